@@ -1,1 +1,28 @@
-//! Placeholder.
+//! Kiln's compiler: from the tokens of a kernel to PTX and the host items that launch it.
+//!
+//! Pure: no files, no environment, no clock. The same tokens give the same bytes.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`syntax`] | `syn`'s tree to the language's own, the subset of Rust that kernels may use |
+//! | [`build`] | that tree to the tile IR of one instance: names, types, constants, inlining |
+//! | [`ir`] | the tile IR |
+//! | [`layouts`] | a layout for every tile |
+//! | [`lower`] | tile IR and layouts to PTX |
+//! | [`host`] | the items that the host sees |
+//! | [`eval`] | what a kernel means, on dense arrays: the oracle of the tests |
+//! | [`compile`] | all of it, one after the other |
+#![forbid(unsafe_code)]
+
+pub mod build;
+pub mod compile;
+pub mod diag;
+pub mod eval;
+pub mod host;
+pub mod ir;
+pub mod layouts;
+pub mod loc;
+pub mod lower;
+pub mod syntax;
+
+pub use compile::{Options, Output, compile_function, compile_module};

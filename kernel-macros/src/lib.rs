@@ -1,1 +1,38 @@
-//! Placeholder.
+//! The `#[kernel]` attribute: a thin shell over `kernel-core`, and the only part of the compiler that
+//! touches the world outside (the dump folder).
+#![forbid(unsafe_code)]
+
+use kernel_core::{Options, Output};
+use proc_macro::TokenStream;
+
+/// Compiles a function, or the marked functions of a module, to PTX while the crate is built.
+///
+/// See the crate `kiln` for the language, the arguments of the attribute and what it leaves.
+#[proc_macro_attribute]
+pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let folder = std::env::var_os("KILN_DUMP");
+    let options = Options { dump: folder.is_some() };
+    let output = match syn::parse::<syn::Item>(item.clone()) {
+        Ok(syn::Item::Fn(function)) => kernel_core::compile_function(attr.into(), &function, options),
+        Ok(syn::Item::Mod(module)) => kernel_core::compile_module(&module, options),
+        Ok(other) => {
+            let error = syn::Error::new_spanned(other, "`#[kernel]` stands before a function or a module");
+            return error.to_compile_error().into();
+        }
+        Err(error) => return error.to_compile_error().into(),
+    };
+    let Output { tokens, dumps } = output;
+    if let Some(folder) = folder
+        && let Err(error) = write(std::path::Path::new(&folder), &dumps)
+    {
+        let message = format!("KILN_DUMP: {} cannot be written: {error}", folder.display());
+        let error = syn::Error::new(proc_macro2::Span::call_site(), message).to_compile_error();
+        return quote::quote!(#tokens #error).into();
+    }
+    tokens.into()
+}
+
+fn write(folder: &std::path::Path, dumps: &[(String, String)]) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    dumps.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text))
+}

@@ -14,6 +14,8 @@ pub struct Module {
     pub target: Vec<String>,
     /// `.file` directives: index and path, in the order of the text.
     pub files: Vec<(u32, String)>,
+    /// `.pragma` and `.alias` of module scope.
+    pub directives: Vec<Directive>,
     /// Module-scope variables.
     pub variables: Vec<Variable>,
     /// Entries and device functions, in the order of the text.
@@ -293,4 +295,17 @@ pub enum Operand {
     List(Vec<Operand>),
     /// `_`: a result that is not wanted.
     Sink,
+}
+
+impl Module {
+    /// The instructions of every function, in the order of the text.
+    pub fn instructions(&self) -> impl Iterator<Item = (&Function, &Instruction)> {
+        self.functions.iter().flat_map(|function| {
+            let statements = function.body.iter().flatten();
+            statements.filter_map(move |statement| match statement {
+                Statement::Instruction(instruction) => Some((function, instruction)),
+                Statement::Label(_) | Statement::Location { .. } | Statement::Pragma(_) => None,
+            })
+        })
+    }
 }

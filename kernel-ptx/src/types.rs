@@ -79,6 +79,16 @@ pub enum Type {
     E2m3x2,
     /// Two `e2m1` values.
     E2m1x2,
+    /// Four `e4m3` values.
+    E4m3x4,
+    /// Four `e5m2` values.
+    E5m2x4,
+    /// Four `e3m2` values.
+    E3m2x4,
+    /// Four `e2m3` values.
+    E2m3x4,
+    /// Four `e2m1` values.
+    E2m1x4,
     /// 8-bit scale: an unsigned exponent.
     Ue8m0,
     /// Two `ue8m0` values.
@@ -102,4 +112,172 @@ pub enum Space {
     Param,
     /// Shared memory of a CTA or cluster.
     Shared,
+}
+
+impl Type {
+    /// Every type, in the order of the declaration.
+    pub const ALL: &[Type] = &[
+        Type::Pred,
+        Type::B1,
+        Type::B8,
+        Type::B16,
+        Type::B32,
+        Type::B64,
+        Type::B128,
+        Type::U4,
+        Type::U8,
+        Type::U16,
+        Type::U32,
+        Type::U64,
+        Type::S4,
+        Type::S8,
+        Type::S16,
+        Type::S32,
+        Type::S64,
+        Type::U16x2,
+        Type::S16x2,
+        Type::F16,
+        Type::F16x2,
+        Type::F32,
+        Type::F32x2,
+        Type::F64,
+        Type::Bf16,
+        Type::Bf16x2,
+        Type::Tf32,
+        Type::E4m3,
+        Type::E5m2,
+        Type::E4m3x2,
+        Type::E5m2x2,
+        Type::E3m2,
+        Type::E2m3,
+        Type::E2m1,
+        Type::E3m2x2,
+        Type::E2m3x2,
+        Type::E2m1x2,
+        Type::E4m3x4,
+        Type::E5m2x4,
+        Type::E3m2x4,
+        Type::E2m3x4,
+        Type::E2m1x4,
+        Type::Ue8m0,
+        Type::Ue8m0x2,
+        Type::Ue4m3,
+    ];
+
+    /// The spelling in PTX text, without the dot.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Type::Pred => "pred",
+            Type::B1 => "b1",
+            Type::B8 => "b8",
+            Type::B16 => "b16",
+            Type::B32 => "b32",
+            Type::B64 => "b64",
+            Type::B128 => "b128",
+            Type::U4 => "u4",
+            Type::U8 => "u8",
+            Type::U16 => "u16",
+            Type::U32 => "u32",
+            Type::U64 => "u64",
+            Type::S4 => "s4",
+            Type::S8 => "s8",
+            Type::S16 => "s16",
+            Type::S32 => "s32",
+            Type::S64 => "s64",
+            Type::U16x2 => "u16x2",
+            Type::S16x2 => "s16x2",
+            Type::F16 => "f16",
+            Type::F16x2 => "f16x2",
+            Type::F32 => "f32",
+            Type::F32x2 => "f32x2",
+            Type::F64 => "f64",
+            Type::Bf16 => "bf16",
+            Type::Bf16x2 => "bf16x2",
+            Type::Tf32 => "tf32",
+            Type::E4m3 => "e4m3",
+            Type::E5m2 => "e5m2",
+            Type::E4m3x2 => "e4m3x2",
+            Type::E5m2x2 => "e5m2x2",
+            Type::E3m2 => "e3m2",
+            Type::E2m3 => "e2m3",
+            Type::E2m1 => "e2m1",
+            Type::E3m2x2 => "e3m2x2",
+            Type::E2m3x2 => "e2m3x2",
+            Type::E2m1x2 => "e2m1x2",
+            Type::E4m3x4 => "e4m3x4",
+            Type::E5m2x4 => "e5m2x4",
+            Type::E3m2x4 => "e3m2x4",
+            Type::E2m3x4 => "e2m3x4",
+            Type::E2m1x4 => "e2m1x4",
+            Type::Ue8m0 => "ue8m0",
+            Type::Ue8m0x2 => "ue8m0x2",
+            Type::Ue4m3 => "ue4m3",
+        }
+    }
+
+    /// The width in bits; a predicate counts as 1, two 6-bit floats as 16 (each in a byte).
+    pub const fn bits(self) -> u32 {
+        match self {
+            Type::Pred | Type::B1 => 1,
+            Type::U4 | Type::S4 | Type::E2m1 => 4,
+            Type::E3m2 | Type::E2m3 => 6,
+            Type::B8
+            | Type::U8
+            | Type::S8
+            | Type::E4m3
+            | Type::E5m2
+            | Type::E2m1x2
+            | Type::Ue8m0
+            | Type::Ue4m3 => 8,
+            Type::B16
+            | Type::U16
+            | Type::S16
+            | Type::F16
+            | Type::Bf16
+            | Type::E4m3x2
+            | Type::E5m2x2
+            | Type::E3m2x2
+            | Type::E2m3x2
+            | Type::E2m1x4
+            | Type::Ue8m0x2 => 16,
+            Type::B32
+            | Type::U32
+            | Type::S32
+            | Type::U16x2
+            | Type::S16x2
+            | Type::F16x2
+            | Type::F32
+            | Type::Bf16x2
+            | Type::Tf32
+            | Type::E4m3x4
+            | Type::E5m2x4
+            | Type::E3m2x4
+            | Type::E2m3x4 => 32,
+            Type::B64 | Type::U64 | Type::S64 | Type::F32x2 | Type::F64 => 64,
+            Type::B128 => 128,
+        }
+    }
+
+    /// The bytes that an element takes in memory: at least 1.
+    pub const fn bytes(self) -> u64 {
+        (self.bits() as u64).div_ceil(8)
+    }
+}
+
+impl Space {
+    /// Every state space, in the order of the declaration.
+    pub const ALL: &[Space] =
+        &[Space::Reg, Space::Const, Space::Global, Space::Local, Space::Param, Space::Shared];
+
+    /// The spelling in PTX text, without the dot.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Space::Reg => "reg",
+            Space::Const => "const",
+            Space::Global => "global",
+            Space::Local => "local",
+            Space::Param => "param",
+            Space::Shared => "shared",
+        }
+    }
 }

@@ -1,1 +1,68 @@
-//! Placeholder.
+//! Devices, streams, typed tensors and safe launches.
+//!
+//! A program names a [`Device`], makes a [`Stream`] on it, puts data into [`DeviceTensor`]s, and
+//! launches kernels with them. The device is an NVIDIA GPU (feature `cuda`; the driver's library is
+//! loaded at run time, so programs start without one) or Kiln's emulator of a GPU on the CPU (feature
+//! `emulator`); the program is the same.
+//!
+//! ```
+//! # #[cfg(feature = "emulator")]
+//! # fn main() -> kernel_runtime::Result<()> {
+//! use kernel_runtime::{Device, Target};
+//!
+//! let device = Device::emulator(Target::Sm80)?;
+//! let stream = device.stream()?;
+//! let a = stream.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+//! assert_eq!(a.transpose().to_vec(&stream)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "emulator"))]
+//! # fn main() {}
+//! ```
+//!
+//! Launches come from the code that the compiler generates: an [`Image`] for each kernel instance and
+//! target, and a function that pairs it with arguments. [`Launch::launch`] checks what depends on values
+//! before anything reaches the device, so that safe code cannot make a kernel read or write outside its
+//! arguments. Work is asynchronous on a GPU; memory that a pending kernel uses stays allocated, and a
+//! use on one stream waits for the uses on others that it depends on.
+//!
+//! The modules, in reading order: `image` (what is compiled), `element`, `tensor` and `buffer` (data),
+//! `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
+//! `emulator`, `error`.
+
+mod argument;
+mod back_end;
+mod buffer;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod device;
+mod element;
+#[cfg(feature = "emulator")]
+mod emulator;
+mod error;
+mod grid;
+mod image;
+mod launch;
+#[cfg(feature = "emulator")]
+#[expect(
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    unfulfilled_lint_expectations,
+    reason = "stands in while the emulator has no API"
+)]
+mod pending;
+mod stream;
+mod tensor;
+#[cfg(feature = "emulator")]
+pub use crate::pending::{Fault, Report};
+pub use argument::{Argument, DevicePtr, IntoArgument};
+pub use device::{Device, Properties};
+pub use element::Element;
+pub use error::{Actual, DriverError, DriverVersion, Error, Result};
+pub use grid::{Grid, IntoGrid, cdiv, persistent};
+pub use image::{Fact, Image, ParamInfo, ParamKind, Target, Variant};
+pub use launch::{__launch, __launch_unsafe, Launch, UnsafeLaunch};
+pub use stream::{Event, Stream};
+pub use tensor::{DeviceTensor, TensorView, TensorViewMut};

@@ -1,0 +1,450 @@
+//! From the syntax tree to the tile IR of one instance.
+//!
+//! Building is evaluation: the tree is walked with the values of the generic parameters at hand.
+//! What is known is computed at once (shapes, loop bounds of `unroll`, branches on constants), what
+//! is not becomes an IR statement. Functions are inlined, aggregates are taken apart, variables are
+//! turned into SSA values where control flow joins. See [`control`] for how.
+
+use std::rc::Rc;
+
+use la_arena::Arena;
+
+use crate::{
+    diag::{Code, Diagnostic, Problems},
+    ir::{
+        Const, Dtype, Elem, Fact, Kernel, Op, Param, ParamKind, Region, Shared, SharedData, Stmt,
+        StmtKind, Terminator, Type, Value, ValueData,
+    },
+    loc::Loc,
+    syntax::{self, Unit},
+};
+
+mod access;
+mod arith;
+mod builtins;
+mod call;
+mod control;
+mod expr;
+mod finish;
+mod params;
+mod scope;
+mod tiles;
+mod types;
+mod value;
+
+pub use params::{TARGETS, instance_rows, target_named};
+use scope::{Call, ScopeId, Scopes};
+use value::{Cells, Num, Val};
+
+/// One choice of generic parameters: names and what they stand for.
+#[derive(Clone, Debug, Default)]
+pub struct Instance {
+    /// Parameter name, its value as the compiler reads it, and as the user wrote it.
+    pub values: Vec<(String, syntax::InstanceValue)>,
+}
+
+impl Instance {
+    /// `BM = 128, BN = 64`
+    pub fn describe(&self) -> String {
+        let parts: Vec<String> = self
+            .values
+            .iter()
+            .map(|(name, value)| {
+                format!("{name} = {}", value.tokens.to_string().replace(" :: ", "::").replace(" < ", "<").replace(" >", ">"))
+            })
+            .collect();
+        parts.join(", ")
+    }
+}
+
+/// The name among `known` that is nearest to `name`, if it is near enough to be a slip.
+pub(crate) fn nearest<'n>(
+    name: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let limit = (name.chars().count() / 3).max(1);
+    known
+        .into_iter()
+        .map(|other| (edits(name, other), other))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, other)| (*distance, other.len()))
+        .map(|(_, other)| other)
+}
+
+/// Levenshtein distance with swaps of neighbours.
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let width = b.len() + 1;
+    let mut table = vec![0usize; (a.len() + 1) * width];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i * width + j] = if i == 0 {
+                j
+            } else if j == 0 {
+                i
+            } else {
+                let change = usize::from(a[i - 1] != b[j - 1]);
+                let mut best = (table[(i - 1) * width + j] + 1)
+                    .min(table[i * width + j - 1] + 1)
+                    .min(table[(i - 1) * width + j - 1] + change);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    best = best.min(table[(i - 2) * width + j - 2] + 1);
+                }
+                best
+            };
+        }
+    }
+    table[a.len() * width + b.len()]
+}
+
+/// Evaluation steps after which a kernel is taken to have no end at compile time.
+const MAX_STEPS: u32 = 4_000_000;
+
+/// What is passed to [`build`].
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The module or function.
+    pub unit: &'a Unit,
+    /// The kernel in it.
+    pub kernel: &'a syntax::Kernel,
+    /// The choice of generic parameters.
+    pub instance: &'a Instance,
+    /// The target.
+    pub target: kernel_ptx::Target,
+    /// Assume contiguous, 16-byte aligned tensors, and say so in [`Kernel::facts`].
+    pub assume_aligned: bool,
+}
+
+/// A built kernel, with what was declared and what was assumed of its arguments.
+#[derive(Debug)]
+pub struct Built {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Facts that the user declared: a launch that breaks one is an error.
+    pub declared: Vec<Fact>,
+    /// Facts that this variant assumes beyond those: a launch that breaks one takes another variant.
+    pub assumed: Vec<Fact>,
+}
+
+/// Builds one instance. `None` if there were problems.
+pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
+    let before = problems.len();
+    let (scopes, root) = Scopes::new();
+    let mut builder = Builder {
+        scopes,
+        cells: Cells::default(),
+        problems,
+        values: Arena::new(),
+        value_cells: la_arena::ArenaMap::new(),
+        shared: Arena::new(),
+        shared_cells: la_arena::ArenaMap::new(),
+        regions: vec![Region::default()],
+        terminated: false,
+        frames: Vec::new(),
+        calls: Vec::new(),
+        params: Vec::new(),
+        target: request.target,
+        steps: 0,
+        conditional: 0,
+        warps: 1,
+    };
+    builder.scopes.add_items(root, &request.unit.items);
+    let built = builder.kernel(request, root);
+    if problems.len() > before { None } else { built }
+}
+
+struct Builder<'p> {
+    scopes: Scopes,
+    cells: Cells,
+    problems: &'p mut Problems,
+    values: Arena<ValueData>,
+    /// Values whose element type was open when they were made.
+    value_cells: la_arena::ArenaMap<Value, Num>,
+    shared: Arena<SharedData>,
+    shared_cells: la_arena::ArenaMap<Shared, Num>,
+    /// The regions being built, innermost last.
+    regions: Vec<Region>,
+    /// The innermost region has its terminator: what follows is dead.
+    terminated: bool,
+    frames: Vec<control::Frame>,
+    calls: Vec<Call>,
+    params: Vec<Param>,
+    target: kernel_ptx::Target,
+    steps: u32,
+    /// How many run-time branches and loops enclose the current point.
+    conditional: u32,
+    warps: u32,
+}
+
+impl Builder<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) -> Val {
+        let diagnostic = match self.calls.first() {
+            // An error inside a helper is underlined there, and says from where it was called.
+            Some(call) => diagnostic.place(call.loc, format!("called here as `{}`", call.function.name.name)),
+            None => diagnostic,
+        };
+        self.problems.push(diagnostic);
+        Val::Error
+    }
+
+    fn error(&mut self, code: Code, loc: Loc, headline: impl Into<String>) -> Val {
+        self.report(Diagnostic::new(code, loc, headline))
+    }
+
+    /// Counts a step of evaluation; false once there were too many.
+    fn step(&mut self, loc: Loc) -> bool {
+        self.steps += 1;
+        if self.steps == MAX_STEPS {
+            self.error(Code::Unbounded, loc, "unrolling this kernel does not come to an end");
+        }
+        self.steps < MAX_STEPS
+    }
+
+    /// The type of a value, with an open element type as it stands.
+    fn ty(&self, value: Value) -> &Type {
+        &self.values[value].ty
+    }
+
+    /// The element type of a value, open or settled.
+    fn num(&self, value: Value) -> Num {
+        if let Some(num) = self.value_cells.get(value) {
+            return self.cells.find(*num);
+        }
+        match &self.values[value].ty {
+            Type::Scalar(Elem::Number(dtype) | Elem::Ptr(dtype))
+            | Type::Tile(Elem::Number(dtype) | Elem::Ptr(dtype), _) => Num::Known(*dtype),
+            Type::Shared(shared) => self
+                .shared_cells
+                .get(shared.root)
+                .map_or(Num::Known(shared.dtype), |num| self.cells.find(*num)),
+            Type::Error => Num::Known(Dtype::I32),
+        }
+    }
+
+    fn is_ptr(&self, value: Value) -> bool {
+        matches!(self.ty(value).elem(), Some(Elem::Ptr(_)))
+    }
+
+    fn new_value(&mut self, ty: Type, loc: Loc) -> Value {
+        self.values.alloc(ValueData { ty, loc })
+    }
+
+    /// A value with element type `num` and the shape of `like`.
+    fn new_num(&mut self, shape: Option<Vec<u32>>, num: Num, loc: Loc) -> Value {
+        let elem = Elem::Number(self.cells.settled(num));
+        let ty = match shape {
+            None => Type::Scalar(elem),
+            Some(shape) => Type::Tile(elem, shape),
+        };
+        let value = self.new_value(ty, loc);
+        if let Num::Cell(_) = self.cells.find(num) {
+            self.value_cells.insert(value, num);
+        }
+        value
+    }
+
+    fn push(&mut self, kind: StmtKind, loc: Loc) {
+        if !self.terminated {
+            self.regions.last_mut().expect("a region is open").stmts.push(Stmt { kind, loc });
+        }
+    }
+
+    fn op(&mut self, op: Op, args: Vec<Value>, result: Option<Value>, loc: Loc) {
+        self.push(StmtKind::Op { op, args, result }, loc);
+    }
+
+    /// An operation with a result of a settled type.
+    fn emit(&mut self, op: Op, args: Vec<Value>, ty: Type, loc: Loc) -> Value {
+        let value = self.new_value(ty, loc);
+        self.op(op, args, Some(value), loc);
+        value
+    }
+
+    /// An operation with a result of element type `num` (a scalar without `shape`).
+    fn emit_num(&mut self, op: Op, args: Vec<Value>, shape: Option<Vec<u32>>, num: Num, loc: Loc) -> Value {
+        let value = self.new_num(shape, num, loc);
+        self.op(op, args, Some(value), loc);
+        value
+    }
+
+    fn terminate(&mut self, end: Terminator) {
+        if !self.terminated {
+            self.regions.last_mut().expect("a region is open").end = end;
+            self.terminated = true;
+        }
+    }
+
+    /// A constant of a settled type as an IR value.
+    fn constant(&mut self, value: Const, num: Num, loc: Loc) -> Value {
+        self.emit_num(Op::Const(value), Vec::new(), None, num, loc)
+    }
+
+    /// A scalar, tile, pointer or window as an IR value; anything else is an error.
+    fn value(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        match val {
+            Val::Value(value) => Some(*value),
+            Val::Const(value, num) => Some(self.constant(*value, *num, loc)),
+            Val::Ref(place) => {
+                let val = self.read(place);
+                self.value(&val, loc)
+            }
+            Val::Error | Val::Never => None,
+            other => {
+                let what = self.describe(other);
+                self.error(Code::Kind, loc, format!("{what} stands where a scalar or a tile is wanted"));
+                None
+            }
+        }
+    }
+
+    /// A value in words, for messages.
+    fn describe(&self, val: &Val) -> String {
+        match val {
+            Val::Error | Val::Never => "nothing".to_owned(),
+            Val::Unit => "`()`".to_owned(),
+            Val::Const(_, num) => format!("a scalar ({})", self.cells.name(*num)),
+            Val::Value(value) => {
+                let name = self.cells.name(self.num(*value));
+                match self.ty(*value) {
+                    Type::Scalar(Elem::Number(_)) => format!("a scalar ({name})"),
+                    Type::Scalar(Elem::Ptr(_)) => format!("a `Ptr<{name}>`"),
+                    Type::Tile(Elem::Number(_), shape) => format!("a `Tile<{name}>` of extents {shape:?}"),
+                    Type::Tile(Elem::Ptr(_), shape) => format!("a `Tile<Ptr<{name}>>` of extents {shape:?}"),
+                    Type::Shared(shared) => format!("a `Shared<{name}>` of extents {:?}", shared.shape),
+                    Type::Error => "nothing".to_owned(),
+                }
+            }
+            Val::Tuple(_) => "a tuple".to_owned(),
+            Val::Array(parts) => format!("an array of {}", parts.len()),
+            Val::Struct(item) => format!("a `{}`", item.def.name.name),
+            Val::Closure(_) => "a closure".to_owned(),
+            Val::Ref(place) => self.describe(&self.read(place)),
+            Val::Range(_) => "a range".to_owned(),
+            Val::Tensor(_) => "a tensor".to_owned(),
+            Val::View(view) => format!("a window of a tensor, of extents {:?}", view.shape),
+            Val::Layout(form) => format!("the layout `{form}`"),
+            Val::Str(_) => "a string".to_owned(),
+            Val::Target(_) => "a target".to_owned(),
+        }
+    }
+
+    /// What a reference refers to.
+    fn read(&self, place: &value::Place) -> Val {
+        let mut val = self.scopes.vars[place.var.0 as usize].val.clone();
+        for index in &place.path {
+            let part = val.parts().and_then(|parts| parts.get(*index)).cloned();
+            val = part.unwrap_or(Val::Error);
+            if let Val::Ref(next) = &val {
+                val = self.read(&next.clone());
+            }
+        }
+        match val {
+            Val::Ref(next) => self.read(&next),
+            other => other,
+        }
+    }
+
+    /// The value without references around it.
+    fn plain(&self, val: Val) -> Val {
+        match val {
+            Val::Ref(place) => self.read(&place),
+            other => other,
+        }
+    }
+
+    /// An integer known when compiling.
+    fn const_int(&mut self, val: &Val, what: &str, loc: Loc) -> Option<i128> {
+        match self.plain(val.clone()) {
+            Val::Const(Const::Int(value), _) => Some(value),
+            Val::Error | Val::Never => None,
+            Val::Value(value) if self.ty(value).shape().is_empty() => {
+                self.report(
+                    Diagnostic::new(Code::NotConstant, loc, format!("{what} must be known when compiling"))
+                        .why("tile extents, axes and unrolled loops shape the code that is generated")
+                        .help("use a literal, a `const`, a const generic parameter, or arithmetic on these"),
+                );
+                None
+            }
+            other => {
+                let actual = self.describe(&other);
+                self.report(
+                    Diagnostic::new(Code::Kind, loc, format!("{what} must be an integer"))
+                        .compare("", "an integer known when compiling", actual),
+                );
+                None
+            }
+        }
+    }
+
+    /// An extent list such as `[BM, BN]`: powers of two.
+    fn shape(&mut self, val: &Val, loc: Loc) -> Option<Vec<u32>> {
+        let val = self.plain(val.clone());
+        let parts: Vec<Val> = match &val {
+            Val::Array(parts) => parts.to_vec(),
+            Val::Error | Val::Never => return None,
+            other => {
+                let actual = self.describe(other);
+                self.report(
+                    Diagnostic::new(Code::Kind, loc, "extents are an array of integers")
+                        .compare("", "an array such as `[64, 32]`", actual),
+                );
+                return None;
+            }
+        };
+        let mut shape = Vec::new();
+        for part in &parts {
+            let extent = self.const_int(part, "an extent of a tile", loc)?;
+            shape.push(self.extent(extent, loc)?);
+        }
+        if shape.is_empty() || shape.len() > 5 {
+            self.report(
+                Diagnostic::new(Code::Axis, loc, "a tile has 1 to 5 axes")
+                    .compare("rank", "1 to 5", shape.len().to_string()),
+            );
+            return None;
+        }
+        Some(shape)
+    }
+
+    fn extent(&mut self, extent: i128, loc: Loc) -> Option<u32> {
+        match u32::try_from(extent) {
+            Ok(value) if value.is_power_of_two() && value <= 1 << 20 => Some(value),
+            _ => {
+                let up = u64::try_from(extent).ok().and_then(u64::checked_next_power_of_two);
+                let mut diagnostic =
+                    Diagnostic::new(Code::Extent, loc, format!("the extent {extent} is not a power of two"))
+                        .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
+                        .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a whole number of bits");
+                if let Some(up) = up.filter(|up| extent > 0 && *up <= 1 << 20) {
+                    diagnostic = diagnostic.help(format!("use {up}; reads outside a tensor give zero, writes outside are dropped"));
+                }
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+}
+
+/// A parameter kind for the message of an unsupported type.
+fn describe_param(kind: &ParamKind) -> String {
+    match kind {
+        ParamKind::Tensor { dtype, rank, mutable } => {
+            format!("{}<{}, {rank}>", if *mutable { "TensorMut" } else { "Tensor" }, dtype.name())
+        }
+        ParamKind::Pointer(dtype) => format!("Ptr<{}>", dtype.name()),
+        ParamKind::Scalar(dtype) => dtype.name().to_owned(),
+    }
+}
+
+/// An aggregate of values.
+fn tuple(parts: Vec<Val>) -> Val {
+    if parts.is_empty() { Val::Unit } else { Val::Tuple(Rc::new(parts)) }
+}
+
+/// An array of values.
+fn array(parts: Vec<Val>) -> Val {
+    Val::Array(Rc::new(parts))
+}
+
+/// A scope for something that stands alone.
+type Env = ScopeId;

@@ -1,0 +1,410 @@
+//! Memory: windows of tensors, pointers, shared memory, copies, atomics.
+
+use std::rc::Rc;
+
+use kernel_layout::Form;
+
+use super::{
+    Builder, Env,
+    value::{Num, Val, ViewVal},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Atomic, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Type, Value},
+    loc::Loc,
+    syntax::{Expr, Segment},
+};
+
+impl Builder<'_> {
+    /// `tensor.tile(at, shape)`
+    pub(super) fn window(&mut self, param: u32, at: &Val, shape: &Val, at_loc: Loc, shape_loc: Loc) -> Val {
+        let ParamKind::Tensor { rank, .. } = self.params[param as usize].kind else { return Val::Error };
+        let Some(shape) = self.shape(shape, shape_loc) else { return Val::Error };
+        let parts = match at {
+            Val::Array(parts) => parts.to_vec(),
+            other => {
+                let actual = self.describe(other);
+                return self.report(
+                    Diagnostic::new(Code::Kind, at_loc, "the corner of a window is an array, one coordinate an axis")
+                        .compare("", "an array such as `[i, j]`", actual),
+                );
+            }
+        };
+        for (what, have, loc) in [("coordinates", parts.len(), at_loc), ("extents", shape.len(), shape_loc)] {
+            if have != rank as usize {
+                let place = self.params[param as usize].loc;
+                return self.report(
+                    Diagnostic::new(Code::Axis, loc, "a window has one coordinate and one extent for each axis of its tensor")
+                        .compare(what, rank.to_string(), have.to_string())
+                        .place(place, "the tensor"),
+                );
+            }
+        }
+        let mut corner = Vec::new();
+        for part in &parts {
+            let Some(value) = self.value(part, at_loc) else { return Val::Error };
+            if !self.ty(value).shape().is_empty()
+                || self.cells.unify(self.num(value), Num::Known(Dtype::I32)).is_err()
+                || self.is_ptr(value)
+            {
+                let actual = self.describe(part);
+                return self.report(
+                    Diagnostic::new(Code::Kind, at_loc, "the coordinates of a window are `i32`")
+                        .compare("", "a scalar (i32)", actual)
+                        .help("n as i32"),
+                );
+            }
+            corner.push(value);
+        }
+        if self.check_budget(&shape, shape_loc).is_none() {
+            return Val::Error;
+        }
+        Val::View(Rc::new(ViewVal { param, at: corner, shape }))
+    }
+
+    /// `view.load()`
+    pub(super) fn load_tensor(&mut self, view: &ViewVal, loc: Loc) -> Val {
+        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else { return Val::Error };
+        let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
+        Val::Value(self.emit(Op::LoadTensor(view.param), view.at.clone(), ty, loc))
+    }
+
+    /// `view.store(tile)`
+    pub(super) fn store_tensor(&mut self, view: &ViewVal, value: &Val, value_loc: Loc, loc: Loc) -> Val {
+        let ParamKind::Tensor { dtype, mutable, rank } = self.params[view.param as usize].kind else {
+            return Val::Error;
+        };
+        if !mutable {
+            let (name, place) = {
+                let param = &self.params[view.param as usize];
+                (param.name.clone(), param.loc)
+            };
+            return self.report(
+                Diagnostic::new(Code::ReadOnly, loc, format!("`{name}` is only read"))
+                    .place(place, "declared here")
+                    .why("the launch borrows a `Tensor` with `&`: other kernels may read it at the same time")
+                    .help(format!("{name}: TensorMut<{}, {rank}>", dtype.name())),
+            );
+        }
+        let Some(tile) = self.tile_to_store(value, dtype, &view.shape, value_loc) else { return Val::Error };
+        let mut args = view.at.clone();
+        args.push(tile);
+        self.op(Op::StoreTensor(view.param), args, None, loc);
+        Val::Unit
+    }
+
+    /// A tile with the element type and extents of what it is stored to.
+    fn tile_to_store(&mut self, value: &Val, dtype: Dtype, shape: &[u32], loc: Loc) -> Option<Value> {
+        let tile = self.value(value, loc)?;
+        let tile = match self.ty(tile) {
+            Type::Scalar(Elem::Number(_)) => {
+                let actual = self.describe(value);
+                self.report(
+                    Diagnostic::new(Code::Kind, loc, "a tile is stored, not a scalar")
+                        .compare("", format!("a `Tile<{}>` of extents {shape:?}", dtype.name()), actual)
+                        .help(format!("full::<{}>({shape:?}, ..)", dtype.name())),
+                );
+                return None;
+            }
+            _ => self.tile(value, "a store", loc)?,
+        };
+        if self.ty(tile).shape() != shape {
+            let actual = self.ty(tile).shape().to_vec();
+            self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "the tile does not have the extents of its destination")
+                    .compare("", format!("{shape:?}"), format!("{actual:?}")),
+            );
+            return None;
+        }
+        if self.is_ptr(tile) || self.cells.unify(self.num(tile), Num::Known(dtype)).is_err() {
+            let actual = self.cells.name(self.num(tile));
+            self.report(
+                Diagnostic::new(Code::DtypeMismatch, loc, "the tile does not have the element type of its destination")
+                    .compare("", dtype.name(), actual)
+                    .help(format!(".cast::<{}>()", dtype.name())),
+            );
+            return None;
+        }
+        Some(tile)
+    }
+
+    // ------------------------------------------------------------------------------------- pointers
+
+    fn address(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        let value = self.value(val, loc)?;
+        if self.is_ptr(value) {
+            return Some(value);
+        }
+        let actual = self.describe(val);
+        self.report(
+            Diagnostic::new(Code::Kind, loc, "an address is wanted here")
+                .compare("", "a `Ptr<T>` or a `Tile<Ptr<T>>`", actual)
+                .help("p + offsets"),
+        );
+        None
+    }
+
+    /// `load(at)`, `load_masked(at, mask, other)`
+    pub(super) fn load_ptr(&mut self, at: &Val, masked: Option<(&Val, &Val)>, loc: Loc) -> Val {
+        let Some(at) = self.address(at, loc) else { return Val::Error };
+        let dtype = match self.ty(at).elem() {
+            Some(Elem::Ptr(dtype)) => dtype,
+            _ => return Val::Error,
+        };
+        let ty = self.ty(at).with_elem(Elem::Number(dtype));
+        let mut args = vec![at];
+        if let Some((mask, other)) = masked {
+            let (Some(mask), Some(other)) = (self.mask(mask, at, loc), self.value(other, loc)) else {
+                return Val::Error;
+            };
+            if self.unify(self.num(other), Num::Known(dtype), "`load_masked`", loc).is_none() {
+                return Val::Error;
+            }
+            let Some((_, other)) = self.same_shape(at, other, "`load_masked`", loc) else { return Val::Error };
+            args.extend([mask, other]);
+        }
+        Val::Value(self.emit(Op::LoadPtr { masked: masked.is_some() }, args, ty, loc))
+    }
+
+    /// A mask with the extents of the addresses.
+    fn mask(&mut self, mask: &Val, at: Value, loc: Loc) -> Option<Value> {
+        let mask = self.value(mask, loc)?;
+        if self.cells.known(self.num(mask)) != Some(Dtype::Bool) || self.is_ptr(mask) {
+            let num = self.num(mask);
+            self.refuse_dtype("a mask", "`bool`", num, loc);
+            return None;
+        }
+        let (grown, mask) = self.same_shape(at, mask, "a masked access", loc)?;
+        if self.ty(grown).shape() != self.ty(at).shape() {
+            let (required, actual) = (self.ty(at).shape().to_vec(), self.ty(mask).shape().to_vec());
+            self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "the mask is larger than the addresses")
+                    .compare("", format!("{required:?}"), format!("{actual:?}")),
+            );
+            return None;
+        }
+        Some(mask)
+    }
+
+    /// `store(at, value)`, `store_masked(at, mask, value)`
+    pub(super) fn store_ptr(&mut self, at: &Val, mask: Option<&Val>, value: &Val, loc: Loc) -> Val {
+        let Some(at) = self.address(at, loc) else { return Val::Error };
+        let Some((at, value)) = self.stored_value(at, value, "a store", loc) else { return Val::Error };
+        let mut args = vec![at, value];
+        if let Some(mask) = mask {
+            let Some(mask) = self.mask(mask, at, loc) else { return Val::Error };
+            args.push(mask);
+        }
+        self.op(Op::StorePtr { masked: mask.is_some() }, args, None, loc);
+        Val::Unit
+    }
+
+    /// A value with the element type and shape of addresses.
+    fn stored_value(&mut self, at: Value, value: &Val, what: &str, loc: Loc) -> Option<(Value, Value)> {
+        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
+        let value = self.value(value, loc)?;
+        if self.is_ptr(value) {
+            self.error(Code::DtypeRefused, loc, "addresses are not stored");
+            return None;
+        }
+        self.unify(self.num(value), Num::Known(dtype), what, loc)?;
+        let (grown, value) = self.same_shape(at, value, what, loc)?;
+        if self.ty(grown).shape() != self.ty(at).shape() {
+            let (required, actual) = (self.ty(at).shape().to_vec(), self.ty(value).shape().to_vec());
+            self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "the value is larger than the addresses")
+                    .compare("", format!("{required:?}"), format!("{actual:?}")),
+            );
+            return None;
+        }
+        Some((at, value))
+    }
+
+    /// `atomic::add(at, value)` and the like.
+    pub(super) fn atomic_op(&mut self, op: Atomic, name: &str, vals: &[Val], loc: Loc) -> Val {
+        let Some(at) = self.address(&vals[0], loc) else { return Val::Error };
+        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
+        let legal = match op {
+            Atomic::Add => matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::U64 | Dtype::I64 | Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64),
+            Atomic::Max | Atomic::Min => matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64),
+            Atomic::And | Atomic::Or | Atomic::Xor => matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64),
+            Atomic::Exchange | Atomic::CompareExchange => {
+                matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 | Dtype::F32 | Dtype::F64)
+            }
+        } && !(dtype == Dtype::Bf16 && self.target == kernel_ptx::Target::SM_80);
+        if !legal {
+            let wants = match op {
+                Atomic::Add => "32- and 64-bit integers, f16, f32, f64 (bf16 from sm_90a)",
+                Atomic::Exchange | Atomic::CompareExchange => "types of 32 and 64 bits",
+                _ => "32- and 64-bit integers",
+            };
+            return self.refuse_dtype(&format!("`atomic::{name}`"), wants, Num::Known(dtype), loc);
+        }
+        let mut args = vec![at];
+        for val in &vals[1..] {
+            let Some((_, value)) = self.stored_value(at, val, "an atomic", loc) else { return Val::Error };
+            args.push(value);
+        }
+        let ty = self.ty(at).with_elem(Elem::Number(dtype));
+        Val::Value(self.emit(Op::Atomic(op), args, ty, loc))
+    }
+
+    // -------------------------------------------------------------------------------- shared memory
+
+    /// `shared::<T>(shape)`
+    pub(super) fn shared_alloc(&mut self, segment: &Segment, shape: &Val, shape_loc: Loc, env: Env, loc: Loc) -> Val {
+        if self.conditional > 0 {
+            return self.report(
+                Diagnostic::new(Code::SharedInLoop, loc, "shared memory is allocated once a block")
+                    .why("its address is fixed when compiling; an allocation in a loop or branch would be the same memory each time")
+                    .help("let tile = shared::<f32>([64, 64]); // before the loop"),
+            );
+        }
+        let num = self.element_arg(segment, env);
+        let Some(shape) = self.ring_shape(shape, shape_loc) else { return Val::Error };
+        if shape.len() > 3 {
+            return self.report(
+                Diagnostic::new(Code::Axis, shape_loc, "a shared tile has one or two axes, and one more for a ring")
+                    .compare("rank", "1 to 3", shape.len().to_string()),
+            );
+        }
+        let dtype = self.cells.settled(num);
+        let root: Shared =
+            self.shared.alloc(SharedData { dtype, shape: shape.clone(), pinned: None, loc });
+        if let Num::Cell(_) = self.cells.find(num) {
+            self.shared_cells.insert(root, num);
+        }
+        let ty = Type::Shared(SharedType { root, dtype, shape, transposed: false });
+        Val::Value(self.emit(Op::SharedAlloc(root), Vec::new(), ty, loc))
+    }
+
+    /// The extents of a shared allocation: of three, the first counts buffers and may be any number.
+    fn ring_shape(&mut self, val: &Val, loc: Loc) -> Option<Vec<u32>> {
+        let Val::Array(parts) = val else { return self.shape(val, loc) };
+        let [ring, rest @ ..] = parts.as_slice() else { return self.shape(val, loc) };
+        if rest.len() != 2 {
+            return self.shape(val, loc);
+        }
+        let count = self.const_int(ring, "the number of buffers", loc)?;
+        let Some(count) = u32::try_from(count).ok().filter(|count| (1..=1024).contains(count)) else {
+            self.report(
+                Diagnostic::new(Code::Extent, loc, format!("a ring cannot have {count} buffers"))
+                    .compare("buffers", "1 to 1024", count.to_string()),
+            );
+            return None;
+        };
+        let mut shape = self.shape(&super::array(rest.to_vec()), loc)?;
+        shape.insert(0, count);
+        Some(shape)
+    }
+
+    /// `window.with_layout(form)`
+    pub(super) fn shared_layout(&mut self, window: Value, form: Form, loc: Loc) -> Val {
+        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
+        let form = match form {
+            Form::NvmmaShared { swizzle_bytes, transposed, fp4_padded, .. } => Form::NvmmaShared {
+                swizzle_bytes,
+                element_bits: self.cells.settled(self.num(window)).bytes() * 8,
+                transposed,
+                fp4_padded,
+            },
+            other => other,
+        };
+        let data = &mut self.shared[shared.root];
+        if data.pinned.as_ref().is_some_and(|pinned| *pinned != form) {
+            let place = data.loc;
+            return self.report(
+                Diagnostic::new(Code::SharedUse, loc, "this allocation has another layout already").place(place, "allocated here"),
+            );
+        }
+        let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
+        if let Err(error) = form.to_layout(&tile) {
+            let what = form.to_string();
+            return self.report(
+                Diagnostic::new(Code::LayoutForm, loc, format!("`{what}` does not fit a tile of extents {tile:?}"))
+                    .why(error.to_string()),
+            );
+        }
+        self.shared[shared.root].pinned = Some(form);
+        Val::Value(window)
+    }
+
+    /// `window.load()`
+    pub(super) fn load_shared(&mut self, window: Value, loc: Loc) -> Option<Value> {
+        let Type::Shared(shared) = self.ty(window).clone() else { return None };
+        self.check_window(&shared, loc)?;
+        self.check_budget(&shared.shape, loc)?;
+        let num = self.num(window);
+        Some(self.emit_num(Op::LoadShared, vec![window], Some(shared.shape), num, loc))
+    }
+
+    fn check_window(&mut self, shared: &SharedType, loc: Loc) -> Option<()> {
+        if shared.shape.len() <= 2 {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::new(Code::SharedUse, loc, "one buffer of a ring is read or written at a time")
+                .compare("rank", "1 or 2", shared.shape.len().to_string())
+                .help("bufs[i]"),
+        );
+        None
+    }
+
+    /// `window.store(tile)`
+    pub(super) fn store_shared(&mut self, window: Value, value: &Val, value_loc: Loc, loc: Loc) -> Val {
+        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
+        if self.check_window(&shared, loc).is_none() {
+            return Val::Error;
+        }
+        let Some(tile) = self.value(value, value_loc) else { return Val::Error };
+        if self.cells.unify(self.num(tile), self.num(window)).is_ok() {
+            let dtype = self.cells.settled(self.num(window));
+            if self.tile_to_store(&Val::Value(tile), dtype, &shared.shape, value_loc).is_none() {
+                return Val::Error;
+            }
+            self.op(Op::StoreShared, vec![window, tile], None, loc);
+            return Val::Unit;
+        }
+        let dtype = self.cells.settled(self.num(window));
+        self.tile_to_store(&Val::Value(tile), dtype, &shared.shape, value_loc);
+        Val::Error
+    }
+
+    /// `copy_async(from, to)`
+    pub(super) fn copy_async(&mut self, from: &Val, to: &Val, args: &[Expr], loc: Loc) -> Val {
+        let candidates = |builder: &mut Self, from_text: String, to_text: String| {
+            builder.report(
+                Diagnostic::new(Code::CopyOperands, loc, "no asynchronous copy joins these operands")
+                    .compare("from", "a window of a tensor: `a.tile([i, j], [M, N])`", from_text)
+                    .compare("to", "shared memory: `shared::<T>([M, N])`", to_text)
+                    .why("cp.async moves global memory to shared memory; the other direction is `c.tile(..).store(tile)`"),
+            )
+        };
+        let (Val::View(view), Val::Value(window)) = (from, to) else {
+            let (a, b) = (self.describe(from), self.describe(to));
+            return candidates(self, a, b);
+        };
+        let Type::Shared(shared) = self.ty(*window).clone() else {
+            let (a, b) = (self.describe(from), self.describe(to));
+            return candidates(self, a, b);
+        };
+        let (view, window) = (view.clone(), *window);
+        if self.check_window(&shared, args[1].loc).is_none() {
+            return Val::Error;
+        }
+        if view.shape != shared.shape {
+            return self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "a copy has the same extents on both sides")
+                    .compare("", format!("{:?}", shared.shape), format!("{:?}", view.shape)),
+            );
+        }
+        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else { return Val::Error };
+        if self.unify(Num::Known(dtype), self.num(window), "`copy_async`", loc).is_none() {
+            return Val::Error;
+        }
+        let mut operands = view.at.clone();
+        operands.push(window);
+        self.op(Op::CopyAsync(view.param), operands, None, loc);
+        Val::Unit
+    }
+}

@@ -1,0 +1,347 @@
+//! Calls: functions and methods are inlined where they are called.
+
+use std::rc::Rc;
+
+use super::{
+    Builder, Env,
+    scope::{Binding, Call},
+    value::{ClosureVal, Place, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    loc::Loc,
+    syntax::{ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Receiver, Segment, Struct, TypeExpr, TypeKind},
+};
+
+/// A method with what is needed to call it: the function, where its `impl` stands, the generics and the type of the `impl`.
+type Found = (Rc<Function>, Env, Vec<GenericParam>, TypeExpr);
+
+impl Builder<'_> {
+    /// `f(a, b)`
+    pub(super) fn call_expr(&mut self, callee: &Expr, args: &[Expr], env: Env, loc: Loc) -> Val {
+        let ExprKind::Path(path) = &callee.kind else {
+            let val = self.plain_expr(callee, env);
+            return self.call_value(&val, args, env, callee.loc);
+        };
+        match path.segments.as_slice() {
+            [only] => match self.scopes.lookup(env, &only.name).cloned() {
+                Some(Binding::Function(function, home)) => {
+                    let vals = self.args(args, env);
+                    self.inline(&function, home, None, &only.args, vals, args, env, loc)
+                }
+                Some(Binding::Var(var)) => {
+                    let val = self.scopes.vars[var.0 as usize].val.clone();
+                    let val = self.plain(val);
+                    self.call_value(&val, args, env, path.loc)
+                }
+                Some(Binding::Struct(def, _)) => self.error(
+                    Code::NotAFunction,
+                    path.loc,
+                    format!("`{}` is made with `{} {{ .. }}`", def.name.name, def.name.name),
+                ),
+                Some(Binding::Use(real)) => {
+                    let name = real.last().cloned().unwrap_or_default();
+                    let parent = real.len().checked_sub(2).map(|at| real[at].clone());
+                    self.builtin_call(parent.as_deref(), &name, only, args, env, loc)
+                }
+                Some(Binding::Const(..) | Binding::Type(_) | Binding::Trait(..)) => {
+                    self.error(Code::NotAFunction, path.loc, format!("`{}` is not a function", only.name))
+                }
+                None => self.builtin_call(None, &only.name, only, args, env, loc),
+            },
+            [.., parent, name] => {
+                let parent_known = self.scopes.lookup(env, &parent.name).is_some()
+                    || crate::ir::Dtype::from_name(&parent.name).is_some();
+                if parent_known && !matches!(self.scopes.lookup(env, &parent.name), Some(Binding::Use(_))) {
+                    return self.associated_call(parent, name, args, env, loc);
+                }
+                self.builtin_call(Some(&parent.name), &name.name, name, args, env, loc)
+            }
+            [] => Val::Error,
+        }
+    }
+
+    pub(super) fn args(&mut self, args: &[Expr], env: Env) -> Vec<Val> {
+        args.iter().map(|arg| self.expr(arg, env)).collect()
+    }
+
+    fn call_value(&mut self, val: &Val, args: &[Expr], env: Env, loc: Loc) -> Val {
+        match val {
+            Val::Closure(closure) => {
+                let vals = self.args(args, env);
+                self.call_closure(closure, vals, loc)
+            }
+            Val::Error | Val::Never => {
+                self.args(args, env);
+                Val::Error
+            }
+            other => {
+                let what = self.describe(other);
+                self.error(Code::NotAFunction, loc, format!("{what} cannot be called"))
+            }
+        }
+    }
+
+    /// Runs a closure's body in the scope that it was written in.
+    pub(super) fn call_closure(&mut self, closure: &Rc<ClosureVal>, vals: Vec<Val>, loc: Loc) -> Val {
+        if closure.params.len() != vals.len() {
+            return self.report(
+                Diagnostic::new(Code::ArgumentCount, loc, "a closure with another number of parameters is wanted here")
+                    .compare("parameters", vals.len().to_string(), closure.params.len().to_string()),
+            );
+        }
+        if self.calls.len() > 64 {
+            return self.error(Code::Recursion, loc, "calls are nested too deeply");
+        }
+        let scope = self.scopes.child(closure.scope);
+        for (pat, val) in closure.params.iter().zip(vals) {
+            self.bind_pattern(pat, val, scope);
+        }
+        self.expr(&closure.body, scope)
+    }
+
+    /// Inlines a function.
+    #[expect(clippy::too_many_arguments, reason = "a call has this many parts")]
+    fn inline(
+        &mut self,
+        function: &Rc<Function>,
+        outer: Env,
+        receiver: Option<Val>,
+        generic_args: &[crate::syntax::GenericArg],
+        vals: Vec<Val>,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let name = &function.name.name;
+        let Some(body) = &function.body else {
+            return self.error(Code::NotAFunction, loc, format!("`{name}` has no body here"));
+        };
+        if vals.len() != function.params.len() {
+            return self.report(
+                Diagnostic::new(Code::ArgumentCount, loc, format!("`{name}` takes another number of arguments"))
+                    .compare("arguments", function.params.len().to_string(), vals.len().to_string())
+                    .place(function.name.loc, "defined here"),
+            );
+        }
+        if self.calls.iter().any(|call| Rc::ptr_eq(&call.function, function)) || self.calls.len() > 64 {
+            return self.report(
+                Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
+                    .why("functions are inlined into the kernel; GPU threads have no call stack to speak of")
+                    .help("loop { .. }"),
+            );
+        }
+        let scope = self.scopes.child(outer);
+        let names: Vec<&str> = function.generics.iter().map(|g| g.name.name.as_str()).collect();
+        let mut inferred = Vec::new();
+        for ((_, ty), val) in function.params.iter().zip(&vals) {
+            let actual = self.type_of(val);
+            self.infer_generics(ty, &actual, &names, &mut inferred);
+        }
+        self.bind_generics(&function.generics, generic_args, &inferred, env, scope, loc);
+        self.calls.push(Call { function: function.clone(), loc });
+        if let Some(receiver) = receiver {
+            self.scopes.declare(scope, "self", true, receiver);
+        }
+        for (index, ((pat, ty), val)) in function.params.iter().zip(vals).enumerate() {
+            let want = self.resolve(ty, scope);
+            let is_ref = matches!(ty.kind, TypeKind::Ref(..));
+            let at = args.get(index).map_or(loc, |arg| arg.loc);
+            let val = if is_ref { val } else { let plain = self.plain(val); self.coerce(plain, &want, at) };
+            self.bind_pattern(pat, val, scope);
+        }
+        let result = if super::control::returns_early(body) {
+            self.returning(body, scope)
+        } else {
+            let inner = self.scopes.child(scope);
+            self.block_in(body, inner)
+        };
+        let result = match &function.result {
+            Some(ty) => {
+                let want = self.resolve(ty, scope);
+                self.coerce(result, &want, loc)
+            }
+            None if matches!(result, Val::Never | Val::Error) => result,
+            None => Val::Unit,
+        };
+        self.calls.pop();
+        result
+    }
+
+    /// `T::f(..)` where `T` is a struct, a number type, or a generic parameter.
+    fn associated_call(&mut self, ty: &Segment, name: &Segment, args: &[Expr], env: Env, loc: Loc) -> Val {
+        let type_expr = TypeExpr {
+            kind: TypeKind::Path(crate::syntax::Path { segments: vec![ty.clone()], loc: ty.loc }),
+            loc: ty.loc,
+        };
+        match self.resolve(&type_expr, env) {
+            Ty::Scalar(num) => {
+                let dtype = self.cells.settled(num);
+                let vals = self.args(args, env);
+                match (name.name.as_str(), vals.as_slice()) {
+                    ("of" | "from_f32" | "from_f64" | "from", [val]) => self.cast(val.clone(), num, loc),
+                    ("of" | "from_f32" | "from_f64" | "from", other) => self.report(
+                        Diagnostic::new(Code::ArgumentCount, loc, format!("`{}` takes one number", name.name))
+                            .compare("arguments", "1", other.len().to_string()),
+                    ),
+                    _ => self.error(
+                        Code::UnknownName,
+                        name.loc,
+                        format!("`{}` has no function `{}`", dtype.name(), name.name),
+                    ),
+                }
+            }
+            Ty::Struct(def, home, generics) => {
+                let this = Ty::Struct(def.clone(), home, generics);
+                match self.find_function(&def, &name.name) {
+                    Some(found) => {
+                        let mut vals = self.args(args, env);
+                        let (function, outer, params, pattern) = found;
+                        let receiver = (function.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
+                        let rest = if receiver.is_some() { &args[1..] } else { args };
+                        let scope = self.impl_scope(outer, &params, &pattern, &this);
+                        self.inline(&function, scope, receiver, &name.args, vals, rest, env, loc)
+                    }
+                    None => {
+                        let known = self.method_names(&def);
+                        let near = super::nearest(&name.name, known.iter().map(String::as_str));
+                        let mut diagnostic = Diagnostic::new(
+                            Code::UnknownName,
+                            name.loc,
+                            format!("`{}` has no function `{}`", def.name.name, name.name),
+                        );
+                        if let Some(near) = near {
+                            diagnostic = diagnostic.help(near.to_owned());
+                        }
+                        self.report(diagnostic)
+                    }
+                }
+            }
+            Ty::Infer => {
+                self.args(args, env);
+                if self.scopes.lookup(env, &ty.name).is_some() {
+                    return Val::Error;
+                }
+                self.unknown(&ty.name, ty.loc, env)
+            }
+            other => {
+                let what = self.type_name(&other);
+                self.error(Code::NotAFunction, name.loc, format!("`{what}` has no function `{}`", name.name))
+            }
+        }
+    }
+
+    /// `x.f(a, b)`
+    pub(super) fn method(&mut self, receiver: &Expr, name: &Segment, args: &[Expr], env: Env, loc: Loc) -> Val {
+        let place = self.place(receiver, env);
+        let val = match &place {
+            Some(place) => self.read(place),
+            None => self.plain_expr(receiver, env),
+        };
+        if let Val::Struct(item) = &val
+            && let Some(found) = self.find_function(&item.def, &name.name)
+        {
+            let (function, outer, params, pattern) = found;
+            let this = self.type_of(&val);
+            let scope = self.impl_scope(outer, &params, &pattern, &this);
+            let receiver_val = match (function.receiver, place) {
+                (Some(Receiver::Value), _) => val.clone(),
+                (Some(Receiver::Shared | Receiver::Mutable), Some(place)) => Val::Ref(Rc::new(place)),
+                (Some(Receiver::Shared | Receiver::Mutable), None) => {
+                    let hidden = self.scopes.declare(env, "", true, val.clone());
+                    Val::Ref(Rc::new(Place { var: hidden, path: Vec::new() }))
+                }
+                (None, _) => {
+                    return self.error(
+                        Code::NotAFunction,
+                        name.loc,
+                        format!("`{}` is called as `{}::{}(..)`", name.name, item.def.name.name, name.name),
+                    );
+                }
+            };
+            let vals = self.args(args, env);
+            return self.inline(&function, scope, Some(receiver_val), &name.args, vals, args, env, loc);
+        }
+        self.builtin_method(receiver, val, name, args, env, loc)
+    }
+
+    /// The scope of an `impl`: its generics bound from the type, and `Self`.
+    pub(super) fn impl_scope(&mut self, outer: Env, params: &[GenericParam], pattern: &TypeExpr, this: &Ty) -> Env {
+        let scope = self.scopes.child(outer);
+        let names: Vec<&str> = params.iter().map(|g| g.name.name.as_str()).collect();
+        let mut inferred = Vec::new();
+        if let (TypeKind::Path(path), Ty::Struct(_, _, generics)) = (&pattern.kind, this)
+            && let Some(last) = path.segments.last()
+        {
+            for (arg, ty) in last.args.iter().zip(generics) {
+                if let crate::syntax::GenericArg::Type(arg) = arg {
+                    self.infer_generics(arg, ty, &names, &mut inferred);
+                }
+            }
+        }
+        for (name, ty) in inferred {
+            self.scopes.bind(scope, &name, Binding::Type(ty));
+        }
+        // `Self { .. }` and `Self::f()` find the struct with these generics.
+        self.scopes.bind(scope, "Self", Binding::Type(this.clone()));
+        scope
+    }
+
+    fn impls_of(&self, def: &Rc<Struct>) -> Vec<(Rc<Impl>, Env)> {
+        self.scopes
+            .impls
+            .iter()
+            .filter(|(item, scope)| match &item.ty.kind {
+                TypeKind::Path(path) => path.segments.last().is_some_and(|last| {
+                    matches!(self.scopes.lookup(*scope, &last.name), Some(Binding::Struct(other, _)) if Rc::ptr_eq(other, def))
+                }),
+                _ => false,
+            })
+            .cloned()
+            .collect()
+    }
+
+    fn find_function(&self, def: &Rc<Struct>, name: &str) -> Option<Found> {
+        let impls = self.impls_of(def);
+        for (item, scope) in &impls {
+            if let Some(function) = item.functions.iter().find(|f| f.name.name == name) {
+                return Some((function.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        // A default method of a trait that the type implements.
+        for (item, scope) in &impls {
+            let Some(of_trait) = &item.of_trait else { continue };
+            if let Some(Binding::Trait(found)) = self.scopes.lookup(*scope, of_trait)
+                && let Some(function) = found.functions.iter().find(|f| f.name.name == name && f.body.is_some())
+            {
+                return Some((function.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        None
+    }
+
+    pub(super) fn find_const(&self, def: &Rc<Struct>, name: &str) -> Option<(Rc<ConstItem>, Env, Vec<GenericParam>, TypeExpr)> {
+        let impls = self.impls_of(def);
+        for (item, scope) in &impls {
+            if let Some(constant) = item.consts.iter().find(|c| c.name.name == name) {
+                return Some((constant.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        for (item, scope) in &impls {
+            let Some(of_trait) = &item.of_trait else { continue };
+            if let Some(Binding::Trait(found)) = self.scopes.lookup(*scope, of_trait)
+                && let Some(constant) = found.consts.iter().find(|c| c.name.name == name)
+            {
+                return Some((constant.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        None
+    }
+
+    pub(super) fn method_names(&self, def: &Rc<Struct>) -> Vec<String> {
+        self.impls_of(def)
+            .iter()
+            .flat_map(|(item, _)| item.functions.iter().map(|f| f.name.name.clone()))
+            .collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! The end of building: open types are settled, dead values stay behind, budgets are checked.
+
+use super::Builder;
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
+};
+
+impl Builder<'_> {
+    /// The finished kernel.
+    pub(super) fn finish(&mut self, name: String, facts: Vec<Fact>) -> Option<Kernel> {
+        let mut body = self.regions.pop()?;
+        let roots: Vec<_> = self.shared.iter().map(|(root, _)| root).collect();
+        for root in roots {
+            if let Some(num) = self.shared_cells.get(root) {
+                self.shared[root].dtype = self.cells.settled(*num);
+            }
+        }
+        let values: Vec<Value> = self.values.iter().map(|(value, _)| value).collect();
+        for value in values {
+            if let Some(num) = self.value_cells.get(value).copied() {
+                let dtype = self.cells.settled(num);
+                let data = &mut self.values[value];
+                data.ty = data.ty.with_elem(match data.ty.elem() {
+                    Some(Elem::Ptr(_)) => Elem::Ptr(dtype),
+                    _ => Elem::Number(dtype),
+                });
+            }
+            if let Type::Shared(shared) = &self.values[value].ty {
+                let dtype = self.shared[shared.root].dtype;
+                if shared.dtype != dtype
+                    && let Type::Shared(shared) = &mut self.values[value].ty
+                {
+                    shared.dtype = dtype;
+                }
+            }
+        }
+        self.settle_region(&mut body);
+        self.shared_budget();
+        Some(Kernel {
+            name,
+            warps: self.warps,
+            target: self.target,
+            params: std::mem::take(&mut self.params),
+            facts,
+            shared: std::mem::take(&mut self.shared),
+            values: std::mem::take(&mut self.values),
+            body,
+        })
+    }
+
+    /// Constants take the form of their settled type, and must be in its range.
+    fn settle_region(&mut self, region: &mut Region) {
+        for stmt in &mut region.stmts {
+            let loc = stmt.loc;
+            match &mut stmt.kind {
+                StmtKind::Op { op: Op::Const(value), result: Some(result), .. } => {
+                    let Some(Elem::Number(dtype)) = self.values[*result].ty.elem() else { continue };
+                    match (&*value, dtype) {
+                        (Const::Int(int), dtype) if dtype.is_float() => {
+                            #[expect(clippy::cast_precision_loss, reason = "only the zero of `zeros` comes here")]
+                            let float = *int as f64;
+                            *value = Const::Float(float);
+                        }
+                        (Const::Int(int), dtype) if !super::arith::fits(*int, dtype) => {
+                            let int = *int;
+                            self.report(
+                                Diagnostic::new(Code::Overflow, loc, format!("{int} does not fit `{}`", dtype.name()))
+                                    .compare("", super::arith::range_text(dtype), int.to_string()),
+                            );
+                        }
+                        (Const::Float(float), dtype) => {
+                            *value = Const::Float(super::arith::round_float(*float, dtype));
+                        }
+                        _ => {}
+                    }
+                    if let (Const::Bool(known), false) = (&*value, dtype == Dtype::Bool) {
+                        *value = Const::Int(i128::from(*known));
+                    }
+                }
+                StmtKind::Op { .. } => {}
+                StmtKind::If { then, otherwise, .. } => {
+                    self.settle_region(then);
+                    self.settle_region(otherwise);
+                }
+                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => self.settle_region(body),
+                StmtKind::Reduce { combine, .. } => self.settle_region(combine),
+            }
+        }
+    }
+
+    /// Shared allocations must fit what a block can have.
+    fn shared_budget(&mut self) {
+        let limit = self.target.shared_bytes_per_block();
+        let mut total = 0u64;
+        let mut over = None;
+        for (_, data) in self.shared.iter() {
+            let elements: u64 = data.shape.iter().map(|e| u64::from(*e)).product();
+            // Every tile starts at a multiple of 128 bytes.
+            total += (elements * u64::from(data.dtype.bytes())).next_multiple_of(128);
+            if total > limit && over.is_none() {
+                over = Some(data.loc);
+            }
+        }
+        if let Some(loc) = over {
+            let target = self.target.to_string();
+            self.report(
+                Diagnostic::new(Code::SharedBudget, loc, format!("a block on {target} cannot have this much shared memory"))
+                    .compare("bytes", format!("at most {limit}"), total.to_string())
+                    .why("all shared allocations of a kernel live at the same time"),
+            );
+        }
+    }
+}

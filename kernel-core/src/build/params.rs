@@ -1,0 +1,369 @@
+//! The kernel itself: generic parameters, arguments, facts, warps.
+
+use super::{
+    Builder, Built, Env, Instance, Request,
+    scope::Binding,
+    value::{Num, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic, Problems},
+    ir::{Dtype, Elem, Fact, Op, Param, ParamKind, Type},
+    loc::Loc,
+    syntax::{Function, GenericArg, GenericKind, Kernel, ParamFact, PatKind, TypeExpr, TypeKind},
+};
+
+/// All combinations of a kernel's instance lists, in the order in which they are written: the last list varies fastest.
+///
+/// Problems: a name that is not a generic parameter or is given twice, a parameter without values, an empty list.
+pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> {
+    let generics = &kernel.function.generics;
+    let mut given: Vec<&str> = Vec::new();
+    let before = problems.len();
+    for list in &kernel.attr.instances {
+        for name in &list.names {
+            if given.contains(&name.name.as_str()) {
+                problems.push(Diagnostic::new(
+                    Code::Instances,
+                    name.loc,
+                    format!("`{}` has two lists of values", name.name),
+                ));
+            } else if !generics.iter().any(|param| param.name.name == name.name) {
+                let near = super::nearest(&name.name, generics.iter().map(|p| p.name.name.as_str()));
+                let mut diagnostic = Diagnostic::new(
+                    Code::Instances,
+                    name.loc,
+                    format!("`{}` is not a generic parameter of `{}`", name.name, kernel.name()),
+                );
+                if let Some(near) = near {
+                    diagnostic = diagnostic.help(format!("{near} = [..]"));
+                }
+                problems.push(diagnostic);
+            }
+            given.push(&name.name);
+        }
+        if list.rows.is_empty() && problems.len() == before {
+            problems.push(Diagnostic::new(Code::Instances, list.loc, "a list of no values compiles nothing"));
+        }
+    }
+    for param in generics {
+        if !given.contains(&param.name.name.as_str()) {
+            let example = match param.kind {
+                GenericKind::Type(_) => "[f16, f32]",
+                GenericKind::Const(_) => "[64, 128]",
+            };
+            problems.push(
+                Diagnostic::new(
+                    Code::Instances,
+                    param.name.loc,
+                    format!("the generic parameter `{}` has no values", param.name.name),
+                )
+                .why("a kernel is compiled ahead of time, once for each listed choice of its generic parameters")
+                .help(format!("#[kernel(.., instances({} = {example}))]", param.name.name)),
+            );
+        }
+    }
+    if problems.len() > before {
+        return Vec::new();
+    }
+    let mut rows = vec![Instance::default()];
+    for list in &kernel.attr.instances {
+        let mut next = Vec::with_capacity(rows.len() * list.rows.len());
+        for row in &rows {
+            for values in &list.rows {
+                let mut row = row.clone();
+                row.values.extend(
+                    list.names.iter().map(|n| n.name.clone()).zip(values.iter().cloned()),
+                );
+                next.push(row);
+            }
+        }
+        rows = next;
+    }
+    // In the order of the function's generic parameters, so that hosts and compiler agree.
+    for row in &mut rows {
+        row.values.sort_by_key(|(name, _)| generics.iter().position(|p| p.name.name == *name));
+    }
+    rows
+}
+
+impl Builder<'_> {
+    pub(super) fn kernel(&mut self, request: &Request<'_>, root: Env) -> Option<Built> {
+        let function = &request.kernel.function;
+        let scope = self.scopes.child(root);
+        self.bind_instance(function, request.instance, root, scope);
+        self.warps = self.kernel_warps(request, scope);
+        let mut declared = Vec::new();
+        for (index, (pat, ty)) in function.params.iter().enumerate() {
+            let PatKind::Ident { name, mutable } = &pat.kind else { continue };
+            let param = u32::try_from(index).expect("rustc limits the number of parameters");
+            let kind = self.param_kind(ty, scope);
+            let Some(kind) = kind else {
+                self.params.push(Param { name: name.clone(), kind: ParamKind::Scalar(Dtype::I32), loc: pat.loc });
+                self.scopes.declare(scope, name, *mutable, Val::Error);
+                continue;
+            };
+            self.params.push(Param { name: name.clone(), kind: kind.clone(), loc: pat.loc });
+            let val = match kind {
+                ParamKind::Tensor { .. } => Val::Tensor(param),
+                ParamKind::Pointer(dtype) => Val::Value(self.emit(
+                    Op::ParamPtr(param),
+                    Vec::new(),
+                    Type::Scalar(Elem::Ptr(dtype)),
+                    pat.loc,
+                )),
+                ParamKind::Scalar(dtype) => {
+                    Val::Value(self.emit(Op::ParamScalar(param), Vec::new(), Type::scalar(dtype), pat.loc))
+                }
+            };
+            self.scopes.declare(scope, name, *mutable, val);
+            for fact in request.kernel.facts.get(index).into_iter().flatten() {
+                self.param_fact(param, fact, pat.loc, scope, &mut declared);
+            }
+        }
+        if let Some(body) = &function.body {
+            let inner = self.scopes.child(scope);
+            self.block_in(body, inner);
+        }
+        let assumed = if request.assume_aligned { self.aligned_facts(&declared) } else { Vec::new() };
+        let mut facts = declared.clone();
+        facts.extend(&assumed);
+        let kernel = self.finish(function.name.name.clone(), facts)?;
+        Some(Built { kernel, declared, assumed })
+    }
+
+    fn kernel_warps(&mut self, request: &Request<'_>, scope: Env) -> u32 {
+        let Some(expr) = &request.kernel.attr.warps else { return 4 };
+        let val = self.expr(expr, scope);
+        let Some(warps) = self.const_int(&val, "the number of warps", expr.loc) else { return 4 };
+        match u32::try_from(warps) {
+            Ok(warps) if warps.is_power_of_two() && warps <= 32 => warps,
+            _ => {
+                self.report(
+                    Diagnostic::new(Code::Warps, expr.loc, format!("a block cannot have {warps} warps"))
+                        .compare("warps", "1, 2, 4, 8, 16 or 32", warps.to_string())
+                        .why("a block has at most 1024 threads, and layouts spread tiles over a power of two of warps"),
+                );
+                4
+            }
+        }
+    }
+
+    fn bind_instance(&mut self, function: &Function, instance: &Instance, root: Env, scope: Env) {
+        for param in &function.generics {
+            let Some((_, value)) = instance.values.iter().find(|(name, _)| *name == param.name.name)
+            else {
+                continue;
+            };
+            let ty = self.generic_value(&param.kind, &value.arg, value.loc, root);
+            self.scopes.bind(scope, &param.name.name, Binding::Type(ty));
+        }
+    }
+
+    /// What a generic argument stands for, checked against its parameter.
+    pub(super) fn generic_value(&mut self, kind: &GenericKind, arg: &GenericArg, loc: Loc, scope: Env) -> Ty {
+        match (kind, arg) {
+            (GenericKind::Type(_), GenericArg::Type(ty)) => self.resolve(ty, scope),
+            (GenericKind::Type(_), GenericArg::Const(_)) => {
+                self.error(Code::Instances, loc, "a type is wanted here, not a constant");
+                Ty::Infer
+            }
+            (GenericKind::Const(ty), arg) => {
+                let val = match arg {
+                    GenericArg::Const(expr) => self.expr(expr, scope),
+                    GenericArg::Type(TypeExpr { kind: TypeKind::Path(path), .. }) => self.path(path, scope),
+                    GenericArg::Type(other) => {
+                        self.error(Code::Instances, other.loc, "a constant is wanted here, not a type")
+                    }
+                };
+                let want = self.resolve(ty, scope);
+                let val = self.coerce(val, &want, loc);
+                match val {
+                    Val::Const(value, num) => Ty::Const(value, num),
+                    Val::Error => Ty::Infer,
+                    other => {
+                        let actual = self.describe(&other);
+                        self.report(
+                            Diagnostic::new(Code::NotConstant, loc, "a const generic must be known when compiling")
+                                .compare("", "a constant", actual),
+                        );
+                        Ty::Infer
+                    }
+                }
+            }
+        }
+    }
+
+    fn param_kind(&mut self, ty: &TypeExpr, scope: Env) -> Option<ParamKind> {
+        let refuse = |builder: &mut Self, headline: &str, help: &str| {
+            builder.report(
+                Diagnostic::new(Code::Parameter, ty.loc, headline.to_owned())
+                    .why("a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars")
+                    .help(help.to_owned()),
+            );
+            None
+        };
+        let TypeKind::Path(path) = &ty.kind else {
+            return refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>");
+        };
+        let last = path.segments.last()?;
+        match last.name.as_str() {
+            name @ ("Tensor" | "TensorMut") => {
+                let [GenericArg::Type(elem), rank] = last.args.as_slice() else {
+                    return refuse(self, &format!("`{name}` takes an element type and a rank"), &format!("x: {name}<f32, 2>"));
+                };
+                let dtype = self.param_dtype(elem, scope)?;
+                let kind = GenericKind::Const(TypeExpr { kind: TypeKind::Infer, loc: ty.loc });
+                let Ty::Const(crate::ir::Const::Int(rank), _) = self.generic_value(&kind, rank, ty.loc, scope) else {
+                    return None;
+                };
+                match u32::try_from(rank) {
+                    Ok(rank) if (1..=5).contains(&rank) => {
+                        Some(ParamKind::Tensor { dtype, rank, mutable: name == "TensorMut" })
+                    }
+                    _ => {
+                        self.report(
+                            Diagnostic::new(Code::Axis, ty.loc, format!("a tensor cannot have {rank} axes"))
+                                .compare("rank", "1 to 5", rank.to_string()),
+                        );
+                        None
+                    }
+                }
+            }
+            "Ptr" => {
+                let [GenericArg::Type(elem)] = last.args.as_slice() else {
+                    return refuse(self, "`Ptr` takes an element type", "p: Ptr<f32>");
+                };
+                Some(ParamKind::Pointer(self.param_dtype(elem, scope)?))
+            }
+            _ => match self.resolve(ty, scope) {
+                Ty::Scalar(num) => match self.cells.known(num) {
+                    Some(dtype) => Some(ParamKind::Scalar(dtype)),
+                    None => refuse(self, "this type cannot be passed to a kernel", "n: i32"),
+                },
+                Ty::Infer => None,
+                _ => refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>"),
+            },
+        }
+    }
+
+    fn param_dtype(&mut self, ty: &TypeExpr, scope: Env) -> Option<Dtype> {
+        match self.resolve(ty, scope) {
+            Ty::Scalar(Num::Known(dtype)) => Some(dtype),
+            Ty::Infer => None,
+            _ => {
+                self.error(Code::Parameter, ty.loc, "an element type is a number type or `bool`");
+                None
+            }
+        }
+    }
+
+    fn param_fact(&mut self, param: u32, fact: &ParamFact, loc: Loc, scope: Env, out: &mut Vec<Fact>) {
+        let kind = self.params[param as usize].kind.clone();
+        let refuse = |builder: &mut Self, loc: Loc, headline: String, help: &str| {
+            builder.report(Diagnostic::new(Code::FactAttribute, loc, headline).help(help.to_owned()));
+        };
+        match fact {
+            ParamFact::MultipleOf(expr) => {
+                let val = self.expr(expr, scope);
+                let Some(of) = self.const_int(&val, "a divisor", expr.loc) else { return };
+                let valid = i64::try_from(of).ok().filter(|of| *of > 0);
+                let Some(of) = valid else {
+                    refuse(self, expr.loc, format!("{of} is not a divisor"), "#[multiple_of(16)] n: i32");
+                    return;
+                };
+                match kind {
+                    ParamKind::Scalar(dtype) if dtype.is_int() => out.push(Fact::ScalarMultiple { param, of }),
+                    ParamKind::Pointer(_) if of <= 256 && of.count_ones() == 1 => {
+                        let bytes = u32::try_from(of).expect("at most 256");
+                        out.push(Fact::PointerAligned { param, bytes });
+                    }
+                    ParamKind::Pointer(_) => refuse(
+                        self,
+                        expr.loc,
+                        "the alignment of a pointer is a power of two of bytes, at most 256".to_owned(),
+                        "#[multiple_of(16)] p: Ptr<f32>",
+                    ),
+                    other => refuse(
+                        self,
+                        loc,
+                        format!("`multiple_of` says nothing about a `{}`", super::describe_param(&other)),
+                        "#[multiple_of(16)] n: i32",
+                    ),
+                }
+            }
+            ParamFact::Stride(strides, loc) => {
+                let ParamKind::Tensor { rank, .. } = kind else {
+                    refuse(
+                        self,
+                        *loc,
+                        format!("a `{}` has no strides", super::describe_param(&kind)),
+                        "#[stride(_, 1)] x: Tensor<f32, 2>",
+                    );
+                    return;
+                };
+                if strides.len() != rank as usize {
+                    self.report(
+                        Diagnostic::new(Code::FactAttribute, *loc, "`stride` needs one entry an axis")
+                            .compare("entries", rank.to_string(), strides.len().to_string()),
+                    );
+                    return;
+                }
+                for (axis, stride) in (0u32..).zip(strides) {
+                    let Some(expr) = stride else { continue };
+                    let val = self.expr(expr, scope);
+                    let Some(value) = self.const_int(&val, "a stride", expr.loc) else { continue };
+                    match i64::try_from(value).ok().filter(|value| *value >= 0) {
+                        Some(value) => out.push(Fact::StrideEquals { param, axis, value }),
+                        None => refuse(self, expr.loc, format!("{value} is not a stride"), "#[stride(_, 1)]"),
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the aligned variant assumes: tensors contiguous along the last axis, 16-byte aligned, with
+    /// every row a multiple of 16 bytes; pointers 16-byte aligned.
+    fn aligned_facts(&self, declared: &[Fact]) -> Vec<Fact> {
+        let mut out = Vec::new();
+        for (param, data) in (0u32..).zip(&self.params) {
+            match &data.kind {
+                ParamKind::Tensor { dtype, rank, .. } => {
+                    let of = i64::from(16 / dtype.bytes());
+                    let last = rank - 1;
+                    out.push(Fact::PointerAligned { param, bytes: 16 });
+                    out.push(Fact::StrideEquals { param, axis: last, value: 1 });
+                    if of > 1 {
+                        out.push(Fact::DimMultiple { param, axis: last, of });
+                        out.extend((0..last).map(|axis| Fact::StrideMultiple { param, axis, of }));
+                    }
+                }
+                ParamKind::Pointer(_) => out.push(Fact::PointerAligned { param, bytes: 16 }),
+                ParamKind::Scalar(_) => {}
+            }
+        }
+        // An axis whose stride is pinned to something other than 1 cannot be contiguous.
+        let pinned = |fact: &Fact| match fact {
+            Fact::StrideEquals { param, axis, value } => declared.iter().any(|other| {
+                matches!(other, Fact::StrideEquals { param: p, axis: a, value: v } if p == param && a == axis && v != value)
+            }),
+            _ => false,
+        };
+        if out.iter().any(pinned) {
+            return Vec::new();
+        }
+        out.retain(|fact| !declared.contains(fact));
+        out
+    }
+}
+
+/// The targets that kernels can be compiled for, by the names that kernels use.
+pub const TARGETS: [(&str, kernel_ptx::Target); 3] = [
+    ("sm_80", kernel_ptx::Target::SM_80),
+    ("sm_90a", kernel_ptx::Target::SM_90A),
+    ("sm_100a", kernel_ptx::Target::SM_100A),
+];
+
+/// The target that a kernel calls `name`.
+pub fn target_named(name: &str) -> Option<kernel_ptx::Target> {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
+}

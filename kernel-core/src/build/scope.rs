@@ -1,0 +1,123 @@
+//! Names: scopes, variables and items.
+
+use std::rc::Rc;
+
+use super::value::{Ty, Val};
+use crate::{
+    loc::Loc,
+    syntax::{ConstItem, Function, Impl, Item, Struct, Trait},
+};
+
+/// A scope: an index into [`Scopes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ScopeId(u32);
+
+/// A variable: an index into [`Scopes::vars`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct VarId(pub(super) u32);
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub(super) struct Var {
+    pub(super) val: Val,
+    pub(super) mutable: bool,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Binding {
+    Var(VarId),
+    Function(Rc<Function>, ScopeId),
+    Struct(Rc<Struct>, ScopeId),
+    Const(Rc<ConstItem>, ScopeId),
+    Trait(Rc<Trait>),
+    /// A generic parameter.
+    Type(Ty),
+    /// `use a::b as name`
+    Use(Vec<String>),
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    parent: Option<ScopeId>,
+    names: Vec<(String, Binding)>,
+}
+
+/// Every scope and variable of a kernel. Scopes are never removed: closures keep theirs.
+#[derive(Debug, Default)]
+pub(super) struct Scopes {
+    scopes: Vec<Scope>,
+    pub(super) vars: Vec<Var>,
+    pub(super) impls: Vec<(Rc<Impl>, ScopeId)>,
+}
+
+impl Scopes {
+    pub(super) fn new() -> (Self, ScopeId) {
+        (Scopes { scopes: vec![Scope::default()], ..Scopes::default() }, ScopeId(0))
+    }
+
+    pub(super) fn child(&mut self, parent: ScopeId) -> ScopeId {
+        let id = ScopeId(u32::try_from(self.scopes.len()).expect("fewer than 2^32 scopes"));
+        self.scopes.push(Scope { parent: Some(parent), names: Vec::new() });
+        id
+    }
+
+    pub(super) fn bind(&mut self, scope: ScopeId, name: &str, binding: Binding) {
+        self.scopes[scope.0 as usize].names.push((name.to_owned(), binding));
+    }
+
+    pub(super) fn declare(&mut self, scope: ScopeId, name: &str, mutable: bool, val: Val) -> VarId {
+        let id = VarId(u32::try_from(self.vars.len()).expect("fewer than 2^32 variables"));
+        self.vars.push(Var { val, mutable });
+        self.bind(scope, name, Binding::Var(id));
+        id
+    }
+
+    pub(super) fn lookup(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let scope = &self.scopes[id.0 as usize];
+            if let Some((_, binding)) = scope.names.iter().rev().find(|(n, _)| n == name) {
+                return Some(binding);
+            }
+            at = scope.parent;
+        }
+        None
+    }
+
+    /// Every name in sight, for suggestions.
+    pub(super) fn names(&self, scope: ScopeId) -> Vec<&str> {
+        let mut out = Vec::new();
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let scope = &self.scopes[id.0 as usize];
+            out.extend(scope.names.iter().map(|(name, _)| name.as_str()));
+            at = scope.parent;
+        }
+        out
+    }
+
+    pub(super) fn add_items(&mut self, scope: ScopeId, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Function(f) => {
+                    self.bind(scope, &f.name.name, Binding::Function(f.clone(), scope));
+                }
+                Item::Struct(s) => self.bind(scope, &s.name.name, Binding::Struct(s.clone(), scope)),
+                Item::Const(c) => self.bind(scope, &c.name.name, Binding::Const(c.clone(), scope)),
+                Item::Trait(t) => self.bind(scope, &t.name.name, Binding::Trait(t.clone())),
+                Item::Impl(i) => self.impls.push((i.clone(), scope)),
+                Item::Use(item) => {
+                    self.bind(scope, &item.name, Binding::Use(item.path.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// A call on the way, for messages and against recursion.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) function: Rc<Function>,
+    pub(super) loc: Loc,
+}

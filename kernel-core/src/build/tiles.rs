@@ -1,0 +1,297 @@
+//! Shapes: splat, broadcast, expand, reshape, reductions, products.
+
+use super::{
+    Builder,
+    value::{Num, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Binary, Dtype, Elem, Op, Region, StmtKind, Terminator, Type, Value},
+    loc::Loc,
+};
+
+/// Elements of a tile that one thread may hold, at most: beyond it registers spill by hundreds.
+const MAX_ELEMENTS_PER_THREAD: u32 = 1024;
+
+impl Builder<'_> {
+    /// One scalar in every element.
+    pub(super) fn splat(&mut self, scalar: Value, shape: &[u32], loc: Loc) -> Value {
+        let num = self.num(scalar);
+        if self.is_ptr(scalar) {
+            let ty = self.ty(scalar).elem().expect("pointers have an element");
+            return self.emit(Op::Splat, vec![scalar], Type::Tile(ty, shape.to_vec()), loc);
+        }
+        self.emit_num(Op::Splat, vec![scalar], Some(shape.to_vec()), num, loc)
+    }
+
+    fn broadcast_to(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Value {
+        if self.ty(tile).shape() == shape {
+            return tile;
+        }
+        let num = self.num(tile);
+        if self.is_ptr(tile) {
+            let ty = self.ty(tile).elem().expect("pointers have an element");
+            return self.emit(Op::Broadcast, vec![tile], Type::Tile(ty, shape.to_vec()), loc);
+        }
+        self.emit_num(Op::Broadcast, vec![tile], Some(shape.to_vec()), num, loc)
+    }
+
+    /// Brings two operands to one shape: scalars are splatted, extents of 1 repeated.
+    pub(super) fn same_shape(&mut self, a: Value, b: Value, what: &str, loc: Loc) -> Option<(Value, Value)> {
+        if matches!(self.ty(a), Type::Shared(_)) || matches!(self.ty(b), Type::Shared(_)) {
+            self.report(
+                Diagnostic::new(Code::Kind, loc, format!("{what} works on tiles in registers, not on shared memory"))
+                    .help("x.load()"),
+            );
+            return None;
+        }
+        let (p, q) = (self.ty(a).shape().to_vec(), self.ty(b).shape().to_vec());
+        match (p.is_empty(), q.is_empty()) {
+            (true, true) => return Some((a, b)),
+            (true, false) => return Some((self.splat(a, &q, loc), b)),
+            (false, true) => return Some((a, self.splat(b, &p, loc))),
+            (false, false) => {}
+        }
+        let joined: Option<Vec<u32>> = (p.len() == q.len())
+            .then(|| {
+                p.iter()
+                    .zip(&q)
+                    .map(|(x, y)| if x == y || *y == 1 { Some(*x) } else { (*x == 1).then_some(*y) })
+                    .collect()
+            })
+            .flatten();
+        let Some(shape) = joined else {
+            let mut diagnostic =
+                Diagnostic::new(Code::ShapeMismatch, loc, format!("{what} joins tiles of different shapes"))
+                    .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
+            if p.len() != q.len() {
+                diagnostic = diagnostic
+                    .why("elements pair by index, so both sides need the same number of axes")
+                    .help(".expand(1)");
+            }
+            self.report(diagnostic);
+            return None;
+        };
+        Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
+    }
+
+    /// A tile operand, or a report.
+    pub(super) fn tile(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
+        let value = self.value(val, loc)?;
+        if let Type::Tile(..) = self.ty(value) {
+            return Some(value);
+        }
+        let actual = self.describe(&Val::Value(value));
+        let mut diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} needs a tile"))
+            .compare("", "a tile in registers", actual);
+        if matches!(self.ty(value), Type::Shared(_)) {
+            diagnostic = diagnostic.help(".load()");
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// Whether a block of this many warps can hold the tile in registers.
+    pub(super) fn check_budget(&mut self, shape: &[u32], loc: Loc) -> Option<()> {
+        let elements: u64 = shape.iter().map(|e| u64::from(*e)).product();
+        let threads = u64::from(self.warps * 32);
+        if elements <= threads * u64::from(MAX_ELEMENTS_PER_THREAD) {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::new(Code::TileBudget, loc, format!("a tile of {elements} elements does not fit the registers of {} warps", self.warps))
+                .compare("elements a thread", format!("at most {MAX_ELEMENTS_PER_THREAD}"), elements.div_ceil(threads).to_string())
+                .why("a thread has at most 255 registers of 32 bits; what does not fit lives in slow local memory"),
+        );
+        None
+    }
+
+    /// An axis of a tile of `rank` axes (or of one more, to insert).
+    pub(super) fn axis(&mut self, val: &Val, limit: usize, what: &str, loc: Loc) -> Option<u32> {
+        let axis = self.const_int(val, "an axis", loc)?;
+        match u32::try_from(axis).ok().filter(|axis| (*axis as usize) < limit) {
+            Some(axis) => Some(axis),
+            None => {
+                self.report(
+                    Diagnostic::new(Code::Axis, loc, format!("{what} has no axis {axis}"))
+                        .compare("axis", format!("0 to {}", limit.saturating_sub(1)), axis.to_string()),
+                );
+                None
+            }
+        }
+    }
+
+    /// `x.expand(axis)`
+    pub(super) fn expand(&mut self, tile: Value, axis: u32, loc: Loc) -> Val {
+        let mut shape = self.ty(tile).shape().to_vec();
+        if shape.len() == 5 {
+            return self.error(Code::Axis, loc, "a tile has at most 5 axes");
+        }
+        shape.insert(axis as usize, 1);
+        self.reshaped(Op::Expand(axis), tile, shape, loc)
+    }
+
+    /// An operation that keeps the element type.
+    pub(super) fn reshaped(&mut self, op: Op, tile: Value, shape: Vec<u32>, loc: Loc) -> Val {
+        if self.is_ptr(tile) {
+            let elem = self.ty(tile).elem().expect("pointers have an element");
+            return Val::Value(self.emit(op, vec![tile], Type::Tile(elem, shape), loc));
+        }
+        let num = self.num(tile);
+        Val::Value(self.emit_num(op, vec![tile], Some(shape), num, loc))
+    }
+
+    /// `x.reshape(shape)`
+    pub(super) fn reshape(&mut self, tile: Value, shape: Vec<u32>, loc: Loc) -> Val {
+        let have: u64 = self.ty(tile).shape().iter().map(|e| u64::from(*e)).product();
+        let want: u64 = shape.iter().map(|e| u64::from(*e)).product();
+        if have != want {
+            let actual = self.ty(tile).shape().to_vec();
+            return self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "`reshape` keeps the number of elements")
+                    .compare("elements", have.to_string(), want.to_string())
+                    .why(format!("the tile has extents {actual:?}")),
+            );
+        }
+        self.reshaped(Op::Reshape, tile, shape, loc)
+    }
+
+    /// `x.broadcast(shape)`
+    pub(super) fn broadcast(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Val {
+        let have = self.ty(tile).shape().to_vec();
+        let fits = have.len() == shape.len() && have.iter().zip(shape).all(|(h, s)| h == s || *h == 1);
+        if !fits {
+            return self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "`broadcast` repeats axes of extent 1")
+                    .compare("", format!("extents that are 1 or equal those of {shape:?}"), format!("{have:?}")),
+            );
+        }
+        if self.check_budget(shape, loc).is_none() {
+            return Val::Error;
+        }
+        Val::Value(self.broadcast_to(tile, shape, loc))
+    }
+
+    /// A reduction over an axis with a function of two scalars.
+    pub(super) fn reduce(
+        &mut self,
+        tile: Value,
+        axis: u32,
+        loc: Loc,
+        combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
+    ) -> Val {
+        let num = self.num(tile);
+        let mut shape = self.ty(tile).shape().to_vec();
+        shape.remove(axis as usize);
+        let a = self.new_num(None, num, loc);
+        let b = self.new_num(None, num, loc);
+        let outer = std::mem::replace(&mut self.terminated, false);
+        self.regions.push(Region { args: vec![a, b], ..Region::default() });
+        self.conditional += 1;
+        let result = combine(self, a, b);
+        self.conditional -= 1;
+        let result = self.value(&result, loc);
+        if let Some(result) = result {
+            let simple = self.regions.last().expect("pushed above").stmts.iter().all(|stmt| match &stmt.kind {
+                StmtKind::Op { op, .. } => matches!(
+                    op,
+                    Op::Const(_) | Op::Binary(_) | Op::Unary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast
+                        | Op::ParamScalar(_) | Op::ParamDim(..) | Op::BlockId(_) | Op::NumBlocks(_)
+                ),
+                StmtKind::If { .. } | StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Reduce { .. } => false,
+            });
+            if !simple {
+                self.report(
+                    Diagnostic::new(Code::Kind, loc, "a reduction joins two scalars by arithmetic alone")
+                        .why("the function runs between registers of different threads, where there is no control flow and no memory")
+                        .help("x.reduce(0, |a, b| a + b)"),
+                );
+            }
+            let matches = self.ty(result).shape().is_empty() && self.cells.unify(self.num(result), num).is_ok();
+            if !matches {
+                let actual = self.describe(&Val::Value(result));
+                let name = self.cells.name(num);
+                self.report(
+                    Diagnostic::new(Code::DtypeMismatch, loc, "a reduction gives what it takes")
+                        .compare("", format!("a scalar ({name})"), actual),
+                );
+            }
+            self.terminate(Terminator::Yield(vec![result]));
+        }
+        self.terminated = outer;
+        let region = self.regions.pop().expect("pushed above");
+        if result.is_none() {
+            return Val::Error;
+        }
+        let shape = if shape.is_empty() { None } else { Some(shape) };
+        let out = self.new_num(shape, num, loc);
+        self.push(StmtKind::Reduce { args: vec![tile], axis, combine: region, results: vec![out] }, loc);
+        Val::Value(out)
+    }
+
+    /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`
+    pub(super) fn reduce_with(&mut self, op: Binary, tile: Value, axis: u32, loc: Loc) -> Val {
+        self.reduce(tile, axis, loc, &mut |builder, a, b| builder.binary(op, Val::Value(a), Val::Value(b), loc))
+    }
+
+    /// `dot(a, b, acc)`
+    pub(super) fn dot(&mut self, a: &Val, b: &Val, acc: &Val, tf32: bool, loc: Loc) -> Val {
+        let (Some(a), Some(b), Some(acc)) = (
+            self.matrix(a, loc),
+            self.matrix(b, loc),
+            self.tile(acc, "the accumulator of a product", loc),
+        ) else {
+            return Val::Error;
+        };
+        let (sa, sb, sc) =
+            (self.ty(a).shape().to_vec(), self.ty(b).shape().to_vec(), self.ty(acc).shape().to_vec());
+        let fits = sa.len() == 2
+            && sb.len() == 2
+            && sc.len() == 2
+            && sa[1] == sb[0]
+            && sc == [sa[0], sb[1]];
+        if !fits {
+            return self.report(
+                Diagnostic::new(Code::DotShape, loc, "the operands of a product do not fit together")
+                    .compare("", "[m, k] · [k, n] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}")),
+            );
+        }
+        let Some(num) = self.unify(self.num(a), self.num(b), "`dot`", loc) else { return Val::Error };
+        let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
+        let acc_dtype = self.cells.settled(acc_num);
+        let legal = match dtype {
+            Dtype::F16 => matches!(acc_dtype, Dtype::F32 | Dtype::F16),
+            Dtype::Bf16 => acc_dtype == Dtype::F32,
+            Dtype::F32 => acc_dtype == Dtype::F32,
+            Dtype::F64 => acc_dtype == Dtype::F64 && !tf32,
+            Dtype::I8 => acc_dtype == Dtype::I32 && !tf32,
+            _ => false,
+        };
+        if !legal || (tf32 && dtype != Dtype::F32) {
+            let required = if tf32 { "f32 · f32 + f32" } else { "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32" };
+            return self.report(
+                Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
+                    .compare("", required, format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()))
+                    .why("the accumulator is at least as wide as the products that the tensor cores make"),
+            );
+        }
+        Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(sc), acc_num, loc))
+    }
+
+    /// A factor of a product: a tile, or shared memory that is loaded here.
+    fn matrix(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        let value = self.value(val, loc)?;
+        if matches!(self.ty(value), Type::Shared(_)) {
+            return self.load_shared(value, loc);
+        }
+        self.tile(&Val::Value(value), "a product", loc)
+    }
+
+    /// A tile of one element type.
+    pub(super) fn tile_of(&mut self, op: Op, args: Vec<Value>, shape: Vec<u32>, num: Num, loc: Loc) -> Val {
+        if self.check_budget(&shape, loc).is_none() {
+            return Val::Error;
+        }
+        Val::Value(self.emit_num(op, args, Some(shape), num, loc))
+    }
+}

@@ -1,0 +1,327 @@
+//! Types: from their spelling to what they are, and values brought to a type.
+
+use std::rc::Rc;
+
+use super::{
+    Builder, Env,
+    scope::Binding,
+    value::{Num, StructVal, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Const, Dtype, Elem, Type},
+    loc::Loc,
+    syntax::{GenericArg, GenericKind, TypeExpr, TypeKind},
+};
+
+/// Types of the language that hold one element type.
+const CONTAINERS: [&str; 4] = ["Tile", "Ptr", "Shared", "Array"];
+/// Other types of the language.
+const HANDLES: [&str; 6] = ["Tensor", "TensorMut", "View", "ViewMut", "Layout", "Copying"];
+/// Host types that a kernel's author might write.
+const HOST: [&str; 6] = ["usize", "isize", "u128", "i128", "char", "String"];
+
+impl Builder<'_> {
+    /// What a written type is.
+    pub(super) fn resolve(&mut self, ty: &TypeExpr, scope: Env) -> Ty {
+        match &ty.kind {
+            TypeKind::Infer | TypeKind::Opaque => Ty::Infer,
+            TypeKind::Tuple(parts) if parts.is_empty() => Ty::Unit,
+            TypeKind::Tuple(parts) => Ty::Tuple(parts.iter().map(|p| self.resolve(p, scope)).collect()),
+            TypeKind::Array(elem, _) => Ty::Array(Box::new(self.resolve(elem, scope))),
+            TypeKind::Ref(inner, _) => self.resolve(inner, scope),
+            TypeKind::Path(path) => {
+                let Some(last) = path.segments.last() else { return Ty::Infer };
+                if path.segments.len() == 1
+                    && let Some(binding) = self.scopes.lookup(scope, &last.name).cloned()
+                {
+                    return self.bound_type(&binding, &last.args, ty.loc, scope);
+                }
+                if let Some(dtype) = Dtype::from_name(&last.name) {
+                    return Ty::Scalar(Num::Known(dtype));
+                }
+                self.language_type(&last.name, &last.args, ty.loc, last.loc, scope)
+            }
+        }
+    }
+
+    fn bound_type(&mut self, binding: &Binding, args: &[GenericArg], loc: Loc, scope: Env) -> Ty {
+        match binding {
+            Binding::Type(ty) => ty.clone(),
+            Binding::Struct(def, home) => {
+                let mut generics = Vec::new();
+                for (index, param) in def.generics.iter().enumerate() {
+                    generics.push(match args.get(index) {
+                        Some(arg) => self.generic_value(&param.kind, arg, loc, scope),
+                        None => Ty::Infer,
+                    });
+                }
+                Ty::Struct(def.clone(), *home, generics)
+            }
+            Binding::Use(path) => {
+                let name = path.last().cloned().unwrap_or_default();
+                match Dtype::from_name(&name) {
+                    Some(dtype) => Ty::Scalar(Num::Known(dtype)),
+                    None => self.language_type(&name, args, loc, loc, scope),
+                }
+            }
+            Binding::Const(..) | Binding::Var(_) | Binding::Function(..) | Binding::Trait(..) => Ty::Infer,
+        }
+    }
+
+    fn language_type(&mut self, name: &str, args: &[GenericArg], loc: Loc, name_loc: Loc, scope: Env) -> Ty {
+        if CONTAINERS.contains(&name) {
+            let elem = match args.first() {
+                Some(GenericArg::Type(elem)) => self.resolve(elem, scope),
+                _ => Ty::Infer,
+            };
+            return match (name, elem) {
+                ("Array", elem) => Ty::Array(Box::new(elem)),
+                ("Tile", Ty::Ptr(num)) => Ty::TilePtr(num),
+                ("Tile", Ty::Scalar(num)) => Ty::Tile(num),
+                ("Ptr", Ty::Scalar(num)) => Ty::Ptr(num),
+                ("Shared", Ty::Scalar(num)) => Ty::Shared(num),
+                _ => Ty::Infer,
+            };
+        }
+        if matches!(name, "Tensor" | "TensorMut") {
+            return Ty::Tensor;
+        }
+        if HANDLES.contains(&name) {
+            return Ty::Other;
+        }
+        let mut diagnostic = Diagnostic::new(
+            Code::UnknownName,
+            name_loc,
+            format!("`{name}` is not a type that kernels know"),
+        );
+        if HOST.contains(&name) {
+            diagnostic = diagnostic.why("indices, extents and integer const generics are `i32` in kernels").help("i32");
+        } else {
+            let known = Dtype::ALL
+                .iter()
+                .map(|dtype| dtype.name())
+                .chain(CONTAINERS)
+                .chain(HANDLES)
+                .chain(self.scopes.names(scope));
+            if let Some(near) = super::nearest(name, known) {
+                diagnostic = diagnostic.help(near.to_owned());
+            }
+        }
+        let _ = loc;
+        self.report(diagnostic);
+        Ty::Infer
+    }
+
+    /// The type of a value, as far as it can be said.
+    pub(super) fn type_of(&self, val: &Val) -> Ty {
+        match val {
+            Val::Unit => Ty::Unit,
+            Val::Const(_, num) => Ty::Scalar(*num),
+            Val::Value(value) => {
+                let num = self.num(*value);
+                match self.ty(*value) {
+                    Type::Scalar(Elem::Number(_)) => Ty::Scalar(num),
+                    Type::Scalar(Elem::Ptr(_)) => Ty::Ptr(num),
+                    Type::Tile(Elem::Number(_), _) => Ty::Tile(num),
+                    Type::Tile(Elem::Ptr(_), _) => Ty::TilePtr(num),
+                    Type::Shared(_) => Ty::Shared(num),
+                    Type::Error => Ty::Infer,
+                }
+            }
+            Val::Tuple(parts) => Ty::Tuple(parts.iter().map(|p| self.type_of(p)).collect()),
+            Val::Array(parts) => {
+                Ty::Array(Box::new(parts.first().map_or(Ty::Infer, |p| self.type_of(p))))
+            }
+            Val::Struct(item) => Ty::Struct(item.def.clone(), item.scope, item.generics.clone()),
+            Val::Ref(place) => self.type_of(&self.read(place)),
+            Val::Tensor(_) => Ty::Tensor,
+            Val::Error | Val::Never => Ty::Infer,
+            Val::Closure(_) | Val::Range(_) | Val::View(_) | Val::Layout(_) | Val::Str(_) | Val::Target(_) => {
+                Ty::Other
+            }
+        }
+    }
+
+    /// A type in words.
+    pub(super) fn type_name(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Infer | Ty::Other => "_".to_owned(),
+            Ty::Unit => "()".to_owned(),
+            Ty::Scalar(num) => self.cells.name(*num),
+            Ty::Tile(num) => format!("Tile<{}>", self.cells.name(*num)),
+            Ty::Ptr(num) => format!("Ptr<{}>", self.cells.name(*num)),
+            Ty::TilePtr(num) => format!("Tile<Ptr<{}>>", self.cells.name(*num)),
+            Ty::Shared(num) => format!("Shared<{}>", self.cells.name(*num)),
+            Ty::Tensor => "Tensor".to_owned(),
+            Ty::Struct(def, ..) => def.name.name.clone(),
+            Ty::Tuple(parts) => {
+                let parts: Vec<_> = parts.iter().map(|p| self.type_name(p)).collect();
+                format!("({})", parts.join(", "))
+            }
+            Ty::Array(elem) => format!("[{}; _]", self.type_name(elem)),
+            Ty::Const(value, _) => match value {
+                Const::Bool(value) => value.to_string(),
+                Const::Int(value) => value.to_string(),
+                Const::Float(value) => value.to_string(),
+            },
+        }
+    }
+
+    /// Brings a value to a type: settles open literals, fills in generic arguments of structs.
+    pub(super) fn coerce(&mut self, val: Val, ty: &Ty, loc: Loc) -> Val {
+        match (val, ty) {
+            (val @ (Val::Error | Val::Never), _) | (val, Ty::Infer | Ty::Other | Ty::Const(..)) => val,
+            (Val::Struct(item), Ty::Struct(def, _, generics)) if Rc::ptr_eq(&item.def, def) => {
+                if item.generics.iter().any(|g| matches!(g, Ty::Infer)) {
+                    let merged = item
+                        .generics
+                        .iter()
+                        .zip(generics)
+                        .map(|(have, want)| if matches!(have, Ty::Infer) { want.clone() } else { have.clone() })
+                        .collect();
+                    return Val::Struct(Rc::new(StructVal { generics: merged, ..(*item).clone() }));
+                }
+                Val::Struct(item)
+            }
+            (Val::Tuple(parts), Ty::Tuple(types)) if parts.len() == types.len() => Val::Tuple(Rc::new(
+                parts.iter().zip(types).map(|(part, ty)| self.coerce(part.clone(), ty, loc)).collect(),
+            )),
+            (Val::Array(parts), Ty::Array(elem)) => Val::Array(Rc::new(
+                parts.iter().map(|part| self.coerce(part.clone(), elem, loc)).collect(),
+            )),
+            (val, ty) => {
+                let actual = self.type_of(&val);
+                let pair = match (&actual, ty) {
+                    (Ty::Scalar(a), Ty::Scalar(b))
+                    | (Ty::Tile(a), Ty::Tile(b))
+                    | (Ty::Ptr(a), Ty::Ptr(b))
+                    | (Ty::TilePtr(a), Ty::TilePtr(b))
+                    | (Ty::Shared(a), Ty::Shared(b)) => Some((*a, *b)),
+                    _ => None,
+                };
+                let Some((a, b)) = pair else {
+                    let mismatch = !matches!(
+                        (&actual, ty),
+                        (Ty::Infer | Ty::Other, _) | (Ty::Unit, Ty::Unit) | (Ty::Tensor, Ty::Tensor)
+                    );
+                    if mismatch {
+                        let (required, actual) = (self.type_name(ty), self.describe(&val));
+                        self.report(
+                            Diagnostic::new(Code::DtypeMismatch, loc, "a value of another type is wanted here")
+                                .compare("", required, actual),
+                        );
+                        return Val::Error;
+                    }
+                    return val;
+                };
+                if self.cells.unify(a, b).is_err() {
+                    let (required, actual) = (self.type_name(ty), self.type_name(&actual));
+                    self.report(
+                        Diagnostic::new(Code::DtypeMismatch, loc, "a value of another element type is wanted here")
+                            .compare("", required, actual)
+                            .help(".cast::<_>()"),
+                    );
+                    return Val::Error;
+                }
+                match val {
+                    Val::Const(value, num) => self.settle_const(value, num, loc),
+                    other => other,
+                }
+            }
+        }
+    }
+
+    /// A constant after its type was settled: floats are rounded to it, integers must fit.
+    pub(super) fn settle_const(&mut self, value: Const, num: Num, loc: Loc) -> Val {
+        let Some(dtype) = self.cells.known(num) else { return Val::Const(value, num) };
+        match value {
+            Const::Int(int) if !super::arith::fits(int, dtype) => {
+                self.report(
+                    Diagnostic::new(Code::Overflow, loc, format!("{int} does not fit `{}`", dtype.name())).compare(
+                        "",
+                        super::arith::range_text(dtype),
+                        int.to_string(),
+                    ),
+                );
+                Val::Error
+            }
+            Const::Float(float) => {
+                Val::Const(Const::Float(super::arith::round_float(float, dtype)), Num::Known(dtype))
+            }
+            other => Val::Const(other, Num::Known(dtype)),
+        }
+    }
+
+    /// Finds what generic parameters stand for from an argument: `Tile<T>` against a tile, and so on.
+    pub(super) fn infer_generics(&mut self, pattern: &TypeExpr, ty: &Ty, names: &[&str], out: &mut Vec<(String, Ty)>) {
+        match &pattern.kind {
+            TypeKind::Ref(inner, _) => self.infer_generics(inner, ty, names, out),
+            TypeKind::Tuple(parts) => {
+                if let Ty::Tuple(types) = ty {
+                    for (part, ty) in parts.iter().zip(types) {
+                        self.infer_generics(part, ty, names, out);
+                    }
+                }
+            }
+            TypeKind::Array(elem, _) => {
+                if let Ty::Array(inner) = ty {
+                    self.infer_generics(elem, inner, names, out);
+                }
+            }
+            TypeKind::Infer | TypeKind::Opaque => {}
+            TypeKind::Path(path) => {
+                let Some(last) = path.segments.last() else { return };
+                if path.segments.len() == 1 && names.contains(&last.name.as_str()) {
+                    if !matches!(ty, Ty::Infer) && !out.iter().any(|(name, _)| *name == last.name) {
+                        out.push((last.name.clone(), ty.clone()));
+                    }
+                    return;
+                }
+                let inner = match ty {
+                    Ty::Tile(num) | Ty::Shared(num) | Ty::Ptr(num) => Ty::Scalar(*num),
+                    Ty::TilePtr(num) => Ty::Ptr(*num),
+                    Ty::Array(elem) => (**elem).clone(),
+                    Ty::Struct(_, _, generics) => {
+                        for (arg, ty) in last.args.iter().zip(generics) {
+                            match arg {
+                                GenericArg::Type(arg) => self.infer_generics(arg, ty, names, out),
+                                GenericArg::Const(_) => {}
+                            }
+                        }
+                        return;
+                    }
+                    _ => return,
+                };
+                if let Some(GenericArg::Type(arg)) = last.args.first() {
+                    self.infer_generics(arg, &inner, names, out);
+                }
+            }
+        }
+    }
+
+    /// Binds generic parameters in `scope`: what is given, then what was inferred.
+    pub(super) fn bind_generics(
+        &mut self,
+        params: &[crate::syntax::GenericParam],
+        given: &[GenericArg],
+        inferred: &[(String, Ty)],
+        outer: Env,
+        scope: Env,
+        loc: Loc,
+    ) {
+        for (index, param) in params.iter().enumerate() {
+            let ty = match given.get(index) {
+                Some(GenericArg::Type(TypeExpr { kind: TypeKind::Infer, .. })) | None => inferred
+                    .iter()
+                    .find(|(name, _)| *name == param.name.name)
+                    .map_or(Ty::Infer, |(_, ty)| ty.clone()),
+                Some(arg) => self.generic_value(&param.kind, arg, loc, outer),
+            };
+            if matches!(ty, Ty::Infer) && matches!(param.kind, GenericKind::Const(_)) {
+                continue;
+            }
+            self.scopes.bind(scope, &param.name.name, Binding::Type(ty));
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What an expression is worth while a kernel is built: constants, IR values, and aggregates of these.
+
+use std::rc::Rc;
+
+use kernel_layout::Form;
+
+use super::scope::{ScopeId, VarId};
+use crate::{
+    ir::{Const, Dtype, Value},
+    loc::Loc,
+    syntax::{Expr, Pat, Struct},
+};
+
+/// An element type that may still be open: a literal takes the type of what it meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Num {
+    /// Settled.
+    Known(Dtype),
+    /// Open: an index into [`Cells`].
+    Cell(u32),
+}
+
+/// What an open type can still become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Any number: `zeros(..)` without a type.
+    Any,
+    /// An integer: an integer literal.
+    Int,
+    /// A float: a float literal.
+    Float,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Cell {
+    Open(Class),
+    Link(u32),
+    Known(Dtype),
+}
+
+/// The open element types of a kernel, as a union-find structure.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    cells: Vec<Cell>,
+}
+
+impl Cells {
+    /// A new open type.
+    pub(super) fn open(&mut self, class: Class) -> Num {
+        self.cells.push(Cell::Open(class));
+        Num::Cell(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 literals"))
+    }
+
+    /// Follows links.
+    pub(super) fn find(&self, num: Num) -> Num {
+        let mut at = num;
+        while let Num::Cell(index) = at {
+            match self.cells[index as usize] {
+                Cell::Open(_) => return at,
+                Cell::Link(next) => at = Num::Cell(next),
+                Cell::Known(dtype) => return Num::Known(dtype),
+            }
+        }
+        at
+    }
+
+    /// The type, if it is settled.
+    pub(super) fn known(&self, num: Num) -> Option<Dtype> {
+        match self.find(num) {
+            Num::Known(dtype) => Some(dtype),
+            Num::Cell(_) => None,
+        }
+    }
+
+    /// The type, or what Rust falls back to: `i32` for integer literals, `f64` for floats.
+    pub(super) fn settled(&self, num: Num) -> Dtype {
+        match self.find(num) {
+            Num::Known(dtype) => dtype,
+            Num::Cell(index) => match self.cells[index as usize] {
+                Cell::Open(Class::Float) => Dtype::F64,
+                Cell::Open(_) | Cell::Link(_) | Cell::Known(_) => Dtype::I32,
+            },
+        }
+    }
+
+    /// Makes two types one. On conflict, gives both names.
+    pub(super) fn unify(&mut self, a: Num, b: Num) -> Result<Num, (String, String)> {
+        let (a, b) = (self.find(a), self.find(b));
+        match (a, b) {
+            (Num::Known(x), Num::Known(y)) if x == y => Ok(a),
+            (Num::Known(x), Num::Known(y)) => Err((x.name().to_owned(), y.name().to_owned())),
+            (Num::Cell(cell), Num::Known(dtype)) | (Num::Known(dtype), Num::Cell(cell)) => {
+                let fits = match self.cells[cell as usize] {
+                    Cell::Open(Class::Float) => dtype.is_float(),
+                    Cell::Open(Class::Int) => dtype.is_int(),
+                    Cell::Open(Class::Any) => dtype != Dtype::Bool,
+                    Cell::Link(_) | Cell::Known(_) => false,
+                };
+                if fits {
+                    self.cells[cell as usize] = Cell::Known(dtype);
+                    Ok(Num::Known(dtype))
+                } else {
+                    Err((self.name(a), self.name(b)))
+                }
+            }
+            (Num::Cell(x), Num::Cell(y)) => {
+                if x == y {
+                    return Ok(a);
+                }
+                let (Cell::Open(p), Cell::Open(q)) = (self.cells[x as usize], self.cells[y as usize])
+                else {
+                    return Err((self.name(a), self.name(b)));
+                };
+                let class = match (p, q) {
+                    (Class::Any, other) | (other, Class::Any) => other,
+                    (p, q) if p == q => p,
+                    _ => return Err((self.name(a), self.name(b))),
+                };
+                self.cells[x as usize] = Cell::Open(class);
+                self.cells[y as usize] = Cell::Link(x);
+                Ok(a)
+            }
+        }
+    }
+
+    /// The type in words.
+    pub(super) fn name(&self, num: Num) -> String {
+        match self.find(num) {
+            Num::Known(dtype) => dtype.name().to_owned(),
+            Num::Cell(index) => match self.cells[index as usize] {
+                Cell::Open(Class::Float) => "a float literal".to_owned(),
+                Cell::Open(Class::Any) => "a type that nothing settles".to_owned(),
+                Cell::Open(Class::Int) | Cell::Link(_) | Cell::Known(_) => "an integer literal".to_owned(),
+            },
+        }
+    }
+
+    /// Whether the type is, or can only become, a float.
+    pub(super) fn is_float(&self, num: Num) -> bool {
+        match self.find(num) {
+            Num::Known(dtype) => dtype.is_float(),
+            Num::Cell(index) => matches!(self.cells[index as usize], Cell::Open(Class::Float)),
+        }
+    }
+}
+
+/// What an expression is worth.
+#[derive(Clone, Debug)]
+pub(super) enum Val {
+    /// Reported already.
+    Error,
+    /// Control does not come back: `break`, `return`.
+    Never,
+    /// `()`
+    Unit,
+    /// A scalar known when compiling.
+    Const(Const, Num),
+    /// A scalar, tile, pointer or shared window at run time.
+    Value(Value),
+    /// A tuple.
+    Tuple(Rc<Vec<Val>>),
+    /// An array.
+    Array(Rc<Vec<Val>>),
+    /// A struct.
+    Struct(Rc<StructVal>),
+    /// A closure with the scope it was written in.
+    Closure(Rc<ClosureVal>),
+    /// `&x`, `&mut x`
+    Ref(Rc<Place>),
+    /// `a..b`, `range(a, b, step)`, `unroll(..)`
+    Range(Rc<RangeVal>),
+    /// A tensor parameter.
+    Tensor(u32),
+    /// `tensor.tile(at, shape)`
+    View(Rc<ViewVal>),
+    /// A layout.
+    Layout(Form),
+    /// A string literal.
+    Str(Rc<str>),
+    /// `sm_80` and so on, as an argument of `target(..)`.
+    Target(kernel_ptx::Target),
+}
+
+/// A struct's value.
+#[derive(Debug, Clone)]
+pub(super) struct StructVal {
+    pub(super) def: Rc<Struct>,
+    /// Scope in which its definition stands.
+    pub(super) scope: ScopeId,
+    /// What its generic parameters stand for; unknown ones are `Ty::Infer`.
+    pub(super) generics: Vec<Ty>,
+    pub(super) fields: Vec<Val>,
+}
+
+/// A closure.
+#[derive(Debug)]
+pub(super) struct ClosureVal {
+    pub(super) params: Vec<Pat>,
+    pub(super) body: Expr,
+    pub(super) scope: ScopeId,
+}
+
+/// A variable, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) var: VarId,
+    pub(super) path: Vec<usize>,
+}
+
+/// A range.
+#[derive(Debug, Clone)]
+pub(super) struct RangeVal {
+    pub(super) from: Val,
+    pub(super) to: Val,
+    pub(super) step: Val,
+    pub(super) unroll: bool,
+    pub(super) loc: Loc,
+}
+
+/// A window of a tensor.
+#[derive(Debug, Clone)]
+pub(super) struct ViewVal {
+    pub(super) param: u32,
+    pub(super) at: Vec<Value>,
+    pub(super) shape: Vec<u32>,
+}
+
+/// A type, resolved.
+#[derive(Clone, Debug)]
+pub(super) enum Ty {
+    /// Not known: whatever the value is.
+    Infer,
+    /// `()`
+    Unit,
+    /// A scalar.
+    Scalar(Num),
+    /// `Tile<T>`
+    Tile(Num),
+    /// `Ptr<T>`
+    Ptr(Num),
+    /// `Tile<Ptr<T>>`
+    TilePtr(Num),
+    /// `Shared<T>`
+    Shared(Num),
+    /// `Tensor<T, R>` or `TensorMut<T, R>`
+    Tensor,
+    /// A user's struct with its generic arguments.
+    Struct(Rc<Struct>, ScopeId, Vec<Ty>),
+    /// A tuple.
+    Tuple(Vec<Ty>),
+    /// An array.
+    Array(Box<Ty>),
+    /// A constant: what a const generic stands for.
+    Const(Const, Num),
+    /// Anything else that the language has (`Layout`, `View<T>`, closures).
+    Other,
+}
+
+impl Val {
+    /// Whether two values are the same thing, so that nothing has to be merged.
+    pub(super) fn same(&self, other: &Val) -> bool {
+        match (self, other) {
+            (Val::Error, Val::Error) | (Val::Never, Val::Never) | (Val::Unit, Val::Unit) => true,
+            (Val::Const(a, _), Val::Const(b, _)) => match (a, b) {
+                (Const::Float(x), Const::Float(y)) => x.to_bits() == y.to_bits(),
+                _ => a == b,
+            },
+            (Val::Value(a), Val::Value(b)) => a == b,
+            (Val::Tuple(a), Val::Tuple(b)) | (Val::Array(a), Val::Array(b)) => {
+                Rc::ptr_eq(a, b)
+                    || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(x, y)| x.same(y)))
+            }
+            (Val::Struct(a), Val::Struct(b)) => {
+                Rc::ptr_eq(a, b)
+                    || (Rc::ptr_eq(&a.def, &b.def)
+                        && a.fields.iter().zip(b.fields.iter()).all(|(x, y)| x.same(y)))
+            }
+            (Val::Closure(a), Val::Closure(b)) => Rc::ptr_eq(a, b),
+            (Val::Ref(a), Val::Ref(b)) => a == b,
+            (Val::Range(a), Val::Range(b)) => Rc::ptr_eq(a, b),
+            (Val::Tensor(a), Val::Tensor(b)) => a == b,
+            (Val::View(a), Val::View(b)) => {
+                Rc::ptr_eq(a, b) || (a.param == b.param && a.at == b.at && a.shape == b.shape)
+            }
+            (Val::Layout(a), Val::Layout(b)) => a == b,
+            (Val::Str(a), Val::Str(b)) => a == b,
+            (Val::Target(a), Val::Target(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// The parts of an aggregate.
+    pub(super) fn parts(&self) -> Option<&[Val]> {
+        match self {
+            Val::Tuple(parts) | Val::Array(parts) => Some(parts),
+            Val::Struct(item) => Some(&item.fields),
+            _ => None,
+        }
+    }
+
+    /// Replaces one part of an aggregate.
+    pub(super) fn set_part(&mut self, index: usize, part: Val) {
+        match self {
+            Val::Tuple(parts) | Val::Array(parts) => Rc::make_mut(parts)[index] = part,
+            Val::Struct(item) => Rc::make_mut(item).fields[index] = part,
+            _ => {}
+        }
+    }
+
+    /// Calls `each` on every leaf, in order.
+    pub(super) fn leaves<'v>(&'v self, each: &mut impl FnMut(&'v Val)) {
+        match self.parts() {
+            Some(parts) => parts.iter().for_each(|part| part.leaves(each)),
+            None => each(self),
+        }
+    }
+
+    /// The same aggregate with other leaves, taken in order.
+    pub(super) fn with_leaves(&self, leaves: &mut impl Iterator<Item = Val>) -> Val {
+        match self {
+            Val::Tuple(parts) => {
+                Val::Tuple(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
+            }
+            Val::Array(parts) => {
+                Val::Array(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
+            }
+            Val::Struct(item) => Val::Struct(Rc::new(StructVal {
+                fields: item.fields.iter().map(|p| p.with_leaves(leaves)).collect(),
+                ..(**item).clone()
+            })),
+            _ => leaves.next().unwrap_or(Val::Error),
+        }
+    }
+}

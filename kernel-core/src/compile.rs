@@ -1,0 +1,278 @@
+//! The pipeline, from tokens to tokens.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::{
+    build::{self, Built, Instance, Request},
+    diag::{self, Code, Diagnostic, Problems},
+    host, ir, layouts,
+    loc::{Loc, Locations},
+    lower,
+    syntax::{self, Kernel, Unit},
+};
+
+/// What to do besides compiling.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Also give every stage of every instance as text.
+    pub dump: bool,
+}
+
+/// What compiling leaves.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// The items that take the place of the kernel.
+    pub tokens: TokenStream,
+    /// With [`Options::dump`]: file names and their text.
+    pub dumps: Vec<(String, String)>,
+}
+
+/// One kernel of one instance for one target, under one set of assumptions.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// `aligned` or `general`.
+    pub name: &'static str,
+    /// The `.entry`.
+    pub entry: String,
+    /// The module's text.
+    pub ptx: String,
+    /// Dynamic shared memory of a block.
+    pub shared_bytes: u32,
+    /// What has to hold for it to be launched.
+    pub requires: Vec<ir::Fact>,
+}
+
+/// One instance for one target.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The target, as kernels spell it.
+    pub target: String,
+    /// Warps of a block.
+    pub warps: u32,
+    /// Parameters.
+    pub params: Vec<ir::Param>,
+    /// What attributes state.
+    pub declared: Vec<ir::Fact>,
+    /// The first whose facts hold is launched.
+    pub variants: Vec<Variant>,
+}
+
+/// One instance for every target that the kernel names.
+#[derive(Clone, Debug)]
+pub struct CompiledInstance {
+    /// The choice of generic parameters.
+    pub instance: Instance,
+    /// One image a target.
+    pub images: Vec<Image>,
+}
+
+/// Compiles a `#[kernel(attr)] fn`.
+pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options) -> Output {
+    let locations = Locations::new(item.sig.ident.span());
+    let mut problems = Problems::new();
+    let unit = syntax::parse_function(attr, item, &locations, &mut problems);
+    let mut output = Output::default();
+    let compiled = compile_unit(&unit, &locations, &mut problems, options, &mut output.dumps);
+    output.tokens = if problems.is_empty() {
+        host::kernel_items(item, &unit.kernels[0], Ok(&compiled[0]))
+    } else {
+        let errors = diag::compile_errors(&problems, &locations);
+        let items = host::kernel_items(item, &unit.kernels[0], Err(keeps_twin(&problems)));
+        quote!(#errors #items)
+    };
+    output
+}
+
+/// Compiles a `#[kernel] mod`.
+pub fn compile_module(item: &syn::ItemMod, options: Options) -> Output {
+    let locations = Locations::new(item.ident.span());
+    let mut problems = Problems::new();
+    let unit = syntax::parse_module(item, &locations, &mut problems);
+    let mut output = Output::default();
+    let compiled = compile_unit(&unit, &locations, &mut problems, options, &mut output.dumps);
+    let result = if problems.is_empty() { Ok(compiled.as_slice()) } else { Err(keeps_twin(&problems)) };
+    let items = host::module_items(item, &unit, result);
+    let errors = diag::compile_errors(&problems, &locations);
+    output.tokens = quote!(#errors #items);
+    output
+}
+
+/// Compiles every instance of every kernel. Empty where there were problems.
+pub fn compile_unit(
+    unit: &Unit,
+    locations: &Locations,
+    problems: &mut Problems,
+    options: Options,
+    dumps: &mut Vec<(String, String)>,
+) -> Vec<Vec<CompiledInstance>> {
+    if !problems.is_empty() {
+        // Only the syntax is looked at further: names and types of what could not be read would mislead.
+        return Vec::new();
+    }
+    if options.dump {
+        for kernel in &unit.kernels {
+            dumps.push((format!("{}.ast", kernel.name()), format!("{kernel:#?}\n")));
+        }
+    }
+    let mut all = Vec::new();
+    for kernel in &unit.kernels {
+        let targets = targets(kernel, problems);
+        let mut compiled = Vec::new();
+        for instance in build::instance_rows(kernel, problems) {
+            let mut images = Vec::new();
+            for (name, target) in &targets {
+                let request = Request { unit, kernel, instance: &instance, target: *target, assume_aligned: true };
+                if let Some(image) = compile_image(&request, name, locations, problems, options, dumps) {
+                    images.push(image);
+                }
+            }
+            compiled.push(CompiledInstance { instance, images });
+        }
+        all.push(compiled);
+    }
+    if problems.is_empty() { all } else { Vec::new() }
+}
+
+fn targets(kernel: &Kernel, problems: &mut Problems) -> Vec<(String, kernel_ptx::Target)> {
+    let mut out: Vec<(String, kernel_ptx::Target)> = Vec::new();
+    for ident in &kernel.attr.targets {
+        match build::target_named(&ident.name) {
+            Some(target) => out.push((ident.name.clone(), target)),
+            None => {
+                let names = build::TARGETS.map(|(name, _)| name);
+                let mut diagnostic =
+                    Diagnostic::new(Code::Target, ident.loc, format!("`{}` is not a target", ident.name))
+                        .compare("target", names.join(", "), ident.name.clone());
+                if let Some(near) = build::nearest(&ident.name, names) {
+                    diagnostic = diagnostic.help(format!("target = {near}"));
+                }
+                problems.push(diagnostic);
+            }
+        }
+    }
+    if kernel.attr.targets.is_empty() && problems.is_empty() {
+        let loc = kernel.function.name.loc;
+        problems.push(
+            Diagnostic::new(Code::Target, loc, "a kernel names the targets that it is compiled for")
+                .help("#[kernel(target = sm_80, warps = 4)]"),
+        );
+    }
+    out
+}
+
+fn compile_image(
+    request: &Request<'_>,
+    target: &str,
+    locations: &Locations,
+    problems: &mut Problems,
+    options: Options,
+    dumps: &mut Vec<(String, String)>,
+) -> Option<Image> {
+    let aligned = build::build(request, problems)?;
+    let label = dump_label(request, target);
+    let mut variants = Vec::new();
+    let (warps, params, declared) =
+        (aligned.kernel.warps, aligned.kernel.params.clone(), aligned.declared.clone());
+    let general = if aligned.assumed.is_empty() {
+        aligned
+    } else {
+        let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
+        variants.push(lower_variant("aligned", aligned, &label, locations, problems, options, dumps)?);
+        general
+    };
+    variants.push(lower_variant("general", general, &label, locations, problems, options, dumps)?);
+    Some(Image { target: target.to_owned(), warps, params, declared, variants })
+}
+
+fn dump_label(request: &Request<'_>, target: &str) -> String {
+    let mut label = request.kernel.name().to_owned();
+    for (name, value) in &request.instance.values {
+        label.push_str(&format!("-{name}={}", value.tokens.to_string().replace(' ', "")));
+    }
+    label.push('-');
+    label.push_str(target);
+    label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '_' }).collect()
+}
+
+fn lower_variant(
+    name: &'static str,
+    built: Built,
+    label: &str,
+    locations: &Locations,
+    problems: &mut Problems,
+    options: Options,
+    dumps: &mut Vec<(String, String)>,
+) -> Option<Variant> {
+    let Built { mut kernel, assumed, .. } = built;
+    if options.dump {
+        dumps.push((format!("{label}-{name}.ir"), kernel.to_string()));
+    }
+    verify(&kernel, "building", problems)?;
+    let inferred = match layouts::infer(&mut kernel) {
+        Ok(inferred) => inferred,
+        Err(list) => {
+            for problem in list {
+                problems.push(problem.into_diagnostic());
+            }
+            return None;
+        }
+    };
+    verify(&kernel, "layout inference", problems)?;
+    if options.dump {
+        dumps.push((format!("{label}-{name}.layouts"), ir::with_layouts(&kernel, &inferred.layouts)));
+    }
+    let file = locations.place(Loc::KERNEL).map_or("kernel.rs".to_owned(), |place| relative(&place.file));
+    let lowered =
+        lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| locations.line_column(loc));
+    let limit = kernel.target.shared_bytes_per_block();
+    if u64::from(lowered.shared_bytes) > limit {
+        problems.push(
+            Diagnostic::new(
+                Code::SharedBudget,
+                Loc::KERNEL,
+                format!("a block on {} cannot have this much shared memory", kernel.target),
+            )
+            .compare("bytes", format!("at most {limit}"), lowered.shared_bytes.to_string())
+            .why("allocations and what conversions and reductions need in between count together"),
+        );
+        return None;
+    }
+    let ptx = lowered.module.to_string();
+    if options.dump {
+        dumps.push((format!("{label}-{name}.ptx"), ptx.clone()));
+    }
+    Some(Variant {
+        name,
+        entry: lowered.entry,
+        ptx,
+        shared_bytes: lowered.shared_bytes,
+        requires: assumed,
+    })
+}
+
+/// The invariants of the IR hold, or the compiler itself is at fault.
+fn verify(kernel: &ir::Kernel, after: &str, problems: &mut Problems) -> Option<()> {
+    let Err(text) = ir::verify(kernel) else { return Some(()) };
+    problems.push(
+        Diagnostic::new(Code::Bug, Loc::KERNEL, format!("the compiler broke its own rules after {after}"))
+            .why(text)
+            .help("please report this with the kernel's source; `KILN_DUMP=DIR cargo build` writes what the compiler saw"),
+    );
+    None
+}
+
+/// The path as it may appear in PTX: relative as rustc gives it for workspace members, else the file's name alone.
+fn relative(file: &str) -> String {
+    let absolute = file.starts_with('/') || file.contains(':');
+    let parts = file.rsplit(['/', '\\']);
+    if absolute { parts.into_iter().next().unwrap_or(file).to_owned() } else { file.replace('\\', "/") }
+}
+
+/// Whether rustc should look at the body too: not where names or types are wrong, or it would say so twice.
+fn keeps_twin(problems: &Problems) -> bool {
+    problems.iter().all(|d| {
+        let area = &d.code.number()[1..3];
+        !matches!(area, "01" | "02")
+    })
+}

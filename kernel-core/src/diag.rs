@@ -1,0 +1,146 @@
+//! Diagnostics: facts with places, gathered through the phases, rendered at the end.
+
+use crate::loc::Loc;
+
+mod codes;
+mod render;
+mod rustc;
+
+pub use codes::Code;
+pub use render::render;
+pub use rustc::compile_errors;
+
+/// One problem of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// Its code.
+    pub code: Code,
+    /// What is wrong, on one line, in the user's words.
+    pub headline: String,
+    /// The smallest expression to change.
+    pub primary: Loc,
+    /// Where the requirement or the choice came from.
+    pub secondary: Vec<(Loc, String)>,
+    /// What was required and what is there, row by row.
+    pub compare: Vec<Compared>,
+    /// Why the hardware or the language wants it.
+    pub notes: Vec<String>,
+    /// Code that can be pasted.
+    pub help: Option<String>,
+}
+
+/// One row of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// What is compared, or empty.
+    pub what: String,
+    /// The value that is required.
+    pub required: String,
+    /// The value that is there.
+    pub actual: String,
+}
+
+impl Diagnostic {
+    /// A diagnostic with a headline only.
+    pub fn new(code: Code, primary: Loc, headline: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            headline: headline.into(),
+            primary,
+            secondary: Vec::new(),
+            compare: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Adds a place that explains the problem.
+    #[must_use]
+    pub fn place(mut self, loc: Loc, text: impl Into<String>) -> Self {
+        self.secondary.push((loc, text.into()));
+        self
+    }
+
+    /// Adds a row of required against actual.
+    #[must_use]
+    pub fn compare(
+        mut self,
+        what: impl Into<String>,
+        required: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> Self {
+        self.compare.push(Compared {
+            what: what.into(),
+            required: required.into(),
+            actual: actual.into(),
+        });
+        self
+    }
+
+    /// Adds a sentence that says why.
+    #[must_use]
+    pub fn why(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Adds code that can be pasted.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+}
+
+/// The problems of a kernel, in the order in which they were found.
+///
+/// Each problem is kept once: instances of one kernel mostly fail in the same way.
+#[derive(Debug, Default)]
+pub struct Problems {
+    list: Vec<Diagnostic>,
+}
+
+impl Problems {
+    /// No problems so far.
+    pub fn new() -> Self {
+        Problems::default()
+    }
+
+    /// Adds a problem, unless there is one with that code at that place already.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        let known = self
+            .list
+            .iter()
+            .any(|other| other.code == diagnostic.code && other.primary == diagnostic.primary);
+        if !known {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Forgets all but the first `len`.
+    pub fn truncate(&mut self, len: usize) {
+        self.list.truncate(len);
+    }
+
+    /// The problems, in the order in which they were found.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// Takes over the problems of another list.
+    pub fn extend(&mut self, other: Problems) {
+        for diagnostic in other.list {
+            self.push(diagnostic);
+        }
+    }
+}

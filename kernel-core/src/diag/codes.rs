@@ -1,0 +1,67 @@
+//! The registry of codes. Numbers are never reused.
+
+macro_rules! codes {
+    ($($name:ident = $number:literal, $title:literal;)*) => {
+        /// The code of a diagnostic: `K` and four digits. The first two are the area.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = concat!($number, ": ", $title)] $name,)*
+        }
+
+        impl Code {
+            /// Every code, by number.
+            pub const ALL: &[Code] = &[$(Code::$name,)*];
+
+            /// `K0101` and so on.
+            pub const fn number(self) -> &'static str {
+                match self { $(Code::$name => $number,)* }
+            }
+
+            /// What it is about, in a few words.
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$name => $title,)* }
+            }
+
+            /// The page that explains it: what, why, an example, the fix.
+            pub const fn page(self) -> &'static str {
+                match self { $(Code::$name => include_str!(concat!("../../docs/errors/", $number, ".md")),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Unsupported = "K0101", "Rust that is not part of the kernel language";
+    UnknownName = "K0102", "a name that nothing defines";
+    Recursion = "K0103", "a function that calls itself";
+    Signature = "K0104", "a kernel signature that cannot be launched";
+    Attribute = "K0105", "an attribute that is not understood";
+    NotConstant = "K0106", "a value that must be known when compiling";
+    ArgumentCount = "K0107", "a wrong number of arguments";
+    NotAFunction = "K0108", "something that cannot be called or has no such method or field";
+    Unbounded = "K0109", "compile-time work without end";
+    Extent = "K0201", "a tile extent that is not a power of two";
+    ShapeMismatch = "K0202", "shapes that do not fit together";
+    DtypeMismatch = "K0203", "element types that do not fit together";
+    DtypeRefused = "K0204", "an element type that the operation does not take";
+    Axis = "K0205", "an axis or a rank out of range";
+    Kind = "K0206", "a tile where a scalar is wanted, or the other way round";
+    Overflow = "K0207", "a constant out of range";
+    AssertionFailed = "K0208", "a compile-time assertion that fails";
+    BranchTypes = "K0209", "branches or loop turns that give different types";
+    DotShape = "K0210", "operands of a product that do not fit together";
+    LayoutForm = "K0301", "a layout that does not fit the tile or the block";
+    DotWarps = "K0302", "a product too small for the block's warps";
+    ReadOnly = "K0401", "a write to a tensor that is only read";
+    SharedUse = "K0402", "shared memory used in a way it does not allow";
+    SharedInLoop = "K0403", "an allocation inside a loop or branch";
+    CopyOperands = "K0404", "a copy between spaces that no instruction joins";
+    SharedBudget = "K0501", "more shared memory than a block can have";
+    Target = "K0502", "a target that is unknown or cannot do it";
+    Warps = "K0503", "a number of warps that a block cannot have";
+    TileBudget = "K0504", "a tile with more elements than registers can hold";
+    Instances = "K0601", "an instance list that does not fit the generic parameters";
+    Parameter = "K0602", "a parameter type that cannot be passed to a kernel";
+    FactAttribute = "K0603", "a fact about a parameter that cannot hold";
+    Bug = "K9999", "a bug of the compiler";
+}

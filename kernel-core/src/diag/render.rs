@@ -1,0 +1,41 @@
+//! The words of a diagnostic, laid out: the same text for rustc and for tests.
+
+use std::fmt::Write as _;
+
+use super::Diagnostic;
+use crate::loc::Locations;
+
+/// The message of a diagnostic, without its primary place (rustc shows that itself).
+///
+/// ```text
+/// [K0202] `+` joins tiles of different shapes
+///    required  [128]
+///    actual    [64]
+///    ::: src/main.rs:12:31  this one
+///    why       elementwise operations pair elements by index
+///    help      x.broadcast([128])
+/// ```
+pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
+    let mut text = format!("[{}] {}", diagnostic.code.number(), diagnostic.headline);
+    for row in &diagnostic.compare {
+        let what = if row.what.is_empty() { String::new() } else { format!("{} ", row.what) };
+        let _ = write!(text, "\n   required  {what}{}", row.required);
+        let _ = write!(text, "\n   actual    {what}{}", row.actual);
+    }
+    for (loc, words) in &diagnostic.secondary {
+        if let Some(place) = locations.place(*loc) {
+            let _ = write!(text, "\n   ::: {}:{}:{}  {words}", place.file, place.line, place.column);
+        }
+    }
+    for note in &diagnostic.notes {
+        let _ = write!(text, "\n   why       {}", indent(note));
+    }
+    if let Some(help) = &diagnostic.help {
+        let _ = write!(text, "\n   help      {}", indent(help));
+    }
+    text
+}
+
+fn indent(text: &str) -> String {
+    text.replace('\n', "\n             ")
+}

@@ -1,0 +1,280 @@
+//! Elementwise arithmetic. An operand that is undefined makes the result undefined.
+
+use super::element::{Element, Pointer, wrap};
+use super::float::{BF16, F16, add_to_odd, to_f32};
+use crate::ir::{Binary, Compare, Const, Dtype, Unary};
+
+/// A constant of a type that `ir::verify` found to hold it.
+pub(super) fn constant(value: Const) -> Element {
+    match value {
+        Const::Bool(value) => Element::Bool(value),
+        Const::Int(value) => Element::Int(value),
+        Const::Float(value) => Element::Float(value),
+    }
+}
+
+/// The nearest value of a float type.
+fn round(dtype: Dtype, value: f64) -> f64 {
+    match dtype {
+        Dtype::F16 => F16.round(value),
+        Dtype::Bf16 => BF16.round(value),
+        Dtype::F32 => f64::from(to_f32(value)),
+        Dtype::F64 => value,
+        Dtype::Bool
+        | Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64 => unreachable!("ir::verify checks that a float has a float type"),
+    }
+}
+
+/// A float or an integer given as the type holds it: rounded, or wrapped.
+pub(super) fn number(dtype: Dtype, value: Element) -> Element {
+    match value {
+        Element::Int(value) => Element::Int(wrap(dtype, value)),
+        Element::Float(value) => Element::Float(round(dtype, value)),
+        Element::Bool(_) | Element::Pointer(_) | Element::Undefined => value,
+    }
+}
+
+/// An operation on one operand of type `dtype`.
+pub(super) fn unary(op: Unary, dtype: Dtype, a: Element) -> Element {
+    match a {
+        Element::Float(a) => Element::Float(float_unary(op, dtype, a)),
+        Element::Int(a) => Element::Int(wrap(
+            dtype,
+            match op {
+                Unary::Neg => -a,
+                Unary::Not => !a,
+                Unary::Abs => a.abs(),
+                Unary::Exp
+                | Unary::Exp2
+                | Unary::Log
+                | Unary::Log2
+                | Unary::Sqrt
+                | Unary::Rsqrt
+                | Unary::Sin
+                | Unary::Cos
+                | Unary::Tanh
+                | Unary::Floor
+                | Unary::Ceil => unreachable!("ir::verify wants floats for {op:?}"),
+            },
+        )),
+        Element::Bool(a) => Element::Bool(!a),
+        Element::Undefined => Element::Undefined,
+        Element::Pointer(_) => unreachable!("ir::verify wants numbers for {op:?}"),
+    }
+}
+
+fn float_unary(op: Unary, dtype: Dtype, a: f64) -> f64 {
+    let exact = match op {
+        Unary::Neg => -a,
+        Unary::Abs => a.abs(),
+        Unary::Exp => a.exp(),
+        Unary::Exp2 => a.exp2(),
+        Unary::Log => a.ln(),
+        Unary::Log2 => a.log2(),
+        // Rounding the f64 root again is harmless: f64 has more than twice the bits of the narrower types, plus two.
+        Unary::Sqrt => a.sqrt(),
+        Unary::Rsqrt => a.sqrt().recip(),
+        Unary::Sin => a.sin(),
+        Unary::Cos => a.cos(),
+        Unary::Tanh => a.tanh(),
+        Unary::Floor => a.floor(),
+        Unary::Ceil => a.ceil(),
+        Unary::Not => unreachable!("ir::verify wants integers for Not"),
+    };
+    round(dtype, exact)
+}
+
+/// An operation on two operands of type `dtype`.
+pub(super) fn binary(op: Binary, dtype: Dtype, a: Element, b: Element) -> Element {
+    match (a, b) {
+        (Element::Undefined, _) | (_, Element::Undefined) => Element::Undefined,
+        (Element::Float(a), Element::Float(b)) => Element::Float(float_binary(op, dtype, a, b)),
+        (Element::Int(a), Element::Int(b)) => int_binary(op, dtype, a, b)
+            .map_or(Element::Undefined, |value| Element::Int(wrap(dtype, value))),
+        (Element::Bool(a), Element::Bool(b)) => Element::Bool(match op {
+            Binary::And => a & b,
+            Binary::Or => a | b,
+            Binary::Xor => a ^ b,
+            Binary::Add
+            | Binary::Sub
+            | Binary::Mul
+            | Binary::Div
+            | Binary::Rem
+            | Binary::Shl
+            | Binary::Shr
+            | Binary::Min
+            | Binary::Max => unreachable!("ir::verify wants numbers for {op:?}"),
+        }),
+        _ => unreachable!("ir::verify wants operands of one type for {op:?}"),
+    }
+}
+
+/// None where the hardware leaves the result open.
+fn int_binary(op: Binary, dtype: Dtype, a: i128, b: i128) -> Option<i128> {
+    let shift = b.rem_euclid(i128::from(8 * dtype.bytes()));
+    Some(match op {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        // Two unsigned 64-bit factors overflow 127 bits, but wrap to the right low bits.
+        Binary::Mul => a.wrapping_mul(b),
+        Binary::Div => a.checked_div(b)?,
+        Binary::Rem => a.checked_rem(b)?,
+        Binary::And => a & b,
+        Binary::Or => a | b,
+        Binary::Xor => a ^ b,
+        Binary::Shl => a << shift,
+        Binary::Shr => a >> shift,
+        Binary::Min => a.min(b),
+        Binary::Max => a.max(b),
+    })
+}
+
+/// For `f16`, `bf16` and `f32` the operation in `f64` followed by rounding equals one rounding of the exact result: sums and
+/// products are either exact or so far from a middle that the first rounding cannot reach it, and for quotients `f64` has more
+/// than twice the bits of the narrower type, plus two.
+fn float_binary(op: Binary, dtype: Dtype, a: f64, b: f64) -> f64 {
+    let exact = match op {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        Binary::Mul => a * b,
+        Binary::Div => a / b,
+        Binary::Rem => a % b,
+        Binary::Min => lesser(a, b),
+        Binary::Max => -lesser(-a, -b),
+        Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
+            unreachable!("ir::verify wants integers for {op:?}")
+        }
+    };
+    round(dtype, exact)
+}
+
+/// The smaller; a NaN loses, and -0 is smaller than +0.
+fn lesser(a: f64, b: f64) -> f64 {
+    if a.is_nan() {
+        b
+    } else if b.is_nan() || a.total_cmp(&b).is_lt() {
+        a
+    } else {
+        b
+    }
+}
+
+/// `a * b + c`, rounded once.
+pub(super) fn fma(dtype: Dtype, a: Element, b: Element, c: Element) -> Element {
+    match (a, b, c) {
+        (Element::Float(a), Element::Float(b), Element::Float(c)) => Element::Float(match dtype {
+            Dtype::F64 => a.mul_add(b, c),
+            Dtype::F32 => f64::from(to_f32(a).mul_add(to_f32(b), to_f32(c))),
+            Dtype::F16
+            | Dtype::Bf16
+            | Dtype::Bool
+            | Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            // The product of two 16-bit floats is exact in f64.
+            | Dtype::U64 => round(dtype, add_to_odd(a * b, c)),
+        }),
+        (Element::Int(a), Element::Int(b), Element::Int(c)) => {
+            Element::Int(wrap(dtype, a.wrapping_mul(b).wrapping_add(c)))
+        }
+        _ => Element::Undefined,
+    }
+}
+
+/// A comparison.
+pub(super) fn compare(op: Compare, a: Element, b: Element) -> Element {
+    let order = match (a, b) {
+        (Element::Int(a), Element::Int(b)) => Some(a.cmp(&b)),
+        (Element::Bool(a), Element::Bool(b)) => Some(a.cmp(&b)),
+        (Element::Float(a), Element::Float(b)) => a.partial_cmp(&b),
+        (Element::Pointer(a), Element::Pointer(b)) if a.param == b.param => {
+            Some(a.offset_bytes.cmp(&b.offset_bytes))
+        }
+        // Nobody knows where two allocations lie.
+        (Element::Pointer(_), Element::Pointer(_))
+        | (Element::Undefined, _)
+        | (_, Element::Undefined) => {
+            return Element::Undefined;
+        }
+        _ => unreachable!("ir::verify wants operands of one type for {op:?}"),
+    };
+    Element::Bool(match op {
+        Compare::Lt => order.is_some_and(std::cmp::Ordering::is_lt),
+        Compare::Le => order.is_some_and(std::cmp::Ordering::is_le),
+        Compare::Gt => order.is_some_and(std::cmp::Ordering::is_gt),
+        Compare::Ge => order.is_some_and(std::cmp::Ordering::is_ge),
+        Compare::Eq => order.is_some_and(std::cmp::Ordering::is_eq),
+        Compare::Ne => order.is_none_or(std::cmp::Ordering::is_ne),
+    })
+}
+
+/// A pointer moved by a number of elements of type `dtype`.
+pub(super) fn offset(op: Binary, dtype: Dtype, pointer: Element, elements: Element) -> Element {
+    let (Element::Pointer(pointer), Element::Int(elements)) = (pointer, elements) else {
+        return Element::Undefined;
+    };
+    let bytes = elements * i128::from(dtype.bytes());
+    let bytes = if op == Binary::Sub { -bytes } else { bytes };
+    Element::Pointer(Pointer { offset_bytes: pointer.offset_bytes + bytes, ..pointer })
+}
+
+/// A conversion to `to`.
+pub(super) fn cast(to: Dtype, value: Element) -> Element {
+    match value {
+        Element::Undefined => Element::Undefined,
+        Element::Bool(value) if to == Dtype::Bool => Element::Bool(value),
+        Element::Bool(value) => cast(to, Element::Int(i128::from(value))),
+        Element::Int(value) if to == Dtype::Bool => Element::Bool(value != 0),
+        Element::Int(value) if to.is_int() => Element::Int(wrap(to, value)),
+        Element::Int(value) => Element::Float(int_to_float(to, value)),
+        Element::Float(value) if to == Dtype::Bool => Element::Bool(value != 0.0),
+        Element::Float(value) if to.is_int() => Element::Int(saturate(to, value)),
+        Element::Float(value) => Element::Float(round(to, value)),
+        Element::Pointer(_) => unreachable!("ir::verify wants numbers for Cast"),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "`as` rounds to the nearest, ties to even: the purpose"
+)]
+fn int_to_float(to: Dtype, value: i128) -> f64 {
+    match to {
+        Dtype::F16 => F16.round_int(value),
+        Dtype::Bf16 => BF16.round_int(value),
+        Dtype::F32 => f64::from(value as f32),
+        Dtype::F64
+        | Dtype::Bool
+        | Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64 => value as f64,
+    }
+}
+
+/// Truncated, then clamped to the type; NaN gives 0.
+#[expect(clippy::cast_possible_truncation, reason = "`as` truncates and saturates: the purpose")]
+fn saturate(to: Dtype, value: f64) -> i128 {
+    let bits = 8 * to.bytes();
+    let (low, high) = if to.is_signed() {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    };
+    (value as i128).clamp(low, high)
+}

@@ -1,0 +1,153 @@
+//! One element of a tile, and what a value of the IR is.
+
+use super::Fault;
+use super::float;
+use crate::ir::{Dtype, Shared};
+
+/// A scalar, or one element of a tile. Its type is known from the IR.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Element {
+    Bool(bool),
+    /// Within the range of its type.
+    Int(i128),
+    /// Exact in its type: every float type here is a subset of `f64`.
+    Float(f64),
+    Pointer(Pointer),
+    /// Nothing may depend on it.
+    Undefined,
+}
+
+/// An address in the memory of an argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pointer {
+    /// The argument's index.
+    pub(super) param: usize,
+    /// Bytes from the start of its allocation.
+    pub(super) offset_bytes: i128,
+}
+
+/// What a value of the IR holds.
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    Scalar(Element),
+    /// Elements in row-major order.
+    Tile(Vec<Element>),
+    Window(Window),
+}
+
+/// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    pub(super) root: Shared,
+    pub(super) start: usize,
+    pub(super) extents: Vec<u32>,
+    /// Read with its two axes swapped.
+    pub(super) transposed: bool,
+}
+
+impl Element {
+    /// # Errors
+    /// For an undefined value.
+    pub(super) fn as_bool(self) -> Result<bool, Fault> {
+        match self {
+            Element::Bool(value) => Ok(value),
+            Element::Undefined => Err(Fault::Undefined),
+            Element::Int(_) | Element::Float(_) | Element::Pointer(_) => {
+                unreachable!("ir::verify checks that this is a bool")
+            }
+        }
+    }
+
+    /// # Errors
+    /// For an undefined value.
+    pub(super) fn as_int(self) -> Result<i128, Fault> {
+        match self {
+            Element::Int(value) => Ok(value),
+            Element::Undefined => Err(Fault::Undefined),
+            Element::Bool(_) | Element::Float(_) | Element::Pointer(_) => {
+                unreachable!("ir::verify checks that this is an integer")
+            }
+        }
+    }
+
+    /// # Errors
+    /// For an undefined value.
+    pub(super) fn as_pointer(self) -> Result<Pointer, Fault> {
+        match self {
+            Element::Pointer(pointer) => Ok(pointer),
+            Element::Undefined => Err(Fault::Undefined),
+            Element::Bool(_) | Element::Int(_) | Element::Float(_) => {
+                unreachable!("ir::verify checks that this is a pointer")
+            }
+        }
+    }
+
+    /// The element whose bytes in memory, little-endian, are `bits`.
+    pub(super) fn from_bits(dtype: Dtype, bits: u64) -> Element {
+        match dtype {
+            Dtype::Bool => Element::Bool(bits & 0xff != 0),
+            Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::U64 => Element::Int(wrap(dtype, i128::from(bits))),
+            Dtype::F16 => Element::Float(float::F16.value_of(low16(bits))),
+            Dtype::Bf16 => Element::Float(float::BF16.value_of(low16(bits))),
+            Dtype::F32 => {
+                let bits = u32::try_from(bits & 0xffff_ffff).expect("32 bits are kept");
+                Element::Float(f64::from(f32::from_bits(bits)))
+            }
+            Dtype::F64 => Element::Float(f64::from_bits(bits)),
+        }
+    }
+
+    /// The element's bytes in memory, little-endian.
+    ///
+    /// # Errors
+    /// For an undefined value.
+    pub(super) fn to_bits(self, dtype: Dtype) -> Result<u64, Fault> {
+        Ok(match self {
+            Element::Bool(value) => u64::from(value),
+            Element::Int(value) => {
+                let mask = (1_i128 << (8 * dtype.bytes())) - 1;
+                u64::try_from(value & mask).expect("at most 64 bits are kept")
+            }
+            Element::Float(value) => match dtype {
+                Dtype::F16 => u64::from(float::F16.to_bits(value)),
+                Dtype::Bf16 => u64::from(float::BF16.to_bits(value)),
+                Dtype::F32 => u64::from(float::to_f32(value).to_bits()),
+                Dtype::F64 => value.to_bits(),
+                Dtype::Bool
+                | Dtype::I8
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::I64
+                | Dtype::U8
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::U64 => unreachable!("ir::verify checks that a float has a float type"),
+            },
+            Element::Pointer(_) => unreachable!("ir::verify checks that no pointer is stored"),
+            Element::Undefined => return Err(Fault::Undefined),
+        })
+    }
+
+    /// What a load of memory outside of a tensor gives.
+    pub(super) fn zero(dtype: Dtype) -> Element {
+        Element::from_bits(dtype, 0)
+    }
+}
+
+fn low16(bits: u64) -> u16 {
+    u16::try_from(bits & 0xffff).expect("16 bits are kept")
+}
+
+/// An integer reduced to the range of its type, as hardware arithmetic wraps.
+pub(super) fn wrap(dtype: Dtype, value: i128) -> i128 {
+    let bits = 8 * dtype.bytes();
+    let low = value & ((1 << bits) - 1);
+    if dtype.is_signed() && low >> (bits - 1) == 1 { low - (1 << bits) } else { low }
+}

@@ -1,0 +1,477 @@
+//! The host's side of a kernel, as tokens: the function that makes a launch, its `Args`, its
+//! instances, and the body as a dead function for rustc's own eyes.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::{
+    compile::{CompiledInstance, Image, Variant},
+    ir::{Dtype, Fact, ParamKind},
+    syntax::{Kernel, Unit},
+};
+
+/// The compiled instances, or after errors whether rustc should still see the body.
+pub type Outcome<'a, T> = Result<&'a T, bool>;
+
+/// The items of a `#[kernel] fn`.
+pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+    let signature = Signature::of(item);
+    let host = signature.host(item, kernel, compiled);
+    let twin = match compiled {
+        Ok(_) | Err(true) => twin(item),
+        Err(false) => TokenStream::new(),
+    };
+    quote!(#host #twin)
+}
+
+/// The module of a `#[kernel] mod`: its helpers as they are, its kernels as [`kernel_items`].
+pub fn module_items(
+    item: &syn::ItemMod,
+    unit: &Unit,
+    compiled: Result<&[Vec<CompiledInstance>], bool>,
+) -> TokenStream {
+    let Some((_, content)) = &item.content else { return TokenStream::new() };
+    let mut index = 0;
+    let mut inner = TokenStream::new();
+    for entry in content {
+        match entry {
+            syn::Item::Fn(function) if function.attrs.iter().any(crate::syntax::is_kernel_attr) => {
+                let Some(kernel) = unit.kernels.get(index) else { continue };
+                let compiled = match compiled {
+                    Ok(all) => Ok(&all[index]),
+                    Err(keep) => Err(keep),
+                };
+                index += 1;
+                let mut function = function.clone();
+                function.attrs.retain(|attr| !crate::syntax::is_kernel_attr(attr));
+                inner.extend(kernel_items(&function, kernel, compiled));
+            }
+            other => inner.extend(quote!(#[allow(dead_code)] #other)),
+        }
+    }
+    let (attrs, vis, name) = (&item.attrs, &item.vis, &item.ident);
+    quote!(#(#attrs)* #vis mod #name { #inner })
+}
+
+/// The body as a function that nobody calls: imports count as used, rustc's lints and editors see it.
+fn twin(item: &syn::ItemFn) -> TokenStream {
+    let mut function = item.clone();
+    function.attrs.clear();
+    function.vis = syn::Visibility::Inherited;
+    for input in &mut function.sig.inputs {
+        if let syn::FnArg::Typed(typed) = input {
+            typed.attrs.clear();
+        }
+    }
+    quote! {
+        const _: () = {
+            #[allow(dead_code, non_snake_case, clippy::all, clippy::pedantic, clippy::nursery)]
+            #function
+        };
+    }
+}
+
+/// What the host items need of a kernel's signature.
+struct Signature {
+    fields: Vec<Field>,
+    /// Every generic parameter as a declaration without bounds: `T`, `const N: i32`.
+    declarations: Vec<TokenStream>,
+    /// Their names as arguments.
+    arguments: Vec<syn::Ident>,
+    /// Names of type parameters.
+    types: Vec<syn::Ident>,
+    /// Those that some field mentions: parameters of `Args`.
+    in_args: Vec<usize>,
+    has_tensor: bool,
+    has_pointer: bool,
+}
+
+struct Field {
+    name: syn::Ident,
+    doc: String,
+    ty: TokenStream,
+    kind: FieldKind,
+    /// The type is a type parameter of the kernel.
+    generic: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FieldKind {
+    Tensor,
+    Pointer,
+    Scalar,
+}
+
+impl Signature {
+    fn of(item: &syn::ItemFn) -> Signature {
+        let mut declarations = Vec::new();
+        let mut arguments = Vec::new();
+        let mut types = Vec::new();
+        for param in &item.sig.generics.params {
+            match param {
+                syn::GenericParam::Type(param) => {
+                    let name = &param.ident;
+                    declarations.push(quote!(#name));
+                    arguments.push(name.clone());
+                    types.push(name.clone());
+                }
+                syn::GenericParam::Const(param) => {
+                    let (name, ty) = (&param.ident, &param.ty);
+                    declarations.push(quote!(const #name: #ty));
+                    arguments.push(name.clone());
+                }
+                syn::GenericParam::Lifetime(_) => {}
+            }
+        }
+        let mut fields = Vec::new();
+        for input in &item.sig.inputs {
+            let syn::FnArg::Typed(typed) = input else { continue };
+            let syn::Pat::Ident(pat) = &*typed.pat else { continue };
+            let (ty, kind, generic) = field_type(&typed.ty, &types);
+            fields.push(Field {
+                name: pat.ident.clone(),
+                doc: doc_of(&typed.attrs).unwrap_or_else(|| format!(" The argument `{}`.", pat.ident)),
+                ty,
+                kind,
+                generic,
+            });
+        }
+        let in_args = arguments
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| fields.iter().any(|field| mentions(&field.ty, name)))
+            .map(|(index, _)| index)
+            .collect();
+        let has_tensor = fields.iter().any(|field| field.kind == FieldKind::Tensor);
+        let has_pointer = fields.iter().any(|field| field.kind == FieldKind::Pointer);
+        Signature { fields, declarations, arguments, types, in_args, has_tensor, has_pointer }
+    }
+
+    fn host(&self, item: &syn::ItemFn, kernel: &Kernel, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+        let name = &item.sig.ident;
+        let vis = &item.vis;
+        let attrs: Vec<_> = item.attrs.iter().filter(|attr| !attr.path().is_ident("inline")).collect();
+        let (declarations, arguments) = (&self.declarations, &self.arguments);
+        let args_generics = self.args_generics();
+        let (launch, make) = if self.has_pointer {
+            (quote!(::kiln::UnsafeLaunch), quote!(::kiln::__private::__launch_unsafe))
+        } else {
+            (quote!(::kiln::Launch), quote!(::kiln::__private::__launch))
+        };
+        let locals: Vec<TokenStream> = self
+            .fields
+            .iter()
+            .map(|field| {
+                let name = &field.name;
+                match field.kind {
+                    FieldKind::Tensor => quote!(let #name = &*args.#name;),
+                    FieldKind::Pointer | FieldKind::Scalar => quote!(let #name = args.#name;),
+                }
+            })
+            .collect();
+        let grid = match &kernel.attr.grid {
+            Some(grid) => quote! {
+                ::core::option::Option::Some({
+                    #[allow(unused_variables)]
+                    let grid = { #(#locals)* ::kiln::__private::IntoGrid::into_grid(#grid) };
+                    grid
+                })
+            },
+            None => quote!(::core::option::Option::None),
+        };
+        let values = self.fields.iter().map(|field| {
+            let name = &field.name;
+            quote!(::kiln::__private::IntoArgument::into_argument(args.#name))
+        });
+        let scalar_bounds = self.fields.iter().filter(|f| f.generic).map(|field| {
+            let ty = &field.ty;
+            quote!(#ty: ::core::marker::Copy + ::kiln::__private::IntoArgument<'a>,)
+        });
+        let module = self.module(item, kernel, compiled);
+        let impls = self.impls(item, compiled);
+        quote! {
+            #(#attrs)*
+            #[allow(clippy::pedantic, clippy::too_many_arguments, unused_lifetimes, single_use_lifetimes)]
+            #vis fn #name<'a, #(#declarations),*>(args: #name::Args<#args_generics>) -> #launch<'a>
+            where
+                #name::Instance<#(#arguments),*>: #name::Compiled,
+                #(#scalar_bounds)*
+            {
+                let grid = #grid;
+                #make(
+                    #name::INSTANCES[<#name::Instance<#(#arguments),*> as #name::Compiled>::INDEX],
+                    ::std::vec![#(#values),*],
+                    grid,
+                )
+            }
+            #module
+            #impls
+        }
+    }
+
+    /// `'a, T, N`: the generic arguments of `Args`.
+    fn args_generics(&self) -> TokenStream {
+        let lifetime = self.has_tensor.then(|| quote!('a,));
+        let names = self.in_args.iter().map(|index| &self.arguments[*index]);
+        quote!(#lifetime #(#names),*)
+    }
+
+    fn module(&self, item: &syn::ItemFn, kernel: &Kernel, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+        let (name, vis) = (&item.sig.ident, &item.vis);
+        let (declarations, types) = (&self.declarations, &self.types);
+        let lifetime = self.has_tensor.then(|| quote!('a,));
+        let args_params = self.in_args.iter().map(|index| &self.declarations[*index]);
+        let fields = self.fields.iter().map(|field| {
+            let (name, doc, ty) = (&field.name, &field.doc, &field.ty);
+            quote!(#[doc = #doc] pub #name: #ty,)
+        });
+        let inner_vis = match vis {
+            syn::Visibility::Inherited => quote!(pub(super)),
+            _ => quote!(pub),
+        };
+        let targets = kernel.attr.targets.iter().filter_map(|ident| target_variant(&ident.name));
+        let list = instance_list(compiled.ok());
+        let table = match compiled {
+            Ok(instances) => instances.iter().map(|instance| instance_table(instance, name)).collect(),
+            Err(_) => Vec::new(),
+        };
+        let count = table.len();
+        let doc = format!(" What the kernel `{name}` takes, and what was compiled of it.");
+        let on_unimplemented = {
+            let message = format!("`{name}` was not compiled for this instance");
+            let notes = format!("compiled instances: {list}");
+            let help = format!("add the values to `instances(..)` of `{name}`");
+            quote!(#[diagnostic::on_unimplemented(message = #message, label = "no such instance", note = #notes, note = #help)])
+        };
+        quote! {
+            #[doc = #doc]
+            #[allow(clippy::pedantic)]
+            #vis mod #name {
+                #[allow(unused_imports)]
+                use super::*;
+
+                /// The arguments, in the order of the kernel's parameters.
+                #[allow(missing_debug_implementations)]
+                #inner_vis struct Args<#lifetime #(#args_params),*> { #(#fields)* }
+
+                /// A choice of the generic parameters.
+                #[allow(missing_debug_implementations)]
+                #inner_vis struct Instance<#(#declarations),*>(
+                    ::core::marker::PhantomData<(#(#types,)*)>,
+                );
+
+                /// Holds for the instances that were compiled.
+                #on_unimplemented
+                #inner_vis trait Compiled {
+                    /// The position in [`INSTANCES`].
+                    const INDEX: usize;
+                }
+
+                /// The targets that the kernel was compiled for.
+                #[allow(dead_code)]
+                #inner_vis const TARGETS: &[::kiln::Target] = &[#(#targets),*];
+
+                /// Every compiled instance, with one image for each target.
+                #[allow(clippy::unreadable_literal)]
+                #inner_vis static INSTANCES: [&[::kiln::__private::Image]; #count] = [#(#table),*];
+            }
+        }
+    }
+
+    fn impls(&self, item: &syn::ItemFn, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+        let name = &item.sig.ident;
+        match compiled {
+            Ok(instances) => {
+                let each = instances.iter().enumerate().map(|(index, instance)| {
+                    let values = instance.instance.values.iter().map(|(_, value)| {
+                        let tokens = &value.tokens;
+                        match &value.arg {
+                            crate::syntax::GenericArg::Const(_) => quote!({ #tokens }),
+                            crate::syntax::GenericArg::Type(_) => quote!(#tokens),
+                        }
+                    });
+                    quote! {
+                        impl #name::Compiled for #name::Instance<#(#values),*> {
+                            const INDEX: usize = #index;
+                        }
+                    }
+                });
+                quote!(#(#each)*)
+            }
+            // After errors every instance counts as compiled, so that nothing else is reported.
+            Err(_) => {
+                let (declarations, arguments) = (&self.declarations, &self.arguments);
+                quote! {
+                    impl<#(#declarations),*> #name::Compiled for #name::Instance<#(#arguments),*> {
+                        const INDEX: usize = 0;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `<BM = 64, W = 4>, <BM = 128, W = 4>`, shortened in the middle.
+fn instance_list(instances: Option<&Vec<CompiledInstance>>) -> String {
+    let Some(instances) = instances else { return String::new() };
+    let all: Vec<String> = instances
+        .iter()
+        .map(|instance| {
+            let values: Vec<String> =
+                instance.instance.values.iter().map(|(_, value)| value.tokens.to_string()).collect();
+            format!("<{}>", values.join(", "))
+        })
+        .collect();
+    all.join(", ")
+}
+
+fn target_variant(name: &str) -> Option<TokenStream> {
+    let ident = match name {
+        "sm_80" => format_ident!("Sm80"),
+        "sm_90a" => format_ident!("Sm90a"),
+        "sm_100a" => format_ident!("Sm100a"),
+        _ => return None,
+    };
+    Some(quote!(::kiln::Target::#ident))
+}
+
+fn instance_table(instance: &CompiledInstance, name: &syn::Ident) -> TokenStream {
+    let images = instance.images.iter().map(|image| image_tokens(image, name, &instance.instance.describe()));
+    quote!(&[#(#images),*])
+}
+
+fn image_tokens(image: &Image, name: &syn::Ident, instance: &str) -> TokenStream {
+    let kernel = name.to_string();
+    let target = target_variant(&image.target);
+    let threads = image.warps * 32;
+    let params = image.params.iter().map(|param| {
+        let name = &param.name;
+        let kind = match &param.kind {
+            ParamKind::Tensor { dtype, rank, mutable } => {
+                let (dtype, rank) = (dtype.name(), Literal::u32_unsuffixed(*rank));
+                quote!(Tensor { dtype: #dtype, rank: #rank, mutable: #mutable })
+            }
+            ParamKind::Pointer(dtype) => {
+                let dtype = dtype.name();
+                quote!(Pointer { dtype: #dtype })
+            }
+            ParamKind::Scalar(dtype) => {
+                let dtype = dtype.name();
+                quote!(Scalar { dtype: #dtype })
+            }
+        };
+        quote!(::kiln::__private::ParamInfo { name: #name, kind: ::kiln::__private::ParamKind::#kind })
+    });
+    let declared = image.declared.iter().map(fact_tokens);
+    let variants = image.variants.iter().map(|variant| {
+        let Variant { name, entry, ptx, shared_bytes, requires } = variant;
+        let requires = requires.iter().map(fact_tokens);
+        quote!(::kiln::__private::Variant {
+            name: #name,
+            entry: #entry,
+            ptx: #ptx,
+            dynamic_shared_bytes: #shared_bytes,
+            requires: &[#(#requires),*],
+        })
+    });
+    quote!(::kiln::__private::Image {
+        kernel: #kernel,
+        instance: #instance,
+        target: #target,
+        threads: #threads,
+        params: &[#(#params),*],
+        declared: &[#(#declared),*],
+        variants: &[#(#variants),*],
+    })
+}
+
+fn fact_tokens(fact: &Fact) -> TokenStream {
+    let index = |value: u32| Literal::u32_unsuffixed(value);
+    let number = |value: i64| Literal::i64_unsuffixed(value);
+    let body = match *fact {
+        Fact::PointerAligned { param, bytes } => {
+            let (param, bytes) = (index(param), index(bytes));
+            quote!(PointerAligned { param: #param, bytes: #bytes })
+        }
+        Fact::StrideEquals { param, axis, value } => {
+            let (param, axis, value) = (index(param), index(axis), number(value));
+            quote!(StrideEquals { param: #param, axis: #axis, value: #value })
+        }
+        Fact::StrideMultiple { param, axis, of } => {
+            let (param, axis, of) = (index(param), index(axis), number(of));
+            quote!(StrideMultiple { param: #param, axis: #axis, of: #of })
+        }
+        Fact::DimMultiple { param, axis, of } => {
+            let (param, axis, of) = (index(param), index(axis), number(of));
+            quote!(DimMultiple { param: #param, axis: #axis, of: #of })
+        }
+        Fact::ScalarMultiple { param, of } => {
+            let (param, of) = (index(param), number(of));
+            quote!(ScalarMultiple { param: #param, of: #of })
+        }
+    };
+    quote!(::kiln::__private::Fact::#body)
+}
+
+/// The type of an `Args` field for a parameter's type.
+fn field_type(ty: &syn::Type, generics: &[syn::Ident]) -> (TokenStream, FieldKind, bool) {
+    let fallback = |ty: &syn::Type| (element_type(ty), FieldKind::Scalar, false);
+    let syn::Type::Path(path) = ty else { return fallback(ty) };
+    let Some(last) = path.path.segments.last() else { return fallback(ty) };
+    let args: Vec<&syn::GenericArgument> = match &last.arguments {
+        syn::PathArguments::AngleBracketed(args) => args.args.iter().collect(),
+        _ => Vec::new(),
+    };
+    let elem = args.first().map(|arg| match arg {
+        syn::GenericArgument::Type(ty) => element_type(ty),
+        other => quote!(#other),
+    });
+    match (last.ident.to_string().as_str(), elem, args.get(1)) {
+        ("Tensor", Some(elem), Some(rank)) => {
+            (quote!(&'a ::kiln::__private::DeviceTensor<#elem, { #rank }>), FieldKind::Tensor, false)
+        }
+        ("TensorMut", Some(elem), Some(rank)) => {
+            (quote!(&'a mut ::kiln::__private::DeviceTensor<#elem, { #rank }>), FieldKind::Tensor, false)
+        }
+        ("Ptr", Some(elem), _) => (quote!(::kiln::__private::DevicePtr<#elem>), FieldKind::Pointer, false),
+        _ => {
+            let generic = path.path.get_ident().is_some_and(|ident| generics.contains(ident));
+            (element_type(ty), FieldKind::Scalar, generic)
+        }
+    }
+}
+
+/// An element type by a path that resolves in any module.
+fn element_type(ty: &syn::Type) -> TokenStream {
+    if let syn::Type::Path(path) = ty
+        && let Some(last) = path.path.segments.last()
+        && let Some(dtype @ (Dtype::F16 | Dtype::Bf16)) = Dtype::from_name(&last.ident.to_string())
+    {
+        let name = format_ident!("{}", dtype.name());
+        return quote!(::kiln::__private::#name);
+    }
+    quote!(#ty)
+}
+
+fn doc_of(attrs: &[syn::Attribute]) -> Option<String> {
+    let lines: Vec<String> = attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("doc"))
+        .filter_map(|attr| match &attr.meta {
+            syn::Meta::NameValue(syn::MetaNameValue {
+                value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }),
+                ..
+            }) => Some(text.value()),
+            _ => None,
+        })
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn mentions(tokens: &TokenStream, name: &syn::Ident) -> bool {
+    tokens.clone().into_iter().any(|tree| match tree {
+        proc_macro2::TokenTree::Ident(ident) => ident == *name,
+        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), name),
+        proc_macro2::TokenTree::Punct(_) | proc_macro2::TokenTree::Literal(_) => false,
+    })
+}

@@ -1,0 +1,635 @@
+//! The tile IR: what a kernel instance means, before anyone has chosen layouts or registers.
+//!
+//! A kernel body is a tree of regions. A region is a list of statements and a terminator; a
+//! statement applies an operation to values and defines new ones, each exactly once (SSA). A value
+//! is a scalar (the same in every thread of the block), a tile (spread over the threads), a pointer,
+//! or a handle on shared memory. Constants are operations, so operands are always values.
+//!
+//! ```text
+//! %0 = const 128 : i32
+//! %1 = block_id 0 : i32
+//! %2 = mul %1, %0 : i32
+//! %3 = load_tensor x [%2] : f32[128]
+//! for %4 in (%5, %6, %7) carry (%8 = %3) -> (%9) { .. continue (%10) }
+//! ```
+//!
+//! Invariants, which [`verify`](crate::ir::verify) checks:
+//! * every value is defined once, before its uses, in the same region or an enclosing one;
+//! * operands of elementwise operations have the same type: `splat` and `broadcast` are explicit;
+//! * tile extents are powers of two, rank is at most 5;
+//! * a region ends in exactly one terminator, and the values it passes have the types of what receives them.
+
+use la_arena::{Arena, ArenaMap, Idx};
+
+use crate::loc::Loc;
+
+mod print;
+mod verify;
+
+pub use verify::verify;
+
+/// An element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dtype {
+    /// One byte in memory, 0 or 1; a predicate in registers.
+    Bool,
+    /// 8-bit signed integer.
+    I8,
+    /// 16-bit signed integer.
+    I16,
+    /// 32-bit signed integer.
+    I32,
+    /// 64-bit signed integer.
+    I64,
+    /// 8-bit unsigned integer.
+    U8,
+    /// 16-bit unsigned integer.
+    U16,
+    /// 32-bit unsigned integer.
+    U32,
+    /// 64-bit unsigned integer.
+    U64,
+    /// IEEE binary16.
+    F16,
+    /// bfloat16.
+    Bf16,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+impl Dtype {
+    /// Every element type.
+    pub const ALL: [Dtype; 13] = [
+        Dtype::Bool,
+        Dtype::I8,
+        Dtype::I16,
+        Dtype::I32,
+        Dtype::I64,
+        Dtype::U8,
+        Dtype::U16,
+        Dtype::U32,
+        Dtype::U64,
+        Dtype::F16,
+        Dtype::Bf16,
+        Dtype::F32,
+        Dtype::F64,
+    ];
+
+    /// The name in kernels.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dtype::Bool => "bool",
+            Dtype::I8 => "i8",
+            Dtype::I16 => "i16",
+            Dtype::I32 => "i32",
+            Dtype::I64 => "i64",
+            Dtype::U8 => "u8",
+            Dtype::U16 => "u16",
+            Dtype::U32 => "u32",
+            Dtype::U64 => "u64",
+            Dtype::F16 => "f16",
+            Dtype::Bf16 => "bf16",
+            Dtype::F32 => "f32",
+            Dtype::F64 => "f64",
+        }
+    }
+
+    /// The type that a kernel calls `name`.
+    pub fn from_name(name: &str) -> Option<Dtype> {
+        Dtype::ALL.into_iter().find(|dtype| dtype.name() == name)
+    }
+
+    /// Bytes of one element in memory.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Dtype::Bool | Dtype::I8 | Dtype::U8 => 1,
+            Dtype::I16 | Dtype::U16 | Dtype::F16 | Dtype::Bf16 => 2,
+            Dtype::I32 | Dtype::U32 | Dtype::F32 => 4,
+            Dtype::I64 | Dtype::U64 | Dtype::F64 => 8,
+        }
+    }
+
+    /// A floating-point type.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64)
+    }
+
+    /// A signed integer type.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64)
+    }
+
+    /// An integer type, signed or not.
+    pub const fn is_int(self) -> bool {
+        !self.is_float() && !matches!(self, Dtype::Bool)
+    }
+}
+
+/// What one element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Elem {
+    /// A number or a boolean.
+    Number(Dtype),
+    /// An address of a `Dtype` in global memory.
+    Ptr(Dtype),
+}
+
+/// The type of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// One element, the same in every thread.
+    Scalar(Elem),
+    /// A tile: extents are powers of two.
+    Tile(Elem, Vec<u32>),
+    /// A handle on (part of) a shared allocation.
+    Shared(SharedType),
+    /// Already reported: silences what follows from it.
+    Error,
+}
+
+/// A window of a shared allocation: one element of its leading axes, or all of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SharedType {
+    /// The allocation.
+    pub root: Shared,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Extents of the window, in the order in which it is read (after `t()`).
+    pub shape: Vec<u32>,
+    /// The window is read transposed: its two axes are those of the allocation, swapped.
+    pub transposed: bool,
+}
+
+/// A value: an index into [`Kernel::values`].
+pub type Value = Idx<ValueData>;
+/// A shared allocation: an index into [`Kernel::shared`].
+pub type Shared = Idx<SharedData>;
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Where in the source it was made.
+    pub loc: Loc,
+}
+
+/// A shared allocation.
+#[derive(Clone, Debug)]
+pub struct SharedData {
+    /// Element type.
+    pub dtype: Dtype,
+    /// Extents; the last two (or the last one) are the tile, leading ones a ring of tiles.
+    pub shape: Vec<u32>,
+    /// A layout pinned by the user, per tile of the last two axes.
+    pub pinned: Option<kernel_layout::Form>,
+    /// Where it was made.
+    pub loc: Loc,
+}
+
+/// A kernel parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: ParamKind,
+    /// Where it stands.
+    pub loc: Loc,
+}
+
+/// What a parameter is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A tensor in global memory. ABI: pointer u64, extents i32 × rank, strides (elements) i64 × rank.
+    Tensor {
+        /// Element type.
+        dtype: Dtype,
+        /// Rank, 1 to 5.
+        rank: u32,
+        /// `TensorMut`.
+        mutable: bool,
+    },
+    /// A raw pointer. ABI: u64.
+    Pointer(Dtype),
+    /// A scalar. ABI: its own width; `bool` as u8.
+    Scalar(Dtype),
+}
+
+/// Something known of an argument, declared by the user or assumed by this variant; `param` is an index into [`Kernel::params`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fact {
+    /// The address (of a tensor's first element, or of a pointer) is a multiple of `bytes`.
+    PointerAligned {
+        /// The parameter.
+        param: u32,
+        /// Bytes.
+        bytes: u32,
+    },
+    /// A stride (in elements) is `value`.
+    StrideEquals {
+        /// The parameter.
+        param: u32,
+        /// The axis.
+        axis: u32,
+        /// The stride.
+        value: i64,
+    },
+    /// A stride (in elements) is a multiple of `of`.
+    StrideMultiple {
+        /// The parameter.
+        param: u32,
+        /// The axis.
+        axis: u32,
+        /// The divisor.
+        of: i64,
+    },
+    /// An extent is a multiple of `of`.
+    DimMultiple {
+        /// The parameter.
+        param: u32,
+        /// The axis.
+        axis: u32,
+        /// The divisor.
+        of: i64,
+    },
+    /// A scalar is a multiple of `of`.
+    ScalarMultiple {
+        /// The parameter.
+        param: u32,
+        /// The divisor.
+        of: i64,
+    },
+}
+
+/// One instance of a kernel for one target.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The function's name.
+    pub name: String,
+    /// Warps in a block.
+    pub warps: u32,
+    /// The target.
+    pub target: kernel_ptx::Target,
+    /// Parameters, in the order of the ABI.
+    pub params: Vec<Param>,
+    /// What is known of the arguments.
+    pub facts: Vec<Fact>,
+    /// Shared allocations.
+    pub shared: Arena<SharedData>,
+    /// Values.
+    pub values: Arena<ValueData>,
+    /// The body. Its terminator is [`Terminator::Return`].
+    pub body: Region,
+}
+
+/// A list of statements with a terminator.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// Values that the region receives each time it is entered.
+    pub args: Vec<Value>,
+    /// Statements, in order.
+    pub stmts: Vec<Stmt>,
+    /// How it ends.
+    pub end: Terminator,
+}
+
+/// How a region ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Terminator {
+    /// The kernel ends here for the whole block.
+    #[default]
+    Return,
+    /// The region of an `if` or a combine function gives these values.
+    Yield(Vec<Value>),
+    /// The next turn of the loop `depth` levels up (0: the innermost), with these carried values.
+    Continue(u32, Vec<Value>),
+    /// Leaves the loop `depth` levels up (0: the innermost), with these results.
+    Break(u32, Vec<Value>),
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Where in the source it comes from.
+    pub loc: Loc,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// Applies an operation.
+    Op {
+        /// The operation, with its compile-time attributes.
+        op: Op,
+        /// Operands.
+        args: Vec<Value>,
+        /// The result, if the operation has one.
+        result: Option<Value>,
+    },
+    /// A branch on a scalar `bool`. A branch ends in `Yield` (one value a result) or leaves a loop or the kernel.
+    If {
+        /// The condition.
+        condition: Value,
+        /// Runs where it holds.
+        then: Region,
+        /// Runs where it does not.
+        otherwise: Region,
+        /// What the branches yield.
+        results: Vec<Value>,
+    },
+    /// A counted loop over scalars: `from, from + step, ..` while less than `to` (greater, for a negative step).
+    ///
+    /// `body.args` are the induction variable, then one value for each of `inits`. The body ends in `Continue(0, carried)`,
+    /// or leaves. The results are the carried values at the end; `Break(0, values)` gives them directly.
+    For {
+        /// First value of the induction variable.
+        from: Value,
+        /// Bound, not reached.
+        to: Value,
+        /// Step; a constant unless the user computed it.
+        step: Value,
+        /// Carried values at the start.
+        inits: Vec<Value>,
+        /// The body.
+        body: Region,
+        /// Carried values at the end.
+        results: Vec<Value>,
+    },
+    /// A loop that ends only by `Break`. `body.args` receive `inits`, later what `Continue` passes.
+    Loop {
+        /// Carried values at the start.
+        inits: Vec<Value>,
+        /// The body.
+        body: Region,
+        /// What `Break(0, ..)` passes.
+        results: Vec<Value>,
+    },
+    /// Reduces one axis of each of the operand tiles together with a function of two values.
+    ///
+    /// `combine.args` are scalars: one accumulated value per operand, then one new value per operand; it yields one value per operand.
+    /// The function is taken to be associative and commutative.
+    Reduce {
+        /// Tiles of one shape.
+        args: Vec<Value>,
+        /// The axis that goes.
+        axis: u32,
+        /// The function of two values.
+        combine: Region,
+        /// Tiles without the axis (scalars, where the operand had rank 1).
+        results: Vec<Value>,
+    },
+}
+
+/// A constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Const {
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer; within the range of its type.
+    Int(i128),
+    /// A float, exact in its type.
+    Float(f64),
+}
+
+/// Elementwise operations on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// Arithmetic negation.
+    Neg,
+    /// Bitwise (integers) or logical (`bool`) not.
+    Not,
+    /// Absolute value.
+    Abs,
+    /// e to the x.
+    Exp,
+    /// 2 to the x.
+    Exp2,
+    /// Natural logarithm.
+    Log,
+    /// Logarithm to base 2.
+    Log2,
+    /// Square root, correctly rounded.
+    Sqrt,
+    /// One over the square root.
+    Rsqrt,
+    /// Sine.
+    Sin,
+    /// Cosine.
+    Cos,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// Towards minus infinity.
+    Floor,
+    /// Towards plus infinity.
+    Ceil,
+}
+
+/// Elementwise operations on two operands of one type. `Add` and `Sub` also take a pointer and an integer (in elements).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `a + b`; integers wrap.
+    Add,
+    /// `a - b`; integers wrap.
+    Sub,
+    /// `a * b`; integers wrap.
+    Mul,
+    /// `a / b`; integers truncate towards zero; floats are correctly rounded.
+    Div,
+    /// `a % b`, the sign of `a`.
+    Rem,
+    /// `a & b`
+    And,
+    /// `a | b`
+    Or,
+    /// `a ^ b`
+    Xor,
+    /// `a << b`; `b` is taken modulo the width.
+    Shl,
+    /// `a >> b`, arithmetic for signed types; `b` is taken modulo the width.
+    Shr,
+    /// The smaller; a NaN loses.
+    Min,
+    /// The larger; a NaN loses.
+    Max,
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// `a < b`
+    Lt,
+    /// `a <= b`
+    Le,
+    /// `a > b`
+    Gt,
+    /// `a >= b`
+    Ge,
+    /// `a == b`
+    Eq,
+    /// `a != b` (true for NaN)
+    Ne,
+}
+
+/// Read-modify-write operations on global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atomic {
+    /// Adds.
+    Add,
+    /// The larger stays.
+    Max,
+    /// The smaller stays.
+    Min,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Swaps.
+    Exchange,
+    /// Operands: address, current, new. Stores `new` where memory holds `current`.
+    CompareExchange,
+}
+
+/// An operation with its compile-time attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// A constant scalar; its type is the result's.
+    Const(Const),
+    /// The address of a tensor's first element, or the value of a pointer parameter.
+    ParamPtr(u32),
+    /// An extent of a tensor parameter: `i32`.
+    ParamDim(u32, u32),
+    /// A stride of a tensor parameter, in elements: `i64`.
+    ParamStride(u32, u32),
+    /// The value of a scalar parameter.
+    ParamScalar(u32),
+    /// The block's coordinate on an axis of the grid: `i32`.
+    BlockId(u32),
+    /// The grid's extent on an axis: `i32`.
+    NumBlocks(u32),
+    /// `lo, lo + 1, ..` as a tile of rank 1; its extent is the result's.
+    Arange(i32),
+    /// One scalar in every element.
+    Splat,
+    /// A tile of which some extents are 1 (same rank), repeated to the result's shape.
+    Broadcast,
+    /// A new axis of extent 1.
+    Expand(u32),
+    /// Another shape with as many elements, in row-major order.
+    Reshape,
+    /// Axes in another order: result axis `i` is operand axis `order[i]`.
+    Permute(Vec<u32>),
+    /// Elementwise, one operand. Scalars and tiles.
+    Unary(Unary),
+    /// Elementwise, two operands.
+    Binary(Binary),
+    /// Elementwise comparison: `bool` result.
+    Compare(Compare),
+    /// Elementwise `mask ? a : b`.
+    Select,
+    /// Elementwise `a * b + c`, rounded once.
+    Fma,
+    /// Elementwise conversion to the result's element type. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0, as Rust's `as`.
+    Cast,
+    /// The same values in a layout that the user pinned.
+    ToLayout(kernel_layout::Form),
+    /// Reads a tile of a tensor at the operands' offsets (one `i32` per axis). Outside the tensor: zero.
+    LoadTensor(u32),
+    /// Writes the last operand at the offsets given by the others. Outside the tensor: dropped.
+    StoreTensor(u32),
+    /// Reads the addresses in operand 0; with `masked`, operand 1 is a mask and operand 2 the value elsewhere.
+    LoadPtr {
+        /// With mask and other.
+        masked: bool,
+    },
+    /// Writes operand 1 to the addresses in operand 0; with `masked`, operand 2 is a mask.
+    StorePtr {
+        /// With mask.
+        masked: bool,
+    },
+    /// Read-modify-write of the addresses in operand 0; the result is the old value.
+    /// On a tile each element is done once; on a scalar one thread does it for the block.
+    Atomic(Atomic),
+    /// A shared allocation. Contents are undefined.
+    SharedAlloc(Shared),
+    /// Operand 0 without its leading axis, at the index in operand 1 (`i32`).
+    SharedIndex,
+    /// Operand 0 read with its two axes swapped.
+    SharedTranspose,
+    /// Reads the whole window into registers.
+    LoadShared,
+    /// Writes a tile (operand 1) to the window (operand 0).
+    StoreShared,
+    /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the tensor: zero.
+    CopyAsync(u32),
+    /// Closes the group of copies that were started since the last one.
+    CopyCommit,
+    /// Waits until at most `n` groups of this thread are pending.
+    CopyWait(u32),
+    /// Waits for all copies of this thread.
+    CopyWaitAll,
+    /// Every thread of the block waits for the others, and sees their writes.
+    Sync,
+    /// `a · b + acc`: (m, k) · (k, n) + (m, n). Operands 0 and 1 are tiles.
+    Dot {
+        /// Round `f32` operands to tf32 and use the tensor cores.
+        tf32: bool,
+    },
+    /// Stops the kernel if the condition (operand 0: scalar or tile of `bool`) fails anywhere.
+    Assert(String),
+}
+
+/// The layout of every tile value, chosen by inference.
+pub type Layouts = ArenaMap<Value, kernel_layout::Layout>;
+
+impl Kernel {
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> &Type {
+        &self.values[value].ty
+    }
+
+    /// Threads in a block.
+    pub fn threads(&self) -> u32 {
+        self.warps * 32
+    }
+}
+
+impl Type {
+    /// The element, of a scalar or a tile.
+    pub fn elem(&self) -> Option<Elem> {
+        match self {
+            Type::Scalar(elem) | Type::Tile(elem, _) => Some(*elem),
+            Type::Shared(_) | Type::Error => None,
+        }
+    }
+
+    /// The extents: none of a scalar.
+    pub fn shape(&self) -> &[u32] {
+        match self {
+            Type::Tile(_, shape) => shape,
+            Type::Shared(shared) => &shared.shape,
+            Type::Scalar(_) | Type::Error => &[],
+        }
+    }
+
+    /// A scalar of a number type.
+    pub fn scalar(dtype: Dtype) -> Type {
+        Type::Scalar(Elem::Number(dtype))
+    }
+
+    /// The same extents with another element; a scalar stays one.
+    #[must_use]
+    pub fn with_elem(&self, elem: Elem) -> Type {
+        match self {
+            Type::Scalar(_) => Type::Scalar(elem),
+            Type::Tile(_, shape) => Type::Tile(elem, shape.clone()),
+            Type::Shared(_) | Type::Error => Type::Error,
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! The IR as text, for dumps and snapshots.
+//!
+//! Values are numbered in order of appearance, so that a change in one place leaves the text elsewhere alone, and so that
+//! two kernels that differ only in how they were built print the same. Source positions are not printed.
+
+use std::fmt;
+
+use kernel_layout::{Conversion, Layout};
+use la_arena::ArenaMap;
+
+use super::{
+    Atomic, Binary, Compare, Const, Dtype, Elem, Fact, Kernel, Layouts, Op, ParamKind, Region,
+    Shared, Stmt, StmtKind, Terminator, Type, Unary, Value,
+};
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut printer = Printer::new(self, None);
+        printer.kernel();
+        f.write_str(&printer.out)
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Elem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Elem::Number(dtype) => write!(f, "{dtype}"),
+            Elem::Ptr(dtype) => write!(f, "ptr<{dtype}>"),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Scalar(elem) => write!(f, "{elem}"),
+            Type::Tile(elem, shape) => write!(f, "{elem}{shape:?}"),
+            Type::Shared(shared) => {
+                let transposed = if shared.transposed { " transposed" } else { "" };
+                write!(f, "{} {}{:?}{transposed}", name(shared.root), shared.dtype, shared.shape)
+            }
+            Type::Error => f.write_str("error"),
+        }
+    }
+}
+
+impl fmt::Display for Const {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Const::Bool(value) => write!(f, "{value}"),
+            Const::Int(value) => write!(f, "{value}"),
+            Const::Float(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+impl Unary {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unary::Neg => "neg",
+            Unary::Not => "not",
+            Unary::Abs => "abs",
+            Unary::Exp => "exp",
+            Unary::Exp2 => "exp2",
+            Unary::Log => "log",
+            Unary::Log2 => "log2",
+            Unary::Sqrt => "sqrt",
+            Unary::Rsqrt => "rsqrt",
+            Unary::Sin => "sin",
+            Unary::Cos => "cos",
+            Unary::Tanh => "tanh",
+            Unary::Floor => "floor",
+            Unary::Ceil => "ceil",
+        }
+    }
+}
+
+impl Binary {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Binary::Add => "add",
+            Binary::Sub => "sub",
+            Binary::Mul => "mul",
+            Binary::Div => "div",
+            Binary::Rem => "rem",
+            Binary::And => "and",
+            Binary::Or => "or",
+            Binary::Xor => "xor",
+            Binary::Shl => "shl",
+            Binary::Shr => "shr",
+            Binary::Min => "min",
+            Binary::Max => "max",
+        }
+    }
+}
+
+impl Compare {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compare::Lt => "lt",
+            Compare::Le => "le",
+            Compare::Gt => "gt",
+            Compare::Ge => "ge",
+            Compare::Eq => "eq",
+            Compare::Ne => "ne",
+        }
+    }
+}
+
+impl Atomic {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Atomic::Add => "add",
+            Atomic::Max => "max",
+            Atomic::Min => "min",
+            Atomic::And => "and",
+            Atomic::Or => "or",
+            Atomic::Xor => "xor",
+            Atomic::Exchange => "exchange",
+            Atomic::CompareExchange => "compare_exchange",
+        }
+    }
+}
+
+impl Kernel {
+    /// The text of the kernel with the layout of every tile, and of every shared allocation.
+    ///
+    /// Layouts are numbered in order of appearance and listed on top; a tile's type is followed by the number of its
+    /// layout (`f32[128] in L0`), a conversion by what it costs. A value without a layout shows none.
+    pub fn with_layouts(&self, layouts: &Layouts, shared: &ArenaMap<Shared, Layout>) -> String {
+        let shown = Shown { layouts, shared, legend: Vec::new() };
+        let mut printer = Printer::new(self, Some(shown));
+        printer.kernel();
+        let legend = printer.layouts.map(|shown| shown.legend).unwrap_or_default();
+        let lines = legend.iter().enumerate();
+        let lines: Vec<String> =
+            lines.map(|(number, layout)| format!("L{number} = {layout}\n")).collect();
+        lines.concat() + &printer.out
+    }
+}
+
+/// An allocation's name in dumps.
+fn name(shared: Shared) -> String {
+    format!("@tile{}", shared.into_raw().into_u32())
+}
+
+/// The layouts to show, and those already given a number.
+struct Shown<'a> {
+    layouts: &'a Layouts,
+    shared: &'a ArenaMap<Shared, Layout>,
+    legend: Vec<&'a Layout>,
+}
+
+impl<'a> Shown<'a> {
+    fn number(&mut self, layout: &'a Layout) -> usize {
+        if let Some(number) = self.legend.iter().position(|seen| *seen == layout) {
+            return number;
+        }
+        self.legend.push(layout);
+        self.legend.len() - 1
+    }
+}
+
+struct Printer<'a> {
+    kernel: &'a Kernel,
+    layouts: Option<Shown<'a>>,
+    numbers: ArenaMap<Value, u32>,
+    next: u32,
+    depth: usize,
+    out: String,
+}
+
+impl<'a> Printer<'a> {
+    fn new(kernel: &'a Kernel, layouts: Option<Shown<'a>>) -> Self {
+        let numbers = ArenaMap::default();
+        Printer { kernel, layouts, numbers, next: 0, depth: 0, out: String::new() }
+    }
+
+    fn line(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out += &"  ".repeat(self.depth);
+            self.out += text;
+        }
+        self.out.push('\n');
+    }
+
+    fn kernel(&mut self) {
+        let kernel = self.kernel;
+        let params: Vec<String> = kernel
+            .params
+            .iter()
+            .map(|param| {
+                let kind = match &param.kind {
+                    ParamKind::Tensor { dtype, rank, mutable: false } => {
+                        format!("tensor<{dtype}, {rank}>")
+                    }
+                    ParamKind::Tensor { dtype, rank, mutable: true } => {
+                        format!("tensor_mut<{dtype}, {rank}>")
+                    }
+                    ParamKind::Pointer(dtype) => format!("ptr<{dtype}>"),
+                    ParamKind::Scalar(dtype) => format!("{dtype}"),
+                };
+                format!("{}: {kind}", param.name)
+            })
+            .collect();
+        self.line(&format!("kernel {}({})", kernel.name, params.join(", ")));
+        self.depth += 1;
+        self.line(&format!("target {}, warps {}", kernel.target, kernel.warps));
+        for &fact in &kernel.facts {
+            let text = self.fact(fact);
+            self.line(&text);
+        }
+        for (shared, data) in kernel.shared.iter() {
+            let mut text = format!("shared {} : {}{:?}", name(shared), data.dtype, data.shape);
+            if let Some(shown) = &mut self.layouts
+                && let Some(layout) = shown.shared.get(shared)
+            {
+                let number = shown.number(layout);
+                text = format!("{text} in L{number}");
+            }
+            if let Some(form) = &data.pinned {
+                text = format!("{text} pinned {form}");
+            }
+            self.line(&text);
+        }
+        self.depth -= 1;
+        self.line("{");
+        self.region(&kernel.body);
+        self.line("}");
+    }
+
+    fn fact(&self, fact: Fact) -> String {
+        match fact {
+            Fact::PointerAligned { param, bytes } => {
+                format!("fact {} is aligned to {bytes} bytes", self.param(param))
+            }
+            Fact::StrideEquals { param, axis, value } => {
+                format!("fact stride {axis} of {} is {value}", self.param(param))
+            }
+            Fact::StrideMultiple { param, axis, of } => {
+                format!("fact stride {axis} of {} is a multiple of {of}", self.param(param))
+            }
+            Fact::DimMultiple { param, axis, of } => {
+                format!("fact dim {axis} of {} is a multiple of {of}", self.param(param))
+            }
+            Fact::ScalarMultiple { param, of } => {
+                format!("fact {} is a multiple of {of}", self.param(param))
+            }
+        }
+    }
+
+    /// A parameter's name. A wrong index is printed as one, because dumps are for finding such mistakes.
+    fn param(&self, index: u32) -> String {
+        self.kernel
+            .params
+            .get(index as usize)
+            .map_or_else(|| format!("param#{index}"), |param| param.name.clone())
+    }
+
+    fn value(&mut self, value: Value) -> String {
+        if let Some(number) = self.numbers.get(value) {
+            return format!("%{number}");
+        }
+        let number = self.next;
+        self.next += 1;
+        self.numbers.insert(value, number);
+        format!("%{number}")
+    }
+
+    fn values(&mut self, values: &[Value]) -> String {
+        let names: Vec<String> = values.iter().map(|&value| self.value(value)).collect();
+        names.join(", ")
+    }
+
+    /// A value's type, and the number of its layout.
+    fn ty(&mut self, value: Value) -> String {
+        let mut text = format!("{}", self.kernel.ty(value));
+        if let Some(shown) = &mut self.layouts
+            && let Some(layout) = shown.layouts.get(value)
+        {
+            let number = shown.number(layout);
+            text = format!("{text} in L{number}");
+        }
+        text
+    }
+
+    fn typed(&mut self, value: Value) -> String {
+        let number = self.value(value);
+        format!("{number} : {}", self.ty(value))
+    }
+
+    fn typed_list(&mut self, values: &[Value]) -> String {
+        let names: Vec<String> = values.iter().map(|&value| self.typed(value)).collect();
+        names.join(", ")
+    }
+
+    /// ` -> (%9 : f32)`, or nothing.
+    fn results(&mut self, values: &[Value]) -> String {
+        if values.is_empty() { String::new() } else { format!(" -> ({})", self.typed_list(values)) }
+    }
+
+    /// ` carry (%8 = %3 : f32)`, or nothing.
+    fn carries(&mut self, args: &[Value], inits: &[Value]) -> String {
+        if args.is_empty() {
+            return String::new();
+        }
+        let inits: Vec<String> = inits.iter().map(|&init| self.value(init)).collect();
+        let pairs: Vec<String> = args
+            .iter()
+            .enumerate()
+            .map(|(at, &arg)| {
+                let init = inits.get(at).map_or("?", String::as_str);
+                let number = self.value(arg);
+                format!("{number} = {init} : {}", self.ty(arg))
+            })
+            .collect();
+        format!(" carry ({})", pairs.join(", "))
+    }
+
+    fn region(&mut self, region: &Region) {
+        self.depth += 1;
+        for stmt in &region.stmts {
+            self.stmt(stmt);
+        }
+        let end = match &region.end {
+            Terminator::Return => "return".to_owned(),
+            Terminator::Yield(values) => format!("yield ({})", self.values(values)),
+            Terminator::Continue(0, values) => format!("continue ({})", self.values(values)),
+            Terminator::Continue(depth, values) => {
+                format!("continue {depth} ({})", self.values(values))
+            }
+            Terminator::Break(0, values) => format!("break ({})", self.values(values)),
+            Terminator::Break(depth, values) => format!("break {depth} ({})", self.values(values)),
+        };
+        self.line(&end);
+        self.depth -= 1;
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Op { op, args, result } => {
+                let names: Vec<String> = args.iter().map(|&arg| self.value(arg)).collect();
+                let text = self.op(op, &names);
+                let cost = self.conversion(op, args, *result);
+                match result {
+                    Some(result) => {
+                        let number = self.value(*result);
+                        let ty = self.ty(*result);
+                        self.line(&format!("{number} = {text} : {ty}{cost}"));
+                    }
+                    None => self.line(&text),
+                }
+            }
+            StmtKind::If { condition, then, otherwise, results } => {
+                let condition = self.value(*condition);
+                let results = self.results(results);
+                self.line(&format!("if {condition}{results} {{"));
+                self.region(then);
+                let nothing =
+                    otherwise.stmts.is_empty() && otherwise.end == Terminator::Yield(Vec::new());
+                if !nothing {
+                    self.line("} else {");
+                    self.region(otherwise);
+                }
+                self.line("}");
+            }
+            StmtKind::For { from, to, step, inits, body, results } => {
+                let range = self.values(&[*from, *to, *step]);
+                let (induction, carried) = match body.args.split_first() {
+                    Some((&induction, carried)) => (self.value(induction), carried),
+                    None => ("?".to_owned(), &[][..]),
+                };
+                let carries = self.carries(carried, inits);
+                let results = self.results(results);
+                self.line(&format!("for {induction} in ({range}){carries}{results} {{"));
+                self.region(body);
+                self.line("}");
+            }
+            StmtKind::Loop { inits, body, results } => {
+                let carries = self.carries(&body.args, inits);
+                let results = self.results(results);
+                self.line(&format!("loop{carries}{results} {{"));
+                self.region(body);
+                self.line("}");
+            }
+            StmtKind::Reduce { args, axis, combine, results } => {
+                let args = self.values(args);
+                let results = self.results(results);
+                let pair = self.typed_list(&combine.args);
+                self.line(&format!("reduce {axis} ({args}) by ({pair}){results} {{"));
+                self.region(combine);
+                self.line("}");
+            }
+        }
+    }
+
+    fn op(&self, op: &Op, args: &[String]) -> String {
+        let all = args.join(", ");
+        let split = |at: usize| {
+            let at = at.min(args.len());
+            (args[..at].join(", "), args[at..].join(", "))
+        };
+        match op {
+            Op::Const(value) => format!("const {value}"),
+            Op::ParamPtr(param) => format!("param_ptr {}", self.param(*param)),
+            Op::ParamDim(param, axis) => format!("param_dim {} {axis}", self.param(*param)),
+            Op::ParamStride(param, axis) => format!("param_stride {} {axis}", self.param(*param)),
+            Op::ParamScalar(param) => format!("param {}", self.param(*param)),
+            Op::BlockId(axis) => format!("block_id {axis}"),
+            Op::NumBlocks(axis) => format!("num_blocks {axis}"),
+            Op::Arange(lo) => format!("arange {lo}"),
+            Op::Splat => format!("splat {all}"),
+            Op::Broadcast => format!("broadcast {all}"),
+            Op::Expand(axis) => format!("expand {axis} {all}"),
+            Op::Reshape => format!("reshape {all}"),
+            Op::Permute(order) => format!("permute {order:?} {all}"),
+            Op::Unary(op) => format!("{} {all}", op.name()),
+            Op::Binary(op) => format!("{} {all}", op.name()),
+            Op::Compare(op) => format!("{} {all}", op.name()),
+            Op::Select => format!("select {all}"),
+            Op::Fma => format!("fma {all}"),
+            Op::Cast => format!("cast {all}"),
+            Op::ToLayout(form) => format!("to_layout {all} {form}"),
+            Op::LoadTensor(param) => format!("load_tensor {} [{all}]", self.param(*param)),
+            Op::StoreTensor(param) => {
+                let (offsets, tile) = split(args.len().saturating_sub(1));
+                format!("store_tensor {} [{offsets}] {tile}", self.param(*param))
+            }
+            Op::LoadPtr { masked: false } => format!("load_ptr {all}"),
+            Op::LoadPtr { masked: true } => {
+                let (pointers, rest) = split(1);
+                format!("load_ptr {pointers} where {rest}")
+            }
+            Op::StorePtr { masked: false } => format!("store_ptr {all}"),
+            Op::StorePtr { masked: true } => {
+                let (stored, mask) = split(2);
+                format!("store_ptr {stored} where {mask}")
+            }
+            Op::Atomic(op) => format!("atomic_{} {all}", op.name()),
+            Op::SharedAlloc(shared) => format!("shared_alloc {}", name(*shared)),
+            Op::SharedIndex => format!("shared_index {all}"),
+            Op::SharedTranspose => format!("shared_transpose {all}"),
+            Op::LoadShared => format!("load_shared {all}"),
+            Op::StoreShared => format!("store_shared {all}"),
+            Op::CopyAsync(param) => {
+                let (offsets, window) = split(args.len().saturating_sub(1));
+                format!("copy_async {} [{offsets}] {window}", self.param(*param))
+            }
+            Op::CopyCommit => "copy_commit".to_owned(),
+            Op::CopyWait(pending) => format!("copy_wait {pending}"),
+            Op::CopyWaitAll => "copy_wait_all".to_owned(),
+            Op::Sync => "sync".to_owned(),
+            Op::Dot { tf32: false } => format!("dot {all}"),
+            Op::Dot { tf32: true } => format!("dot tf32 {all}"),
+            Op::Assert(message) => format!("assert {all} {message:?}"),
+        }
+    }
+
+    /// What a conversion costs, where both layouts are known.
+    fn conversion(&self, op: &Op, args: &[Value], result: Option<Value>) -> String {
+        let Op::ToLayout(_) = op else { return String::new() };
+        let Some(shown) = &self.layouts else { return String::new() };
+        let (Some(from), Some(to)) = (
+            args.first().and_then(|&arg| shown.layouts.get(arg)),
+            result.and_then(|result| shown.layouts.get(result)),
+        ) else {
+            return String::new();
+        };
+        let cost = match Conversion::between(from, to) {
+            Conversion::Trivial => "free",
+            Conversion::Registers(_) => "registers",
+            Conversion::Shuffle(_) => "shuffle",
+            Conversion::SharedMemory => "shared memory",
+            Conversion::ClusterSharedMemory => "shared memory of the cluster",
+        };
+        format!("  // {cost}")
+    }
+}

@@ -1,0 +1,343 @@
+//! The invariants of the IR, checked.
+//!
+//! Phases run this on what they make, in tests and in debug builds. It reports the first violation: a violation is a mistake
+//! of the compiler, so there is nobody to collect several for.
+
+use la_arena::ArenaMap;
+
+use super::{Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
+
+mod typing;
+
+/// The largest rank of a tile.
+const MAX_RANK: usize = 5;
+
+/// Checks the invariants that the header of [`ir`](crate::ir) lists, and the types of all operands and results.
+///
+/// # Errors
+/// With a sentence on the first violation. Values appear under their arena index, as in their `Debug` form.
+pub fn verify(kernel: &Kernel) -> Result<(), String> {
+    for (value, data) in kernel.values.iter() {
+        if let Type::Tile(_, shape) = &data.ty {
+            let legal = !shape.is_empty()
+                && shape.len() <= MAX_RANK
+                && shape.iter().all(|extent| extent.is_power_of_two());
+            require(legal, || format!("{} has an impossible shape {shape:?}", show(value)))?;
+        }
+    }
+    for (shared, data) in kernel.shared.iter() {
+        let legal = data.shape.iter().all(|&extent| extent > 0)
+            && data.shape.last().is_some_and(|extent| extent.is_power_of_two());
+        require(legal, || {
+            let index = shared.into_raw().into_u32();
+            format!("shared allocation {index} has an impossible shape {:?}", data.shape)
+        })?;
+    }
+    let mut verifier = Verifier {
+        kernel,
+        visible: ArenaMap::default(),
+        defined: ArenaMap::default(),
+        scope: Vec::new(),
+        frames: Vec::new(),
+    };
+    require(kernel.body.args.is_empty(), || "the kernel's body takes arguments".to_owned())?;
+    require(kernel.body.end == Terminator::Return, || {
+        "the kernel's body does not end in `Return`".to_owned()
+    })?;
+    verifier.region(&kernel.body, Frame::Kernel)
+}
+
+fn require(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(message()) }
+}
+
+fn show(value: Value) -> String {
+    format!("value {}", value.into_raw().into_u32())
+}
+
+/// What encloses a region, and so what its terminator may do.
+#[derive(Clone, Copy)]
+enum Frame<'a> {
+    Kernel,
+    Branch { results: &'a [Value] },
+    Loop { carried: &'a [Value], results: &'a [Value] },
+    Combine { results: &'a [Value] },
+}
+
+struct Verifier<'a> {
+    kernel: &'a Kernel,
+    /// Values that a statement at this place may use.
+    visible: ArenaMap<Value, ()>,
+    /// Values defined anywhere so far.
+    defined: ArenaMap<Value, ()>,
+    /// Visible values in order of definition, to take them back at a region's end.
+    scope: Vec<Value>,
+    frames: Vec<Frame<'a>>,
+}
+
+impl<'a> Verifier<'a> {
+    fn define(&mut self, value: Value) -> Result<(), String> {
+        require(self.defined.insert(value, ()).is_none(), || {
+            format!("{} is defined twice", show(value))
+        })?;
+        self.visible.insert(value, ());
+        self.scope.push(value);
+        Ok(())
+    }
+
+    fn uses(&self, values: &[Value]) -> Result<(), String> {
+        for &value in values {
+            require(self.visible.contains_idx(value), || {
+                format!("{} is used where it is not defined", show(value))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn ty(&self, value: Value) -> &'a Type {
+        self.kernel.ty(value)
+    }
+
+    fn region(&mut self, region: &'a Region, frame: Frame<'a>) -> Result<(), String> {
+        let mark = self.scope.len();
+        self.frames.push(frame);
+        for &arg in &region.args {
+            self.define(arg)?;
+        }
+        for stmt in &region.stmts {
+            self.stmt(stmt)?;
+        }
+        self.terminator(&region.end)?;
+        self.frames.pop();
+        for value in self.scope.drain(mark..) {
+            self.visible.remove(value);
+        }
+        Ok(())
+    }
+
+    fn terminator(&self, end: &Terminator) -> Result<(), String> {
+        match end {
+            Terminator::Return => {
+                let inside = self.frames.iter().any(|frame| matches!(frame, Frame::Combine { .. }));
+                require(!inside, || "a combine function returns from the kernel".to_owned())
+            }
+            Terminator::Yield(values) => match self.frames.last() {
+                Some(Frame::Branch { results } | Frame::Combine { results }) => {
+                    self.uses(values)?;
+                    // A combine function yields elements of the results, which may be tiles.
+                    let scalar = matches!(self.frames.last(), Some(Frame::Combine { .. }));
+                    self.passes("a yield", values, results, scalar)
+                }
+                Some(Frame::Kernel | Frame::Loop { .. }) | None => {
+                    Err("a yield outside of a branch or a combine function".to_owned())
+                }
+            },
+            Terminator::Continue(depth, values) => {
+                let (carried, _) = self.loop_at(*depth)?;
+                self.uses(values)?;
+                self.passes("a continue", values, carried, false)
+            }
+            Terminator::Break(depth, values) => {
+                let (_, results) = self.loop_at(*depth)?;
+                self.uses(values)?;
+                self.passes("a break", values, results, false)
+            }
+        }
+    }
+
+    /// What the loop `depth` levels up carries and results in.
+    fn loop_at(&self, depth: u32) -> Result<(&'a [Value], &'a [Value]), String> {
+        let mut left = depth;
+        for frame in self.frames.iter().rev() {
+            match *frame {
+                Frame::Loop { carried, results } if left == 0 => return Ok((carried, results)),
+                Frame::Loop { .. } => left -= 1,
+                Frame::Branch { .. } => {}
+                Frame::Kernel | Frame::Combine { .. } => break,
+            }
+        }
+        Err(format!("a terminator leaves a loop {depth} levels up, which does not exist"))
+    }
+
+    /// Values have the types of what receives them; as scalars, if `elements`.
+    fn passes(
+        &self,
+        what: &str,
+        values: &[Value],
+        receivers: &[Value],
+        elements: bool,
+    ) -> Result<(), String> {
+        require(values.len() == receivers.len(), || {
+            format!("{what} passes {} values to {} receivers", values.len(), receivers.len())
+        })?;
+        for (&value, &receiver) in values.iter().zip(receivers) {
+            let (actual, mut required) = (self.ty(value), self.ty(receiver).clone());
+            if elements && let Some(elem) = required.elem() {
+                required = Type::Scalar(elem);
+            }
+            require(*actual == required, || {
+                format!("{what} passes {} : {actual} where {required} is received", show(value))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) -> Result<(), String> {
+        match &stmt.kind {
+            StmtKind::Op { op, args, result } => {
+                self.uses(args)?;
+                let combining =
+                    self.frames.iter().any(|frame| matches!(frame, Frame::Combine { .. }));
+                require(!combining || pure_scalar(op), || {
+                    format!("a combine function applies {op:?}")
+                })?;
+                let types: Vec<&Type> = args.iter().map(|&arg| self.ty(arg)).collect();
+                let result_type = result.map(|result| self.ty(result));
+                typing::op(self.kernel, op, &types, result_type).map_err(|why| {
+                    let args: Vec<String> = types.iter().map(ToString::to_string).collect();
+                    let to = result_type.map_or("nothing".to_owned(), ToString::to_string);
+                    format!("{op:?} of ({}) giving {to}: {why}", args.join(", "))
+                })?;
+                if let Some(result) = result {
+                    self.define(*result)?;
+                }
+                Ok(())
+            }
+            StmtKind::If { condition, then, otherwise, results } => {
+                self.uses(&[*condition])?;
+                let ty = self.ty(*condition);
+                require(typing::is_bool_scalar(ty), || {
+                    format!("the condition of an `if` is {ty}, not a scalar bool")
+                })?;
+                require(then.args.is_empty() && otherwise.args.is_empty(), || {
+                    "a branch takes arguments".to_owned()
+                })?;
+                self.region(then, Frame::Branch { results })?;
+                self.region(otherwise, Frame::Branch { results })?;
+                self.define_all(results)
+            }
+            StmtKind::For { from, to, step, inits, body, results } => {
+                self.uses(&[*from, *to, *step])?;
+                self.uses(inits)?;
+                let Some((&induction, carried)) = body.args.split_first() else {
+                    return Err("a counted loop has no induction variable".to_owned());
+                };
+                for bound in [*from, *to, *step] {
+                    let (actual, required) = (self.ty(bound), self.ty(induction));
+                    require(actual == required && typing::is_int_scalar(required), || {
+                        format!("a loop over {required} has a bound or step of type {actual}")
+                    })?;
+                }
+                self.passes("a loop", inits, carried, false)?;
+                self.passes("a loop", inits, results, false)?;
+                self.region(body, Frame::Loop { carried, results })?;
+                self.define_all(results)
+            }
+            StmtKind::Loop { inits, body, results } => {
+                self.uses(inits)?;
+                self.passes("a loop", inits, &body.args, false)?;
+                self.region(body, Frame::Loop { carried: &body.args, results })?;
+                self.define_all(results)
+            }
+            StmtKind::Reduce { args, axis, combine, results } => {
+                self.uses(args)?;
+                self.reduce(args, *axis, combine, results)?;
+                self.region(combine, Frame::Combine { results })?;
+                self.define_all(results)
+            }
+        }
+    }
+
+    fn define_all(&mut self, values: &[Value]) -> Result<(), String> {
+        values.iter().try_for_each(|&value| self.define(value))
+    }
+
+    fn reduce(
+        &self,
+        args: &[Value],
+        axis: u32,
+        combine: &Region,
+        results: &[Value],
+    ) -> Result<(), String> {
+        let Some(&first) = args.first() else {
+            return Err("a reduction has no operands".to_owned());
+        };
+        let shape = self.ty(first).shape();
+        require((axis as usize) < shape.len(), || {
+            format!("a reduction of axis {axis} of shape {shape:?}")
+        })?;
+        let counts = results.len() == args.len() && combine.args.len() == 2 * args.len();
+        require(counts, || {
+            format!(
+                "a reduction of {} operands has {} results and a function of {}",
+                args.len(),
+                results.len(),
+                combine.args.len()
+            )
+        })?;
+        let mut left = shape.to_vec();
+        left.remove(axis as usize);
+        for (at, (&arg, &result)) in args.iter().zip(results).enumerate() {
+            let Type::Tile(elem, actual) = self.ty(arg) else {
+                return Err(format!("a reduction of {}", self.ty(arg)));
+            };
+            require(actual == shape, || {
+                format!("a reduction of tiles of shapes {shape:?} and {actual:?}")
+            })?;
+            let reduced =
+                if left.is_empty() { Type::Scalar(*elem) } else { Type::Tile(*elem, left.clone()) };
+            require(*self.ty(result) == reduced, || {
+                format!("a reduction to {} instead of {reduced}", self.ty(result))
+            })?;
+            for side in [combine.args[at], combine.args[at + args.len()]] {
+                require(*self.ty(side) == Type::Scalar(*elem), || {
+                    format!("a combine function of {} for {elem}", self.ty(side))
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a combine function may apply: its place in the order of execution is not fixed, so nothing that touches memory.
+fn pure_scalar(op: &Op) -> bool {
+    match op {
+        Op::Const(_)
+        | Op::ParamDim(..)
+        | Op::ParamStride(..)
+        | Op::ParamScalar(_)
+        | Op::BlockId(_)
+        | Op::NumBlocks(_)
+        | Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select
+        | Op::Fma
+        | Op::Cast => true,
+        Op::ParamPtr(_)
+        | Op::Arange(_)
+        | Op::Splat
+        | Op::Broadcast
+        | Op::Expand(_)
+        | Op::Reshape
+        | Op::Permute(_)
+        | Op::ToLayout(_)
+        | Op::LoadTensor(_)
+        | Op::StoreTensor(_)
+        | Op::LoadPtr { .. }
+        | Op::StorePtr { .. }
+        | Op::Atomic(_)
+        | Op::SharedAlloc(_)
+        | Op::SharedIndex
+        | Op::SharedTranspose
+        | Op::LoadShared
+        | Op::StoreShared
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyWait(_)
+        | Op::CopyWaitAll
+        | Op::Sync
+        | Op::Dot { .. }
+        | Op::Assert(_) => false,
+    }
+}

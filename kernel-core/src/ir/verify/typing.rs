@@ -1,0 +1,422 @@
+//! The typing rule of each operation.
+
+use crate::ir::{
+    Atomic, Binary, Compare, Const, Dtype, Elem, Kernel, Op, ParamKind, SharedType, Type, Unary,
+};
+
+type Outcome = Result<(), String>;
+
+/// Whether `ty` is a scalar `bool`.
+pub(super) fn is_bool_scalar(ty: &Type) -> bool {
+    *ty == Type::scalar(Dtype::Bool)
+}
+
+/// Whether `ty` is a scalar integer.
+pub(super) fn is_int_scalar(ty: &Type) -> bool {
+    matches!(ty, Type::Scalar(Elem::Number(dtype)) if dtype.is_int())
+}
+
+/// Checks operands and result of one operation. What was reported already has the type `Error` and passes.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
+pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>) -> Outcome {
+    if args.iter().copied().chain(result).any(|ty| *ty == Type::Error) {
+        return Ok(());
+    }
+    match op {
+        Op::Const(value) => constant(*value, args, result),
+        Op::ParamPtr(_) | Op::ParamDim(..) | Op::ParamStride(..) | Op::ParamScalar(_) => {
+            count(args, 0)?;
+            gives(result, &param_type(kernel, op)?)
+        }
+        Op::BlockId(axis) | Op::NumBlocks(axis) => {
+            count(args, 0)?;
+            holds(*axis < 3, "a grid has three axes")?;
+            gives(result, &Type::scalar(Dtype::I32))
+        }
+        Op::Arange(_) => {
+            count(args, 0)?;
+            let ty = some(result)?;
+            let legal =
+                matches!(ty, Type::Tile(Elem::Number(Dtype::I32), shape) if shape.len() == 1);
+            holds(legal, "a range is a tile of i32 of rank 1")
+        }
+        Op::Splat => {
+            count(args, 1)?;
+            let (arg, result) = (args[0], some(result)?);
+            holds(arg.elem() == result.elem(), "the element changes")?;
+            holds(!is_tile(arg) && is_tile(result), "it makes a tile from a scalar")
+        }
+        Op::Broadcast => reshapes(args, result, |from, to| {
+            from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from == to || *from == 1)
+        }),
+        Op::Expand(axis) => reshapes(args, result, |from, to| {
+            let axis = *axis as usize;
+            let mut expanded = from.to_vec();
+            axis <= from.len() && {
+                expanded.insert(axis, 1);
+                expanded == to
+            }
+        }),
+        Op::Reshape => reshapes(args, result, |from, to| elements(from) == elements(to)),
+        Op::Permute(order) => reshapes(args, result, |from, to| {
+            let mut sorted: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
+            sorted.sort_unstable();
+            sorted.into_iter().eq(0..from.len())
+                && order.iter().map(|&axis| from[axis as usize]).eq(to.iter().copied())
+        }),
+        Op::ToLayout(_) => reshapes(args, result, |from, to| from == to),
+        Op::Unary(unary) => {
+            count(args, 1)?;
+            holds(
+                number(args[0]).is_some_and(|dtype| unary_takes(*unary, dtype)),
+                "wrong element type",
+            )?;
+            gives(result, args[0])
+        }
+        Op::Binary(binary) => {
+            count(args, 2)?;
+            self::binary(*binary, args[0], args[1])?;
+            gives(result, args[0])
+        }
+        Op::Compare(compare) => {
+            count(args, 2)?;
+            holds(register(args[0]) && args[0] == args[1], "operands differ")?;
+            let ordered = !matches!(compare, Compare::Eq | Compare::Ne);
+            holds(!(ordered && number(args[0]) == Some(Dtype::Bool)), "booleans have no order")?;
+            gives(result, &args[0].with_elem(Elem::Number(Dtype::Bool)))
+        }
+        Op::Select => {
+            count(args, 3)?;
+            holds(register(args[1]) && args[1] == args[2], "operands differ")?;
+            holds(
+                *args[0] == args[1].with_elem(Elem::Number(Dtype::Bool)),
+                "the mask does not fit",
+            )?;
+            gives(result, args[1])
+        }
+        Op::Fma => {
+            count(args, 3)?;
+            holds(args[0] == args[1] && args[1] == args[2], "operands differ")?;
+            holds(number(args[0]).is_some_and(|dtype| dtype != Dtype::Bool), "wrong element type")?;
+            gives(result, args[0])
+        }
+        Op::Cast => {
+            count(args, 1)?;
+            let to = number(some(result)?).ok_or("the result is no number")?;
+            holds(number(args[0]).is_some(), "the operand is no number")?;
+            gives(result, &args[0].with_elem(Elem::Number(to)))
+        }
+        Op::LoadTensor(index) => {
+            let (dtype, rank, _) = tensor(kernel, *index)?;
+            count(args, rank)?;
+            offsets(args)?;
+            holds(tile_of(some(result)?, dtype, rank), "the tile does not fit the tensor")
+        }
+        Op::StoreTensor(index) => {
+            let (dtype, rank, mutable) = tensor(kernel, *index)?;
+            count(args, rank + 1)?;
+            offsets(&args[..rank])?;
+            holds(tile_of(args[rank], dtype, rank), "the tile does not fit the tensor")?;
+            holds(mutable, "the tensor is read-only")?;
+            none(result)
+        }
+        Op::CopyAsync(index) => {
+            let (dtype, rank, _) = tensor(kernel, *index)?;
+            count(args, rank + 1)?;
+            offsets(&args[..rank])?;
+            let window = window(args[rank])?;
+            holds(
+                window.dtype == dtype && window.shape.len() == rank,
+                "the window does not fit the tensor",
+            )?;
+            none(result)
+        }
+        Op::LoadPtr { masked } => {
+            count(args, if *masked { 3 } else { 1 })?;
+            let (value, mask) = pointed(args[0])?;
+            holds(!masked || *args[1] == mask && *args[2] == value, "mask or other does not fit")?;
+            gives(result, &value)
+        }
+        Op::StorePtr { masked } => {
+            count(args, if *masked { 3 } else { 2 })?;
+            let (value, mask) = pointed(args[0])?;
+            holds(*args[1] == value, "the value does not fit")?;
+            holds(!masked || *args[2] == mask, "the mask does not fit")?;
+            none(result)
+        }
+        Op::Atomic(atomic) => {
+            count(args, if *atomic == Atomic::CompareExchange { 3 } else { 2 })?;
+            let (value, _) = pointed(args[0])?;
+            holds(args[1..].iter().all(|arg| **arg == value), "the value does not fit")?;
+            let takes = number(&value).is_some_and(|dtype| match atomic {
+                Atomic::Add | Atomic::Max | Atomic::Min => dtype != Dtype::Bool,
+                Atomic::And | Atomic::Or | Atomic::Xor => dtype.is_int(),
+                Atomic::Exchange | Atomic::CompareExchange => true,
+            });
+            holds(takes, "wrong element type")?;
+            result.map_or(Ok(()), |_| gives(result, &value))
+        }
+        Op::SharedAlloc(root) => {
+            count(args, 0)?;
+            let data = &kernel.shared[*root];
+            let shape = data.shape.clone();
+            let whole = SharedType { root: *root, dtype: data.dtype, shape, transposed: false };
+            gives(result, &Type::Shared(whole))
+        }
+        Op::SharedIndex => {
+            count(args, 2)?;
+            let source = window(args[0])?;
+            holds(*args[1] == Type::scalar(Dtype::I32), "the index is not a scalar i32")?;
+            holds(source.shape.len() > 1 && !source.transposed, "the window has no leading axis")?;
+            let shape = source.shape[1..].to_vec();
+            gives(result, &Type::Shared(SharedType { shape, ..source.clone() }))
+        }
+        Op::SharedTranspose => {
+            count(args, 1)?;
+            let source = window(args[0])?;
+            holds(source.shape.len() == 2, "the window is not of rank 2")?;
+            let shape = vec![source.shape[1], source.shape[0]];
+            let transposed = !source.transposed;
+            gives(result, &Type::Shared(SharedType { shape, transposed, ..source.clone() }))
+        }
+        Op::LoadShared => {
+            count(args, 1)?;
+            gives(result, &whole_tile(window(args[0])?))
+        }
+        Op::StoreShared => {
+            count(args, 2)?;
+            holds(*args[1] == whole_tile(window(args[0])?), "the tile does not fit the window")?;
+            none(result)
+        }
+        Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Sync => {
+            count(args, 0)?;
+            none(result)
+        }
+        Op::Dot { tf32 } => dot(*tf32, args, result),
+        Op::Assert(_) => {
+            count(args, 1)?;
+            holds(number(args[0]) == Some(Dtype::Bool), "the condition is not bool")?;
+            none(result)
+        }
+    }
+}
+
+fn holds(condition: bool, why: &str) -> Outcome {
+    if condition { Ok(()) } else { Err(why.to_owned()) }
+}
+
+fn count(args: &[&Type], required: usize) -> Outcome {
+    if args.len() == required {
+        Ok(())
+    } else {
+        Err(format!("{} operands instead of {required}", args.len()))
+    }
+}
+
+fn some(result: Option<&Type>) -> Result<&Type, String> {
+    result.ok_or_else(|| "it has no result".to_owned())
+}
+
+fn none(result: Option<&Type>) -> Outcome {
+    holds(result.is_none(), "it has a result")
+}
+
+fn gives(result: Option<&Type>, required: &Type) -> Outcome {
+    let actual = some(result)?;
+    if actual == required { Ok(()) } else { Err(format!("the result must be {required}")) }
+}
+
+/// The number type of a scalar or a tile.
+fn number(ty: &Type) -> Option<Dtype> {
+    match ty.elem() {
+        Some(Elem::Number(dtype)) => Some(dtype),
+        Some(Elem::Ptr(_)) | None => None,
+    }
+}
+
+fn register(ty: &Type) -> bool {
+    ty.elem().is_some()
+}
+
+fn constant(value: Const, args: &[&Type], result: Option<&Type>) -> Outcome {
+    count(args, 0)?;
+    let ty = some(result)?;
+    let Type::Scalar(Elem::Number(dtype)) = ty else {
+        return Err("a constant is a scalar".to_owned());
+    };
+    let fits = match value {
+        Const::Bool(_) => *dtype == Dtype::Bool,
+        Const::Int(value) => dtype.is_int() && int_range(*dtype).contains(&value),
+        Const::Float(_) => dtype.is_float(),
+    };
+    holds(fits, "the constant does not fit its type")
+}
+
+/// The values of an integer type.
+fn int_range(dtype: Dtype) -> std::ops::RangeInclusive<i128> {
+    let bits = 8 * dtype.bytes();
+    if dtype.is_signed() { -(1 << (bits - 1))..=(1 << (bits - 1)) - 1 } else { 0..=(1 << bits) - 1 }
+}
+
+fn param(kernel: &Kernel, index: u32) -> Result<&ParamKind, String> {
+    kernel
+        .params
+        .get(index as usize)
+        .map(|param| &param.kind)
+        .ok_or_else(|| format!("there is no parameter {index}"))
+}
+
+fn param_type(kernel: &Kernel, op: &Op) -> Result<Type, String> {
+    let (Op::ParamPtr(index)
+    | Op::ParamDim(index, _)
+    | Op::ParamStride(index, _)
+    | Op::ParamScalar(index)) = op
+    else {
+        return Err("it names no parameter".to_owned());
+    };
+    let kind = param(kernel, *index)?;
+    let ty = match (op, kind) {
+        (Op::ParamPtr(_), ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype)) => {
+            Type::Scalar(Elem::Ptr(*dtype))
+        }
+        (Op::ParamDim(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {
+            Type::scalar(Dtype::I32)
+        }
+        (Op::ParamStride(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {
+            Type::scalar(Dtype::I64)
+        }
+        (Op::ParamScalar(_), ParamKind::Scalar(dtype)) => Type::scalar(*dtype),
+        _ => return Err(format!("the parameter is {kind:?}")),
+    };
+    Ok(ty)
+}
+
+/// A tile of another shape with the same element.
+fn reshapes(
+    args: &[&Type],
+    result: Option<&Type>,
+    fits: impl FnOnce(&[u32], &[u32]) -> bool,
+) -> Outcome {
+    count(args, 1)?;
+    let (arg, result) = (args[0], some(result)?);
+    holds(is_tile(arg) && is_tile(result), "it makes a tile from a tile")?;
+    holds(arg.elem() == result.elem(), "the element changes")?;
+    holds(fits(arg.shape(), result.shape()), "the shapes do not fit")
+}
+
+fn elements(shape: &[u32]) -> u64 {
+    shape.iter().map(|&extent| u64::from(extent)).product()
+}
+
+fn unary_takes(op: Unary, dtype: Dtype) -> bool {
+    match op {
+        Unary::Neg | Unary::Abs => dtype != Dtype::Bool,
+        Unary::Not => !dtype.is_float(),
+        Unary::Exp
+        | Unary::Exp2
+        | Unary::Log
+        | Unary::Log2
+        | Unary::Sqrt
+        | Unary::Rsqrt
+        | Unary::Sin
+        | Unary::Cos
+        | Unary::Tanh
+        | Unary::Floor
+        | Unary::Ceil => dtype.is_float(),
+    }
+}
+
+fn binary(op: Binary, a: &Type, b: &Type) -> Outcome {
+    if let (Some(Elem::Ptr(_)), Binary::Add | Binary::Sub) = (a.elem(), op) {
+        let offset = number(b).is_some_and(Dtype::is_int);
+        return holds(
+            offset && a.shape() == b.shape() && is_tile(a) == is_tile(b),
+            "the offset does not fit",
+        );
+    }
+    holds(register(a) && a == b, "operands differ")?;
+    let takes = number(a).is_some_and(|dtype| match op {
+        Binary::Add
+        | Binary::Sub
+        | Binary::Mul
+        | Binary::Div
+        | Binary::Rem
+        | Binary::Min
+        | Binary::Max => dtype != Dtype::Bool,
+        Binary::And | Binary::Or | Binary::Xor => !dtype.is_float(),
+        Binary::Shl | Binary::Shr => dtype.is_int(),
+    });
+    holds(takes, "wrong element type")
+}
+
+fn is_tile(ty: &Type) -> bool {
+    matches!(ty, Type::Tile(..))
+}
+
+/// Element type, rank and mutability of a tensor parameter.
+fn tensor(kernel: &Kernel, index: u32) -> Result<(Dtype, usize, bool), String> {
+    match *param(kernel, index)? {
+        ParamKind::Tensor { dtype, rank, mutable } => Ok((dtype, rank as usize, mutable)),
+        ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
+            Err("the parameter is no tensor".to_owned())
+        }
+    }
+}
+
+fn offsets(args: &[&Type]) -> Outcome {
+    let offset = Type::scalar(Dtype::I32);
+    holds(args.iter().all(|arg| **arg == offset), "an offset is not a scalar i32")
+}
+
+fn tile_of(ty: &Type, dtype: Dtype, rank: usize) -> bool {
+    matches!(ty, Type::Tile(elem, shape) if *elem == Elem::Number(dtype) && shape.len() == rank)
+}
+
+/// The types of a value and of a mask for addresses of type `ty`.
+fn pointed(ty: &Type) -> Result<(Type, Type), String> {
+    match ty.elem() {
+        Some(Elem::Ptr(dtype)) => {
+            Ok((ty.with_elem(Elem::Number(dtype)), ty.with_elem(Elem::Number(Dtype::Bool))))
+        }
+        Some(Elem::Number(_)) | None => Err("operand 0 is no pointer".to_owned()),
+    }
+}
+
+fn window(ty: &Type) -> Result<&SharedType, String> {
+    match ty {
+        Type::Shared(shared) => Ok(shared),
+        Type::Scalar(_) | Type::Tile(..) | Type::Error => {
+            Err("an operand is not in shared memory".to_owned())
+        }
+    }
+}
+
+/// The tile that a window holds.
+fn whole_tile(window: &SharedType) -> Type {
+    Type::Tile(Elem::Number(window.dtype), window.shape.clone())
+}
+
+fn dot(tf32: bool, args: &[&Type], result: Option<&Type>) -> Outcome {
+    count(args, 3)?;
+    let [
+        Type::Tile(Elem::Number(a), left),
+        Type::Tile(Elem::Number(b), right),
+        Type::Tile(Elem::Number(acc), out),
+    ] = args
+    else {
+        return Err("operands are not tiles of numbers".to_owned());
+    };
+    let shapes = match (left.as_slice(), right.as_slice(), out.as_slice()) {
+        ([rows, depth], [depth2, cols], [rows2, cols2]) => {
+            depth == depth2 && rows == rows2 && cols == cols2
+        }
+        _ => false,
+    };
+    holds(shapes, "the shapes do not fit")?;
+    holds(
+        a == b && a.is_float() == acc.is_float() && *acc != Dtype::Bool,
+        "the element types do not fit",
+    )?;
+    holds(!tf32 || *a == Dtype::F32, "only f32 is rounded to tf32")?;
+    gives(result, args[2])
+}

@@ -1,0 +1,171 @@
+//! Layout inference: which thread holds which element of every tile, and where in shared memory every element lies.
+//!
+//! A tile is a node of a graph. An edge says that two tiles want matching layouts: an elementwise operation wants one layout for
+//! operands and result, an expansion wants the slice of its result's layout, a loop one layout for what it carries. Layouts enter
+//! at anchors and spread along the edges; the first to reach a tile stays. The anchors, in order:
+//!
+//! 1. what the user pinned;
+//! 2. accumulators of matrix products, then their operands, unless those come from global memory;
+//! 3. loads from global memory, those of most bytes first, so that neighbouring lanes read neighbouring addresses;
+//! 4. stores to global memory, likewise;
+//! 5. whatever is left, the largest tile first, by rows.
+//!
+//! Where layouts meet that do not match, a conversion is inserted in front of the operation that wants another one, outside of
+//! loops that do not change the tile. Two kinds of tiles never need one and never spread a layout, because they are made anew in
+//! every layout that is asked for: those computed from constants, ranges and scalars alone (indices, masks, zeros), and what is
+//! read from shared memory.
+//!
+//! # Why do loads and stores refuse some layouts?
+//! A layout that spreads to a large load or store may make each row of lanes touch less than the 32 bytes that a memory
+//! transaction moves: an accumulator of `f16`, say, puts 16 bytes of a row into four lanes. Then it is cheaper to access memory
+//! along its rows and to pass the tile through shared memory.
+//!
+//! # Which registers does an operand have that is smaller than the result?
+//! `expand` and `broadcast` want the layout of their result with the axis removed or collapsed, without registers that would
+//! repeat others. An element of the result is therefore always in the same thread's operand.
+//!
+//! No register of a layout repeats another, with one exception: fragments of matrix products of tiles smaller than one
+//! instruction.
+
+use kernel_layout::{Form, Layout, LayoutError};
+use la_arena::ArenaMap;
+
+use crate::ir::{Kernel, Layouts, Shared};
+use crate::loc::Loc;
+
+mod coalesce;
+mod dots;
+mod graph;
+mod known;
+mod rewrite;
+mod shared;
+mod solve;
+#[cfg(test)]
+mod tests;
+
+pub use dots::mma_warps;
+pub use known::{Access, Known, analyze};
+
+/// The layouts of a kernel.
+#[derive(Clone, Debug)]
+pub struct Inferred {
+    /// The layout of every tile value: inputs `Register`, `Lane` and `Warp`, in this order.
+    pub layouts: Layouts,
+    /// The layout of every shared allocation: input `Offset`, in elements.
+    ///
+    /// It is that of one tile: of the last two axes, or of the last one where windows of rank 1 are accessed. Leading axes
+    /// repeat it, row-major.
+    pub shared: ArenaMap<Shared, Layout>,
+}
+
+/// Why a kernel has no layouts. Facts; the diagnostic has the words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayoutProblem {
+    /// A pinned layout cannot be built for the tile.
+    Form {
+        /// Where it was pinned.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+        /// The tile's extents.
+        shape: Vec<u32>,
+        /// Why.
+        error: LayoutError,
+    },
+    /// A tile in registers was pinned to a layout of shared memory.
+    NotRegisters {
+        /// Where it was pinned.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+    },
+    /// A shared allocation was pinned to a layout of registers.
+    NotShared {
+        /// Where it was made.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+    },
+    /// A pinned layout distributes a tile over another number of lanes than a warp has.
+    Lanes {
+        /// Where it was pinned.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+        /// Its lanes.
+        actual: u32,
+        /// The lanes of a warp.
+        required: u32,
+    },
+    /// A pinned layout distributes a tile over another number of warps than the kernel has.
+    Warps {
+        /// Where it was pinned.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+        /// Its warps.
+        actual: u32,
+        /// The kernel's warps.
+        required: u32,
+    },
+    /// A pinned layout distributes a tile over the blocks of a cluster.
+    Cluster {
+        /// Where it was pinned.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+        /// Its blocks.
+        actual: u32,
+    },
+    /// An operand of a matrix product was pinned to a layout that the product cannot use.
+    DotOperand {
+        /// The matrix product.
+        at: Loc,
+        /// 0 for the left operand, 1 for the right one.
+        index: u32,
+        /// Where the layout was pinned.
+        pinned_at: Loc,
+        /// The pinned layout.
+        actual: Layout,
+        /// What the accumulator's layout asks for.
+        required: Layout,
+        /// The same as a user would write it.
+        form: Form,
+    },
+    /// The accumulator of a matrix product was pinned to a layout that the product cannot use.
+    DotAccumulator {
+        /// The matrix product.
+        at: Loc,
+        /// Where the layout was pinned.
+        pinned_at: Loc,
+        /// The pinned layout.
+        actual: Layout,
+        /// What the product would choose.
+        required: Layout,
+        /// The same as a user would write it.
+        form: Form,
+    },
+}
+
+/// Chooses the layout of every tile and of every shared allocation, and inserts the conversions between them.
+///
+/// Afterwards the operands of every elementwise operation have the layout of its result, operands of matrix products that of
+/// the accumulator's operands, and everything that a loop or a branch passes that of what receives it. Statements may have
+/// been duplicated, and [`Op::ToLayout`](crate::ir::Op::ToLayout) inserted, with the layout as [`Form::Linear`].
+///
+/// The kernel satisfies [`verify`](crate::ir::verify), before and after. On an error it is unchanged.
+///
+/// # Errors
+/// With all layouts that the user pinned and that are not possible.
+pub fn infer(kernel: &mut Kernel) -> Result<Inferred, Vec<LayoutProblem>> {
+    let known = analyze(kernel);
+    let mut graph = graph::build(kernel, &known);
+    let mut problems = solve::solve(kernel, &mut graph);
+    problems.extend(shared::check_pinned(kernel));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let layouts = rewrite::rewrite(kernel, graph);
+    let shared = shared::choose(kernel, &layouts);
+    Ok(Inferred { layouts, shared })
+}

@@ -1,0 +1,63 @@
+//! Layouts for access to global memory.
+
+use kernel_layout::forms::blocked_for;
+use kernel_layout::{Dim, Layout};
+
+use super::Access;
+
+/// What one memory transaction moves, in bytes: a sector of the L2 cache.
+const SECTOR_BYTES: u32 = 32;
+/// The longest access of one thread, in bytes.
+const VECTOR_BYTES: u32 = 16;
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+/// A tile that is read or written as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent<'a> {
+    pub(super) shape: &'a [u32],
+    pub(super) element_bytes: u32,
+    pub(super) warps: u32,
+}
+
+impl Extent<'_> {
+    pub(super) fn bytes(self) -> u64 {
+        self.shape.iter().map(|&extent| u64::from(extent)).product::<u64>() * u64::from(self.element_bytes)
+    }
+
+    /// The layout in which neighbouring lanes hold neighbours in memory.
+    pub(super) fn coalesced(self, access: Access) -> Layout {
+        let rank = u32::try_from(self.shape.len()).expect("a rank is small");
+        let others = (0..rank).rev().filter(|&axis| axis != access.axis);
+        let order: Vec<u32> = std::iter::once(access.axis).chain(others).collect();
+        blocked_for(self.shape, &order, access.elements, self.warps)
+    }
+
+    /// The layout by rows, for a tile that nothing else decides about.
+    pub(super) fn by_rows(self) -> Layout {
+        let axis = u32::try_from(self.shape.len() - 1).expect("a rank is small");
+        self.coalesced(Access { axis, elements: (VECTOR_BYTES / self.element_bytes).max(1) })
+    }
+
+    /// Whether memory should not be accessed with this layout, because passing the tile through shared memory is cheaper.
+    ///
+    /// A tile of less than one vector per thread is not worth that.
+    pub(super) fn refuses(self, access: Access, layout: &Layout) -> bool {
+        let worthwhile = self.bytes() >= u64::from(self.warps * LANES * VECTOR_BYTES);
+        let run = |layout: &Layout| run_bytes(layout, access, self.element_bytes);
+        worthwhile && run(layout) < SECTOR_BYTES && run(&self.coalesced(access)) > run(layout)
+    }
+}
+
+/// How many consecutive bytes one instruction of a warp accesses: the vector of one lane, and that of its neighbours.
+fn run_bytes(layout: &Layout, access: Access, element_bytes: u32) -> u32 {
+    let axis = Dim::axis(access.axis as usize);
+    let mut elements = layout.num_consecutive_along(Dim::Register, axis).min(access.elements);
+    let is_next = |basis: &Vec<u32>, elements: u32| {
+        basis.iter().enumerate().all(|(at, &part)| part == if at == access.axis as usize { elements } else { 0 })
+    };
+    while layout.bases(Dim::Lane).iter().any(|basis| is_next(basis, elements)) {
+        elements *= 2;
+    }
+    elements * element_bytes
+}

@@ -1,0 +1,478 @@
+//! The graph of tiles that want matching layouts.
+
+use kernel_layout::{Dim, Form, Layout};
+use la_arena::{Arena, ArenaMap, Idx};
+
+use super::coalesce::Extent;
+use super::{Access, Known};
+use crate::ir::{Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
+use crate::loc::Loc;
+
+/// A tile, or an operation without a result that accesses tiles.
+pub(super) type Node = Idx<NodeData>;
+
+#[derive(Debug)]
+pub(super) struct NodeData {
+    pub(super) shape: Vec<u32>,
+    pub(super) element_bytes: u32,
+    /// Where a layout spreads from here, and what becomes of it.
+    pub(super) edges: Vec<(Node, Transfer)>,
+    pub(super) role: Role,
+    pub(super) layout: Option<Layout>,
+    /// The layout as it was written or chosen, where it is known: matrix products derive their operands from it.
+    pub(super) form: Option<Form>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Plain,
+    /// Its elements come from global memory.
+    Load(Access),
+    /// Result of a matrix product: an index into [`Graph::dots`].
+    Dot(usize),
+}
+
+/// What becomes of a layout along an edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Transfer {
+    Same,
+    /// The axis is removed.
+    Slice(u32),
+    /// An axis of extent 1 is inserted.
+    Expand(u32),
+    /// Axes collapse to extent 1.
+    Collapse(Vec<u32>),
+    Permute(Vec<u32>),
+    Reshape(Vec<u32>),
+}
+
+impl Transfer {
+    pub(super) fn apply(&self, layout: &Layout) -> Layout {
+        match self {
+            Transfer::Same => layout.clone(),
+            Transfer::Slice(axis) => layout.slice(*axis as usize),
+            Transfer::Expand(axis) => layout.expand_axis(*axis as usize),
+            Transfer::Collapse(axes) => {
+                let collapse = |layout: Layout, axis: &u32| layout.collapse_axis(*axis as usize);
+                axes.iter().fold(layout.clone(), collapse).remove_zero_bases(Dim::Register)
+            }
+            Transfer::Permute(order) => layout.permute_axes(order),
+            Transfer::Reshape(shape) => layout.reshape(shape),
+        }
+    }
+}
+
+/// A tile that is made anew in every layout that is asked for, and how.
+#[derive(Clone, Debug)]
+pub(super) struct Recipe {
+    pub(super) op: Op,
+    pub(super) args: Vec<Value>,
+}
+
+/// A layout pinned by the user.
+#[derive(Debug)]
+pub(super) struct Pin {
+    pub(super) node: Node,
+    pub(super) form: Form,
+    pub(super) at: Loc,
+    pub(super) operand: Value,
+}
+
+/// A matrix product.
+#[derive(Debug)]
+pub(super) struct Dot {
+    pub(super) node: Node,
+    /// Left operand, right operand, accumulator.
+    pub(super) args: [Value; 3],
+    pub(super) tf32: bool,
+    pub(super) at: Loc,
+    /// The layout of the accumulator, once chosen.
+    pub(super) form: Option<Form>,
+}
+
+/// An operation that writes tiles somewhere, or tests them.
+#[derive(Debug)]
+pub(super) struct Effect {
+    pub(super) node: Node,
+    /// The tiles among its operands, the one that is written first.
+    pub(super) tiles: Vec<Value>,
+    /// How it accesses global memory, if it does.
+    pub(super) access: Option<Access>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub(super) nodes: Arena<NodeData>,
+    /// The node of every tile that has one layout.
+    pub(super) of: ArenaMap<Value, Node>,
+    /// Every other tile.
+    pub(super) fluid: ArenaMap<Value, Recipe>,
+    /// The operation that makes a tile which has one layout; none for what regions pass.
+    pub(super) makers: ArenaMap<Value, Recipe>,
+    /// The operands of every reduction, under its first result.
+    pub(super) reductions: ArenaMap<Value, Node>,
+    pub(super) pins: Vec<Pin>,
+    pub(super) dots: Vec<Dot>,
+    pub(super) loads: Vec<Node>,
+    /// In the order of the statements.
+    pub(super) effects: Vec<Effect>,
+    /// Edges that serve only where no other brings a layout.
+    pub(super) weak: Vec<(Node, Node, Transfer)>,
+    /// How often a value is used.
+    pub(super) uses: ArenaMap<Value, u32>,
+}
+
+impl Graph {
+    /// The layout of a tile, if it has one layout and that is chosen.
+    pub(super) fn layout(&self, value: Value) -> Option<&Layout> {
+        self.of.get(value).and_then(|&node| self.nodes[node].layout.as_ref())
+    }
+
+    pub(super) fn extent(&self, node: Node, warps: u32) -> Extent<'_> {
+        let data = &self.nodes[node];
+        Extent { shape: &data.shape, element_bytes: data.element_bytes, warps }
+    }
+}
+
+/// Whether a statement without a result accesses tiles: every such statement is an [`Effect`].
+pub(super) fn is_effect(args: &[Value], result: Option<Value>, is_tile: impl Fn(Value) -> bool) -> bool {
+    result.is_none() && args.iter().any(|&arg| is_tile(arg))
+}
+
+/// What the layout of an operation's result becomes for its tile operands; none for operations that decide otherwise.
+pub(super) fn to_operands(op: &Op, operand_shape: &[u32], result_shape: &[u32]) -> Option<Transfer> {
+    match op {
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select
+        | Op::Fma
+        | Op::Cast
+        | Op::LoadPtr { .. }
+        | Op::Atomic(_) => Some(Transfer::Same),
+        Op::Expand(axis) => Some(Transfer::Slice(*axis)),
+        Op::Broadcast => {
+            let extents = operand_shape.iter().zip(result_shape);
+            let axes = (0..).zip(extents).filter(|(_, (from, to))| from != to).map(|(axis, _)| axis);
+            Some(Transfer::Collapse(axes.collect()))
+        }
+        Op::Reshape => Some(Transfer::Reshape(operand_shape.to_vec())),
+        Op::Permute(order) => {
+            let mut back = vec![0; order.len()];
+            for (axis, &from) in (0..).zip(order) {
+                back[from as usize] = axis;
+            }
+            Some(Transfer::Permute(back))
+        }
+        Op::Const(_)
+        | Op::ParamPtr(_)
+        | Op::ParamDim(..)
+        | Op::ParamStride(..)
+        | Op::ParamScalar(_)
+        | Op::BlockId(_)
+        | Op::NumBlocks(_)
+        | Op::Arange(_)
+        | Op::Splat
+        | Op::ToLayout(_)
+        | Op::LoadTensor(_)
+        | Op::StoreTensor(_)
+        | Op::StorePtr { .. }
+        | Op::SharedAlloc(_)
+        | Op::SharedIndex
+        | Op::SharedTranspose
+        | Op::LoadShared
+        | Op::StoreShared
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyWait(_)
+        | Op::CopyWaitAll
+        | Op::Sync
+        | Op::Dot { .. }
+        | Op::Assert(_) => None,
+    }
+}
+
+/// What the layout of the only tile operand becomes for the result; the flag tells edges that only serve where nothing else does.
+fn to_result(op: &Op, operand_shape: &[u32], result_shape: &[u32]) -> Option<(Transfer, bool)> {
+    match op {
+        Op::Expand(axis) => Some((Transfer::Expand(*axis), true)),
+        // From what is broadcast the rest of the result does not follow.
+        Op::Broadcast => (operand_shape == result_shape).then_some((Transfer::Same, false)),
+        Op::Reshape => Some((Transfer::Reshape(result_shape.to_vec()), false)),
+        Op::Permute(order) => Some((Transfer::Permute(order.clone()), false)),
+        _ => (to_operands(op, operand_shape, result_shape) == Some(Transfer::Same)).then_some((Transfer::Same, false)),
+    }
+}
+
+/// Builds the graph of a kernel.
+pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
+    let mut builder = Builder { kernel, known, graph: Graph::default(), loops: Vec::new(), branches: Vec::new() };
+    builder.region(&kernel.body);
+    builder.graph
+}
+
+struct Builder<'a> {
+    kernel: &'a Kernel,
+    known: &'a Known,
+    graph: Graph,
+    /// What the enclosing loops carry, and what they result in.
+    loops: Vec<(&'a [Value], &'a [Value])>,
+    /// Results of the enclosing branches.
+    branches: Vec<&'a [Value]>,
+}
+
+impl<'a> Builder<'a> {
+    fn is_tile(&self, value: Value) -> bool {
+        matches!(self.kernel.ty(value), Type::Tile(..))
+    }
+
+    fn add_node(&mut self, ty: &Type, role: Role) -> Node {
+        let element_bytes = match ty.elem() {
+            Some(Elem::Number(dtype)) => dtype.bytes(),
+            Some(Elem::Ptr(_)) | None => 8,
+        };
+        self.graph.nodes.alloc(NodeData {
+            shape: ty.shape().to_vec(),
+            element_bytes,
+            edges: Vec::new(),
+            role,
+            layout: None,
+            form: None,
+        })
+    }
+
+    /// Gives a tile a layout of its own.
+    fn define(&mut self, value: Value, role: Role) -> Option<Node> {
+        if !self.is_tile(value) {
+            return None;
+        }
+        let node = self.add_node(self.kernel.ty(value), role);
+        self.graph.of.insert(value, node);
+        Some(node)
+    }
+
+    fn define_all(&mut self, values: &[Value]) {
+        for &value in values {
+            self.define(value, Role::Plain);
+        }
+    }
+
+    fn edge(&mut self, from: Node, to: Node, transfer: Transfer) {
+        self.graph.nodes[from].edges.push((to, transfer));
+    }
+
+    fn tie_nodes(&mut self, a: Node, b: Node) {
+        self.edge(a, b, Transfer::Same);
+        self.edge(b, a, Transfer::Same);
+    }
+
+    /// Both want one layout, as far as they have one.
+    fn tie(&mut self, a: Value, b: Value) {
+        if let (Some(&a), Some(&b)) = (self.graph.of.get(a), self.graph.of.get(b)) {
+            self.tie_nodes(a, b);
+        }
+    }
+
+    fn tie_all(&mut self, a: &[Value], b: &[Value]) {
+        for (&a, &b) in a.iter().zip(b) {
+            self.tie(a, b);
+        }
+    }
+
+    fn count(&mut self, values: &[Value]) {
+        for &value in values {
+            *self.graph.uses.entry(value).or_insert(0) += 1;
+        }
+    }
+
+    fn region(&mut self, region: &'a Region) {
+        for stmt in &region.stmts {
+            self.stmt(stmt);
+        }
+        match &region.end {
+            Terminator::Return => {}
+            Terminator::Yield(values) => {
+                self.count(values);
+                let results = self.branches.last().copied().unwrap_or(&[]);
+                self.tie_all(values, results);
+            }
+            Terminator::Continue(depth, values) => {
+                self.count(values);
+                let (carried, _) = self.loops[self.loops.len() - 1 - *depth as usize];
+                self.tie_all(values, carried);
+            }
+            Terminator::Break(depth, values) => {
+                self.count(values);
+                let (_, results) = self.loops[self.loops.len() - 1 - *depth as usize];
+                self.tie_all(values, results);
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        match &stmt.kind {
+            StmtKind::Op { op, args, result } => {
+                self.count(args);
+                match result {
+                    Some(result) => self.op(op, args, *result, stmt.loc),
+                    None => self.effect(op, args),
+                }
+            }
+            StmtKind::If { then, otherwise, results, .. } => {
+                self.define_all(results);
+                self.branches.push(results);
+                self.region(then);
+                self.region(otherwise);
+                self.branches.pop();
+            }
+            StmtKind::For { inits, body, results, .. } => {
+                self.count(inits);
+                let carried = &body.args[1..];
+                self.define_all(carried);
+                self.define_all(results);
+                self.tie_all(inits, carried);
+                self.tie_all(carried, results);
+                self.loops.push((carried, results));
+                self.region(body);
+                self.loops.pop();
+            }
+            StmtKind::Loop { inits, body, results } => {
+                self.count(inits);
+                self.define_all(&body.args);
+                self.define_all(results);
+                self.tie_all(inits, &body.args);
+                self.loops.push((&body.args, results));
+                self.region(body);
+                self.loops.pop();
+            }
+            StmtKind::Reduce { args, axis, results, .. } => {
+                self.count(args);
+                let node = self.add_node(self.kernel.ty(args[0]), Role::Plain);
+                self.graph.reductions.insert(results[0], node);
+                for arg in args {
+                    if let Some(&arg) = self.graph.of.get(*arg) {
+                        self.tie_nodes(arg, node);
+                    }
+                }
+                for &result in results {
+                    if let Some(result) = self.define(result, Role::Plain) {
+                        self.edge(node, result, Transfer::Slice(*axis));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a tile follows from constants, ranges and scalars alone.
+    fn is_cheap(&self, value: Value) -> bool {
+        self.graph.fluid.get(value).is_some_and(|recipe| recipe.op != Op::LoadShared)
+    }
+
+    fn op(&mut self, op: &'a Op, args: &'a [Value], result: Value, at: Loc) {
+        if !self.is_tile(result) {
+            // A scalar: tiles do not become scalars other than by reductions, which are statements of their own.
+            return;
+        }
+        let recipe = Recipe { op: op.clone(), args: args.to_vec() };
+        let tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
+        let fluid = match op {
+            Op::Arange(_) | Op::Splat | Op::LoadShared => true,
+            Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::Select
+            | Op::Fma
+            | Op::Cast
+            | Op::Broadcast
+            | Op::Expand(_)
+            | Op::Reshape
+            | Op::Permute(_) => tiles.iter().all(|&tile| self.is_cheap(tile)),
+            Op::Const(_)
+            | Op::ParamPtr(_)
+            | Op::ParamDim(..)
+            | Op::ParamStride(..)
+            | Op::ParamScalar(_)
+            | Op::BlockId(_)
+            | Op::NumBlocks(_)
+            | Op::ToLayout(_)
+            | Op::LoadTensor(_)
+            | Op::StoreTensor(_)
+            | Op::LoadPtr { .. }
+            | Op::StorePtr { .. }
+            | Op::Atomic(_)
+            | Op::SharedAlloc(_)
+            | Op::SharedIndex
+            | Op::SharedTranspose
+            | Op::StoreShared
+            | Op::CopyAsync(_)
+            | Op::CopyCommit
+            | Op::CopyWait(_)
+            | Op::CopyWaitAll
+            | Op::Sync
+            | Op::Dot { .. }
+            | Op::Assert(_) => false,
+        };
+        if fluid {
+            self.graph.fluid.insert(result, recipe);
+            return;
+        }
+        let role = match self.known.access(self.kernel, op, args) {
+            Some(access) => Role::Load(access),
+            None => Role::Plain,
+        };
+        let Some(node) = self.define(result, role) else { return };
+        self.graph.makers.insert(result, recipe);
+        if role != Role::Plain {
+            self.graph.loads.push(node);
+        }
+        match op {
+            Op::ToLayout(form) => self.graph.pins.push(Pin { node, form: form.clone(), at, operand: args[0] }),
+            Op::Dot { tf32 } => {
+                self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
+                let args = [args[0], args[1], args[2]];
+                self.graph.dots.push(Dot { node, args, tf32: *tf32, at, form: None });
+                self.tie(args[2], result);
+            }
+            _ => self.connect(op, &tiles, node),
+        }
+    }
+
+    /// Connects the result of an operation with its tile operands.
+    fn connect(&mut self, op: &Op, tiles: &[Value], node: Node) {
+        let result_shape = self.graph.nodes[node].shape.clone();
+        for &tile in tiles {
+            let Some(&operand) = self.graph.of.get(tile) else { continue };
+            let shape = self.graph.nodes[operand].shape.clone();
+            if let Some(transfer) = to_operands(op, &shape, &result_shape) {
+                self.edge(node, operand, transfer);
+            }
+            match to_result(op, &shape, &result_shape) {
+                Some((transfer, false)) => self.edge(operand, node, transfer),
+                Some((transfer, true)) => self.graph.weak.push((operand, node, transfer)),
+                None => {}
+            }
+        }
+    }
+
+    fn effect(&mut self, op: &Op, args: &[Value]) {
+        if !is_effect(args, None, |value| self.is_tile(value)) {
+            return;
+        }
+        let mut tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
+        let writes_through_pointers = matches!(op, Op::StorePtr { .. } | Op::Atomic(_));
+        if writes_through_pointers {
+            // Addresses come first; what is written decides before they do.
+            tiles.swap(0, 1);
+        }
+        let node = self.add_node(self.kernel.ty(tiles[0]), Role::Plain);
+        let access = self.known.access(self.kernel, op, args);
+        if access.is_some() {
+            for tile in &tiles {
+                if let Some(&tile) = self.graph.of.get(*tile) {
+                    self.edge(node, tile, Transfer::Same);
+                }
+            }
+        }
+        self.graph.effects.push(Effect { node, tiles, access });
+    }
+}

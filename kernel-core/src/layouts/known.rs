@@ -1,0 +1,663 @@
+//! What is known of integers and addresses at compile time: powers of two that divide them, runs of consecutive or equal values.
+//!
+//! Along an axis of a tile, elements are taken in aligned groups. `contiguity` is the largest group in which each element is one
+//! more than the one before, `constancy` the largest in which all are equal, and the first element of each group of `contiguity`
+//! is a multiple of `2^log2_multiple` (bytes, for addresses). From these follows how many elements one instruction may access.
+//!
+//! Values that loops carry are found by iteration: they start as what enters the loop and lose what a turn of it does not keep.
+//! Arithmetic is taken not to overflow, as in every compiler of index expressions.
+
+use la_arena::ArenaMap;
+
+use crate::ir::{
+    Binary, Compare, Const, Dtype, Elem, Fact, Kernel, Op, ParamKind, Region, Stmt, StmtKind,
+    Terminator, Type, Unary, Value,
+};
+
+/// No access is aligned to more: keeps sums of exponents small, and stands for "any power of two divides 0".
+const MAX_LOG2: u32 = 30;
+/// The longest access of one thread, in bytes (PTX ISA, "ld": vectors have at most 128 bits on the targets below `sm_100`).
+const VECTOR_BYTES: u32 = 16;
+
+/// How an operation may access global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// The axis of the tile along which memory is contiguous.
+    pub axis: u32,
+    /// The elements along that axis that one instruction may access, counted from a multiple of themselves: a power of two, at
+    /// most 16 bytes together. They are all inside of the tensor or all outside; a mask is the same for all.
+    pub elements: u32,
+}
+
+/// What is known of one axis of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Axis {
+    contiguity: u32,
+    constancy: u32,
+    log2_multiple: u32,
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Info {
+    /// The value, if it is the same everywhere and a constant.
+    value: Option<i128>,
+    /// No element is negative.
+    natural: bool,
+    /// Of a scalar.
+    log2_multiple: u32,
+    /// Of a tile.
+    axes: Vec<Axis>,
+}
+
+/// What is known of all values of a kernel.
+#[derive(Debug, Default)]
+pub struct Known {
+    infos: ArenaMap<Value, Info>,
+}
+
+impl Axis {
+    const UNKNOWN: Axis = Axis { contiguity: 1, constancy: 1, log2_multiple: 0 };
+
+    /// What divides the first element of every group of `group`; consecutive elements differ by `2^log2_step`.
+    fn multiple_of_groups(self, group: u32, log2_step: u32) -> u32 {
+        if group >= self.contiguity {
+            self.log2_multiple
+        } else {
+            self.log2_multiple.min(group.trailing_zeros() + log2_step)
+        }
+    }
+
+    fn meet(self, other: Axis) -> Axis {
+        Axis {
+            contiguity: self.contiguity.min(other.contiguity),
+            constancy: self.constancy.min(other.constancy),
+            log2_multiple: self.log2_multiple.min(other.log2_multiple),
+        }
+    }
+}
+
+impl Info {
+    fn unknown(ty: &Type) -> Info {
+        let natural =
+            matches!(ty.elem(), Some(Elem::Number(dtype)) if dtype.is_int() && !dtype.is_signed());
+        Info { value: None, natural, log2_multiple: 0, axes: vec![Axis::UNKNOWN; ty.shape().len()] }
+    }
+
+    fn scalar(log2_multiple: u32) -> Info {
+        Info {
+            value: None,
+            natural: false,
+            log2_multiple: log2_multiple.min(MAX_LOG2),
+            axes: Vec::new(),
+        }
+    }
+
+    fn constant(value: i128) -> Info {
+        Info { value: Some(value), natural: value >= 0, ..Info::scalar(log2_divisor(value)) }
+    }
+
+    fn meet(&self, other: &Info) -> Info {
+        Info {
+            value: self.value.filter(|_| self.value == other.value),
+            natural: self.natural && other.natural,
+            log2_multiple: self.log2_multiple.min(other.log2_multiple),
+            axes: self.axes.iter().zip(&other.axes).map(|(a, b)| a.meet(*b)).collect(),
+        }
+    }
+
+    /// The axes of a result, each from those of two operands.
+    fn zip(&self, other: &Info, axis: impl Fn(Axis, Axis) -> Axis) -> Vec<Axis> {
+        self.axes.iter().zip(&other.axes).map(|(a, b)| axis(*a, *b)).collect()
+    }
+}
+
+/// The exponent of the largest power of two that divides `value`.
+fn log2_divisor(value: i128) -> u32 {
+    if value == 0 { MAX_LOG2 } else { value.trailing_zeros().min(MAX_LOG2) }
+}
+
+/// Finds out what is known of the values of a kernel.
+pub fn analyze(kernel: &Kernel) -> Known {
+    let mut analysis =
+        Analysis { kernel, infos: ArenaMap::default(), loops: Vec::new(), branches: Vec::new() };
+    analysis.region(&kernel.body);
+    Known { infos: analysis.infos }
+}
+
+impl Known {
+    /// How an operation may access global memory; none for an operation that does not.
+    ///
+    /// `args` are its operands. A tensor without an axis of stride 1 is accessed element by element.
+    pub fn access(&self, kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Access> {
+        match op {
+            Op::LoadTensor(param) | Op::StoreTensor(param) | Op::CopyAsync(param) => {
+                Some(self.tensor_access(kernel, *param, args))
+            }
+            Op::LoadPtr { masked } => self.pointer_access(kernel, args[0], masked.then(|| args[1])),
+            Op::StorePtr { masked } => {
+                self.pointer_access(kernel, args[0], masked.then(|| args[2]))
+            }
+            Op::Atomic(_) => self
+                .pointer_access(kernel, args[0], None)
+                .map(|access| Access { elements: 1, ..access }),
+            Op::Const(_)
+            | Op::ParamPtr(_)
+            | Op::ParamDim(..)
+            | Op::ParamStride(..)
+            | Op::ParamScalar(_)
+            | Op::BlockId(_)
+            | Op::NumBlocks(_)
+            | Op::Arange(_)
+            | Op::Splat
+            | Op::Broadcast
+            | Op::Expand(_)
+            | Op::Reshape
+            | Op::Permute(_)
+            | Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::Select
+            | Op::Fma
+            | Op::Cast
+            | Op::ToLayout(_)
+            | Op::SharedAlloc(_)
+            | Op::SharedIndex
+            | Op::SharedTranspose
+            | Op::LoadShared
+            | Op::StoreShared
+            | Op::CopyCommit
+            | Op::CopyWait(_)
+            | Op::CopyWaitAll
+            | Op::Sync
+            | Op::Dot { .. }
+            | Op::Assert(_) => None,
+        }
+    }
+
+    fn tensor_access(&self, kernel: &Kernel, param: u32, args: &[Value]) -> Access {
+        let ParamKind::Tensor { dtype, rank, .. } = kernel.params[param as usize].kind else {
+            unreachable!("ir::verify wants a tensor here")
+        };
+        let unit = |axis: &u32| {
+            kernel.facts.contains(&Fact::StrideEquals { param, axis: *axis, value: 1 })
+        };
+        let Some(axis) = (0..rank).rev().find(unit) else {
+            return Access { axis: rank - 1, elements: 1 };
+        };
+        let log2_bytes = dtype.bytes().trailing_zeros();
+        let offset = self.infos.get(args[axis as usize]).map_or(0, |info| info.log2_multiple);
+        let strides = (0..rank)
+            .filter(|&other| other != axis)
+            .map(|other| log2_fact(kernel, Subject::Stride(param, other)));
+        let most = VECTOR_BYTES.trailing_zeros() - log2_bytes;
+        let log2_elements = [
+            most,
+            log2_alignment(kernel, param, dtype).saturating_sub(log2_bytes),
+            log2_fact(kernel, Subject::Dim(param, axis)),
+            offset,
+        ]
+        .into_iter()
+        .chain(strides)
+        .min()
+        .expect("the list is not empty");
+        Access { axis, elements: 1 << log2_elements }
+    }
+
+    /// None for a scalar.
+    fn pointer_access(
+        &self,
+        kernel: &Kernel,
+        pointers: Value,
+        mask: Option<Value>,
+    ) -> Option<Access> {
+        let Type::Tile(Elem::Ptr(dtype), shape) = kernel.ty(pointers) else { return None };
+        let unknown = Info::unknown(kernel.ty(pointers));
+        let info = self.infos.get(pointers).unwrap_or(&unknown);
+        let last = shape.len() - 1;
+        // Of equal runs the innermost axis wins, for tiles of extent 1 and for unknown addresses.
+        let axis = (0..shape.len()).max_by_key(|&axis| info.axes[axis].contiguity).unwrap_or(last);
+        let fastest = info.axes[axis];
+        let same_mask = mask.map_or(VECTOR_BYTES, |mask| {
+            self.infos.get(mask).map_or(1, |mask| mask.axes[axis].constancy)
+        });
+        let aligned = (1 << fastest.log2_multiple) / dtype.bytes();
+        let elements =
+            fastest.contiguity.min(aligned).min(same_mask).min(VECTOR_BYTES / dtype.bytes()).max(1);
+        Some(Access { axis: u32::try_from(axis).expect("a rank is small"), elements })
+    }
+}
+
+/// What a fact is about.
+#[derive(Clone, Copy, PartialEq)]
+enum Subject {
+    Pointer(u32),
+    Stride(u32, u32),
+    Dim(u32, u32),
+    Scalar(u32),
+}
+
+/// The largest power of two that divides something, as far as the facts say; bytes, for pointers.
+fn log2_fact(kernel: &Kernel, subject: Subject) -> u32 {
+    let known = kernel.facts.iter().map(|fact| match *fact {
+        Fact::PointerAligned { param, bytes } => (Subject::Pointer(param), i128::from(bytes)),
+        Fact::StrideEquals { param, axis, value } => (Subject::Stride(param, axis), value.into()),
+        Fact::StrideMultiple { param, axis, of } => (Subject::Stride(param, axis), of.into()),
+        Fact::DimMultiple { param, axis, of } => (Subject::Dim(param, axis), of.into()),
+        Fact::ScalarMultiple { param, of } => (Subject::Scalar(param), of.into()),
+    });
+    known.filter(|(about, _)| *about == subject).map(|(_, of)| log2_divisor(of)).max().unwrap_or(0)
+}
+
+fn log2_alignment(kernel: &Kernel, param: u32, dtype: Dtype) -> u32 {
+    log2_fact(kernel, Subject::Pointer(param)).max(dtype.bytes().trailing_zeros())
+}
+
+fn stride(kernel: &Kernel, param: u32, axis: u32) -> Option<i64> {
+    kernel.facts.iter().find_map(|fact| {
+        if let Fact::StrideEquals { param: p, axis: a, value } = *fact
+            && (p, a) == (param, axis)
+        {
+            Some(value)
+        } else {
+            None
+        }
+    })
+}
+
+/// What reaches the values of a loop, while its body is analysed.
+struct Passed {
+    carried: Vec<Option<Info>>,
+    results: Vec<Option<Info>>,
+}
+
+struct Analysis<'a> {
+    kernel: &'a Kernel,
+    infos: ArenaMap<Value, Info>,
+    loops: Vec<Passed>,
+    branches: Vec<Vec<Option<Info>>>,
+}
+
+impl Analysis<'_> {
+    fn info(&self, value: Value) -> Info {
+        self.infos.get(value).cloned().unwrap_or_else(|| Info::unknown(self.kernel.ty(value)))
+    }
+
+    fn all(&self, values: &[Value]) -> Vec<Info> {
+        values.iter().map(|&value| self.info(value)).collect()
+    }
+
+    fn set_all(&mut self, values: &[Value], infos: Vec<Option<Info>>) {
+        for (&value, info) in values.iter().zip(infos) {
+            // What no path reaches keeps no promise.
+            let info = info.unwrap_or_else(|| Info::unknown(self.kernel.ty(value)));
+            self.infos.insert(value, info);
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for stmt in &region.stmts {
+            self.stmt(stmt);
+        }
+        match &region.end {
+            Terminator::Return => {}
+            Terminator::Yield(values) => {
+                let infos = self.all(values);
+                if let Some(branch) = self.branches.last_mut() {
+                    meet_into(branch, infos);
+                }
+            }
+            Terminator::Continue(depth, values) => {
+                let infos = self.all(values);
+                let at = self.loops.len() - 1 - *depth as usize;
+                meet_into(&mut self.loops[at].carried, infos);
+            }
+            Terminator::Break(depth, values) => {
+                let infos = self.all(values);
+                let at = self.loops.len() - 1 - *depth as usize;
+                meet_into(&mut self.loops[at].results, infos);
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Op { op, args, result: Some(result) } => {
+                let info = self.op(op, args, *result);
+                self.infos.insert(*result, info);
+            }
+            // A combine function knows nothing of its operands, and its results are data.
+            StmtKind::Op { result: None, .. } | StmtKind::Reduce { .. } => {}
+            StmtKind::If { then, otherwise, results, .. } => {
+                self.branches.push(vec![None; results.len()]);
+                self.region(then);
+                self.region(otherwise);
+                let passed = self.branches.pop().expect("pushed above");
+                self.set_all(results, passed);
+            }
+            StmtKind::For { from, step, inits, body, results, .. } => {
+                // The induction variable is `from` plus a multiple of `step`.
+                let (from, step) = (self.info(*from), self.info(*step));
+                let log2_multiple = from.log2_multiple.min(step.log2_multiple);
+                let induction =
+                    Info { natural: from.natural && step.natural, ..Info::scalar(log2_multiple) };
+                self.infos.insert(body.args[0], induction);
+                let mut ends = self.turns(&body.args[1..], inits, body, results.len());
+                let infos = self.all(&body.args[1..]);
+                meet_into(&mut ends, infos);
+                self.set_all(results, ends);
+            }
+            StmtKind::Loop { inits, body, results } => {
+                let ends = self.turns(&body.args, inits, body, results.len());
+                self.set_all(results, ends);
+            }
+        }
+    }
+
+    /// Analyses a loop's body until its carried values settle; gives what breaks pass to its `results` results.
+    fn turns(
+        &mut self,
+        args: &[Value],
+        inits: &[Value],
+        body: &Region,
+        results: usize,
+    ) -> Vec<Option<Info>> {
+        let mut carried = self.all(inits);
+        loop {
+            self.set_all(args, carried.iter().cloned().map(Some).collect());
+            self.loops
+                .push(Passed { carried: vec![None; args.len()], results: vec![None; results] });
+            self.region(body);
+            let passed = self.loops.pop().expect("pushed above");
+            let next: Vec<Info> = carried
+                .iter()
+                .zip(&passed.carried)
+                .map(|(info, turn)| {
+                    turn.as_ref().map_or_else(|| info.clone(), |turn| info.meet(turn))
+                })
+                .collect();
+            if next == carried {
+                return passed.results;
+            }
+            carried = next;
+        }
+    }
+
+    fn op(&self, op: &Op, args: &[Value], result: Value) -> Info {
+        let ty = self.kernel.ty(result);
+        let unknown = || Info::unknown(ty);
+        match op {
+            Op::Const(Const::Int(value)) => Info::constant(*value),
+            Op::ParamPtr(param) => match self.kernel.params[*param as usize].kind {
+                ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype) => {
+                    Info::scalar(log2_alignment(self.kernel, *param, dtype))
+                }
+                ParamKind::Scalar(_) => unknown(),
+            },
+            Op::ParamDim(param, axis) => Info {
+                natural: true,
+                ..Info::scalar(log2_fact(self.kernel, Subject::Dim(*param, *axis)))
+            },
+            Op::BlockId(_) | Op::NumBlocks(_) => Info { natural: true, ..Info::scalar(0) },
+            Op::ParamStride(param, axis) => stride(self.kernel, *param, *axis).map_or_else(
+                || Info::scalar(log2_fact(self.kernel, Subject::Stride(*param, *axis))),
+                |value| Info::constant(value.into()),
+            ),
+            Op::ParamScalar(param) => {
+                Info { log2_multiple: log2_fact(self.kernel, Subject::Scalar(*param)), ..unknown() }
+            }
+            Op::Arange(low) => {
+                let contiguity = ty.shape()[0];
+                let log2_multiple = log2_divisor((*low).into());
+                let axes = vec![Axis { contiguity, constancy: 1, log2_multiple }];
+                Info { value: None, natural: *low >= 0, log2_multiple: 0, axes }
+            }
+            Op::Splat => {
+                let scalar = self.info(args[0]);
+                let axis = |&extent: &u32| Axis {
+                    contiguity: 1,
+                    constancy: extent,
+                    log2_multiple: scalar.log2_multiple,
+                };
+                Info { log2_multiple: 0, axes: ty.shape().iter().map(axis).collect(), ..scalar }
+            }
+            Op::Expand(axis) => {
+                let mut info = self.info(args[0]);
+                let log2_step = log2_step(ty);
+                let every = info
+                    .axes
+                    .iter()
+                    .map(|axis| axis.multiple_of_groups(1, log2_step))
+                    .min()
+                    .unwrap_or(0);
+                info.axes.insert(*axis as usize, Axis { log2_multiple: every, ..Axis::UNKNOWN });
+                info
+            }
+            Op::Broadcast => {
+                let mut info = self.info(args[0]);
+                let extents = self.kernel.ty(args[0]).shape().iter().zip(ty.shape());
+                for (axis, (from, to)) in info.axes.iter_mut().zip(extents) {
+                    if from != to {
+                        *axis = Axis {
+                            contiguity: 1,
+                            constancy: *to,
+                            log2_multiple: axis.log2_multiple,
+                        };
+                    }
+                }
+                info
+            }
+            Op::Permute(order) => {
+                let info = self.info(args[0]);
+                let axes = order.iter().map(|&axis| info.axes[axis as usize]).collect();
+                Info { axes, ..info }
+            }
+            Op::ToLayout(_) => self.info(args[0]),
+            Op::Unary(Unary::Neg) => {
+                let info = self.info(args[0]);
+                let axes = info.axes.iter().map(|axis| Axis {
+                    contiguity: 1,
+                    constancy: axis.constancy,
+                    log2_multiple: axis.multiple_of_groups(1, 0),
+                });
+                Info {
+                    value: info.value.map(|value| -value),
+                    natural: false,
+                    axes: axes.collect(),
+                    ..info
+                }
+            }
+            Op::Unary(_) => {
+                let info = self.info(args[0]);
+                let axes = info
+                    .axes
+                    .iter()
+                    .map(|axis| Axis { constancy: axis.constancy, ..Axis::UNKNOWN });
+                Info { axes: axes.collect(), ..unknown() }
+            }
+            Op::Binary(binary) => self.binary(*binary, args[0], args[1]),
+            Op::Compare(compare) => {
+                let (a, b) = (self.info(args[0]), self.info(args[1]));
+                let axes =
+                    a.zip(&b, |a, b| Axis { constancy: uniform(*compare, a, b), ..Axis::UNKNOWN });
+                Info { axes, ..unknown() }
+            }
+            Op::Select => {
+                let (mask, a, b) = (self.info(args[0]), self.info(args[1]), self.info(args[2]));
+                let log2_step = log2_step(ty);
+                let choice = |a: Axis, b: Axis, mask: Axis| {
+                    let contiguity = a.contiguity.min(b.contiguity).min(mask.constancy);
+                    let of = |axis: Axis| axis.multiple_of_groups(contiguity, log2_step);
+                    let constancy = a.constancy.min(b.constancy).min(mask.constancy);
+                    Axis { contiguity, constancy, log2_multiple: of(a).min(of(b)) }
+                };
+                let axes = a
+                    .axes
+                    .iter()
+                    .zip(&b.axes)
+                    .zip(&mask.axes)
+                    .map(|((a, b), mask)| choice(*a, *b, *mask));
+                Info { axes: axes.collect(), ..a.meet(&b) }
+            }
+            Op::Cast => {
+                // A wider integer holds the same number; a narrower one may break off in the middle of a run.
+                let widens = match (self.kernel.ty(args[0]).elem(), ty.elem()) {
+                    (Some(Elem::Number(from)), Some(Elem::Number(to))) => {
+                        from.is_int() && to.is_int() && from.bytes() <= to.bytes()
+                    }
+                    _ => false,
+                };
+                if widens { self.info(args[0]) } else { unknown() }
+            }
+            Op::Const(Const::Bool(_) | Const::Float(_))
+            | Op::Reshape
+            | Op::Fma
+            | Op::LoadTensor(_)
+            | Op::StoreTensor(_)
+            | Op::LoadPtr { .. }
+            | Op::StorePtr { .. }
+            | Op::Atomic(_)
+            | Op::SharedAlloc(_)
+            | Op::SharedIndex
+            | Op::SharedTranspose
+            | Op::LoadShared
+            | Op::StoreShared
+            | Op::CopyAsync(_)
+            | Op::CopyCommit
+            | Op::CopyWait(_)
+            | Op::CopyWaitAll
+            | Op::Sync
+            | Op::Dot { .. }
+            | Op::Assert(_) => unknown(),
+        }
+    }
+
+    fn binary(&self, op: Binary, a: Value, b: Value) -> Info {
+        let ty = self.kernel.ty(a);
+        let log2_step = log2_step(ty);
+        let unknown = Info::unknown(ty);
+        let (a, mut b) = (self.info(a), self.info(b));
+        if log2_step > 0 {
+            // An offset counts elements, an address bytes.
+            let scaled = |log2: u32| (log2 + log2_step).min(MAX_LOG2);
+            b.log2_multiple = scaled(b.log2_multiple);
+            for axis in &mut b.axes {
+                axis.log2_multiple = scaled(axis.log2_multiple);
+            }
+        }
+        let values = a.value.zip(b.value).filter(|_| log2_step == 0);
+        let natural = a.natural && b.natural;
+        let sum = |a: Axis, b: Axis, swapped: u32| {
+            let contiguity = a.contiguity.min(b.constancy).max(swapped);
+            let of = |axis: Axis| axis.multiple_of_groups(contiguity, log2_step);
+            Axis {
+                contiguity,
+                constancy: a.constancy.min(b.constancy),
+                log2_multiple: of(a).min(of(b)),
+            }
+        };
+        let every = |axis: Axis| axis.multiple_of_groups(1, log2_step);
+        let equal = |a: Axis, b: Axis, log2_multiple: u32| Axis {
+            contiguity: 1,
+            constancy: a.constancy.min(b.constancy),
+            log2_multiple: log2_multiple.min(MAX_LOG2),
+        };
+        match op {
+            Binary::Add => Info {
+                value: values.map(|(a, b)| a + b),
+                natural,
+                log2_multiple: a.log2_multiple.min(b.log2_multiple),
+                axes: a.zip(&b, |a, b| sum(a, b, a.constancy.min(b.contiguity))),
+            },
+            Binary::Sub => Info {
+                value: values.map(|(a, b)| a - b),
+                log2_multiple: a.log2_multiple.min(b.log2_multiple),
+                axes: a.zip(&b, |a, b| sum(a, b, 1)),
+                ..unknown
+            },
+            Binary::Mul if a.value == Some(1) => b,
+            Binary::Mul if b.value == Some(1) => a,
+            Binary::Mul => Info {
+                value: values.and_then(|(a, b)| a.checked_mul(b)),
+                natural,
+                log2_multiple: (a.log2_multiple + b.log2_multiple).min(MAX_LOG2),
+                axes: a.zip(&b, |a, b| equal(a, b, every(a) + every(b))),
+            },
+            Binary::Shl => {
+                let by = b
+                    .value
+                    .and_then(|by| u32::try_from(by).ok())
+                    .filter(|by| *by < MAX_LOG2)
+                    .unwrap_or(0);
+                Info {
+                    log2_multiple: (a.log2_multiple + by).min(MAX_LOG2),
+                    axes: a.zip(&b, |a, b| equal(a, b, every(a) + by)),
+                    ..unknown
+                }
+            }
+            // A run that starts at a multiple of its length does not cross a multiple of the divisor; but below zero,
+            // where remainders and quotients turn round, it may start there.
+            Binary::Rem if natural => Info {
+                value: values.and_then(|(a, b)| a.checked_rem(b)),
+                natural,
+                log2_multiple: a.log2_multiple.min(b.log2_multiple),
+                axes: a.zip(&b, |a, b| {
+                    let log2_run = a.log2_multiple.min(b.log2_multiple);
+                    let contiguity = a.contiguity.min(b.constancy).min(1 << log2_run);
+                    let log2_multiple = a.multiple_of_groups(contiguity, 0).min(b.log2_multiple);
+                    Axis { contiguity, constancy: a.constancy.min(b.constancy), log2_multiple }
+                }),
+            },
+            Binary::Div if natural => Info {
+                value: values.and_then(|(a, b)| a.checked_div(b)),
+                natural,
+                log2_multiple: 0,
+                axes: a.zip(&b, |a, b| {
+                    let run = a
+                        .contiguity
+                        .min(1 << a.log2_multiple.min(b.log2_multiple))
+                        .min(b.constancy);
+                    Axis { constancy: run.max(a.constancy.min(b.constancy)), ..Axis::UNKNOWN }
+                }),
+            },
+            Binary::Min | Binary::Max => Info {
+                value: None,
+                natural,
+                log2_multiple: a.log2_multiple.min(b.log2_multiple),
+                axes: a.zip(&b, |a, b| equal(a, b, every(a).min(every(b)))),
+            },
+            Binary::And | Binary::Or | Binary::Xor | Binary::Shr | Binary::Rem | Binary::Div => {
+                Info { axes: a.zip(&b, |a, b| equal(a, b, 0)), ..unknown }
+            }
+        }
+    }
+}
+
+/// How far neighbours in a run are apart: one, or the bytes that a pointer points to.
+fn log2_step(ty: &Type) -> u32 {
+    match ty.elem() {
+        Some(Elem::Ptr(dtype)) => dtype.bytes().trailing_zeros(),
+        Some(Elem::Number(_)) | None => 0,
+    }
+}
+
+/// In which groups a comparison has one outcome.
+fn uniform(op: Compare, a: Axis, b: Axis) -> u32 {
+    // `run < bound`: a run that starts at a multiple of its length lies on one side of a bound that is a multiple of it, too.
+    let against = |run: Axis, bound: Axis| {
+        let log2 = run.log2_multiple.min(bound.log2_multiple);
+        run.contiguity.min(1 << log2).min(bound.constancy)
+    };
+    let run = match op {
+        Compare::Lt | Compare::Ge => against(a, b),
+        Compare::Gt | Compare::Le => against(b, a),
+        Compare::Eq | Compare::Ne => 1,
+    };
+    run.max(a.constancy.min(b.constancy))
+}
+
+fn meet_into(into: &mut [Option<Info>], infos: Vec<Info>) {
+    for (into, info) in into.iter_mut().zip(infos) {
+        *into = Some(into.as_ref().map_or_else(|| info.clone(), |seen| seen.meet(&info)));
+    }
+}

@@ -1,0 +1,352 @@
+//! Tile IR to PTX: one virtual register for each element that a thread holds.
+//!
+//! The body is walked once, in order. [`emitter`] holds the code while it is built, and decides where
+//! an instruction goes; the other modules each lower one kind of operation. Layouts drive everything:
+//! what a lane and a warp contribute to a coordinate is a linear function of the thread's index, what a
+//! register contributes is a constant.
+//!
+//! Lowering has no user errors: what it cannot lower, an earlier phase has rejected.
+
+use kernel_layout::Layout;
+use kernel_ptx::{Module, Opcode, Operand, Symbol};
+use la_arena::ArenaMap;
+
+use crate::ir::{Elem, Kernel, Layouts, Op, Region, Shared, Stmt, StmtKind, Type, Value};
+use crate::loc::Loc;
+
+mod atomic;
+mod cast;
+mod control;
+mod coords;
+mod convert;
+mod copy;
+mod dot;
+mod double;
+mod elementwise;
+mod emitter;
+mod facts;
+mod finish;
+mod fold;
+mod matrix;
+mod memory;
+mod module;
+mod params;
+mod pointer;
+mod reduce;
+mod scalar;
+mod shape;
+mod shared;
+mod tensor;
+
+use control::LoopFrame;
+use emitter::{Emitter, Place, Val};
+use facts::Facts;
+use params::Params;
+use shared::SharedPlan;
+
+/// A kernel in PTX.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The module, with one entry.
+    pub module: Module,
+    /// The name of the entry.
+    pub entry: String,
+    /// Bytes of dynamic shared memory that a launch must give.
+    pub shared_bytes: u32,
+}
+
+/// Lowers a checked kernel.
+///
+/// `layouts` has a layout for every tile value, `shared_layouts` one for the tile (the last two axes, or the last
+/// one) of every shared allocation. `file` becomes `.file 1`; `line_of` gives line and column, from 1, of a position (line 0: unknown).
+pub fn run(
+    kernel: &Kernel,
+    layouts: &Layouts,
+    shared_layouts: &ArenaMap<Shared, Layout>,
+    file: &str,
+    line_of: &dyn Fn(Loc) -> (u32, u32),
+) -> Lowered {
+    let mut lower = Lower {
+        kernel,
+        layouts,
+        facts: Facts::of(kernel),
+        e: Emitter::new(),
+        values: ArenaMap::new(),
+        used: used(kernel),
+        params: Params::of(kernel),
+        plan: SharedPlan::of(kernel, shared_layouts),
+        loops: Vec::new(),
+    };
+    lower.region(&kernel.body);
+    module::assemble(lower, file, line_of)
+}
+
+/// Whether control reaches what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    /// It does.
+    Continues,
+    /// A jump or the end of the kernel comes first.
+    Ends,
+}
+
+/// A value during lowering.
+#[derive(Clone, Debug)]
+enum Data {
+    /// The same in every thread.
+    Scalar(Val),
+    /// One value for each register of the layout; registers that repeat an element have the same.
+    Tile(Vec<Val>),
+    /// The byte offset of a shared window from the start of its allocation.
+    Window(Val),
+}
+
+#[derive(Debug)]
+struct Lower<'a> {
+    kernel: &'a Kernel,
+    layouts: &'a Layouts,
+    facts: Facts<'a>,
+    e: Emitter,
+    values: ArenaMap<Value, Data>,
+    used: ArenaMap<Value, ()>,
+    params: Params,
+    plan: SharedPlan<'a>,
+    loops: Vec<LoopFrame>,
+}
+
+/// Tiles of indices, pointers and masks with at most this many registers may leave loops.
+const HOISTED_REGISTERS: usize = 8;
+
+impl Lower<'_> {
+    fn region(&mut self, region: &Region) -> Flow {
+        if self.statements(region) == Flow::Ends {
+            return Flow::Ends;
+        }
+        self.end(&region.end)
+    }
+
+    fn statements(&mut self, region: &Region) -> Flow {
+        for stmt in &region.stmts {
+            self.e.loc = stmt.loc;
+            self.e.place = self.place(stmt);
+            if self.stmt(stmt) == Flow::Ends {
+                return Flow::Ends;
+            }
+        }
+        Flow::Continues
+    }
+
+    /// Where the pure instructions of a statement go.
+    fn place(&self, stmt: &Stmt) -> Place {
+        let StmtKind::Op { result: Some(result), .. } = &stmt.kind else { return Place::Outermost };
+        let Type::Tile(elem, _) = self.kernel.ty(*result) else { return Place::Outermost };
+        let index = match elem {
+            Elem::Ptr(_) => true,
+            Elem::Number(dtype) => !dtype.is_float(),
+        };
+        let registers = self.layouts.get(*result).map_or(0, |layout| layout.in_size(kernel_layout::Dim::Register));
+        if index && registers as usize <= HOISTED_REGISTERS { Place::Outermost } else { Place::Here }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Flow {
+        match &stmt.kind {
+            StmtKind::Op { op, args, result } => {
+                self.op(op, args, *result);
+                Flow::Continues
+            }
+            StmtKind::If { condition, then, otherwise, results } => self.branch(*condition, then, otherwise, results),
+            StmtKind::For { from, to, step, inits, body, results } => self.counted([*from, *to, *step], inits, body, results),
+            StmtKind::Loop { inits, body, results } => self.endless(inits, body, results),
+            StmtKind::Reduce { args, axis, combine, results } => {
+                self.reduce(args, *axis, combine, results);
+                Flow::Continues
+            }
+        }
+    }
+
+    fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
+        let data = match op {
+            Op::Const(value) => Some(Data::Scalar(self.constant(*value, target(result)))),
+            Op::ParamPtr(param) => Some(Data::Scalar(self.param_pointer(*param))),
+            Op::ParamDim(param, axis) => Some(Data::Scalar(self.param_dim(*param, *axis))),
+            Op::ParamStride(param, axis) => Some(Data::Scalar(self.stride(*param, *axis))),
+            Op::ParamScalar(param) => Some(Data::Scalar(self.param_scalar(*param))),
+            Op::BlockId(axis) => Some(Data::Scalar(self.grid_position(*axis))),
+            Op::NumBlocks(axis) => Some(Data::Scalar(self.grid_extent(*axis))),
+            Op::Arange(low) => Some(Data::Tile(self.arange(*low, target(result)))),
+            Op::Splat => Some(self.splat(args[0], target(result))),
+            Op::Broadcast | Op::Expand(_) | Op::Reshape | Op::Permute(_) | Op::ToLayout(_) => {
+                Some(self.reshaped(op, args[0], target(result)))
+            }
+            Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
+                Some(self.elementwise(op, args, target(result)))
+            }
+            Op::LoadTensor(param) => Some(self.tensor_load(*param, args, target(result))),
+            Op::StoreTensor(param) => {
+                let (value, offsets) = args.split_last().expect("the tile comes last");
+                self.tensor_store(*param, offsets, *value);
+                None
+            }
+            Op::LoadPtr { masked } => Some(self.load_pointers(*masked, args, target(result))),
+            Op::StorePtr { masked } => {
+                self.store_pointers(*masked, args);
+                None
+            }
+            Op::Atomic(op) => self.atomic(*op, args, result),
+            Op::SharedAlloc(_) => Some(Data::Window(Val::Int(0))),
+            Op::SharedIndex => Some(Data::Window(self.window_index(args[0], args[1]))),
+            Op::SharedTranspose => Some(Data::Window(self.window(args[0]))),
+            Op::LoadShared => Some(Data::Tile(self.load_shared(args[0], target(result)))),
+            Op::StoreShared => {
+                self.store_shared(args[0], args[1]);
+                None
+            }
+            Op::CopyAsync(param) => {
+                let (window, offsets) = args.split_last().expect("the window comes last");
+                self.copy_async(*param, offsets, *window);
+                None
+            }
+            Op::CopyCommit => {
+                self.copy_commit();
+                None
+            }
+            Op::CopyWait(groups) => {
+                self.copy_wait(*groups);
+                None
+            }
+            Op::CopyWaitAll => {
+                self.copy_wait_all();
+                None
+            }
+            Op::Sync => {
+                self.barrier();
+                None
+            }
+            Op::Dot { tf32 } => Some(Data::Tile(self.dot(args, *tf32, target(result)))),
+            Op::Assert(_) => {
+                self.assert(args[0]);
+                None
+            }
+        };
+        if let (Some(data), Some(result)) = (data, result) {
+            self.values.insert(result, data);
+        }
+    }
+
+    /// The layout of a tile.
+    fn layout(&self, value: Value) -> &Layout {
+        self.layouts.get(value).expect("layout inference gives every tile a layout")
+    }
+
+    /// A scalar.
+    fn scalar(&self, value: Value) -> Val {
+        match &self.values[value] {
+            Data::Scalar(value) => *value,
+            Data::Tile(_) | Data::Window(_) => unreachable!("check::types rejects what is no scalar here"),
+        }
+    }
+
+    /// The registers of a tile.
+    fn tile(&self, value: Value) -> &[Val] {
+        match &self.values[value] {
+            Data::Tile(registers) => registers,
+            Data::Scalar(_) | Data::Window(_) => unreachable!("check::types rejects what is no tile here"),
+        }
+    }
+
+    /// The byte offset of a shared window.
+    fn window(&self, value: Value) -> Val {
+        match &self.values[value] {
+            Data::Window(offset) => *offset,
+            Data::Scalar(_) | Data::Tile(_) => unreachable!("check::types rejects what is no shared memory here"),
+        }
+    }
+
+    /// The element type of a scalar or a tile.
+    fn elem(&self, value: Value) -> Elem {
+        self.kernel.ty(value).elem().expect("check::types rejects what has no elements here")
+    }
+
+    fn constant(&self, value: crate::ir::Const, result: Value) -> Val {
+        match self.elem(result) {
+            Elem::Number(dtype) => scalar::constant(value, dtype),
+            Elem::Ptr(_) => scalar::constant(value, crate::ir::Dtype::U64),
+        }
+    }
+
+    /// Stops the kernel where the condition fails.
+    fn assert(&mut self, condition: Value) {
+        let conditions = match &self.values[condition] {
+            Data::Scalar(value) => vec![*value],
+            Data::Tile(values) => values.clone(),
+            Data::Window(_) => unreachable!("check::types rejects an assertion on shared memory"),
+        };
+        let holds = conditions.into_iter().fold(Val::Int(1), |all, one| self.e.and(kernel_ptx::Type::Pred, all, one));
+        match holds {
+            Val::Int(1) => {}
+            _ => {
+                let predicate = self.e.reg(holds, kernel_ptx::Type::Pred);
+                let guard = Some(kernel_ptx::Guard { predicate, negated: true });
+                self.e.effect_if(guard, Opcode::Trap, &[], []);
+            }
+        }
+    }
+
+    /// The address of shared memory's first byte.
+    fn shared_base(&mut self) -> Val {
+        let symbol = Operand::Symbol(Symbol::Global(0), 0);
+        self.e.pure_of(Opcode::Mov, emitter::mods![kernel_ptx::Type::U32], kernel_ptx::Type::B32, symbol, Val::Int(-1))
+    }
+}
+
+fn target(result: Option<Value>) -> Value {
+    result.expect("ir::verify rejects an operation without its result")
+}
+
+/// The values that something reads.
+fn used(kernel: &Kernel) -> ArenaMap<Value, ()> {
+    fn visit(region: &Region, used: &mut ArenaMap<Value, ()>) {
+        let mut mark = |values: &[Value]| values.iter().for_each(|&value| {
+            used.insert(value, ());
+        });
+        match &region.end {
+            crate::ir::Terminator::Return => {}
+            crate::ir::Terminator::Yield(values)
+            | crate::ir::Terminator::Continue(_, values)
+            | crate::ir::Terminator::Break(_, values) => mark(values),
+        }
+        for stmt in &region.stmts {
+            match &stmt.kind {
+                StmtKind::Op { args, .. } => args.iter().for_each(|&value| {
+                    used.insert(value, ());
+                }),
+                StmtKind::If { condition, then, otherwise, .. } => {
+                    used.insert(*condition, ());
+                    visit(then, used);
+                    visit(otherwise, used);
+                }
+                StmtKind::For { from, to, step, inits, body, .. } => {
+                    for &value in [from, to, step].into_iter().chain(inits) {
+                        used.insert(value, ());
+                    }
+                    visit(body, used);
+                }
+                StmtKind::Loop { inits, body, .. } => {
+                    for &value in inits {
+                        used.insert(value, ());
+                    }
+                    visit(body, used);
+                }
+                StmtKind::Reduce { args, combine, .. } => {
+                    for &value in args {
+                        used.insert(value, ());
+                    }
+                    visit(combine, used);
+                }
+            }
+        }
+    }
+    let mut used = ArenaMap::new();
+    visit(&kernel.body, &mut used);
+    used
+}

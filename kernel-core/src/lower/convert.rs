@@ -1,0 +1,263 @@
+//! From one register layout to another: by renaming, by shuffles, or through shared memory.
+
+use std::collections::BTreeMap;
+
+use kernel_layout::{Conversion, Dim, Exchange, Layout, accesses};
+use kernel_ptx::{Instruction, Opcode, Operand, Space, Type, Word};
+
+use super::Lower;
+use super::coords::{ThreadMap, repeated_threads};
+use super::emitter::{Emitter, Val, mods};
+use super::memory::bytes;
+use crate::ir::{Dtype, Elem};
+
+/// More shuffles than this cost more than a trip through shared memory.
+const MOST_SHUFFLES: usize = 16;
+
+impl Lower<'_> {
+    /// The elements of `values`, held in layout `from`, in layout `to`.
+    pub(super) fn convert(&mut self, elem: Elem, values: &[Val], from: &Layout, to: &Layout) -> Vec<Val> {
+        if let Some(&first) = values.first()
+            && !matches!(first, Val::Reg(_))
+            && values.iter().all(|&value| value == first)
+        {
+            return vec![first; to.in_size(Dim::Register) as usize];
+        }
+        match Conversion::between(from, to) {
+            Conversion::Trivial => values.to_vec(),
+            Conversion::Registers(sources) => sources.iter().map(|&source| values[source as usize]).collect(),
+            Conversion::Shuffle(positions) => match Shuffles::plan(&positions, elem) {
+                Some(plan) => self.shuffled(elem, values, &plan),
+                None => self.through_shared(elem, values, from, to),
+            },
+            Conversion::SharedMemory => self.through_shared(elem, values, from, to),
+            Conversion::ClusterSharedMemory => unreachable!("check::target rejects tiles over several blocks"),
+        }
+    }
+
+    fn through_shared(&mut self, elem: Elem, values: &[Val], from: &Layout, to: &Layout) -> Vec<Val> {
+        let size = bytes(elem);
+        let exchange = Exchange::between(from, to, size);
+        let scratch = self.scratch(exchange.shared.in_size(Dim::Offset) * size);
+        let one = self.e.first_of(repeated_threads(from, self.kernel.warps));
+        let map = offsets(from, &exchange.shared, size);
+        for access in accesses(from, &exchange.shared, exchange.write_vector) {
+            let vector: Vec<Val> = access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
+            let address = self.scratch_address(scratch, &map, access.offset * size);
+            self.e.store(Space::Shared, elem, &vector, address, one);
+        }
+        self.barrier();
+        let map = offsets(to, &exchange.shared, size);
+        let mut result = vec![Val::Int(0); to.in_size(Dim::Register) as usize];
+        for access in accesses(to, &exchange.shared, exchange.read_vector) {
+            let address = self.scratch_address(scratch, &map, access.offset * size);
+            let loaded = self.e.load(Space::Shared, elem, exchange.read_vector, address, Val::Int(1), None);
+            for (slot, value) in access.registers.iter().zip(loaded) {
+                for &register in slot {
+                    result[register as usize] = value;
+                }
+            }
+        }
+        self.plan.dirty = true;
+        result
+    }
+
+    /// The address `scratch + (map(thread) ^ offset)`, in bytes.
+    pub(super) fn scratch_address(&mut self, scratch: u32, map: &ThreadMap, offset: u32) -> Operand {
+        let base = self.shared_base();
+        let position = self.e.placed(super::Place::Outermost, |e| {
+            let position = e.position(map, offset);
+            let value = e.add(Type::U32, base, position.value);
+            (value, position.constant)
+        });
+        self.e.at(position.0, i64::from(position.1) + i64::from(scratch))
+    }
+
+    /// Scratch of `bytes` bytes that no thread reads any more.
+    pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
+        if self.plan.dirty {
+            self.barrier();
+        }
+        self.plan.scratch(bytes)
+    }
+
+    fn shuffled(&mut self, elem: Elem, values: &[Val], plan: &Shuffles) -> Vec<Val> {
+        // What is fetched from one lane goes in words: two halves share one.
+        let mut fetched: BTreeMap<(u32, u32), Val> = BTreeMap::new();
+        let half = matches!(elem, Elem::Number(Dtype::F16 | Dtype::Bf16));
+        for (&constant, sources) in &plan.fetches {
+            let lane = self.e.position(&plan.lanes, constant);
+            let lane = self.e.or(Type::U32, lane.value, Val::Int(i64::from(lane.constant)));
+            for chunk in sources.chunks(if half { 2 } else { 1 }) {
+                let moved: Vec<Val> = if plan.is_local(constant) {
+                    chunk.iter().map(|&source| values[source as usize]).collect()
+                } else {
+                    let chunk: Vec<Val> = chunk.iter().map(|&source| values[source as usize]).collect();
+                    self.e.fetch(elem, &chunk, lane)
+                };
+                for (&source, value) in chunk.iter().zip(moved) {
+                    fetched.insert((constant, source), value);
+                }
+            }
+        }
+        plan.results.iter().map(|&(constant, source)| self.chosen(elem, plan, &fetched, constant, source)).collect()
+    }
+
+    /// The value of a result register: which source it has may depend on the lane.
+    fn chosen(&mut self, elem: Elem, plan: &Shuffles, fetched: &BTreeMap<(u32, u32), Val>, constant: u32, source: u32) -> Val {
+        let mut choices: Vec<(u32, Val)> = plan.variants().map(|variant| (variant, fetched[&(constant, source ^ variant)])).collect();
+        // The choice is made bit by bit: the thread's part of the source register selects.
+        let part = self.e.thread_map(&plan.registers);
+        let ty = match elem {
+            Elem::Ptr(_) => Type::S64,
+            Elem::Number(dtype) => super::scalar::arithmetic(dtype),
+        };
+        while choices.len() > 1 {
+            let bit = choices.iter().fold(0, |mask, (variant, _)| mask | variant);
+            let bit = 1 << (31 - bit.leading_zeros());
+            let set = self.e.and(Type::U32, part, Val::Int(i64::from(bit)));
+            let set = self.e.compare(Word::Ne, Type::S32, set, Val::Int(0));
+            let (ones, zeros): (Vec<_>, Vec<_>) = choices.iter().partition(|(variant, _)| variant & bit != 0);
+            choices = zeros
+                .into_iter()
+                .map(|(variant, zero)| {
+                    let one = ones.iter().find(|(other, _)| plan.same_below(variant, *other, bit)).map_or(zero, |(_, one)| *one);
+                    (variant, self.e.select(ty, set, one, zero))
+                })
+                .collect();
+        }
+        choices[0].1
+    }
+}
+
+/// The byte offset of each thread's part of a tile in shared memory.
+pub(super) fn offsets(registers: &Layout, shared: &Layout, size: u32) -> ThreadMap {
+    let positions = registers.invert_and_compose(shared).expect("shared memory holds every element");
+    ThreadMap::of(&positions, 0, size)
+}
+
+/// A conversion by shuffles.
+struct Shuffles {
+    /// The source lane, as a function of the lane.
+    lanes: ThreadMap,
+    /// The lane's part of the source register.
+    registers: ThreadMap,
+    /// The values that part takes.
+    parts: Vec<u32>,
+    /// For each constant part of the source lane, the source registers that are fetched from it.
+    fetches: BTreeMap<u32, Vec<u32>>,
+    /// For each result register: the constant part of the source lane, and of the source register.
+    results: Vec<(u32, u32)>,
+    own_lane: bool,
+}
+
+impl Shuffles {
+    /// The shuffles, unless they are many.
+    fn plan(positions: &Layout, elem: Elem) -> Option<Shuffles> {
+        let out = |dim| positions.out_dims().position(|other| other == dim).expect("positions name registers and lanes");
+        let (register, lane) = (out(Dim::Register), out(Dim::Lane));
+        let lane_bases = positions.bases(Dim::Lane);
+        let lanes: Vec<u32> = lane_bases.iter().map(|basis| basis[lane]).collect();
+        let choices: Vec<u32> = lane_bases.iter().map(|basis| basis[register]).collect();
+        let mut parts = vec![0];
+        for &choice in choices.iter().filter(|&&choice| choice != 0) {
+            if !parts.contains(&choice) {
+                parts.extend(parts.clone().iter().map(|part| part ^ choice));
+            }
+        }
+        // One bit for each choice keeps the selection simple.
+        let simple = parts.iter().all(|part| parts.len() == 1 << choices.iter().fold(0, |mask, choice| mask | choice).count_ones() || *part == 0);
+        let own_lane = (0..).zip(&lanes).all(|(bit, &basis)| basis == 1 << bit);
+        let mut results = Vec::new();
+        let mut fetches: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for index in 0..positions.in_size(Dim::Register) {
+            let position = positions.apply(&[(Dim::Register, index)]);
+            let (constant, source) = (position[lane], position[register]);
+            results.push((constant, source));
+            let sources = fetches.entry(constant).or_default();
+            for part in &parts {
+                if !sources.contains(&(source ^ part)) {
+                    sources.push(source ^ part);
+                }
+            }
+        }
+        let remote: usize = fetches.iter().filter(|(constant, _)| !own_lane || **constant != 0).map(|(_, sources)| sources.len()).sum();
+        let words = match bytes(elem) {
+            8 => remote * 2,
+            2 => remote.div_ceil(2),
+            _ => remote,
+        };
+        let plan = Shuffles {
+            lanes: ThreadMap::new(lanes),
+            registers: ThreadMap::new(choices),
+            parts,
+            fetches,
+            results,
+            own_lane,
+        };
+        (simple && words <= MOST_SHUFFLES).then_some(plan)
+    }
+
+    fn is_local(&self, constant: u32) -> bool {
+        self.own_lane && constant == 0
+    }
+
+    fn variants(&self) -> impl Iterator<Item = u32> + '_ {
+        self.parts.iter().copied()
+    }
+
+    fn same_below(&self, zero: u32, one: u32, bit: u32) -> bool {
+        zero == one & !bit
+    }
+}
+
+impl Emitter {
+    /// Elements of another lane: one, or two halves.
+    pub(super) fn fetch(&mut self, elem: Elem, values: &[Val], lane: Val) -> Vec<Val> {
+        self.exchange(elem, values, Word::Idx, lane)
+    }
+
+    /// Elements of the lane whose number differs in the bits of `mask`.
+    pub(super) fn butterfly(&mut self, elem: Elem, value: Val, mask: u32) -> Val {
+        self.exchange(elem, &[value], Word::Bfly, Val::Int(i64::from(mask)))[0]
+    }
+
+    fn exchange(&mut self, elem: Elem, values: &[Val], mode: Word, lane: Val) -> Vec<Val> {
+        match elem {
+            Elem::Number(Dtype::Bool) => {
+                let number = self.select(Type::U32, values[0], Val::Int(1), Val::Int(0));
+                let moved = self.shuffle(number, mode, lane, Type::B32);
+                vec![self.compare(Word::Ne, Type::S32, moved, Val::Int(0))]
+            }
+            Elem::Number(Dtype::F16 | Dtype::Bf16) => {
+                let word = self.pack(values[0], *values.get(1).unwrap_or(&values[0]));
+                let moved = self.shuffle(word, mode, lane, Type::B32);
+                self.unpack(moved)[..values.len()].to_vec()
+            }
+            Elem::Number(Dtype::F32) => vec![self.shuffle(values[0], mode, lane, Type::F32)],
+            Elem::Ptr(_) | Elem::Number(Dtype::I64 | Dtype::U64 | Dtype::F64) => {
+                let ty = if elem == Elem::Number(Dtype::F64) { Type::F64 } else { Type::B64 };
+                let source = self.reg(values[0], ty);
+                let (low, high) = (self.fresh(Type::B32), self.fresh(Type::B32));
+                let halves = Operand::Vector(vec![Operand::Reg(low), Operand::Reg(high)]);
+                self.push(Instruction::new(Opcode::Mov, mods![Type::B64], [halves, Operand::Reg(source)]), 1, false);
+                let moved = [low, high].map(|half| self.shuffle(Val::Reg(half), mode, lane, Type::B32).operand());
+                let result = self.fresh(ty);
+                self.push(Instruction::new(Opcode::Mov, mods![Type::B64], [Operand::Reg(result), Operand::Vector(moved.to_vec())]), 1, false);
+                vec![Val::Reg(result)]
+            }
+            Elem::Number(Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 | Dtype::U32) => {
+                vec![self.shuffle(values[0], mode, lane, Type::B32)]
+            }
+        }
+    }
+
+    /// `shfl.sync` by the whole warp.
+    fn shuffle(&mut self, value: Val, mode: Word, lane: Val, ty: Type) -> Val {
+        let source = self.reg(value, ty);
+        let result = self.fresh(ty);
+        let operands = [Operand::Reg(result), Operand::Reg(source), lane.operand(), Operand::Int(31), Operand::Int(0xffff_ffff)];
+        self.push(Instruction::new(Opcode::Shfl, mods![Word::Sync, mode, Type::B32], operands), 1, false);
+        Val::Reg(result)
+    }
+}

@@ -1,0 +1,108 @@
+//! `cp.async`: tiles of tensors into shared memory, 4, 8 or 16 bytes at a time.
+
+use kernel_layout::{Dim, Layout, max_vector};
+use kernel_ptx::{Opcode, Operand, Space, Type, Word};
+
+use super::Lower;
+use super::convert::offsets;
+use super::coords::repeated_threads;
+use super::emitter::{Place, Val, mods};
+use super::memory::VECTOR_BYTES;
+use super::shared::InTile;
+use super::tensor::vector_bits;
+use crate::ir::{Elem, Value};
+
+/// The fewest bytes that `cp.async` copies.
+const LEAST_BYTES: u32 = 4;
+
+/// The part of each thread: runs of `vector` elements along `axis`, neighbouring threads side by side along it.
+fn chunks(shape: &[u32], axis: usize, vector: u32, warps: u32) -> Layout {
+    let rank = shape.len();
+    let order = std::iter::once(axis).chain((0..rank).rev().filter(|&other| other != axis));
+    let mut bases = order.flat_map(|axis| {
+        (0..shape[axis].trailing_zeros()).map(move |bit| {
+            let mut basis = vec![0; rank];
+            basis[axis] = 1 << bit;
+            basis
+        })
+    });
+    let mut registers: Vec<Vec<u32>> = bases.by_ref().take(vector.trailing_zeros() as usize).collect();
+    // Threads for which nothing is left repeat others.
+    let mut take = |count: u32| -> Vec<Vec<u32>> { (0..count).map(|_| bases.next().unwrap_or_else(|| vec![0; rank])).collect() };
+    let lanes = take(5);
+    let warps = take(warps.trailing_zeros());
+    registers.extend(bases);
+    let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
+    Layout::new(vec![(Dim::Register, registers), (Dim::Lane, lanes), (Dim::Warp, warps)], outs).expect("bases lie within the shape")
+}
+
+impl Lower<'_> {
+    /// Starts a copy of a tensor's tile into a shared window.
+    pub(super) fn copy_async(&mut self, param: u32, offsets_of: &[Value], window: Value) {
+        let shape = self.shared_type(window).shape.clone();
+        let tile = self.tensor_tile(param, offsets_of, &shape);
+        let size = tile.dtype.bytes();
+        let axis = self.fastest_axis(&tile);
+        let mut vector = axis.map_or(1, |axis| self.tensor_vector(&tile, axis));
+        let axis = axis.unwrap_or(shape.len() - 1);
+        let warps = self.kernel.warps;
+        // The longest run that both memories keep together.
+        let (layout, InTile { registers, shared }) = loop {
+            let layout = chunks(&shape, axis, vector, warps);
+            let meeting = self.in_tile(window, &layout);
+            if vector == 1 || (max_vector(&meeting.registers, &meeting.shared) >= vector && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize) {
+                break (layout, meeting);
+            }
+            vector /= 2;
+        };
+        let map = offsets(&registers, &shared, size);
+        let places = kernel_layout::offsets(&registers, &shared);
+        let bits = vector_bits(&layout, axis, vector);
+        let within = bits.iter().fold(0, |mask, bit| mask | 1u32 << bit);
+        let bytes = vector * size;
+        let one = self.e.first_of(repeated_threads(&layout, warps));
+        for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
+            let place = places.apply(&[(Dim::Register, start)])[0] * size;
+            let (target, constant) = self.shared_address(window, &map, place);
+            let before = std::mem::replace(&mut self.e.place, Place::Outermost);
+            let positions = self.positions(&layout, start);
+            let source = self.tensor_address(&tile, &positions);
+            let mask = self.tensor_mask(&tile, &positions);
+            let target = self.e.at(target, constant);
+            let source = self.e.at(source, 0);
+            if bytes < LEAST_BYTES {
+                // Too small for the instruction: an ordinary copy, which completes early.
+                self.e.place = before;
+                let elem = Elem::Number(tile.dtype);
+                let mask = self.e.and(Type::Pred, one, mask);
+                let loaded = self.e.load(Space::Global, elem, vector, source, mask, None);
+                self.e.store(Space::Shared, elem, &loaded, target, one);
+                continue;
+            }
+            let copied = self.e.select(Type::U32, mask, Val::Int(i64::from(bytes)), Val::Int(0));
+            self.e.place = before;
+            let cache = if bytes == VECTOR_BYTES { Word::Cg } else { Word::Ca };
+            let mut operands = vec![target, source, Operand::Int(i128::from(bytes))];
+            if copied != Val::Int(i64::from(bytes)) {
+                operands.push(copied.operand());
+            }
+            let guard = self.e.guard(one);
+            self.e.effect_if(guard, Opcode::Cp, mods![Word::Async, cache, Space::Shared, Space::Global], operands);
+        }
+    }
+
+    /// Closes the group of copies.
+    pub(super) fn copy_commit(&mut self) {
+        self.e.effect(Opcode::Cp, mods![Word::Async, Word::CommitGroup], []);
+    }
+
+    /// Waits until at most `groups` groups are pending.
+    pub(super) fn copy_wait(&mut self, groups: u32) {
+        self.e.effect(Opcode::Cp, mods![Word::Async, Word::WaitGroup], [Operand::Int(i128::from(groups))]);
+    }
+
+    /// Waits for all copies.
+    pub(super) fn copy_wait_all(&mut self) {
+        self.e.effect(Opcode::Cp, mods![Word::Async, Word::WaitAll], []);
+    }
+}

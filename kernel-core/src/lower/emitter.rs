@@ -1,0 +1,427 @@
+//! Structured emission: open frames, value numbering, loop-invariant placement.
+//!
+//! Code is built as a tree of frames (the entry, loop bodies, branches). A pure instruction is looked
+//! up in every open frame before it is emitted, so that a value is computed once wherever it is
+//! visible. An instruction that computes an address, an index or a mask goes before the outermost loop
+//! in which none of its operands is defined; an instruction on tile data stays where it is, because a
+//! hoisted tile would occupy registers through the whole loop.
+
+use std::collections::BTreeMap;
+
+use kernel_ptx::{Guard, Instruction, Label, Modifier, Opcode, Operand, Reg, Type};
+
+use crate::loc::Loc;
+
+/// Modifiers from types, spaces and words: `mods![W::Rn, T::F32]`.
+macro_rules! mods {
+    ($($m:expr),* $(,)?) => { &[$(kernel_ptx::Modifier::from($m)),*] };
+}
+pub(super) use mods;
+
+/// A value at run time: a register, or a constant that no register holds.
+///
+/// Integers of up to 32 bits are kept as their `i32` value, those of 64 bits as `i64` (a `u64` by its
+/// bits); `f16` and `bf16` constants are `Int`, by their bits; predicates are `Int` 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Val {
+    /// A register.
+    Reg(Reg),
+    /// An integer, a half or a predicate.
+    Int(i64),
+    /// An `f32`, by its bits.
+    F32(u32),
+    /// An `f64`, by its bits.
+    F64(u64),
+}
+
+impl Val {
+    /// The integer, if it is known.
+    pub(super) fn int(self) -> Option<i64> {
+        match self {
+            Val::Int(value) => Some(value),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => None,
+        }
+    }
+
+    /// The operand that reads it.
+    pub(super) fn operand(self) -> Operand {
+        match self {
+            Val::Reg(reg) => Operand::Reg(reg),
+            Val::Int(value) => Operand::Int(i128::from(value)),
+            Val::F32(bits) => Operand::F32(bits),
+            Val::F64(bits) => Operand::F64(bits),
+        }
+    }
+}
+
+/// Where a pure instruction may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Before the outermost loop that does not define an operand.
+    Outermost,
+    /// Where it is asked for.
+    Here,
+}
+
+/// A frame: an index into the emitter's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameId(pub(super) usize);
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    /// The body of the kernel.
+    Entry,
+    /// The body of a loop: runs many times.
+    Loop,
+    /// One side of a branch.
+    Branch,
+}
+
+/// An instruction with what emission knows of it.
+#[derive(Clone, Debug)]
+pub(super) struct Inst {
+    /// The instruction.
+    pub(super) inst: Instruction,
+    /// How many leading operands are written.
+    pub(super) results: usize,
+    /// It does more than to write registers.
+    pub(super) effect: bool,
+    /// Where in the source it comes from.
+    pub(super) loc: Loc,
+}
+
+/// A node of a frame.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    /// An instruction.
+    Inst(Box<Inst>),
+    /// A label.
+    Label(Label),
+    /// A nested frame.
+    Frame(FrameId),
+}
+
+#[derive(Debug)]
+pub(super) struct Frame {
+    kind: FrameKind,
+    /// Position in the stack of open frames.
+    depth: usize,
+    pub(super) nodes: Vec<Node>,
+    values: BTreeMap<Key, Val>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RegInfo {
+    /// Declared type.
+    pub(super) ty: Type,
+    frame: FrameId,
+    /// The register is another one plus a constant.
+    sum: Option<(Reg, i64)>,
+}
+
+/// What identifies a pure instruction; the last number tells several results of one apart.
+type Key = (Opcode, Vec<Modifier>, Vec<Val>, u8);
+
+/// Builds one function.
+#[derive(Debug)]
+pub(super) struct Emitter {
+    pub(super) registers: Vec<RegInfo>,
+    pub(super) frames: Vec<Frame>,
+    open: Vec<FrameId>,
+    pub(super) labels: Vec<String>,
+    /// The 32-bit word that a half was taken from, and which half it is (0: low).
+    halves: BTreeMap<Reg, (Reg, u8)>,
+    /// Attached to what is emitted.
+    pub(super) loc: Loc,
+    /// Where pure instructions go.
+    pub(super) place: Place,
+}
+
+impl Emitter {
+    /// An empty function with its entry frame open.
+    pub(super) fn new() -> Self {
+        let entry = Frame { kind: FrameKind::Entry, depth: 0, nodes: Vec::new(), values: BTreeMap::new() };
+        Emitter {
+            registers: Vec::new(),
+            frames: vec![entry],
+            open: vec![FrameId(0)],
+            labels: Vec::new(),
+            halves: BTreeMap::new(),
+            loc: Loc::KERNEL,
+            place: Place::Outermost,
+        }
+    }
+
+    /// The innermost open frame.
+    pub(super) fn current(&self) -> FrameId {
+        *self.open.last().expect("the entry frame stays open")
+    }
+
+    /// Opens a frame inside the current one.
+    pub(super) fn enter(&mut self, kind: FrameKind) -> FrameId {
+        let id = FrameId(self.frames.len());
+        let frame = Frame { kind, depth: self.open.len(), nodes: Vec::new(), values: BTreeMap::new() };
+        self.frames.push(frame);
+        self.open.push(id);
+        id
+    }
+
+    /// Closes the current frame and places it in its parent.
+    pub(super) fn leave(&mut self) {
+        let id = self.open.pop().expect("a frame was entered");
+        let parent = self.current();
+        self.frames[parent.0].nodes.push(Node::Frame(id));
+    }
+
+    /// How deep in loops the current frame is.
+    pub(super) fn in_loop(&self) -> bool {
+        self.open.iter().any(|id| self.frames[id.0].kind == FrameKind::Loop)
+    }
+
+    /// A register that the current frame defines.
+    pub(super) fn fresh(&mut self, ty: Type) -> Reg {
+        let frame = self.current();
+        self.fresh_in(ty, frame)
+    }
+
+    /// A register that counts as defined in `frame`.
+    pub(super) fn fresh_in(&mut self, ty: Type, frame: FrameId) -> Reg {
+        let reg = Reg(u32::try_from(self.registers.len()).expect("fewer than 2^32 registers"));
+        self.registers.push(RegInfo { ty, frame, sum: None });
+        reg
+    }
+
+    /// Gives a register to another frame: a carried register belongs to its loop while that is open.
+    pub(super) fn rehome(&mut self, reg: Reg, frame: FrameId) {
+        self.registers[reg.0 as usize].frame = frame;
+    }
+
+    /// The declared type of a register.
+    pub(super) fn ty(&self, reg: Reg) -> Type {
+        self.registers[reg.0 as usize].ty
+    }
+
+    /// The depth of the frame in which a value is defined: 0 for constants.
+    pub(super) fn depth(&self, value: Val) -> usize {
+        match value {
+            Val::Reg(reg) => self.frames[self.registers[reg.0 as usize].frame.0].depth,
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => 0,
+        }
+    }
+
+    /// A new label.
+    pub(super) fn label(&mut self) -> Label {
+        let label = Label(u32::try_from(self.labels.len()).expect("fewer than 2^32 labels"));
+        self.labels.push(format!("L{}", label.0));
+        label
+    }
+
+    /// Places a label.
+    pub(super) fn place_label(&mut self, label: Label) {
+        let current = self.current();
+        self.frames[current.0].nodes.push(Node::Label(label));
+    }
+
+    /// Runs `f` with pure instructions placed as said.
+    pub(super) fn placed<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.place, place);
+        let result = f(self);
+        self.place = before;
+        result
+    }
+
+    /// The open frame that a pure instruction on `sources` belongs to.
+    fn target(&self, sources: &[Val]) -> FrameId {
+        if self.place == Place::Here {
+            return self.current();
+        }
+        let deepest = sources.iter().map(|&value| self.depth(value)).max().unwrap_or(0);
+        let mut target = self.open.len() - 1;
+        for depth in (deepest + 1..self.open.len()).rev() {
+            if self.frames[self.open[depth].0].kind == FrameKind::Loop {
+                target = depth - 1;
+            }
+        }
+        self.open[target]
+    }
+
+    fn find(&self, key: &Key) -> Option<Val> {
+        self.open.iter().rev().find_map(|id| self.frames[id.0].values.get(key).copied())
+    }
+
+    /// A pure instruction with one result. Constants among the sources are written as immediates.
+    pub(super) fn pure(&mut self, opcode: Opcode, modifiers: &[Modifier], ty: Type, sources: &[Val]) -> Val {
+        let key = (opcode, modifiers.to_vec(), sources.to_vec(), 0);
+        if let Some(known) = self.find(&key) {
+            return known;
+        }
+        let frame = self.target(sources);
+        let reg = self.fresh_in(ty, frame);
+        let mut operands = vec![Operand::Reg(reg)];
+        operands.extend(sources.iter().map(|value| value.operand()));
+        self.push_in(frame, Instruction::new(opcode, modifiers, operands), 1, false);
+        self.frames[frame.0].values.insert(key, Val::Reg(reg));
+        Val::Reg(reg)
+    }
+
+    /// A pure instruction whose operands are not all values: a special register, a parameter.
+    pub(super) fn pure_of(&mut self, opcode: Opcode, modifiers: &[Modifier], ty: Type, source: Operand, key: Val) -> Val {
+        let key = (opcode, modifiers.to_vec(), vec![key], 1);
+        if let Some(known) = self.find(&key) {
+            return known;
+        }
+        let entry = self.open[0];
+        let reg = self.fresh_in(ty, entry);
+        self.push_in(entry, Instruction::new(opcode, modifiers, [Operand::Reg(reg), source]), 1, false);
+        self.frames[entry.0].values.insert(key, Val::Reg(reg));
+        Val::Reg(reg)
+    }
+
+    /// An instruction at this very place. `results` operands are written.
+    pub(super) fn push(&mut self, inst: Instruction, results: usize, effect: bool) {
+        let current = self.current();
+        self.push_in(current, inst, results, effect);
+    }
+
+    fn push_in(&mut self, frame: FrameId, inst: Instruction, results: usize, effect: bool) {
+        let loc = self.loc;
+        self.frames[frame.0].nodes.push(Node::Inst(Box::new(Inst { inst, results, effect, loc })));
+    }
+
+    /// An instruction without results that must stay.
+    pub(super) fn effect(&mut self, opcode: Opcode, modifiers: &[Modifier], operands: impl Into<Vec<Operand>>) {
+        self.push(Instruction::new(opcode, modifiers, operands), 0, true);
+    }
+
+    /// As [`effect`](Self::effect), where `guard` holds.
+    pub(super) fn effect_if(
+        &mut self,
+        guard: Option<Guard>,
+        opcode: Opcode,
+        modifiers: &[Modifier],
+        operands: impl Into<Vec<Operand>>,
+    ) {
+        let mut inst = Instruction::new(opcode, modifiers, operands);
+        inst.guard = guard;
+        self.push(inst, 0, true);
+    }
+
+    /// Writes `value` to a register that has several definitions.
+    pub(super) fn assign(&mut self, reg: Reg, value: Val) {
+        if value == Val::Reg(reg) {
+            return;
+        }
+        let modifier = Modifier::from(self.ty(reg));
+        self.push(Instruction::new(Opcode::Mov, [modifier], [Operand::Reg(reg), value.operand()]), 1, false);
+    }
+
+    /// `value` in a register of type `ty`.
+    pub(super) fn reg(&mut self, value: Val, ty: Type) -> Reg {
+        match value {
+            Val::Reg(reg) => reg,
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => {
+                let value = match (value, ty) {
+                    // PTX has no half literals: the bits go through the untyped move.
+                    (Val::Int(bits), Type::B16) => Val::Int(bits & 0xffff),
+                    _ => value,
+                };
+                match self.pure(Opcode::Mov, &[Modifier::from(ty)], ty, &[value]) {
+                    Val::Reg(reg) => reg,
+                    Val::Int(_) | Val::F32(_) | Val::F64(_) => unreachable!("a move leaves a register"),
+                }
+            }
+        }
+    }
+
+    /// The guard that reads a predicate: `None` where it always holds.
+    ///
+    /// # Requires
+    /// `value` is not known to be false.
+    pub(super) fn guard(&mut self, value: Val) -> Option<Guard> {
+        match value {
+            Val::Int(1) => None,
+            Val::Reg(_) | Val::Int(_) | Val::F32(_) | Val::F64(_) => {
+                Some(Guard { predicate: self.reg(value, Type::Pred), negated: false })
+            }
+        }
+    }
+
+    /// Records that `reg` is `base + offset`.
+    pub(super) fn note_sum(&mut self, reg: Val, base: Reg, offset: i64) {
+        if let Val::Reg(reg) = reg {
+            self.registers[reg.0 as usize].sum = Some((base, offset));
+        }
+    }
+
+    /// The register and constant that a value is the sum of.
+    pub(super) fn sum_of(&self, value: Val) -> Option<(Reg, i64)> {
+        match value {
+            Val::Reg(reg) => Some(self.registers[reg.0 as usize].sum.unwrap_or((reg, 0))),
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
+        }
+    }
+
+    /// The two 16-bit halves of a 32-bit word, low first.
+    pub(super) fn unpack(&mut self, word: Val) -> [Val; 2] {
+        let word = match word {
+            Val::Int(bits) => return [Val::Int(bits & 0xffff), Val::Int((bits >> 16) & 0xffff)],
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => self.reg(word, Type::B32),
+        };
+        let modifiers = mods![Type::B32].to_vec();
+        let mut key = (Opcode::Mov, modifiers, vec![Val::Reg(word)], 2);
+        if let Some(low) = self.find(&key) {
+            key.3 = 3;
+            let high = self.find(&key).expect("both halves are recorded together");
+            return [low, high];
+        }
+        let frame = self.target(&[Val::Reg(word)]);
+        let low = self.fresh_in(Type::B16, frame);
+        let high = self.fresh_in(Type::B16, frame);
+        let pair = Operand::Vector(vec![Operand::Reg(low), Operand::Reg(high)]);
+        self.push_in(frame, Instruction::new(Opcode::Mov, mods![Type::B32].to_vec(), [pair, Operand::Reg(word)]), 1, false);
+        self.frames[frame.0].values.insert(key.clone(), Val::Reg(low));
+        key.3 = 3;
+        self.frames[frame.0].values.insert(key, Val::Reg(high));
+        self.halves.insert(low, (word, 0));
+        self.halves.insert(high, (word, 1));
+        [Val::Reg(low), Val::Reg(high)]
+    }
+
+    /// The 32-bit word of two halves: the word they came from, where they did.
+    pub(super) fn pack(&mut self, low: Val, high: Val) -> Val {
+        match (low, high) {
+            (Val::Int(low), Val::Int(high)) => {
+                let bits = (low & 0xffff) | ((high & 0xffff) << 16);
+                Val::Int(i64::from(bits as u32 as i32))
+            }
+            _ => {
+                if let Some(word) = self.parent(low, high) {
+                    return Val::Reg(word);
+                }
+                let sources = [low, high].map(|half| Val::Reg(self.reg(half, Type::B16)));
+                let key = (Opcode::Mov, mods![Type::B32].to_vec(), sources.to_vec(), 0);
+                if let Some(known) = self.find(&key) {
+                    return known;
+                }
+                let frame = self.target(&sources);
+                let reg = self.fresh_in(Type::B32, frame);
+                let pair = Operand::Vector(sources.iter().map(|value| value.operand()).collect());
+                self.push_in(frame, Instruction::new(Opcode::Mov, mods![Type::B32].to_vec(), [Operand::Reg(reg), pair]), 1, false);
+                self.frames[frame.0].values.insert(key, Val::Reg(reg));
+                Val::Reg(reg)
+            }
+        }
+    }
+
+    /// The word whose halves these are.
+    pub(super) fn parent(&self, low: Val, high: Val) -> Option<Reg> {
+        match (low, high) {
+            (Val::Reg(low), Val::Reg(high)) => match (self.halves.get(&low), self.halves.get(&high)) {
+                (Some(&(a, 0)), Some(&(b, 1))) if a == b => Some(a),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

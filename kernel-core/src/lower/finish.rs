@@ -1,0 +1,145 @@
+//! From the tree of frames to a PTX module: dead code goes, the rest is laid out in order.
+
+use kernel_ptx::{Base, Function, Operand, Reg, Register, Statement};
+
+use super::emitter::{Emitter, FrameId, Inst, Node};
+
+impl Emitter {
+    /// Moves registers, labels and statements into `function`, without the instructions that nothing needs.
+    pub(super) fn finish(self, function: &mut Function, line_of: &dyn Fn(crate::loc::Loc) -> (u32, u32)) {
+        let mut order = Vec::new();
+        self.flatten(FrameId(0), &mut order);
+        let live = live(&order, self.registers.len());
+        let mut body = Vec::new();
+        let mut position = None;
+        let mut numbers: Vec<Option<Reg>> = vec![None; self.registers.len()];
+        for node in order {
+            match node {
+                Node::Label(label) => body.push(Statement::Label(*label)),
+                Node::Inst(inst) if inst.effect || results(inst).any(|reg| live[reg.0 as usize]) => {
+                    let (line, column) = line_of(inst.loc);
+                    if line != 0 && position != Some((line, column)) {
+                        position = Some((line, column));
+                        body.push(Statement::Location { file: 1, line, column });
+                    }
+                    let mut instruction = inst.inst.clone();
+                    let mut rename = |reg: &mut Reg| {
+                        let slot = &mut numbers[reg.0 as usize];
+                        let new = *slot.get_or_insert_with(|| {
+                            let new = u32::try_from(function.registers.len()).expect("fewer than 2^32 registers");
+                            function.registers.push(Register { ty: self.registers[reg.0 as usize].ty, name: None });
+                            Reg(new)
+                        });
+                        *reg = new;
+                    };
+                    if let Some(guard) = &mut instruction.guard {
+                        rename(&mut guard.predicate);
+                    }
+                    for operand in &mut instruction.operands {
+                        registers_mut(operand, &mut rename);
+                    }
+                    body.push(Statement::Instruction(instruction));
+                }
+                Node::Inst(_) => {}
+                Node::Frame(_) => unreachable!("flattening leaves no frames"),
+            }
+        }
+        function.labels = self.labels;
+        function.body = Some(body);
+    }
+
+    fn flatten<'a>(&'a self, frame: FrameId, order: &mut Vec<&'a Node>) {
+        for node in &self.frames[frame.0].nodes {
+            match node {
+                Node::Frame(inner) => self.flatten(*inner, order),
+                Node::Inst(_) | Node::Label(_) => order.push(node),
+            }
+        }
+    }
+}
+
+/// Which registers are read, directly or through others, by an instruction that must stay.
+fn live(order: &[&Node], count: usize) -> Vec<bool> {
+    let mut definitions: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut work = Vec::new();
+    for (index, node) in order.iter().enumerate() {
+        if let Node::Inst(inst) = node {
+            if inst.effect {
+                work.push(index);
+            } else {
+                for reg in results(inst) {
+                    definitions[reg.0 as usize].push(index);
+                }
+            }
+        }
+    }
+    let mut live = vec![false; count];
+    while let Some(index) = work.pop() {
+        let Node::Inst(inst) = order[index] else { continue };
+        let mut read = Vec::new();
+        if let Some(guard) = inst.inst.guard {
+            read.push(guard.predicate);
+        }
+        // What an instruction with an effect writes may be read through a second definition: keep those too.
+        let from = if inst.effect { 0 } else { inst.results };
+        for operand in &inst.inst.operands[from..] {
+            registers(operand, &mut |reg| read.push(reg));
+        }
+        for reg in read {
+            if !std::mem::replace(&mut live[reg.0 as usize], true) {
+                work.extend(&definitions[reg.0 as usize]);
+            }
+        }
+    }
+    live
+}
+
+fn results(inst: &Inst) -> impl Iterator<Item = Reg> {
+    let mut written = Vec::new();
+    for operand in &inst.inst.operands[..inst.results] {
+        registers(operand, &mut |reg| written.push(reg));
+    }
+    written.into_iter()
+}
+
+fn registers(operand: &Operand, visit: &mut dyn FnMut(Reg)) {
+    let mut copy = operand.clone();
+    registers_mut(&mut copy, &mut |reg| visit(*reg));
+}
+
+fn registers_mut(operand: &mut Operand, visit: &mut dyn FnMut(&mut Reg)) {
+    match operand {
+        Operand::Reg(reg) | Operand::Not(reg) => visit(reg),
+        Operand::Vector(parts) | Operand::List(parts) => {
+            for part in parts {
+                registers_mut(part, visit);
+            }
+        }
+        Operand::Pair(a, b) => {
+            registers_mut(a, visit);
+            registers_mut(b, visit);
+        }
+        Operand::Address { base, .. } => base_mut(base, visit),
+        Operand::TensorAddress { base, lists, .. } => {
+            base_mut(base, visit);
+            for part in lists.iter_mut().flatten() {
+                registers_mut(part, visit);
+            }
+        }
+        Operand::Int(_)
+        | Operand::F32(_)
+        | Operand::F64(_)
+        | Operand::Special(_)
+        | Operand::Symbol(..)
+        | Operand::Label(_)
+        | Operand::BranchTargets(_)
+        | Operand::Sink => {}
+    }
+}
+
+fn base_mut(base: &mut Base, visit: &mut dyn FnMut(&mut Reg)) {
+    match base {
+        Base::Reg(reg) => visit(reg),
+        Base::Symbol(_) | Base::Absolute => {}
+    }
+}

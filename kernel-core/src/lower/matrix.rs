@@ -1,0 +1,139 @@
+//! `ldmatrix`: reading 8×8 matrices of 16-bit elements from shared memory (PTX ISA, "ldmatrix").
+//!
+//! A lane's word of a matrix holds two neighbouring elements of a row: lane bits 0 and 1 walk along the row,
+//! bits 2 to 4 walk the rows. With `.trans` it is the other way round, and the two elements come from two rows.
+//! The address of row `j` of matrix `i` is given by lane `8 i + j`.
+
+use kernel_layout::{Dim, Layout};
+use kernel_ptx::{Instruction, Opcode, Operand, Reg, Space, Type, Word};
+
+use super::Lower;
+use super::coords::ThreadMap;
+use super::emitter::{Val, mods};
+use super::shared::InTile;
+use super::tensor::{repeat, repeated_registers};
+use crate::ir::{Dtype, Value};
+
+/// Bytes of a row of a matrix.
+const ROW_BYTES: u32 = 16;
+
+/// How a tile in registers is read by `ldmatrix`.
+pub(super) struct Matrices {
+    transposed: bool,
+    /// The bits of the register index within one word.
+    within: Vec<usize>,
+    /// The bits of the register index that tell the matrices of one instruction apart.
+    matrices: Vec<usize>,
+    /// The byte offset of the row whose address a lane gives.
+    rows: ThreadMap,
+    /// The byte offset of each bit of the register index.
+    registers: Vec<u32>,
+    repeated: u32,
+}
+
+impl Matrices {
+    /// The plan for a tile of `size`-byte elements, if its layouts allow one.
+    pub(super) fn plan(tile: &InTile, size: u32) -> Option<Matrices> {
+        if !matches!(size, 2 | 4) || tile.registers.bases(Dim::Lane).len() != 5 {
+            return None;
+        }
+        let offsets = kernel_layout::offsets(&tile.registers, &tile.shared);
+        let of = |dim| -> Vec<u32> { offsets.bases(dim).iter().map(|basis| basis[0] * size).collect() };
+        let (registers, lanes, warps) = (of(Dim::Register), of(Dim::Lane), of(Dim::Warp));
+        let repeated = repeated_registers(&tile.registers);
+        let plain = Self::plain(&registers, &lanes, size).map(|within| (false, within, [lanes[2], lanes[3], lanes[4]]));
+        let (transposed, within, rows) = match plain {
+            Some(plain) => plain,
+            None => Self::transposed(&registers, &lanes, size, repeated).map(|pair| (true, vec![pair], [registers[pair], lanes[0], lanes[1]]))?,
+        };
+        let rest: Vec<usize> = (0..registers.len()).filter(|bit| !within.contains(bit) && repeated >> bit & 1 == 0).collect();
+        let aligned = rows.iter().chain(rest.iter().map(|&bit| &registers[bit])).chain(&warps).all(|offset| offset.is_multiple_of(ROW_BYTES));
+        if !aligned {
+            return None;
+        }
+        let matrices: Vec<usize> = rest.into_iter().take(2).collect();
+        let mut bases = rows.to_vec();
+        bases.extend(matrices.iter().map(|&bit| registers[bit]));
+        bases.resize(5, 0);
+        bases.extend(warps);
+        Some(Matrices { transposed, within, matrices, rows: ThreadMap::new(bases), registers, repeated })
+    }
+
+    /// Rows lie along lane bits 0 and 1: the register bits within a word.
+    fn plain(registers: &[u32], lanes: &[u32], size: u32) -> Option<Vec<usize>> {
+        if lanes[..2] != [4, 8] {
+            return None;
+        }
+        if size == 4 {
+            return Some(Vec::new());
+        }
+        registers.iter().position(|&offset| offset == size).map(|bit| vec![bit])
+    }
+
+    /// Rows lie along lane bits 2 to 4: the register bit within a word, which leads to the next row.
+    fn transposed(registers: &[u32], lanes: &[u32], size: u32, repeated: u32) -> Option<usize> {
+        // Words hold what the lowest register bit tells apart; the instruction transposes 16-bit elements only.
+        (size == 2 && lanes[2..] == [2, 4, 8] && !registers.is_empty() && repeated & 1 == 0).then_some(0)
+    }
+}
+
+impl Lower<'_> {
+    /// Reads a window by `ldmatrix`, if its layout allows that.
+    pub(super) fn load_matrices(&mut self, window: Value, layout: &Layout) -> Option<Vec<Val>> {
+        let size = self.shared_type(window).dtype.bytes();
+        let plan = Matrices::plan(&self.in_tile(window, layout), size)?;
+        let mut result = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
+        let starts: Vec<u32> = plan.starts().collect();
+        for start in starts {
+            self.load_matrix(window, &plan, start, &mut result);
+        }
+        repeat(&mut result, plan.repeated);
+        Some(result)
+    }
+
+    /// One `ldmatrix`: the registers from `start`.
+    fn load_matrix(&mut self, window: Value, plan: &Matrices, start: u32, result: &mut [Val]) {
+        let constant = plan.registers.iter().enumerate().filter(|(bit, _)| start >> bit & 1 == 1).fold(0, |sum, (_, offset)| sum ^ offset);
+        let (value, constant) = self.shared_address(window, &plan.rows, constant);
+        let address = self.e.at(value, constant);
+        let words = plan.words(start);
+        let float = self.shared_type(window).dtype == Dtype::F32;
+        let targets: Vec<Reg> = words.iter().map(|_| self.e.fresh(Type::B32)).collect();
+        let count = match targets.len() {
+            1 => Word::X1,
+            2 => Word::X2,
+            _ => Word::X4,
+        };
+        let mut modifiers = mods![Word::Sync, Word::Aligned, Word::M8n8, count].to_vec();
+        if plan.transposed {
+            modifiers.push(Word::Trans.into());
+        }
+        modifiers.extend_from_slice(mods![Space::Shared, Type::B16]);
+        let vector = Operand::Vector(targets.iter().map(|&target| Operand::Reg(target)).collect());
+        self.e.push(Instruction::new(Opcode::Ldmatrix, modifiers, [vector, address]), 1, false);
+        for (word, target) in words.into_iter().zip(targets) {
+            match plan.within[..] {
+                [] if float => result[word as usize] = self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[Val::Reg(target)]),
+                [] => result[word as usize] = Val::Reg(target),
+                _ => {
+                    let [low, high] = self.e.unpack(Val::Reg(target));
+                    result[word as usize] = low;
+                    result[(word | 1 << plan.within[0]) as usize] = high;
+                }
+            }
+        }
+    }
+}
+
+impl Matrices {
+    /// The first register of each instruction.
+    fn starts(&self) -> impl Iterator<Item = u32> + '_ {
+        let covered = self.within.iter().chain(&self.matrices).fold(self.repeated, |mask, bit| mask | 1 << bit);
+        (0..1u32 << self.registers.len()).filter(move |register| register & covered == 0)
+    }
+
+    /// The first register of each word of the instruction at `start`.
+    fn words(&self, start: u32) -> Vec<u32> {
+        (0..1u32 << self.matrices.len()).map(|index| super::tensor::vector_register(&self.matrices, start, index)).collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! Shared memory: where allocations lie, how windows are addressed, how tiles go in and out.
+
+use kernel_layout::{Dim, Layout, accesses, max_vector};
+use kernel_ptx::{Space, Type};
+use la_arena::ArenaMap;
+
+use super::Lower;
+use super::convert::offsets;
+use super::coords::{ThreadMap, repeated_threads};
+use super::emitter::Val;
+use super::memory::VECTOR_BYTES;
+use crate::ir::{Elem, Kernel, Shared, SharedType, Value};
+
+/// Tiles of an allocation start at multiples of this many bytes.
+const TILE_BYTES: u32 = 128;
+/// Allocations whose tile is at least this large start at multiples of it: every swizzle repeats within it.
+const SWIZZLE_BYTES: u32 = 1024;
+
+/// Where everything in shared memory lies: allocations first, then scratch that conversions take turns in.
+#[derive(Debug)]
+pub(super) struct SharedPlan<'a> {
+    layouts: &'a ArenaMap<Shared, Layout>,
+    starts: ArenaMap<Shared, u32>,
+    allocated: u32,
+    scratch: u32,
+    /// Other threads may still use the scratch: a barrier must come first.
+    pub(super) dirty: bool,
+}
+
+impl<'a> SharedPlan<'a> {
+    /// A place for every allocation of a kernel.
+    pub(super) fn of(kernel: &Kernel, layouts: &'a ArenaMap<Shared, Layout>) -> Self {
+        let mut starts = ArenaMap::new();
+        let mut end = 0u32;
+        for (shared, data) in kernel.shared.iter() {
+            let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
+            let tiles: u32 = data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
+            let start = end.next_multiple_of(if tile >= SWIZZLE_BYTES { SWIZZLE_BYTES } else { TILE_BYTES });
+            starts.insert(shared, start);
+            end = start + tile * tiles;
+        }
+        SharedPlan { layouts, starts, allocated: end.next_multiple_of(TILE_BYTES), scratch: 0, dirty: false }
+    }
+
+    /// Room for `bytes` bytes of scratch: its start.
+    pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
+        self.scratch = self.scratch.max(bytes);
+        self.allocated
+    }
+
+    /// The bytes of everything.
+    pub(super) fn total(&self) -> u32 {
+        if self.scratch == 0 && self.starts.iter().next().is_none() { 0 } else { self.allocated + self.scratch }
+    }
+}
+
+/// The bytes from one tile of a ring to the next.
+fn tile_bytes(layout: &Layout, element_bytes: u32) -> u32 {
+    (layout.in_size(Dim::Offset) * element_bytes).next_multiple_of(TILE_BYTES)
+}
+
+/// A register layout over the axes of a window, seen as one over the tile that shared memory stores.
+pub(super) struct InTile {
+    /// The register layout.
+    pub(super) registers: Layout,
+    /// The layout of what the window covers: a tile, or several.
+    pub(super) shared: Layout,
+}
+
+impl Lower<'_> {
+    /// The type of a shared window.
+    pub(super) fn shared_type(&self, window: Value) -> &SharedType {
+        match self.kernel.ty(window) {
+            crate::ir::Type::Shared(shared) => shared,
+            crate::ir::Type::Scalar(_) | crate::ir::Type::Tile(..) | crate::ir::Type::Error => {
+                unreachable!("check::types rejects what is no shared memory here")
+            }
+        }
+    }
+
+    /// `args` without its leading axis: the byte offset.
+    pub(super) fn window_index(&mut self, window: Value, index: Value) -> Val {
+        let ty = self.shared_type(window);
+        let (root, rank) = (ty.root, ty.shape.len());
+        let data = &self.kernel.shared[root];
+        let layout = &self.plan.layouts[root];
+        let size = data.dtype.bytes();
+        let tile_rank = layout.outs().len();
+        let step = if rank > tile_rank {
+            let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();
+            inner * tile_bytes(layout, size)
+        } else {
+            // A row of the tile: rows lie at equal distances, as check::shared demands of such an allocation.
+            let place = tile_rank - rank;
+            let inverse = layout.pseudo_inverse().expect("shared memory stores every element");
+            inverse.bases(Dim::axis(place)).first().map_or(0, |basis| basis[0] * size)
+        };
+        let before = self.window(window);
+        let index = self.scalar(index);
+        let distance = self.e.mul(Type::S32, index, Val::Int(i64::from(step)));
+        self.e.add(Type::S32, before, distance)
+    }
+
+    /// How a tile in registers meets the window `window`.
+    pub(super) fn in_tile(&self, window: Value, registers: &Layout) -> InTile {
+        let ty = self.shared_type(window);
+        let data = &self.kernel.shared[ty.root];
+        let tile = &self.plan.layouts[ty.root];
+        let rank = ty.shape.len();
+        let mut registers = registers.clone();
+        if ty.transposed {
+            let mut order: Vec<u32> = (0..).take(rank).collect();
+            order.swap(rank - 1, rank - 2);
+            registers = registers.permute_axes(&order);
+        }
+        let tile_rank = tile.outs().len();
+        let mut shared = tile.clone();
+        if rank > tile_rank {
+            // Several tiles: the ring's axes come before, at the distance of a tile.
+            let stored = shared.in_size(Dim::Offset);
+            let padding = tile_bytes(tile, data.dtype.bytes()) / data.dtype.bytes() / stored;
+            let mut bases: Vec<Vec<u32>> = tile.bases(Dim::Offset).iter().map(|basis| [vec![0; rank - tile_rank], basis.clone()].concat()).collect();
+            bases.extend((0..padding.trailing_zeros()).map(|_| vec![0; rank]));
+            let extents = registers.shape();
+            for axis in (0..rank - tile_rank).rev() {
+                for bit in 0..extents[axis].trailing_zeros() {
+                    let mut basis = vec![0; rank];
+                    basis[axis] = 1 << bit;
+                    bases.push(basis);
+                }
+            }
+            let outs = extents.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
+            shared = Layout::new(vec![(Dim::Offset, bases)], outs).expect("a ring of tiles is a layout");
+        }
+        for _ in rank..tile_rank {
+            // An index has picked a row; the registers stay within it.
+            registers = registers.expand_axis(0);
+        }
+        let registers = Layout::new(registers.ins().to_vec(), shared.outs().to_vec()).expect("a window is no larger than its tile");
+        InTile { registers, shared }
+    }
+
+    /// The address of shared memory at `window`, `map(thread) ^ constant` bytes into the tile: a value and a constant.
+    pub(super) fn shared_address(&mut self, window: Value, map: &ThreadMap, constant: u32) -> (Val, i64) {
+        let start = self.plan.starts[self.shared_type(window).root];
+        let base = self.shared_base();
+        let dynamic = self.window(window);
+        self.e.placed(super::Place::Outermost, |e| {
+            let position = e.position(map, constant);
+            let (dynamic, moved) = match dynamic {
+                Val::Int(known) => (Val::Int(0), known),
+                _ => (dynamic, 0),
+            };
+            let value = if e.depth(dynamic) < e.depth(position.value) {
+                let start = e.add(Type::U32, base, dynamic);
+                e.add(Type::U32, start, position.value)
+            } else {
+                let start = e.add(Type::U32, base, position.value);
+                e.add(Type::U32, start, dynamic)
+            };
+            (value, i64::from(start) + moved + i64::from(position.constant))
+        })
+    }
+
+    /// Reads a window into registers.
+    pub(super) fn load_shared(&mut self, window: Value, result: Value) -> Vec<Val> {
+        let layout = self.layout(result).clone();
+        if let Some(registers) = self.load_matrices(window, &layout) {
+            return registers;
+        }
+        let InTile { registers, shared } = self.in_tile(window, &layout);
+        let elem = Elem::Number(self.shared_type(window).dtype);
+        let size = super::memory::bytes(elem);
+        let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let map = offsets(&registers, &shared, size);
+        let mut result = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
+        for access in accesses(&registers, &shared, vector) {
+            let (value, constant) = self.shared_address(window, &map, access.offset * size);
+            let address = self.e.at(value, constant);
+            let loaded = self.e.load(Space::Shared, elem, vector, address, Val::Int(1), None);
+            for (slot, value) in access.registers.iter().zip(loaded) {
+                for &register in slot {
+                    result[register as usize] = value;
+                }
+            }
+        }
+        result
+    }
+
+    /// Writes a tile to a window; what several threads hold is written by one of them.
+    pub(super) fn store_shared(&mut self, window: Value, value: Value) {
+        let layout = self.layout(value).clone();
+        let InTile { registers, shared } = self.in_tile(window, &layout);
+        let elem = Elem::Number(self.shared_type(window).dtype);
+        let size = super::memory::bytes(elem);
+        let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let map = offsets(&registers, &shared, size);
+        let values = self.tile(value).to_vec();
+        let one = self.e.first_of(repeated_threads(&layout, self.kernel.warps));
+        for access in accesses(&registers, &shared, vector) {
+            let (address, constant) = self.shared_address(window, &map, access.offset * size);
+            let address = self.e.at(address, constant);
+            let vector: Vec<Val> = access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
+            self.e.store(Space::Shared, elem, &vector, address, one);
+        }
+    }
+}

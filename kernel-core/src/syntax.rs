@@ -1,0 +1,399 @@
+//! The kernel language's own syntax tree, and the way from `syn` to it.
+//!
+//! It is a subset of Rust: what is outside is refused here, all of it at once. Every node has a
+//! [`Loc`]; nothing of `syn` is kept, so that the tree is plain data.
+
+use std::rc::Rc;
+
+use crate::loc::Loc;
+
+mod attr;
+mod dump;
+mod expr;
+mod item;
+
+pub use attr::{InstanceValue, Instances, KernelAttr};
+pub(crate) use item::is_kernel as is_kernel_attr;
+pub use item::{parse_function, parse_module};
+
+/// A name with its place.
+#[derive(Clone, Debug)]
+pub struct Ident {
+    /// The text, without `r#`.
+    pub name: String,
+    /// The place.
+    pub loc: Loc,
+}
+
+/// What a `#[kernel] fn` or `#[kernel] mod` holds.
+#[derive(Clone, Debug, Default)]
+pub struct Unit {
+    /// The kernels: those with the attribute.
+    pub kernels: Vec<Kernel>,
+    /// Helpers, structs, traits, constants beside them.
+    pub items: Vec<Item>,
+}
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The arguments of `#[kernel(..)]`.
+    pub attr: KernelAttr,
+    /// The function.
+    pub function: Rc<Function>,
+    /// Facts stated on parameters, one list a parameter.
+    pub facts: Vec<Vec<ParamFact>>,
+}
+
+/// A fact stated on a parameter.
+#[derive(Clone, Debug)]
+pub enum ParamFact {
+    /// `#[multiple_of(n)]`
+    MultipleOf(Expr),
+    /// `#[stride(_, 1)]`: one entry an axis, `None` for `_`.
+    Stride(Vec<Option<Expr>>, Loc),
+}
+
+/// An item of a kernel module or of a body.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A function.
+    Function(Rc<Function>),
+    /// A struct with named fields (or none).
+    Struct(Rc<Struct>),
+    /// A constant.
+    Const(Rc<ConstItem>),
+    /// An `impl`, of a type or of a trait for a type.
+    Impl(Rc<Impl>),
+    /// A trait: only its default methods matter.
+    Trait(Rc<Trait>),
+    /// `use path as name`: what a name stands for.
+    Use(UseItem),
+}
+
+/// One name that a `use` brings.
+#[derive(Clone, Debug)]
+pub struct UseItem {
+    /// The path, as written.
+    pub path: Vec<String>,
+    /// The name it gets here; `*` for a glob.
+    pub name: String,
+    /// The place.
+    pub loc: Loc,
+}
+
+/// A generic parameter.
+#[derive(Clone, Debug)]
+pub struct GenericParam {
+    /// Its name.
+    pub name: Ident,
+    /// What it stands for.
+    pub kind: GenericKind,
+}
+
+/// What a generic parameter stands for.
+#[derive(Clone, Debug)]
+pub enum GenericKind {
+    /// A type, with the last segments of its bounds (`Float`, `Scheduler`).
+    Type(Vec<String>),
+    /// A constant of the type.
+    Const(TypeExpr),
+}
+
+/// A function or method.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Ident,
+    /// Generic parameters.
+    pub generics: Vec<GenericParam>,
+    /// `self`, by value or reference.
+    pub receiver: Option<Receiver>,
+    /// Parameters.
+    pub params: Vec<(Pat, TypeExpr)>,
+    /// The type after `->`.
+    pub result: Option<TypeExpr>,
+    /// The body; `None` for a trait's method without one.
+    pub body: Option<Block>,
+}
+
+/// How a method takes `self`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receiver {
+    /// `self`
+    Value,
+    /// `&self`
+    Shared,
+    /// `&mut self`
+    Mutable,
+}
+
+/// A struct.
+#[derive(Debug)]
+pub struct Struct {
+    /// Its name.
+    pub name: Ident,
+    /// Generic parameters.
+    pub generics: Vec<GenericParam>,
+    /// Fields: names and types. A tuple struct's are `0`, `1`, ..
+    pub fields: Vec<(String, TypeExpr)>,
+}
+
+/// A constant item.
+#[derive(Debug)]
+pub struct ConstItem {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeExpr,
+    /// Its value.
+    pub value: Expr,
+}
+
+/// An `impl` block.
+#[derive(Debug)]
+pub struct Impl {
+    /// Generic parameters.
+    pub generics: Vec<GenericParam>,
+    /// The trait's last segment, for a trait impl.
+    pub of_trait: Option<String>,
+    /// The type.
+    pub ty: TypeExpr,
+    /// Methods and associated functions.
+    pub functions: Vec<Rc<Function>>,
+    /// Associated constants.
+    pub consts: Vec<Rc<ConstItem>>,
+}
+
+/// A trait.
+#[derive(Debug)]
+pub struct Trait {
+    /// Its name.
+    pub name: Ident,
+    /// Methods, with or without a body.
+    pub functions: Vec<Rc<Function>>,
+    /// Associated constants with a default.
+    pub consts: Vec<Rc<ConstItem>>,
+}
+
+/// A path such as `T::BYTES` or `Ring::<3>::reader`.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Segments with their generic arguments.
+    pub segments: Vec<Segment>,
+    /// The place.
+    pub loc: Loc,
+}
+
+/// A segment of a path.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// The name.
+    pub name: String,
+    /// Generic arguments.
+    pub args: Vec<GenericArg>,
+    /// The place of the name.
+    pub loc: Loc,
+}
+
+/// A generic argument. A lone name is a `Type` until it is looked up.
+#[derive(Clone, Debug)]
+pub enum GenericArg {
+    /// A type, or a name that may turn out to be a constant.
+    Type(TypeExpr),
+    /// A constant.
+    Const(Expr),
+}
+
+/// A type as written.
+#[derive(Clone, Debug)]
+pub struct TypeExpr {
+    /// What it is.
+    pub kind: TypeKind,
+    /// The place.
+    pub loc: Loc,
+}
+
+/// What a type is.
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// A named type.
+    Path(Path),
+    /// `(A, B)`
+    Tuple(Vec<TypeExpr>),
+    /// `[T; N]`
+    Array(Box<TypeExpr>, Box<Expr>),
+    /// `&T` or `&mut T`
+    Ref(Box<TypeExpr>, bool),
+    /// `_`
+    Infer,
+    /// `impl Fn(..)` and the like: accepts what is given.
+    Opaque,
+}
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub struct Pat {
+    /// What it is.
+    pub kind: PatKind,
+    /// The place.
+    pub loc: Loc,
+}
+
+/// What a pattern is.
+#[derive(Clone, Debug)]
+pub enum PatKind {
+    /// A name.
+    Ident {
+        /// The name.
+        name: String,
+        /// `mut`
+        mutable: bool,
+    },
+    /// `_`
+    Wild,
+    /// `(a, b)`
+    Tuple(Vec<Pat>),
+    /// `[a, b]`
+    Array(Vec<Pat>),
+    /// `&x`
+    Ref(Box<Pat>),
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Items declared in it.
+    pub items: Vec<Item>,
+    /// Statements.
+    pub stmts: Vec<Stmt>,
+    /// The value at its end.
+    pub tail: Option<Box<Expr>>,
+    /// The place.
+    pub loc: Loc,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// `let pat: ty = init;`
+    Let {
+        /// The pattern.
+        pat: Pat,
+        /// The type, if written.
+        ty: Option<TypeExpr>,
+        /// The value; a `let` without one is assigned later.
+        init: Option<Expr>,
+    },
+    /// An expression for its effect.
+    Expr(Expr),
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// The place.
+    pub loc: Loc,
+}
+
+/// Operators on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnOp {
+    /// `-x`
+    Neg,
+    /// `!x`
+    Not,
+    /// `*x`
+    Deref,
+}
+
+/// Operators on two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinOp {
+    /// Arithmetic and bits.
+    Arith(crate::ir::Binary),
+    /// Comparison.
+    Compare(crate::ir::Compare),
+    /// `&&`
+    AndAnd,
+    /// `||`
+    OrOr,
+}
+
+/// A literal.
+#[derive(Clone, Debug)]
+pub enum Literal {
+    /// An integer, with its suffix.
+    Int(i128, Option<String>),
+    /// A float, with its suffix.
+    Float(f64, Option<String>),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A string: messages only.
+    Str(String),
+}
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A literal.
+    Lit(Literal),
+    /// A name or path.
+    Path(Path),
+    /// `-x`, `!x`, `*x`
+    Unary(UnOp, Box<Expr>),
+    /// `a + b`
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// `a = b`
+    Assign(Box<Expr>, Box<Expr>),
+    /// `a += b`
+    AssignOp(crate::ir::Binary, Box<Expr>, Box<Expr>),
+    /// `f(a, b)`
+    Call(Box<Expr>, Vec<Expr>),
+    /// `x.f::<T>(a, b)`
+    Method(Box<Expr>, Segment, Vec<Expr>),
+    /// `x.name`, `x.0`
+    Field(Box<Expr>, Ident),
+    /// `x[i]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `(a, b)`
+    Tuple(Vec<Expr>),
+    /// `[a, b]`
+    Array(Vec<Expr>),
+    /// `[x; n]`
+    Repeat(Box<Expr>, Box<Expr>),
+    /// `Name { a, b: c }`
+    Struct(Path, Vec<(Ident, Expr)>),
+    /// `{ .. }`
+    Block(Block),
+    /// `const { .. }`
+    ConstBlock(Block),
+    /// `if c { .. } else { .. }`
+    If(Box<Expr>, Block, Option<Box<Expr>>),
+    /// `while c { .. }`
+    While(Option<String>, Box<Expr>, Block),
+    /// `for p in e { .. }`
+    For(Option<String>, Box<Pat>, Box<Expr>, Block),
+    /// `loop { .. }`
+    Loop(Option<String>, Block),
+    /// `break 'a value`
+    Break(Option<String>, Option<Box<Expr>>),
+    /// `continue 'a`
+    Continue(Option<String>),
+    /// `return value`
+    Return(Option<Box<Expr>>),
+    /// `|a, b| body`
+    Closure(Vec<Pat>, Box<Expr>),
+    /// `a..b`
+    Range(Option<Box<Expr>>, Option<Box<Expr>>),
+    /// `x as T`
+    Cast(Box<Expr>, TypeExpr),
+    /// `&x`, `&mut x`
+    Ref(bool, Box<Expr>),
+    /// `assert!(condition, "message")`
+    Assert(Box<Expr>, Option<String>),
+    /// Refused already.
+    Error,
+}

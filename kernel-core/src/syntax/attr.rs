@@ -1,0 +1,269 @@
+//! The arguments of `#[kernel(..)]` and the facts on parameters.
+
+use proc_macro2::TokenStream;
+use syn::parse::{Parse, ParseStream};
+
+use super::{Expr, GenericArg, ParamFact, expr::Reader};
+use crate::{
+    diag::{Code, Diagnostic},
+    loc::Loc,
+};
+
+/// What `#[kernel(..)]` says.
+#[derive(Clone, Debug, Default)]
+pub struct KernelAttr {
+    /// `target = sm_80` or `target = [sm_80, sm_90a]`: names with their places.
+    pub targets: Vec<super::Ident>,
+    /// `warps = 4`: an expression over the generic parameters.
+    pub warps: Option<Expr>,
+    /// `grid = [..]`: host tokens.
+    pub grid: Option<TokenStream>,
+    /// `instances(..)`: the lists, of which all combinations are compiled.
+    pub instances: Vec<Instances>,
+    /// The place of the attribute's arguments.
+    pub loc: Option<Loc>,
+}
+
+/// One list of `instances(..)`: `BK = [16, 32]` or `(BM, BN) = [(128, 128), (128, 64)]`.
+#[derive(Clone, Debug)]
+pub struct Instances {
+    /// The generic parameters.
+    pub names: Vec<super::Ident>,
+    /// Their values, one row a choice.
+    pub rows: Vec<Vec<InstanceValue>>,
+    /// The place of the list.
+    pub loc: Loc,
+}
+
+/// A value in an instance list.
+#[derive(Clone, Debug)]
+pub struct InstanceValue {
+    /// As the compiler reads it.
+    pub arg: GenericArg,
+    /// As the user wrote it, for the host side.
+    pub tokens: TokenStream,
+    /// The place.
+    pub loc: Loc,
+}
+
+struct RawAttr {
+    entries: Vec<RawEntry>,
+}
+
+enum RawEntry {
+    Value(syn::Ident, syn::Expr),
+    Instances(Vec<RawInstances>),
+}
+
+struct RawInstances {
+    names: Vec<syn::Ident>,
+    rows: Vec<Vec<RawValue>>,
+    tokens: TokenStream,
+}
+
+enum RawValue {
+    Expr(syn::Expr),
+    Type(syn::Type),
+}
+
+impl Parse for RawAttr {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut entries = Vec::new();
+        while !input.is_empty() {
+            let name: syn::Ident = input.parse()?;
+            if input.peek(syn::token::Paren) {
+                if name != "instances" {
+                    return Err(syn::Error::new(name.span(), "write `name = value`; only `instances(..)` takes parentheses"));
+                }
+                let content;
+                syn::parenthesized!(content in input);
+                let lists = content.parse_terminated(RawInstances::parse, syn::Token![,])?;
+                entries.push(RawEntry::Instances(lists.into_iter().collect()));
+            } else {
+                input.parse::<syn::Token![=]>()?;
+                entries.push(RawEntry::Value(name, input.parse()?));
+            }
+            if !input.is_empty() {
+                input.parse::<syn::Token![,]>()?;
+            }
+        }
+        Ok(RawAttr { entries })
+    }
+}
+
+impl Parse for RawInstances {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let names = if input.peek(syn::token::Paren) {
+            let content;
+            syn::parenthesized!(content in input);
+            content.parse_terminated(syn::Ident::parse, syn::Token![,])?.into_iter().collect()
+        } else {
+            vec![input.parse::<syn::Ident>()?]
+        };
+        input.parse::<syn::Token![=]>()?;
+        let list;
+        syn::bracketed!(list in input);
+        let tokens: TokenStream = list.fork().parse()?;
+        let mut rows = Vec::new();
+        while !list.is_empty() {
+            if names.len() > 1 {
+                let row;
+                syn::parenthesized!(row in list);
+                rows.push(row.parse_terminated(RawValue::parse, syn::Token![,])?.into_iter().collect());
+            } else {
+                rows.push(vec![list.parse()?]);
+            }
+            if !list.is_empty() {
+                list.parse::<syn::Token![,]>()?;
+            }
+        }
+        Ok(RawInstances { names, rows, tokens })
+    }
+}
+
+impl Parse for RawValue {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let expression = input.peek(syn::Lit)
+            || input.peek(syn::Token![-])
+            || input.peek(syn::token::Brace)
+            || input.peek(syn::Token![!]);
+        if expression { input.parse().map(RawValue::Expr) } else { input.parse().map(RawValue::Type) }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the arguments of the attribute; what is not understood is a problem.
+    pub(super) fn kernel_attr(&mut self, tokens: TokenStream) -> KernelAttr {
+        let loc = self.loc(&tokens);
+        let mut attr = KernelAttr { loc: Some(loc), ..KernelAttr::default() };
+        let raw: RawAttr = match syn::parse2(tokens) {
+            Ok(raw) => raw,
+            Err(error) => {
+                let loc = self.locations.of_span(error.span());
+                self.bad_attr(loc, &error.to_string());
+                return attr;
+            }
+        };
+        for entry in raw.entries {
+            match entry {
+                RawEntry::Instances(lists) => {
+                    attr.instances.extend(lists.into_iter().map(|list| self.instances(list)));
+                }
+                RawEntry::Value(name, value) => self.attr_value(&mut attr, &name, value),
+            }
+        }
+        attr
+    }
+
+    fn attr_value(&mut self, attr: &mut KernelAttr, name: &syn::Ident, value: syn::Expr) {
+        let loc = self.locations.of_span(name.span());
+        match name.to_string().as_str() {
+            "target" | "targets" => {
+                let list = match value {
+                    syn::Expr::Array(array) => array.elems.into_iter().collect(),
+                    other => vec![other],
+                };
+                for item in list {
+                    match &item {
+                        syn::Expr::Path(path) if path.path.get_ident().is_some() => {
+                            let ident = path.path.get_ident().expect("checked by the guard");
+                            attr.targets.push(self.ident(ident));
+                        }
+                        other => {
+                            let loc = self.loc(other);
+                            self.bad_attr(loc, "a target is a name such as `sm_80`");
+                        }
+                    }
+                }
+            }
+            "warps" => attr.warps = Some(self.expr(&value, 0)),
+            "grid" => attr.grid = Some(quote::ToTokens::into_token_stream(value)),
+            other => {
+                let known = ["target", "warps", "grid", "instances"];
+                let hint = crate::build::nearest(other, known.iter().copied())
+                    .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                self.bad_attr(loc, &format!("`{other}` is not an argument of `#[kernel]`{hint}"));
+            }
+        }
+    }
+
+    fn instances(&mut self, raw: RawInstances) -> Instances {
+        let loc = self.loc(&raw.tokens);
+        let names: Vec<_> = raw.names.iter().map(|name| self.ident(name)).collect();
+        let mut rows = Vec::new();
+        for row in raw.rows {
+            let values: Vec<_> = row
+                .into_iter()
+                .map(|value| match value {
+                    RawValue::Expr(expr) => InstanceValue {
+                        loc: self.loc(&expr),
+                        arg: GenericArg::Const(self.expr(&expr, 0)),
+                        tokens: quote::ToTokens::into_token_stream(expr),
+                    },
+                    RawValue::Type(ty) => InstanceValue {
+                        loc: self.loc(&ty),
+                        arg: GenericArg::Type(self.ty(&ty, 0)),
+                        tokens: quote::ToTokens::into_token_stream(ty),
+                    },
+                })
+                .collect();
+            if values.len() == names.len() {
+                rows.push(values);
+            } else {
+                let loc = values.first().map_or(loc, |value| value.loc);
+                self.problems.push(
+                    Diagnostic::new(Code::Instances, loc, "a row of values does not match the names before `=`")
+                        .compare("values", names.len().to_string(), values.len().to_string()),
+                );
+            }
+        }
+        Instances { names, rows, loc }
+    }
+
+    fn bad_attr(&mut self, loc: Loc, text: &str) {
+        self.problems.push(Diagnostic::new(Code::Attribute, loc, text.to_owned()).help(
+            "#[kernel(target = sm_80, warps = 4, grid = [cdiv(n, 1024)], instances(BM = [64, 128]))]",
+        ));
+    }
+
+    /// The facts in a parameter's attributes. Doc comments are not facts.
+    pub(super) fn param_facts(&mut self, attrs: &[syn::Attribute]) -> Vec<ParamFact> {
+        let mut facts = Vec::new();
+        for attr in attrs {
+            let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
+            let loc = self.loc(attr);
+            let list = attr.meta.require_list().ok().and_then(|list| {
+                list.parse_args_with(
+                    syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated,
+                )
+                .ok()
+            });
+            match (name.as_str(), list) {
+                ("doc" | "allow" | "expect", _) => {}
+                ("multiple_of", Some(args)) if args.len() == 1 => {
+                    facts.push(ParamFact::MultipleOf(self.expr(&args[0], 0)));
+                }
+                ("stride", Some(args)) if !args.is_empty() => {
+                    let strides = args
+                        .iter()
+                        .map(|arg| match arg {
+                            syn::Expr::Infer(_) => None,
+                            other => Some(self.expr(other, 0)),
+                        })
+                        .collect();
+                    facts.push(ParamFact::Stride(strides, loc));
+                }
+                _ => self.problems.push(
+                    Diagnostic::new(
+                        Code::FactAttribute,
+                        loc,
+                        format!("`#[{name}]` does not state a fact about a parameter"),
+                    )
+                    .why("the facts are `#[multiple_of(n)]` on an integer or pointer and `#[stride(_, 1)]` on a tensor, with one entry an axis")
+                    .help("#[stride(_, 1)] x: Tensor<f32, 2>"),
+                ),
+            }
+        }
+        facts
+    }
+}

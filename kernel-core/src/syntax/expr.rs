@@ -1,0 +1,485 @@
+//! Expressions, patterns, types and blocks.
+
+use quote::ToTokens;
+use syn::spanned::Spanned as _;
+
+use super::{
+    BinOp, Block, Expr, ExprKind, GenericArg, Ident, Item, Literal, Pat, PatKind, Path, Segment,
+    Stmt, TypeExpr, TypeKind, UnOp,
+};
+use crate::{
+    diag::{Code, Diagnostic, Problems},
+    ir::{Binary, Compare},
+    loc::{Loc, Locations},
+};
+
+/// Reads `syn`'s tree and notes what is outside the subset.
+pub(super) struct Reader<'a> {
+    pub(super) locations: &'a Locations,
+    pub(super) problems: &'a mut Problems,
+}
+
+/// An expression this deep is refused, so that no phase can run out of stack.
+const MAX_DEPTH: u32 = 96;
+
+impl Reader<'_> {
+    pub(super) fn loc(&self, tokens: &impl ToTokens) -> Loc {
+        self.locations.of(tokens)
+    }
+
+    /// Notes something outside the subset; `instead` says what to write.
+    pub(super) fn refuse(&mut self, loc: Loc, what: &str, instead: &str) {
+        let mut diagnostic = Diagnostic::new(
+            Code::Unsupported,
+            loc,
+            format!("{what} cannot be used in a kernel"),
+        );
+        if !instead.is_empty() {
+            diagnostic = diagnostic.why(instead);
+        }
+        self.problems.push(diagnostic);
+    }
+
+    pub(super) fn ident(&self, ident: &syn::Ident) -> Ident {
+        let text = ident.to_string();
+        let name = text.strip_prefix("r#").unwrap_or(&text).to_owned();
+        Ident { name, loc: self.locations.of_span(ident.span()) }
+    }
+
+    pub(super) fn block(&mut self, block: &syn::Block, depth: u32) -> Block {
+        let mut out =
+            Block { items: Vec::new(), stmts: Vec::new(), tail: None, loc: self.loc(block) };
+        let count = block.stmts.len();
+        for (index, stmt) in block.stmts.iter().enumerate() {
+            match stmt {
+                syn::Stmt::Local(local) => self.local(local, depth, &mut out),
+                syn::Stmt::Item(item) => self.inner_item(item, &mut out.items),
+                syn::Stmt::Expr(expr, semi) => {
+                    let read = self.expr(expr, depth);
+                    if semi.is_none() && index + 1 == count {
+                        out.tail = Some(Box::new(read));
+                    } else {
+                        out.stmts.push(Stmt::Expr(read));
+                    }
+                }
+                syn::Stmt::Macro(stmt) => {
+                    let loc = self.loc(&stmt.mac);
+                    let kind = self.macro_call(&stmt.mac, depth);
+                    let read = Expr { kind, loc };
+                    if stmt.semi_token.is_none() && index + 1 == count {
+                        out.tail = Some(Box::new(read));
+                    } else {
+                        out.stmts.push(Stmt::Expr(read));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn local(&mut self, local: &syn::Local, depth: u32, out: &mut Block) {
+        let (pat, ty) = match &local.pat {
+            syn::Pat::Type(typed) => (&*typed.pat, Some(self.ty(&typed.ty, depth))),
+            other => (other, None),
+        };
+        let pat = self.pat(pat);
+        if let Some(syn::LocalInit { diverge: Some((_, other)), .. }) = &local.init {
+            let loc = self.loc(other);
+            self.refuse(loc, "`let .. else`", "a kernel has no patterns that can fail");
+        }
+        let init = local.init.as_ref().map(|init| self.expr(&init.expr, depth));
+        out.stmts.push(Stmt::Let { pat, ty, init });
+    }
+
+    fn inner_item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {
+        self.item(item, items);
+    }
+
+    pub(super) fn pat(&mut self, pat: &syn::Pat) -> Pat {
+        let loc = self.loc(pat);
+        let kind = match pat {
+            syn::Pat::Ident(ident) => {
+                if let Some((_, sub)) = &ident.subpat {
+                    let loc = self.loc(sub);
+                    self.refuse(loc, "a pattern after `@`", "bind the value first, then take it apart");
+                }
+                PatKind::Ident {
+                    name: self.ident(&ident.ident).name,
+                    mutable: ident.mutability.is_some(),
+                }
+            }
+            syn::Pat::Wild(_) => PatKind::Wild,
+            syn::Pat::Paren(paren) => return self.pat(&paren.pat),
+            syn::Pat::Tuple(tuple) => PatKind::Tuple(tuple.elems.iter().map(|p| self.pat(p)).collect()),
+            syn::Pat::Slice(slice) => PatKind::Array(slice.elems.iter().map(|p| self.pat(p)).collect()),
+            syn::Pat::Reference(reference) => PatKind::Ref(Box::new(self.pat(&reference.pat))),
+            syn::Pat::Type(typed) => return self.pat(&typed.pat),
+            _ => {
+                self.refuse(
+                    loc,
+                    "this pattern",
+                    "patterns are names, `_`, tuples and arrays of these",
+                );
+                PatKind::Wild
+            }
+        };
+        Pat { kind, loc }
+    }
+
+    pub(super) fn ty(&mut self, ty: &syn::Type, depth: u32) -> TypeExpr {
+        let loc = self.loc(ty);
+        if depth > MAX_DEPTH {
+            self.too_deep(loc);
+            return TypeExpr { kind: TypeKind::Infer, loc };
+        }
+        let kind = match ty {
+            syn::Type::Path(path) if path.qself.is_none() => {
+                TypeKind::Path(self.path(&path.path, depth + 1))
+            }
+            syn::Type::Paren(paren) => return self.ty(&paren.elem, depth + 1),
+            syn::Type::Group(group) => return self.ty(&group.elem, depth + 1),
+            syn::Type::Tuple(tuple) => {
+                TypeKind::Tuple(tuple.elems.iter().map(|t| self.ty(t, depth + 1)).collect())
+            }
+            syn::Type::Array(array) => TypeKind::Array(
+                Box::new(self.ty(&array.elem, depth + 1)),
+                Box::new(self.expr(&array.len, depth + 1)),
+            ),
+            syn::Type::Reference(reference) => TypeKind::Ref(
+                Box::new(self.ty(&reference.elem, depth + 1)),
+                reference.mutability.is_some(),
+            ),
+            syn::Type::Infer(_) => TypeKind::Infer,
+            syn::Type::ImplTrait(_) => TypeKind::Opaque,
+            _ => {
+                self.refuse(loc, "this type", "types are names with generic arguments, tuples, arrays and references");
+                TypeKind::Infer
+            }
+        };
+        TypeExpr { kind, loc }
+    }
+
+    pub(super) fn path(&mut self, path: &syn::Path, depth: u32) -> Path {
+        let loc = self.loc(path);
+        let segments = path
+            .segments
+            .iter()
+            .map(|segment| {
+                let name = self.ident(&segment.ident);
+                let args = match &segment.arguments {
+                    syn::PathArguments::None => Vec::new(),
+                    syn::PathArguments::AngleBracketed(args) => self.generic_args(args, depth),
+                    syn::PathArguments::Parenthesized(_) => {
+                        self.refuse(name.loc, "a function type", "");
+                        Vec::new()
+                    }
+                };
+                Segment { name: name.name, args, loc: name.loc }
+            })
+            .collect();
+        Path { segments, loc }
+    }
+
+    fn generic_args(
+        &mut self,
+        args: &syn::AngleBracketedGenericArguments,
+        depth: u32,
+    ) -> Vec<GenericArg> {
+        let mut out = Vec::new();
+        for arg in &args.args {
+            match arg {
+                syn::GenericArgument::Type(ty) => out.push(GenericArg::Type(self.ty(ty, depth + 1))),
+                syn::GenericArgument::Const(expr) => {
+                    out.push(GenericArg::Const(self.expr(expr, depth + 1)));
+                }
+                syn::GenericArgument::Lifetime(_) => {}
+                _ => {
+                    let loc = self.loc(arg);
+                    self.refuse(loc, "a constraint on an associated item", "");
+                }
+            }
+        }
+        out
+    }
+
+    fn too_deep(&mut self, loc: Loc) {
+        self.refuse(loc, "an expression nested this deeply", "name parts of it with `let`");
+    }
+
+    fn boxed(&mut self, expr: &syn::Expr, depth: u32) -> Box<Expr> {
+        Box::new(self.expr(expr, depth))
+    }
+
+    fn list<'e>(&mut self, exprs: impl IntoIterator<Item = &'e syn::Expr>, depth: u32) -> Vec<Expr> {
+        exprs.into_iter().map(|expr| self.expr(expr, depth)).collect()
+    }
+
+    fn label(label: Option<&syn::Label>) -> Option<String> {
+        label.map(|label| label.name.ident.to_string())
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one arm for each expression of the subset")]
+    pub(super) fn expr(&mut self, expr: &syn::Expr, depth: u32) -> Expr {
+        let loc = self.loc(expr);
+        if depth > MAX_DEPTH {
+            self.too_deep(loc);
+            return Expr { kind: ExprKind::Error, loc };
+        }
+        let d = depth + 1;
+        let kind = match expr {
+            syn::Expr::Lit(lit) => self.literal(&lit.lit),
+            syn::Expr::Path(path) => {
+                if path.qself.is_some() {
+                    self.refuse(loc, "a qualified path", "write `T::name` with the type's own name");
+                    ExprKind::Error
+                } else {
+                    ExprKind::Path(self.path(&path.path, d))
+                }
+            }
+            syn::Expr::Paren(paren) => return self.expr(&paren.expr, d),
+            syn::Expr::Group(group) => return self.expr(&group.expr, d),
+            syn::Expr::Unary(unary) => {
+                let op = match unary.op {
+                    syn::UnOp::Neg(_) => UnOp::Neg,
+                    syn::UnOp::Not(_) => UnOp::Not,
+                    _ => UnOp::Deref,
+                };
+                ExprKind::Unary(op, self.boxed(&unary.expr, d))
+            }
+            syn::Expr::Binary(binary) => {
+                let (left, right) = (self.boxed(&binary.left, d), self.boxed(&binary.right, d));
+                match operator(&binary.op) {
+                    Some(Operator::Plain(op)) => ExprKind::Binary(op, left, right),
+                    Some(Operator::Assign(op)) => ExprKind::AssignOp(op, left, right),
+                    None => {
+                        self.refuse(loc, "this operator", "");
+                        ExprKind::Error
+                    }
+                }
+            }
+            syn::Expr::Assign(assign) => {
+                ExprKind::Assign(self.boxed(&assign.left, d), self.boxed(&assign.right, d))
+            }
+            syn::Expr::Call(call) => {
+                ExprKind::Call(self.boxed(&call.func, d), self.list(&call.args, d))
+            }
+            syn::Expr::MethodCall(call) => {
+                let name = self.ident(&call.method);
+                let args = call.turbofish.as_ref().map(|t| self.generic_args(t, d));
+                let segment =
+                    Segment { name: name.name, args: args.unwrap_or_default(), loc: name.loc };
+                ExprKind::Method(self.boxed(&call.receiver, d), segment, self.list(&call.args, d))
+            }
+            syn::Expr::Field(field) => {
+                let name = match &field.member {
+                    syn::Member::Named(ident) => self.ident(ident),
+                    syn::Member::Unnamed(index) => Ident {
+                        name: index.index.to_string(),
+                        loc: self.locations.of_span(index.span),
+                    },
+                };
+                ExprKind::Field(self.boxed(&field.base, d), name)
+            }
+            syn::Expr::Index(index) => {
+                ExprKind::Index(self.boxed(&index.expr, d), self.boxed(&index.index, d))
+            }
+            syn::Expr::Tuple(tuple) => ExprKind::Tuple(self.list(&tuple.elems, d)),
+            syn::Expr::Array(array) => ExprKind::Array(self.list(&array.elems, d)),
+            syn::Expr::Repeat(repeat) => {
+                ExprKind::Repeat(self.boxed(&repeat.expr, d), self.boxed(&repeat.len, d))
+            }
+            syn::Expr::Struct(item) => self.struct_literal(item, d),
+            syn::Expr::Block(block) => {
+                if let Some(label) = &block.label {
+                    let loc = self.loc(label);
+                    self.refuse(loc, "a labelled block", "use a `loop` that breaks");
+                }
+                ExprKind::Block(self.block(&block.block, d))
+            }
+            syn::Expr::Const(block) => ExprKind::ConstBlock(self.block(&block.block, d)),
+            syn::Expr::If(item) => {
+                let condition = self.boxed(&item.cond, d);
+                let then = self.block(&item.then_branch, d);
+                let otherwise = item.else_branch.as_ref().map(|(_, e)| self.boxed(e, d));
+                ExprKind::If(condition, then, otherwise)
+            }
+            syn::Expr::While(item) => ExprKind::While(
+                Self::label(item.label.as_ref()),
+                self.boxed(&item.cond, d),
+                self.block(&item.body, d),
+            ),
+            syn::Expr::ForLoop(item) => ExprKind::For(
+                Self::label(item.label.as_ref()),
+                Box::new(self.pat(&item.pat)),
+                self.boxed(&item.expr, d),
+                self.block(&item.body, d),
+            ),
+            syn::Expr::Loop(item) => {
+                ExprKind::Loop(Self::label(item.label.as_ref()), self.block(&item.body, d))
+            }
+            syn::Expr::Break(item) => ExprKind::Break(
+                item.label.as_ref().map(|l| l.ident.to_string()),
+                item.expr.as_ref().map(|e| self.boxed(e, d)),
+            ),
+            syn::Expr::Continue(item) => {
+                ExprKind::Continue(item.label.as_ref().map(|l| l.ident.to_string()))
+            }
+            syn::Expr::Return(item) => {
+                ExprKind::Return(item.expr.as_ref().map(|e| self.boxed(e, d)))
+            }
+            syn::Expr::Closure(closure) => {
+                let params = closure.inputs.iter().map(|p| self.pat(p)).collect();
+                ExprKind::Closure(params, self.boxed(&closure.body, d))
+            }
+            syn::Expr::Range(range) => {
+                if matches!(range.limits, syn::RangeLimits::Closed(_)) {
+                    self.refuse(loc, "`..=`", "write `a..b + 1`");
+                }
+                ExprKind::Range(
+                    range.start.as_ref().map(|e| self.boxed(e, d)),
+                    range.end.as_ref().map(|e| self.boxed(e, d)),
+                )
+            }
+            syn::Expr::Cast(cast) => ExprKind::Cast(self.boxed(&cast.expr, d), self.ty(&cast.ty, d)),
+            syn::Expr::Reference(reference) => {
+                ExprKind::Ref(reference.mutability.is_some(), self.boxed(&reference.expr, d))
+            }
+            syn::Expr::Macro(item) => self.macro_call(&item.mac, d),
+            syn::Expr::Match(_) => self.refused(loc, "`match`", "use `if` and `else if`; on tiles, `select(mask, a, b)`"),
+            syn::Expr::Let(_) => self.refused(loc, "`if let`", "a kernel has no patterns that can fail"),
+            syn::Expr::Unsafe(_) => self.refused(loc, "`unsafe`", "pointer accesses need none: the launch is what is unsafe"),
+            syn::Expr::Try(_) => self.refused(loc, "`?`", "a kernel has no errors; use `device_assert(condition)`"),
+            syn::Expr::Async(_) | syn::Expr::Await(_) => self.refused(loc, "`async`", "asynchronous copies are `copy_async` and its waits"),
+            _ => self.refused(loc, "this expression", ""),
+        };
+        Expr { kind, loc }
+    }
+
+    fn refused(&mut self, loc: Loc, what: &str, instead: &str) -> ExprKind {
+        self.refuse(loc, what, instead);
+        ExprKind::Error
+    }
+
+    fn struct_literal(&mut self, item: &syn::ExprStruct, depth: u32) -> ExprKind {
+        if let Some(rest) = &item.rest {
+            let loc = self.loc(rest);
+            self.refuse(loc, "`..` in a struct literal", "name every field");
+        }
+        let path = self.path(&item.path, depth);
+        let fields = item
+            .fields
+            .iter()
+            .map(|field| {
+                let name = match &field.member {
+                    syn::Member::Named(ident) => self.ident(ident),
+                    syn::Member::Unnamed(index) => Ident {
+                        name: index.index.to_string(),
+                        loc: self.locations.of_span(index.span),
+                    },
+                };
+                (name, self.expr(&field.expr, depth))
+            })
+            .collect();
+        ExprKind::Struct(path, fields)
+    }
+
+    fn literal(&mut self, lit: &syn::Lit) -> ExprKind {
+        let loc = self.loc(lit);
+        let suffix = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        ExprKind::Lit(match lit {
+            syn::Lit::Int(int) => {
+                let Ok(value) = int.base10_parse::<i128>() else {
+                    return self.refused(loc, "an integer this large", "");
+                };
+                match int.suffix() {
+                    float @ ("f32" | "f64") => {
+                        #[expect(clippy::cast_precision_loss, reason = "as rustc reads `16777217f32`")]
+                        Literal::Float(value as f64, Some(float.to_owned()))
+                    }
+                    other => Literal::Int(value, suffix(other)),
+                }
+            }
+            syn::Lit::Float(float) => match float.base10_parse::<f64>() {
+                Ok(value) => Literal::Float(value, suffix(float.suffix())),
+                Err(_) => return self.refused(loc, "this number", ""),
+            },
+            syn::Lit::Bool(bool) => Literal::Bool(bool.value),
+            syn::Lit::Str(text) => Literal::Str(text.value()),
+            _ => return self.refused(loc, "this literal", "literals are numbers, `true` and `false`"),
+        })
+    }
+
+    /// `assert!(condition, "message")`; any other macro is refused.
+    fn macro_call(&mut self, mac: &syn::Macro, depth: u32) -> ExprKind {
+        let loc = self.loc(mac);
+        let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        if name != "assert" {
+            return self.refused(
+                self.locations.of_span(mac.path.span()),
+                &format!("the macro `{name}!`"),
+                "inside `const { .. }`, `assert!(condition, \"message\")` is checked when compiling; at run time use `device_assert(condition)`",
+            );
+        }
+        let parser = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
+        let Ok(args) = mac.parse_body_with(parser) else {
+            return self.refused(loc, "this `assert!`", "write `assert!(condition, \"message\")`");
+        };
+        let mut args = args.into_iter();
+        let Some(condition) = args.next() else {
+            return self.refused(loc, "`assert!` without a condition", "");
+        };
+        let message = match args.next() {
+            None => None,
+            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => Some(text.value()),
+            Some(other) => {
+                let loc = self.loc(&other);
+                self.refuse(loc, "a computed message", "the message is one string literal");
+                None
+            }
+        };
+        ExprKind::Assert(Box::new(self.expr(&condition, depth)), message)
+    }
+}
+
+enum Operator {
+    Plain(BinOp),
+    Assign(Binary),
+}
+
+fn operator(op: &syn::BinOp) -> Option<Operator> {
+    use syn::BinOp as S;
+    let arith = |op| Some(Operator::Plain(BinOp::Arith(op)));
+    let compare = |op| Some(Operator::Plain(BinOp::Compare(op)));
+    let assign = |op| Some(Operator::Assign(op));
+    match op {
+        S::Add(_) => arith(Binary::Add),
+        S::Sub(_) => arith(Binary::Sub),
+        S::Mul(_) => arith(Binary::Mul),
+        S::Div(_) => arith(Binary::Div),
+        S::Rem(_) => arith(Binary::Rem),
+        S::BitAnd(_) => arith(Binary::And),
+        S::BitOr(_) => arith(Binary::Or),
+        S::BitXor(_) => arith(Binary::Xor),
+        S::Shl(_) => arith(Binary::Shl),
+        S::Shr(_) => arith(Binary::Shr),
+        S::And(_) => Some(Operator::Plain(BinOp::AndAnd)),
+        S::Or(_) => Some(Operator::Plain(BinOp::OrOr)),
+        S::Eq(_) => compare(Compare::Eq),
+        S::Ne(_) => compare(Compare::Ne),
+        S::Lt(_) => compare(Compare::Lt),
+        S::Le(_) => compare(Compare::Le),
+        S::Gt(_) => compare(Compare::Gt),
+        S::Ge(_) => compare(Compare::Ge),
+        S::AddAssign(_) => assign(Binary::Add),
+        S::SubAssign(_) => assign(Binary::Sub),
+        S::MulAssign(_) => assign(Binary::Mul),
+        S::DivAssign(_) => assign(Binary::Div),
+        S::RemAssign(_) => assign(Binary::Rem),
+        S::BitAndAssign(_) => assign(Binary::And),
+        S::BitOrAssign(_) => assign(Binary::Or),
+        S::BitXorAssign(_) => assign(Binary::Xor),
+        S::ShlAssign(_) => assign(Binary::Shl),
+        S::ShrAssign(_) => assign(Binary::Shr),
+        _ => None,
+    }
+}

@@ -1,0 +1,317 @@
+//! Items: functions, structs, impls, traits, constants, and the kernels among them.
+
+use std::rc::Rc;
+
+use proc_macro2::TokenStream;
+
+use super::{
+    ConstItem, Function, GenericKind, GenericParam, Impl, Item, Kernel, Receiver, Struct, Trait,
+    TypeKind, Unit, UseItem, expr::Reader,
+};
+use crate::{
+    diag::{Code, Diagnostic, Problems},
+    loc::Locations,
+};
+
+/// Reads a `#[kernel(attr)] fn`.
+pub fn parse_function(
+    attr: TokenStream,
+    function: &syn::ItemFn,
+    locations: &Locations,
+    problems: &mut Problems,
+) -> Unit {
+    let mut reader = Reader { locations, problems };
+    let kernel = reader.kernel(attr, function);
+    Unit { kernels: vec![kernel], items: Vec::new() }
+}
+
+/// Reads a `#[kernel] mod`: its functions with `#[kernel(..)]` are the kernels.
+pub fn parse_module(
+    module: &syn::ItemMod,
+    locations: &Locations,
+    problems: &mut Problems,
+) -> Unit {
+    let mut reader = Reader { locations, problems };
+    let mut unit = Unit::default();
+    let Some((_, items)) = &module.content else {
+        let loc = reader.loc(module);
+        reader.refuse(loc, "a module in another file", "write `#[kernel] mod name { .. }` with its items inside");
+        return unit;
+    };
+    for item in items {
+        if let syn::Item::Fn(function) = item
+            && let Some(attr) = function.attrs.iter().find(|attr| is_kernel(attr))
+        {
+            let tokens = match &attr.meta {
+                syn::Meta::List(list) => list.tokens.clone(),
+                _ => TokenStream::new(),
+            };
+            let kernel = reader.kernel(tokens, function);
+            unit.kernels.push(kernel);
+        } else {
+            reader.item(item, &mut unit.items);
+        }
+    }
+    if unit.kernels.is_empty() {
+        let loc = reader.loc(&module.ident);
+        reader.problems.push(
+            Diagnostic::new(Code::Attribute, loc, "a `#[kernel] mod` without a kernel")
+                .help("#[kernel(target = sm_80, warps = 4)]\npub fn name() {}"),
+        );
+    }
+    unit
+}
+
+/// `#[kernel]`, `#[kiln::kernel]`, with or without arguments.
+pub(crate) fn is_kernel(attr: &syn::Attribute) -> bool {
+    attr.path().segments.last().is_some_and(|segment| segment.ident == "kernel")
+}
+
+impl Reader<'_> {
+    fn kernel(&mut self, attr: TokenStream, item: &syn::ItemFn) -> Kernel {
+        let attr = self.kernel_attr(attr);
+        let signature = &item.sig;
+        let refuse = |reader: &mut Self, tokens: &dyn quote::ToTokens, headline: &str, help: &str| {
+            let loc = reader.loc(&tokens.to_token_stream());
+            let mut diagnostic = Diagnostic::new(Code::Signature, loc, headline.to_owned());
+            if !help.is_empty() {
+                diagnostic = diagnostic.help(help);
+            }
+            reader.problems.push(diagnostic);
+        };
+        if let syn::ReturnType::Type(_, ty) = &signature.output
+            && !matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty())
+        {
+            refuse(self, ty, "a kernel returns nothing", "out: TensorMut<f32, 1>");
+        }
+        if let Some(token) = &signature.asyncness {
+            refuse(self, token, "a kernel is not `async`", "");
+        }
+        if let Some(abi) = &signature.abi {
+            refuse(self, abi, "a kernel has no ABI of its own", "");
+        }
+        if let Some(variadic) = &signature.variadic {
+            refuse(self, variadic, "a kernel takes a fixed number of arguments", "");
+        }
+        if let Some(clause) = &signature.generics.where_clause {
+            refuse(self, clause, "bounds of a kernel stand at its parameters", "T: Float");
+        }
+        for param in &signature.generics.params {
+            if let syn::GenericParam::Lifetime(lifetime) = param {
+                refuse(self, lifetime, "a kernel has no lifetimes", "");
+            }
+        }
+        let mut facts = Vec::new();
+        for input in &signature.inputs {
+            match input {
+                syn::FnArg::Typed(typed) => {
+                    let list = self.param_facts(&typed.attrs);
+                    facts.push(list);
+                    if !matches!(&*typed.pat, syn::Pat::Ident(_)) {
+                        refuse(self, &typed.pat, "a kernel's parameter is a name", "x: Tensor<f32, 1>");
+                    }
+                }
+                syn::FnArg::Receiver(receiver) => {
+                    refuse(self, receiver, "a kernel has no `self`", "");
+                }
+            }
+        }
+        let function = Rc::new(self.function(signature, Some(&item.block)));
+        Kernel { attr, function, facts }
+    }
+
+    pub(super) fn item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {
+        match item {
+            syn::Item::Fn(function) => {
+                items.push(Item::Function(Rc::new(self.function(&function.sig, Some(&function.block)))));
+            }
+            syn::Item::Struct(item) => {
+                let mut fields = Vec::new();
+                for (index, field) in item.fields.iter().enumerate() {
+                    let name =
+                        field.ident.as_ref().map_or(index.to_string(), |ident| self.ident(ident).name);
+                    fields.push((name, self.ty(&field.ty, 0)));
+                }
+                items.push(Item::Struct(Rc::new(Struct {
+                    name: self.ident(&item.ident),
+                    generics: self.generics(&item.generics),
+                    fields,
+                })));
+            }
+            syn::Item::Const(item) => items.push(Item::Const(Rc::new(ConstItem {
+                name: self.ident(&item.ident),
+                ty: self.ty(&item.ty, 0),
+                value: self.expr(&item.expr, 0),
+            }))),
+            syn::Item::Impl(item) => self.impl_block(item, items),
+            syn::Item::Trait(item) => {
+                let mut out = Trait {
+                    name: self.ident(&item.ident),
+                    functions: Vec::new(),
+                    consts: Vec::new(),
+                };
+                for member in &item.items {
+                    if let syn::TraitItem::Fn(function) = member {
+                        out.functions
+                            .push(Rc::new(self.function(&function.sig, function.default.as_ref())));
+                    } else if let syn::TraitItem::Const(constant) = member {
+                        if let Some((_, value)) = &constant.default {
+                            out.consts.push(Rc::new(ConstItem {
+                                name: self.ident(&constant.ident),
+                                ty: self.ty(&constant.ty, 0),
+                                value: self.expr(value, 0),
+                            }));
+                        }
+                    } else {
+                        let loc = self.loc(member);
+                        self.refuse(loc, "this item of a trait", "traits have methods and constants");
+                    }
+                }
+                items.push(Item::Trait(Rc::new(out)));
+            }
+            syn::Item::Use(item) => {
+                let loc = self.loc(&item.tree);
+                use_names(&item.tree, &mut Vec::new(), &mut |path, name| {
+                    items.push(Item::Use(UseItem { path, name, loc }));
+                });
+            }
+            other => {
+                let loc = self.loc(other);
+                self.refuse(
+                    loc,
+                    "this item",
+                    "beside kernels there may be functions, structs, traits, impls, constants and `use`",
+                );
+            }
+        }
+    }
+
+    fn impl_block(&mut self, item: &syn::ItemImpl, items: &mut Vec<Item>) {
+        let mut out = Impl {
+            generics: self.generics(&item.generics),
+            of_trait: item
+                .trait_
+                .as_ref()
+                .and_then(|(path, _)| path.segments.last())
+                .map(|segment| segment.ident.to_string()),
+            ty: self.ty(&item.self_ty, 0),
+            functions: Vec::new(),
+            consts: Vec::new(),
+        };
+        for member in &item.items {
+            if let syn::ImplItem::Fn(function) = member {
+                out.functions.push(Rc::new(self.function(&function.sig, Some(&function.block))));
+            } else if let syn::ImplItem::Const(constant) = member {
+                out.consts.push(Rc::new(ConstItem {
+                    name: self.ident(&constant.ident),
+                    ty: self.ty(&constant.ty, 0),
+                    value: self.expr(&constant.expr, 0),
+                }));
+            } else {
+                let loc = self.loc(member);
+                self.refuse(loc, "this item of an `impl`", "an `impl` has functions and constants");
+            }
+        }
+        items.push(Item::Impl(Rc::new(out)));
+    }
+
+    fn generics(&mut self, generics: &syn::Generics) -> Vec<GenericParam> {
+        let mut out = Vec::new();
+        for param in &generics.params {
+            match param {
+                syn::GenericParam::Type(param) => {
+                    let bounds = param
+                        .bounds
+                        .iter()
+                        .filter_map(|bound| match bound {
+                            syn::TypeParamBound::Trait(bound) => {
+                                bound.path.segments.last().map(|s| s.ident.to_string())
+                            }
+                            _ => None,
+                        })
+                        .collect();
+                    out.push(GenericParam {
+                        name: self.ident(&param.ident),
+                        kind: GenericKind::Type(bounds),
+                    });
+                }
+                syn::GenericParam::Const(param) => out.push(GenericParam {
+                    name: self.ident(&param.ident),
+                    kind: GenericKind::Const(self.ty(&param.ty, 0)),
+                }),
+                syn::GenericParam::Lifetime(_) => {}
+            }
+        }
+        out
+    }
+
+    fn function(&mut self, signature: &syn::Signature, body: Option<&syn::Block>) -> Function {
+        let mut receiver = None;
+        let mut params = Vec::new();
+        for input in &signature.inputs {
+            match input {
+                syn::FnArg::Receiver(item) => {
+                    receiver = Some(match &item.kind {
+                        syn::ReceiverKind::Value => Receiver::Value,
+                        syn::ReceiverKind::Reference(_, _, None) => Receiver::Shared,
+                        syn::ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mutable,
+                        _ => {
+                            let loc = self.loc(item);
+                            self.refuse(loc, "a typed `self`", "write `self`, `&self` or `&mut self`");
+                            Receiver::Value
+                        }
+                    });
+                }
+                syn::FnArg::Typed(typed) => {
+                    params.push((self.pat(&typed.pat), self.ty(&typed.ty, 0)));
+                }
+            }
+        }
+        let result = match &signature.output {
+            syn::ReturnType::Default => None,
+            syn::ReturnType::Type(_, ty) => {
+                let ty = self.ty(ty, 0);
+                (!matches!(&ty.kind, TypeKind::Tuple(parts) if parts.is_empty())).then_some(ty)
+            }
+        };
+        Function {
+            name: self.ident(&signature.ident),
+            generics: self.generics(&signature.generics),
+            receiver,
+            params,
+            result,
+            body: body.map(|block| self.block(block, 0)),
+        }
+    }
+}
+
+/// Calls `each` with the path and the local name of every leaf of a `use`.
+fn use_names(
+    tree: &syn::UseTree,
+    prefix: &mut Vec<String>,
+    each: &mut impl FnMut(Vec<String>, String),
+) {
+    match tree {
+        syn::UseTree::Path(path) => {
+            prefix.push(path.ident.to_string());
+            use_names(&path.tree, prefix, each);
+            prefix.pop();
+        }
+        syn::UseTree::Name(name) => {
+            let mut path = prefix.clone();
+            path.push(name.ident.to_string());
+            each(path, name.ident.to_string());
+        }
+        syn::UseTree::Rename(rename) => {
+            let mut path = prefix.clone();
+            path.push(rename.ident.to_string());
+            each(path, rename.rename.to_string());
+        }
+        syn::UseTree::Glob(_) => each(prefix.clone(), "*".to_owned()),
+        syn::UseTree::Group(group) => {
+            for item in &group.items {
+                use_names(item, prefix, each);
+            }
+        }
+    }
+}

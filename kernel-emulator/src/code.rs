@@ -1,0 +1,662 @@
+//! The decoded form of a kernel: what the interpreter executes.
+//!
+//! One entry and every function it can reach become one flat array of [`Inst`]. Operands are slots
+//! of the warp's register file. Immediates and special registers have slots of their own, filled
+//! when a warp starts, so that an operand is always read in the same way.
+
+use crate::numeric::atomic::{FloatOp, IntOp};
+use crate::numeric::compare::Join;
+use crate::numeric::convert::{Conversion, Minifloat, Type as Scalar};
+use crate::numeric::format::{Overflow, Round};
+use crate::numeric::integer::Int;
+use crate::numeric::matrix::{BitOp, Element, IntElement};
+use crate::numeric::narrow::Half;
+use crate::numeric::scalar::{Clamp, Extreme, Property};
+
+pub(crate) mod ops;
+
+pub(crate) use ops::{
+    BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary, Lop3Pred,
+    NarrowBinary, NarrowTernary, NarrowUnary, SetHalves, SetResult, ShiftOp, W1, W2, W3,
+};
+
+/// Lanes of a warp.
+pub(crate) const LANES: usize = 32;
+/// One 32-bit register of a warp.
+pub(crate) type Words = [u32; LANES];
+/// One 64-bit register of a warp.
+pub(crate) type Doubles = [u64; LANES];
+
+/// A slot of the 32-bit bank; 8- and 16-bit registers live there too, zero-extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct W(pub(crate) u32);
+/// A slot of the 64-bit bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct D(pub(crate) u32);
+/// A slot of the 128-bit bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Q(pub(crate) u32);
+/// A slot of the predicate bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct P(pub(crate) u32);
+
+/// A slot of any bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    W(W),
+    D(D),
+    Q(Q),
+    P(P),
+}
+
+/// A predicate operand, perhaps negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pred {
+    pub(crate) slot: P,
+    pub(crate) negated: bool,
+}
+
+/// One decoded instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Inst {
+    pub(crate) guard: Option<Pred>,
+    pub(crate) class: Class,
+    pub(crate) op: Op,
+}
+
+/// How the interpreter's loop treats an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Executes for the lanes whose guard holds, and goes on.
+    Plain,
+    /// Branches, gathers lanes or waits.
+    Control,
+}
+
+/// Where an instruction comes from: beside the code, since only faults read it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Origin {
+    /// Line of the PTX text.
+    pub(crate) line: u32,
+    /// `.loc`: file index, line, column; all 0 where there is none.
+    pub(crate) source: (u32, u32, u32),
+}
+
+/// No instruction: the reconvergence point of a branch whose paths never meet.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// What an instruction does.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    // Arithmetic and logic on whole registers; see `exec/arith.rs`.
+    W1 { op: W1, d: W, a: W },
+    W2 { op: W2, d: W, a: W, b: W },
+    W3 { op: W3, d: W, a: W, b: W, c: W },
+    D1 { op: D1, d: D, a: D },
+    D2 { op: D2, d: D, a: D, b: D },
+    D3 { op: D3, d: D, a: D, b: D, c: D },
+    /// 64-bit shifts, whose amount is 32 bits wide.
+    ShiftD { op: ShiftOp, d: D, a: D, b: W },
+    /// `popc`, `clz`, `bfind` of 64 bits.
+    CountD { op: CountOp, d: W, a: D },
+    /// `mul.wide`, `mad.wide` of 32 bits.
+    Wide { signed: bool, d: D, a: W, b: W, c: Option<D> },
+    Bfi { d: W, a: W, b: W, c: W, e: W },
+    BfiD(Box<BitField>),
+    BfeD { signed: bool, d: D, a: D, b: W, c: W },
+    /// The carry chain: `d = a op b [op c] [op carry]`.
+    Carry(Box<Carry>),
+    /// `lop3` with a predicate.
+    Lop3Pred(Box<Lop3Pred>),
+    // Comparison and selection.
+    /// The plain form, which nearly every comparison is.
+    Setp { cmp: Compare, d: P, a: Slot, b: Slot },
+    /// With a second result or a third operand.
+    SetpJoin { cmp: Compare, results: Box<[Option<P>; 2]>, a: Slot, b: Slot, with: (Join, Pred) },
+    /// On two halves: low result, high result.
+    SetpHalves { cmp: HalfCompare, results: Box<[Option<P>; 2]>, a: W, b: W, with: (Join, Pred) },
+    Set { cmp: Compare, to: SetResult, d: W, a: Slot, b: Slot, with: (Join, Pred) },
+    SetHalves { cmp: HalfCompare, to: SetHalves, d: W, a: W, b: W, with: (Join, Pred) },
+    SelpW { d: W, a: W, b: W, p: Pred },
+    SelpD { d: D, a: D, b: D, p: Pred },
+    SelpQ { d: Q, a: Q, b: Q, p: Pred },
+    /// `slct`: `a` where `c >= 0`; `float` holds `.ftz` where `c` is an f32.
+    Slct { float: Option<bool>, d: Slot, a: Slot, b: Slot, c: W },
+    Testp { what: Property, d: P, a: Slot },
+    // Moves.
+    MovW { d: W, a: W },
+    MovD { d: D, a: D },
+    MovQ { d: Q, a: Q },
+    MovP { d: P, a: Pred },
+    /// `mov` between a register and the parts of a vector.
+    Pack { d: Slot, parts: Box<[Slot]>, part_bits: u32 },
+    Unpack { parts: Box<[Option<Slot>]>, a: Slot, part_bits: u32 },
+    Logic { op: Join, d: P, a: Pred, b: Pred },
+    Clock { d: Slot, what: Clock },
+    // Conversion; see `exec/convert.rs`.
+    Convert(Box<Convert>),
+    // Memory; see `exec/memory.rs`.
+    Load(Box<Load>),
+    Store(Box<Store>),
+    Atom(Box<Atom>),
+    Isspacep { d: P, a: D, space: Place },
+    Mapa { d: Slot, a: Slot, rank: W },
+    CtaRank { d: W, a: Slot },
+    // Asynchronous copies; see `exec/async_copy.rs`.
+    CpAsync(Box<CpAsync>),
+    CommitGroup,
+    WaitGroup { keep: u32 },
+    WaitAll,
+    CpArrive { barrier: Address, noinc: bool },
+    // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
+    Shfl(Box<Shfl>),
+    Vote { op: Vote, d: VoteResult, a: Pred, members: Members },
+    MatchAny { wide: bool, d: W, a: Slot, members: W },
+    MatchAll { wide: bool, d: Option<W>, p: Option<P>, a: Slot, members: W },
+    Redux { op: Redux, d: W, a: W, members: W },
+    Activemask { d: W },
+    Elect { d: Option<W>, p: P, members: W },
+    Ldmatrix(Box<Ldmatrix>),
+    Stmatrix(Box<Stmatrix>),
+    Movmatrix { d: W, a: W },
+    Mma(Box<Mma>),
+    WarpSync { members: W },
+    // Barriers and fences; see `exec/barrier.rs`.
+    Bar(Box<Bar>),
+    ClusterArrive,
+    ClusterWait,
+    Mbarrier(Box<Mbarrier>),
+    Fence,
+    Nanosleep,
+    // Control; see `machine/warp.rs`.
+    Bra { target: u32 },
+    BrxIdx { index: W, targets: Box<[u32]> },
+    Call(Box<Call>),
+    Ret,
+    Exit,
+    Trap { breakpoint: bool },
+    Vprintf { format: LocalSpot, arguments: LocalSpot, result: Option<LocalSpot> },
+    AssertFail { message: LocalSpot, file: LocalSpot, line: LocalSpot },
+    /// Hints without a meaning here: `prefetch`, `discard` of caches, `setmaxnreg`, `pmevent`.
+    Hint,
+}
+
+impl Op {
+    /// How the interpreter's loop treats it.
+    pub(crate) fn class(&self) -> Class {
+        match self {
+            Op::Bra { .. }
+            | Op::BrxIdx { .. }
+            | Op::Call(_)
+            | Op::Ret
+            | Op::Exit
+            | Op::Shfl(_)
+            | Op::Vote { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::Elect { .. }
+            | Op::Ldmatrix(_)
+            | Op::Stmatrix(_)
+            | Op::Movmatrix { .. }
+            | Op::Mma(_)
+            | Op::WarpSync { .. }
+            | Op::Bar(_)
+            | Op::ClusterArrive
+            | Op::ClusterWait
+            | Op::Mbarrier(_) => Class::Control,
+            Op::W1 { .. }
+            | Op::W2 { .. }
+            | Op::W3 { .. }
+            | Op::D1 { .. }
+            | Op::D2 { .. }
+            | Op::D3 { .. }
+            | Op::ShiftD { .. }
+            | Op::CountD { .. }
+            | Op::Wide { .. }
+            | Op::Bfi { .. }
+            | Op::BfiD(_)
+            | Op::BfeD { .. }
+            | Op::Carry(_)
+            | Op::Lop3Pred(_)
+            | Op::Setp { .. }
+            | Op::SetpJoin { .. }
+            | Op::SetpHalves { .. }
+            | Op::Set { .. }
+            | Op::SetHalves { .. }
+            | Op::SelpW { .. }
+            | Op::SelpD { .. }
+            | Op::SelpQ { .. }
+            | Op::Slct { .. }
+            | Op::Testp { .. }
+            | Op::MovW { .. }
+            | Op::MovD { .. }
+            | Op::MovQ { .. }
+            | Op::MovP { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::Logic { .. }
+            | Op::Clock { .. }
+            | Op::Convert(_)
+            | Op::Load(_)
+            | Op::Store(_)
+            | Op::Atom(_)
+            | Op::Isspacep { .. }
+            | Op::Mapa { .. }
+            | Op::CtaRank { .. }
+            | Op::CpAsync(_)
+            | Op::CommitGroup
+            | Op::WaitGroup { .. }
+            | Op::WaitAll
+            | Op::CpArrive { .. }
+            | Op::Activemask { .. }
+            | Op::Fence
+            | Op::Nanosleep
+            | Op::Trap { .. }
+            | Op::Vprintf { .. }
+            | Op::AssertFail { .. }
+            | Op::Hint => Class::Plain,
+        }
+    }
+
+    /// The lanes that it needs together, if it needs any.
+    pub(crate) fn members(&self) -> Option<Members> {
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "`class` names every instruction; most need no other lane"
+        )]
+        match self {
+            Op::Shfl(shfl) => Some(Members::Mask(shfl.members)),
+            Op::Vote { members, .. } => Some(*members),
+            Op::MatchAny { members, .. }
+            | Op::MatchAll { members, .. }
+            | Op::Redux { members, .. }
+            | Op::Elect { members, .. }
+            | Op::WarpSync { members } => Some(Members::Mask(*members)),
+            Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix { .. } | Op::Mma(_) => {
+                Some(Members::All)
+            }
+            Op::Bar(bar) if bar.aligned => Some(Members::All),
+            _ => None,
+        }
+    }
+}
+
+/// `cvt` in general.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Convert {
+    pub(crate) kind: ConvertKind,
+    pub(crate) d: Slot,
+    pub(crate) a: Slot,
+    /// The second operand of packed conversions: the low half.
+    pub(crate) b: Option<Slot>,
+    /// The third operand of `cvt.pack`.
+    pub(crate) c: Option<Slot>,
+}
+
+/// What `cvt` converts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ConvertKind {
+    /// One value; `extend` is the width that a narrow signed result is extended to.
+    Scalar { to: Scalar, from: Scalar, mode: Conversion, extend: u32 },
+    /// Two f32 to halves.
+    Halves { half: Half, mode: Conversion },
+    /// Two f32 to small floats.
+    Minis { mini: Minifloat, clamp: Clamp },
+    MinisFromHalves { mini: Minifloat, half: Half, clamp: Clamp },
+    MinisToHalves { mini: Minifloat, half: Half, clamp: Clamp },
+    Ue8m0 { round: Round, overflow: Overflow },
+    Ue8m0FromBf16 { round: Round, overflow: Overflow },
+    Ue8m0ToBf16,
+    /// `cvt.pack.sat`.
+    Pack { bits: u32, signed: bool },
+}
+
+/// Where an access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Generic,
+    Global,
+    /// Constant memory, which lies in global addresses here.
+    Const,
+    /// The parameters of the entry.
+    Param,
+    Local,
+    Shared,
+}
+
+/// `[base + offset]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) place: Place,
+    pub(crate) base: Base,
+    pub(crate) offset: i64,
+}
+
+/// What an address starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// A 32-bit register, zero-extended.
+    W(W),
+    D(D),
+    None,
+}
+
+/// How a loaded element fills a wider register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extend {
+    Zero,
+    /// To that many bits.
+    Sign(u32),
+}
+
+/// `ld`.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    pub(crate) address: Address,
+    /// Bytes of one element: 1, 2, 4, 8 or 16.
+    pub(crate) bytes: u32,
+    pub(crate) extend: Extend,
+    /// One per element; `None` for `_`.
+    pub(crate) targets: Box<[Option<Slot>]>,
+    pub(crate) acquire: bool,
+}
+
+/// `st`.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    pub(crate) address: Address,
+    pub(crate) bytes: u32,
+    pub(crate) sources: Box<[Slot]>,
+    pub(crate) release: bool,
+}
+
+/// `atom` and `red`.
+#[derive(Clone, Debug)]
+pub(crate) struct Atom {
+    pub(crate) address: Address,
+    pub(crate) op: AtomOp,
+    /// `None` for `red`.
+    pub(crate) d: Option<Slot>,
+    pub(crate) b: Slot,
+    pub(crate) c: Option<Slot>,
+    /// Further elements of `.v2`, `.v4`, `.v8`: source, and result if there is one.
+    pub(crate) more: Box<[(Slot, Option<Slot>)]>,
+}
+
+/// What an atomic operation does to the word in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomOp {
+    Int(IntOp, Int),
+    Cas(Int),
+    /// 128 bits: exchange.
+    Exchange128,
+    /// 128 bits: compare and swap.
+    Cas128,
+    F32(FloatOp),
+    F64(FloatOp),
+    Half(FloatOp, Half),
+    Half2(FloatOp, Half),
+}
+
+impl AtomOp {
+    /// Bytes of the word in memory.
+    pub(crate) const fn bytes(self) -> u32 {
+        match self {
+            AtomOp::Int(_, ty) | AtomOp::Cas(ty) => ty.bits() / 8,
+            AtomOp::Exchange128 | AtomOp::Cas128 => 16,
+            AtomOp::F32(_) | AtomOp::Half2(..) => 4,
+            AtomOp::F64(_) => 8,
+            AtomOp::Half(..) => 2,
+        }
+    }
+}
+
+/// `cp.async`.
+#[derive(Clone, Debug)]
+pub(crate) struct CpAsync {
+    pub(crate) to: Address,
+    pub(crate) from: Address,
+    /// 4, 8 or 16.
+    pub(crate) bytes: u32,
+    /// Bytes that are read; the others are zero.
+    pub(crate) source_bytes: Option<W>,
+    /// Where true, nothing is read and zeros are written.
+    pub(crate) ignore: Option<Pred>,
+}
+
+/// `shfl.sync`.
+#[derive(Clone, Debug)]
+pub(crate) struct Shfl {
+    pub(crate) mode: ShflMode,
+    pub(crate) d: Option<W>,
+    pub(crate) p: Option<P>,
+    pub(crate) a: W,
+    pub(crate) b: W,
+    pub(crate) c: W,
+    pub(crate) members: W,
+}
+
+/// Where a lane of `shfl` reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShflMode {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+/// `vote` operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vote {
+    All,
+    Any,
+    Uni,
+    Ballot,
+}
+
+/// Where a vote's result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VoteResult {
+    P(P),
+    W(W),
+}
+
+/// The lanes of a warp-wide instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Members {
+    /// A mask operand.
+    Mask(W),
+    /// Every lane: `.aligned` and instructions without a mask.
+    All,
+}
+
+/// `redux.sync` operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Redux {
+    Add,
+    MinS,
+    MinU,
+    MaxS,
+    MaxU,
+    And,
+    Or,
+    Xor,
+    FMin { which: Extreme, abs: bool, nan: bool },
+}
+
+/// `ldmatrix`.
+#[derive(Clone, Debug)]
+pub(crate) struct Ldmatrix {
+    pub(crate) shape: MatrixShape,
+    pub(crate) count: u32,
+    pub(crate) trans: bool,
+    pub(crate) address: Address,
+    pub(crate) targets: Box<[W]>,
+}
+
+/// `stmatrix`.
+#[derive(Clone, Debug)]
+pub(crate) struct Stmatrix {
+    pub(crate) shape: MatrixShape,
+    pub(crate) count: u32,
+    pub(crate) trans: bool,
+    pub(crate) address: Address,
+    pub(crate) sources: Box<[W]>,
+}
+
+/// The matrices of `ldmatrix` and `stmatrix`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MatrixShape {
+    /// 8 rows of 8 16-bit elements.
+    M8n8B16,
+}
+
+/// `mma.sync`.
+#[derive(Clone, Debug)]
+pub(crate) struct Mma {
+    pub(crate) kind: MmaKind,
+    pub(crate) d: Box<[Slot]>,
+    pub(crate) a: Box<[Slot]>,
+    pub(crate) b: Box<[Slot]>,
+    pub(crate) c: Box<[Slot]>,
+}
+
+/// The element types of `mma.sync`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MmaKind {
+    /// 16 rows; `half` accumulates in f16.
+    Float { a: Element, b: Element, half: bool },
+    /// 16 rows, or 8.
+    Int { a: IntElement, b: IntElement, rows: u32, saturate: bool },
+    Bits { op: BitOp },
+    /// 16 rows, or 8.
+    F64 { rows: u32, round: Round },
+}
+
+/// `bar` and `barrier`.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub(crate) kind: BarKind,
+    /// All lanes of a warp execute it together.
+    pub(crate) aligned: bool,
+    pub(crate) id: W,
+    pub(crate) threads: Option<W>,
+}
+
+/// What a barrier instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarKind {
+    Sync,
+    Arrive,
+    RedPopc { d: W, a: Pred },
+    RedAnd { d: P, a: Pred },
+    RedOr { d: P, a: Pred },
+}
+
+/// `mbarrier`.
+#[derive(Clone, Debug)]
+pub(crate) struct Mbarrier {
+    pub(crate) address: Address,
+    pub(crate) kind: MbarrierKind,
+}
+
+/// What an mbarrier instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MbarrierKind {
+    Init { count: W },
+    Inval,
+    Arrive { state: Option<D>, count: Option<W>, expect: Option<W>, drop: bool, no_complete: bool },
+    ExpectTx { bytes: W },
+    CompleteTx { bytes: W },
+    /// `test_wait`, `try_wait`: the state or the parity that is waited for.
+    Wait { d: P, phase: Slot, parity: bool, blocking: bool },
+    PendingCount { d: W, state: D },
+}
+
+/// A place in the local frame: byte offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LocalSpot {
+    pub(crate) offset: u32,
+}
+
+/// `call` of a function of the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// First instruction of the callee.
+    pub(crate) target: u32,
+    /// Local bytes copied in: from, to, bytes.
+    pub(crate) arguments: Box<[(u32, u32, u32)]>,
+    /// Local bytes copied back: from, to, bytes.
+    pub(crate) results: Box<[(u32, u32, u32)]>,
+    /// Register parameters: from, to.
+    pub(crate) registers_in: Box<[(Slot, Slot)]>,
+    pub(crate) registers_out: Box<[(Slot, Slot)]>,
+}
+
+/// What a slot holds when a warp starts, beside what a kernel writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Preset {
+    Word(u32),
+    Double(u64),
+    Special(Special),
+    /// The shared-space address of an offset in the block's shared memory.
+    Shared(u32),
+    /// The same, from the start of its dynamic part.
+    DynamicShared(u32),
+    /// The generic address of a module-scope variable, plus bytes.
+    Global { variable: u32, offset: i64 },
+}
+
+/// A special register whose value does not change while a warp lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Special {
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    Laneid,
+    Warpid,
+    Nwarpid,
+    Smid,
+    Nsmid,
+    Gridid,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSmemSize,
+    TotalSmemSize,
+    ClusterCtarank,
+    ClusterNctarank,
+    ClusterCtaid(u8),
+    ClusterNctaid(u8),
+    Clusterid(u8),
+    Nclusterid(u8),
+}
+
+/// One entry, ready to run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    pub(crate) insts: Vec<Inst>,
+    pub(crate) origins: Vec<Origin>,
+    /// Where the paths of the branch at this index meet again, or [`NOWHERE`].
+    pub(crate) joins: Vec<u32>,
+    /// Slots of each bank that a kernel writes; presets follow them.
+    pub(crate) words: u32,
+    pub(crate) doubles: u32,
+    pub(crate) quads: u32,
+    pub(crate) preds: u32,
+    pub(crate) word_presets: Vec<Preset>,
+    pub(crate) double_presets: Vec<Preset>,
+    /// `true` and `false`.
+    pub(crate) pred_presets: Vec<bool>,
+    /// Bytes of local memory of a thread.
+    pub(crate) local_bytes: u32,
+    /// Bytes of static shared memory, from the start of the block's shared memory.
+    pub(crate) static_shared_bytes: u32,
+    pub(crate) param_bytes: u32,
+    /// Names of the registers of the word, double, quad and predicate banks, for faults.
+    pub(crate) names: [Vec<String>; 4],
+}

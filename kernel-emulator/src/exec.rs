@@ -1,0 +1,146 @@
+//! Executing one instruction for the lanes of a mask.
+//!
+//! The files mirror those of the instruction table: arithmetic, conversion, memory, matrices,
+//! asynchronous copies, barriers, control.
+
+pub(crate) mod arith;
+pub(crate) mod async_copy;
+pub(crate) mod barrier;
+pub(crate) mod compare;
+pub(crate) mod control;
+pub(crate) mod convert;
+pub(crate) mod matrix;
+pub(crate) mod memory;
+pub(crate) mod moves;
+pub(crate) mod print;
+
+use crate::code::{Op, Slot};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::{Context, Flow, Warp};
+
+/// Executes an instruction that the warp's loop does not handle itself.
+#[inline]
+pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) -> Run<Flow> {
+    match op {
+        Op::W1 { op, d, a } => arith::w1(&mut warp.regs, *op, *d, *a, mask),
+        Op::W2 { op, d, a, b } => arith::w2(&mut warp.regs, *op, *d, *a, *b, mask),
+        Op::W3 { op, d, a, b, c } => arith::w3(&mut warp.regs, *op, *d, *a, *b, *c, mask),
+        Op::D1 { op, d, a } => arith::d1(&mut warp.regs, *op, *d, *a, mask),
+        Op::D2 { op, d, a, b } => arith::d2(&mut warp.regs, *op, *d, *a, *b, mask),
+        Op::D3 { op, d, a, b, c } => arith::d3(&mut warp.regs, *op, *d, *a, *b, *c, mask),
+        Op::ShiftD { op, d, a, b } => arith::shift_d(&mut warp.regs, *op, *d, *a, *b, mask),
+        Op::CountD { op, d, a } => arith::count_d(&mut warp.regs, *op, *d, *a, mask),
+        Op::Wide { signed, d, a, b, c } => {
+            arith::wide(&mut warp.regs, *signed, *d, (*a, *b, *c), mask);
+        }
+        Op::Bfi { d, a, b, c, e } => arith::bfi(&mut warp.regs, *d, [*a, *b, *c, *e], mask),
+        Op::BfiD(field) => arith::bfi_d(&mut warp.regs, field, mask),
+        Op::BfeD { signed, d, a, b, c } => {
+            arith::bfe_d(&mut warp.regs, *signed, *d, (*a, *b, *c), mask);
+        }
+        Op::Carry(carry) => arith::carry(warp, carry, mask),
+        Op::Lop3Pred(op) => arith::lop3_pred(&mut warp.regs, op, mask),
+        Op::Setp { cmp, d, a, b } => compare::setp(&mut warp.regs, *cmp, *d, *a, *b, mask),
+        Op::SetpJoin { cmp, results, a, b, with } => {
+            compare::setp_join(&mut warp.regs, *cmp, **results, (*a, *b), *with, mask);
+        }
+        Op::SetpHalves { cmp, results, a, b, with } => {
+            compare::setp_halves(&mut warp.regs, *cmp, **results, (*a, *b), *with, mask);
+        }
+        Op::Set { cmp, to, d, a, b, with } => {
+            compare::set(&mut warp.regs, (*cmp, *to), *d, (*a, *b), *with, mask);
+        }
+        Op::SetHalves { cmp, to, d, a, b, with } => {
+            compare::set_halves(&mut warp.regs, (*cmp, *to), *d, (*a, *b), *with, mask);
+        }
+        Op::SelpW { d, a, b, p } => compare::selp_w(&mut warp.regs, *d, *a, *b, *p, mask),
+        Op::SelpD { d, a, b, p } => compare::selp_d(&mut warp.regs, *d, *a, *b, *p, mask),
+        Op::SelpQ { d, a, b, p } => compare::selp_q(&mut warp.regs, *d, *a, *b, *p, mask),
+        Op::Slct { float, d, a, b, c } => {
+            compare::slct(&mut warp.regs, *float, *d, (*a, *b, *c), mask);
+        }
+        Op::Testp { what, d, a } => compare::testp(&mut warp.regs, *what, *d, *a, mask),
+        Op::MovW { d, a } => {
+            let (value, defined) = (*warp.regs.w(*a), warp.regs.w_defined(*a));
+            warp.regs.set_w(*d, &value, mask, defined);
+        }
+        Op::MovD { d, a } => {
+            let (value, defined) = (*warp.regs.d(*a), warp.regs.d_defined(*a));
+            warp.regs.set_d(*d, &value, mask, defined);
+        }
+        Op::MovQ { d, a } => warp.regs.copy(Slot::Q(*a), Slot::Q(*d), mask),
+        Op::MovP { d, a } => {
+            let (value, defined) = (warp.regs.pred(*a), warp.regs.p_defined(a.slot));
+            warp.regs.set_p(*d, value, mask, defined);
+        }
+        Op::Pack { d, parts, part_bits } => {
+            moves::pack(&mut warp.regs, *d, parts, *part_bits, mask);
+        }
+        Op::Unpack { parts, a, part_bits } => {
+            moves::unpack(&mut warp.regs, parts, *a, *part_bits, mask);
+        }
+        Op::Logic { op, d, a, b } => compare::logic(&mut warp.regs, *op, *d, (*a, *b), mask),
+        Op::Clock { d, what } => moves::clock(cx, warp, *d, *what, mask),
+        Op::Convert(convert) => convert::convert(&mut warp.regs, convert, mask),
+        Op::Load(load) => memory::load(cx, warp, load, mask)?,
+        Op::Store(store) => memory::store(cx, warp, store, mask)?,
+        Op::Atom(atom) => memory::atomic::atom(cx, warp, atom, mask)?,
+        Op::Isspacep { d, a, space } => memory::isspacep(cx, warp, *d, *a, *space, mask),
+        Op::Mapa { d, a, rank } => memory::mapa(cx, warp, *d, (*a, *rank), mask)?,
+        Op::CtaRank { d, a } => memory::cta_rank(warp, *d, *a, mask),
+        Op::CpAsync(copy) => async_copy::issue(cx, warp, copy, mask)?,
+        Op::CommitGroup => warp.copies.commit(mask),
+        Op::WaitGroup { keep } => async_copy::wait(cx, warp, Some(*keep), mask)?,
+        Op::WaitAll => async_copy::wait(cx, warp, None, mask)?,
+        Op::CpArrive { barrier, noinc } => {
+            async_copy::arrive(cx, warp, *barrier, *noinc, mask)?;
+        }
+        Op::Shfl(shfl) => control::shfl(warp, shfl, mask)?,
+        Op::Vote { op, d, a, members } => control::vote(warp, *op, *d, *a, *members, mask),
+        Op::MatchAny { wide: _, d, a, members } => {
+            control::match_any(warp, *d, *a, *members, mask);
+        }
+        Op::MatchAll { wide: _, d, p, a, members } => {
+            control::match_all(warp, (*d, *p), *a, *members, mask);
+        }
+        Op::Redux { op, d, a, members } => control::redux(warp, *op, *d, *a, *members, mask),
+        Op::Activemask { d } => warp.regs.set_w(*d, &[mask; 32], mask, mask),
+        Op::Elect { d, p, members } => control::elect(warp, *d, *p, *members, mask),
+        Op::Ldmatrix(op) => matrix::ldmatrix(cx, warp, op, mask)?,
+        Op::Stmatrix(op) => matrix::stmatrix(cx, warp, op, mask)?,
+        Op::Movmatrix { d, a } => matrix::movmatrix(warp, *d, *a, mask)?,
+        Op::Mma(mma) => matrix::mma(warp, mma, mask)?,
+        Op::WarpSync { .. } | Op::Hint => {}
+        Op::Bar(bar) => return barrier::bar(cx, warp, bar, mask),
+        Op::ClusterArrive => return barrier::cluster_arrive(cx, warp, mask),
+        Op::ClusterWait => return barrier::cluster_wait(cx, warp, mask),
+        Op::Mbarrier(op) => return barrier::mbarrier(cx, warp, op, mask),
+        Op::Fence => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
+        Op::Nanosleep => return Ok(Flow::Yield),
+        Op::Trap { breakpoint } => {
+            let name = if *breakpoint { "brkpt" } else { "trap" };
+            let lane = mask.trailing_zeros();
+            return Err(Trap::new(FaultKind::Trap, format!("the kernel executed `{name}`")).lane(lane));
+        }
+        Op::Vprintf { format, arguments, result } => {
+            print::vprintf(cx, warp, *format, *arguments, *result, mask)?;
+        }
+        Op::AssertFail { message, file, line } => {
+            return Err(print::assert_fail(cx, warp, [*message, *file, *line], mask));
+        }
+        Op::Bra { .. } | Op::BrxIdx { .. } | Op::Call(_) | Op::Ret | Op::Exit => {
+            unreachable!("the warp's loop branches itself")
+        }
+    }
+    Ok(Flow::Next)
+}
+
+/// The fault of using lanes of a register that were never written.
+#[cold]
+pub(crate) fn uninitialised(warp: &Warp, slot: Slot, lanes: u32, use_: &str) -> Box<Trap> {
+    let detail = format!("was never written, or comes from a value that was not, and {use_}");
+    let mut trap = Trap::new(FaultKind::Uninitialised, detail).lane(lanes.trailing_zeros());
+    trap.slot = Some(slot);
+    trap.unwritten = warp.unwritten;
+    trap
+}

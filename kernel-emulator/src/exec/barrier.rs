@@ -1,0 +1,427 @@
+//! `bar`, `barrier`, `barrier.cluster`, `mbarrier` (PTX ISA 9.7.13).
+
+use super::memory::{Access, addresses, place, resolve};
+use crate::code::{
+    Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W,
+};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::warp::{lane_number, lanes};
+use crate::machine::{Context, Flow, NamedBarrier, State, Warp};
+use crate::memory::access::WordMemory;
+
+/// The value of an operand that must be the same in every lane.
+fn uniform(warp: &Warp, slot: W, mask: u32, what: &str) -> Run<u32> {
+    let undefined = mask & !warp.regs.w_defined(slot);
+    if undefined != 0 {
+        let use_ = format!("is {what}");
+        return Err(super::uninitialised(warp, Slot::W(slot), undefined, &use_));
+    }
+    let values = warp.regs.w(slot);
+    let first = values[mask.trailing_zeros() as usize];
+    match lanes(mask).find(|&lane| values[lane] != first) {
+        None => Ok(first),
+        Some(lane) => Err(Trap::new(
+            FaultKind::IllegalOperand,
+            format!("{what} differs between the lanes of a warp: {first} and {}", values[lane]),
+        )
+        .lane(lane_number(lane))),
+    }
+}
+
+/// `bar.sync`, `bar.arrive`, `bar.red`, and `barrier` in their place.
+pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) -> Run<Flow> {
+    let id = uniform(warp, op.id, mask, "the barrier number")?;
+    let all = cx.launch.warps() * 32;
+    let required = match op.threads {
+        None => all,
+        Some(slot) => uniform(warp, slot, mask, "the number of threads of a barrier")?,
+    };
+    let illegal = |detail: String| Err(Trap::new(FaultKind::IllegalOperand, detail));
+    if id >= 16 {
+        return illegal(format!("barrier number {id}; there are 16"));
+    }
+    if required == 0 || !required.is_multiple_of(32) {
+        return illegal(format!("{required} threads at barrier {id}, which is not a multiple of 32"));
+    }
+    if required > all {
+        return illegal(format!("{required} threads at barrier {id}, in a block of {all}"));
+    }
+    if op.aligned && mask != warp.initial {
+        let gone = warp.initial & !mask;
+        return Err(Trap::new(
+            FaultKind::BarrierDivergence,
+            format!(
+                "barrier {id} is reached by lanes {mask:#010x} of the warp, but lanes {gone:#010x} have left the kernel"
+            ),
+        )
+        .lane(gone.trailing_zeros()));
+    }
+    let barrier = &mut cx.block().barriers[id as usize];
+    if barrier.required == 0 {
+        (barrier.required, barrier.arrived, barrier.popc) = (required, 0, 0);
+        (barrier.all, barrier.any) = (true, false);
+    } else if barrier.required != required {
+        let other = barrier.required;
+        return Err(Trap::new(
+            FaultKind::BarrierDivergence,
+            format!("barrier {id} is reached here for {required} threads, while others wait at it for {other}"),
+        ));
+    }
+    let predicate = match op.kind {
+        BarKind::Sync | BarKind::Arrive => None,
+        BarKind::RedPopc { a, .. } | BarKind::RedAnd { a, .. } | BarKind::RedOr { a, .. } => {
+            Some(a)
+        }
+    };
+    if let Some(a) = predicate {
+        let undefined = mask & !warp.regs.p_defined(a.slot);
+        if undefined != 0 {
+            let use_ = "is reduced over a barrier";
+            return Err(super::uninitialised(warp, Slot::P(a.slot), undefined, use_));
+        }
+        let yes = warp.regs.pred(a) & mask;
+        barrier.popc += yes.count_ones();
+        barrier.all &= yes == mask;
+        barrier.any |= yes != 0;
+    }
+    // A whole warp counts as 32 threads, also where the block ends inside it.
+    barrier.arrived += if mask == warp.initial { 32 } else { mask.count_ones() };
+    if barrier.arrived > barrier.required {
+        let (arrived, required) = (barrier.arrived, barrier.required);
+        return Err(Trap::new(
+            FaultKind::BarrierDivergence,
+            format!("{arrived} threads arrived at barrier {id}, which is for {required}"),
+        ));
+    }
+    let generation = barrier.generation;
+    if barrier.arrived == barrier.required {
+        barrier.generation += 1;
+        barrier.required = 0;
+        barrier.result = (barrier.popc, barrier.all, barrier.any);
+        let done = *barrier;
+        cx.block().events += 1;
+        results(warp, &op.kind, done, mask);
+        return Ok(Flow::Next);
+    }
+    if matches!(op.kind, BarKind::Arrive) {
+        return Ok(Flow::Next);
+    }
+    let id = u8::try_from(id).expect("checked against 16");
+    Ok(Flow::Wait(State::Barrier { id, generation }))
+}
+
+/// A fragment goes on behind a barrier: the results of a reduction.
+pub(crate) fn finish(warp: &mut Warp, inst: &Inst, barrier: NamedBarrier, mask: u32) {
+    if let Op::Bar(bar) = &inst.op {
+        results(warp, &bar.kind, barrier, mask);
+    }
+}
+
+fn results(warp: &mut Warp, kind: &BarKind, barrier: NamedBarrier, mask: u32) {
+    let (popc, all, any) = barrier.result;
+    let everywhere = |yes: bool| if yes { u32::MAX } else { 0 };
+    match *kind {
+        BarKind::Sync | BarKind::Arrive => {}
+        BarKind::RedPopc { d, .. } => warp.regs.set_w(d, &[popc; LANES], mask, u32::MAX),
+        BarKind::RedAnd { d, .. } => warp.regs.set_p(d, everywhere(all), mask, u32::MAX),
+        BarKind::RedOr { d, .. } => warp.regs.set_p(d, everywhere(any), mask, u32::MAX),
+    }
+}
+
+/// `barrier.cluster.arrive`
+pub(crate) fn cluster_arrive(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> Run<Flow> {
+    let barrier = &mut cx.cluster.barrier;
+    let again = mask & warp.cluster_arrived;
+    if again != 0 {
+        let detail = "a thread arrives twice at the cluster barrier without waiting between";
+        return Err(Trap::new(FaultKind::BarrierDivergence, detail).lane(again.trailing_zeros()));
+    }
+    warp.cluster_arrived |= mask;
+    warp.cluster_generation = barrier.generation;
+    barrier.arrived += mask.count_ones();
+    cluster_check(cx);
+    Ok(Flow::Next)
+}
+
+/// Completes the cluster barrier if every thread that has not left arrived.
+pub(crate) fn cluster_check(cx: &mut Context<'_>) {
+    let threads = cx.cluster.threads;
+    let barrier = &mut cx.cluster.barrier;
+    if barrier.arrived > 0 && barrier.arrived >= threads {
+        barrier.arrived = 0;
+        barrier.generation += 1;
+    }
+}
+
+/// `barrier.cluster.wait`
+pub(crate) fn cluster_wait(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> Run<Flow> {
+    let early = mask & !warp.cluster_arrived;
+    if early != 0 {
+        let detail = "a thread waits at the cluster barrier without having arrived";
+        return Err(Trap::new(FaultKind::BarrierDivergence, detail).lane(early.trailing_zeros()));
+    }
+    warp.cluster_arrived &= !mask;
+    let generation = warp.cluster_generation;
+    if cx.cluster.barrier.generation == generation {
+        return Ok(Flow::Wait(State::Cluster { generation }));
+    }
+    Ok(Flow::Next)
+}
+
+/// An mbarrier object, as it lies in its 64 bits. The manual leaves the format open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Object {
+    /// Arrivals that the current phase still waits for.
+    pending: u32,
+    /// Arrivals of the next phase.
+    expected: u32,
+    /// Bytes that the current phase still waits for; may be negative for a while.
+    tx: i32,
+    /// Parity of the current phase.
+    phase: bool,
+}
+
+/// The largest count of arrivals and of bytes.
+const LIMIT: u32 = (1 << 20) - 1;
+
+impl Object {
+    #[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the word")]
+    const fn decode(word: u64) -> Option<Object> {
+        if word >> 63 == 0 {
+            return None;
+        }
+        Some(Object {
+            pending: word as u32 & LIMIT,
+            expected: (word >> 20) as u32 & LIMIT,
+            tx: ((word >> 40) as i32) << 10 >> 10,
+            phase: word >> 62 & 1 != 0,
+        })
+    }
+
+    fn encode(self) -> u64 {
+        1 << 63
+            | u64::from(self.phase) << 62
+            | u64::from(self.tx.cast_unsigned() & 0x3F_FFFF) << 40
+            | u64::from(self.expected) << 20
+            | u64::from(self.pending)
+    }
+
+    /// Starts the next phase if nothing is pending.
+    fn settle(&mut self) {
+        if self.pending == 0 && self.tx == 0 {
+            self.phase = !self.phase;
+            self.pending = self.expected;
+        }
+    }
+
+    fn arrive(&mut self, count: u32) -> Run<()> {
+        if count == 0 || count > self.pending {
+            let pending = self.pending;
+            return Err(Trap::new(
+                FaultKind::IllegalOperand,
+                format!("{count} arrivals at an mbarrier whose phase waits for {pending}"),
+            ));
+        }
+        self.pending -= count;
+        self.settle();
+        Ok(())
+    }
+
+    fn add_bytes(&mut self, bytes: i64) -> Run<()> {
+        let tx = i64::from(self.tx) + bytes;
+        match i32::try_from(tx) {
+            Ok(tx) if tx.unsigned_abs() <= LIMIT => {
+                self.tx = tx;
+                Ok(())
+            }
+            Ok(_) | Err(_) => Err(Trap::new(
+                FaultKind::IllegalOperand,
+                format!("the byte count of an mbarrier would become {tx}, beyond {LIMIT}"),
+            )),
+        }
+    }
+}
+
+/// A lane's value of an operand, which must be defined.
+fn operand(warp: &Warp, slot: Slot, lane: usize) -> Run<u64> {
+    if warp.regs.defined(slot) >> lane & 1 == 0 {
+        return Err(super::uninitialised(warp, slot, 1 << lane, "is an operand of an mbarrier"));
+    }
+    Ok(warp.regs.wide(slot)[lane])
+}
+
+fn operand_w(warp: &Warp, slot: Option<W>, lane: usize) -> Run<Option<u32>> {
+    slot.map(|slot| operand(warp, Slot::W(slot), lane).map(|v| u32::try_from(v).expect("32 bits")))
+        .transpose()
+}
+
+/// The block and word of each lane's mbarrier.
+fn locate(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    address: &Address,
+    mask: u32,
+) -> Run<[(usize, usize); LANES]> {
+    let at = addresses(warp, address, mask)?;
+    let mut out = [(0, 0); LANES];
+    let mut rest = mask;
+    while rest != 0 {
+        let (place, same, local) = if address.place == Place::Generic {
+            resolve(&at, rest)
+        } else {
+            (address.place, rest, at)
+        };
+        if place != Place::Shared {
+            let lane = rest.trailing_zeros();
+            let detail = "an mbarrier outside shared memory";
+            return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane));
+        }
+        let (block, offsets, done) = place::shared(cx, &local, 8, same, Access::Atomic)?;
+        for lane in lanes(done) {
+            out[lane] = (block, usize::try_from(offsets[lane] / 8).expect("shared memory is small"));
+        }
+        rest &= !done;
+    }
+    Ok(out)
+}
+
+fn object(cx: &Context<'_>, (block, word): (usize, usize), lane: usize) -> Run<Object> {
+    let (value, written) = cx.cluster.blocks[block].shared.word(word);
+    let object = if written == 0xFF { Object::decode(value) } else { None };
+    object.ok_or_else(|| {
+        Trap::new(FaultKind::Uninitialised, "an mbarrier that was not initialised")
+            .lane(lane_number(lane))
+    })
+}
+
+fn put(cx: &mut Context<'_>, (block, word): (usize, usize), value: u64) {
+    let block = &mut cx.cluster.blocks[block];
+    block.shared.put(word, value, 0xFF);
+    block.events += 1;
+}
+
+/// `mbarrier`, all forms.
+pub(crate) fn mbarrier(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    op: &Mbarrier,
+    mask: u32,
+) -> Run<Flow> {
+    if let MbarrierKind::PendingCount { d, state } = op.kind {
+        let value = warp.regs.d(state).map(|state| state & u64::from(LIMIT));
+        let defined = warp.regs.d_defined(state);
+        warp.regs.set_wide(Slot::W(d), &value, mask, defined);
+        return Ok(Flow::Next);
+    }
+    let places = locate(cx, warp, &op.address, mask)?;
+    if let MbarrierKind::Wait { d, phase, parity, blocking } = op.kind {
+        return wait(cx, warp, &places, (d, phase, parity, blocking), mask);
+    }
+    let mut states = [0; LANES];
+    for lane in lanes(mask) {
+        states[lane] = one(cx, warp, op.kind, places[lane], lane)
+            .map_err(|trap| if trap.lane.is_some() { trap } else { trap.lane(lane_number(lane)) })?;
+    }
+    if let MbarrierKind::Arrive { state: Some(state), .. } = op.kind {
+        warp.regs.set_d(state, &states, mask, u32::MAX);
+    }
+    Ok(Flow::Next)
+}
+
+/// One lane's operation; the state before it.
+fn one(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    kind: MbarrierKind,
+    at: (usize, usize),
+    lane: usize,
+) -> Run<u64> {
+    if let MbarrierKind::Init { count } = kind {
+        let count = operand_w(warp, Some(count), lane)?.expect("init has a count");
+        if count == 0 || count > LIMIT {
+            let detail = format!("an mbarrier for {count} arrivals; 1 to {LIMIT} are possible");
+            return Err(Trap::new(FaultKind::IllegalOperand, detail));
+        }
+        let object = Object { pending: count, expected: count, tx: 0, phase: false };
+        put(cx, at, object.encode());
+        return Ok(0);
+    }
+    let mut object = object(cx, at, lane)?;
+    let before = object.encode();
+    match kind {
+        MbarrierKind::Init { .. } | MbarrierKind::Wait { .. } | MbarrierKind::PendingCount { .. } => {
+            unreachable!("handled by the caller")
+        }
+        MbarrierKind::Inval => {
+            put(cx, at, 0);
+            return Ok(0);
+        }
+        MbarrierKind::Arrive { count, expect, drop, no_complete, .. } => {
+            if let Some(bytes) = operand_w(warp, expect, lane)? {
+                object.add_bytes(i64::from(bytes))?;
+            }
+            let count = operand_w(warp, count, lane)?.unwrap_or(1);
+            if no_complete && count >= object.pending {
+                let detail = "an arrival with .noComplete completes the phase of its mbarrier";
+                return Err(Trap::new(FaultKind::IllegalOperand, detail));
+            }
+            if drop {
+                object.expected = object.expected.saturating_sub(count);
+            }
+            object.arrive(count)?;
+        }
+        MbarrierKind::ExpectTx { bytes } => {
+            let bytes = operand(warp, Slot::W(bytes), lane)?.cast_signed();
+            object.add_bytes(bytes)?;
+        }
+        MbarrierKind::CompleteTx { bytes } => {
+            let bytes = operand(warp, Slot::W(bytes), lane)?.cast_signed();
+            object.add_bytes(-bytes)?;
+            object.settle();
+        }
+    }
+    put(cx, at, object.encode());
+    Ok(before)
+}
+
+/// `test_wait`, `try_wait`. Where no lane's phase is over, `try_wait` waits for something to happen.
+fn wait(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    places: &[(usize, usize); LANES],
+    (d, phase, parity, blocking): (crate::code::P, Slot, bool, bool),
+    mask: u32,
+) -> Run<Flow> {
+    let mut done = 0;
+    for lane in lanes(mask) {
+        let current = object(cx, places[lane], lane)?.phase;
+        let waited = operand(warp, phase, lane)?;
+        let waited = if parity { waited & 1 != 0 } else { waited >> 62 & 1 != 0 };
+        done |= u32::from(current != waited) << lane;
+    }
+    if done == 0 && blocking && !warp.timeout {
+        return Ok(Flow::Retry(State::Event { seen: cx.block().events }));
+    }
+    warp.regs.set_p(d, done, mask, u32::MAX);
+    Ok(if done == 0 { Flow::Yield } else { Flow::Next })
+}
+
+/// The arrival of `cp.async.mbarrier.arrive`, whose copies have landed.
+pub(crate) fn copy_arrive(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    barrier: Address,
+    noinc: bool,
+    mask: u32,
+) -> Run<()> {
+    let places = locate(cx, warp, &barrier, mask)?;
+    for lane in lanes(mask) {
+        let mut object = object(cx, places[lane], lane)?;
+        if !noinc {
+            object.pending += 1;
+        }
+        object.arrive(1)?;
+        put(cx, places[lane], object.encode());
+    }
+    Ok(())
+}

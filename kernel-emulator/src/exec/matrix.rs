@@ -1,0 +1,269 @@
+//! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync` (PTX ISA 9.7.14).
+
+use super::memory::{Access, addresses, place, resolve};
+use crate::code::{
+    Address, Doubles, LANES, Ldmatrix, MatrixShape, Mma, MmaKind, Place, Slot, Stmatrix, W, Words,
+};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::{Context, Warp};
+use crate::numeric::fragment;
+use crate::numeric::matrix::{self, Accumulate};
+
+/// Matrix instructions need all 32 lanes.
+fn whole(mask: u32) -> Run<()> {
+    if mask == u32::MAX {
+        return Ok(());
+    }
+    Err(Trap::new(
+        FaultKind::WarpDivergence,
+        format!("a matrix instruction needs all 32 lanes, only {mask:#010x} are there"),
+    )
+    .lane((!mask).trailing_zeros()))
+}
+
+/// The rows of matrices in shared memory: the block and offset of each address lane.
+fn rows(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    address: &Address,
+    lanes: u32,
+    access: Access,
+) -> Run<(usize, Doubles, Doubles)> {
+    let at = addresses(warp, address, lanes)?;
+    let at = if address.place == Place::Generic {
+        let (place, same, local) = resolve(&at, lanes);
+        if place != Place::Shared || same != lanes {
+            let lane = lanes.trailing_zeros();
+            let detail = "a matrix row outside shared memory";
+            return Err(Trap::new(FaultKind::WrongSpace, detail)
+                .lane(lane)
+                .address(at[lane as usize]));
+        }
+        local
+    } else {
+        at
+    };
+    let (block, offsets, same) = place::shared(cx, &at, 16, lanes, access)?;
+    if same != lanes {
+        let lane = (lanes & !same).trailing_zeros();
+        let detail = "the rows of one matrix instruction lie in the shared memory of two blocks";
+        return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane));
+    }
+    let memory = &cx.cluster.blocks[block].shared;
+    place::flying(memory, &offsets, &at, 16, lanes, access)?;
+    // Eight rows of 16 bytes are served at a time.
+    cx.counters.shared_bank_conflicts += place::conflicts(&offsets, 16, lanes);
+    Ok((block, offsets, at))
+}
+
+/// `ldmatrix`.
+pub(crate) fn ldmatrix(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    op: &Ldmatrix,
+    mask: u32,
+) -> Run<()> {
+    whole(mask)?;
+    let MatrixShape::M8n8B16 = op.shape;
+    let lanes = u32::MAX >> (32 - 8 * op.count);
+    let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Load)?;
+    let memory = &cx.cluster.blocks[block].shared;
+    for (matrix, target) in op.targets.iter().enumerate() {
+        let mut tile = [[0u16; 8]; 8];
+        let mut written = 0u32;
+        for (row, tile) in tile.iter_mut().enumerate() {
+            let lane = fragment::row_address_lane(matrix, row);
+            let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
+            let (words, whole) = memory.row(offset);
+            if !whole {
+                let lane = u32::try_from(lane).expect("32 lanes");
+                warp.unwritten = Some((warp.pc, lane, at[lane as usize]));
+            }
+            written |= u32::from(whole) << row;
+            let [low, high] = words.map(u64::to_le_bytes);
+            for (i, half) in low.chunks_exact(2).chain(high.chunks_exact(2)).enumerate() {
+                tile[i] = u16::from_le_bytes([half[0], half[1]]);
+            }
+        }
+        let value = fragment::load_matrix(&tile, op.trans);
+        let defined = if written == 0xFF { u32::MAX } else { spread_rows(written, op.trans) };
+        warp.regs.set_w(*target, &value, u32::MAX, defined);
+    }
+    Ok(())
+}
+
+/// The lanes whose elements come from written rows.
+fn spread_rows(written: u32, trans: bool) -> u32 {
+    let mut lanes = 0;
+    for lane in 0..LANES {
+        let both = [0, 1].into_iter().all(|half| {
+            let place = fragment::matrix_place(lane, half, trans);
+            written >> place.row & 1 != 0
+        });
+        lanes |= u32::from(both) << lane;
+    }
+    lanes
+}
+
+/// `stmatrix`.
+pub(crate) fn stmatrix(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    op: &Stmatrix,
+    mask: u32,
+) -> Run<()> {
+    whole(mask)?;
+    let MatrixShape::M8n8B16 = op.shape;
+    let lanes = u32::MAX >> (32 - 8 * op.count);
+    for source in &op.sources {
+        let undefined = !warp.regs.w_defined(*source);
+        if undefined != 0 {
+            return Err(super::uninitialised(warp, Slot::W(*source), undefined, "is stored"));
+        }
+    }
+    let (block, offsets, _) = rows(cx, warp, &op.address, lanes, Access::Store)?;
+    let memory = &mut cx.cluster.blocks[block].shared;
+    for (matrix, source) in op.sources.iter().enumerate() {
+        let tile = fragment::store_matrix(warp.regs.w(*source), op.trans);
+        for (row, tile) in tile.iter().enumerate() {
+            let lane = fragment::row_address_lane(matrix, row);
+            let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
+            let mut bytes = [0u8; 16];
+            for (bytes, half) in bytes.chunks_exact_mut(2).zip(tile) {
+                bytes.copy_from_slice(&half.to_le_bytes());
+            }
+            memory.land(offset, &bytes);
+        }
+    }
+    Ok(())
+}
+
+/// `movmatrix`.
+pub(crate) fn movmatrix(warp: &mut Warp, d: W, a: W, mask: u32) -> Run<()> {
+    whole(mask)?;
+    let value = fragment::transpose_matrix(warp.regs.w(a));
+    let written = warp.regs.w_defined(a);
+    // Each result lane takes two lanes of the source.
+    let mut defined = 0;
+    for lane in 0..LANES {
+        let both = [0, 1].into_iter().all(|half| {
+            let place = fragment::matrix_place(lane, half, true);
+            written >> (4 * place.row + place.column / 2) & 1 != 0
+        });
+        defined |= u32::from(both) << lane;
+    }
+    warp.regs.set_w(d, &value, u32::MAX, defined);
+    Ok(())
+}
+
+fn words<const N: usize>(warp: &Warp, slots: &[Slot]) -> [Words; N] {
+    std::array::from_fn(|i| match slots.get(i) {
+        Some(Slot::W(slot)) => *warp.regs.w(*slot),
+        Some(Slot::D(_) | Slot::Q(_) | Slot::P(_)) | None => [0; LANES],
+    })
+}
+
+fn doubles<const N: usize>(warp: &Warp, slots: &[Slot]) -> [Doubles; N] {
+    std::array::from_fn(|i| match slots.get(i) {
+        Some(Slot::D(slot)) => *warp.regs.d(*slot),
+        Some(Slot::W(_) | Slot::Q(_) | Slot::P(_)) | None => [0; LANES],
+    })
+}
+
+/// Lanes of the result that take only defined elements. A lane of A holds elements of rows
+/// `lane / 4` and `lane / 4 + 8`, a lane of B elements of column `lane / 4`.
+fn defined(warp: &Warp, op: &Mma) -> [u32; 2] {
+    let all = |slots: &[Slot]| slots.iter().fold(u32::MAX, |m, slot| m & warp.regs.defined(*slot));
+    let (a, b, c) = (all(&op.a), all(&op.b), all(&op.c));
+    if a & b & c == u32::MAX {
+        return [u32::MAX; 2];
+    }
+    // Registers with an even index belong to the upper eight rows, the others to the lower ones.
+    let half = |slots: &[Slot], odd: usize| {
+        slots
+            .iter()
+            .skip(odd)
+            .step_by(2)
+            .fold(u32::MAX, |m, slot| m & warp.regs.defined(*slot))
+    };
+    let rows = |lanes: u32| {
+        // A row is defined if all four lanes that hold it are.
+        let four = lanes & lanes >> 1 & lanes >> 2 & lanes >> 3 & 0x1111_1111;
+        four * 0xF
+    };
+    let mut columns = 0;
+    for lane in 0..32 {
+        let column = 2 * (lane % 4);
+        let both = 0xFFu32 << (4 * column);
+        columns |= u32::from(b & both == both) << lane;
+    }
+    [0, 1].map(|odd| rows(half(&op.a, odd)) & columns & c)
+}
+
+/// `mma.sync`.
+pub(crate) fn mma(warp: &mut Warp, op: &Mma, mask: u32) -> Run<()> {
+    whole(mask)?;
+    let defined = defined(warp, op);
+    let (ka, kb) = (op.a.len(), op.b.len());
+    match op.kind {
+        MmaKind::Float { a, b, half: false } => {
+            let (x, y) = (words::<4>(warp, &op.a), words::<2>(warp, &op.b));
+            let d = matrix::mma_f32(a, &x[..ka], b, &y[..kb], &words(warp, &op.c));
+            write_words(warp, &op.d, &d, defined, 2);
+        }
+        MmaKind::Float { a, b, half: true } => {
+            let (x, y) = (words::<4>(warp, &op.a), words::<2>(warp, &op.b));
+            let d = matrix::mma_f16(a, &x[..ka], b, &y[..kb], &words(warp, &op.c));
+            write_words(warp, &op.d, &d, defined, 1);
+        }
+        MmaKind::Int { a, b, rows: 8, saturate } => {
+            let ([x], [y]) = (words::<1>(warp, &op.a), words::<1>(warp, &op.b));
+            let mode = accumulate(saturate);
+            let d = matrix::mma_s32_m8(a, &x, b, &y, &words(warp, &op.c), mode);
+            write_words(warp, &op.d, &d, defined, 2);
+        }
+        MmaKind::Int { a, b, rows: _, saturate } => {
+            let (x, y) = (words::<4>(warp, &op.a), words::<2>(warp, &op.b));
+            let mode = accumulate(saturate);
+            let d = matrix::mma_s32(a, &x[..ka], b, &y[..kb], &words(warp, &op.c), mode);
+            write_words(warp, &op.d, &d, defined, 2);
+        }
+        MmaKind::Bits { op: bit_op } => {
+            let (x, y) = (words::<4>(warp, &op.a), words::<2>(warp, &op.b));
+            let d = matrix::mma_b1(bit_op, &x[..ka], &y[..kb], &words(warp, &op.c));
+            write_words(warp, &op.d, &d, defined, 2);
+        }
+        MmaKind::F64 { rows: 8, round } => {
+            let (x, y) = (doubles::<1>(warp, &op.a), doubles::<1>(warp, &op.b));
+            let d = matrix::mma_f64(&x, &y, &doubles::<2>(warp, &op.c), round);
+            write_doubles(warp, &op.d, &d, defined);
+        }
+        MmaKind::F64 { rows: _, round } => {
+            let (x, y) = (doubles::<8>(warp, &op.a), doubles::<4>(warp, &op.b));
+            let d = matrix::mma_f64(&x[..ka], &y[..kb], &doubles::<4>(warp, &op.c), round);
+            write_doubles(warp, &op.d, &d, defined);
+        }
+    }
+    Ok(())
+}
+
+const fn accumulate(saturate: bool) -> Accumulate {
+    if saturate { Accumulate::Saturate } else { Accumulate::Wrap }
+}
+
+/// `per_half` registers of the result belong to the upper eight rows, the rest to the lower ones.
+fn write_words(warp: &mut Warp, slots: &[Slot], values: &[Words], defined: [u32; 2], per_half: usize) {
+    for (i, (slot, value)) in slots.iter().zip(values).enumerate() {
+        if let Slot::W(slot) = *slot {
+            warp.regs.set_w(slot, value, u32::MAX, defined[(i / per_half).min(1)]);
+        }
+    }
+}
+
+fn write_doubles(warp: &mut Warp, slots: &[Slot], values: &[Doubles], defined: [u32; 2]) {
+    for (i, (slot, value)) in slots.iter().zip(values).enumerate() {
+        if let Slot::D(slot) = *slot {
+            warp.regs.set_d(slot, value, u32::MAX, defined[(i / 2).min(1)]);
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Accesses to one state space: bounds, alignment, what is known of the bytes, then the bytes.
+
+use super::Access;
+use crate::code::{Doubles, LANES, Place};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::warp::{lane_number, lanes};
+use crate::machine::{Context, Launch, PARAM_BASE, Warp};
+use crate::memory::access::{self, Problem, WordMemory};
+use crate::memory::local::LOCAL_BASE;
+use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
+
+/// Loads from one space. Returns the lanes whose bytes were all written.
+#[inline]
+pub(crate) fn load<const N: usize>(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    place: Place,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+    out: &mut [Doubles; N],
+) -> Run<u32> {
+    match place {
+        Place::Global | Place::Const | Place::Generic => {
+            let mut defined = 0;
+            let mut rest = mask;
+            while rest != 0 {
+                let (memory, offsets, lanes) =
+                    global(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Load)?;
+                defined |= access::load(&memory, &offsets, bytes, lanes, out);
+                rest &= !lanes;
+            }
+            Ok(defined)
+        }
+        Place::Shared => {
+            let mut defined = 0;
+            let mut rest = mask;
+            while rest != 0 {
+                let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Load)?;
+                cx.counters.shared_bank_conflicts += conflicts(&offsets, bytes, lanes);
+                let memory = &mut cx.cluster.blocks[block].shared;
+                flying(memory, &offsets, addresses, bytes, lanes, Access::Load)?;
+                defined |= access::load(memory, &offsets, bytes, lanes, out);
+                rest &= !lanes;
+            }
+            Ok(defined)
+        }
+        Place::Param => {
+            let size = u64::from(cx.launch.param_bytes);
+            let offsets = access::check(addresses, PARAM_BASE, size, bytes.into(), mask)
+                .map_err(|(lane, problem)| {
+                    let name = "the entry's parameters";
+                    fixed(addresses, lane, problem, bytes, Access::Load, (name, PARAM_BASE, size))
+                })?;
+            Ok(access::load(&Parameters(&cx.launch.params), &offsets, bytes, mask, out))
+        }
+        Place::Local => {
+            let offsets = local(warp, addresses, bytes, mask, Access::Load)?;
+            let mut defined = 0;
+            for lane in lanes(mask) {
+                defined |=
+                    access::load(&warp.local.lane(lane), &offsets, bytes, 1 << lane, out);
+            }
+            Ok(defined)
+        }
+    }
+}
+
+/// Stores to one space; `defined` matters for local memory, where undefined values may go.
+#[inline]
+pub(crate) fn store<const N: usize>(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    place: Place,
+    addresses: &Doubles,
+    bytes: u32,
+    (mask, defined): (u32, u32),
+    values: &[Doubles; N],
+) -> Run<()> {
+    match place {
+        Place::Global | Place::Generic => {
+            let mut rest = mask;
+            while rest != 0 {
+                let (mut memory, offsets, lanes) =
+                    global(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Store)?;
+                access::store(&mut memory, &offsets, bytes, lanes, values);
+                rest &= !lanes;
+            }
+            Ok(())
+        }
+        Place::Shared => {
+            let mut rest = mask;
+            while rest != 0 {
+                let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Store)?;
+                cx.counters.shared_bank_conflicts += conflicts(&offsets, bytes, lanes);
+                let memory = &mut cx.cluster.blocks[block].shared;
+                flying(memory, &offsets, addresses, bytes, lanes, Access::Store)?;
+                access::store(memory, &offsets, bytes, lanes, values);
+                rest &= !lanes;
+            }
+            Ok(())
+        }
+        Place::Const | Place::Param => {
+            let lane = mask.trailing_zeros();
+            let name = if place == Place::Const { "constant memory" } else { "a parameter of the entry" };
+            Err(Trap::new(FaultKind::WrongSpace, format!("a store to {name}, which cannot be written"))
+                .lane(lane)
+                .address(addresses[lane as usize]))
+        }
+        Place::Local => {
+            let offsets = local(warp, addresses, bytes, mask, Access::Store)?;
+            for lane in lanes(mask) {
+                access::store(&mut warp.local.lane(lane), &offsets, bytes, 1 << lane, values);
+                if defined >> lane & 1 == 0 {
+                    let offset = u32::try_from(offsets[lane]).expect("local memory is small");
+                    warp.local.forget(lane, offset, bytes);
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The entry's parameters, which are always written.
+struct Parameters<'a>(&'a [u64]);
+
+impl WordMemory for Parameters<'_> {
+    fn word(&self, index: usize) -> (u64, u8) {
+        (self.0[index], 0xFF)
+    }
+
+    fn put(&mut self, _: usize, _: u64, _: u8) {
+        unreachable!("`store` refuses the parameter space")
+    }
+}
+
+/// The allocation of the first lane, with the offsets of all lanes that lie in it.
+#[inline]
+pub(crate) fn global<'a>(
+    launch: &'a Launch<'_>,
+    guess: &mut usize,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<(&'a crate::memory::Allocation, Doubles, u32)> {
+    let first = mask.trailing_zeros();
+    let Some(memory) = launch.allocation(addresses[first as usize], guess) else {
+        return Err(nowhere(launch, addresses, first, bytes, access));
+    };
+    let (base, size) = (memory.base, memory.bytes);
+    match access::check(addresses, base, size, bytes.into(), mask) {
+        Ok(offsets) => Ok((memory, offsets, mask)),
+        Err((lane, problem)) => {
+            let mut inside = 0;
+            for (lane, address) in addresses.iter().enumerate() {
+                inside |= u32::from(address.wrapping_sub(base) < size) << lane;
+            }
+            inside &= mask;
+            match access::check(addresses, base, size, bytes.into(), inside) {
+                Ok(offsets) if problem == Problem::Bounds => Ok((memory, offsets, inside)),
+                _ => {
+                    let place = ("an allocation", base, size);
+                    Err(fixed(addresses, lane, problem, bytes, access, place))
+                }
+            }
+        }
+    }
+}
+
+#[cold]
+fn nowhere(
+    launch: &Launch<'_>,
+    addresses: &Doubles,
+    lane: u32,
+    bytes: u32,
+    access: Access,
+) -> Box<Trap> {
+    let address = addresses[lane as usize];
+    let what = access.text();
+    let index = launch.allocations.partition_point(|a| a.base <= address);
+    let near = index.checked_sub(1).map(|i| &launch.allocations[i]);
+    let detail = match near {
+        Some(a) if address - a.base < a.bytes + (1 << 20) => format!(
+            "{what} of {bytes} bytes at {address:#x}, {} bytes behind the end of the allocation of {} bytes at {:#x}",
+            address - a.base - a.bytes,
+            a.bytes,
+            a.base
+        ),
+        Some(_) | None => match launch.allocations.get(index) {
+            Some(a) if a.base - address < 1 << 16 => format!(
+                "{what} of {bytes} bytes at {address:#x}, {} bytes before the allocation of {} bytes at {:#x}",
+                a.base - address,
+                a.bytes,
+                a.base
+            ),
+            Some(_) | None => format!("{what} of {bytes} bytes at {address:#x}, where nothing is allocated"),
+        },
+    };
+    Trap::new(FaultKind::OutOfBounds, detail).lane(lane).address(address)
+}
+
+/// The fault of an access to a place with known bounds.
+#[cold]
+fn fixed(
+    addresses: &Doubles,
+    lane: u32,
+    problem: Problem,
+    bytes: u32,
+    access: Access,
+    (name, base, size): (&str, u64, u64),
+) -> Box<Trap> {
+    let address = addresses[lane as usize];
+    let what = access.text();
+    let (kind, detail) = match problem {
+        Problem::Alignment => (
+            FaultKind::Misaligned,
+            format!("{what} of {bytes} bytes at {address:#x}, which is not a multiple of {bytes}"),
+        ),
+        Problem::Bounds => (
+            FaultKind::OutOfBounds,
+            format!("{what} of {bytes} bytes at {address:#x}, outside {name} of {size} bytes at {base:#x}"),
+        ),
+    };
+    Trap::new(kind, detail).lane(lane).address(address)
+}
+
+/// The block whose shared memory the first lane addresses, with the offsets of all lanes that address it.
+#[inline]
+pub(crate) fn shared(
+    cx: &Context<'_>,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<(usize, Doubles, u32)> {
+    let first = mask.trailing_zeros();
+    let address = addresses[first as usize];
+    let rank = address >> RANK_SHIFT;
+    let Some(block) = usize::try_from(rank).ok().filter(|&rank| rank < cx.cluster.blocks.len()) else {
+        let what = access.text();
+        let (kind, detail) = if address >> 32 != 0 {
+            let detail = format!(
+                "{what} of shared memory at {address:#x}, which is not an address of the shared space (a generic or global one?)"
+            );
+            (FaultKind::WrongSpace, detail)
+        } else {
+            let blocks = cx.cluster.blocks.len();
+            let detail = format!("{what} at shared address {address:#x}, in block {rank} of a cluster of {blocks}");
+            (FaultKind::OutOfBounds, detail)
+        };
+        return Err(Trap::new(kind, detail).lane(first).address(address));
+    };
+    let base = rank << RANK_SHIFT | u64::from(SHARED_BASE);
+    let size = u64::from(cx.cluster.blocks[block].shared.bytes());
+    match access::check(addresses, base, size, bytes.into(), mask) {
+        Ok(offsets) => Ok((block, offsets, mask)),
+        Err((lane, problem)) => {
+            let mut same = 0;
+            for (lane, address) in addresses.iter().enumerate() {
+                same |= u32::from(address >> RANK_SHIFT == rank) << lane;
+            }
+            same &= mask;
+            match access::check(addresses, base, size, bytes.into(), same) {
+                Ok(offsets) if same != mask => Ok((block, offsets, same)),
+                _ => {
+                    let place = ("the block's shared memory", base, size);
+                    Err(fixed(addresses, lane, problem, bytes, access, place))
+                }
+            }
+        }
+    }
+}
+
+/// Checks that no byte is the destination of a copy that nothing waited for.
+#[inline]
+pub(crate) fn flying(
+    memory: &Shared,
+    offsets: &Doubles,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<()> {
+    if !memory.any_in_flight() {
+        return Ok(());
+    }
+    for lane in lanes(mask) {
+        let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
+        if memory.in_flight(offset, bytes) {
+            let detail = format!(
+                "{} of {bytes} bytes at shared address {:#x}, which an asynchronous copy has still to write: wait for the copy first (`cp.async.wait_group`, then a barrier)",
+                access.text(),
+                addresses[lane]
+            );
+            return Err(Trap::new(FaultKind::AsyncInFlight, detail)
+                .lane(lane_number(lane))
+                .address(addresses[lane]));
+        }
+    }
+    Ok(())
+}
+
+/// Offsets into the warp's local memory.
+fn local(
+    warp: &Warp,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<Doubles> {
+    let (base, size) = (u64::from(LOCAL_BASE), u64::from(warp.local.bytes()));
+    access::check(addresses, base, size, bytes.into(), mask).map_err(|(lane, problem)| {
+        fixed(addresses, lane, problem, bytes, access, ("the thread's local memory", base, size))
+    })
+}
+
+/// How many times more than once shared memory is read or written: a bank gives one 32-bit word at a
+/// time. Accesses of 8 bytes go by half warps, of 16 bytes by quarter warps.
+#[inline]
+pub(crate) fn conflicts(offsets: &Doubles, bytes: u32, mask: u32) -> u64 {
+    let first = offsets[0];
+    let mut in_order = mask == u32::MAX;
+    for (lane, offset) in (0u64..).zip(offsets) {
+        in_order &= *offset == first + u64::from(bytes) * lane;
+    }
+    if in_order && bytes >= 4 {
+        return 0;
+    }
+    let words = u64::from(bytes.div_ceil(4));
+    let group = LANES / usize::try_from(words.min(8)).expect("at most eight");
+    (0..LANES).step_by(group).map(|start| group_conflicts(offsets, words, mask, start..start + group)).sum()
+}
+
+/// The same for lanes that are served together.
+fn group_conflicts(offsets: &Doubles, words: u64, mask: u32, group: std::ops::Range<usize>) -> u64 {
+    // The first word of each bank, plus one; a second one in any bank means counting exactly.
+    let mut firsts = [0u64; 32];
+    let mut clean = true;
+    for lane in group.clone().filter(|lane| mask >> lane & 1 != 0) {
+        for k in 0..words {
+            let word = offsets[lane] / 4 + k;
+            let first = &mut firsts[bank(word)];
+            if *first == 0 {
+                *first = word + 1;
+            }
+            clean &= *first == word + 1;
+        }
+    }
+    if clean {
+        return 0;
+    }
+    let mut all: Vec<(usize, u64)> = group
+        .filter(|lane| mask >> lane & 1 != 0)
+        .flat_map(|lane| (0..words).map(move |k| offsets[lane] / 4 + k))
+        .map(|word| (bank(word), word))
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    let most = all.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(0);
+    most.saturating_sub(1) as u64
+}
+
+fn bank(word: u64) -> usize {
+    usize::try_from(word % 32).expect("32 banks")
+}

@@ -1,0 +1,179 @@
+//! Faults: what a kernel did wrong, where, in words that its author understands.
+
+use std::fmt;
+
+use crate::code::Slot;
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// An access outside every allocation, or across the end of one.
+    OutOfBounds,
+    /// An address that is not a multiple of what the access needs.
+    Misaligned,
+    /// A value that was never written reached memory, an address, a branch or a barrier.
+    Uninitialised,
+    /// An address of one state space used as one of another.
+    WrongSpace,
+    /// A barrier that some threads reached while others left or wait elsewhere.
+    BarrierDivergence,
+    /// A warp-wide instruction without all of the lanes that it needs.
+    WarpDivergence,
+    /// Nothing can run and nothing is about to complete.
+    Deadlock,
+    /// `trap`, `brkpt` or a failed assertion.
+    Trap,
+    /// A byte of an asynchronous copy was touched before the copy was waited for.
+    AsyncInFlight,
+    /// Two warps touched the same shared memory without a barrier between, one of them writing.
+    Race,
+    /// The launch ran more instructions than [`Options`](crate::Options) permits.
+    InstructionLimit,
+    /// An operand value that the instruction does not permit.
+    IllegalOperand,
+    /// The launch itself is not possible: unknown entry, wrong parameter size, too many threads.
+    Launch,
+}
+
+impl FaultKind {
+    /// The kind in a few words, as it starts a message.
+    pub const fn text(self) -> &'static str {
+        match self {
+            FaultKind::OutOfBounds => "out-of-bounds access",
+            FaultKind::Misaligned => "misaligned address",
+            FaultKind::Uninitialised => "use of a value that was never written",
+            FaultKind::WrongSpace => "address of the wrong state space",
+            FaultKind::BarrierDivergence => "barrier divergence",
+            FaultKind::WarpDivergence => "warp-wide instruction in diverged code",
+            FaultKind::Deadlock => "deadlock",
+            FaultKind::Trap => "trap",
+            FaultKind::AsyncInFlight => "asynchronous copy in flight",
+            FaultKind::Race => "data race",
+            FaultKind::InstructionLimit => "instruction limit reached",
+            FaultKind::IllegalOperand => "operand out of range",
+            FaultKind::Launch => "launch refused",
+        }
+    }
+}
+
+/// A place in the kernel's source, from `.loc` and `.file`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceLine {
+    /// The path as the `.file` directive gives it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 where it is not known.
+    pub column: u32,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        if self.column > 0 {
+            write!(f, ":{}", self.column)?;
+        }
+        Ok(())
+    }
+}
+
+/// A kernel stopped by the emulator, or a launch that it refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// The entry that was launched.
+    pub entry: String,
+    /// The kernel's source line, where the PTX has `.loc`.
+    pub source: Option<SourceLine>,
+    /// Line of the PTX text, from 1; 0 where no instruction is to blame.
+    pub ptx_line: u32,
+    /// The instruction as it stands in the text.
+    pub ptx: String,
+    /// `%ctaid` of the block.
+    pub block: [u32; 3],
+    /// Warp index in the block.
+    pub warp: u32,
+    /// The first lane concerned, where one is.
+    pub lane: Option<u32>,
+    /// The address concerned, where one is.
+    pub address: Option<u64>,
+    /// What happened, with the numbers: one sentence without a full stop.
+    pub detail: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.text(), self.detail)?;
+        if let Some(source) = &self.source {
+            write!(f, "\n  at {source}")?;
+        }
+        if self.ptx_line > 0 {
+            write!(f, "\n  in PTX line {}: {}", self.ptx_line, self.ptx)?;
+        }
+        let [x, y, z] = self.block;
+        write!(f, "\n  kernel `{}`", self.entry)?;
+        if self.kind != FaultKind::Launch {
+            write!(f, ", block ({x}, {y}, {z}), warp {}", self.warp)?;
+            if let Some(lane) = self.lane {
+                write!(f, ", lane {lane}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A fault as the executing instruction sees it; the scheduler adds the place.
+#[derive(Clone, Debug)]
+pub(crate) struct Trap {
+    pub(crate) kind: FaultKind,
+    pub(crate) lane: Option<u32>,
+    pub(crate) address: Option<u64>,
+    /// The instruction to blame, where it is not the one that executes.
+    pub(crate) pc: Option<u32>,
+    /// The register concerned: the sentence in `detail` goes on from its name.
+    pub(crate) slot: Option<Slot>,
+    /// A load that brought bytes never written: instruction, lane, address.
+    pub(crate) unwritten: Option<(u32, u32, u64)>,
+    pub(crate) detail: String,
+}
+
+impl Trap {
+    /// A fault of the executing instruction as a whole.
+    pub(crate) fn new(kind: FaultKind, detail: impl Into<String>) -> Box<Trap> {
+        Box::new(Trap {
+            kind,
+            lane: None,
+            address: None,
+            pc: None,
+            slot: None,
+            unwritten: None,
+            detail: detail.into(),
+        })
+    }
+
+    /// The same fault, of one lane.
+    pub(crate) fn lane(mut self: Box<Self>, lane: u32) -> Box<Trap> {
+        self.lane = Some(lane);
+        self
+    }
+
+    /// The same fault, at an address.
+    pub(crate) fn address(mut self: Box<Self>, address: u64) -> Box<Trap> {
+        self.address = Some(address);
+        self
+    }
+
+    /// The same fault, blamed on another instruction.
+    pub(crate) fn at(mut self: Box<Self>, pc: u32) -> Box<Trap> {
+        self.pc = Some(pc);
+        self
+    }
+}
+
+/// The result of executing something.
+pub(crate) type Run<T> = Result<T, Box<Trap>>;

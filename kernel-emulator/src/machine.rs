@@ -1,0 +1,290 @@
+//! The machine: what a launch, a cluster, a block and a warp consist of while they run.
+
+use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::memory::Allocation;
+use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
+
+mod join;
+mod registers;
+pub(crate) mod warp;
+
+pub(crate) use registers::Registers;
+pub(crate) use warp::{Fragment, State, Warp};
+
+/// Bits of a generic address that name a window start here; the low half is the window's own address.
+pub(crate) const WINDOW_SHIFT: u32 = 32;
+/// The generic window of shared memory.
+pub(crate) const SHARED_WINDOW: u64 = 0x0100_0000_0000;
+/// The generic window of local memory.
+pub(crate) const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
+/// The generic window of the entry's parameters.
+pub(crate) const PARAM_WINDOW: u64 = 0x0300_0000_0000;
+/// Parameter-space addresses below this one are not mapped.
+pub(crate) const PARAM_BASE: u64 = 0x40;
+
+/// What stays the same for every block of a launch.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) entry: &'a str,
+    /// The PTX text and its `.file` directives, for faults.
+    pub(crate) text: &'a str,
+    pub(crate) files: &'a [(u32, String)],
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) cluster: [u32; 3],
+    pub(crate) dynamic_shared_bytes: u32,
+    /// The parameter block as words, and its length in bytes.
+    pub(crate) params: Vec<u64>,
+    pub(crate) param_bytes: u32,
+    /// Sorted by base.
+    pub(crate) allocations: Vec<Arc<Allocation>>,
+    /// Addresses of the module-scope variables.
+    pub(crate) variables: Arc<Vec<u64>>,
+    /// Warp instructions that may still run.
+    pub(crate) budget: AtomicU64,
+    pub(crate) grid_id: u64,
+    /// Held by atomic operations on 128 bits of global memory.
+    pub(crate) wide_atomics: Mutex<()>,
+}
+
+impl Launch<'_> {
+    /// Threads of a block.
+    pub(crate) fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// Warps of a block.
+    pub(crate) fn warps(&self) -> u32 {
+        self.threads().div_ceil(32)
+    }
+
+    /// Blocks of a cluster.
+    pub(crate) fn cluster_blocks(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+
+    /// Clusters of the grid, by dimension.
+    pub(crate) fn clusters(&self) -> [u32; 3] {
+        [0, 1, 2].map(|i| self.grid[i] / self.cluster[i])
+    }
+
+    /// Where dynamic shared memory starts, from the start of the block's shared memory: a multiple of 1024.
+    pub(crate) fn dynamic_offset(&self) -> u32 {
+        self.code.static_shared_bytes.next_multiple_of(1024)
+    }
+
+    /// Bytes of a block's shared memory.
+    pub(crate) fn shared_bytes(&self) -> u32 {
+        if self.dynamic_shared_bytes == 0 {
+            self.code.static_shared_bytes
+        } else {
+            self.dynamic_offset() + self.dynamic_shared_bytes
+        }
+    }
+
+    /// The allocation that holds an address, trying a guess first; its index is a guess for the next.
+    #[inline]
+    pub(crate) fn allocation(&self, address: u64, guess: &mut usize) -> Option<&Allocation> {
+        if let Some(allocation) = self.allocations.get(*guess)
+            && address.wrapping_sub(allocation.base) < allocation.bytes
+        {
+            return Some(allocation);
+        }
+        let index = self.allocations.partition_point(|a| a.base <= address).checked_sub(1)?;
+        let allocation = &self.allocations[index];
+        if address - allocation.base < allocation.bytes {
+            *guess = index;
+            Some(allocation)
+        } else {
+            None
+        }
+    }
+
+    /// Takes instructions from the launch's budget.
+    pub(crate) fn spend(&self, instructions: u64) -> Run<()> {
+        let before = self.budget.fetch_sub(instructions.min(self.budget.load(Relaxed)), Relaxed);
+        if before <= instructions {
+            return Err(Trap::new(
+                FaultKind::InstructionLimit,
+                "the launch ran all the warp instructions that its options permit; a loop that never ends, or a limit that is too low",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A named barrier of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NamedBarrier {
+    /// How often it completed.
+    pub(crate) generation: u64,
+    /// Threads that arrived in this generation.
+    pub(crate) arrived: u32,
+    /// Threads that it waits for; 0 while nobody arrived.
+    pub(crate) required: u32,
+    pub(crate) popc: u32,
+    pub(crate) all: bool,
+    pub(crate) any: bool,
+    /// The results of the last generation: population count, all, any.
+    pub(crate) result: (u32, bool, bool),
+}
+
+/// What the warps of a block share.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    pub(crate) id: [u32; 3],
+    pub(crate) rank: u32,
+    pub(crate) shared: Shared,
+    pub(crate) barriers: [NamedBarrier; 16],
+    pub(crate) output: String,
+    /// Counts up whenever something happens that a waiting warp may wait for.
+    pub(crate) events: u64,
+}
+
+/// The barrier of a cluster.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClusterBarrier {
+    pub(crate) generation: u64,
+    pub(crate) arrived: u32,
+}
+
+/// What the blocks of a cluster share.
+#[derive(Debug, Default)]
+pub(crate) struct Cluster {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) barrier: ClusterBarrier,
+    /// Threads that the cluster barrier waits for: those that have not left.
+    pub(crate) threads: u32,
+}
+
+/// Counters of one worker, added up at the end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) warp_instructions: u64,
+    pub(crate) lane_instructions: u64,
+    pub(crate) shared_bank_conflicts: u64,
+}
+
+/// Everything that an instruction may touch, beside its warp.
+pub(crate) struct Context<'a> {
+    pub(crate) launch: &'a Launch<'a>,
+    pub(crate) cluster: &'a mut Cluster,
+    /// The block of the warp, in the cluster.
+    pub(crate) block: usize,
+    pub(crate) counters: &'a mut Counters,
+}
+
+impl Context<'_> {
+    pub(crate) fn block(&mut self) -> &mut Block {
+        &mut self.cluster.blocks[self.block]
+    }
+
+    /// The instruction at an index.
+    pub(crate) fn inst(&self, pc: u32) -> &Inst {
+        &self.launch.code.insts[pc as usize]
+    }
+}
+
+/// Fills the preset slots of a warp.
+pub(crate) fn preset(warp: &mut Warp, launch: &Launch<'_>, block: &Block) {
+    let code = launch.code;
+    let lanes = |preset: &Preset| -> [u64; LANES] {
+        match *preset {
+            Preset::Word(value) => [u64::from(value); LANES],
+            Preset::Double(value) => [value; LANES],
+            Preset::Shared(offset) => {
+                [u64::from((block.rank << RANK_SHIFT) | (SHARED_BASE + offset)); LANES]
+            }
+            Preset::DynamicShared(offset) => {
+                let start = SHARED_BASE + launch.dynamic_offset();
+                [u64::from((block.rank << RANK_SHIFT) | (start.wrapping_add(offset))); LANES]
+            }
+            Preset::Global { variable, offset } => {
+                [launch.variables[variable as usize].wrapping_add_signed(offset); LANES]
+            }
+            Preset::Special(special) => special_value(special, warp, launch, block),
+        }
+    };
+    let words: Vec<_> = code.word_presets.iter().map(lanes).collect();
+    let doubles: Vec<_> = code.double_presets.iter().map(lanes).collect();
+    for (i, value) in (code.words..).zip(words) {
+        #[expect(clippy::cast_possible_truncation, reason = "a word preset is 32 bits wide")]
+        let narrow = value.map(|v| v as u32);
+        warp.regs.set_w(W(i), &narrow, u32::MAX, u32::MAX);
+    }
+    for (i, value) in (code.doubles..).zip(doubles) {
+        warp.regs.set_d(D(i), &value, u32::MAX, u32::MAX);
+    }
+    for (i, value) in (code.preds..).zip(&code.pred_presets) {
+        warp.regs.set_p(P(i), if *value { u32::MAX } else { 0 }, u32::MAX, u32::MAX);
+    }
+}
+
+fn special_value(
+    special: Special,
+    warp: &Warp,
+    launch: &Launch<'_>,
+    block: &Block,
+) -> [u64; LANES] {
+    let same = |value: u32| [u64::from(value); LANES];
+    let by_lane = |f: &dyn Fn(u32) -> u32| {
+        let mut lanes = [0; LANES];
+        for (lane, value) in (0..).zip(&mut lanes) {
+            *value = u64::from(f(lane));
+        }
+        lanes
+    };
+    let [bx, by, _] = launch.block;
+    let clusters = launch.clusters();
+    let dim = usize::from;
+    match special {
+        Special::Tid(d) => by_lane(&|lane| {
+            let thread = warp.index * 32 + lane;
+            [thread % bx, thread / bx % by, thread / (bx * by)][dim(d)]
+        }),
+        Special::Ntid(d) => same(launch.block[dim(d)]),
+        Special::Ctaid(d) => same(block.id[dim(d)]),
+        Special::Nctaid(d) => same(launch.grid[dim(d)]),
+        Special::Laneid => by_lane(&|lane| lane),
+        Special::Warpid => same(warp.index),
+        Special::Nwarpid => same(launch.warps().max(64)),
+        // Blocks go to multiprocessors in turn.
+        Special::Smid => {
+            let [x, y, z] = block.id;
+            let [gx, gy, _] = launch.grid;
+            let linear = (u64::from(z) * u64::from(gy) + u64::from(y)) * u64::from(gx) + u64::from(x);
+            [linear % u64::from(crate::MULTIPROCESSORS); LANES]
+        }
+        Special::Nsmid => same(crate::MULTIPROCESSORS),
+        Special::Gridid => [launch.grid_id; LANES],
+        Special::LanemaskEq => by_lane(&|lane| 1 << lane),
+        Special::LanemaskLe => by_lane(&|lane| u32::MAX >> (31 - lane)),
+        Special::LanemaskLt => by_lane(&|lane| (1 << lane) - 1),
+        Special::LanemaskGe => by_lane(&|lane| u32::MAX << lane),
+        Special::LanemaskGt => by_lane(&|lane| (u32::MAX - 1) << lane),
+        Special::DynamicSmemSize => same(launch.dynamic_shared_bytes),
+        Special::TotalSmemSize => same(launch.shared_bytes()),
+        Special::ClusterCtarank => same(block.rank),
+        Special::ClusterNctarank => same(launch.cluster_blocks()),
+        Special::ClusterCtaid(d) => same(block.id[dim(d)] % launch.cluster[dim(d)]),
+        Special::ClusterNctaid(d) => same(launch.cluster[dim(d)]),
+        Special::Clusterid(d) => same(block.id[dim(d)] / launch.cluster[dim(d)]),
+        Special::Nclusterid(d) => same(clusters[dim(d)]),
+    }
+}
+
+/// The name of a slot, for messages.
+pub(crate) fn slot_name(code: &Code, slot: Slot) -> Option<&str> {
+    let (bank, index) = match slot {
+        Slot::W(W(i)) => (0, i),
+        Slot::D(D(i)) => (1, i),
+        Slot::Q(Q(i)) => (2, i),
+        Slot::P(P(i)) => (3, i),
+    };
+    code.names[bank].get(index as usize).map(String::as_str)
+}

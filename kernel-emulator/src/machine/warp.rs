@@ -1,0 +1,551 @@
+//! A warp: registers, diverged fragments, and the loop that runs them.
+//!
+//! Lanes that branch apart become fragments, each with a program counter. They meet again where
+//! their paths do (the immediate post-dominator of the branch), as on hardware with convergence
+//! barriers. Waiting there is a preference, not a rule: when nothing else can run, or the lanes
+//! waited for spin for long, the waiting lanes go on alone, so that a lane that holds a lock can
+//! always release it. Warp-wide instructions gather the lanes they need wherever those are.
+
+use super::join::Joins;
+use super::{Context, Registers};
+use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot};
+use crate::exec;
+use crate::exec::async_copy::Copies;
+use crate::fault::{FaultKind, Run, Trap};
+use crate::memory::local::Local;
+
+/// Instructions after which lanes stop waiting at a join for others that spin.
+const PATIENCE: u64 = 200_000;
+
+/// Lanes of a warp that run together.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    pub(crate) pc: u32,
+    pub(crate) mask: u32,
+    pub(crate) state: State,
+    /// Open joins, innermost last.
+    joins: Vec<u32>,
+    /// Return addresses, innermost last, as indices of the calling instructions.
+    calls: Vec<u32>,
+}
+
+/// What a fragment waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Ready,
+    /// For the other lanes of its innermost join.
+    Join,
+    /// For lanes that a warp-wide instruction needs.
+    Members(u32),
+    /// For a named barrier to complete the generation.
+    Barrier { id: u8, generation: u64 },
+    /// For the barrier of the cluster.
+    Cluster { generation: u64 },
+    /// For anything to happen in the block, to look again.
+    Event { seen: u64 },
+}
+
+/// What an instruction asks of the loop that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Go on.
+    Next,
+    /// Go on, but let others run first.
+    Yield,
+    /// Wait; execute the following instruction after that.
+    Wait(State),
+    /// Wait, then execute this instruction again.
+    Retry(State),
+}
+
+/// One warp.
+#[derive(Debug, Default)]
+pub(crate) struct Warp {
+    /// Index in the block.
+    pub(crate) index: u32,
+    /// The lanes that exist.
+    pub(crate) initial: u32,
+    /// The lanes that have not left.
+    pub(crate) live: u32,
+    pub(crate) fragments: Vec<Fragment>,
+    /// The fragment that runs.
+    current: usize,
+    joins: Joins,
+    pub(crate) regs: Registers,
+    pub(crate) local: Local,
+    /// The carry flag of each lane.
+    pub(crate) carry: u32,
+    pub(crate) copies: Copies,
+    /// Index of the allocation of the last global access.
+    pub(crate) guess: usize,
+    /// The last load that brought bytes never written: instruction, lane, address.
+    pub(crate) unwritten: Option<(u32, u32, u64)>,
+    /// Instructions that ran while lanes waited at joins.
+    waited: u64,
+    /// Lanes whose waits return without result, because nothing else can run.
+    pub(crate) timeout: bool,
+    /// The lanes that arrived at the cluster barrier and have not waited, and for which generation.
+    pub(crate) cluster_arrived: u32,
+    pub(crate) cluster_generation: u64,
+    /// The instruction that runs, for faults.
+    pub(crate) pc: u32,
+}
+
+impl Warp {
+    /// Makes it the warp `index` of a block of `threads` threads, at the start of the kernel.
+    pub(crate) fn reset(&mut self, index: u32, threads: u32) {
+        let lanes = (threads - index * 32).min(32);
+        self.index = index;
+        self.initial = u32::MAX >> (32 - lanes);
+        self.live = self.initial;
+        self.fragments.clear();
+        self.fragments.push(Fragment {
+            pc: 0,
+            mask: self.initial,
+            state: State::Ready,
+            joins: Vec::new(),
+            calls: Vec::new(),
+        });
+        self.current = 0;
+        self.joins.reset();
+        self.carry = 0;
+        self.copies.reset();
+        self.unwritten = None;
+        self.waited = 0;
+        self.timeout = false;
+        self.cluster_arrived = 0;
+        self.cluster_generation = 0;
+    }
+
+    /// Whether every lane left.
+    pub(crate) fn done(&self) -> bool {
+        self.fragments.is_empty()
+    }
+
+    /// Runs until nothing can, or `budget` instructions ran. Returns how many did.
+    pub(crate) fn run(&mut self, cx: &mut Context<'_>, budget: u64) -> Run<u64> {
+        let mut left = budget;
+        while left > 0 {
+            let Some(index) = self.ready(cx) else { break };
+            self.current = index;
+            let before = left;
+            let yielded = self.run_fragment(cx, &mut left)?;
+            if self.fragments.iter().any(|f| f.state == State::Join) {
+                self.waited += before - left;
+                if self.waited > PATIENCE {
+                    self.release_joins();
+                }
+            }
+            if yielded {
+                self.current += 1;
+                break;
+            }
+        }
+        if left == 0 {
+            // The next turn starts with another fragment, so that lanes that spin starve nobody.
+            self.current += 1;
+        }
+        Ok(budget - left)
+    }
+
+    /// The next fragment that can run, from the current one on.
+    fn ready(&mut self, cx: &Context<'_>) -> Option<usize> {
+        let count = self.fragments.len();
+        for step in 0..count {
+            let index = (self.current + step) % count;
+            let fragment = &mut self.fragments[index];
+            let block = &cx.cluster.blocks[cx.block];
+            let ready = match fragment.state {
+                State::Ready => true,
+                State::Join | State::Members(_) => false,
+                State::Barrier { id, generation } => {
+                    block.barriers[usize::from(id)].generation != generation
+                }
+                State::Cluster { generation } => cx.cluster.barrier.generation != generation,
+                State::Event { seen } => block.events != seen || self.timeout,
+            };
+            if ready {
+                if let State::Barrier { id, .. } = fragment.state {
+                    let (pc, mask) = (fragment.pc, fragment.mask);
+                    fragment.pc += 1;
+                    fragment.state = State::Ready;
+                    exec::barrier::finish(self, cx.inst(pc), block.barriers[usize::from(id)], mask);
+                } else {
+                    fragment.state = State::Ready;
+                }
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// Lets lanes that wait at joins go on alone. Whether there were any.
+    pub(crate) fn release_joins(&mut self) -> bool {
+        self.waited = 0;
+        let mut any = false;
+        for fragment in &mut self.fragments {
+            if fragment.state == State::Join {
+                let join = fragment.joins.pop().expect("a fragment waits at its innermost join");
+                self.joins.forget(join, fragment.mask);
+                fragment.state = State::Ready;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Runs the current fragment. Whether it gave way to others.
+    fn run_fragment(&mut self, cx: &mut Context<'_>, left: &mut u64) -> Run<bool> {
+        let launch = cx.launch;
+        let insts: &[Inst] = &launch.code.insts;
+        let fragment = &self.fragments[self.current];
+        let (mut pc, mut mask) = (fragment.pc, fragment.mask);
+        let mut stop = self.stop();
+        loop {
+            if pc == stop {
+                self.fragments[self.current].pc = pc;
+                if !self.arrive() {
+                    return Ok(false);
+                }
+                mask = self.fragments[self.current].mask;
+                stop = self.stop();
+                continue;
+            }
+            if *left == 0 {
+                self.fragments[self.current].pc = pc;
+                return Ok(false);
+            }
+            *left -= 1;
+            let inst = &insts[pc as usize];
+            self.pc = pc;
+            let active = match inst.guard {
+                None => mask,
+                Some(guard) => self.guard(guard, mask)?,
+            };
+            cx.counters.warp_instructions += 1;
+            cx.counters.lane_instructions += u64::from(active.count_ones());
+            if active == 0 {
+                pc += 1;
+                continue;
+            }
+            if inst.class == Class::Plain {
+                match exec::step(cx, self, &inst.op, active)? {
+                    Flow::Next => pc += 1,
+                    Flow::Yield => {
+                        self.fragments[self.current].pc = pc + 1;
+                        return Ok(true);
+                    }
+                    flow @ (Flow::Wait(_) | Flow::Retry(_)) => {
+                        unreachable!("plain instructions do not wait: {flow:?}")
+                    }
+                }
+                continue;
+            }
+            self.fragments[self.current].pc = pc;
+            if !self.control(cx, inst, pc, active)? {
+                return Ok(false);
+            }
+            let fragment = &self.fragments[self.current];
+            (pc, mask) = (fragment.pc, fragment.mask);
+            stop = self.stop();
+        }
+    }
+
+    /// The lanes whose guard holds.
+    #[inline]
+    fn guard(&self, guard: Pred, mask: u32) -> Run<u32> {
+        let undefined = mask & !self.regs.p_defined(guard.slot);
+        if undefined != 0 {
+            return Err(exec::uninitialised(
+                self,
+                Slot::P(guard.slot),
+                undefined,
+                "decides whether the instruction runs",
+            ));
+        }
+        Ok(self.regs.pred(guard) & mask)
+    }
+
+    /// Where the current fragment meets other lanes next.
+    fn stop(&self) -> u32 {
+        let fragment = &self.fragments[self.current];
+        fragment.joins.last().map_or(NOWHERE, |&join| self.joins.pc(join))
+    }
+
+    /// The current fragment reached its innermost join. Whether it can go on.
+    fn arrive(&mut self) -> bool {
+        let fragment = &mut self.fragments[self.current];
+        fragment.state = State::Join;
+        let join = *fragment.joins.last().expect("only a fragment with a join arrives at one");
+        self.try_merge(join)
+    }
+
+    /// Merges the fragments that wait at a join if all that are expected are there; the merged one
+    /// becomes the current one.
+    fn try_merge(&mut self, join: u32) -> bool {
+        let waits = |f: &Fragment| f.state == State::Join && f.joins.last() == Some(&join);
+        let there = self.fragments.iter().filter(|f| waits(f)).fold(0, |m, f| m | f.mask);
+        if there == 0 || there != self.joins.members(join) {
+            return false;
+        }
+        self.waited = 0;
+        self.joins.close(join);
+        let first =
+            self.fragments.iter().position(waits).expect("a lane is there, so a fragment is");
+        let mut index = 0;
+        self.fragments.retain(|f| {
+            let keep = index == first || !waits(f);
+            index += 1;
+            keep
+        });
+        let fragment = &mut self.fragments[first];
+        fragment.mask = there;
+        fragment.joins.pop();
+        fragment.state = State::Ready;
+        self.current = first;
+        true
+    }
+
+    /// Executes an instruction that is more than a step to the next. Whether the current fragment can go on.
+    fn control(&mut self, cx: &mut Context<'_>, inst: &Inst, pc: u32, active: u32) -> Run<bool> {
+        let mask = self.fragments[self.current].mask;
+        let joins = &cx.launch.code.joins;
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "`Op::class` names the others, and is exhaustive"
+        )]
+        match &inst.op {
+            Op::Bra { target } => {
+                let next = if active == mask { *target } else { pc + 1 };
+                if active != mask {
+                    self.part(joins[pc as usize], &[(active, *target), (mask & !active, pc + 1)]);
+                } else {
+                    self.fragments[self.current].pc = next;
+                }
+                return Ok(true);
+            }
+            Op::BrxIdx { index, targets } => {
+                let undefined = active & !self.regs.w_defined(*index);
+                if undefined != 0 {
+                    return Err(exec::uninitialised(
+                        self,
+                        Slot::W(*index),
+                        undefined,
+                        "chooses the branch target",
+                    ));
+                }
+                let mut parts: Vec<(u32, u32)> = Vec::new();
+                if active != mask {
+                    parts.push((mask & !active, pc + 1));
+                }
+                let values = *self.regs.w(*index);
+                for lane in lanes(active) {
+                    let Some(&target) = targets.get(values[lane] as usize) else {
+                        return Err(Trap::new(
+                            FaultKind::IllegalOperand,
+                            format!(
+                                "the branch index is {}, the table has {} targets",
+                                values[lane],
+                                targets.len()
+                            ),
+                        )
+                        .lane(lane_number(lane)));
+                    };
+                    match parts.iter_mut().find(|part| part.1 == target) {
+                        Some(part) => part.0 |= 1 << lane,
+                        None => parts.push((1 << lane, target)),
+                    }
+                }
+                self.part(joins[pc as usize], &parts);
+                return Ok(true);
+            }
+            _ => {}
+        }
+        if active != mask && !matches!(inst.op, Op::Exit) {
+            // The lanes whose guard fails wait behind the instruction.
+            self.part(pc + 1, &[(active, pc), (mask & !active, pc + 1)]);
+        }
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "`Op::class` names the others, and is exhaustive"
+        )]
+        match &inst.op {
+            Op::Call(call) => {
+                exec::control::enter(self, call, active);
+                let fragment = &mut self.fragments[self.current];
+                fragment.calls.push(pc);
+                fragment.pc = call.target;
+                Ok(true)
+            }
+            Op::Ret => {
+                let caller = self.fragments[self.current].calls.pop();
+                let caller = caller.expect("decode turns the `ret` of an entry into `exit`");
+                if let Op::Call(call) = &cx.inst(caller).op {
+                    exec::control::leave(self, call, active);
+                }
+                self.fragments[self.current].pc = caller + 1;
+                Ok(true)
+            }
+            Op::Exit => Ok(self.exit(cx, active)),
+            op => {
+                let members = match op.members() {
+                    Some(members) => self.needed(members, active)?,
+                    None => 0,
+                };
+                self.gather(cx, op, pc, active, members)
+            }
+        }
+    }
+
+    /// The live lanes that a warp-wide instruction needs.
+    fn needed(&self, members: Members, active: u32) -> Run<u32> {
+        let mask = match members {
+            Members::All => u32::MAX,
+            Members::Mask(slot) => {
+                let undefined = active & !self.regs.w_defined(slot);
+                if undefined != 0 {
+                    let use_ = "is the member mask";
+                    return Err(exec::uninitialised(self, Slot::W(slot), undefined, use_));
+                }
+                let masks = self.regs.w(slot);
+                let mut all = 0;
+                for lane in lanes(active) {
+                    if masks[lane] >> lane & 1 == 0 {
+                        return Err(Trap::new(
+                            FaultKind::WarpDivergence,
+                            format!(
+                                "the lane executes the instruction without being in its own member mask {:#010x}",
+                                masks[lane]
+                            ),
+                        )
+                        .lane(lane_number(lane)));
+                    }
+                    all |= masks[lane];
+                }
+                all
+            }
+        };
+        Ok(mask & self.live)
+    }
+
+    /// Executes a warp-wide instruction once the lanes it needs are there. Whether the current fragment can go on.
+    fn gather(
+        &mut self,
+        cx: &mut Context<'_>,
+        op: &Op,
+        pc: u32,
+        active: u32,
+        needed: u32,
+    ) -> Run<bool> {
+        let mut there = active;
+        let waits = |f: &Fragment| matches!(f.state, State::Members(_)) && f.pc == pc;
+        if needed & !active != 0 {
+            there |= self.fragments.iter().filter(|f| waits(f)).fold(0, |m, f| m | f.mask);
+            if needed & !there != 0 {
+                self.fragments[self.current].state = State::Members(needed);
+                return Ok(false);
+            }
+        }
+        let flow = exec::step(cx, self, op, there)?;
+        let current = self.current;
+        for (index, fragment) in self.fragments.iter_mut().enumerate() {
+            if index == current || there != active && waits(fragment) {
+                match flow {
+                    Flow::Next | Flow::Yield => {
+                        fragment.pc = pc + 1;
+                        fragment.state = State::Ready;
+                    }
+                    Flow::Wait(state) => {
+                        fragment.state = state;
+                        // A barrier needs its instruction once more, to give its result.
+                        if !matches!(state, State::Barrier { .. }) {
+                            fragment.pc = pc + 1;
+                        }
+                    }
+                    Flow::Retry(state) => fragment.state = state,
+                }
+            }
+        }
+        Ok(matches!(flow, Flow::Next | Flow::Yield))
+    }
+
+    /// Parts the current fragment; the parts meet again at `join`.
+    fn part(&mut self, join: u32, parts: &[(u32, u32)]) {
+        let [(mask, pc), others @ ..] = parts else { unreachable!("a branch goes somewhere") };
+        if others.is_empty() {
+            self.fragments[self.current].pc = *pc;
+            return;
+        }
+        let fragment = &mut self.fragments[self.current];
+        let inner = fragment.joins.last().map(|&join| self.joins.pc(join));
+        // Lanes that leave a loop one after another all wait at one join.
+        if join != NOWHERE && inner != Some(join) {
+            fragment.joins.push(self.joins.open(join, fragment.mask));
+        }
+        let template = fragment.clone();
+        fragment.mask = *mask;
+        fragment.pc = *pc;
+        for &(mask, pc) in others {
+            self.fragments.push(Fragment { mask, pc, ..template.clone() });
+        }
+    }
+
+    /// Lanes leave the kernel. Whether the current fragment can go on.
+    fn exit(&mut self, cx: &mut Context<'_>, lanes: u32) -> bool {
+        self.live &= !lanes;
+        cx.cluster.threads -= lanes.count_ones();
+        exec::barrier::cluster_check(cx);
+        self.joins.forget_everywhere(lanes);
+        let fragment = &mut self.fragments[self.current];
+        fragment.mask &= !lanes;
+        fragment.pc += 1;
+        let gone = fragment.mask == 0;
+        if gone {
+            self.fragments.remove(self.current);
+            self.current = 0;
+        }
+        // Those who waited for the lanes at a join, or for a warp-wide instruction, look again.
+        let waiting: Vec<u32> = self
+            .fragments
+            .iter()
+            .filter(|f| f.state == State::Join)
+            .filter_map(|f| f.joins.last().copied())
+            .collect();
+        let current = self.current;
+        for join in waiting {
+            self.try_merge(join);
+        }
+        for fragment in &mut self.fragments {
+            if let State::Members(needed) = fragment.state
+                && needed & lanes != 0
+            {
+                fragment.state = State::Ready;
+            }
+        }
+        if gone || self.current != current {
+            // A merge changed which fragment is the current one: choose anew.
+            self.current = 0;
+            return false;
+        }
+        true
+    }
+}
+
+/// The lanes of a mask, in order.
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// A lane as a fault reports it.
+pub(crate) fn lane_number(lane: usize) -> u32 {
+    u32::try_from(lane).expect("a warp has 32 lanes")
+}
+
+/// Whether an address operand reads a register.
+pub(crate) fn base_slot(base: Base) -> Option<Slot> {
+    match base {
+        Base::W(slot) => Some(Slot::W(slot)),
+        Base::D(slot) => Some(Slot::D(slot)),
+        Base::None => None,
+    }
+}

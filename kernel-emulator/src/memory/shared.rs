@@ -1,0 +1,112 @@
+//! The shared memory of one block.
+
+use super::access::WordMemory;
+use super::{byte_mask, spread};
+
+/// Shared-space addresses below this one are not mapped, so that address 0 is always a mistake.
+pub(crate) const SHARED_BASE: u32 = 1024;
+/// Bits of a shared-space address that name the block of the cluster start here.
+pub(crate) const RANK_SHIFT: u32 = 24;
+
+/// The shared memory of one block, with what is known of each byte.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    words: Vec<u64>,
+    /// One bit per byte: written.
+    written: Vec<u8>,
+    /// One bit per byte: the destination of an asynchronous copy that nothing waited for.
+    in_flight: Vec<u8>,
+    bytes: u32,
+    /// How many bytes are in flight: the common answer is none.
+    flying: u32,
+}
+
+impl Shared {
+    /// Makes it `bytes` bytes, none of them written.
+    pub(crate) fn reset(&mut self, bytes: u32) {
+        let words = bytes.div_ceil(8) as usize;
+        self.words.clear();
+        self.words.resize(words, 0);
+        self.written.clear();
+        self.written.resize(words, 0);
+        self.in_flight.clear();
+        self.in_flight.resize(words, 0);
+        self.bytes = bytes;
+        self.flying = 0;
+    }
+
+    pub(crate) fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Whether any byte is in flight at all.
+    #[inline]
+    pub(crate) fn any_in_flight(&self) -> bool {
+        self.flying != 0
+    }
+
+    /// Whether any of the bytes is in flight.
+    pub(crate) fn in_flight(&self, offset: u32, bytes: u32) -> bool {
+        pieces(offset, bytes).any(|(index, mask, ..)| self.in_flight[index] & mask != 0)
+    }
+
+    /// Marks bytes as in flight.
+    pub(crate) fn take_off(&mut self, offset: u32, bytes: u32) {
+        for (index, mask, ..) in pieces(offset, bytes) {
+            self.flying += (mask & !self.in_flight[index]).count_ones();
+            self.in_flight[index] |= mask;
+        }
+    }
+
+    /// Lets bytes land.
+    pub(crate) fn land(&mut self, offset: u32, data: &[u8]) {
+        let bytes = u32::try_from(data.len()).expect("copies are short");
+        for (index, mask, start, from) in pieces(offset, bytes) {
+            self.flying -= (mask & self.in_flight[index]).count_ones();
+            self.in_flight[index] &= !mask;
+            let mut word = [0; 8];
+            let count = mask.count_ones() as usize;
+            word[start..start + count].copy_from_slice(&data[from..from + count]);
+            self.put(index, u64::from_le_bytes(word), mask);
+        }
+    }
+
+    /// 16 bytes at a multiple of 16; whether all were written.
+    #[inline]
+    pub(crate) fn row(&self, offset: u32) -> ([u64; 2], bool) {
+        let index = offset as usize / 8;
+        let written = self.written[index] & self.written[index + 1];
+        ([self.words[index], self.words[index + 1]], written == 0xFF)
+    }
+}
+
+/// The words that a range touches: index, mask, first byte in the word, bytes before it.
+fn pieces(offset: u32, bytes: u32) -> impl Iterator<Item = (usize, u8, usize, usize)> {
+    let (mut at, end) = (offset as usize, offset as usize + bytes as usize);
+    let first = at;
+    std::iter::from_fn(move || {
+        if at >= end {
+            return None;
+        }
+        let start = at % 8;
+        let take = (end - at).min(8 - start);
+        let piece = (at / 8, byte_mask(start, take), start, at - first);
+        at += take;
+        Some(piece)
+    })
+}
+
+impl WordMemory for Shared {
+    #[inline]
+    fn word(&self, index: usize) -> (u64, u8) {
+        (self.words[index], self.written[index])
+    }
+
+    #[inline]
+    fn put(&mut self, index: usize, value: u64, mask: u8) {
+        let bits = spread(mask);
+        let word = &mut self.words[index];
+        *word = *word & !bits | value & bits;
+        self.written[index] |= mask;
+    }
+}

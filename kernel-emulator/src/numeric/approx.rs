@@ -1,0 +1,316 @@
+//! `.approx` and `.full` functions. PTX ISA, "Floating Point Instructions" (9.7.3: div, rcp, sqrt,
+//! rsqrt, sin, cos, lg2, ex2, tanh) and "Half Precision" (9.7.4: ex2, tanh).
+//!
+//! The manual bounds the error and fixes the special cases, and leaves the bits to the device. The
+//! result here is the exact one rounded to nearest (from an f64 whose own error is below 2^-40 of the
+//! result), so it lies within every bound that the manual states; a device's may differ from it by
+//! as much as the bound allows. No function of the host's mathematical library is used, whose last
+//! bit differs between systems.
+
+use super::exact;
+use super::format::{Format, Overflow, Round, Special, Value};
+use super::narrow::{self, Half};
+use super::scalar::{self, Clamp, Mode, NAN_F32, flush_f32};
+
+const fn mode(flush: bool) -> Mode {
+    Mode { round: Round::NearestEven, flush, clamp: Clamp::None }
+}
+
+/// Rounds an f64 to f32 bits with the canonical NaN.
+#[inline]
+fn to_f32(x: f64, flush: bool) -> u32 {
+    scalar::finish_f32((x as f32).to_bits(), mode(flush))
+}
+
+#[inline]
+fn operand(bits: u32, flush: bool) -> f64 {
+    f64::from(f32::from_bits(if flush { flush_f32(bits) } else { bits }))
+}
+
+/// `div.approx{.ftz}.f32`: within 2 ulp for `|b|` in 2^-126 to 2^126. For larger finite `b` the
+/// result is 0, or NaN if `a` is infinite, as the manual says, since 1 / b is taken first and is too
+/// small for the divider.
+pub fn div_f32(a: u32, b: u32, flush: bool) -> u32 {
+    let magnitude = b & 0x7fff_ffff;
+    if magnitude > 0x7e80_0000 && magnitude < 0x7f80_0000 {
+        let infinite = a & 0x7fff_ffff >= 0x7f80_0000;
+        return if infinite { NAN_F32 } else { (a ^ b) & 0x8000_0000 };
+    }
+    scalar::div_f32(a, b, mode(flush))
+}
+
+/// `div.full{.ftz}.f32`: within 2 ulp over the whole range.
+pub fn div_full_f32(a: u32, b: u32, flush: bool) -> u32 {
+    scalar::div_f32(a, b, mode(flush))
+}
+
+/// `rcp.approx{.ftz}.f32`: within 1 ulp.
+pub fn rcp_f32(a: u32, flush: bool) -> u32 {
+    scalar::rcp_f32(a, mode(flush))
+}
+
+/// `sqrt.approx{.ftz}.f32`: relative error at most 2^-23.
+pub fn sqrt_f32(a: u32, flush: bool) -> u32 {
+    scalar::sqrt_f32(a, mode(flush))
+}
+
+/// `rsqrt.approx{.ftz}.f32`: relative error at most 2^-22.9.
+pub fn rsqrt_f32(a: u32, flush: bool) -> u32 {
+    to_f32(1.0 / operand(a, flush).sqrt(), flush)
+}
+
+/// `rsqrt.approx.f64`.
+pub fn rsqrt_f64(a: u64) -> u64 {
+    let x = f64::from_bits(a);
+    if x.is_nan() || x < 0.0 {
+        return scalar::nan_f64(&[a]);
+    }
+    (1.0 / x.sqrt()).to_bits()
+}
+
+/// The upper 32 bits of an f64 as a format of their own, which the "gross" f64 functions use.
+const UPPER: Format = Format { exponent_bits: 11, mantissa_bits: 20, special: Special::Ieee };
+
+fn gross(a: u64, f: impl Fn(Value) -> Value) -> u64 {
+    let upper = UPPER.flush(a >> 32);
+    let result = match f(UPPER.decode(upper)) {
+        Value::Nan => 0x7fff_ffff,
+        value @ (Value::Infinite { .. } | Value::Finite(_)) => {
+            UPPER.flush(UPPER.encode(value, Round::NearestEven, Overflow::Ieee))
+        }
+    };
+    result << 32
+}
+
+fn one() -> Value {
+    Format::F32.decode(0x3f80_0000)
+}
+
+/// `rcp.approx.ftz.f64`: the low 32 bits of operand and result are zero.
+pub fn rcp_ftz_f64(a: u64) -> u64 {
+    gross(a, |x| exact::divide(one(), x))
+}
+
+/// `rsqrt.approx.ftz.f64`: the low 32 bits of operand and result are zero.
+pub fn rsqrt_ftz_f64(a: u64) -> u64 {
+    gross(a, |x| {
+        // A root to 53 bits is far more than the 20 that remain; -0 keeps its sign.
+        let root = Format::F64.encode(exact::square_root(x), Round::NearestEven, Overflow::Ieee);
+        match x {
+            Value::Nan => Value::Nan,
+            Value::Infinite { .. } | Value::Finite(_) => exact::divide(one(), root_value(root)),
+        }
+    })
+}
+
+fn root_value(bits: u64) -> Value {
+    Format::F64.decode(bits)
+}
+
+/// `ex2.approx{.ftz}.f32`: within 2 ulp; 2^-inf = +0, 2^+inf = +inf, 2^0 and 2^subnormal = 1.
+pub fn ex2_f32(a: u32, flush: bool) -> u32 {
+    to_f32(exp2(operand(a, flush)), flush)
+}
+
+/// `lg2.approx{.ftz}.f32`: absolute error at most 2^-22 on [0.5, 2], relative error at most 2^-22
+/// elsewhere. Zeros of either sign give -inf.
+pub fn lg2_f32(a: u32, flush: bool) -> u32 {
+    to_f32(log2(operand(a, flush)), flush)
+}
+
+/// `sin.approx{.ftz}.f32`: absolute error at most 2^-20.5 within a period of 0. The reduction here is
+/// exact for every operand, so large ones give the true sine.
+pub fn sin_f32(a: u32, flush: bool) -> u32 {
+    let a = if flush { flush_f32(a) } else { a };
+    to_f32(sin_cos(a).0, flush)
+}
+
+/// `cos.approx{.ftz}.f32`: as [`sin_f32`].
+pub fn cos_f32(a: u32, flush: bool) -> u32 {
+    let a = if flush { flush_f32(a) } else { a };
+    to_f32(sin_cos(a).1, flush)
+}
+
+/// `tanh.approx.f32`: relative error at most 2^-11; subnormals are kept.
+pub fn tanh_f32(a: u32) -> u32 {
+    to_f32(tanh(operand(a, false)), false)
+}
+
+/// Rounds a function of a half to the half's format.
+fn half_function(half: Half, a: u16, flush: bool, f: impl Fn(f64) -> f64) -> u16 {
+    let format = half.format();
+    let a = if flush { format.flush(a.into()) as u16 } else { a };
+    let x = f(f64::from(half.widen(a)));
+    if x.is_nan() {
+        return narrow::NAN_HALF;
+    }
+    let bits = if x.is_infinite() {
+        format.exponent_mask() | if x < 0.0 { format.sign_bit() } else { 0 }
+    } else {
+        format.encode_f64(x.to_bits(), Round::NearestEven)
+    };
+    (if flush { format.flush(bits) } else { bits }) as u16
+}
+
+/// `ex2.approx.f16` (relative error at most 2^-9.9) and `ex2.approx.ftz.bf16` (2^-7).
+pub fn ex2_half(half: Half, a: u16, flush: bool) -> u16 {
+    half_function(half, a, flush, exp2)
+}
+
+/// `tanh.approx.f16` (absolute error at most 2^-10.987) and `.bf16` (2^-8); subnormals are kept.
+pub fn tanh_half(half: Half, a: u16) -> u16 {
+    half_function(half, a, false, tanh)
+}
+
+/// 2^x for an x of f32 range; without branches, so that loops over lanes vectorise.
+#[inline]
+fn exp2(x: f64) -> f64 {
+    // Beyond these the result is infinite or zero in every destination. NaN stays.
+    let x = x.clamp(-400.0, 400.0);
+    // Adding 1.5 * 2^52 rounds to an integer and leaves it in the sum's low bits.
+    let shifted = x + 6_755_399_441_055_744.0;
+    let whole = shifted - 6_755_399_441_055_744.0;
+    let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
+    let t = (x - whole) * std::f64::consts::LN_2;
+    // Taylor series of e^t on |t| <= 0.35: the first term left out is below 2^-46.
+    horner(&EXPONENTIAL, t) * power
+}
+
+/// The binary logarithm of an x that is an f32 value.
+fn log2(x: f64) -> f64 {
+    if x.is_nan() || x < 0.0 {
+        return f64::NAN;
+    }
+    if x == 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    if x.is_infinite() {
+        return x;
+    }
+    let bits = x.to_bits();
+    let mut exponent = (bits >> 52) as i32 - 1023;
+    let mut m = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+    if m > std::f64::consts::SQRT_2 {
+        m *= 0.5;
+        exponent += 1;
+    }
+    // ln m = 2 artanh(s) with |s| <= 0.172; the first term left out is below 2^-54 of the sum.
+    let s = (m - 1.0) / (m + 1.0);
+    let square = s * s;
+    f64::from(exponent) + 2.0 * s * horner(&ARTANH, square) * std::f64::consts::LOG2_E
+}
+
+fn tanh(x: f64) -> f64 {
+    let magnitude = x.abs();
+    if magnitude < 1.0 / 1024.0 {
+        let square = x * x;
+        return x * (1.0 - square * (1.0 / 3.0 - square * (2.0 / 15.0)));
+    }
+    if magnitude > 40.0 {
+        return 1.0f64.copysign(x);
+    }
+    let power = exp2(2.0 * x * std::f64::consts::LOG2_E);
+    (power - 1.0) / (power + 1.0)
+}
+
+/// The first 256 bits of 2 / pi after the binary point.
+const TWO_OVER_PI: [u64; 4] =
+    [0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9041, 0xfe51_63ab_debb_c561];
+
+/// Bits `from + 1` to `from + 102` of 2 / pi after the binary point; positions before it are zero.
+fn two_over_pi(from: i32) -> u128 {
+    let mut window = 0;
+    for (i, word) in TWO_OVER_PI.iter().enumerate() {
+        // The weight of the word's lowest bit, counted from the window's lowest.
+        let up = from + 102 - 64 * (i as i32 + 1);
+        window |= match up {
+            102.. => 0,
+            0..102 => u128::from(*word) << up,
+            -63..0 => u128::from(*word >> -up),
+            _ => 0,
+        };
+    }
+    window & ((1 << 102) - 1)
+}
+
+/// Sine and cosine of an f32.
+fn sin_cos(bits: u32) -> (f64, f64) {
+    let x = f64::from(f32::from_bits(bits));
+    if !x.is_finite() {
+        return (f64::NAN, f64::NAN);
+    }
+    if x.abs() < std::f64::consts::FRAC_PI_4 {
+        return (sin_series(x), cos_series(x));
+    }
+    let exponent = (bits >> 23 & 0xff) as i32 - 150;
+    let significand = u128::from(bits & 0x7f_ffff | 0x80_0000);
+    // |x| * 2 / pi modulo 4, with 100 bits after the point: bits of 2 / pi that weigh 4 or more after
+    // the product contribute whole turns.
+    let turns = (significand * two_over_pi(exponent - 2)) & ((1 << 102) - 1);
+    let quadrant = (turns + (1 << 99)) >> 100;
+    let fraction = turns as i128 - ((quadrant << 100) as i128);
+    let reduced = fraction as f64 / (1u128 << 100) as f64 * std::f64::consts::FRAC_PI_2;
+    let (s, c) = (sin_series(reduced), cos_series(reduced));
+    let (s, c) = match quadrant & 3 {
+        0 => (s, c),
+        1 => (c, -s),
+        2 => (-s, -c),
+        _ => (-c, s),
+    };
+    (if x < 0.0 { -s } else { s }, c)
+}
+
+/// Sine for |x| <= pi / 4.
+fn sin_series(x: f64) -> f64 {
+    x * horner(&SINE, x * x)
+}
+
+/// Cosine for |x| <= pi / 4.
+fn cos_series(x: f64) -> f64 {
+    horner(&COSINE, x * x)
+}
+
+/// The polynomial with these coefficients, lowest power first.
+#[inline]
+fn horner<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
+    coefficients.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient)
+}
+
+/// `1 / n!`
+const fn inverse_factorial(n: usize) -> f64 {
+    let mut product = 1.0;
+    let mut i = 2;
+    while i <= n {
+        product *= i as f64;
+        i += 1;
+    }
+    1.0 / product
+}
+
+/// The Taylor coefficients `sign^i / (step * i + first)!`.
+const fn taylor<const N: usize>(first: usize, step: usize, sign: f64) -> [f64; N] {
+    let mut coefficients = [0.0; N];
+    let mut s = 1.0;
+    let mut i = 0;
+    while i < N {
+        coefficients[i] = s * inverse_factorial(step * i + first);
+        s *= sign;
+        i += 1;
+    }
+    coefficients
+}
+
+const EXPONENTIAL: [f64; 12] = taylor(0, 1, 1.0);
+const SINE: [f64; 8] = taylor(1, 2, -1.0);
+const COSINE: [f64; 9] = taylor(0, 2, -1.0);
+
+/// artanh(s) / s in powers of s^2: 1 / (2i + 1).
+const ARTANH: [f64; 10] = {
+    let mut coefficients = [0.0; 10];
+    let mut i = 0;
+    while i < 10 {
+        coefficients[i] = 1.0 / (2 * i + 1) as f64;
+        i += 1;
+    }
+    coefficients
+};

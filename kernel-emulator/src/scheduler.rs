@@ -1,0 +1,445 @@
+//! Running a grid: clusters on host threads, warps in turn.
+//!
+//! A cluster is the unit of work: its blocks and warps run on one host thread, so shared memory needs
+//! no locks. A cluster that runs for long goes to the back of a queue, so that blocks which wait for
+//! one another make progress whatever the number of host threads. The fault of the lowest block is the
+//! one reported, so that it does not depend on that number either.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::code::Op;
+use crate::fault::{Fault, FaultKind, SourceLine, Trap};
+use crate::machine::{
+    Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name,
+};
+
+/// Instructions of a warp before the next one's turn.
+const WARP_TURN: u64 = 4096;
+/// Instructions of a cluster before it goes to the back of the queue.
+const CLUSTER_TURN: u64 = 1 << 20;
+/// Clusters that may be under way at once: what a large device holds.
+const RESIDENT: usize = 2048;
+/// Bytes that clusters under way may take.
+const RESIDENT_BYTES: usize = 4 << 30;
+
+/// One cluster under way.
+#[derive(Debug, Default)]
+struct Unit {
+    index: u64,
+    cluster: Cluster,
+    /// The warps of each block.
+    warps: Vec<Vec<Warp>>,
+    /// How often in a row nothing could run but waits that time out.
+    stalls: u32,
+}
+
+/// What happened to a cluster in its turn.
+enum Turn {
+    Done,
+    Preempted,
+}
+
+impl Unit {
+    /// Makes it the cluster `index` of the grid, at its start.
+    fn reset(&mut self, launch: &Launch<'_>, index: u64) {
+        self.index = index;
+        self.stalls = 0;
+        let blocks = launch.cluster_blocks() as usize;
+        let warps = launch.warps();
+        let [cx, cy, _] = launch.clusters().map(u64::from);
+        let origin = [index % cx, index / cx % cy, index / (cx * cy)];
+        let [sx, sy, _] = launch.cluster;
+        self.cluster.blocks.resize_with(blocks, Block::default);
+        self.cluster.barrier = crate::machine::ClusterBarrier::default();
+        self.cluster.threads = launch.threads() * launch.cluster_blocks();
+        self.warps.resize_with(blocks, Vec::new);
+        for (rank, block) in (0u32..).zip(&mut self.cluster.blocks) {
+            let inside = [rank % sx, rank / sx % sy, rank / (sx * sy)];
+            for d in 0..3 {
+                let start = u32::try_from(origin[d]).expect("a grid has 32-bit extents");
+                block.id[d] = start * launch.cluster[d] + inside[d];
+            }
+            block.rank = rank;
+            block.shared.reset(launch.shared_bytes());
+            block.barriers = Default::default();
+            block.output.clear();
+            block.events = 0;
+        }
+        for (block, block_warps) in self.cluster.blocks.iter().zip(&mut self.warps) {
+            block_warps.resize_with(warps as usize, Warp::default);
+            for (i, warp) in (0u32..).zip(block_warps) {
+                warp.reset(i, launch.threads());
+                warp.regs.reset(launch.code);
+                warp.local.reset(launch.code.local_bytes);
+                preset(warp, launch, block);
+            }
+        }
+    }
+
+    /// Runs until every thread left, or the cluster's turn is over.
+    fn run(&mut self, launch: &Launch<'_>, counters: &mut Counters) -> Result<Turn, Box<Fault>> {
+        let mut spent = 0;
+        loop {
+            let mut ran = 0;
+            let mut alive = false;
+            for (block, warps) in self.warps.iter_mut().enumerate() {
+                for warp in warps {
+                    if warp.done() {
+                        continue;
+                    }
+                    alive = true;
+                    let mut cx =
+                        Context { launch, cluster: &mut self.cluster, block, counters };
+                    match warp.run(&mut cx, WARP_TURN) {
+                        Ok(count) => ran += count,
+                        Err(trap) => {
+                            let id = self.cluster.blocks[block].id;
+                            return Err(Box::new(locate(launch, *trap, id, warp)));
+                        }
+                    }
+                    warp.timeout = false;
+                }
+            }
+            if !alive {
+                return Ok(Turn::Done);
+            }
+            if ran == 0 {
+                self.unstick(launch)?;
+                continue;
+            }
+            spent += ran;
+            if let Err(trap) = launch.spend(ran) {
+                let (block, warp) = self.somebody();
+                return Err(Box::new(locate(launch, *trap, block, warp)));
+            }
+            if spent > CLUSTER_TURN {
+                return Ok(Turn::Preempted);
+            }
+        }
+    }
+
+    /// A block and warp that has not left.
+    fn somebody(&self) -> ([u32; 3], &Warp) {
+        let blocks = self.cluster.blocks.iter().zip(&self.warps);
+        let mut all = blocks.flat_map(|(block, warps)| warps.iter().map(|warp| (block.id, warp)));
+        all.find(|(_, warp)| !warp.done()).expect("the cluster is under way")
+    }
+
+    /// Nothing can run: lets lanes that wait for others at a join go on, then waits time out; then it
+    /// is a fault.
+    fn unstick(&mut self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+        let mut released = false;
+        for warp in self.warps.iter_mut().flatten() {
+            released |= warp.release_joins();
+        }
+        if released {
+            return Ok(());
+        }
+        self.stalls += 1;
+        if self.stalls <= 2 {
+            let mut waits = false;
+            for warp in self.warps.iter_mut().flatten() {
+                let waiting = |s: State| matches!(s, State::Event { .. });
+                warp.timeout = warp.fragments.iter().any(|f| waiting(f.state));
+                waits |= warp.timeout;
+            }
+            if waits {
+                return Ok(());
+            }
+        }
+        Err(Box::new(self.stuck(launch)))
+    }
+
+    /// The fault of a cluster in which nothing can run.
+    fn stuck(&self, launch: &Launch<'_>) -> Fault {
+        let mut waiting = Vec::new();
+        for (block, warps) in self.cluster.blocks.iter().zip(&self.warps) {
+            for warp in warps {
+                for fragment in &warp.fragments {
+                    waiting.push((block, warp, fragment));
+                }
+            }
+        }
+        let of = |f: &dyn Fn(State) -> bool| waiting.iter().find(|(_, _, w)| f(w.state)).copied();
+        let lanes_left = |warp: &Warp| warp.initial & !warp.live;
+        let line = |pc: u32| launch.code.origins[pc as usize].line;
+        // Lanes that wait for other lanes of their warp come first: theirs is the local cause.
+        let members = of(&|s| matches!(s, State::Members(_)));
+        let barrier = of(&|s| matches!(s, State::Barrier { .. }));
+        let (block, warp, fragment) =
+            members.or(barrier).or_else(|| waiting.first().copied()).expect("somebody waits");
+        let (kind, detail) = match fragment.state {
+            State::Members(needed) => {
+                let missing = needed & !fragment.mask;
+                let others: Vec<String> = warp
+                    .fragments
+                    .iter()
+                    .filter(|f| f.mask & missing != 0)
+                    .map(|f| format!("lanes {:#010x} wait at PTX line {}", f.mask & missing, line(f.pc)))
+                    .collect();
+                let aligned = matches!(launch.code.insts[fragment.pc as usize].op, Op::Bar(_));
+                let kind = if aligned { FaultKind::BarrierDivergence } else { FaultKind::WarpDivergence };
+                let detail = format!(
+                    "lanes {:#010x} execute it, but it needs {needed:#010x}: {}",
+                    fragment.mask,
+                    others.join(", ")
+                );
+                (kind, detail)
+            }
+            State::Barrier { id, .. } => {
+                let state = &block.barriers[usize::from(id)];
+                let left: u32 = self
+                    .warps
+                    .iter()
+                    .zip(&self.cluster.blocks)
+                    .filter(|(_, b)| b.rank == block.rank)
+                    .flat_map(|(warps, _)| warps)
+                    .map(|warp| lanes_left(warp).count_ones())
+                    .sum();
+                let elsewhere: Vec<String> = waiting
+                    .iter()
+                    .filter(|(b, _, f)| {
+                        b.rank == block.rank
+                            && !matches!(f.state, State::Barrier { id: other, .. } if other == id)
+                    })
+                    .map(|(_, w, f)| format!("warp {} waits at PTX line {}", w.index, line(f.pc)))
+                    .take(4)
+                    .collect();
+                let mut detail = format!(
+                    "{} of {} threads are at barrier {id}",
+                    state.arrived, state.required
+                );
+                if left > 0 {
+                    detail.push_str(&format!(", {left} threads of the block have left the kernel"));
+                }
+                for other in &elsewhere {
+                    detail.push_str(", ");
+                    detail.push_str(other);
+                }
+                let divergence = left > 0
+                    || waiting.iter().any(|(b, _, f)| {
+                        b.rank == block.rank
+                            && matches!(f.state, State::Barrier { id: other, .. } if other != id)
+                    });
+                let kind =
+                    if divergence { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
+                (kind, detail)
+            }
+            State::Cluster { .. } => (
+                FaultKind::Deadlock,
+                format!(
+                    "{} of {} threads arrived at the cluster barrier",
+                    self.cluster.barrier.arrived, self.cluster.threads
+                ),
+            ),
+            State::Event { .. } => (
+                FaultKind::Deadlock,
+                "the mbarrier that is waited for cannot complete: nothing else can run".to_owned(),
+            ),
+            State::Ready | State::Join => {
+                (FaultKind::Deadlock, "nothing can run".to_owned())
+            }
+        };
+        let mut trap = *Trap::new(kind, detail).at(fragment.pc);
+        trap.lane = Some(fragment.mask.trailing_zeros());
+        locate(launch, trap, block.id, warp)
+    }
+}
+
+/// A fault with its place.
+fn locate(launch: &Launch<'_>, trap: Trap, block: [u32; 3], warp: &Warp) -> Fault {
+    let code = launch.code;
+    let pc = trap.pc.unwrap_or(warp.pc);
+    let origin = code.origins.get(pc as usize).copied().unwrap_or_default();
+    let mut detail = trap.detail;
+    if let Some(slot) = trap.slot {
+        let name = slot_name(code, slot).unwrap_or("an operand");
+        detail = format!("register `{name}` {detail}");
+    }
+    if let Some((from, lane, address)) = trap.unwritten {
+        let line = code.origins[from as usize].line;
+        detail.push_str(&format!(
+            "; bytes never written were last loaded in PTX line {line}, by lane {lane} at {address:#x}"
+        ));
+    }
+    let (file, line, column) = origin.source;
+    let source = (line > 0).then(|| SourceLine {
+        file: launch.files.iter().find(|(i, _)| *i == file).map_or_else(String::new, |f| f.1.clone()),
+        line,
+        column,
+    });
+    Fault {
+        kind: trap.kind,
+        entry: launch.entry.to_owned(),
+        source,
+        ptx_line: origin.line,
+        ptx: crate::program::instruction_text(launch.text, origin.line),
+        block,
+        warp: warp.index,
+        lane: trap.lane,
+        address: trap.address,
+        detail,
+    }
+}
+
+/// What the workers share.
+struct Queue {
+    next: u64,
+    parked: VecDeque<Unit>,
+    free: Vec<Unit>,
+    /// Clusters that a worker runs right now.
+    running: usize,
+    /// The fault of the lowest cluster.
+    fault: Option<(u64, Box<Fault>)>,
+    output: Vec<(u64, String)>,
+    counters: Counters,
+}
+
+/// What a grid did.
+pub(crate) struct Finished {
+    pub(crate) counters: Counters,
+    pub(crate) output: String,
+}
+
+/// Runs every cluster of the grid.
+pub(crate) fn run(launch: &Launch<'_>, threads: Option<usize>) -> Result<Finished, Box<Fault>> {
+    let total: u64 = launch.clusters().iter().map(|&n| u64::from(n)).product();
+    let queue = Mutex::new(Queue {
+        next: 0,
+        parked: VecDeque::new(),
+        free: Vec::new(),
+        running: 0,
+        fault: None,
+        output: Vec::new(),
+        counters: Counters::default(),
+    });
+    let changed = Condvar::new();
+    let lowest_fault = AtomicU64::new(u64::MAX);
+    let resident = residents(launch);
+    let work = || worker(launch, total, resident, &queue, &changed, &lowest_fault);
+    let available = threads.unwrap_or_else(rayon::current_num_threads).max(1);
+    let workers = usize::try_from(total).unwrap_or(usize::MAX).min(available);
+    if workers <= 1 {
+        work();
+    } else if let Some(threads) = threads
+        && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build()
+    {
+        pool.scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|_| work());
+            }
+        });
+    } else {
+        rayon::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|_| work());
+            }
+        });
+    }
+    let mut queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, fault)) = queue.fault {
+        return Err(fault);
+    }
+    queue.output.sort_by_key(|(index, _)| *index);
+    let output = queue.output.into_iter().map(|(_, text)| text).collect();
+    Ok(Finished { counters: queue.counters, output })
+}
+
+/// How many clusters may be under way at once.
+fn residents(launch: &Launch<'_>) -> usize {
+    let code = launch.code;
+    let registers = (code.words as usize + code.word_presets.len()) * 128
+        + (code.doubles as usize + code.double_presets.len()) * 256
+        + code.quads as usize * 512;
+    let warp = registers + code.local_bytes as usize * 36;
+    let block = warp * launch.warps() as usize + launch.shared_bytes() as usize * 2;
+    let cluster = (block * launch.cluster_blocks() as usize).max(1);
+    (RESIDENT_BYTES / cluster).clamp(16, RESIDENT)
+}
+
+fn worker(
+    launch: &Launch<'_>,
+    total: u64,
+    resident: usize,
+    queue: &Mutex<Queue>,
+    changed: &Condvar,
+    lowest_fault: &AtomicU64,
+) {
+    let mut counters = Counters::default();
+    let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = lock();
+    loop {
+        let under_way = state.running + state.parked.len();
+        let limit = lowest_fault.load(Relaxed).min(total);
+        // New clusters start before parked ones go on, so that every resident one gets its turn.
+        let unit = if state.next < limit && under_way < resident {
+            let index = state.next;
+            state.next += 1;
+            let unit = state.free.pop().unwrap_or_default();
+            Some((unit, Some(index)))
+        } else if let Some(unit) = state.parked.pop_front() {
+            Some((unit, None))
+        } else if state.running == 0 {
+            None
+        } else {
+            state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        };
+        let Some((mut unit, start)) = unit else { break };
+        state.running += 1;
+        drop(state);
+        if let Some(index) = start {
+            unit.reset(launch, index);
+        }
+        let result = if unit.index > lowest_fault.load(Relaxed) {
+            Ok(Turn::Done)
+        } else {
+            unit.run(launch, &mut counters)
+        };
+        state = lock();
+        state.running -= 1;
+        match result {
+            Ok(Turn::Preempted) => state.parked.push_back(unit),
+            Ok(Turn::Done) => {
+                for (rank, block) in (0u64..).zip(&mut unit.cluster.blocks) {
+                    if !block.output.is_empty() {
+                        let order = unit.index * u64::from(launch.cluster_blocks()) + rank;
+                        state.output.push((order, std::mem::take(&mut block.output)));
+                    }
+                }
+                state.free.push(unit);
+            }
+            Err(fault) => {
+                lowest_fault.fetch_min(unit.index, Relaxed);
+                if state.fault.as_ref().is_none_or(|(index, _)| unit.index < *index) {
+                    state.fault = Some((unit.index, fault));
+                }
+            }
+        }
+        changed.notify_all();
+    }
+    state.counters.warp_instructions += counters.warp_instructions;
+    state.counters.lane_instructions += counters.lane_instructions;
+    state.counters.shared_bank_conflicts += counters.shared_bank_conflicts;
+    drop(state);
+    changed.notify_all();
+}
+
+/// Runs fallible preparation of a launch: its error becomes a fault without a place.
+pub(crate) fn refuse(entry: &str, detail: impl Into<String>) -> Fault {
+    Fault {
+        kind: FaultKind::Launch,
+        entry: entry.to_owned(),
+        source: None,
+        ptx_line: 0,
+        ptx: String::new(),
+        block: [0; 3],
+        warp: 0,
+        lane: None,
+        address: None,
+        detail: detail.into(),
+    }
+}
+

@@ -1,0 +1,206 @@
+//! Why a layout cannot be built: facts, from which the compiler words its diagnostics.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::Dim;
+
+/// Why a layout cannot be built.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum LayoutError {
+    /// A size, or an entry of a constructor's list, is not a power of two.
+    NotPowerOfTwo {
+        /// The argument, as the constructor names it (`shape`, `per_thread`, ..).
+        what: &'static str,
+        /// Its place in the list.
+        index: usize,
+        /// Its value.
+        actual: u32,
+    },
+    /// A list has the wrong number of entries.
+    Rank {
+        /// The argument, as the constructor names it.
+        what: &'static str,
+        /// How many entries it has.
+        actual: usize,
+        /// How many it must have.
+        required: usize,
+    },
+    /// `order` does not name every axis exactly once.
+    Order {
+        /// The list as given.
+        actual: Vec<u32>,
+    },
+    /// An axis lies outside the tensor.
+    Axis {
+        /// The axis as given.
+        actual: u32,
+        /// The number of axes.
+        rank: usize,
+    },
+    /// The lanes of a blocked layout do not make up one warp.
+    Lanes {
+        /// Their product.
+        actual: u64,
+        /// The number of lanes of a warp.
+        required: u32,
+    },
+    /// An argument is none of the values that the hardware knows.
+    NotOneOf {
+        /// The argument, as the constructor names it.
+        what: &'static str,
+        /// Its value.
+        actual: u32,
+        /// The values that there are.
+        allowed: &'static [u32],
+    },
+    /// A dimension occurs twice among the inputs, or among the outputs.
+    RepeatedDim {
+        /// The dimension.
+        dim: Dim,
+    },
+    /// A basis has the wrong number of coordinates.
+    BasisRank {
+        /// The input dimension of the basis.
+        dim: Dim,
+        /// The input bit of the basis.
+        bit: usize,
+        /// How many coordinates it has.
+        actual: usize,
+        /// How many output dimensions there are.
+        required: usize,
+    },
+    /// A coordinate of a basis lies outside its output dimension.
+    BasisOutside {
+        /// The input dimension of the basis.
+        dim: Dim,
+        /// The input bit of the basis.
+        bit: usize,
+        /// The output dimension.
+        out: Dim,
+        /// The coordinate.
+        actual: u32,
+        /// The size of the output dimension.
+        size: u32,
+    },
+    /// The inputs or the outputs together have more bits than the algebra represents.
+    TooManyBits {
+        /// The sum of the bits.
+        actual: usize,
+        /// The most there may be.
+        limit: usize,
+    },
+    /// The entries of a list multiply to more than there is of anything.
+    TooLarge {
+        /// The argument, as the constructor names it.
+        what: &'static str,
+        /// log2 of the product.
+        log2_actual: usize,
+        /// log2 of the most it may be.
+        log2_limit: usize,
+    },
+    /// A literal layout has a dimension that such layouts have not.
+    ForeignDim {
+        /// The dimension.
+        dim: Dim,
+    },
+    /// Some element of the tensor is held nowhere.
+    NotSurjective {
+        /// The lowest such element, in row-major order.
+        missing: Vec<u32>,
+    },
+    /// The bases of a literal layout lie in a different tensor.
+    Shape {
+        /// The shape the layout was written for.
+        actual: Vec<u32>,
+        /// The shape of the tensor.
+        required: Vec<u32>,
+    },
+    /// A swizzled tile is smaller than one atom of its swizzle.
+    SwizzleAtom {
+        /// The rows and the contiguous columns of the tile, in elements.
+        actual: [u32; 2],
+        /// The rows and the contiguous columns of one atom, in elements.
+        required: [u32; 2],
+    },
+    /// An interval of padding occurs twice.
+    RepeatedInterval {
+        /// The interval.
+        actual: u32,
+    },
+    /// A form was used where only certain others make sense, as a parent of an operand layout.
+    Parent {
+        /// The form as the user writes it.
+        actual: String,
+        /// What would do.
+        required: &'static str,
+    },
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LayoutError::NotPowerOfTwo { what, index, actual } => {
+                write!(f, "{what}[{index}] must be a power of two, but is {actual}")
+            }
+            LayoutError::Rank { what, actual, required } => {
+                write!(f, "{what} has {actual} entries where {required} are required")
+            }
+            LayoutError::Order { actual } => {
+                write!(f, "order must name every axis exactly once, but is {actual:?}")
+            }
+            LayoutError::Axis { actual, rank } => {
+                write!(f, "axis {actual} does not exist: the tensor has rank {rank}")
+            }
+            LayoutError::Lanes { actual, required } => {
+                write!(f, "the lanes multiply to {actual}, but a warp has {required}")
+            }
+            LayoutError::NotOneOf { what, actual, allowed } => {
+                write!(f, "{what} is {actual}, but must be one of {allowed:?}")
+            }
+            LayoutError::RepeatedDim { dim } => write!(f, "dimension {dim} occurs twice"),
+            LayoutError::BasisRank { dim, bit, actual, required } => {
+                write!(
+                    f,
+                    "basis {bit} of {dim} has {actual} coordinates where {required} are required"
+                )
+            }
+            LayoutError::BasisOutside { dim, bit, out, actual, size } => {
+                write!(
+                    f,
+                    "basis {bit} of {dim} has coordinate {actual} along {out}, whose size is {size}"
+                )
+            }
+            LayoutError::TooManyBits { actual, limit } => {
+                write!(f, "the layout has {actual} bits where at most {limit} are possible")
+            }
+            LayoutError::TooLarge { what, log2_actual, log2_limit } => {
+                write!(
+                    f,
+                    "{what} multiplies to 2^{log2_actual}, but at most 2^{log2_limit} is possible"
+                )
+            }
+            LayoutError::ForeignDim { dim } => write!(f, "such a layout has no dimension {dim}"),
+            LayoutError::NotSurjective { missing } => {
+                write!(f, "no thread holds element {missing:?}")
+            }
+            LayoutError::Shape { actual, required } => {
+                write!(
+                    f,
+                    "the layout covers shape {actual:?}, but the tensor has shape {required:?}"
+                )
+            }
+            LayoutError::SwizzleAtom { actual, required } => write!(
+                f,
+                "the tile has {} rows of {} contiguous elements, but one swizzle atom has {} rows of {}",
+                actual[0], actual[1], required[0], required[1]
+            ),
+            LayoutError::RepeatedInterval { actual } => write!(f, "interval {actual} occurs twice"),
+            LayoutError::Parent { actual, required } => {
+                write!(f, "`{actual}` cannot be the parent: {required} is required")
+            }
+        }
+    }
+}
+
+impl Error for LayoutError {}

@@ -1,0 +1,233 @@
+//! Choosing the layout of a shared buffer through which a tile passes from one register layout to another.
+//!
+//! Think of elements as vectors of bits. The buffer's layout is a basis of that space: the lowest bits of the offset lie
+//! within a vector access, the next select the bank, and the rest `U` select the 128-byte line. A group of lanes that is
+//! served at once, together with the elements of one vector, spans a space `A` of at most 128 bytes for the writer and
+//! `B` for the reader. The access is free of conflicts when no two different elements of `A` agree in bank and vector
+//! part, that is, when `A` and `U` have only 0 in common; likewise `B`. Two spaces of the same dimension always have a
+//! common complement: with `a₁..aₘ` extending a basis of `A ∩ B` to `A` and `b₁..bₘ` to `B`, the sums `aᵢ + bᵢ`
+//! together with a complement of `A + B`. That is `U`; the sums are what is called a swizzle.
+
+use crate::banks::{VECTOR_BYTES, cost, least_cost, log2_lanes_at_once};
+use crate::layout::log2;
+use crate::rank::Span;
+use crate::{Dim, Layout};
+
+/// A shared buffer through which a tile passes from one register layout to another.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Exchange {
+    /// The buffer: from offset in elements to the element stored there.
+    pub shared: Layout,
+    /// The elements that the writer stores at once.
+    pub write_vector: u32,
+    /// The elements that the reader loads at once.
+    pub read_vector: u32,
+    /// The wavefronts that one warp's stores and loads take together.
+    pub wavefronts: u32,
+}
+
+impl Exchange {
+    /// The best buffer for a tile written in layout `writer` and read in layout `reader`.
+    ///
+    /// Vectors are as long as both sides allow, up to 16 bytes, and where possible both sides are free of bank
+    /// conflicts. For `ldmatrix` as the reader, pass the layout in which each lane has the 16 bytes whose address it
+    /// supplies; likewise for `stmatrix` as the writer.
+    ///
+    /// ```
+    /// use kernel_layout::forms::blocked;
+    /// use kernel_layout::{bank_conflicts, Exchange};
+    /// // A transposition of 32-bit elements.
+    /// let by_rows = blocked(&[1, 4], &[4, 8], &[4, 1], &[1, 0], &[32, 32])?;
+    /// let by_columns = blocked(&[4, 1], &[8, 4], &[1, 4], &[0, 1], &[32, 32])?;
+    /// let exchange = Exchange::between(&by_rows, &by_columns, 4);
+    /// assert_eq!(bank_conflicts(&by_rows, &exchange.shared, 4, exchange.write_vector), 0);
+    /// assert_eq!(bank_conflicts(&by_columns, &exchange.shared, 4, exchange.read_vector), 0);
+    /// # Ok::<(), kernel_layout::LayoutError>(())
+    /// ```
+    ///
+    /// # Requires
+    /// Both are surjective register layouts of the same tensor, without a `Block` dimension; `element_bytes` is a power
+    /// of two, at most 16.
+    ///
+    /// # Ensures
+    /// `shared` is bijective and holds no conflicts that a row-major buffer avoids (`law_exchange_beats_row_major`).
+    pub fn between(writer: &Layout, reader: &Layout, element_bytes: u32) -> Exchange {
+        let reader = &reader.transpose_outs(&writer.out_dims().collect::<Vec<_>>());
+        assert_eq!(writer.outs(), reader.outs(), "an exchange keeps the shape of the tensor");
+        let search = Search {
+            sides: [Side::new(writer), Side::new(reader)],
+            tensor: writer,
+            log2_bytes: log2(element_bytes),
+        };
+        let least =
+            least_cost(writer, element_bytes).total() + least_cost(reader, element_bytes).total();
+        let mut best: Option<(u32, Exchange)> = None;
+        for vectors in search.candidates() {
+            let shared = search.layout(&vectors);
+            let (writes, reads) =
+                (cost(writer, &shared, element_bytes), cost(reader, &shared, element_bytes));
+            let total = writes.total() + reads.total();
+            if best.as_ref().is_none_or(|(least_so_far, _)| total < *least_so_far) {
+                let wavefronts = writes.wavefronts + reads.wavefronts;
+                let exchange = Exchange {
+                    shared,
+                    write_vector: writes.vector,
+                    read_vector: reads.vector,
+                    wavefronts,
+                };
+                best = Some((total, exchange));
+            }
+            if total == least {
+                break;
+            }
+        }
+        best.expect("an exchange without vectors is always a candidate").1
+    }
+}
+
+/// One side of the exchange: the elements that its registers, lanes and warps walk, as row-major indices.
+struct Side {
+    registers: Vec<u64>,
+    lanes: Vec<u64>,
+    threads: Span,
+}
+
+impl Side {
+    fn new(layout: &Layout) -> Side {
+        let of = |dim| -> Vec<u64> {
+            layout.bases(dim).iter().map(|basis| layout.flatten_out(basis)).collect()
+        };
+        let (lanes, warps) = (of(Dim::Lane), of(Dim::Warp));
+        let threads = Span::of(&[&lanes[..], &warps[..]].concat());
+        Side { registers: of(Dim::Register), lanes, threads }
+    }
+}
+
+/// Which elements make up a vector access: the writer's and the reader's are both beginnings of one list.
+#[derive(Clone, Debug)]
+struct Vectors {
+    list: Vec<u64>,
+    /// How much of the list the writer and the reader take.
+    taken: [usize; 2],
+}
+
+struct Search<'a> {
+    sides: [Side; 2],
+    tensor: &'a Layout,
+    log2_bytes: usize,
+}
+
+impl Search<'_> {
+    /// Vectors common to both sides, each extended on one side as far as that side's registers go.
+    fn candidates(&self) -> Vec<Vectors> {
+        let longest = log2(VECTOR_BYTES).saturating_sub(self.log2_bytes);
+        let common = intersection(&self.sides[0].registers, &self.sides[1].registers);
+        let mut candidates = Vec::new();
+        for shared in (0..=common.len().min(longest)).rev() {
+            for side in [1, 0] {
+                let further = self.further(side, &common[..shared]);
+                for extra in (0..=further.len().min(longest - shared)).rev() {
+                    // Without an extension, both sides are the same candidate.
+                    if extra == 0 && side == 0 {
+                        continue;
+                    }
+                    let mut taken = [shared; 2];
+                    taken[side] += extra;
+                    candidates.push(Vectors {
+                        list: [&common[..shared], &further[..extra]].concat(),
+                        taken,
+                    });
+                }
+            }
+        }
+        candidates
+    }
+
+    /// What the registers of one side walk beyond `list`, first what the lanes of the other walk: these elements meet
+    /// in one wavefront of both sides.
+    fn further(&self, side: usize, list: &[u64]) -> Vec<u64> {
+        let other = Span::of(&self.sides[1 - side].lanes);
+        let mut registers = self.sides[side].registers.clone();
+        registers.sort_by_key(|&element| (!other.contains(element), element));
+        extend(list, &registers)
+    }
+
+    /// The layout of the buffer in which the vectors come first and both sides avoid conflicts.
+    fn layout(&self, vectors: &Vectors) -> Layout {
+        let everything: Vec<u64> = (0..self.tensor.out_bits()).map(|bit| 1 << bit).collect();
+        // The elements of one bank word; whatever fills it up is accessed together anyway.
+        let word = log2(4_u32).saturating_sub(self.log2_bytes);
+        let filling =
+            [&self.sides[1].registers[..], &self.sides[0].registers, &everything].concat();
+        let mut low = vectors.list.clone();
+        if low.len() < word {
+            let more = extend(&low, &filling);
+            low.extend(more.into_iter().take(word - vectors.list.len()));
+        }
+        let line = (7 - self.log2_bytes).min(everything.len());
+        let [mut writer, mut reader] = [0, 1].map(|side| {
+            self.at_once(
+                side,
+                &low,
+                vectors.taken[side].max(word.min(low.len())),
+                vectors.taken[side],
+            )
+        });
+        // Broadcasts leave room in the line: fill it with what the other side accesses at once.
+        for _ in 0..2 {
+            let more = extend(&writer, &[&reader[..], &everything].concat());
+            writer.extend(more.into_iter().take(line.saturating_sub(writer.len())));
+            std::mem::swap(&mut writer, &mut reader);
+        }
+        let both = intersection(&writer, &reader);
+        let mut only_writer = extend(&both, &writer);
+        let mut only_reader = extend(&both, &reader);
+        // A pair must not carry a vector element of one side into the offsets between that side's own threads.
+        let [writer_threads, reader_threads] = [&self.sides[0].threads, &self.sides[1].threads];
+        only_writer
+            .sort_by_key(|&element| (!low.contains(&element), reader_threads.contains(element)));
+        only_reader
+            .sort_by_key(|&element| (!low.contains(&element), writer_threads.contains(element)));
+        let mut lines: Vec<u64> =
+            only_writer.iter().zip(&only_reader).map(|(a, b)| a ^ b).collect();
+        let rest = extend(&[&writer[..], &reader].concat(), &everything);
+        lines.extend(rest);
+        let banks = extend(&[&low[..], &lines].concat(), &[&writer[..], &everything].concat());
+        let order = [&low[..], &banks, &lines].concat();
+        let bases = order.into_iter().map(|element| self.tensor.unflatten_out(element)).collect();
+        Layout::trusted(vec![(Dim::Offset, bases)], self.tensor.outs().to_vec())
+    }
+
+    /// The independent elements that one side accesses in one wavefront: `kept` of `low`, and the lanes served together
+    /// when each accesses `vector` bits of elements.
+    fn at_once(&self, side: usize, low: &[u64], kept: usize, vector: usize) -> Vec<u64> {
+        let lanes =
+            log2_lanes_at_once(1 << (vector + self.log2_bytes)).min(self.sides[side].lanes.len());
+        let mut elements = low[..kept].to_vec();
+        elements.extend(extend(&low[..kept], &self.sides[side].lanes[..lanes]));
+        elements
+    }
+}
+
+/// Those of `more` that are independent of `start` and of one another.
+fn extend(start: &[u64], more: &[u64]) -> Vec<u64> {
+    let mut span = Span::of(start);
+    more.iter().copied().filter(|&element| span.insert(element, 0).is_none()).collect()
+}
+
+/// A basis of what both lists span, lowest elements first.
+fn intersection(first: &[u64], second: &[u64]) -> Vec<u64> {
+    let first = extend(&[], first);
+    let second = extend(&[], second);
+    let mut span = Span::of(&first);
+    let mut common = Vec::new();
+    for (index, &element) in second.iter().enumerate() {
+        // A combination of both lists that is 0 has the same sum over either; the names above 32 are of the second.
+        if let Some(names) = span.insert(element, 1 << (32 + index)) {
+            let of_first = first.iter().enumerate().filter(|(index, _)| names >> index & 1 == 1);
+            common.push(of_first.fold(0, |sum, (_, element)| sum ^ element));
+        }
+    }
+    common.sort_unstable();
+    common
+}

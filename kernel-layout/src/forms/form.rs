@@ -1,0 +1,219 @@
+//! [`Form`]: a layout as a user writes it, before the shape of the tensor is known.
+
+use std::fmt;
+
+use super::{
+    CLUSTER_BITS, TILE_BITS, blocked, check_bits, fma_operand, linear, mma_v2_accumulator,
+    mma_v2_operand, nvmma_shared, row_major_shared, shared_linear, slice_of, swizzled_shared,
+    wgmma_accumulator, wgmma_operand,
+};
+use crate::{Dim, Layout, LayoutError};
+
+/// A layout as a user writes it; [`Form::to_layout`] gives its bases for a shape.
+///
+/// `Display` prints the constructor in the language's own spelling.
+///
+/// ```
+/// use kernel_layout::forms::Form;
+/// let parent = Form::Blocked { per_thread: vec![1, 4], lanes: vec![32, 1], warps: vec![1, 4], order: vec![1, 0] };
+/// let rows = Form::Slice { axis: 0, parent: Box::new(parent) };
+/// assert_eq!(rows.to_string(), "slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))");
+/// assert_eq!(rows.to_layout(&[256])?.shape(), [256]);
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// See [`blocked`](super::blocked()).
+    Blocked {
+        /// The elements of one thread, along each axis.
+        per_thread: Vec<u32>,
+        /// The lanes of a warp, along each axis.
+        lanes: Vec<u32>,
+        /// The warps, along each axis.
+        warps: Vec<u32>,
+        /// The axes, fastest first.
+        order: Vec<u32>,
+    },
+    /// See [`slice_of`].
+    Slice {
+        /// The axis of the parent that is missing.
+        axis: u32,
+        /// The layout of the tensor that has the axis.
+        parent: Box<Form>,
+    },
+    /// Bases of a register layout, for the shape they were written for; see [`linear`].
+    Linear(Layout),
+    /// See [`mma_v2_accumulator`].
+    MmaV2 {
+        /// The warps along rows and columns.
+        warps: [u32; 2],
+    },
+    /// See [`wgmma_accumulator`].
+    Wgmma {
+        /// The warps along rows and columns.
+        warps: [u32; 2],
+        /// The columns of one instruction.
+        n: u32,
+    },
+    /// An operand of the product whose accumulator is `parent`: see [`mma_v2_operand`], [`wgmma_operand`] and
+    /// [`fma_operand`].
+    DotOperand {
+        /// 0 for A, 1 for B.
+        index: u32,
+        /// The layout of the accumulator.
+        parent: Box<Form>,
+        /// Consecutive elements along `k` in a 32-bit register; without meaning for a blocked parent.
+        k_width: u32,
+    },
+    /// See [`swizzled_shared`].
+    Swizzled {
+        /// Elements that stay together.
+        vec: u32,
+        /// Consecutive rows that are swizzled alike.
+        per_phase: u32,
+        /// The number of different swizzles.
+        max_phase: u32,
+        /// The axes, fastest first.
+        order: Vec<u32>,
+    },
+    /// See [`nvmma_shared`].
+    NvmmaShared {
+        /// 0, 32, 64 or 128.
+        swizzle_bytes: u32,
+        /// The size of an element.
+        element_bits: u32,
+        /// Whether axis 0 is the contiguous one.
+        transposed: bool,
+        /// Whether every 8 bytes are followed by 8 bytes of padding.
+        fp4_padded: bool,
+    },
+    /// See [`row_major_shared`].
+    RowMajor,
+    /// Bases of a shared layout; see [`shared_linear`].
+    SharedLinear(Layout),
+    /// A tile spread over the blocks of a cluster.
+    Cluster {
+        /// One basis per bit of the block's rank in the cluster, counted in blocks along each axis; zero where the
+        /// blocks hold the same.
+        bases: Vec<Vec<u32>>,
+        /// The layout of one block's part.
+        per_block: Box<Form>,
+    },
+}
+
+impl Form {
+    /// The bases of this layout for a tensor of `shape`.
+    ///
+    /// Register layouts have inputs `Register`, `Lane` and `Warp`, shared layouts `Offset`; [`Form::Cluster`] adds
+    /// `Block`.
+    ///
+    /// # Errors
+    /// As the constructor that the variant names; [`LayoutError::Parent`] for an operand of something other than a
+    /// product's result.
+    pub fn to_layout(&self, shape: &[u32]) -> Result<Layout, LayoutError> {
+        match self {
+            Form::Blocked { per_thread, lanes, warps, order } => {
+                blocked(per_thread, lanes, warps, order, shape)
+            }
+            Form::Slice { axis, parent } => slice_of(*axis, parent, shape),
+            Form::Linear(literal) => linear(literal, shape),
+            Form::MmaV2 { warps } => mma_v2_accumulator(*warps, shape),
+            Form::Wgmma { warps, n } => wgmma_accumulator(*warps, *n, shape),
+            Form::DotOperand { index, parent, k_width } => {
+                dot_operand(*index, parent, *k_width, shape)
+            }
+            Form::Swizzled { vec, per_phase, max_phase, order } => {
+                swizzled_shared(*vec, *per_phase, *max_phase, order, shape)
+            }
+            Form::NvmmaShared { swizzle_bytes, element_bits, transposed, fp4_padded } => {
+                nvmma_shared(*swizzle_bytes, *element_bits, *transposed, *fp4_padded, shape)
+            }
+            Form::RowMajor => row_major_shared(shape),
+            Form::SharedLinear(literal) => shared_linear(literal, shape),
+            Form::Cluster { bases, per_block } => over_cluster(bases, per_block, shape),
+        }
+    }
+}
+
+fn dot_operand(
+    index: u32,
+    parent: &Form,
+    k_width: u32,
+    shape: &[u32],
+) -> Result<Layout, LayoutError> {
+    let wrong_parent = |required| Err(LayoutError::Parent { actual: parent.to_string(), required });
+    match parent {
+        Form::MmaV2 { warps } => mma_v2_operand(index, *warps, k_width, shape),
+        Form::Wgmma { warps, .. } if index == 0 => wgmma_operand(*warps, k_width, shape),
+        Form::Wgmma { .. } => {
+            wrong_parent("mma or blocked (operand 1 of wgmma is read from shared memory)")
+        }
+        Form::Blocked { per_thread, lanes, warps, order } => {
+            fma_operand(index, per_thread, lanes, warps, order, shape)
+        }
+        Form::Slice { .. }
+        | Form::Linear(_)
+        | Form::DotOperand { .. }
+        | Form::Swizzled { .. }
+        | Form::NvmmaShared { .. }
+        | Form::RowMajor
+        | Form::SharedLinear(_)
+        | Form::Cluster { .. } => wrong_parent("mma, wgmma or blocked"),
+    }
+}
+
+/// Spreads `per_block`, built on the part of one block, over the blocks.
+fn over_cluster(
+    bases: &[Vec<u32>],
+    per_block: &Form,
+    shape: &[u32],
+) -> Result<Layout, LayoutError> {
+    check_bits("shape", shape, TILE_BITS + CLUSTER_BITS)?;
+    if bases.len() > CLUSTER_BITS {
+        return Err(LayoutError::TooManyBits { actual: bases.len(), limit: CLUSTER_BITS });
+    }
+    let along = |axis: usize| {
+        let most = bases.iter().filter_map(|basis| basis.get(axis)).max().copied().unwrap_or(0);
+        // The power of two above the largest coordinate is the number of blocks along the axis.
+        1 << (u32::BITS - most.leading_zeros()).min(31)
+    };
+    let outs = Dim::axes(shape.len())
+        .into_iter()
+        .enumerate()
+        .map(|(axis, dim)| (dim, along(axis)))
+        .collect();
+    let limits: Vec<(Dim, u32)> =
+        Dim::axes(shape.len()).into_iter().zip(shape.iter().copied()).collect();
+    let blocks = Layout::new(vec![(Dim::Block, bases.to_vec())], outs)?.shrink(&limits);
+    let part: Vec<u32> =
+        shape.iter().zip(blocks.shape()).map(|(&size, count)| size / count).collect();
+    Ok(per_block.to_layout(&part)?.product(&blocks))
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Form::Blocked { per_thread, lanes, warps, order } => {
+                write!(f, "blocked({per_thread:?}, {lanes:?}, {warps:?}, {order:?})")
+            }
+            Form::Slice { axis, parent } => write!(f, "slice({axis}, {parent})"),
+            Form::Linear(literal) => write!(f, "linear({literal})"),
+            Form::MmaV2 { warps } => write!(f, "mma({warps:?})"),
+            Form::Wgmma { warps, n } => write!(f, "wgmma({warps:?}, {n})"),
+            Form::DotOperand { index, parent, k_width } => {
+                write!(f, "dot_operand({index}, {parent}, {k_width})")
+            }
+            Form::Swizzled { vec, per_phase, max_phase, order } => {
+                write!(f, "swizzled({vec}, {per_phase}, {max_phase}, {order:?})")
+            }
+            Form::NvmmaShared { swizzle_bytes, element_bits: _, transposed, fp4_padded } => {
+                write!(f, "swizzle({swizzle_bytes})")?;
+                f.write_str(if *transposed { ".transposed()" } else { "" })?;
+                f.write_str(if *fp4_padded { ".fp4_padded()" } else { "" })
+            }
+            Form::RowMajor => f.write_str("row_major()"),
+            Form::SharedLinear(literal) => write!(f, "shared_linear({literal})"),
+            Form::Cluster { bases, per_block } => write!(f, "cluster({bases:?}, {per_block})"),
+        }
+    }
+}

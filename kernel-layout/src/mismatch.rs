@@ -1,0 +1,75 @@
+//! Where two layouts part: facts for diagnostics.
+
+use std::fmt;
+
+use crate::layout::Basis;
+use crate::{Dim, Layout};
+
+/// The first input bit at which a layout is not the required one.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Mismatch {
+    /// The input dimension.
+    pub dim: Dim,
+    /// The bit of that dimension.
+    pub bit: usize,
+    /// Where the bit leads, or `None` when the dimension has no such bit.
+    pub actual: Option<Basis>,
+    /// Where the bit should lead, or `None` when there should be no such bit.
+    pub required: Option<Basis>,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |basis: &Option<Basis>| {
+            basis.as_ref().map_or_else(|| "none".to_owned(), |basis| format!("{basis:?}"))
+        };
+        write!(
+            f,
+            "{} basis {}: required {}, actual {}",
+            self.dim,
+            self.bit,
+            word(&self.required),
+            word(&self.actual)
+        )
+    }
+}
+
+impl Layout {
+    /// The first difference between this layout and a required one, or `None` when they are the same map.
+    ///
+    /// The order of input dimensions does not matter, and a dimension of size 1 is as good as none.
+    ///
+    /// ```
+    /// use kernel_layout::forms::blocked;
+    /// use kernel_layout::{Dim, Layout};
+    /// let actual = blocked(&[4], &[32], &[4], &[0], &[256])?;
+    /// let required = blocked(&[8], &[32], &[4], &[0], &[256])?;
+    /// let mismatch = actual.mismatch(&required).expect("they differ");
+    /// assert_eq!((mismatch.dim, mismatch.bit), (Dim::Register, 2));
+    /// assert_eq!((mismatch.actual, mismatch.required), (None, Some(vec![4])));
+    /// # Ok::<(), kernel_layout::LayoutError>(())
+    /// ```
+    ///
+    /// # Requires
+    /// Both have the same output dimensions with the same sizes.
+    pub fn mismatch(&self, required: &Layout) -> Option<Mismatch> {
+        let actual = self.transpose_outs(&required.out_dims().collect::<Vec<_>>());
+        assert_eq!(
+            actual.outs(),
+            required.outs(),
+            "layouts of different tensors cannot be compared"
+        );
+        let further = actual.in_dims().filter(|&dim| !required.has_in(dim));
+        required.in_dims().chain(further).find_map(|dim| {
+            let (have, want) = (actual.bases(dim), required.bases(dim));
+            let bit =
+                (0..have.len().max(want.len())).find(|&bit| have.get(bit) != want.get(bit))?;
+            Some(Mismatch {
+                dim,
+                bit,
+                actual: have.get(bit).cloned(),
+                required: want.get(bit).cloned(),
+            })
+        })
+    }
+}

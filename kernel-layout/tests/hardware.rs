@@ -1,0 +1,181 @@
+//! Fragments and swizzles against the per-lane and per-byte formulas of the PTX manual.
+
+use kernel_layout::forms::{
+    matrix_fragment, mma_v2_accumulator, mma_v2_operand, nvmma_shared, swizzled_shared,
+    wgmma_accumulator, wgmma_operand,
+};
+use kernel_layout::{Dim, Layout};
+
+fn at(layout: &Layout, register: u32, lane: u32, warp: u32) -> Vec<u32> {
+    layout.apply(&[(Dim::Register, register), (Dim::Lane, lane), (Dim::Warp, warp)])
+}
+
+/// PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type": `c0..c3`.
+#[test]
+fn accumulator_of_mma() {
+    let layout = mma_v2_accumulator([1, 1], &[16, 8]).expect("one instruction");
+    for lane in 0..32 {
+        let (group, t) = (lane >> 2, lane & 3);
+        for i in 0..4 {
+            let row = if i < 2 { group } else { group + 8 };
+            assert_eq!(at(&layout, i, lane, 0), [row, t * 2 + (i & 1)], "c{i} of lane {lane}");
+        }
+    }
+}
+
+/// PTX ISA, "Matrix Fragments for mma": with `e` elements in a 32-bit register, register `r` of A is row `g` (even `r`)
+/// or `g + 8`, and starts at `k = e·t`, or `e·t + 4e` from the third on; B has two registers, of column `g`.
+#[test]
+fn operands_of_mma() {
+    for elements in [1, 2, 4] {
+        let a = mma_v2_operand(0, [1, 1], elements, &[16, 8 * elements]).expect("one instruction");
+        let b = mma_v2_operand(1, [1, 1], elements, &[8 * elements, 8]).expect("one instruction");
+        for lane in 0..32 {
+            let (group, t) = (lane >> 2, lane & 3);
+            for i in 0..4 * elements {
+                let (register, element) = (i / elements, i % elements);
+                let row = if register % 2 == 0 { group } else { group + 8 };
+                let k = elements * t + element + if register < 2 { 0 } else { 4 * elements };
+                assert_eq!(
+                    at(&a, i, lane, 0),
+                    [row, k],
+                    "A, {elements} elements, {i} of lane {lane}"
+                );
+            }
+            for i in 0..2 * elements {
+                let k = elements * t + i % elements + if i < elements { 0 } else { 4 * elements };
+                assert_eq!(
+                    at(&b, i, lane, 0),
+                    [k, group],
+                    "B, {elements} elements, {i} of lane {lane}"
+                );
+            }
+        }
+    }
+}
+
+/// PTX ISA, "Register Fragments for `wgmma.mma_async.m64nNk16`".
+#[test]
+fn fragments_of_wgmma() {
+    for n in [8, 16, 32, 64, 128, 256] {
+        let layout = wgmma_accumulator([4, 1], n, &[64, n]).expect("one instruction");
+        assert_eq!(layout.in_size(Dim::Register), n / 2);
+        for warp in 0..4 {
+            for lane in 0..32 {
+                for i in 0..n / 2 {
+                    let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+                    let column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+                    assert_eq!(at(&layout, i, lane, warp), [row, column]);
+                }
+            }
+        }
+    }
+    let a = wgmma_operand([4, 1], 2, &[64, 16]).expect("one instruction");
+    for warp in 0..4 {
+        for lane in 0..32 {
+            for i in 0..8 {
+                let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+                let k = 2 * (lane % 4) + i % 2 + 8 * (i / 4);
+                assert_eq!(at(&a, i, lane, warp), [row, k]);
+            }
+        }
+    }
+}
+
+/// PTX ISA, "ldmatrix": two elements of row `lane / 4`; with `.trans` the same of a column.
+#[test]
+fn fragments_of_ldmatrix() {
+    for lane in 0..32 {
+        for half in 0..2 {
+            let (line, place) = (lane >> 2, 2 * (lane & 3) + half);
+            assert_eq!(at(&matrix_fragment(1), half, lane, 0), [line, place]);
+            assert_eq!(at(&matrix_fragment(0), half, lane, 0), [place, line]);
+        }
+    }
+}
+
+/// The byte at which TMA leaves an element: rows of `swizzle` bytes, then address bits exchanged.
+/// PTX ISA, "Swizzling modes": the 16-byte chunk index is changed by address bits 7 and up.
+fn swizzled_address(row: u32, byte: u32, swizzle: u32, rows: u32) -> u32 {
+    let (column_of_atoms, inside) = (byte / swizzle, byte % swizzle);
+    let linear = column_of_atoms * rows * swizzle + row * swizzle + inside;
+    let mask = match swizzle {
+        32 => 0x10,
+        64 => 0x30,
+        128 => 0x70,
+        _ => unreachable!("there is no such swizzle"),
+    };
+    linear ^ linear >> 3 & mask
+}
+
+#[test]
+fn swizzles_of_tma() {
+    for bits in [8, 16, 32, 64] {
+        let bytes = bits / 8;
+        for swizzle in [32, 64, 128] {
+            for (rows, atoms) in [(8, 1), (16, 1), (8, 2), (64, 2), (32, 4)] {
+                let columns = atoms * swizzle / bytes;
+                let layout = nvmma_shared(swizzle, bits, false, false, &[rows, columns])
+                    .expect("whole atoms");
+                let turned = nvmma_shared(swizzle, bits, true, false, &[columns, rows])
+                    .expect("whole atoms");
+                for offset in 0..rows * columns {
+                    let element = layout.apply(&[(Dim::Offset, offset)]);
+                    let address = swizzled_address(element[0], element[1] * bytes, swizzle, rows);
+                    assert_eq!(
+                        address,
+                        offset * bytes,
+                        "{bits} bits, {swizzle} bytes, element {element:?}"
+                    );
+                    assert_eq!(turned.apply(&[(Dim::Offset, offset)]), [element[1], element[0]]);
+                }
+            }
+        }
+    }
+}
+
+/// TMA pads packed 4-bit elements: every 8 bytes of them take up 16 bytes of shared memory.
+#[test]
+fn padding_of_packed_elements() {
+    let layout = nvmma_shared(128, 8, false, true, &[16, 64]).expect("two atoms");
+    for row in 0..16 {
+        for column in 0..64 {
+            let byte = column / 8 * 16 + column % 8;
+            let address = swizzled_address(row, byte, 128, 16);
+            for offset in [address, address + 8] {
+                assert_eq!(layout.apply(&[(Dim::Offset, offset)]), [row, column]);
+            }
+        }
+    }
+    assert_eq!(layout.free_variable_mask(Dim::Offset), 8);
+}
+
+/// Boxes of TMA have at most 256 elements along an axis; a further box follows the whole one before it.
+#[test]
+fn tiles_of_several_boxes() {
+    let layout = nvmma_shared(128, 8, false, false, &[512, 256]).expect("two by two boxes");
+    let boxes = [[0, 0], [256, 0], [0, 128], [256, 128]];
+    for (index, corner) in (0..).zip(boxes) {
+        assert_eq!(layout.apply(&[(Dim::Offset, index * 256 * 128)]), corner);
+    }
+    let plain = nvmma_shared(0, 8, false, false, &[4, 512]).expect("two boxes");
+    assert_eq!(plain.apply(&[(Dim::Offset, 255)]), [0, 255]);
+    assert_eq!(plain.apply(&[(Dim::Offset, 256)]), [1, 0]);
+    assert_eq!(plain.apply(&[(Dim::Offset, 4 * 256)]), [0, 256]);
+}
+
+/// The group of `vec` elements in which a phase-swizzled row stores each of its groups.
+#[test]
+fn swizzles_by_phases() {
+    for (vec, per_phase, max_phase) in [(8, 1, 8), (8, 2, 4), (4, 4, 2), (1, 1, 16)] {
+        let layout =
+            swizzled_shared(vec, per_phase, max_phase, &[1, 0], &[32, 64]).expect("powers of two");
+        for row in 0..32 {
+            for column in 0..64 {
+                let group = (column / vec) ^ (row / per_phase % max_phase);
+                let offset = row * 64 + group * vec + column % vec;
+                assert_eq!(layout.apply(&[(Dim::Offset, offset)]), [row, column]);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Rows of asynchronous copies and of tensor maps.
+//!
+//! (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Tensor copy", "tensormap.replace".)
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[[&str; 3]] = &[
+    // One thread, 4 to 16 bytes.
+    ["cp.async.ca.(shared|shared::cta'80/7.8).global{.(L2::cache_hint'80/7.4)}{.(L2::64B'80/7.4|L2::128B'80/7.4|L2::256B'80/7.4)}", "[], [], #4..16, ?u32, L2::cache_hint?b64", "80 7.0"],
+    ["cp.async.ca.(shared|shared::cta'80/7.8).global{.(L2::cache_hint'80/7.4)}{.(L2::64B'80/7.4|L2::128B'80/7.4|L2::256B'80/7.4)}", "[], [], #4..16, p, L2::cache_hint?b64", "80 7.5"],
+    ["cp.async.cg.(shared|shared::cta'80/7.8).global{.(L2::cache_hint'80/7.4)}{.(L2::64B'80/7.4|L2::128B'80/7.4|L2::256B'80/7.4)}", "[], [], #16..16, ?u32, L2::cache_hint?b64", "80 7.0"],
+    ["cp.async.cg.(shared|shared::cta'80/7.8).global{.(L2::cache_hint'80/7.4)}{.(L2::64B'80/7.4|L2::128B'80/7.4|L2::256B'80/7.4)}", "[], [], #16..16, p, L2::cache_hint?b64", "80 7.5"],
+    ["cp.async.(commit_group|wait_all)", "", "80 7.0"],
+    ["cp.async.wait_group", "#", "80 7.0"],
+    ["cp.async.mbarrier.arrive{.noinc}{.(shared|shared::cta'80/7.8)}.b64", "[]", "80 7.0"],
+    // Bulk copies.
+    ["cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint}", "[], [], u32, [], multicast::cluster?b16, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.(L2::cache_hint'80/7.4)}", "[], [], u32, [], L2::cache_hint?b64", "90 8.6"],
+    ["cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", "[], [], u32, []", "90 8.0"],
+    ["cp.async.bulk.global.shared::cta.bulk_group{.(L2::cache_hint'80/7.4)}{.(cp_mask'100/8.6)}", "[], [], u32, L2::cache_hint?b64, cp_mask?b16", "90 8.0"],
+    ["cp.async.bulk.prefetch.L2.global{.(L2::cache_hint'80/7.4)}", "[], u32, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.commit_group", "", "90 8.0"],
+    ["cp.async.bulk.wait_group{.read}", "#", "90 8.0"],
+    ["cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(and|or|xor).b32", "[], [], u32, []", "90 8.0"],
+    ["cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(inc|dec).u32", "[], [], u32, []", "90 8.0"],
+    ["cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[], [], u32, []", "90 8.0"],
+    ["cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[], [], u32, []", "90 8.0"],
+    ["cp.reduce.async.bulk.global.shared::cta.bulk_group{.(L2::cache_hint'80/7.4)}.(and|or|xor).(b32|b64)", "[], [], u32, L2::cache_hint?b64", "90 8.0"],
+    ["cp.reduce.async.bulk.global.shared::cta.bulk_group{.(L2::cache_hint'80/7.4)}.(inc|dec).u32", "[], [], u32, L2::cache_hint?b64", "90 8.0"],
+    ["cp.reduce.async.bulk.global.shared::cta.bulk_group{.(L2::cache_hint'80/7.4)}.(min|max).(u32|s32|u64|s64|f16|bf16)", "[], [], u32, L2::cache_hint?b64", "90 8.0"],
+    ["cp.reduce.async.bulk.global.shared::cta.bulk_group{.(L2::cache_hint'80/7.4)}.add.(u32|s32|u64|f32|f64)", "[], [], u32, L2::cache_hint?b64", "90 8.0"],
+    ["cp.reduce.async.bulk.global.shared::cta.bulk_group{.(L2::cache_hint'80/7.4)}.add.noftz.(f16|bf16)", "[], [], u32, L2::cache_hint?b64", "90 8.0"],
+    // Tensor copies.
+    ["cp.async.bulk.tensor.(DIM).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], multicast::cluster?b16, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.tensor.(DIM).shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], L2::cache_hint?b64", "90 8.6"],
+    ["cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor5], [], multicast::cluster?b16, L2::cache_hint?b64", "100f 8.6"],
+    ["cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor5], [], L2::cache_hint?b64", "100 8.6"],
+    ["cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {1}b16, multicast::cluster?b16, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {1}b16, L2::cache_hint?b64", "90 8.6"],
+    ["cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, multicast::cluster?b16, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, L2::cache_hint?b64", "90 8.6"],
+    ["cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {3}b16, multicast::cluster?b16, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {3}b16, L2::cache_hint?b64", "90 8.6"],
+    ["cp.async.bulk.tensor.(3d|4d|5d).shared::cluster.global.(im2col::w|im2col::w::128).mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, multicast::cluster?b16, L2::cache_hint?b64", "100f 8.6"],
+    ["cp.async.bulk.tensor.(DIM).global.shared::cta{.tile}.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor5], [], L2::cache_hint?b64", "100f 8.6"],
+    ["cp.reduce.async.bulk.tensor.(DIM).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
+    ["cp.reduce.async.bulk.tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
+    ["cp.reduce.async.bulk.tensor.2d.global.shared::cta.(add|min|max|inc|dec|and|or|xor).tile::scatter4.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor5], [], L2::cache_hint?b64", "100f 8.6"],
+    ["cp.async.bulk.prefetch.tensor.(DIM).L2.global{.tile}{.(L2::cache_hint'80/7.4)}", "[tensor], L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{.(L2::cache_hint'80/7.4)}", "[tensor5], L2::cache_hint?b64", "100f 8.6"],
+    ["cp.async.bulk.prefetch.tensor.3d.L2.global.im2col{.(L2::cache_hint'80/7.4)}", "[tensor], {1}b16, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.prefetch.tensor.4d.L2.global.im2col{.(L2::cache_hint'80/7.4)}", "[tensor], {2}b16, L2::cache_hint?b64", "90 8.0"],
+    ["cp.async.bulk.prefetch.tensor.5d.L2.global.im2col{.(L2::cache_hint'80/7.4)}", "[tensor], {3}b16, L2::cache_hint?b64", "90 8.0"],
+    // Tensor maps in memory.
+    ["tensormap.replace.tile.global_address{.(global|shared::cta)}.b1024.b64", "[], b64", "90a+ 8.3"],
+    ["tensormap.replace.tile.rank{.(global|shared::cta)}.b1024.b32", "[], b32", "90a+ 8.3"],
+    ["tensormap.replace.tile.(box_dim|global_dim|element_stride){.(global|shared::cta)}.b1024.b32", "[], #0..4, b32", "90a+ 8.3"],
+    ["tensormap.replace.tile.global_stride{.(global|shared::cta)}.b1024.b64", "[], #0..3, b64", "90a+ 8.3"],
+    ["tensormap.replace.tile.(elemtype|interleave_layout|swizzle_mode|fill_mode){.(global|shared::cta)}.b1024.b32", "[], #0..15", "90a+ 8.3"],
+    ["tensormap.replace.tile.swizzle_atomicity{.(global|shared::cta)}.b1024.b32", "[], #0..3", "100f 8.6"],
+    ["tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.(SCOPE).sync.aligned", "[], [], #128..128", "90 8.3"],
+];

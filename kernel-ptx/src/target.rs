@@ -1,0 +1,182 @@
+//! Targets: what a GPU generation offers, and what an instruction asks of it.
+
+use std::fmt;
+
+/// A version of the PTX ISA: major, minor.
+pub type Version = (u32, u32);
+
+/// The name behind `.target`: `sm_80`, `sm_90a`, `sm_100f`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Target {
+    /// The generation: 80, 90, 100.
+    pub sm: u32,
+    /// What the letter after the number opens.
+    pub features: Features,
+}
+
+/// Which features beyond the common ones a target has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Features {
+    /// No letter: those that every later generation has too.
+    Common,
+    /// `f`: those of the family, such as 100 and 103.
+    Family,
+    /// `a`: those of this generation alone.
+    Specific,
+}
+
+impl Target {
+    /// Ampere data centre (A100).
+    pub const SM_80: Target = Target { sm: 80, features: Features::Common };
+    /// Hopper (H100, H200), with `wgmma` and `setmaxnreg`.
+    pub const SM_90A: Target = Target { sm: 90, features: Features::Specific };
+    /// Blackwell data centre (B200), with `tcgen05`.
+    pub const SM_100A: Target = Target { sm: 100, features: Features::Specific };
+
+    /// Reads `sm_90a`.
+    pub fn parse(name: &str) -> Option<Target> {
+        let number = name.strip_prefix("sm_")?;
+        let (number, features) = match number.strip_suffix('a') {
+            Some(number) => (number, Features::Specific),
+            None => match number.strip_suffix('f') {
+                Some(number) => (number, Features::Family),
+                None => (number, Features::Common),
+            },
+        };
+        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        Some(Target { sm: number.parse().ok()?, features })
+    }
+
+    /// The first PTX ISA version that knows this target (PTX ISA, "Release Notes").
+    pub fn minimum_version(self) -> Version {
+        match (self.sm, self.features) {
+            (0..=80, _) => (7, 0),
+            (81..=86, _) => (7, 1),
+            (87, _) => (7, 4),
+            (90, Features::Specific) => (8, 0),
+            (88..=90, _) => (7, 8),
+            (_, Features::Family) => (8, 8),
+            (91..=101, _) => (8, 6),
+            (120, _) => (8, 7),
+            (102..=109 | 111..=121, _) => (8, 8),
+            (110 | 122.., _) => (9, 0),
+        }
+    }
+
+    /// The most shared memory of a block, in bytes, that a launch can opt in to.
+    ///
+    /// (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".)
+    pub fn shared_bytes_per_block(self) -> u64 {
+        match self.sm {
+            80 | 87 => 163 * 1024,
+            81..=89 | 120.. => 99 * 1024,
+            90..=119 => 227 * 1024,
+            _ => 48 * 1024,
+        }
+    }
+
+    /// The most shared memory of a block, in bytes, that is declared statically.
+    pub const STATIC_SHARED_BYTES: u64 = 48 * 1024;
+
+    /// Registers of 32 bits in a multiprocessor.
+    pub const REGISTERS: u32 = 64 * 1024;
+
+    /// The most threads of a block.
+    pub const THREADS_PER_BLOCK: u32 = 1024;
+
+    /// Columns of tensor memory in a multiprocessor; 0 before `sm_100`.
+    pub fn tensor_memory_columns(self) -> u32 {
+        if Need::TENSOR_MEMORY.met_by(self) { 512 } else { 0 }
+    }
+
+    /// Clusters, `mbarrier` transactions and bulk copies.
+    pub fn has_clusters(self) -> bool {
+        self.sm >= 90
+    }
+
+    /// `wgmma`.
+    pub fn has_warpgroup_mma(self) -> bool {
+        Need::WARPGROUP_MMA.met_by(self)
+    }
+
+    /// `tcgen05`.
+    pub fn has_tensor_memory(self) -> bool {
+        Need::TENSOR_MEMORY.met_by(self)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = match self.features {
+            Features::Common => "",
+            Features::Family => "f",
+            Features::Specific => "a",
+        };
+        write!(f, "sm_{}{letter}", self.sm)
+    }
+}
+
+/// What an instruction asks of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// `sm_90`: this generation or a later one.
+    Onwards(u32),
+    /// `sm_90a`: exactly this generation with its letter.
+    Exactly(u32),
+    /// `sm_90a` and the lettered targets of later generations.
+    LetteredOnwards(u32),
+    /// `sm_100a` and the lettered targets of its family.
+    Family(u32),
+}
+
+impl Need {
+    const WARPGROUP_MMA: Need = Need::Exactly(90);
+    const TENSOR_MEMORY: Need = Need::Family(100);
+
+    /// Whether a target offers it.
+    pub fn met_by(self, target: Target) -> bool {
+        let lettered = target.features != Features::Common;
+        match self {
+            Need::Onwards(sm) => target.sm >= sm,
+            Need::Exactly(sm) => target.sm == sm && target.features == Features::Specific,
+            Need::LetteredOnwards(sm) => target.sm >= sm && lettered,
+            // 100, 101, 103 and 110 share the instructions of data-centre Blackwell.
+            Need::Family(sm) => target.sm >= sm && target.sm < sm + 20 && lettered,
+        }
+    }
+
+    /// The oldest target that offers it.
+    pub fn oldest(self) -> Target {
+        match self {
+            Need::Onwards(sm) => Target { sm, features: Features::Common },
+            Need::Exactly(sm) | Need::LetteredOnwards(sm) | Need::Family(sm) => {
+                Target { sm, features: Features::Specific }
+            }
+        }
+    }
+
+    /// What asks for both.
+    pub(crate) fn and(self, other: Need) -> Need {
+        // A lettered need is stricter than an open one of the same or an older generation.
+        let rank = |need: Need| match need {
+            Need::Onwards(sm) => (sm, 0),
+            Need::LetteredOnwards(sm) => (sm, 1),
+            Need::Family(sm) => (sm, 2),
+            Need::Exactly(sm) => (sm, 3),
+        };
+        if rank(self) >= rank(other) { self } else { other }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Need::Onwards(sm) => write!(f, "sm_{sm} or later"),
+            Need::Exactly(sm) => write!(f, "sm_{sm}a"),
+            Need::LetteredOnwards(sm) => write!(f, "sm_{sm}a or a later target with a letter"),
+            Need::Family(sm) => write!(f, "sm_{sm}a or another lettered target of its family"),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Laws of the text: what is printed is read back as the same module, and no text makes the parser panic.
+
+use kernel_ptx::{Module, Statement, parse, print};
+use proptest::prelude::*;
+
+const SYNTAX: &str = include_str!("text/syntax.ptx");
+
+/// Modules of other compilers, if the folder is there.
+fn fixtures() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/fixtures");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        return Vec::new();
+    };
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            (path.extension()? == "ptx").then_some(())?;
+            let text = std::fs::read_to_string(&path).ok()?;
+            Some((path.file_name()?.to_string_lossy().into_owned(), text))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// The module without line numbers and without the names that printing may change.
+fn without_names(mut module: Module) -> Module {
+    for function in &mut module.functions {
+        for register in &mut function.registers {
+            register.name = None;
+        }
+        for label in &mut function.labels {
+            label.clear();
+        }
+        for variable in &mut function.variables {
+            variable.name.clear();
+        }
+        for param in function.params.iter_mut().chain(&mut function.results) {
+            if param.register.is_some() {
+                param.name.clear();
+            }
+        }
+        for statement in function.body.iter_mut().flatten() {
+            if let Statement::Instruction(instruction) = statement {
+                instruction.line = 0;
+            }
+        }
+    }
+    module
+}
+
+fn assert_round_trip(name: &str, text: &str) {
+    let first = parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let printed = print(&first);
+    let second =
+        parse(&printed).unwrap_or_else(|error| panic!("{name}, printed: {error}\n{printed}"));
+    assert_eq!(print(&second), printed, "{name}: the canonical text is not a fixed point");
+    // `assert_eq` would print two whole modules.
+    let (first, second) = (without_names(first), without_names(second));
+    for (first, second) in first.functions.iter().zip(&second.functions) {
+        for (first, second) in first.body.iter().flatten().zip(second.body.iter().flatten()) {
+            assert_eq!(first, second, "{name}");
+        }
+        assert_eq!(first.registers, second.registers, "{name}");
+        assert_eq!(
+            kernel_ptx::Function { body: None, ..first.clone() },
+            kernel_ptx::Function { body: None, ..second.clone() },
+            "{name}"
+        );
+    }
+    for (first, second) in first.variables.iter().zip(&second.variables) {
+        assert_eq!(first, second, "{name}");
+    }
+    assert!(first == second, "{name}: the modules differ: {text}");
+}
+
+#[test]
+fn the_syntax_round_trips() {
+    assert_round_trip("syntax.ptx", SYNTAX);
+}
+
+#[test]
+fn fixtures_round_trip() {
+    let fixtures = fixtures();
+    if fixtures.is_empty() {
+        eprintln!("left out: there are no fixtures beside the repository");
+    }
+    for (name, text) in fixtures {
+        assert_round_trip(&name, &text);
+    }
+}
+
+/// One error for each kind of mistake: where it is, what stands there, what was wanted.
+#[test]
+fn errors_name_the_place_and_the_word() {
+    let body = |line: &str| {
+        format!(
+            ".version 8.6\n.target sm_80\n.address_size 64\n.entry k() {{\n.reg .b32 %r<4>;\n{line}\n}}"
+        )
+    };
+    for (line, error) in [
+        ("frob.b32 %r1, %r2;", "line 6, column 1: `frob`, where an opcode was wanted"),
+        ("add.q32 %r1, %r2, 1;", "line 6, column 4: `.q32`, where a modifier was wanted"),
+        (
+            "add.s32 %r1, %r4, 1;",
+            "line 6, column 14: `%r4`, where a name that is declared was wanted",
+        ),
+        ("add.s32 %r1, %r3 1;", "line 6, column 18: `1`, where `,` or `;` was wanted"),
+        (
+            "add.s32 %r1, %r3, 0x1G;",
+            "line 6, column 19: `0x1G`, where an integer literal of at most 64 bits was wanted",
+        ),
+        (
+            "mov.f32 %r1, 0f123;",
+            "line 6, column 14: `0f123`, where `0f` and eight hexadecimal digits was wanted",
+        ),
+        ("bra nowhere;", "line 6, column 5: `nowhere`, where a name that is declared was wanted"),
+        (
+            "mov.u32 %r1, 1 / 0;",
+            "line 6, column 16: `/`, where an operator that its operands have was wanted",
+        ),
+        (
+            "a: a: ret;",
+            "line 6, column 4: `a`, where a name that this block does not have yet was wanted",
+        ),
+        (
+            ".reg .b32 x; .reg .b16 x;",
+            "line 6, column 24: `x`, where a name that this block does not have yet was wanted",
+        ),
+        ("ld.global.u32 %r1, [%r2;", "line 6, column 24: `;`, where `]` was wanted"),
+        ("@%r1", "line 7, column 1: `}`, where an instruction was wanted"),
+        ("{ ret;", "line 6, column 1: `{`, where a block that ends in `}` was wanted"),
+        ("ret; /* ", "line 6, column 6: a comment that does not end, where `*/` was wanted"),
+        ("ret; \u{e9}", "line 6, column 6: '\u{e9}', where a token of PTX was wanted"),
+    ] {
+        let seen = parse(&body(line)).map(|_| ()).map_err(|error| error.to_string());
+        let seen = seen.err().unwrap_or_else(|| "no error".to_owned());
+        // The last two fixed lines end the block that the line opens.
+        if line != "{ ret;" {
+            assert_eq!(seen, error, "{line}");
+        } else {
+            assert!(seen.ends_with("where a block that ends in `}` was wanted"), "{seen}");
+        }
+    }
+    let truncated = parse(".version 8").map(|_| ()).map_err(|error| error.to_string());
+    assert_eq!(
+        truncated,
+        Err("line 1, column 10: `8`, where a version such as `8.6` was wanted".to_owned())
+    );
+}
+
+#[test]
+fn deep_nesting_is_an_error_and_not_a_crash() {
+    for open in ["{", "(", "-", "~(", "[", "{{(", "!"] {
+        let text = format!(".entry k() {{ .reg .b32 r; mov.b32 r, {};", open.repeat(200_000));
+        assert!(parse(&text).is_err());
+        let text = format!(".entry k() {{ {}", open.repeat(200_000));
+        assert!(parse(&text).is_err());
+        let text = format!(".global .b8 a[] = {}", open.repeat(200_000));
+        assert!(parse(&text).is_err());
+    }
+}
+
+/// What a mutation puts into a text.
+fn snippet() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(vec![
+            "{",
+            "}",
+            "(",
+            ")",
+            "[",
+            "]",
+            ",",
+            ";",
+            ":",
+            "<",
+            ">",
+            "<<",
+            "=",
+            "+",
+            "-",
+            "!",
+            "|",
+            "@",
+            "?",
+            "_",
+            "%r1",
+            "%r<4>",
+            "%v.x",
+            ".reg",
+            ".shared",
+            ".b32",
+            ".entry",
+            ".func",
+            ".section",
+            ".loc",
+            ".align",
+            ".branchtargets",
+            "0x",
+            "0f3F800000",
+            "1e",
+            "08",
+            "9223372036854775808",
+            "18446744073709551616",
+            "[4294967296][4294967296]",
+            "={{},{1}}",
+            "\"",
+            "/*",
+            "//",
+            "WARP_SZ",
+            ".version 8.6",
+            "\u{0}",
+            "\u{fffd}",
+        ])
+        .prop_map(str::to_owned),
+        "[ -~]{0,6}",
+        "\\PC{0,3}",
+    ]
+}
+
+/// `text` with pieces cut out, put in and moved.
+fn mutated(mut text: String, edits: &[(prop::sample::Index, usize, String)]) -> String {
+    for (place, length, put) in edits {
+        let mut start = place.index(text.len() + 1);
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = (start + length).min(text.len());
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        text.replace_range(start..end, put);
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: prop::test_runner::RngSeed::Fixed(7), ..ProptestConfig::with_cases(3000) })]
+
+    /// A text either round-trips or is refused; nothing panics.
+    #[test]
+    fn mutated_text_is_refused_or_round_trips(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..20, snippet()), 1..4)
+    ) {
+        let text = mutated(SYNTAX.to_owned(), &edits);
+        if parse(&text).is_ok() {
+            assert_round_trip("mutated", &text);
+        }
+    }
+
+    #[test]
+    fn any_text_is_refused_or_round_trips(parts in prop::collection::vec(snippet(), 0..20)) {
+        let text = parts.join(" ");
+        if parse(&text).is_ok() {
+            assert_round_trip("made", &text);
+        }
+    }
+}

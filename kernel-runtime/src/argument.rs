@@ -1,0 +1,198 @@
+//! Arguments of a launch, with their types erased.
+
+use crate::{DeviceTensor, Element, ParamKind, buffer::Buffer};
+use half::{bf16, f16};
+use std::{fmt, marker::PhantomData};
+
+/// One argument of a launch.
+#[derive(Debug)]
+pub struct Argument<'a>(pub(crate) Value<'a>);
+
+/// What an argument is.
+#[derive(Debug)]
+pub(crate) enum Value<'a> {
+    Tensor(TensorValue<'a>),
+    Pointer { address: u64, dtype: &'static str, device: Option<u64> },
+    Scalar { bits: u64, integer: Option<i128>, dtype: &'static str },
+}
+
+/// A borrowed tensor without its element type.
+#[derive(Debug)]
+pub(crate) struct TensorValue<'a> {
+    pub(crate) buffer: &'a Buffer,
+    pub(crate) address: u64,
+    pub(crate) shape: &'a [usize],
+    pub(crate) strides: &'a [usize],
+    pub(crate) dtype: &'static str,
+    pub(crate) element_bytes: usize,
+    pub(crate) mutable: bool,
+}
+
+impl TensorValue<'_> {
+    /// The first address behind the last element; there is at least one.
+    pub(crate) fn end(&self) -> u64 {
+        let steps =
+            self.shape.iter().zip(self.strides).map(|(extent, stride)| (extent - 1) * stride);
+        self.address + ((steps.sum::<usize>() + 1) * self.element_bytes) as u64
+    }
+}
+
+impl Argument<'_> {
+    /// The parameter that this argument would fit exactly.
+    pub(crate) fn kind(&self) -> ParamKind {
+        match self.0 {
+            Value::Tensor(TensorValue { dtype, shape, mutable, .. }) => {
+                ParamKind::Tensor { dtype, rank: shape.len(), mutable }
+            }
+            Value::Pointer { dtype, .. } => ParamKind::Pointer { dtype },
+            Value::Scalar { dtype, .. } => ParamKind::Scalar { dtype },
+        }
+    }
+
+    /// How many entry parameters the argument becomes.
+    pub(crate) fn slots(&self) -> usize {
+        match &self.0 {
+            Value::Tensor(tensor) => 1 + 2 * tensor.shape.len(),
+            Value::Pointer { .. } | Value::Scalar { .. } => 1,
+        }
+    }
+
+    /// Writes the entry parameters, each zero-extended to 64 bits; returns how many there are.
+    ///
+    /// A dim is an `i32` and a stride an `i64`; the launch has checked that they fit.
+    pub(crate) fn write(&self, slots: &mut [u64]) -> usize {
+        match &self.0 {
+            Value::Tensor(TensorValue { address, shape, strides, .. }) => {
+                slots[0] = *address;
+                for (slot, value) in slots[1..].iter_mut().zip(shape.iter().chain(*strides)) {
+                    *slot = *value as u64;
+                }
+                1 + 2 * shape.len()
+            }
+            Value::Pointer { address: value, .. } | Value::Scalar { bits: value, .. } => {
+                slots[0] = *value;
+                1
+            }
+        }
+    }
+}
+
+/// What a launch takes as an argument: borrowed tensors, device pointers, scalars.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a kernel's argument",
+    note = "arguments are `&DeviceTensor`, `&mut DeviceTensor`, `DevicePtr`, and scalars of the element types"
+)]
+pub trait IntoArgument<'a> {
+    /// The argument without its type.
+    fn into_argument(self) -> Argument<'a>;
+}
+
+impl<'a, T, const R: usize> IntoArgument<'a> for &'a DeviceTensor<T, R> {
+    fn into_argument(self) -> Argument<'a> {
+        tensor(self, false)
+    }
+}
+
+impl<'a, T, const R: usize> IntoArgument<'a> for &'a mut DeviceTensor<T, R> {
+    fn into_argument(self) -> Argument<'a> {
+        tensor(self, true)
+    }
+}
+
+fn tensor<T, const R: usize>(tensor: &DeviceTensor<T, R>, mutable: bool) -> Argument<'_> {
+    Argument(Value::Tensor(TensorValue {
+        buffer: tensor.buffer(),
+        address: tensor.address(),
+        shape: tensor.shape_slice(),
+        strides: tensor.strides_slice(),
+        dtype: tensor.dtype(),
+        element_bytes: tensor.element_bytes(),
+        mutable,
+    }))
+}
+
+/// An address on a device, for kernels that take `Ptr` arguments and so are launched by an `unsafe` call.
+///
+/// It does not keep the memory alive, and no order between streams follows from it.
+pub struct DevicePtr<T> {
+    address: u64,
+    dtype: &'static str,
+    /// The device's id, unless the address came from elsewhere.
+    device: Option<u64>,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T> DevicePtr<T> {
+    pub(crate) fn new(address: u64, dtype: &'static str, device: u64) -> Self {
+        Self { address, dtype, device: Some(device), element: PhantomData }
+    }
+
+    /// The address in bytes.
+    pub fn address(self) -> u64 {
+        self.address
+    }
+}
+
+impl<T: Element> DevicePtr<T> {
+    /// An address that another library allocated; no check knows which device it belongs to.
+    pub fn from_address(address: u64) -> Self {
+        Self { address, dtype: T::DTYPE, device: None, element: PhantomData }
+    }
+
+    /// The address `elements` further on; it wraps around like the device's addition.
+    #[must_use]
+    pub fn offset(self, elements: isize) -> Self {
+        let bytes = (elements as i64).wrapping_mul(T::BYTES.cast_signed() as i64);
+        Self { address: self.address.wrapping_add_signed(bytes), ..self }
+    }
+}
+
+impl<T> Clone for DevicePtr<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for DevicePtr<T> {}
+
+impl<T> fmt::Debug for DevicePtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ptr<{}> {:#x}", self.dtype, self.address)
+    }
+}
+
+impl<'a, T> IntoArgument<'a> for DevicePtr<T> {
+    fn into_argument(self) -> Argument<'a> {
+        let Self { address, dtype, device, .. } = self;
+        Argument(Value::Pointer { address, dtype, device })
+    }
+}
+
+/// Scalars: integers can be asked for divisibility, the others cannot.
+macro_rules! scalars {
+    ($($type:ty, $value:ident => $integer:expr;)*) => {$(
+        impl<'a> IntoArgument<'a> for $type {
+            fn into_argument(self) -> Argument<'a> {
+                let $value = self;
+                let (bits, integer) = (Element::to_bits(self), $integer);
+                Argument(Value::Scalar { bits, integer, dtype: <$type as Element>::DTYPE })
+            }
+        }
+    )*};
+}
+
+scalars! {
+    bool, _value => None;
+    i8, value => Some(i128::from(value));
+    i16, value => Some(i128::from(value));
+    i32, value => Some(i128::from(value));
+    i64, value => Some(i128::from(value));
+    u8, value => Some(i128::from(value));
+    u16, value => Some(i128::from(value));
+    u32, value => Some(i128::from(value));
+    u64, value => Some(i128::from(value));
+    f16, _value => None;
+    bf16, _value => None;
+    f32, _value => None;
+    f64, _value => None;
+}

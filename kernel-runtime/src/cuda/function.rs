@@ -1,0 +1,244 @@
+//! Loading kernels: from PTX text to something that can be launched on one GPU.
+
+use super::{Gpu, check, text_before_nul};
+use crate::{DriverError, DriverVersion, Error, Image, Result, Variant};
+use cudarc::driver::sys::{self, CUfunction_attribute as A};
+use std::{
+    ffi::{CString, c_void},
+    ptr::without_provenance_mut,
+};
+
+/// A loaded kernel. Its module stays loaded for the life of the process, as its device does.
+pub(super) struct Function {
+    pub(super) handle: sys::CUfunction,
+    /// How many blocks of this kernel the GPU holds at once.
+    pub(super) resident_blocks: u32,
+}
+
+// SAFETY: a function handle is an opaque pointer that the driver lets any thread launch.
+unsafe impl Send for Function {}
+// SAFETY: as above; the driver synchronises concurrent calls itself.
+unsafe impl Sync for Function {}
+
+/// Room for each log of the driver's PTX compiler, in bytes.
+const LOG_BYTES: usize = 16 * 1024;
+
+impl Function {
+    /// Compiles and loads a variant's PTX. The GPU's context is current.
+    pub(super) fn load(
+        gpu: &Gpu,
+        image: &'static Image,
+        variant: &'static Variant,
+    ) -> Result<Self> {
+        let Image { kernel, threads, .. } = *image;
+        check_version(gpu, image, variant)?;
+        let module = load_module(gpu, image, variant)?;
+        let refused = |cause| load_error(gpu, image, variant, &cause, "");
+        let handle = function_of(module, variant).map_err(refused)?;
+
+        let attribute = |attribute| attribute_of(handle, attribute).map_err(refused);
+        let fixed = attribute(A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let required = u64::from(fixed) + u64::from(variant.dynamic_shared_bytes);
+        let actual = u64::from(gpu.properties.shared_bytes_per_block);
+        if required > actual {
+            return Err(Error::SharedMemory { kernel, device: gpu.label(), required, actual });
+        }
+        let actual = attribute(A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        if threads > actual {
+            return Err(Error::BlockTooLarge {
+                kernel,
+                device: gpu.label(),
+                required: threads,
+                actual,
+            });
+        }
+        let set = |attribute, value| set_attribute(handle, attribute, value).map_err(refused);
+        set(A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, variant.dynamic_shared_bytes)?;
+        if gpu.properties.compute_capability.0 >= 9 {
+            // Clusters of more than 8 blocks are refused otherwise; their size is in the PTX.
+            set(A::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+        }
+        let per_multiprocessor =
+            resident(handle, threads, variant.dynamic_shared_bytes).map_err(refused)?;
+        // A kernel that does not fit at all is refused by its launch, with the driver's reason.
+        let resident_blocks = (per_multiprocessor * gpu.properties.multiprocessors).max(1);
+        Ok(Self { handle, resident_blocks })
+    }
+}
+
+/// Refuses PTX that is newer than the driver, which would answer with a bare error code.
+fn check_version(gpu: &Gpu, image: &'static Image, variant: &'static Variant) -> Result<()> {
+    let Some((version, required)) = ptx_version(variant.ptx)
+        .and_then(|version| driver_for(version).map(|required| (version, required)))
+    else {
+        return Ok(());
+    };
+    if required <= gpu.driver {
+        return Ok(());
+    }
+    let needed_by = format!("`{}`, in PTX {}.{},", image.kernel, version.0, version.1);
+    Err(Error::DriverTooOld { needed_by, required, actual: gpu.driver })
+}
+
+/// The number of the `.version` directive.
+fn ptx_version(ptx: &str) -> Option<(u32, u32)> {
+    let (_, rest) = ptx.split_once(".version")?;
+    let (major, minor) = rest.split_whitespace().next()?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The first CUDA version whose driver reads a PTX version (PTX ISA, "Release Notes", table "PTX
+/// Release History"); `None` for versions older than any driver that is accepted.
+fn driver_for((major, minor): (u32, u32)) -> Option<DriverVersion> {
+    let version = |major, minor| Some(DriverVersion { major, minor });
+    match (major, minor) {
+        (..=6, _) => None,
+        (7, minor) => version(11, minor),
+        (8, minor @ ..=5) => version(12, minor),
+        (8, minor) => version(12, minor + 1),
+        (major, minor) => version(major + 4, minor),
+    }
+}
+
+fn load_module(
+    gpu: &Gpu,
+    image: &'static Image,
+    variant: &'static Variant,
+) -> Result<sys::CUmodule> {
+    let Ok(text) = CString::new(variant.ptx) else {
+        let cause = DriverError {
+            call: "cuModuleLoadDataEx",
+            code: sys::CUresult::CUDA_ERROR_INVALID_PTX as u32,
+            name: "CUDA_ERROR_INVALID_PTX".to_owned(),
+            message: "the text contains a NUL".to_owned(),
+        };
+        return Err(load_error(gpu, image, variant, &cause, ""));
+    };
+    let mut errors = vec![0u8; LOG_BYTES];
+    let mut remarks = vec![0u8; LOG_BYTES];
+    let mut options = [
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        sys::CUjit_option::CU_JIT_INFO_LOG_BUFFER,
+        sys::CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+    ];
+    // The driver takes sizes in the place of pointers.
+    let mut values: [*mut c_void; 4] = [
+        errors.as_mut_ptr().cast(),
+        without_provenance_mut(LOG_BYTES),
+        remarks.as_mut_ptr().cast(),
+        without_provenance_mut(LOG_BYTES),
+    ];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the text ends with a NUL; options and values are four each, in the types that the driver
+    // documents for them; both buffers have LOG_BYTES bytes and outlive the call.
+    let answer = unsafe {
+        sys::cuModuleLoadDataEx(
+            &raw mut module,
+            text.as_ptr().cast(),
+            4,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    check("cuModuleLoadDataEx", answer).map_err(|cause| {
+        let log = [text_before_nul(&errors), text_before_nul(&remarks)].join("\n");
+        load_error(gpu, image, variant, &cause, log.trim())
+    })?;
+    Ok(module)
+}
+
+fn load_error(
+    gpu: &Gpu,
+    image: &'static Image,
+    variant: &'static Variant,
+    cause: &DriverError,
+    log: &str,
+) -> Error {
+    Error::ModuleLoad {
+        kernel: image.kernel,
+        variant: variant.name,
+        device: gpu.label(),
+        cause: cause.to_string().into(),
+        log: log.into(),
+    }
+}
+
+fn function_of(
+    module: sys::CUmodule,
+    variant: &'static Variant,
+) -> Result<sys::CUfunction, DriverError> {
+    // A name with a NUL cannot be an entry of the module; the driver then says that it is not there.
+    let entry = CString::new(variant.entry).unwrap_or_default();
+    let mut handle = std::ptr::null_mut();
+    // SAFETY: the module is loaded, and the name ends with a NUL.
+    let answer = unsafe { sys::cuModuleGetFunction(&raw mut handle, module, entry.as_ptr()) };
+    check("cuModuleGetFunction", answer)?;
+    Ok(handle)
+}
+
+/// An attribute of a loaded function; none of those read here is negative.
+fn attribute_of(
+    handle: sys::CUfunction,
+    attribute: sys::CUfunction_attribute,
+) -> Result<u32, DriverError> {
+    let mut value = 0;
+    // SAFETY: the handle came from `cuModuleGetFunction`; the pointer is to a live integer.
+    let answer = unsafe { sys::cuFuncGetAttribute(&raw mut value, attribute, handle) };
+    check("cuFuncGetAttribute", answer)?;
+    Ok(u32::try_from(value).unwrap_or(0))
+}
+
+fn set_attribute(
+    handle: sys::CUfunction,
+    attribute: sys::CUfunction_attribute,
+    value: u32,
+) -> Result<(), DriverError> {
+    let value = i32::try_from(value).unwrap_or(i32::MAX);
+    // SAFETY: the handle came from `cuModuleGetFunction`; the driver checks the value.
+    let answer = unsafe { sys::cuFuncSetAttribute(handle, attribute, value) };
+    check("cuFuncSetAttribute", answer)
+}
+
+/// How many blocks one multiprocessor holds.
+fn resident(
+    handle: sys::CUfunction,
+    threads: u32,
+    dynamic_shared_bytes: u32,
+) -> Result<u32, DriverError> {
+    let mut blocks = 0;
+    let threads = i32::try_from(threads).unwrap_or(i32::MAX);
+    // SAFETY: the handle came from `cuModuleGetFunction`; the pointer is to a live integer.
+    let answer = unsafe {
+        sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &raw mut blocks,
+            handle,
+            threads,
+            dynamic_shared_bytes as usize,
+        )
+    };
+    check("cuOccupancyMaxActiveBlocksPerMultiprocessor", answer)?;
+    Ok(u32::try_from(blocks).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs from the release notes of the toolkits that first assembled each PTX version.
+    #[test]
+    fn a_ptx_version_names_the_driver_that_reads_it() {
+        let driver = |text| ptx_version(text).and_then(driver_for).map(|v| (v.major, v.minor));
+        assert_eq!(driver("// x\n.version 6.4\n.target sm_70"), None);
+        assert_eq!(driver("//\n.version 7.0\n.target sm_80"), Some((11, 0)));
+        assert_eq!(driver(".version 7.8 .target sm_90"), Some((11, 8)));
+        assert_eq!(driver(".version 8.0\n"), Some((12, 0)));
+        assert_eq!(driver(".version\t8.5\n"), Some((12, 5)));
+        assert_eq!(driver(".version 8.6\n"), Some((12, 7)));
+        assert_eq!(driver(".version 8.7\n"), Some((12, 8)));
+        assert_eq!(driver(".version 8.8\n"), Some((12, 9)));
+        assert_eq!(driver(".version 9.0\n"), Some((13, 0)));
+        assert_eq!(driver(".version 9.1\n"), Some((13, 1)));
+        assert_eq!(driver("no directive"), None);
+    }
+}

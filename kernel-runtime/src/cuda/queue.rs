@@ -1,0 +1,359 @@
+//! Streams and events of the driver, and the work that goes onto streams.
+
+use super::{Context, Gpu, check};
+use crate::{DriverError, Element, Error, Grid, Result, back_end::Order};
+use cudarc::driver::sys;
+use std::{
+    ffi::c_void,
+    fmt,
+    ptr::{from_mut, null_mut},
+    sync::Arc,
+};
+
+/// Pointers to entry parameters that a launch keeps on the stack; kernels with more take a `Vec`.
+const INLINE_POINTERS: usize = 64;
+
+/// A stream of the driver.
+pub(crate) struct Queue {
+    gpu: Arc<Gpu>,
+    context: Context,
+    stream: sys::CUstream,
+}
+
+// SAFETY: a stream handle is an opaque pointer that the driver lets any thread use.
+unsafe impl Send for Queue {}
+// SAFETY: as above; the driver synchronises concurrent calls itself.
+unsafe impl Sync for Queue {}
+
+/// An event of the driver.
+pub(crate) struct Mark {
+    gpu: Arc<Gpu>,
+    context: Context,
+    event: sys::CUevent,
+}
+
+// SAFETY: an event handle is an opaque pointer that the driver lets any thread use.
+unsafe impl Send for Mark {}
+// SAFETY: as above; the driver synchronises concurrent calls itself.
+unsafe impl Sync for Mark {}
+
+impl Queue {
+    /// A stream that does not wait for the default stream.
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self> {
+        let context = gpu.context()?;
+        let failed = |cause| gpu.failed(cause);
+        context.bind().map_err(failed)?;
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        let mut stream = null_mut();
+        // SAFETY: the context is current; the pointer is to a live handle.
+        let answer = unsafe { sys::cuStreamCreate(&raw mut stream, flags) };
+        check("cuStreamCreate", answer).map_err(failed)?;
+        Ok(Self { gpu: Arc::clone(gpu), context, stream })
+    }
+
+    /// Runs one call of the driver with the context current.
+    fn call(&self, name: &'static str, call: impl FnOnce() -> sys::CUresult) -> Result<()> {
+        self.bind()?;
+        check(name, call()).map_err(|cause| self.gpu.failed(cause))
+    }
+
+    fn bind(&self) -> Result<()> {
+        self.context.bind().map_err(|cause| self.gpu.failed(cause))
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        // SAFETY: the stream lives as long as `self`.
+        self.call("cuStreamSynchronize", || unsafe { sys::cuStreamSynchronize(self.stream) })
+    }
+
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<u64> {
+        self.bind()?;
+        let mut address = 0;
+        let (name, answer) = if self.gpu.memory_pools {
+            // SAFETY: the context is current; the pointer is to a live address.
+            let answer = unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, self.stream) };
+            ("cuMemAllocAsync", answer)
+        } else {
+            // SAFETY: as above.
+            ("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })
+        };
+        if answer == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(Error::OutOfMemory { device: self.gpu.label(), required: bytes as u64 });
+        }
+        check(name, answer).map_err(|cause| self.gpu.failed(cause))?;
+        Ok(address)
+    }
+
+    /// Errors are left to the next operation, which meets the same state of the device.
+    pub(crate) fn free(&self, address: u64) {
+        let _ = self.call("cuMemFreeAsync", || {
+            if self.gpu.memory_pools {
+                // SAFETY: the address came from `cuMemAllocAsync`, and the buffer that owned it is gone.
+                unsafe { sys::cuMemFreeAsync(address, self.stream) }
+            } else {
+                // SAFETY: the address came from `cuMemAlloc`; the call waits for all work of the device.
+                unsafe { sys::cuMemFree_v2(address) }
+            }
+        });
+    }
+
+    pub(crate) fn fill<T: Element>(&self, address: u64, value: T, count: usize) -> Result<()> {
+        let (bits, stream) = (value.to_bits(), self.stream);
+        let [b0, b1, b2, b3, ..] = bits.to_le_bytes();
+        match T::BYTES {
+            1 => self.call("cuMemsetD8Async", || {
+                // SAFETY: the caller has `count` elements of one byte at the address.
+                unsafe { sys::cuMemsetD8Async(address, b0, count, stream) }
+            }),
+            2 => self.call("cuMemsetD16Async", || {
+                let value = u16::from_le_bytes([b0, b1]);
+                // SAFETY: the caller has `count` elements of two bytes at the address.
+                unsafe { sys::cuMemsetD16Async(address, value, count, stream) }
+            }),
+            4 => self.call("cuMemsetD32Async", || {
+                let value = u32::from_le_bytes([b0, b1, b2, b3]);
+                // SAFETY: the caller has `count` elements of four bytes at the address.
+                unsafe { sys::cuMemsetD32Async(address, value, count, stream) }
+            }),
+            // The driver has no 64-bit fill: the first element comes from the host, and what is there
+            // is doubled until all are.
+            bytes => {
+                self.upload(address, &[value])?;
+                let mut done = 1;
+                while done < count {
+                    let next = done.min(count - done);
+                    self.copy(address, address + (done * bytes) as u64, next * bytes)?;
+                    done += next;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn upload<T: Element>(&self, address: u64, values: &[T]) -> Result<()> {
+        let bytes = size_of_val(values);
+        self.call("cuMemcpyHtoDAsync", || {
+            // SAFETY: the caller has as many elements at the address; elements are plain numbers.
+            unsafe {
+                sys::cuMemcpyHtoDAsync_v2(address, values.as_ptr().cast(), bytes, self.stream)
+            }
+        })?;
+        // The driver stages pageable memory before it returns, but reads pinned memory later.
+        self.synchronize()
+    }
+
+    pub(crate) fn download<T: Element>(&self, address: u64, count: usize) -> Result<Vec<T>> {
+        if T::ANY_BITS {
+            let mut values = vec![T::default(); count];
+            self.download_into(address, &mut values)?;
+            return Ok(values);
+        }
+        let mut bytes = vec![0u8; count * T::BYTES];
+        self.download_into(address, &mut bytes)?;
+        let mut values = Vec::with_capacity(count);
+        T::decode(&bytes, &mut values);
+        Ok(values)
+    }
+
+    /// Downloads as many bytes as the elements have, each of which takes any bits.
+    fn download_into<T: Element>(&self, address: u64, values: &mut [T]) -> Result<()> {
+        let bytes = size_of_val(values);
+        self.call("cuMemcpyDtoHAsync", || {
+            // SAFETY: the caller has as many bytes at the address; `values` outlives the copy, since the
+            // stream is waited for below, and the callers choose types of which every bit pattern is a
+            // value.
+            unsafe {
+                sys::cuMemcpyDtoHAsync_v2(values.as_mut_ptr().cast(), address, bytes, self.stream)
+            }
+        })?;
+        self.synchronize()
+    }
+
+    /// Downloads everything from the first to the last element, and picks.
+    pub(crate) fn gather<T: Element>(
+        &self,
+        address: u64,
+        span: usize,
+        offsets: impl Iterator<Item = usize>,
+    ) -> Result<Vec<T>> {
+        let values = self.download::<T>(address, span)?;
+        Ok(offsets.map(|offset| values[offset]).collect())
+    }
+
+    pub(crate) fn copy(&self, from: u64, to: u64, bytes: usize) -> Result<()> {
+        self.call("cuMemcpyDtoDAsync", || {
+            // SAFETY: the caller has as many bytes at both addresses.
+            unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.stream) }
+        })
+    }
+
+    pub(crate) fn record(&self) -> Result<Mark> {
+        self.record_with(sys::CUevent_flags::CU_EVENT_DEFAULT)
+    }
+
+    pub(crate) fn wait(&self, mark: &Mark) -> Result<()> {
+        self.call("cuStreamWaitEvent", || {
+            // SAFETY: stream and event are alive; the driver defines no flag for ordinary events.
+            unsafe { sys::cuStreamWaitEvent(self.stream, mark.event, 0) }
+        })
+    }
+
+    pub(crate) fn wait_for(&self, other: &Self) -> Result<()> {
+        // The driver keeps what a wait needs of an event that is destroyed before the wait is over.
+        self.wait(&other.record_with(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?)
+    }
+
+    fn record_with(&self, flags: sys::CUevent_flags) -> Result<Mark> {
+        let mut event = null_mut();
+        self.call("cuEventCreate", || {
+            // SAFETY: the context is current; the pointer is to a live handle.
+            unsafe { sys::cuEventCreate(&raw mut event, flags as u32) }
+        })?;
+        let mark = Mark { gpu: Arc::clone(&self.gpu), context: self.context, event };
+        self.call("cuEventRecord", || {
+            // SAFETY: event and stream are alive and of one context.
+            unsafe { sys::cuEventRecord(mark.event, self.stream) }
+        })?;
+        Ok(mark)
+    }
+
+    pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
+        self.bind()?;
+        let function = self.gpu.function(order.image, order.variant)?;
+        let [x, y, z] = match order.grid {
+            Grid::Blocks(blocks) => blocks.map(i32::cast_unsigned),
+            Grid::Persistent { at_most } => {
+                [at_most.cast_unsigned().min(function.resident_blocks), 1, 1]
+            }
+        };
+        let mut inline = [null_mut(); INLINE_POINTERS];
+        let mut allocated = Vec::new();
+        let count = order.values.len();
+        let pointers: &mut [*mut c_void] = if let Some(pointers) = inline.get_mut(..count) {
+            pointers
+        } else {
+            allocated.resize(count, null_mut());
+            &mut allocated
+        };
+        for (pointer, value) in pointers.iter_mut().zip(order.values.iter_mut()) {
+            // The driver reads as many bytes as the entry parameter has; on a little-endian host the
+            // narrower ones are at the start of the value.
+            *pointer = from_mut(value).cast();
+        }
+        // SAFETY: the function is loaded in the current context, and the stream is of that context. There
+        // is a pointer for each entry parameter, since the compiler wrote PTX and parameter list from one
+        // signature and the launch has matched the arguments against it; each points to 8 live bytes, and
+        // no parameter is wider.
+        let answer = unsafe {
+            sys::cuLaunchKernel(
+                function.handle,
+                x,
+                y,
+                z,
+                order.image.threads,
+                1,
+                1,
+                order.variant.dynamic_shared_bytes,
+                self.stream,
+                pointers.as_mut_ptr(),
+                null_mut(),
+            )
+        };
+        check("cuLaunchKernel", answer).map_err(|cause| self.launch_error(order, cause))
+    }
+
+    /// Tells a refused launch from the failure of work that was launched earlier.
+    fn launch_error(&self, order: &Order<'_>, cause: DriverError) -> Error {
+        let earlier = [
+            sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+            sys::CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+            sys::CUresult::CUDA_ERROR_ASSERT,
+            sys::CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+            sys::CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+            sys::CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+            sys::CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+            sys::CUresult::CUDA_ERROR_INVALID_PC,
+            sys::CUresult::CUDA_ERROR_LAUNCH_FAILED,
+        ];
+        if earlier.iter().any(|code| *code as u32 == cause.code) {
+            return self.gpu.failed(cause);
+        }
+        let kernel = order.image.kernel;
+        Error::LaunchRefused { kernel, device: self.gpu.label(), cause: Box::new(cause) }
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let _ = self.call("cuStreamDestroy", || {
+            // SAFETY: nothing else has the handle; the driver finishes the stream's work first.
+            unsafe { sys::cuStreamDestroy_v2(self.stream) }
+        });
+    }
+}
+
+impl Mark {
+    fn bind(&self) -> Result<()> {
+        self.context.bind().map_err(|cause| self.gpu.failed(cause))
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.bind()?;
+        // SAFETY: the event lives as long as `self`.
+        let answer = unsafe { sys::cuEventSynchronize(self.event) };
+        check("cuEventSynchronize", answer).map_err(|cause| self.gpu.failed(cause))
+    }
+
+    pub(crate) fn is_done(&self) -> Result<bool> {
+        self.bind()?;
+        // SAFETY: the event lives as long as `self`.
+        let answer = unsafe { sys::cuEventQuery(self.event) };
+        if answer == sys::CUresult::CUDA_ERROR_NOT_READY {
+            return Ok(false);
+        }
+        check("cuEventQuery", answer).map_err(|cause| self.gpu.failed(cause))?;
+        Ok(true)
+    }
+
+    pub(crate) fn elapsed_ms(&self, later: &Self) -> Result<f32> {
+        type Elapsed = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult;
+        self.synchronize()?;
+        later.synchronize()?;
+        // The bindings have this function or its successor, according to the toolkit they were built
+        // for; the driver has had this one since the first version.
+        // SAFETY: the library is loaded, since an event exists.
+        let library = unsafe { sys::culib() };
+        // SAFETY: the driver documents this signature for the symbol.
+        let symbol = unsafe { library.get::<Elapsed>(b"cuEventElapsedTime\0") };
+        let Ok(elapsed) = symbol else {
+            return Err(Error::DriverMissing { library: "libcuda's cuEventElapsedTime" });
+        };
+        let mut milliseconds = 0.0;
+        // SAFETY: both events are alive and recorded; the pointer is to a live number.
+        let answer = unsafe { elapsed(&raw mut milliseconds, self.event, later.event) };
+        check("cuEventElapsedTime", answer).map_err(|cause| self.gpu.failed(cause))?;
+        Ok(milliseconds)
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        if self.bind().is_err() {
+            return;
+        }
+        // SAFETY: nothing else has the handle; waits that were enqueued keep what they need.
+        let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stream {:p} of {}", self.stream, self.gpu.label())
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {:p} of {}", self.event, self.gpu.label())
+    }
+}

@@ -1,0 +1,382 @@
+//! Devices: GPUs by number, emulators by target, and the choice between them.
+
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::back_end::Queue;
+#[cfg(feature = "cuda")]
+use crate::cuda;
+#[cfg(feature = "emulator")]
+use crate::emulator;
+use crate::{Error, Image, Result, Stream, Target, image::list_of};
+use std::{fmt, sync::Arc};
+
+/// The environment variable that names the device of [`Device::best_for`].
+const VARIABLE: &str = "KILN_DEVICE";
+
+/// A GPU or an emulator. Clones name the same device.
+#[derive(Clone)]
+pub struct Device {
+    inner: Arc<Inner>,
+    /// Why [`Device::best_for`] chose it.
+    reason: Option<Arc<str>>,
+}
+
+struct Inner {
+    id: u64,
+    machine: Machine,
+}
+
+/// The back end's side of a device.
+enum Machine {
+    #[cfg(feature = "cuda")]
+    Cuda(Arc<cuda::Gpu>),
+    #[cfg(feature = "emulator")]
+    Emulator(Arc<emulator::Machine>),
+}
+
+/// What a device has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Properties {
+    /// The compute capability as (major, minor).
+    pub compute_capability: (u32, u32),
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Shared memory that one block can use at most, static and dynamic together, in bytes.
+    pub shared_bytes_per_block: u32,
+}
+
+impl Device {
+    /// A device that runs code for one of `targets`: the first GPU that runs the newest of them that
+    /// any GPU runs, and without such a GPU the emulator of the newest target. `to_string` says which
+    /// it is and why.
+    ///
+    /// The environment variable `KILN_DEVICE` overrides the choice: `emulator`, `emulator:sm_90a`,
+    /// `cuda:0`. Every call that chooses the same GPU, or the same emulator, gives the same device.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] when nothing runs any of the targets, [`Error::DeviceVariable`] when the
+    /// variable names no device, and the errors of [`Device::cuda`] for a GPU that it names.
+    pub fn best_for(targets: &[Target]) -> Result<Self> {
+        match std::env::var(VARIABLE) {
+            Ok(value) => Self::named(&value, targets),
+            Err(std::env::VarError::NotPresent) => Self::chosen(targets),
+            Err(std::env::VarError::NotUnicode(value)) => {
+                Err(Error::DeviceVariable { actual: value.to_string_lossy().into_owned() })
+            }
+        }
+    }
+
+    /// The GPU with a number, as the driver counts them.
+    ///
+    /// # Errors
+    /// [`Error::DriverMissing`], [`Error::DriverTooOld`], [`Error::NoSuchDevice`],
+    /// [`Error::Driver`]; [`Error::BackEndDisabled`] without the feature `cuda`.
+    pub fn cuda(ordinal: usize) -> Result<Self> {
+        #[cfg(feature = "cuda")]
+        {
+            use std::{
+                collections::BTreeMap,
+                sync::{Mutex, PoisonError},
+            };
+            // One device for each GPU: tensors made in different places can meet in one launch, and a
+            // kernel is loaded once.
+            static DEVICES: Mutex<BTreeMap<usize, Device>> = Mutex::new(BTreeMap::new());
+            let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(device) = devices.get(&ordinal) {
+                return Ok(device.clone());
+            }
+            let device = Self::new(Machine::Cuda(Arc::new(cuda::Gpu::open(ordinal)?)));
+            devices.insert(ordinal, device.clone());
+            Ok(device)
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = ordinal;
+            Err(Error::BackEndDisabled { back_end: "cuda" })
+        }
+    }
+
+    /// How many GPUs the driver reports.
+    ///
+    /// # Errors
+    /// As [`Device::cuda`].
+    pub fn cuda_count() -> Result<usize> {
+        #[cfg(feature = "cuda")]
+        {
+            cuda::device_count()
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            Err(Error::BackEndDisabled { back_end: "cuda" })
+        }
+    }
+
+    /// A new emulated GPU of a target, with memory of its own.
+    ///
+    /// # Errors
+    /// [`Error::BackEndDisabled`] without the feature `emulator`.
+    pub fn emulator(target: Target) -> Result<Self> {
+        #[cfg(feature = "emulator")]
+        {
+            Ok(Self::new(Machine::Emulator(Arc::new(emulator::Machine::new(target)))))
+        }
+        #[cfg(not(feature = "emulator"))]
+        {
+            let _ = target;
+            Err(Error::BackEndDisabled { back_end: "emulator" })
+        }
+    }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the device has failed.
+    pub fn stream(&self) -> Result<Stream> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => {
+                Ok(Stream::new(self.clone(), Queue::Cuda(cuda::Queue::new(gpu)?)))
+            }
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => {
+                Ok(Stream::new(self.clone(), Queue::Emulator(emulator::Queue::new(machine))))
+            }
+        }
+    }
+
+    /// The device's name, such as `NVIDIA H200` or `emulator for sm_90a`.
+    pub fn name(&self) -> String {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.name().to_owned(),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => machine.name(),
+        }
+    }
+
+    /// Whether kernels run on the CPU.
+    pub fn is_emulator(&self) -> bool {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(_) => false,
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => true,
+        }
+    }
+
+    /// What the device has.
+    pub fn properties(&self) -> Properties {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.properties(),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => machine.properties(),
+        }
+    }
+
+    /// Whether the device runs code for a target.
+    pub fn runs(&self, target: Target) -> bool {
+        target.runs_on(self.properties().compute_capability)
+    }
+
+    /// What the last launch on this emulator did: instructions, bank conflicts. `None` before the first
+    /// launch, and on a GPU.
+    #[cfg(feature = "emulator")]
+    pub fn emulator_report(&self) -> Option<crate::pending::Report> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(_) => None,
+            Machine::Emulator(ref machine) => machine.report(),
+        }
+    }
+
+    /// The newest image that the device runs.
+    pub(crate) fn image_for(&self, images: &'static [Image]) -> Option<&'static Image> {
+        images.iter().filter(|image| self.runs(image.target)).max_by_key(|image| image.target)
+    }
+
+    /// What messages call the device: its number and its name.
+    pub(crate) fn label(&self) -> String {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.label(),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => machine.name(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.inner.id
+    }
+
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
+    fn new(machine: Machine) -> Self {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { inner: Arc::new(Inner { id, machine }), reason: None }
+    }
+
+    /// The device that a value of [`VARIABLE`] names.
+    fn named(value: &str, targets: &[Target]) -> Result<Self> {
+        let unknown = || Error::DeviceVariable { actual: value.to_owned() };
+        let device = match value.split_once(':') {
+            None if value == "emulator" => Self::shared_emulator(newest(targets)?)?,
+            Some(("emulator", name)) => {
+                Self::shared_emulator(Target::from_name(name).ok_or_else(unknown)?)?
+            }
+            Some(("cuda", ordinal)) => Self::cuda(ordinal.parse().map_err(|_| unknown())?)?,
+            _ => return Err(unknown()),
+        };
+        if !targets.iter().any(|target| device.runs(*target)) {
+            return Err(Error::NoDevice {
+                targets: list_of(targets.iter().copied()),
+                reasons: format!("{VARIABLE} names {}", device.label()),
+            });
+        }
+        Ok(device.because(format!("{VARIABLE} is `{value}`")))
+    }
+
+    /// A GPU, else the emulator.
+    fn chosen(targets: &[Target]) -> Result<Self> {
+        let newest = newest(targets)?;
+        let refused = match Self::best_gpu(targets) {
+            Ok((device, target)) => return Ok(device.because(format!("runs {target}"))),
+            Err(refused) => refused,
+        };
+        match Self::shared_emulator(newest) {
+            Ok(device) => Ok(device.because(refused)),
+            Err(disabled) => Err(Error::NoDevice {
+                targets: list_of(targets.iter().copied()),
+                reasons: format!("{refused}; {disabled}"),
+            }),
+        }
+    }
+
+    /// The first GPU that runs the newest target that any runs, or why there is none.
+    fn best_gpu(targets: &[Target]) -> Result<(Self, Target), String> {
+        let count = Self::cuda_count().map_err(|error| error.to_string())?;
+        let mut best: Option<(Self, Target)> = None;
+        let mut refused = Vec::new();
+        for ordinal in 0..count {
+            let device = match Self::cuda(ordinal) {
+                Ok(device) => device,
+                Err(error) => {
+                    refused.push(format!("cuda:{ordinal}: {error}"));
+                    continue;
+                }
+            };
+            match targets.iter().copied().filter(|target| device.runs(*target)).max() {
+                Some(target) if best.as_ref().is_none_or(|(_, other)| target > *other) => {
+                    best = Some((device, target));
+                }
+                Some(_) => {}
+                None => {
+                    let (major, minor) = device.properties().compute_capability;
+                    let label = device.label();
+                    refused.push(format!("{label} has compute capability {major}.{minor}"));
+                }
+            }
+        }
+        best.ok_or_else(|| match refused.as_slice() {
+            [] => "the driver reports no GPU".to_owned(),
+            refused => {
+                let list = list_of(targets.iter().copied());
+                format!("no GPU runs {list}: {}", refused.join("; "))
+            }
+        })
+    }
+
+    /// The emulator that the whole process shares, one for each target.
+    fn shared_emulator(target: Target) -> Result<Self> {
+        use std::sync::OnceLock;
+        static SM_80: OnceLock<Device> = OnceLock::new();
+        static SM_90A: OnceLock<Device> = OnceLock::new();
+        static SM_100A: OnceLock<Device> = OnceLock::new();
+        let shared = match target {
+            Target::Sm80 => &SM_80,
+            Target::Sm90a => &SM_90A,
+            Target::Sm100a => &SM_100A,
+        };
+        if let Some(device) = shared.get() {
+            return Ok(device.clone());
+        }
+        let device = Self::emulator(target)?;
+        Ok(shared.get_or_init(|| device).clone())
+    }
+
+    fn because(self, reason: String) -> Self {
+        Self { reason: Some(reason.into()), ..self }
+    }
+}
+
+fn newest(targets: &[Target]) -> Result<Target> {
+    targets.iter().copied().max().ok_or_else(|| Error::NoDevice {
+        targets: "a kernel without targets".to_owned(),
+        reasons: "the list of targets is empty".to_owned(),
+    })
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.id == other.inner.id
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label())?;
+        match &self.reason {
+            Some(reason) => write!(f, " ({reason})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device {}: {self}", self.inner.id)
+    }
+}
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+
+    const TARGETS: &[Target] = &[Target::Sm80, Target::Sm90a];
+
+    #[test]
+    fn the_variable_names_an_emulator() -> Result<()> {
+        let newest = Device::named("emulator", TARGETS)?;
+        assert_eq!(newest.to_string(), "emulator for sm_90a (KILN_DEVICE is `emulator`)");
+        let ampere = Device::named("emulator:sm_80", TARGETS)?;
+        assert_eq!(ampere.to_string(), "emulator for sm_80 (KILN_DEVICE is `emulator:sm_80`)");
+        assert_eq!(newest, Device::named("emulator:sm_90a", &[Target::Sm90a])?);
+        assert_ne!(newest, ampere);
+        Ok(())
+    }
+
+    #[test]
+    fn the_variable_has_to_name_a_device() {
+        for value in ["", "gpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "emulator:sm_70", "cuda:0:1"]
+        {
+            let error = Device::named(value, TARGETS).expect_err(value);
+            assert!(
+                matches!(&error, Error::DeviceVariable { actual } if actual == value),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_named_device_has_to_run_a_target() {
+        let error = Device::named("emulator:sm_80", &[Target::Sm90a, Target::Sm100a])
+            .expect_err("Ampere runs neither");
+        assert_eq!(
+            error.to_string(),
+            "no device runs sm_90a, sm_100a: KILN_DEVICE names emulator for sm_80"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! The element types of device tensors, and their bytes.
+
+use half::{bf16, f16};
+use std::fmt::Debug;
+
+/// A type that a [`DeviceTensor`](crate::DeviceTensor) can hold.
+///
+/// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64` have it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of a device tensor",
+    note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
+)]
+pub trait Element:
+    sealed::Sealed + Copy + Default + PartialEq + Debug + Send + Sync + 'static
+{
+    /// The type's name in kernels, such as `f16`.
+    const DTYPE: &'static str;
+    /// Size of one element on the device, in bytes; the alignment is the same.
+    const BYTES: usize;
+    /// Whether every bit pattern is a value of the type; false for `bool` alone.
+    #[doc(hidden)]
+    const ANY_BITS: bool;
+
+    /// The value's bits, zero-extended.
+    #[doc(hidden)]
+    fn to_bits(self) -> u64;
+    /// Appends the little-endian bytes of `values`.
+    #[doc(hidden)]
+    fn encode(values: &[Self], bytes: &mut Vec<u8>);
+    /// Reads whole values out of little-endian bytes; a remainder is left out.
+    #[doc(hidden)]
+    fn decode(bytes: &[u8], values: &mut Vec<Self>);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Implements [`Element`] for a number, given how its bits become a `u64`.
+macro_rules! number {
+    ($($type:ty, $name:literal, $value:ident => $bits:expr;)*) => {$(
+        impl sealed::Sealed for $type {}
+        impl Element for $type {
+            const DTYPE: &'static str = $name;
+            const BYTES: usize = size_of::<$type>();
+            const ANY_BITS: bool = true;
+
+            fn to_bits(self) -> u64 {
+                let $value = self;
+                $bits
+            }
+            fn encode(values: &[Self], bytes: &mut Vec<u8>) {
+                bytes.reserve(values.len() * Self::BYTES);
+                for value in values {
+                    bytes.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+            fn decode(bytes: &[u8], values: &mut Vec<Self>) {
+                let (chunks, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
+                values.extend(chunks.iter().map(|chunk| Self::from_le_bytes(*chunk)));
+            }
+        }
+    )*};
+}
+
+number! {
+    i8, "i8", value => u64::from(value.cast_unsigned());
+    i16, "i16", value => u64::from(value.cast_unsigned());
+    i32, "i32", value => u64::from(value.cast_unsigned());
+    i64, "i64", value => value.cast_unsigned();
+    u8, "u8", value => u64::from(value);
+    u16, "u16", value => u64::from(value);
+    u32, "u32", value => u64::from(value);
+    u64, "u64", value => value;
+    f16, "f16", value => u64::from(f16::to_bits(value));
+    bf16, "bf16", value => u64::from(bf16::to_bits(value));
+    f32, "f32", value => u64::from(f32::to_bits(value));
+    f64, "f64", value => f64::to_bits(value);
+}
+
+impl sealed::Sealed for bool {}
+impl Element for bool {
+    const DTYPE: &'static str = "bool";
+    const BYTES: usize = 1;
+    const ANY_BITS: bool = false;
+
+    fn to_bits(self) -> u64 {
+        u64::from(self)
+    }
+    fn encode(values: &[Self], bytes: &mut Vec<u8>) {
+        bytes.extend(values.iter().map(|value| u8::from(*value)));
+    }
+    fn decode(bytes: &[u8], values: &mut Vec<Self>) {
+        // A kernel may leave any byte there; PTX tests predicates against zero.
+        values.extend(bytes.iter().map(|byte| *byte != 0));
+    }
+}

@@ -1,0 +1,269 @@
+//! The emulator back end: kernels run on the CPU, and have run when a launch returns.
+
+use crate::pending::{DeviceMemory, LaunchConfig, MemoryError, Options, Program, Report};
+use crate::{Element, Error, Grid, Image, Properties, Result, Target, Variant, back_end::Order};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Instant,
+};
+
+/// An emulated GPU.
+pub(crate) struct Machine {
+    target: Target,
+    memory: DeviceMemory,
+    /// Parsed kernels by the address of their variant, which is a static.
+    programs: RwLock<HashMap<usize, Arc<Program>>>,
+    report: Mutex<Option<Report>>,
+}
+
+/// A stream of an emulated GPU; all work on it is done.
+pub(crate) struct Queue {
+    machine: Arc<Machine>,
+}
+
+/// A moment of the host's clock.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    at: Instant,
+}
+
+impl Machine {
+    pub(crate) fn new(target: Target) -> Self {
+        Self {
+            target,
+            memory: DeviceMemory::new(),
+            programs: RwLock::new(HashMap::new()),
+            report: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        format!("emulator for {}", self.target)
+    }
+
+    /// Those of the data-centre GPU that the target was made for (CUDA C++ Programming Guide,
+    /// "Technical Specifications per Compute Capability"; the multiprocessors of A100, H200 and B200).
+    pub(crate) fn properties(&self) -> Properties {
+        let (multiprocessors, shared_kilobytes) = match self.target {
+            Target::Sm80 => (108, 163),
+            Target::Sm90a => (132, 227),
+            Target::Sm100a => (148, 227),
+        };
+        Properties {
+            compute_capability: self.target.compute_capability(),
+            multiprocessors,
+            shared_bytes_per_block: shared_kilobytes * 1024,
+        }
+    }
+
+    /// What the last launch did.
+    pub(crate) fn report(&self) -> Option<Report> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The parsed text of a variant; parses it the first time.
+    fn program(&self, image: &'static Image, variant: &'static Variant) -> Result<Arc<Program>> {
+        let key = std::ptr::from_ref(variant).addr();
+        let programs = self.programs.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(&key) {
+            return Ok(Arc::clone(program));
+        }
+        drop(programs);
+        // Two threads may parse the same text; one result is kept.
+        let program = Program::parse(variant.ptx)
+            .map_err(|error| self.load_error(image, variant, &error.to_string()))?;
+        let mut programs = self.programs.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(programs.entry(key).or_insert_with(|| Arc::new(program))))
+    }
+
+    fn load_error(&self, image: &'static Image, variant: &'static Variant, cause: &str) -> Error {
+        Error::ModuleLoad {
+            kernel: image.kernel,
+            variant: variant.name,
+            device: self.name(),
+            cause: cause.into(),
+            log: Box::default(),
+        }
+    }
+
+    fn memory_error(&self, operation: &'static str, cause: &MemoryError) -> Error {
+        let cause = cause.to_string().into();
+        Error::EmulatorMemory { operation, device: self.name(), cause }
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(machine: &Arc<Machine>) -> Self {
+        Self { machine: Arc::clone(machine) }
+    }
+
+    /// Work is done before a call returns.
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "the GPU's queue has the same face, and may fail"
+    )]
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<u64> {
+        let required = bytes as u64;
+        self.machine
+            .memory
+            .allocate(required)
+            .map_err(|_| Error::OutOfMemory { device: self.machine.name(), required })
+    }
+
+    pub(crate) fn free(&self, address: u64) {
+        // The only error is an address that was never allocated, and this one was.
+        let _ = self.machine.memory.free(address);
+    }
+
+    pub(crate) fn fill<T: Element>(&self, address: u64, value: T, count: usize) -> Result<()> {
+        let mut element = Vec::new();
+        T::encode(&[value], &mut element);
+        self.write("fill", address, &element.repeat(count))
+    }
+
+    pub(crate) fn upload<T: Element>(&self, address: u64, values: &[T]) -> Result<()> {
+        let mut bytes = Vec::new();
+        T::encode(values, &mut bytes);
+        self.write("upload", address, &bytes)
+    }
+
+    pub(crate) fn download<T: Element>(&self, address: u64, count: usize) -> Result<Vec<T>> {
+        let mut bytes = vec![0; count * T::BYTES];
+        self.read(address, &mut bytes)?;
+        let mut values = Vec::with_capacity(count);
+        T::decode(&bytes, &mut values);
+        Ok(values)
+    }
+
+    /// Reads each element by itself, since what lies between them may never have been written.
+    pub(crate) fn gather<T: Element>(
+        &self,
+        address: u64,
+        _span: usize,
+        offsets: impl Iterator<Item = usize>,
+    ) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        let mut bytes = vec![0; T::BYTES];
+        for offset in offsets {
+            self.read(address + (offset * T::BYTES) as u64, &mut bytes)?;
+            T::decode(&bytes, &mut values);
+        }
+        Ok(values)
+    }
+
+    pub(crate) fn copy(&self, from: u64, to: u64, bytes: usize) -> Result<()> {
+        let machine = &self.machine;
+        let copied = machine.memory.copy(from, to, bytes as u64);
+        copied.map_err(|cause| machine.memory_error("copy", &cause))
+    }
+
+    #[expect(clippy::unused_self, reason = "the GPU's queue has the same face")]
+    pub(crate) fn record(&self) -> Mark {
+        Mark { at: Instant::now() }
+    }
+
+    pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
+        let machine = &self.machine;
+        let Order { image, variant, grid, .. } = *order;
+        let program = machine.program(image, variant)?;
+        let refused = |cause: &str| machine.load_error(image, variant, cause);
+        let Some(entry) = program.entry(variant.entry) else {
+            return Err(refused(&format!("the PTX has no entry `{}`", variant.entry)));
+        };
+        let properties = machine.properties();
+        let required =
+            u64::from(entry.static_shared_bytes) + u64::from(variant.dynamic_shared_bytes);
+        let actual = u64::from(properties.shared_bytes_per_block);
+        if required > actual {
+            let (kernel, device) = (image.kernel, machine.name());
+            return Err(Error::SharedMemory { kernel, device, required, actual });
+        }
+        if entry.params.len() != order.values.len() {
+            let (values, params) = (order.values.len(), entry.params.len());
+            let cause = format!("the entry has {params} parameters, the signature {values}");
+            return Err(refused(&cause));
+        }
+        let mut params = vec![0; entry.param_bytes as usize];
+        for (param, value) in entry.params.iter().zip(order.values.iter()) {
+            let (start, size) = (param.offset as usize, param.size as usize);
+            let place = params.get_mut(start..start + size);
+            let (Some(place), Some(bytes)) =
+                (place, value.to_le_bytes().get(..size).map(<[u8]>::to_vec))
+            else {
+                return Err(refused(&format!("parameter `{}` has {size} bytes", param.name)));
+            };
+            place.copy_from_slice(&bytes);
+        }
+        let grid = match grid {
+            Grid::Blocks(blocks) => blocks.map(i32::cast_unsigned),
+            Grid::Persistent { at_most } => {
+                [at_most.cast_unsigned().min(properties.multiprocessors), 1, 1]
+            }
+        };
+        let config = LaunchConfig {
+            grid,
+            block: [image.threads, 1, 1],
+            cluster: None,
+            dynamic_shared_bytes: variant.dynamic_shared_bytes,
+        };
+        let run =
+            program.launch(&machine.memory, variant.entry, &config, &params, &Options::default());
+        let report =
+            run.map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
+        *machine.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        Ok(())
+    }
+
+    fn write(&self, operation: &'static str, address: u64, bytes: &[u8]) -> Result<()> {
+        let written = self.machine.memory.write(address, bytes);
+        written.map_err(|cause| self.machine.memory_error(operation, &cause))
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<()> {
+        let read = self.machine.memory.read(address, bytes);
+        read.map_err(|cause| self.machine.memory_error("to_vec", &cause))
+    }
+}
+
+impl Mark {
+    /// Work is done before a call returns.
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "the GPU's mark has the same face, and may fail"
+    )]
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Work is done before a call returns.
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "the GPU's mark has the same face, and may fail"
+    )]
+    pub(crate) fn is_done(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    pub(crate) fn elapsed_ms(&self, later: &Self) -> f32 {
+        let forward = later.at.checked_duration_since(self.at);
+        match forward {
+            Some(time) => time.as_secs_f32() * 1000.0,
+            None => self.at.duration_since(later.at).as_secs_f32() * -1000.0,
+        }
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stream of {}", self.machine.name())
+    }
+}

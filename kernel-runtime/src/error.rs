@@ -1,0 +1,403 @@
+//! What can go wrong, as types: each variant names the argument or the device it is about, what was
+//! required and what was there.
+
+use std::fmt;
+
+/// The result of the runtime's operations.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failed operation. Nothing was launched when a launch returns one, except where the device itself
+/// reports a failure of work that it had accepted ([`Error::Driver`]).
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The NVIDIA driver's library could not be loaded.
+    #[error(
+        "no CUDA driver: the library {library} cannot be loaded; install the NVIDIA driver or use the emulator"
+    )]
+    DriverMissing {
+        /// The library that was looked for.
+        library: &'static str,
+    },
+    /// The installed driver lacks something that is needed.
+    #[error(
+        "the CUDA driver is too old: {needed_by} needs CUDA {required}, the driver has CUDA {actual}"
+    )]
+    DriverTooOld {
+        /// What needs the newer driver.
+        needed_by: String,
+        /// The version needed at least.
+        required: DriverVersion,
+        /// The version that the driver reports.
+        actual: DriverVersion,
+    },
+    /// The driver is there, and no GPU has this number.
+    #[error("there is no device cuda:{ordinal}: the driver reports {count} GPU(s)")]
+    NoSuchDevice {
+        /// The number asked for.
+        ordinal: usize,
+        /// How many GPUs the driver reports.
+        count: usize,
+    },
+    /// The crate was built without this back end.
+    #[error("Kiln was built without the back end `{back_end}`: turn on the feature of that name")]
+    BackEndDisabled {
+        /// The feature's name.
+        back_end: &'static str,
+    },
+    /// No device can run any of the targets.
+    #[error("no device runs {targets}: {reasons}")]
+    NoDevice {
+        /// The targets asked for.
+        targets: String,
+        /// Why each device was refused.
+        reasons: String,
+    },
+    /// The environment variable `KILN_DEVICE` does not name a device.
+    #[error("KILN_DEVICE is `{actual}`; it takes `emulator`, `emulator:sm_90a` or `cuda:0`")]
+    DeviceVariable {
+        /// The variable's value.
+        actual: String,
+    },
+    /// The kernel was not compiled for anything that the device runs.
+    #[error("`{kernel}` was compiled for {required}; {actual} runs none of them")]
+    TargetNotRunnable {
+        /// The kernel.
+        kernel: &'static str,
+        /// The targets that it was compiled for.
+        required: String,
+        /// The device of the launch.
+        actual: String,
+    },
+    /// An argument lives on a device other than the stream's.
+    #[error("`{kernel}`: argument `{argument}` is on {actual}, the stream on {required}")]
+    WrongDevice {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// The stream's device.
+        required: String,
+        /// The argument's device.
+        actual: String,
+    },
+    /// A tensor was used with a stream of another device, outside a launch.
+    #[error("{operation}: the tensor is on {actual}, the stream on {required}")]
+    StreamOfAnotherDevice {
+        /// The operation, such as `to_vec`.
+        operation: &'static str,
+        /// The stream's device.
+        required: String,
+        /// The tensor's device.
+        actual: String,
+    },
+    /// An argument has no elements.
+    #[error("`{kernel}`: argument `{argument}` has no elements: its shape is {actual:?}")]
+    ZeroSize {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// The argument's shape.
+        actual: Vec<usize>,
+    },
+    /// An extent does not fit the kernels' index type, `i32`.
+    #[error(
+        "`{kernel}`: axis {axis} of argument `{argument}` has {actual} elements; at most {} are possible",
+        i32::MAX
+    )]
+    DimTooLarge {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// The axis.
+        axis: usize,
+        /// Its extent.
+        actual: usize,
+    },
+    /// An argument breaks what an attribute of the parameter states.
+    #[error("`{kernel}`: argument `{argument}` has to have {required}; it has {actual}")]
+    FactBroken {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// What the attribute states.
+        required: crate::Fact,
+        /// The stride, extent, scalar or address that was there.
+        actual: Actual,
+    },
+    /// A written argument has several elements at one address.
+    #[error(
+        "`{kernel}`: argument `{argument}` is written, and its elements overlap: shape {shape:?}, strides {strides:?}"
+    )]
+    OverlappingElements {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// The argument's shape.
+        shape: Vec<usize>,
+        /// The argument's strides, in elements.
+        strides: Vec<usize>,
+    },
+    /// A written argument shares memory with another argument.
+    #[error(
+        "`{kernel}`: argument `{argument}` is written, and shares memory with argument `{other}`"
+    )]
+    Aliased {
+        /// The kernel.
+        kernel: &'static str,
+        /// The written argument.
+        argument: &'static str,
+        /// The argument that it overlaps.
+        other: &'static str,
+    },
+    /// An argument is not what the parameter takes.
+    #[error("`{kernel}`: argument `{argument}` takes {required}, not {actual}")]
+    ArgumentKind {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// What the parameter takes.
+        required: crate::ParamKind,
+        /// What was given.
+        actual: crate::ParamKind,
+    },
+    /// The number of arguments is not the number of parameters.
+    #[error("`{kernel}` takes {required} arguments, not {actual}")]
+    ArgumentCount {
+        /// The kernel.
+        kernel: &'static str,
+        /// Parameters of the image.
+        required: usize,
+        /// Arguments of the launch.
+        actual: usize,
+    },
+    /// Neither the kernel nor the caller said how many blocks to start.
+    #[error(
+        "`{kernel}` has no grid: write `.grid([x, y, z])` before `.launch(..)`, or `grid = ..` in the attribute"
+    )]
+    GridMissing {
+        /// The kernel.
+        kernel: &'static str,
+    },
+    /// An extent of the grid is not positive, or is more than the device takes.
+    #[error("`{kernel}`: axis {axis} of the grid is {actual}; it has to be 1 to {limit}")]
+    GridOutOfRange {
+        /// The kernel.
+        kernel: &'static str,
+        /// The axis: 0 for x, 1 for y, 2 for z.
+        axis: usize,
+        /// The largest extent of the axis.
+        limit: i32,
+        /// The extent asked for.
+        actual: i32,
+    },
+    /// A block needs more shared memory than the device has for one.
+    #[error("`{kernel}`: a block needs {required} bytes of shared memory; {device} has {actual}")]
+    SharedMemory {
+        /// The kernel.
+        kernel: &'static str,
+        /// The device.
+        device: String,
+        /// Static and dynamic shared memory of a block, in bytes.
+        required: u64,
+        /// The device's limit for a block, in bytes.
+        actual: u64,
+    },
+    /// A block has more threads than the compiled kernel can run with.
+    #[error(
+        "`{kernel}`: a block has {required} threads; with the registers it uses, {device} takes at most {actual}"
+    )]
+    BlockTooLarge {
+        /// The kernel.
+        kernel: &'static str,
+        /// The device.
+        device: String,
+        /// Threads of a block.
+        required: u32,
+        /// The limit for this kernel on this device.
+        actual: u32,
+    },
+    /// The kernel's PTX could not be loaded.
+    #[error("`{kernel}` ({variant}) cannot be loaded on {device}: {cause}{}", on_new_line(log))]
+    ModuleLoad {
+        /// The kernel.
+        kernel: &'static str,
+        /// The variant's name.
+        variant: &'static str,
+        /// The device.
+        device: String,
+        /// What the driver or the emulator says.
+        cause: Box<str>,
+        /// The log of the driver's PTX compiler; empty when it wrote none.
+        log: Box<str>,
+    },
+    /// The driver refused the launch.
+    #[error("`{kernel}` cannot be launched on {device}: {cause}")]
+    LaunchRefused {
+        /// The kernel.
+        kernel: &'static str,
+        /// The device.
+        device: String,
+        /// What the driver says.
+        cause: Box<DriverError>,
+    },
+    /// A call of the driver failed; work launched before it may be the reason.
+    #[error("{device}: {cause}")]
+    Driver {
+        /// The device.
+        device: String,
+        /// What the driver says.
+        cause: Box<DriverError>,
+    },
+    /// The device has too little free memory.
+    #[error("{device} has no {required} bytes of free memory")]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// The bytes asked for.
+        required: u64,
+    },
+    /// The emulator stopped the kernel: it did what a GPU would answer with wrong results, a trap or a hang.
+    #[cfg(feature = "emulator")]
+    #[error("`{kernel}` failed in the emulator: {fault}")]
+    Fault {
+        /// The kernel.
+        kernel: &'static str,
+        /// What the kernel did, and where.
+        fault: Box<crate::pending::Fault>,
+    },
+    /// The emulator's memory refused an operation of the host.
+    #[error("{operation} on {device}: {cause}")]
+    EmulatorMemory {
+        /// The operation, such as `upload`.
+        operation: &'static str,
+        /// The device.
+        device: String,
+        /// What the emulator says.
+        cause: Box<str>,
+    },
+    /// A host slice does not have as many elements as the shape.
+    #[error("{operation}: the shape {shape:?} has {required} elements, the slice {actual}")]
+    Length {
+        /// The operation, such as `upload`.
+        operation: &'static str,
+        /// The tensor's shape.
+        shape: Vec<usize>,
+        /// Elements of the shape.
+        required: usize,
+        /// Elements of the slice.
+        actual: usize,
+    },
+    /// Two tensors of one operation differ in shape.
+    #[error("{operation}: the shapes {required:?} and {actual:?} differ")]
+    Shape {
+        /// The operation, such as `copy`.
+        operation: &'static str,
+        /// The shape of the tensor written to, or of the one viewed.
+        required: Vec<usize>,
+        /// The other shape.
+        actual: Vec<usize>,
+    },
+    /// A shape has more bytes than an address can count.
+    #[error("the shape {shape:?} of {dtype} does not fit a 64-bit address space")]
+    TooLarge {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The element type.
+        dtype: &'static str,
+    },
+    /// An operation needs the elements to lie in row-major order without gaps.
+    #[error("{operation} needs a contiguous tensor; shape {shape:?} has strides {strides:?}")]
+    NotContiguous {
+        /// The operation, such as `reshape`.
+        operation: &'static str,
+        /// The tensor's shape.
+        shape: Vec<usize>,
+        /// The tensor's strides, in elements.
+        strides: Vec<usize>,
+    },
+    /// An axis, a range or a permutation does not fit the tensor.
+    #[error("{operation}: {actual} does not fit the shape {shape:?}")]
+    View {
+        /// The operation, such as `slice`.
+        operation: &'static str,
+        /// The tensor's shape.
+        shape: Vec<usize>,
+        /// The axis and range, or the permutation, asked for.
+        actual: String,
+    },
+    /// Two events cannot be compared.
+    #[error("events on {required} and {actual} have no common clock")]
+    EventsOfTwoDevices {
+        /// The device of the first event.
+        required: String,
+        /// The device of the second event.
+        actual: String,
+    },
+}
+
+fn on_new_line(log: &str) -> String {
+    if log.is_empty() { String::new() } else { format!("\n{log}") }
+}
+
+/// What an argument had where a fact required something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Actual {
+    /// An address, in bytes.
+    Address(u64),
+    /// A stride, in elements.
+    Stride(i64),
+    /// The extent of an axis, in elements.
+    Extent(usize),
+    /// The value of a scalar.
+    Scalar(i128),
+    /// The argument has no such property: a scalar has no stride, a floating-point number no divisor.
+    None,
+}
+
+impl fmt::Display for Actual {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => write!(f, "the address {address:#x}"),
+            Self::Stride(stride) => write!(f, "the stride {stride}"),
+            Self::Extent(extent) => write!(f, "the extent {extent}"),
+            Self::Scalar(value) => write!(f, "the value {value}"),
+            Self::None => f.write_str("nothing of the kind"),
+        }
+    }
+}
+
+/// A CUDA version as the driver counts them, such as 12.8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DriverVersion {
+    /// The part before the point.
+    pub major: u32,
+    /// The part after the point.
+    pub minor: u32,
+}
+
+impl fmt::Display for DriverVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// A failed call of the CUDA driver.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{call}: {name} ({code}), {message}")]
+pub struct DriverError {
+    /// The function of the driver.
+    pub call: &'static str,
+    /// The `CUresult` as a number.
+    pub code: u32,
+    /// The `CUresult`'s name, such as `CUDA_ERROR_ILLEGAL_ADDRESS`.
+    pub name: String,
+    /// The driver's description.
+    pub message: String,
+}

@@ -1,0 +1,90 @@
+//! How many blocks a launch starts.
+
+/// The blocks of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    /// As many blocks along x, y and z.
+    Blocks([i32; 3]),
+    /// As many blocks as the device holds at once, and at most so many.
+    Persistent {
+        /// The number of tiles to share out.
+        at_most: i32,
+    },
+}
+
+/// The largest extents that a grid has (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
+pub(crate) const LIMITS: [i32; 3] = [i32::MAX, 65_535, 65_535];
+
+/// What can be given as a grid: one to three extents, as a number, an array or a tuple.
+///
+/// Extents that are zero, negative or over the device's limit are errors of the launch.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a grid",
+    note = "a grid is one to three `i32`: `n`, `[x, y]`, `(x, y, z)`, or `persistent(tiles)`"
+)]
+pub trait IntoGrid {
+    /// The grid; extents left out are 1.
+    fn into_grid(self) -> Grid;
+}
+
+/// A grid of as many blocks as the device holds at once, and at most `tiles`.
+pub const fn persistent(tiles: i32) -> Grid {
+    Grid::Persistent { at_most: tiles }
+}
+
+impl IntoGrid for Grid {
+    fn into_grid(self) -> Grid {
+        self
+    }
+}
+
+impl IntoGrid for i32 {
+    fn into_grid(self) -> Grid {
+        Grid::Blocks([self, 1, 1])
+    }
+}
+
+impl IntoGrid for [i32; 1] {
+    fn into_grid(self) -> Grid {
+        let [x] = self;
+        Grid::Blocks([x, 1, 1])
+    }
+}
+
+impl IntoGrid for [i32; 2] {
+    fn into_grid(self) -> Grid {
+        let [x, y] = self;
+        Grid::Blocks([x, y, 1])
+    }
+}
+
+impl IntoGrid for [i32; 3] {
+    fn into_grid(self) -> Grid {
+        Grid::Blocks(self)
+    }
+}
+
+impl IntoGrid for (i32,) {
+    fn into_grid(self) -> Grid {
+        Grid::Blocks([self.0, 1, 1])
+    }
+}
+
+impl IntoGrid for (i32, i32) {
+    fn into_grid(self) -> Grid {
+        Grid::Blocks([self.0, self.1, 1])
+    }
+}
+
+impl IntoGrid for (i32, i32, i32) {
+    fn into_grid(self) -> Grid {
+        Grid::Blocks([self.0, self.1, self.2])
+    }
+}
+
+/// `a / b`, rounded up: how many tiles of `b` cover `a`. Both are positive; anything else gives 0, which
+/// no launch accepts.
+pub const fn cdiv(a: i32, b: i32) -> i32 {
+    if a <= 0 || b <= 0 { 0 } else { (a - 1) / b + 1 }
+}

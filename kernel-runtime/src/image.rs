@@ -1,0 +1,223 @@
+//! What the compiler leaves in a binary: one [`Image`] per kernel instance and target.
+//!
+//! An image is a `static` that the macro writes. It holds the PTX of each variant of the instance,
+//! the parameters in the order of the signature, and the facts that the launch checks against the
+//! arguments. Nothing here is parsed or allocated at run time.
+
+use std::fmt;
+
+/// An architecture that kernels are compiled for, in order of age.
+///
+/// `sm_80` code runs on every later GPU, because the driver compiles its PTX for the GPU at hand.
+/// The `a` targets use instructions of one architecture and run there only (PTX ISA, "PTX Module
+/// Directives: .target").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// Ampere: `cp.async`, `mma.sync`, `ldmatrix`.
+    Sm80,
+    /// Hopper: TMA, mbarrier, clusters, `wgmma`.
+    Sm90a,
+    /// Blackwell: `tcgen05`, tensor memory.
+    Sm100a,
+}
+
+impl Target {
+    /// The name that the `.target` directive uses, such as `sm_90a`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sm80 => "sm_80",
+            Self::Sm90a => "sm_90a",
+            Self::Sm100a => "sm_100a",
+        }
+    }
+
+    /// The target that the `.target` directive calls `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Sm80, Self::Sm90a, Self::Sm100a].into_iter().find(|target| target.name() == name)
+    }
+
+    /// The compute capability, as (major, minor), of the GPUs that this target was made for.
+    pub const fn compute_capability(self) -> (u32, u32) {
+        match self {
+            Self::Sm80 => (8, 0),
+            Self::Sm90a => (9, 0),
+            Self::Sm100a => (10, 0),
+        }
+    }
+
+    /// Whether a GPU of the compute capability (major, minor) runs code of this target.
+    pub const fn runs_on(self, capability: (u32, u32)) -> bool {
+        match self {
+            Self::Sm80 => capability.0 >= 8,
+            Self::Sm90a => capability.0 == 9 && capability.1 == 0,
+            Self::Sm100a => capability.0 == 10 && capability.1 == 0,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// `sm_80, sm_90a`: a list of targets as messages show it.
+pub(crate) fn list_of(targets: impl IntoIterator<Item = Target>) -> String {
+    let names: Vec<&str> = targets.into_iter().map(Target::name).collect();
+    names.join(", ")
+}
+
+/// One compiled instance of a kernel for one target.
+#[derive(Clone, Copy, Debug)]
+pub struct Image {
+    /// The kernel's name as the user wrote it.
+    pub kernel: &'static str,
+    /// The generic arguments of the instance, such as `BM = 128, BN = 64`; empty without any.
+    pub instance: &'static str,
+    /// What the PTX was compiled for.
+    pub target: Target,
+    /// Threads of a block; the block is one-dimensional.
+    pub threads: u32,
+    /// The parameters in the order of the signature.
+    pub params: &'static [ParamInfo],
+    /// What the attributes of parameters state: a launch that breaks one is an error.
+    pub declared: &'static [Fact],
+    /// The first variant whose facts hold is launched; the last one requires nothing.
+    pub variants: &'static [Variant],
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamInfo {
+    /// The parameter's name in the signature.
+    pub name: &'static str,
+    /// What the parameter takes.
+    pub kind: ParamKind,
+}
+
+/// What a parameter takes, and so how many entry parameters the PTX has for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A tensor: the address as `u64`, `rank` dims as `i32`, `rank` strides in elements as `i64`.
+    Tensor {
+        /// The element type, such as `f16`.
+        dtype: &'static str,
+        /// The number of dims.
+        rank: usize,
+        /// Whether the kernel writes through it.
+        mutable: bool,
+    },
+    /// A raw pointer: the address as `u64`.
+    Pointer {
+        /// The type pointed to, such as `f16`.
+        dtype: &'static str,
+    },
+    /// A scalar in its own width; `bool` travels as `u8`.
+    Scalar {
+        /// The scalar's type, such as `i32`.
+        dtype: &'static str,
+    },
+}
+
+impl fmt::Display for ParamKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tensor { dtype, rank, mutable: false } => write!(f, "Tensor<{dtype}, {rank}>"),
+            Self::Tensor { dtype, rank, mutable: true } => write!(f, "TensorMut<{dtype}, {rank}>"),
+            Self::Pointer { dtype } => write!(f, "Ptr<{dtype}>"),
+            Self::Scalar { dtype } => write!(f, "{dtype}"),
+        }
+    }
+}
+
+/// One body of PTX: the same kernel compiled under more or fewer facts.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// A short name for dumps, such as `aligned`.
+    pub name: &'static str,
+    /// The `.entry` to launch.
+    pub entry: &'static str,
+    /// The whole module's text.
+    pub ptx: &'static str,
+    /// Dynamic shared memory of a block, in bytes.
+    pub dynamic_shared_bytes: u32,
+    /// What has to hold for this body to be right.
+    pub requires: &'static [Fact],
+}
+
+/// A statement about one argument that the compiler may rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// The address is a multiple of `bytes`.
+    PointerAligned {
+        /// Index of the parameter in the signature.
+        param: usize,
+        /// The alignment in bytes.
+        bytes: u32,
+    },
+    /// The stride of `axis` is `value` elements.
+    StrideEquals {
+        /// Index of the parameter in the signature.
+        param: usize,
+        /// The axis of the tensor.
+        axis: usize,
+        /// The stride in elements.
+        value: i64,
+    },
+    /// The stride of `axis` is a multiple of `of` elements.
+    StrideMultiple {
+        /// Index of the parameter in the signature.
+        param: usize,
+        /// The axis of the tensor.
+        axis: usize,
+        /// The divisor in elements.
+        of: i64,
+    },
+    /// The extent of `axis` is a multiple of `of`.
+    DimMultiple {
+        /// Index of the parameter in the signature.
+        param: usize,
+        /// The axis of the tensor.
+        axis: usize,
+        /// The divisor.
+        of: i64,
+    },
+    /// The scalar is a multiple of `of`.
+    ScalarMultiple {
+        /// Index of the parameter in the signature.
+        param: usize,
+        /// The divisor.
+        of: i64,
+    },
+}
+
+impl Fact {
+    /// Index of the parameter that the fact is about.
+    pub const fn param(self) -> usize {
+        match self {
+            Self::PointerAligned { param, .. }
+            | Self::StrideEquals { param, .. }
+            | Self::StrideMultiple { param, .. }
+            | Self::DimMultiple { param, .. }
+            | Self::ScalarMultiple { param, .. } => param,
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PointerAligned { bytes, .. } => write!(f, "an address aligned to {bytes} bytes"),
+            Self::StrideEquals { axis, value, .. } => {
+                write!(f, "a stride of {value} on axis {axis}")
+            }
+            Self::StrideMultiple { axis, of, .. } => {
+                write!(f, "a stride that is a multiple of {of} on axis {axis}")
+            }
+            Self::DimMultiple { axis, of, .. } => {
+                write!(f, "an extent that is a multiple of {of} on axis {axis}")
+            }
+            Self::ScalarMultiple { of, .. } => write!(f, "a multiple of {of}"),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Launches: a kernel instance, its arguments and its grid, checked before anything reaches a device.
+
+mod check;
+
+use crate::{
+    Argument, Device, Error, Grid, Image, IntoGrid, Result, Stream, Variant, argument::Value,
+    back_end::Order, buffer::Access, image::list_of,
+};
+use std::ops::Deref;
+
+/// Entry parameters that a launch packs without allocating; kernels with more take a `Vec`.
+const INLINE_SLOTS: usize = 64;
+
+/// A kernel instance with its arguments, ready to be launched.
+///
+/// Dtypes and ranks are right by construction. What depends on values is checked by
+/// [`launch`](Self::launch) and comes back as an error that names the argument; nothing has been launched
+/// then.
+#[derive(Debug)]
+#[must_use = "nothing runs before `.launch(&stream)`"]
+pub struct Launch<'a> {
+    images: &'static [Image],
+    arguments: Vec<Argument<'a>>,
+    /// The blocks along x, y and z; `None` when nobody has said so yet, and for a persistent grid.
+    pub grid: Option<[i32; 3]>,
+    persistent: Option<i32>,
+}
+
+/// As [`Launch`], for a kernel that takes `Ptr` arguments: the launch itself is `unsafe`.
+#[derive(Debug)]
+#[must_use = "nothing runs before `.launch(&stream)`"]
+pub struct UnsafeLaunch<'a>(Launch<'a>);
+
+/// Makes a launch; the compiler's generated code calls it with one image for each target.
+#[doc(hidden)]
+pub fn __launch<'a>(
+    images: &'static [Image],
+    arguments: Vec<Argument<'a>>,
+    grid: Option<Grid>,
+) -> Launch<'a> {
+    let launch = Launch { images, arguments, grid: None, persistent: None };
+    match grid {
+        Some(grid) => launch.grid(grid),
+        None => launch,
+    }
+}
+
+/// As [`__launch`], for kernels that take `Ptr` arguments.
+#[doc(hidden)]
+pub fn __launch_unsafe<'a>(
+    images: &'static [Image],
+    arguments: Vec<Argument<'a>>,
+    grid: Option<Grid>,
+) -> UnsafeLaunch<'a> {
+    UnsafeLaunch(__launch(images, arguments, grid))
+}
+
+impl Launch<'_> {
+    /// Sets how many blocks to start, in place of the kernel's own `grid`.
+    pub fn grid(self, grid: impl IntoGrid) -> Self {
+        let (grid, persistent) = match grid.into_grid() {
+            Grid::Blocks(blocks) => (Some(blocks), None),
+            Grid::Persistent { at_most } => (None, Some(at_most)),
+        };
+        Self { grid, persistent, ..self }
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &'static str {
+        self.images.first().map_or("", |image| image.kernel)
+    }
+
+    /// The generic arguments of the instance, such as `BM = 128, BN = 64`.
+    pub fn instance(&self) -> &'static str {
+        self.images.first().map_or("", |image| image.instance)
+    }
+
+    /// The compiled code for each target.
+    pub fn images(&self) -> &'static [Image] {
+        self.images
+    }
+
+    /// The compiled code that `device` would run: the newest target that it can.
+    ///
+    /// # Errors
+    /// [`Error::TargetNotRunnable`].
+    pub fn image(&self, device: &Device) -> Result<&'static Image> {
+        device.image_for(self.images).ok_or_else(|| Error::TargetNotRunnable {
+            kernel: self.kernel(),
+            required: list_of(self.images.iter().map(|image| image.target)),
+            actual: device.label(),
+        })
+    }
+
+    /// The body that a launch on `device` would run, given the arguments: the first one whose facts
+    /// they meet. Its `ptx` is the text.
+    ///
+    /// # Errors
+    /// Those of [`launch`](Self::launch) that concern target and arguments.
+    pub fn variant(&self, device: &Device) -> Result<&'static Variant> {
+        let image = self.image(device)?;
+        check::arguments(image, &self.arguments, device)?;
+        check::variant(image, &self.arguments)
+    }
+
+    /// The PTX that a launch on `device` would run.
+    ///
+    /// # Errors
+    /// As [`Self::variant`].
+    pub fn ptx(&self, device: &Device) -> Result<&'static str> {
+        self.variant(device).map(|variant| variant.ptx)
+    }
+
+    /// Checks the launch and puts it on the stream. On a GPU the kernel runs later, in the stream's
+    /// order; on the emulator it has run.
+    ///
+    /// # Errors
+    /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it:
+    /// [`Error::WrongDevice`], [`Error::ZeroSize`], [`Error::DimTooLarge`], [`Error::FactBroken`],
+    /// [`Error::OverlappingElements`], [`Error::Aliased`]. About the grid: [`Error::GridMissing`],
+    /// [`Error::GridOutOfRange`]. About the code: [`Error::SharedMemory`], [`Error::BlockTooLarge`],
+    /// [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
+    /// [`Error::Driver`], and `Error::Fault` on the emulator.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        let image = self.image(stream.device())?;
+        check::arguments(image, &self.arguments, stream.device())?;
+        let variant = check::variant(image, &self.arguments)?;
+        let grid = check::grid(image, self.grid, self.persistent)?;
+        for argument in &self.arguments {
+            if let Value::Tensor(tensor) = &argument.0 {
+                let access = if tensor.mutable { Access::Write } else { Access::Read };
+                tensor.buffer.use_on(stream, access)?;
+            }
+        }
+        let count = self.arguments.iter().map(Argument::slots).sum();
+        let mut inline = [0; INLINE_SLOTS];
+        let mut allocated = Vec::new();
+        let values = if let Some(values) = inline.get_mut(..count) {
+            values
+        } else {
+            allocated.resize(count, 0);
+            &mut allocated[..]
+        };
+        let mut next = 0;
+        for argument in &self.arguments {
+            next += argument.write(&mut values[next..]);
+        }
+        stream.queue().launch(&mut Order { image, variant, grid, values })
+    }
+}
+
+impl UnsafeLaunch<'_> {
+    /// As [`Launch::grid`].
+    pub fn grid(self, grid: impl IntoGrid) -> Self {
+        Self(self.0.grid(grid))
+    }
+
+    /// As [`Launch::launch`]; the `Ptr` arguments are passed on unchecked.
+    ///
+    /// # Safety
+    /// Everything that the kernel reads or writes through its `Ptr` arguments lies in memory of the
+    /// stream's device that stays allocated until the kernel has run, and nothing else writes or reads
+    /// it meanwhile where the kernel writes.
+    ///
+    /// # Errors
+    /// As [`Launch::launch`].
+    pub unsafe fn launch(self, stream: &Stream) -> Result<()> {
+        self.0.launch(stream)
+    }
+}
+
+/// The getters of [`Launch`]. Its `launch` takes a value, and so is out of reach from here.
+impl<'a> Deref for UnsafeLaunch<'a> {
+    type Target = Launch<'a>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}

@@ -1,0 +1,239 @@
+//! Typed tensors on a device.
+//!
+//! A tensor is an address, a shape and strides over shared device memory. New tensors are row-major
+//! without gaps; views of a tensor have other shapes and strides over the same memory, borrow it like a
+//! slice borrows a `Vec`, and dereference to a tensor, so that a kernel takes either.
+
+mod view;
+
+use crate::{
+    Device, DevicePtr, Element, Error, Result, Stream,
+    buffer::{Access, Buffer},
+};
+use std::{fmt, marker::PhantomData, sync::Arc};
+pub use view::{TensorView, TensorViewMut};
+
+/// `R`-dimensional elements of type `T` in the memory of a device.
+///
+/// Shapes and strides are in elements. The memory is given back when the last work that uses it is done.
+pub struct DeviceTensor<T, const R: usize> {
+    buffer: Arc<Buffer>,
+    /// Where element 0 lies, in elements from the start of the buffer.
+    offset: usize,
+    shape: [usize; R],
+    strides: [usize; R],
+    /// [`Element::DTYPE`]; kept as a value so that code generic over `T` needs no bound to launch.
+    dtype: &'static str,
+    element_bytes: usize,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T: Element, const R: usize> DeviceTensor<T, R> {
+    /// A row-major tensor over the whole of a buffer of the right size.
+    pub(crate) fn new(buffer: Buffer, shape: [usize; R]) -> Self {
+        Self {
+            buffer: Arc::new(buffer),
+            offset: 0,
+            shape,
+            strides: row_major(shape),
+            dtype: T::DTYPE,
+            element_bytes: T::BYTES,
+            element: PhantomData,
+        }
+    }
+
+    /// The elements in row-major order, after all work that writes them. Waits for the stream.
+    ///
+    /// # Errors
+    /// [`Error::StreamOfAnotherDevice`]; [`Error::Driver`] when a kernel or a copy failed.
+    pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let address = self.use_on("to_vec", stream, Access::Read)?;
+        if self.is_contiguous() {
+            return stream.queue().download(address, self.len());
+        }
+        stream.queue().gather(address, self.span(), self.offsets())
+    }
+}
+
+impl<T, const R: usize> DeviceTensor<T, R> {
+    /// The extents of the axes.
+    pub fn shape(&self) -> [usize; R] {
+        self.shape
+    }
+
+    /// The distances between neighbours along the axes, in elements.
+    pub fn strides(&self) -> [usize; R] {
+        self.strides
+    }
+
+    /// The extent of an axis in the kernels' index type. An extent over `i32::MAX` is given as
+    /// `i32::MAX`; a launch refuses such a tensor.
+    ///
+    /// # Panics
+    /// When the tensor has no such axis.
+    pub fn dim(&self, axis: usize) -> i32 {
+        i32::try_from(self.shape[axis]).unwrap_or(i32::MAX)
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether the tensor has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Whether the elements lie in row-major order without gaps.
+    pub fn is_contiguous(&self) -> bool {
+        let expected = row_major(self.shape);
+        self.is_empty()
+            || (0..R).all(|axis| self.shape[axis] == 1 || self.strides[axis] == expected[axis])
+    }
+
+    /// The element type's name in kernels, such as `f16`.
+    pub fn dtype(&self) -> &'static str {
+        self.dtype
+    }
+
+    /// The device whose memory this is.
+    pub fn device(&self) -> &Device {
+        self.buffer.home().device()
+    }
+
+    /// The address of element 0, for kernels that take `Ptr` arguments. The pointer does not keep the
+    /// memory alive.
+    pub fn device_ptr(&self) -> DevicePtr<T> {
+        DevicePtr::new(self.address(), self.dtype, self.device().id())
+    }
+
+    /// The address of element 0 in bytes; 0 when the buffer has no memory.
+    pub(crate) fn address(&self) -> u64 {
+        self.buffer.address() + (self.offset * self.element_bytes) as u64
+    }
+
+    pub(crate) fn element_bytes(&self) -> usize {
+        self.element_bytes
+    }
+
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub(crate) fn shape_slice(&self) -> &[usize] {
+        &self.shape
+    }
+
+    pub(crate) fn strides_slice(&self) -> &[usize] {
+        &self.strides
+    }
+
+    /// Elements from the first to the last one in memory, gaps included.
+    fn span(&self) -> usize {
+        span_of(&self.shape, &self.strides)
+    }
+
+    /// The address, once a use by `operation` is in order on the stream.
+    fn use_on(&self, operation: &'static str, stream: &Stream, access: Access) -> Result<u64> {
+        if self.device() != stream.device() {
+            return Err(Error::StreamOfAnotherDevice {
+                operation,
+                required: stream.device().label(),
+                actual: self.device().label(),
+            });
+        }
+        self.buffer.use_on(stream, access)?;
+        Ok(self.address())
+    }
+
+    /// As [`Self::use_on`], for operations on row-major memory.
+    pub(crate) fn contiguous_on(
+        &self,
+        operation: &'static str,
+        stream: &Stream,
+        access: Access,
+    ) -> Result<u64> {
+        self.require_contiguous(operation)?;
+        self.use_on(operation, stream, access)
+    }
+
+    fn require_contiguous(&self, operation: &'static str) -> Result<()> {
+        if self.is_contiguous() {
+            return Ok(());
+        }
+        Err(Error::NotContiguous {
+            operation,
+            shape: self.shape.to_vec(),
+            strides: self.strides.to_vec(),
+        })
+    }
+
+    /// The offsets of all elements from element 0, in row-major order of the indices.
+    fn offsets(&self) -> impl Iterator<Item = usize> {
+        let (shape, strides) = (self.shape, self.strides);
+        let mut index = [0; R];
+        (0..self.len()).map(move |_| {
+            let offset = index.iter().zip(strides).map(|(i, stride)| i * stride).sum();
+            for axis in (0..R).rev() {
+                index[axis] += 1;
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                index[axis] = 0;
+            }
+            offset
+        })
+    }
+}
+
+impl<T, const R: usize> fmt::Debug for DeviceTensor<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shape, strides, dtype, .. } = self;
+        write!(f, "DeviceTensor<{dtype}, {R}> {shape:?}, strides {strides:?}, ")?;
+        f.write_str(&self.device().label())
+    }
+}
+
+/// The strides of a row-major tensor; extents are saturated, as a tensor that large cannot exist.
+fn row_major<const R: usize>(shape: [usize; R]) -> [usize; R] {
+    let mut strides = [1; R];
+    let mut step = 1usize;
+    for axis in (0..R).rev() {
+        strides[axis] = step;
+        step = step.saturating_mul(shape[axis]);
+    }
+    strides
+}
+
+/// Elements from the first to the last one in memory; at least one element is there.
+fn span_of(shape: &[usize], strides: &[usize]) -> usize {
+    let last: usize = shape.iter().zip(strides).map(|(extent, stride)| (extent - 1) * stride).sum();
+    last + 1
+}
+
+/// The bytes of a row-major tensor.
+pub(crate) fn bytes_of<T: Element>(shape: &[usize]) -> Result<usize> {
+    let too_large = || Error::TooLarge { shape: shape.to_vec(), dtype: T::DTYPE };
+    if shape.contains(&0) {
+        return Ok(0);
+    }
+    shape
+        .iter()
+        .try_fold(T::BYTES, |bytes, extent| bytes.checked_mul(*extent))
+        .filter(|bytes| isize::try_from(*bytes).is_ok())
+        .ok_or_else(too_large)
+}
+
+/// Checks that a host slice has as many elements as a shape.
+pub(crate) fn check_length(operation: &'static str, shape: &[usize], actual: usize) -> Result<()> {
+    let required =
+        shape.iter().try_fold(1usize, |len, extent| len.checked_mul(*extent)).unwrap_or(usize::MAX);
+    if required == actual {
+        return Ok(());
+    }
+    Err(Error::Length { operation, shape: shape.to_vec(), required, actual })
+}

@@ -1,0 +1,293 @@
+//! What only a GPU can show: pending work, the driver's refusals and its compiler's log. Each test runs
+//! on the first GPU and says so when there is none.
+#![cfg(feature = "cuda")]
+
+use crate::kernels::{Args, scaled_sum};
+use kernel_runtime::{
+    __launch, __launch_unsafe, Device, DeviceTensor, Error, Image, IntoArgument, Launch, ParamInfo,
+    ParamKind, Result, Stream, Target, Variant,
+};
+
+/// The first GPU.
+#[expect(clippy::print_stderr, reason = "a test that does not run has to say so")]
+fn gpu() -> Option<Device> {
+    let device = Device::cuda(0);
+    if let Err(reason) = &device {
+        eprintln!("gpu: skipped, no device: {reason}");
+    }
+    device.ok()
+}
+
+/// Waits for so many nanoseconds, then writes a value to each element; one thread.
+const SLOW_FILL: &str = r"
+.version 7.0
+.target sm_80
+.address_size 64
+
+.visible .entry slow_fill(
+    .param .u64 out, .param .s32 out_dim, .param .s64 out_stride,
+    .param .s64 nanoseconds, .param .u32 value
+)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .b64 %d<7>;
+    ld.param.s64 %d1, [nanoseconds];
+    mov.u64 %d2, %globaltimer;
+WAIT:
+    mov.u64 %d3, %globaltimer;
+    sub.s64 %d3, %d3, %d2;
+    setp.lt.s64 %p1, %d3, %d1;
+    @%p1 bra WAIT;
+    ld.param.u64 %d4, [out];
+    ld.param.s64 %d5, [out_stride];
+    shl.b64 %d5, %d5, 2;
+    ld.param.s32 %r1, [out_dim];
+    ld.param.u32 %r2, [value];
+NEXT:
+    st.global.u32 [%d4], %r2;
+    add.s64 %d4, %d4, %d5;
+    sub.s32 %r1, %r1, 1;
+    setp.gt.s32 %p2, %r1, 0;
+    @%p2 bra NEXT;
+    ret;
+}
+";
+
+/// Waits until another stream sets a flag, and at most for ten seconds.
+const WAIT_FOR_FLAG: &str = r"
+.version 7.0
+.target sm_80
+.address_size 64
+
+.visible .entry wait_for_flag(.param .u64 flag)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<2>;
+    .reg .b64 %d<5>;
+    ld.param.u64 %d1, [flag];
+    mov.u64 %d2, %globaltimer;
+WAIT:
+    ld.volatile.global.u32 %r1, [%d1];
+    mov.u64 %d3, %globaltimer;
+    sub.s64 %d4, %d3, %d2;
+    setp.eq.u32 %p1, %r1, 0;
+    setp.lt.and.s64 %p2, %d4, 10000000000, %p1;
+    @%p2 bra WAIT;
+    ret;
+}
+";
+
+/// Does nothing, of the newest PTX that will ever be.
+const FUTURE: &str = ".version 99.0\n.target sm_80\n.address_size 64\n";
+
+/// Uses a register that it does not declare.
+const UNDECLARED: &str = r"
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry undeclared(.param .u64 out, .param .s32 out_dim, .param .s64 out_stride)
+{
+    mov.u32 %not_there, 1;
+    ret;
+}
+";
+
+const OUT: ParamInfo =
+    ParamInfo { name: "out", kind: ParamKind::Tensor { dtype: "u32", rank: 1, mutable: true } };
+
+const fn image(
+    kernel: &'static str,
+    threads: u32,
+    params: &'static [ParamInfo],
+    variants: &'static [Variant],
+) -> Image {
+    Image { kernel, instance: "", target: Target::Sm80, threads, params, declared: &[], variants }
+}
+
+const fn variant(entry: &'static str, ptx: &'static str, dynamic_shared_bytes: u32) -> Variant {
+    Variant { name: "general", entry, ptx, dynamic_shared_bytes, requires: &[] }
+}
+
+const SLOW_PARAMS: &[ParamInfo] = &[
+    OUT,
+    ParamInfo { name: "nanoseconds", kind: ParamKind::Scalar { dtype: "i64" } },
+    ParamInfo { name: "value", kind: ParamKind::Scalar { dtype: "u32" } },
+];
+
+static SLOW: [Image; 1] =
+    [image("slow_fill", 1, SLOW_PARAMS, &[variant("slow_fill", SLOW_FILL, 0)])];
+static WAITING: [Image; 1] = [image(
+    "wait_for_flag",
+    1,
+    &[ParamInfo { name: "flag", kind: ParamKind::Pointer { dtype: "u32" } }],
+    &[variant("wait_for_flag", WAIT_FOR_FLAG, 0)],
+)];
+static GREEDY: [Image; 1] =
+    [image("greedy", 1, SLOW_PARAMS, &[variant("slow_fill", SLOW_FILL, 1 << 20)])];
+static CROWD: [Image; 1] =
+    [image("crowd", 2048, SLOW_PARAMS, &[variant("slow_fill", SLOW_FILL, 0)])];
+static NEW: [Image; 1] = [image("future", 1, &[OUT], &[variant("future", FUTURE, 0)])];
+static BROKEN: [Image; 1] = [image("broken", 1, &[OUT], &[variant("undeclared", UNDECLARED, 0)])];
+static ABSENT: [Image; 1] = [image("absent", 1, SLOW_PARAMS, &[variant("no", SLOW_FILL, 0)])];
+
+/// Long enough for the host to run ahead.
+const PAUSE: i64 = 50_000_000;
+
+fn slow_fill<'a>(
+    images: &'static [Image],
+    out: &'a mut DeviceTensor<u32, 1>,
+    nanoseconds: i64,
+    value: u32,
+) -> Launch<'a> {
+    let arguments = vec![out.into_argument(), nanoseconds.into_argument(), value.into_argument()];
+    __launch(images, arguments, None).grid(1)
+}
+
+fn write_only(images: &'static [Image], stream: &Stream) -> Result<()> {
+    let mut out = stream.zeros::<u32, 1>([4])?;
+    __launch(images, vec![(&mut out).into_argument()], None).grid(1).launch(stream)
+}
+
+#[test]
+fn a_launch_returns_before_the_kernel_has_run() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let (stream, other) = (device.stream()?, device.stream()?);
+    let mut flag = other.zeros::<u32, 1>([1])?;
+    other.synchronize()?;
+    let launch = __launch_unsafe(&WAITING, vec![flag.device_ptr().into_argument()], None).grid(1);
+    // SAFETY: the flag outlives the kernel, which is waited for below; it is written while the kernel
+    // reads it, which the kernel reads volatile for.
+    unsafe { launch.launch(&stream) }?;
+    let end = stream.record()?;
+    assert!(!end.is_done()?);
+    other.write(&mut flag, &[1])?;
+    end.synchronize()?;
+    assert!(end.is_done()?);
+    Ok(())
+}
+
+#[test]
+fn events_measure_the_time_of_the_gpu() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let stream = device.stream()?;
+    let mut out = stream.zeros([4])?;
+    let start = stream.record()?;
+    slow_fill(&SLOW, &mut out, PAUSE, 2).launch(&stream)?;
+    let end = stream.record()?;
+    assert!(start.elapsed_ms(&end)? >= 50.0);
+    Ok(())
+}
+
+#[test]
+fn uses_on_several_streams_keep_their_order() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let (one, two, three) = (device.stream()?, device.stream()?, device.stream()?);
+    let mut out = one.zeros([1000])?;
+    // Write after write, read after write, write after read.
+    slow_fill(&SLOW, &mut out, PAUSE, 1).launch(&one)?;
+    slow_fill(&SLOW, &mut out, PAUSE, 2).launch(&two)?;
+    let mut copy = three.empty([1000])?;
+    three.copy(&out, &mut copy)?;
+    slow_fill(&SLOW, &mut out, 1, 3).launch(&one)?;
+    assert_eq!(copy.to_vec(&two)?, [2; 1000]);
+    assert_eq!(out.to_vec(&three)?, [3; 1000]);
+    Ok(())
+}
+
+#[test]
+fn memory_outlives_the_work_on_it() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let (home, other) = (device.stream()?, device.stream()?);
+    for value in 0..20 {
+        let mut dropped = home.zeros([100_000])?;
+        slow_fill(&SLOW, &mut dropped, 1_000_000, u32::MAX).launch(&other)?;
+        drop(dropped);
+        // The driver may give the same memory out again, once the kernel is done with it.
+        let fresh = home.full([100_000], value)?;
+        assert_eq!(fresh.to_vec(&home)?, vec![value; 100_000]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_stream_can_be_dropped_with_work_on_it() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let mut out = device.stream()?.zeros([10])?;
+    {
+        let stream = device.stream()?;
+        slow_fill(&SLOW, &mut out, PAUSE, 5).launch(&stream)?;
+    }
+    assert_eq!(out.to_vec(&device.stream()?)?, [5; 10]);
+    Ok(())
+}
+
+#[test]
+fn one_gpu_is_one_device() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    assert_eq!(device, Device::cuda(0)?);
+    assert!(!device.is_emulator());
+    assert!(device.to_string().starts_with("cuda:0 "), "{device}");
+    assert!(device.properties().multiprocessors > 0);
+    if device.runs(Target::Sm80) && std::env::var_os("KILN_DEVICE").is_none() {
+        let chosen = Device::best_for(&[Target::Sm80])?;
+        assert!(!chosen.is_emulator());
+        assert!(chosen.to_string().ends_with("(runs sm_80)"), "{chosen}");
+    }
+    // A tensor made by a thread of its own, and used here.
+    let a = std::thread::spawn(|| Device::cuda(0)?.stream()?.upload(&[1.0f32, 2.0], [2]))
+        .join()
+        .expect("the thread does not panic")?;
+    let stream = device.stream()?;
+    let mut c = stream.empty([2])?;
+    scaled_sum(Args { a: &a, b: &a, c: &mut c, scale: 2.0, negate: false }).launch(&stream)?;
+    assert_eq!(c.to_vec(&stream)?, [3.0, 6.0]);
+    Ok(())
+}
+
+#[test]
+fn limits_of_the_gpu_are_errors() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let stream = device.stream()?;
+    let mut out = stream.zeros([4])?;
+    let limit = u64::from(device.properties().shared_bytes_per_block);
+    let error = slow_fill(&GREEDY, &mut out, 1, 1).launch(&stream).expect_err("1 MiB");
+    let Error::SharedMemory { required, actual, .. } = error else { panic!("{error:?}") };
+    assert_eq!((required, actual), (1 << 20, limit));
+    let error = slow_fill(&CROWD, &mut out, 1, 1).launch(&stream).expect_err("2048 threads");
+    assert!(
+        matches!(error, Error::BlockTooLarge { required: 2048, actual: 1024, .. }),
+        "{error:?}"
+    );
+    let error = stream.empty::<u8, 1>([1 << 50]).expect_err("a pebibyte");
+    assert!(
+        matches!(error, Error::OutOfMemory { required, .. } if required == 1 << 50),
+        "{error:?}"
+    );
+    // Nothing of this was sticky.
+    slow_fill(&SLOW, &mut out, 1, 9).launch(&stream)?;
+    assert_eq!(out.to_vec(&stream)?, [9; 4]);
+    Ok(())
+}
+
+#[test]
+fn the_driver_says_why_it_does_not_load_code() -> Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let stream = device.stream()?;
+    let error = write_only(&BROKEN, &stream).expect_err("an undeclared register");
+    assert!(error.to_string().contains("not_there"), "{error}");
+    let Error::ModuleLoad { kernel: "broken", log, .. } = error else { panic!("{error:?}") };
+    assert!(log.contains("ptxas"), "{log}");
+
+    let error = write_only(&NEW, &stream).expect_err("PTX 99.0");
+    let Error::DriverTooOld { needed_by, required, actual } = error else { panic!("{error:?}") };
+    assert_eq!(needed_by, "`future`, in PTX 99.0,");
+    assert_eq!((required.major, required.minor), (103, 0));
+    assert!(actual.major >= 11);
+
+    let mut out = stream.zeros([4])?;
+    let error = slow_fill(&ABSENT, &mut out, 1, 1).launch(&stream).expect_err("no such entry");
+    let Error::ModuleLoad { cause, .. } = error else { panic!("{error:?}") };
+    assert!(cause.contains("CUDA_ERROR_NOT_FOUND"), "{cause}");
+    Ok(())
+}

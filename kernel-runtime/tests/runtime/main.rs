@@ -1,0 +1,11 @@
+//! The runtime on the emulator: kernels written by hand, and every error that needs no GPU.
+#![cfg(feature = "emulator")]
+
+mod devices;
+mod errors;
+mod facts;
+mod gpu;
+mod kernels;
+mod launches;
+mod streams;
+mod tensors;

@@ -1,0 +1,128 @@
+//! Read-modify-write operations on global memory.
+//!
+//! Each takes an [`Address`], changes what is there in one step that no other thread of the device
+//! can come between, and gives the **old** value. Of a tile every element is done once, in no
+//! particular order, also where addresses repeat. One address is done once for the whole block, and
+//! every thread gets the old value.
+//!
+//! | function | element types |
+//! |---|---|
+//! | [`add`] | `i32`, `u32`, `i64`, `u64`, `f16`, `f32`, `f64`; `bf16` from `sm_90a` |
+//! | [`max`], [`min`] | `i32`, `u32`, `i64`, `u64` |
+//! | [`and`], [`or`], [`xor`] | `i32`, `u32`, `i64`, `u64` |
+//! | [`exchange`], [`compare_exchange`] | types of 4 and of 8 bytes |
+//!
+//! They order nothing else: other reads and writes may pass them. Sums of floats depend on the
+//! order in which blocks arrive.
+
+use super::pointer::Address;
+use super::stub;
+
+/// Adds `value` to what is there, and gives what was there before.
+///
+/// Integers wrap; floats round to nearest even.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// The next free ticket: one for each block.
+/// fn ticket(counter: Ptr<i32>) -> i32 {
+///     atomic::add(counter, 1)
+/// }
+/// ```
+pub fn add<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Leaves the larger of `value` and what is there, and gives what was there before.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn raise(highest: Ptr<i32>, seen: i32) {
+///     atomic::max(highest, seen);
+/// }
+/// ```
+pub fn max<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Leaves the smaller of `value` and what is there, and gives what was there before.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn lower(lowest: Ptr<u64>, seen: u64) {
+///     atomic::min(lowest, seen);
+/// }
+/// ```
+pub fn min<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Leaves the bits set in both `value` and what is there, and gives what was there before.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn clear_flags(words: Ptr<u32>, at: Tile<i32>, flags: Tile<u32>) {
+///     atomic::and(words + at, !flags);
+/// }
+/// ```
+pub fn and<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Leaves the bits set in `value` or in what is there, and gives what was there before.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn set_flags(words: Ptr<u32>, at: Tile<i32>, flags: Tile<u32>) {
+///     atomic::or(words + at, flags);
+/// }
+/// ```
+pub fn or<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Leaves the bits in which `value` and what is there differ, and gives what was there before.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn flip(word: Ptr<u32>, bits: u32) -> u32 {
+///     atomic::xor(word, bits)
+/// }
+/// ```
+pub fn xor<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Leaves `value`, and gives what was there before.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn take(slot: Ptr<i32>) -> i32 {
+///     atomic::exchange(slot, 0)
+/// }
+/// ```
+pub fn exchange<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Leaves `new` where `current` was found, and gives what was there before.
+///
+/// It succeeded where the result equals `current`. Values are compared bit by bit, floats too.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn lock(word: Ptr<i32>) {
+///     while atomic::compare_exchange(word, 0, 1) != 0 {}
+/// }
+/// ```
+pub fn compare_exchange<A: Address>(at: A, current: A::Value, new: A::Value) -> A::Value {
+    stub()
+}

@@ -1,0 +1,86 @@
+//! Loops, the block's barrier, assertions.
+
+use core::iter::StepBy;
+use core::ops::Range;
+
+use super::scalar::Operand;
+use super::stub;
+
+/// `from, from + step, ..` as long as that is less than `to`; with a negative step, as long as it
+/// is greater.
+///
+/// The bounds may be known only when the kernel runs. `step` is not 0. `from..to` is the same as a
+/// step of 1.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn dot_rows(a: Tensor<f32, 1>, b: Tensor<f32, 1>) -> Tile<f32> {
+///     let mut sum = zeros::<f32>([256]);
+///     for at in range(0, a.dim(0), 256) {
+///         sum += a.tile([at], [256]).load() * b.tile([at], [256]).load();
+///     }
+///     sum.sum(0)
+/// }
+/// ```
+pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
+    stub()
+}
+
+/// The same turns, each written out: the loop variable is known when compiling in every one of
+/// them.
+///
+/// The bounds are known when compiling. Takes `a..b` and [`range`]. `break` and `continue` may
+/// depend on scalars known only when the kernel runs.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn fill<const STAGES: i32>(ring: Shared<f32>) {
+///     for stage in unroll(0..STAGES) {
+///         ring[stage].store(full([64], stage as f32));
+///     }
+/// }
+/// ```
+pub fn unroll<I: Iterator<Item = i32>>(turns: I) -> I {
+    turns
+}
+
+/// Every thread of the block waits here for all others, and sees what they wrote to shared and
+/// global memory before.
+///
+/// Scalars, and with them branches, are the same in every thread, so all threads get here or none
+/// does.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn exchange(x: Tile<f32>, at: Shared<f32>) -> Tile<f32> {
+///     at.store(x);
+///     sync(); // all of it is written
+///     let y = at.load();
+///     sync(); // all of it is read: it may be written again
+///     y
+/// }
+/// ```
+pub fn sync() {
+    stub()
+}
+
+/// Stops the kernel with an error if `condition`, a `bool` or a mask, does not hold, or not
+/// everywhere.
+///
+/// On a GPU the launch fails with the driver's assertion error; in the emulator the error names the
+/// line.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn look_up(table: Ptr<f32>, n: i32, indices: Tile<i32>) -> Tile<f32> {
+///     device_assert(indices.ge(0) & indices.lt(n));
+///     load(table + indices)
+/// }
+/// ```
+pub fn device_assert(condition: impl Operand<bool>) {
+    stub()
+}

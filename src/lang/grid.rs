@@ -1,0 +1,75 @@
+//! Where a block stands in the launch, and what it is compiled for.
+
+use super::stub;
+
+/// The block's position on axis `axis` of the grid, from 0. The axis is 0, 1 or 2.
+///
+/// Blocks run in no particular order, and not necessarily at the same time.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn my_rows(x: Tensor<f32, 2>) -> Tile<f32> {
+///     x.tile([block_id(0) * 16, 0], [16, 64]).load()
+/// }
+/// ```
+pub fn block_id(axis: usize) -> i32 {
+    stub()
+}
+
+/// The number of blocks along axis `axis` of the grid. The axis is 0, 1 or 2; an axis that the
+/// launch does not name has one block.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Each block takes every `num_blocks`-th piece.
+/// fn grid_stride(x: TensorMut<f32, 1>) {
+///     for piece in range(block_id(0), cdiv(x.dim(0), 256), num_blocks(0)) {
+///         x.tile([piece * 256], [256]).store(zeros([256]));
+///     }
+/// }
+/// ```
+pub fn num_blocks(axis: usize) -> i32 {
+    stub()
+}
+
+/// Another name of [`num_blocks`], for those who think of the grid's dimensions.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn is_last() -> bool {
+///     block_id(0) == grid_dim(0) - 1
+/// }
+/// ```
+pub fn grid_dim(axis: usize) -> i32 {
+    stub()
+}
+
+/// The number of warps of 32 threads in a block, known when compiling: the kernel's `warps`.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn threads() -> i32 {
+///     num_warps() * 32
+/// }
+/// ```
+pub fn num_warps() -> i32 {
+    stub()
+}
+
+/// How many pieces of `b` cover `a`, in a kernel's body as on the host.
+///
+/// It works in the `grid` expression and in `const` items too.
+///
+/// ```
+/// use kiln::prelude::*;
+///
+/// assert_eq!(cdiv(256, 128), 2);
+/// assert_eq!(cdiv(257, 128), 3);
+/// assert_eq!(cdiv(0, 128), 0);
+/// ```
+#[doc(inline)]
+pub use kernel_runtime::cdiv;

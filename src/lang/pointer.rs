@@ -1,0 +1,192 @@
+//! Raw addresses in global memory.
+
+use core::marker::PhantomData;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+
+use super::scalar::{Operand, Scalar};
+use super::sealed::Sealed;
+use super::stub;
+use super::tile::Tile;
+
+/// The address of a `T` in global memory: a parameter of the kernel, or
+/// [`Tensor::ptr`](super::Tensor::ptr).
+///
+/// `p + i` is the address `i` elements further, `p - i` the one `i` elements back, as in C; `i` is
+/// an `i32` or an `i64`, and the distance in bytes is formed in 64 bits. A pointer plus a tile of
+/// offsets is a tile of pointers.
+///
+/// Nothing bounds the accesses: an address outside the caller's memory is a fault, which the
+/// emulator reports with the line. A kernel that takes a pointer parameter is therefore launched by
+/// an `unsafe` method.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Element `i` of column `j` of a row-major matrix with rows of `pitch` elements.
+/// fn column(matrix: Ptr<f32>, pitch: i64, j: i32) -> Tile<f32> {
+///     let rows = arange(0, 128).cast::<i64>() * pitch;
+///     load(matrix + rows + j)
+/// }
+/// ```
+pub struct Ptr<T>(PhantomData<T>);
+
+handles!(Ptr<T>);
+
+impl<T: Scalar> Sealed for Ptr<T> {}
+
+impl<T: Scalar> Scalar for Ptr<T> {
+    const BITS: i32 = 64;
+    const BYTES: i32 = 8;
+}
+
+impl<T: Scalar> Operand<Ptr<T>> for Ptr<T> {}
+
+macro_rules! pointer_operators {
+    ($($left:ty, $offset:ty => $output:ty;)*) => {$(
+        impl<T: Scalar> Add<$offset> for $left {
+            type Output = $output;
+            fn add(self, offset: $offset) -> $output {
+                stub()
+            }
+        }
+        impl<T: Scalar> Sub<$offset> for $left {
+            type Output = $output;
+            fn sub(self, offset: $offset) -> $output {
+                stub()
+            }
+        }
+    )*};
+}
+
+pointer_operators! {
+    Ptr<T>, i32 => Ptr<T>;
+    Ptr<T>, i64 => Ptr<T>;
+    Ptr<T>, Tile<i32> => Tile<Ptr<T>>;
+    Ptr<T>, Tile<i64> => Tile<Ptr<T>>;
+    Tile<Ptr<T>>, i32 => Tile<Ptr<T>>;
+    Tile<Ptr<T>>, i64 => Tile<Ptr<T>>;
+    Tile<Ptr<T>>, Tile<i32> => Tile<Ptr<T>>;
+    Tile<Ptr<T>>, Tile<i64> => Tile<Ptr<T>>;
+}
+
+macro_rules! pointer_assignments {
+    ($($left:ty, $offset:ty;)*) => {$(
+        impl<T: Scalar> AddAssign<$offset> for $left {
+            fn add_assign(&mut self, offset: $offset) {
+                stub()
+            }
+        }
+        impl<T: Scalar> SubAssign<$offset> for $left {
+            fn sub_assign(&mut self, offset: $offset) {
+                stub()
+            }
+        }
+    )*};
+}
+
+pointer_assignments! {
+    Ptr<T>, i32;
+    Ptr<T>, i64;
+    Tile<Ptr<T>>, i32;
+    Tile<Ptr<T>>, i64;
+    Tile<Ptr<T>>, Tile<i32>;
+    Tile<Ptr<T>>, Tile<i64>;
+}
+
+/// One address, or a tile of addresses.
+///
+/// One address is accessed once for the whole block, and what it gives is the same in every thread.
+/// A tile of addresses is accessed once for each element, and gives a tile of the same shape.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an address in global memory",
+    label = "must be `Ptr<T>` or `Tile<Ptr<T>>`",
+    note = "a window of a tensor has methods of its own: `tensor.tile(at, shape).load()`"
+)]
+pub trait Address: Copy + Sealed {
+    /// What the addresses point to.
+    type Target: Scalar;
+    /// What is read or written: one element, or a tile of them.
+    type Value;
+    /// Which accesses take place: one `bool`, or a tile of them.
+    type Mask;
+}
+
+impl<T: Scalar> Address for Ptr<T> {
+    type Target = T;
+    type Value = T;
+    type Mask = bool;
+}
+
+impl<T: Scalar> Address for Tile<Ptr<T>> {
+    type Target = T;
+    type Value = Tile<T>;
+    type Mask = Tile<bool>;
+}
+
+/// Reads the element at each address.
+///
+/// Addresses are multiples of the element's size. All of them must be readable; see [`load_masked`]
+/// for those that may not be.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn gather(table: Ptr<f32>, indices: Tile<i32>) -> Tile<f32> {
+///     load(table + indices)
+/// }
+/// ```
+#[must_use]
+pub fn load<A: Address>(at: A) -> A::Value {
+    stub()
+}
+
+/// Reads the element at each address where `mask` holds; elsewhere the result is `other`, and
+/// memory is not touched.
+///
+/// The mask has the shape of the addresses, or one that broadcasts to it.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn head(p: Ptr<f32>, n: i32) -> Tile<f32> {
+///     let at = arange(0, 256);
+///     load_masked(p + at, at.lt(n), 0.0)
+/// }
+/// ```
+#[must_use]
+pub fn load_masked<A: Address>(at: A, mask: A::Mask, other: A::Target) -> A::Value {
+    stub()
+}
+
+/// Writes `value` to each address.
+///
+/// Where two elements of a tile have the same address, one of them stays, and which one is not
+/// specified.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn scatter(table: Ptr<f32>, indices: Tile<i32>, value: Tile<f32>) {
+///     store(table + indices, value);
+/// }
+/// ```
+pub fn store<A: Address>(at: A, value: A::Value) {
+    stub()
+}
+
+/// Writes `value` to each address where `mask` holds; elsewhere memory is not touched.
+///
+/// The operands have one shape, or shapes that broadcast to that of the addresses. Mind the order:
+/// address, mask, value.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn write_head(p: Ptr<f32>, n: i32, value: Tile<f32>) {
+///     let at = arange(0, 256);
+///     store_masked(p + at, at.lt(n), value);
+/// }
+/// ```
+pub fn store_masked<A: Address>(at: A, mask: A::Mask, value: A::Value) {
+    stub()
+}

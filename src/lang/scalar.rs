@@ -1,0 +1,477 @@
+//! Element types, and what may stand for a tile of them.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "keeping the low bits, or the nearest value in range, is what a cast means"
+)]
+
+use core::ops::{
+    Add, AddAssign, BitAnd, BitOr, BitXor, Div, DivAssign, Mul, MulAssign, Neg, Not, Rem, Shl, Shr,
+    Sub, SubAssign,
+};
+
+use half::{bf16, f16};
+
+use super::sealed::Sealed;
+use super::tile::Tile;
+
+/// A type that tiles, tensors and shared memory can hold: a number, `bool`, or a
+/// [`Ptr`](super::Ptr).
+///
+/// As the bound of a type parameter it is enough for moving values about. Arithmetic needs
+/// [`Number`], [`Float`] or [`Int`], bit operations need [`Bits`], conversion needs [`Cast`] (which
+/// `Number` includes).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn bytes_of_tile<T: Scalar, const N: i32>() -> i32 {
+///     N * T::BYTES
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type",
+    label = "not a type that a tile can hold",
+    note = "element types are `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64` and `Ptr<T>`"
+)]
+pub trait Scalar: Copy + 'static + Operand<Self> + Sealed {
+    /// Bits of the type's representation in memory; 8 for `bool`, 64 for a pointer.
+    const BITS: i32;
+    /// Bytes of one element in memory.
+    const BYTES: i32;
+}
+
+/// A type with arithmetic: every integer and floating-point type.
+///
+/// `+`, `-`, `*` and `/` work between two scalars of the type, two tiles of it, and a scalar and a
+/// tile in either order; the assigning forms too. See [`Tile`] for what they compute.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn lerp<T: Number>(a: Tile<T>, b: Tile<T>, t: T) -> Tile<T> {
+///     a + t * (b - a)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no arithmetic",
+    label = "not a number type",
+    note = "number types are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`"
+)]
+pub trait Number:
+    Scalar
+    + Cast
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + Add<Tile<Self>, Output = Tile<Self>>
+    + Sub<Tile<Self>, Output = Tile<Self>>
+    + Mul<Tile<Self>, Output = Tile<Self>>
+    + Div<Tile<Self>, Output = Tile<Self>>
+{
+    /// 0.
+    const ZERO: Self;
+    /// The least value; of a float the least *finite* one.
+    const MIN: Self;
+    /// The greatest value; of a float the greatest *finite* one.
+    const MAX: Self;
+}
+
+/// A floating-point type: [`f16`](struct@f16), [`bf16`], `f32`, `f64`.
+///
+/// The methods are the scalar counterparts of [`Tile`]'s; inside a closure of [`Tile::map`] they
+/// apply to each element. `f32` and `f64` have all of them from Rust; the trait gives them to the
+/// other types and to type parameters.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Values outside -1 ..= 1 are brought to the nearer end.
+/// fn clamp<T: Float>(x: Tile<T>) -> Tile<T> {
+///     x.map(|v| v.max(T::of(-1.0)).min(T::of(1.0)))
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a floating-point type",
+    label = "must be `f16`, `bf16`, `f32` or `f64`"
+)]
+pub trait Float: Number + Neg<Output = Self> {
+    /// Positive infinity.
+    const INFINITY: Self;
+    /// Negative infinity: where a running maximum starts.
+    const NEG_INFINITY: Self;
+    /// A quiet NaN.
+    const NAN: Self;
+    /// The distance from 1 to the next greater value.
+    const EPSILON: Self;
+
+    /// The value nearest to `value`, ties to even: how a literal of a generic type is written.
+    ///
+    /// Beyond the type's range the result is infinite.
+    fn of(value: f32) -> Self;
+
+    /// The larger of two values. A NaN loses against a number; two NaNs give NaN.
+    #[must_use]
+    fn max(self, other: Self) -> Self;
+
+    /// The smaller of two values. A NaN loses against a number; two NaNs give NaN.
+    #[must_use]
+    fn min(self, other: Self) -> Self;
+
+    /// The absolute value: the sign bit is cleared.
+    #[must_use]
+    fn abs(self) -> Self;
+
+    /// The square root; see [`Tile::sqrt`].
+    #[must_use]
+    fn sqrt(self) -> Self;
+
+    /// e to the power of the value; see [`Tile::exp`].
+    #[must_use]
+    fn exp(self) -> Self;
+
+    /// 2 to the power of the value; see [`Tile::exp2`].
+    #[must_use]
+    fn exp2(self) -> Self;
+
+    /// The logarithm to base 2; see [`Tile::log2`].
+    #[must_use]
+    fn log2(self) -> Self;
+
+    /// The sine of an angle in radians; see [`Tile::sin`].
+    #[must_use]
+    fn sin(self) -> Self;
+
+    /// The cosine of an angle in radians; see [`Tile::cos`].
+    #[must_use]
+    fn cos(self) -> Self;
+
+    /// The hyperbolic tangent; see [`Tile::tanh`].
+    #[must_use]
+    fn tanh(self) -> Self;
+}
+
+/// An integer type: `i8` to `i64`, `u8` to `u64`.
+///
+/// Adds `%`, `<<` and `>>` to the operators of [`Number`] and [`Bits`].
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn round_down<T: Int>(x: Tile<T>, to: T) -> Tile<T> {
+///     x - x % to
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer type",
+    label = "must be one of `i8` to `i64`, `u8` to `u64`"
+)]
+pub trait Int:
+    Number
+    + Bits
+    + Ord
+    + Rem<Output = Self>
+    + Shl<Output = Self>
+    + Shr<Output = Self>
+    + Rem<Tile<Self>, Output = Tile<Self>>
+    + Shl<Tile<Self>, Output = Tile<Self>>
+    + Shr<Tile<Self>, Output = Tile<Self>>
+{
+}
+
+/// A type with bit operations: the integers, and `bool`, whose tiles are masks.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn merge<T: Bits>(a: Tile<T>, b: Tile<T>, pick: Tile<T>) -> Tile<T> {
+///     (a & pick) | (b & !pick)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no bit operations",
+    label = "must be an integer type or `bool`"
+)]
+pub trait Bits:
+    Scalar
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + BitAnd<Tile<Self>, Output = Tile<Self>>
+    + BitOr<Tile<Self>, Output = Tile<Self>>
+    + BitXor<Tile<Self>, Output = Tile<Self>>
+{
+}
+
+/// A type that converts to the others: every number type, and `bool`.
+///
+/// `as` does the same between Rust's own types; it does not reach [`f16`](struct@f16) and [`bf16`],
+/// nor type parameters.
+///
+/// # Meaning
+///
+/// | from | to | result |
+/// |---|---|---|
+/// | float | float | nearest, ties to even; beyond the range infinite; NaN stays NaN |
+/// | float | integer | rounded towards zero, then the nearest value in range; NaN gives 0 |
+/// | integer | float | nearest, ties to even |
+/// | integer | integer | the low bits; widening repeats the sign of a signed source |
+/// | `bool` | number | 0 or 1 |
+/// | number | `bool` | whether it differs from 0; true for NaN |
+///
+/// ```
+/// use kiln::prelude::*;
+///
+/// assert_eq!(300.cast::<u8>(), 44);
+/// assert_eq!((-2.9f32).cast::<i32>(), -2);
+/// assert_eq!(1e9f32.cast::<i16>(), i16::MAX);
+/// assert_eq!(70000.cast::<f16>(), f16::INFINITY);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be cast",
+    label = "neither a number type nor `bool`"
+)]
+pub trait Cast: Scalar {
+    /// The value in another type; the table above says which.
+    fn cast<U: Cast>(self) -> U {
+        U::narrow(self.widen())
+    }
+
+    /// The value, exactly, in a type that holds all values of its kind.
+    #[doc(hidden)]
+    fn widen(self) -> Wide;
+
+    /// The conversion of a value that came from [`widen`](Cast::widen).
+    #[doc(hidden)]
+    fn narrow(value: Wide) -> Self;
+}
+
+/// A value on its way from one scalar type to another.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Wide {
+    /// An integer, or a `bool` as 0 or 1.
+    Int(i128),
+    /// A float.
+    Float(f64),
+}
+
+/// What may stand where a tile of `T` is wanted: the tile, or one scalar for all its elements.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn relu(x: Tile<f32>) -> Tile<f32> {
+///     select(x.gt(0.0), x, 0.0)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand for a tile of `{T}`",
+    label = "neither `Tile<{T}>` nor `{T}`",
+    note = "element types never convert by themselves: write `.cast::<{T}>()`",
+    note = "`f16`, `bf16` and type parameters have no literals: write `T::of(2.0)`"
+)]
+pub trait Operand<T>: Copy {}
+
+impl<T> Operand<T> for Tile<T> {}
+
+macro_rules! scalars {
+    ($($ty:ty: $bits:literal),* $(,)?) => {$(
+        impl Sealed for $ty {}
+        impl Scalar for $ty {
+            const BITS: i32 = $bits;
+            const BYTES: i32 = $bits / 8;
+        }
+        impl Operand<$ty> for $ty {}
+    )*};
+}
+
+scalars!(
+    bool: 8, i8: 8, u8: 8, i16: 16, u16: 16, i32: 32, u32: 32, i64: 64, u64: 64,
+    f16: 16, bf16: 16, f32: 32, f64: 64,
+);
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(
+        impl Number for $ty {
+            const ZERO: $ty = 0;
+            const MIN: $ty = <$ty>::MIN;
+            const MAX: $ty = <$ty>::MAX;
+        }
+        impl Bits for $ty {}
+        impl Int for $ty {}
+        impl Cast for $ty {
+            fn widen(self) -> Wide {
+                Wide::Int(i128::from(self))
+            }
+            fn narrow(value: Wide) -> $ty {
+                match value {
+                    Wide::Int(value) => value as $ty,
+                    Wide::Float(value) => value as $ty,
+                }
+            }
+        }
+    )*};
+}
+
+integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl Bits for bool {}
+
+impl Cast for bool {
+    fn widen(self) -> Wide {
+        Wide::Int(i128::from(self))
+    }
+
+    fn narrow(value: Wide) -> bool {
+        match value {
+            Wide::Int(value) => value != 0,
+            Wide::Float(value) => value != 0.0,
+        }
+    }
+}
+
+/// `$from_int` and `$from_float` convert from the wide types; the functions are computed in
+/// `$through`.
+macro_rules! floats {
+    ($($ty:ident in $through:ident: $zero:expr, $from_int:expr, $from_float:expr;)*) => {$(
+        impl Number for $ty {
+            const ZERO: $ty = $zero;
+            const MIN: $ty = $ty::MIN;
+            const MAX: $ty = $ty::MAX;
+        }
+        impl Cast for $ty {
+            fn widen(self) -> Wide {
+                Wide::Float(f64::from(self))
+            }
+            fn narrow(value: Wide) -> $ty {
+                match value {
+                    Wide::Int(value) => $from_int(value),
+                    Wide::Float(value) => $from_float(value),
+                }
+            }
+        }
+        impl Float for $ty {
+            const INFINITY: $ty = $ty::INFINITY;
+            const NEG_INFINITY: $ty = $ty::NEG_INFINITY;
+            const NAN: $ty = $ty::NAN;
+            const EPSILON: $ty = $ty::EPSILON;
+            fn of(value: f32) -> $ty {
+                $from_float(f64::from(value))
+            }
+            fn max(self, other: $ty) -> $ty {
+                $ty::max(self, other)
+            }
+            fn min(self, other: $ty) -> $ty {
+                $ty::min(self, other)
+            }
+            floats!(@functions $ty in $through, $from_float; abs sqrt exp exp2 log2 sin cos tanh);
+        }
+    )*};
+    (@functions $ty:ident in $through:ident, $from_float:expr; $($name:ident)*) => {$(
+        fn $name(self) -> $ty {
+            $from_float(f64::from($through::from(self).$name()))
+        }
+    )*};
+}
+
+fn f64_from_int(value: i128) -> f64 {
+    value as f64
+}
+
+fn f32_from_int(value: i128) -> f32 {
+    value as f32
+}
+
+fn f32_from_float(value: f64) -> f32 {
+    value as f32
+}
+
+floats! {
+    f16 in f32: f16::ZERO, |value| f16::from_f64(f64_from_int(value)), f16::from_f64;
+    bf16 in f32: bf16::ZERO, |value| bf16::from_f64(f64_from_int(value)), bf16::from_f64;
+    f32 in f32: 0.0, f32_from_int, f32_from_float;
+    f64 in f64: 0.0, f64_from_int, f64::from;
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the expected values are exact")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn casts_between_integers_keep_the_low_bits() {
+        assert_eq!((-1i8).cast::<u32>(), u32::MAX);
+        assert_eq!(0x1_2345_6789_i64.cast::<i32>(), 0x2345_6789);
+        assert_eq!(200u8.cast::<i8>(), -56);
+        assert_eq!(u64::MAX.cast::<i64>(), -1);
+    }
+
+    #[test]
+    fn casts_from_floats_truncate_and_saturate() {
+        assert_eq!(2.9f32.cast::<i32>(), 2);
+        assert_eq!((-2.9f64).cast::<i64>(), -2);
+        assert_eq!((-1.0f32).cast::<u8>(), 0);
+        assert_eq!(f32::INFINITY.cast::<u16>(), u16::MAX);
+        assert_eq!(f32::NAN.cast::<i32>(), 0);
+        assert_eq!(bf16::from_f32(3.5).cast::<u64>(), 3);
+    }
+
+    #[test]
+    fn casts_to_floats_round_to_nearest_even() {
+        assert_eq!(2049.cast::<f16>(), f16::from_f32(2048.0));
+        assert_eq!(2051.cast::<f16>(), f16::from_f32(2052.0));
+        assert_eq!(257.cast::<bf16>(), bf16::from_f32(256.0));
+        assert_eq!(16_777_217.cast::<f32>(), 16_777_216.0);
+        assert_eq!(0.1f64.cast::<f32>(), 0.1f32);
+        assert_eq!(70000.0f32.cast::<f16>(), f16::INFINITY);
+        assert!(f64::NAN.cast::<bf16>().is_nan());
+    }
+
+    #[test]
+    fn casts_of_bool() {
+        assert_eq!(true.cast::<f16>(), f16::ONE);
+        assert!(!0.0f32.cast::<bool>());
+        assert!(f32::NAN.cast::<bool>());
+        assert!((-3).cast::<bool>());
+    }
+
+    #[test]
+    fn literals_of_generic_types() {
+        assert_eq!(f16::of(0.1).to_bits(), 0x2e66);
+        assert_eq!(bf16::of(1e39_f64 as f32), bf16::INFINITY);
+        assert_eq!(f64::of(0.5), 0.5);
+    }
+
+    #[test]
+    fn a_nan_loses_against_a_number() {
+        fn check<T: Float + core::fmt::Debug>() {
+            let (nan, one) = (T::of(f32::NAN), T::of(1.0));
+            assert_eq!(Float::max(nan, one), one);
+            assert_eq!(Float::max(one, nan), one);
+            assert_eq!(Float::min(nan, one), one);
+            assert_eq!(Float::min(one, nan), one);
+            assert!(Float::min(nan, nan).partial_cmp(&one).is_none());
+        }
+        check::<f16>();
+        check::<bf16>();
+        check::<f32>();
+        check::<f64>();
+    }
+
+    #[test]
+    fn functions_of_the_half_types() {
+        assert_eq!(Float::sqrt(f16::of(2.0)), f16::of(core::f32::consts::SQRT_2));
+        assert_eq!(Float::exp2(bf16::of(3.0)), bf16::of(8.0));
+        assert_eq!(Float::abs(bf16::of(-1.5)), bf16::of(1.5));
+        assert_eq!(Float::exp(f16::of(12.0)), f16::INFINITY);
+    }
+}

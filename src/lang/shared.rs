@@ -1,0 +1,197 @@
+//! Shared memory: what the threads of one block have in common.
+
+use core::marker::PhantomData;
+use core::ops::Index;
+
+use super::layout::Layout;
+use super::scalar::Scalar;
+use super::stub;
+use super::tile::{Shape, Tile};
+
+/// A dense array of `T` in the block's shared memory, or a part of one.
+///
+/// [`shared`] makes it; copies of the handle name the same memory. Contents are undefined until
+/// they are written.
+///
+/// # Rings
+///
+/// `bufs[i]`, with an `i32` known only when the kernel runs if need be, is the array without its
+/// leading axis: of `shared([STAGES, BM, BK])` a tile of shape `(BM, BK)`. `i` is in range; the
+/// emulator checks it.
+///
+/// # Order between threads
+///
+/// Nothing is synchronised by itself. Put a [`sync`](super::sync) between a store and a load of the
+/// same memory, and between a load and the store that overwrites it.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn through_shared(x: Tile<f32>) -> Tile<f32> {
+///     let staged = shared::<f32>([64, 64]);
+///     staged.store(x);
+///     sync();
+///     staged.t().load()
+/// }
+/// ```
+pub struct Shared<T>(PhantomData<T>);
+
+handles!(Shared<T>);
+
+/// Allocates shared memory for a dense array of `T`. Contents are undefined.
+///
+/// `shape` is known when compiling. The last two extents (or the only one) are powers of two,
+/// leading ones may be any number.
+///
+/// Each call is one allocation, which lives as long as the kernel. A call stands outside of loops
+/// and branches that are decided only when the kernel runs; in [`unroll`](super::unroll) and
+/// [`array`](super::array()) every turn allocates. All allocations together fit the block's budget:
+/// 163 KiB on `sm_80`, 227 KiB on `sm_90a` and `sm_100a`.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// A ring of three tiles.
+/// fn ring<const M: i32, const K: i32>() -> Shared<f16> {
+///     shared::<f16>([3, M, K])
+/// }
+/// ```
+#[must_use]
+pub fn shared<T: Scalar>(shape: impl Shape) -> Shared<T> {
+    stub()
+}
+
+impl<T: Scalar> Shared<T> {
+    /// The same memory with its elements arranged as `layout` says.
+    ///
+    /// This pins the layout. Without it the compiler chooses one that its uses agree on. It follows
+    /// the allocation directly, before any other use; of a ring it arranges each tile of the last
+    /// two axes.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn swizzled() -> Shared<f16> {
+    ///     shared::<f16>([128, 64]).with_layout(swizzle(128))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Shared<T> {
+        stub()
+    }
+
+    /// Reads everything into a tile of the same shape.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn product(a: Shared<f16>, b: Shared<f16>, acc: Tile<f32>) -> Tile<f32> {
+    ///     dot(a.load(), b.load(), acc)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn load(self) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes a tile of the same shape.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn publish(row: Tile<f32>, to: Shared<f32>) {
+    ///     to.store(row);
+    ///     sync();
+    /// }
+    /// ```
+    pub fn store(self, value: Tile<T>) {
+        stub()
+    }
+
+    /// The part that begins at element `at` and has the extents `shape`.
+    ///
+    /// Both have the array's rank; `shape` is known when compiling, and the part lies inside the
+    /// array.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn upper_half(x: Shared<f32>) -> Tile<f32> {
+    ///     x.tile([0, 0], [x.dim(0) / 2, x.dim(1)]).load()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tile(self, at: impl Shape, shape: impl Shape) -> Shared<T> {
+        stub()
+    }
+
+    /// The same bytes as an array of another type or shape, row-major.
+    ///
+    /// The number of bytes stays the same. How the elements are arranged does not carry over, so an
+    /// array that is swizzled has no view.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn as_words(x: Shared<f16>) -> Shared<u32> {
+    ///     x.view::<u32>([x.dim(0) / 2])
+    /// }
+    /// ```
+    #[must_use]
+    pub fn view<U: Scalar>(self, shape: impl Shape) -> Shared<U> {
+        stub()
+    }
+
+    /// The transpose: the same memory with its two axes swapped. The array has rank 2. Moves no
+    /// data.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// a · bᵀ, with both operands stored row by row.
+    /// fn times_transposed(a: Shared<f16>, b: Shared<f16>, acc: Tile<f32>) -> Tile<f32> {
+    ///     dot(a, b.t(), acc)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn t(self) -> Shared<T> {
+        stub()
+    }
+
+    /// The extent of axis `axis`, known when compiling.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn stages(ring: Shared<f16>) -> i32 {
+    ///     ring.dim(0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn dim(self, axis: usize) -> i32 {
+        stub()
+    }
+
+    /// The size in bytes, known when compiling: the product of the extents and of `T::BYTES`.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn bytes_of_pair(a: Shared<f16>, b: Shared<f16>) -> i32 {
+    ///     a.bytes() + b.bytes()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn bytes(self) -> i32 {
+        stub()
+    }
+}
+
+impl<T> Index<i32> for Shared<T> {
+    type Output = Shared<T>;
+
+    /// One element of the leading axis.
+    fn index(&self, index: i32) -> &Shared<T> {
+        stub()
+    }
+}

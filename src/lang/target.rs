@@ -1,0 +1,32 @@
+//! What a kernel is compiled for.
+#![expect(non_upper_case_globals, reason = "targets are written as ptxas and nvcc write them")]
+
+pub use kernel_runtime::Target;
+
+use super::stub;
+
+/// Ampere and later: `cp.async`, `mma.sync`, `ldmatrix`. Its code runs on every later GPU.
+pub const sm_80: Target = Target::Sm80;
+
+/// Hopper only: the tensor memory accelerator, mbarriers, clusters, `wgmma`.
+pub const sm_90a: Target = Target::Sm90a;
+
+/// Blackwell data-centre GPUs only: `tcgen05`, tensor memory.
+pub const sm_100a: Target = Target::Sm100a;
+
+/// Whether the kernel is being compiled for `which`: one of [`sm_80`], [`sm_90a`], [`sm_100a`].
+///
+/// A kernel that names several targets is compiled once for each, and `if target(..)` chooses when
+/// compiling. The branch not taken is checked for its types, and may use what that target lacks.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// How many tiles fit in flight.
+/// fn stages() -> i32 {
+///     if target(sm_80) { 3 } else { 4 }
+/// }
+/// ```
+pub const fn target(which: Target) -> bool {
+    stub()
+}

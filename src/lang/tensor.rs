@@ -1,0 +1,206 @@
+//! Tensors in global memory, and windows of them.
+
+use core::marker::PhantomData;
+
+use super::pointer::Ptr;
+use super::scalar::Scalar;
+use super::stub;
+use super::tile::Tile;
+
+/// A tensor in global memory that the kernel reads: a parameter of the kernel.
+///
+/// `R` is the rank, 1 to 5. The caller passes a reference to a device tensor; element type, rank,
+/// extents and strides are checked at launch. Nobody writes the tensor while the kernel runs.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn first_rows(x: Tensor<f32, 2>) -> Tile<f32> {
+///     x.tile([0, 0], [16, 64]).load()
+/// }
+/// ```
+pub struct Tensor<T, const R: usize>(PhantomData<T>);
+
+/// A tensor in global memory that the kernel writes, and may read: a parameter of the kernel.
+///
+/// The caller passes a mutable reference, so no other argument names the same memory. Between the
+/// blocks of one launch nothing is ordered: blocks write different elements, or use
+/// [`atomic`](super::atomic) operations.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn clear(x: TensorMut<f32, 2>) {
+///     x.tile([block_id(0) * 64, block_id(1) * 64], [64, 64]).store(zeros([64, 64]));
+/// }
+/// ```
+pub struct TensorMut<T, const R: usize>(PhantomData<T>);
+
+/// A window of a [`Tensor`]: what [`Tensor::tile`] gives.
+///
+/// [`load`](View::load) brings it to registers, [`copy_async`](super::copy_async) to shared memory.
+pub struct View<T>(PhantomData<T>);
+
+/// A window of a [`TensorMut`]: what [`TensorMut::tile`] gives.
+pub struct ViewMut<T>(PhantomData<T>);
+
+handles!(Tensor<T, const R: usize>, TensorMut<T, const R: usize>, View<T>, ViewMut<T>);
+
+macro_rules! tensors {
+    ($($name:ident),*) => {$(
+        impl<T: Scalar, const R: usize> $name<T, R> {
+            /// The extent of axis `axis`, in elements: known at launch, not when compiling.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn columns(x: ", stringify!($name), "<f32, 2>) -> i32 {")]
+            ///     x.dim(1)
+            /// }
+            /// ```
+            #[must_use]
+            pub fn dim(self, axis: usize) -> i32 {
+                stub()
+            }
+
+            /// All extents, in elements.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn elements(x: ", stringify!($name), "<f32, 2>) -> i32 {")]
+            ///     let [rows, columns] = x.dims();
+            ///     rows * columns
+            /// }
+            /// ```
+            #[must_use]
+            pub fn dims(self) -> [i32; R] {
+                stub()
+            }
+
+            /// The distance between neighbours on axis `axis`, in elements.
+            ///
+            /// A compile-time constant where the parameter's `#[stride(..)]` attribute says so.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn row(x: ", stringify!($name), "<f32, 2>, i: i32) -> Ptr<f32> {")]
+            ///     x.ptr() + i64::from(i) * x.stride(0)
+            /// }
+            /// ```
+            #[must_use]
+            pub fn stride(self, axis: usize) -> i64 {
+                stub()
+            }
+
+            /// The address of the element at the origin.
+            ///
+            /// Accesses through it are not bounded by the tensor's extents. A stride may be larger
+            /// than the row, so an element's address is the sum of index times
+            /// [`stride`](Self::stride) over the axes.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn corner(x: ", stringify!($name), "<f32, 2>) -> f32 {")]
+            ///     load(x.ptr())
+            /// }
+            /// ```
+            #[must_use]
+            pub fn ptr(self) -> Ptr<T> {
+                stub()
+            }
+        }
+    )*};
+}
+
+tensors!(Tensor, TensorMut);
+
+impl<T: Scalar, const R: usize> Tensor<T, R> {
+    /// The window that begins at element `at` and has the extents `shape`.
+    ///
+    /// `at` is any scalar position, also one outside the tensor; `shape` is known when compiling,
+    /// and each extent is a power of two. The window may reach over the tensor's edges on either
+    /// side: reads there give zero and touch no memory. That is decided for each axis by itself, so
+    /// a window that passes the end of a row does not read the next row.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn load_block(x: Tensor<f16, 2>, i: i32, j: i32) -> Tile<f16> {
+    ///     x.tile([i * 64, j * 32], [64, 32]).load()
+    /// }
+    /// ```
+    pub fn tile(self, at: [i32; R], shape: [i32; R]) -> View<T> {
+        stub()
+    }
+}
+
+impl<T: Scalar, const R: usize> TensorMut<T, R> {
+    /// The window that begins at element `at` and has the extents `shape`.
+    ///
+    /// As [`Tensor::tile`]; writes outside the tensor are dropped.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn store_block(x: TensorMut<f16, 2>, i: i32, j: i32, value: Tile<f16>) {
+    ///     x.tile([i * 64, j * 32], [64, 32]).store(value);
+    /// }
+    /// ```
+    pub fn tile(self, at: [i32; R], shape: [i32; R]) -> ViewMut<T> {
+        stub()
+    }
+}
+
+impl<T: Scalar> View<T> {
+    /// Reads the window into a tile of its shape; zero outside the tensor.
+    ///
+    /// Neighbouring elements travel in one access as far as the known alignment and strides allow.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn row(x: Tensor<f32, 2>, i: i32) -> Tile<f32> {
+    ///     x.tile([i, 0], [1, 1024]).load().reshape([1024])
+    /// }
+    /// ```
+    #[must_use]
+    pub fn load(self) -> Tile<T> {
+        stub()
+    }
+}
+
+impl<T: Scalar> ViewMut<T> {
+    /// Reads the window into a tile of its shape; zero outside the tensor.
+    ///
+    /// Sees what this block has stored before, in program order of each thread; other threads'
+    /// stores only after [`sync`](super::sync).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn double(x: TensorMut<f32, 1>) {
+    ///     let window = x.tile([block_id(0) * 256], [256]);
+    ///     window.store(window.load() * 2.0);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn load(self) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes `value`, which has the window's shape; what lies outside the tensor is dropped.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn write(out: TensorMut<f16, 2>, acc: Tile<f32>) {
+    ///     out.tile([0, 0], [64, 64]).store(acc.cast());
+    /// }
+    /// ```
+    pub fn store(self, value: Tile<T>) {
+        stub()
+    }
+}

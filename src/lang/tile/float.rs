@@ -1,0 +1,195 @@
+//! Functions of tiles of floats.
+
+use super::Tile;
+use crate::lang::scalar::Float;
+use crate::lang::stub;
+
+/// Functions of floats, on each element.
+///
+/// On `f16` and `bf16` the function is computed in `f32` and the result rounded to the type. Where
+/// a function does not say that it is exact or correctly rounded, its result is close to the
+/// correctly rounded one, not always equal to it, and may differ between targets.
+impl<T: Float> Tile<T> {
+    /// e to the power of each element.
+    ///
+    /// Infinite where the result exceeds the range, 0 far below 0; NaN stays NaN.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn unnormalised(x: Tile<f32>) -> Tile<f32> {
+    ///     (x - x.max(1).expand(1)).exp()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn exp(self) -> Tile<T> {
+        stub()
+    }
+
+    /// 2 to the power of each element.
+    ///
+    /// The hardware computes powers of 2, so this costs one multiplication less than
+    /// [`exp`](Tile::exp): softmax folds log2(e) into its scale.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn shrink(old: Tile<f32>, new: Tile<f32>) -> Tile<f32> {
+    ///     (old - new).exp2()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn exp2(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The natural logarithm of each element.
+    ///
+    /// Negative infinity of 0, NaN of negative elements.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn log_sum_exp(x: Tile<f32>) -> Tile<f32> {
+    ///     let top = x.max(1);
+    ///     top + (x - top.expand(1)).exp().sum(1).log()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn log(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The logarithm to base 2 of each element.
+    ///
+    /// Negative infinity of 0, NaN of negative elements.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn entropy(p: Tile<f32>) -> Tile<f32> {
+    ///     -(p * p.log2()).sum(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn log2(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The square root of each element.
+    ///
+    /// Correctly rounded. NaN of negative elements; the root of -0 is -0.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn norms(x: Tile<f32>) -> Tile<f32> {
+    ///     (x * x).sum(1).sqrt()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn sqrt(self) -> Tile<T> {
+        stub()
+    }
+
+    /// One over the square root of each element.
+    ///
+    /// Infinite of 0, NaN of negative elements.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn rms_norm(x: Tile<f32>, eps: f32) -> Tile<f32> {
+    ///     let mean = (x * x).sum(1) / x.dim(1) as f32;
+    ///     x * (mean + eps).rsqrt().expand(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn rsqrt(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The sine of each element, in radians.
+    ///
+    /// NaN of infinite elements.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn wave(x: Tile<f32>) -> Tile<f32> {
+    ///     (2.0 * x).sin()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn sin(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The cosine of each element, in radians.
+    ///
+    /// NaN of infinite elements.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The real and imaginary parts of x · exp(i · angle).
+    /// fn rotate(re: Tile<f32>, im: Tile<f32>, angle: Tile<f32>) -> (Tile<f32>, Tile<f32>) {
+    ///     let (c, s) = (angle.cos(), angle.sin());
+    ///     (re * c - im * s, re * s + im * c)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cos(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The hyperbolic tangent of each element.
+    ///
+    /// ±1 of infinite elements.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The tanh form of GELU.
+    /// fn gelu(x: Tile<f32>) -> Tile<f32> {
+    ///     let inner = 0.797_884_6 * (x + 0.044_715 * x * x * x);
+    ///     0.5 * x * (1.0 + inner.tanh())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tanh(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The greatest integral value not above each element.
+    ///
+    /// Exact. Infinities and NaN stay.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn fraction(x: Tile<f32>) -> Tile<f32> {
+    ///     x - x.floor()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn floor(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The least integral value not below each element.
+    ///
+    /// Exact. Infinities and NaN stay.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn blocks_needed(x: Tile<f32>) -> Tile<i32> {
+    ///     (x / 32.0).ceil().cast()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn ceil(self) -> Tile<T> {
+        stub()
+    }
+}

@@ -1,0 +1,140 @@
+//! Order, reductions and absolute values of tiles.
+
+use core::ops::Neg;
+
+use super::Tile;
+use crate::lang::scalar::{Number, Operand};
+use crate::lang::stub;
+
+/// Order and reductions.
+impl<T: Number> Tile<T> {
+    /// Whether each element is less than the other's. False where either is NaN.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn inside(n: i32) -> Tile<bool> {
+    ///     (block_id(0) * 128 + arange(0, 128)).lt(n)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn lt<B: Operand<T>>(self, other: B) -> Tile<bool> {
+        stub()
+    }
+
+    /// Whether each element is less than the other's or equal to it. False where either is NaN.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Which columns a row may attend to.
+    /// fn causal(rows: Tile<i32>, cols: Tile<i32>) -> Tile<bool> {
+    ///     cols.expand(0).le(rows.expand(1))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn le<B: Operand<T>>(self, other: B) -> Tile<bool> {
+        stub()
+    }
+
+    /// Whether each element is greater than the other's. False where either is NaN.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn relu(x: Tile<f32>) -> Tile<f32> {
+    ///     select(x.gt(0.0), x, 0.0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn gt<B: Operand<T>>(self, other: B) -> Tile<bool> {
+        stub()
+    }
+
+    /// Whether each element is greater than the other's or equal to it. False where either is NaN.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn between(x: Tile<i32>, lo: i32, hi: i32) -> Tile<bool> {
+    ///     x.ge(lo) & x.lt(hi)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn ge<B: Operand<T>>(self, other: B) -> Tile<bool> {
+        stub()
+    }
+
+    /// The sum along `axis`; the axis goes.
+    ///
+    /// Every addition is in `T`: integers wrap, floats round. Sums of `f16`, `bf16` and narrow
+    /// integers want a [`cast`](Tile::cast) first. The order is as in [`reduce`](Tile::reduce).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The sum of squares of each row.
+    /// fn energy(x: Tile<f16>) -> Tile<f32> {
+    ///     let x = x.cast::<f32>();
+    ///     (x * x).sum(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn sum(self, axis: usize) -> Tile<T> {
+        stub()
+    }
+
+    /// The greatest element along `axis`; the axis goes. NaN loses against numbers, and is the
+    /// result only where there is nothing else.
+    ///
+    /// The elementwise maximum of two tiles is [`maximum`](crate::lang::maximum).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn largest_of_rows(x: Tile<f32>) -> Tile<f32> {
+    ///     x.max(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn max(self, axis: usize) -> Tile<T> {
+        stub()
+    }
+
+    /// The least element along `axis`; the axis goes. NaN loses against numbers, and is the result
+    /// only where there is nothing else.
+    ///
+    /// The elementwise minimum of two tiles is [`minimum`](crate::lang::minimum).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn spread(x: Tile<f32>) -> Tile<f32> {
+    ///     x.max(1) - x.min(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn min(self, axis: usize) -> Tile<T> {
+        stub()
+    }
+}
+
+/// Functions of signed numbers.
+impl<T: Number + Neg<Output = T>> Tile<T> {
+    /// The absolute value of each element.
+    ///
+    /// Of a float the sign bit is cleared, of NaN too. The least integer of a type has no positive
+    /// counterpart and stays as it is.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn largest_magnitude(x: Tile<f32>) -> Tile<f32> {
+    ///     x.abs().max(0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn abs(self) -> Tile<T> {
+        stub()
+    }
+}
