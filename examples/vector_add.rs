@@ -11,7 +11,7 @@ pub fn vector_add<const N: i32>(a: Tensor<f32, 1>, b: Tensor<f32, 1>, out: Tenso
     out.tile(at, [N]).store(a.tile(at, [N]).load() + b.tile(at, [N]).load());
 }
 
-fn main() -> kiln::Result<()> {
+fn main() -> Result<()> {
     let device = Device::best_for(vector_add::TARGETS)?;
     let stream = device.stream()?;
     println!("on {device}");

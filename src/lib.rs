@@ -24,6 +24,7 @@
 
 pub mod lang;
 
+pub use kernel_macros::kernel;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,
     Event, Fact, Grid, Image, IntoArgument, IntoGrid, Launch, ParamInfo, ParamKind, Properties,
@@ -34,6 +35,7 @@ pub use kernel_runtime::{Fault, Report};
 
 /// What kernels and the programs that launch them are written with: `use kiln::prelude::*`.
 pub mod prelude {
+    pub use kernel_macros::kernel;
     pub use crate::lang::{
         Address, Array, Bits, Cast, CopyDestination, CopySource, Float, Int, Layout, Matrix,
         Number, Operand, Ptr, Scalar, Shape, Shared, Tensor, TensorMut, Tile, View, ViewMut,

@@ -220,7 +220,7 @@ fn lower_variant(
     };
     verify(&kernel, "layout inference", problems)?;
     if options.dump {
-        dumps.push((format!("{label}-{name}.layouts"), ir::with_layouts(&kernel, &inferred.layouts)));
+        dumps.push((format!("{label}-{name}.layouts"), kernel.with_layouts(&inferred.layouts, &inferred.shared)));
     }
     let file = locations.place(Loc::KERNEL).map_or("kernel.rs".to_owned(), |place| relative(&place.file));
     let lowered =

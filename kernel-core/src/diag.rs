@@ -3,6 +3,7 @@
 use crate::loc::Loc;
 
 mod codes;
+mod layout;
 mod render;
 mod rustc;
 

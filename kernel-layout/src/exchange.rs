@@ -50,7 +50,8 @@ impl Exchange {
     /// of two, at most 16.
     ///
     /// # Ensures
-    /// `shared` is bijective and holds no conflicts that a row-major buffer avoids (`law_exchange_beats_row_major`).
+    /// `shared` is bijective and costs no more than a row-major buffer; between layouts that only deal out index bits, both
+    /// sides are free of conflicts (`law_exchange_beats_row_major`).
     pub fn between(writer: &Layout, reader: &Layout, element_bytes: u32) -> Exchange {
         let reader = &reader.transpose_outs(&writer.out_dims().collect::<Vec<_>>());
         assert_eq!(writer.outs(), reader.outs(), "an exchange keeps the shape of the tensor");
@@ -62,8 +63,9 @@ impl Exchange {
         let least =
             least_cost(writer, element_bytes).total() + least_cost(reader, element_bytes).total();
         let mut best: Option<(u32, Exchange)> = None;
-        for vectors in search.candidates() {
-            let shared = search.layout(&vectors);
+        let swizzled = search.candidates().into_iter().map(|vectors| search.layout(&vectors));
+        // Where bases mix many bits, the search may miss that the plain buffer suits one side.
+        for shared in swizzled.chain([search.row_major()]) {
             let (writes, reads) =
                 (cost(writer, &shared, element_bytes), cost(reader, &shared, element_bytes));
             let total = writes.total() + reads.total();
@@ -81,7 +83,7 @@ impl Exchange {
                 break;
             }
         }
-        best.expect("an exchange without vectors is always a candidate").1
+        best.expect("the row-major buffer is always a candidate").1
     }
 }
 
@@ -143,6 +145,13 @@ impl Search<'_> {
         candidates
     }
 
+    /// The buffer in which the elements lie in row-major order.
+    fn row_major(&self) -> Layout {
+        let bases =
+            (0..self.tensor.out_bits()).map(|bit| self.tensor.unflatten_out(1 << bit)).collect();
+        Layout::trusted(vec![(Dim::Offset, bases)], self.tensor.outs().to_vec())
+    }
+
     /// What the registers of one side walk beyond `list`, first what the lanes of the other walk: these elements meet
     /// in one wavefront of both sides.
     fn further(&self, side: usize, list: &[u64]) -> Vec<u64> {
@@ -164,21 +173,8 @@ impl Search<'_> {
             let more = extend(&low, &filling);
             low.extend(more.into_iter().take(word - vectors.list.len()));
         }
-        let line = (7 - self.log2_bytes).min(everything.len());
-        let [mut writer, mut reader] = [0, 1].map(|side| {
-            self.at_once(
-                side,
-                &low,
-                vectors.taken[side].max(word.min(low.len())),
-                vectors.taken[side],
-            )
-        });
-        // Broadcasts leave room in the line: fill it with what the other side accesses at once.
-        for _ in 0..2 {
-            let more = extend(&writer, &[&reader[..], &everything].concat());
-            writer.extend(more.into_iter().take(line.saturating_sub(writer.len())));
-            std::mem::swap(&mut writer, &mut reader);
-        }
+        let [writer, reader] =
+            [0, 1].map(|side| self.at_once(side, &low, word, vectors.taken[side]));
         let both = intersection(&writer, &reader);
         let mut only_writer = extend(&both, &writer);
         let mut only_reader = extend(&both, &reader);
@@ -198,13 +194,14 @@ impl Search<'_> {
         Layout::trusted(vec![(Dim::Offset, bases)], self.tensor.outs().to_vec())
     }
 
-    /// The independent elements that one side accesses in one wavefront: `kept` of `low`, and the lanes served together
-    /// when each accesses `vector` bits of elements.
-    fn at_once(&self, side: usize, low: &[u64], kept: usize, vector: usize) -> Vec<u64> {
+    /// The independent elements that one side accesses in one wavefront: the part of `low` that is its vector of
+    /// 2^`vector` elements, or a bank word of 2^`word` if that is more, and the lanes served together.
+    fn at_once(&self, side: usize, low: &[u64], word: usize, vector: usize) -> Vec<u64> {
         let lanes =
             log2_lanes_at_once(1 << (vector + self.log2_bytes)).min(self.sides[side].lanes.len());
-        let mut elements = low[..kept].to_vec();
-        elements.extend(extend(&low[..kept], &self.sides[side].lanes[..lanes]));
+        let part = &low[..vector.max(word).min(low.len())];
+        let mut elements = part.to_vec();
+        elements.extend(extend(part, &self.sides[side].lanes[..lanes]));
         elements
     }
 }

@@ -82,6 +82,24 @@ fn fragments_of_wgmma() {
     }
 }
 
+/// A warp holds the rows of A that its accumulator has, whatever columns the accumulator has.
+#[test]
+fn operand_rows_of_wgmma_are_the_accumulator_rows() {
+    for warps in [[4, 1], [4, 2], [8, 1]] {
+        let shape = [128, 128];
+        let accumulator = wgmma_accumulator(warps, 64, &shape).expect("whole instructions");
+        let a = wgmma_operand(warps, 2, &shape).expect("whole instructions");
+        for warp in 0..warps[0] * warps[1] {
+            assert_eq!(
+                at(&a, 0, 0, warp)[0],
+                at(&accumulator, 0, 0, warp)[0],
+                "warp {warp} of {warps:?}"
+            );
+            assert_eq!(at(&a, 0, 0, warp)[1], 0);
+        }
+    }
+}
+
 /// PTX ISA, "ldmatrix": two elements of row `lane / 4`; with `.trans` the same of a column.
 #[test]
 fn fragments_of_ldmatrix() {

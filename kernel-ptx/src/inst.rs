@@ -177,3 +177,18 @@ words! {
         M64n200k32 = "m64n200k32", M64n208k32 = "m64n208k32", M64n216k32 = "m64n216k32", M64n224k32 = "m64n224k32", M64n232k32 = "m64n232k32", M64n240k32 = "m64n240k32", M64n248k32 = "m64n248k32", M64n256k32 = "m64n256k32",
     }
 }
+
+impl SpecialRegister {
+    /// The type of its value.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "nearly all have 32 bits")]
+    pub const fn ty(self) -> Type {
+        match self {
+            SpecialRegister::Gridid
+            | SpecialRegister::Clock64
+            | SpecialRegister::Globaltimer
+            | SpecialRegister::CurrentGraphExec => Type::U64,
+            SpecialRegister::IsExplicitCluster => Type::Pred,
+            _ => Type::U32,
+        }
+    }
+}

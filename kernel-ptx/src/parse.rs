@@ -2,6 +2,10 @@
 //!
 //! The parser knows the syntax, the names and the words; it does not know which modifiers an opcode
 //! takes. That is the instruction table's business: [`Module::validate`].
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the parser names the tokens that it takes; every other is an error"
+)]
 
 mod declaration;
 mod expression;
@@ -151,12 +155,11 @@ impl<'t> Parser<'t> {
 
     fn error_at(&self, index: usize, wanted: &str) -> ParseError {
         let token = self.token(index);
-        let seen = match token.kind {
-            Kind::End => "the end of the text".to_owned(),
-            _ => {
-                let text: String = self.text[token.start..token.end].chars().take(60).collect();
-                format!("`{text}`")
-            }
+        let seen = if token.kind == Kind::End {
+            "the end of the text".to_owned()
+        } else {
+            let text: String = self.text[token.start..token.end].chars().take(60).collect();
+            format!("`{text}`")
         };
         ParseError { line: token.line, column: token.column, seen, wanted: wanted.to_owned() }
     }

@@ -281,3 +281,56 @@ impl Space {
         }
     }
 }
+
+impl Type {
+    /// `.b8` to `.b128`: bits without a meaning.
+    pub const fn is_untyped(self) -> bool {
+        matches!(self, Type::B1 | Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128)
+    }
+
+    /// A signed or unsigned integer, or two of them.
+    pub const fn is_integer(self) -> bool {
+        self.is_signed()
+            || matches!(self, Type::U4 | Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::U16x2)
+    }
+
+    /// A signed integer, or two of them.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Type::S4 | Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2)
+    }
+
+    /// A register of this type can hold an address.
+    pub(crate) const fn is_addressing(self) -> bool {
+        matches!(self, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64)
+    }
+
+    /// The integer of twice the width, as `mul.wide` makes it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other type is widened")]
+    pub(crate) const fn wide(self) -> Option<Type> {
+        match self {
+            Type::U16 => Some(Type::U32),
+            Type::S16 => Some(Type::S32),
+            Type::U32 => Some(Type::U64),
+            Type::S32 => Some(Type::S64),
+            _ => None,
+        }
+    }
+
+    /// What the name of a register starts with where a compiler made it.
+    pub(crate) fn register_prefix(self) -> &'static str {
+        if self == Type::F32 {
+            return "%f";
+        }
+        if self == Type::F64 {
+            return "%fd";
+        }
+        match self.bits() {
+            1 => "%p",
+            0..=8 => "%b",
+            9..=16 => "%h",
+            17..=32 => "%r",
+            33..=64 => "%rd",
+            _ => "%q",
+        }
+    }
+}

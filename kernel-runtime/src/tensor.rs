@@ -80,7 +80,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
 
     /// The number of elements.
     pub fn len(&self) -> usize {
-        self.shape.iter().product()
+        if self.is_empty() { 0 } else { self.shape.iter().product() }
     }
 
     /// Whether the tensor has no elements.
@@ -215,23 +215,25 @@ fn span_of(shape: &[usize], strides: &[usize]) -> usize {
     last + 1
 }
 
+/// The elements of a shape, where a `usize` can count them.
+fn count(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1usize, |count, extent| count.checked_mul(*extent))
+}
+
 /// The bytes of a row-major tensor.
 pub(crate) fn bytes_of<T: Element>(shape: &[usize]) -> Result<usize> {
-    let too_large = || Error::TooLarge { shape: shape.to_vec(), dtype: T::DTYPE };
-    if shape.contains(&0) {
-        return Ok(0);
-    }
-    shape
-        .iter()
-        .try_fold(T::BYTES, |bytes, extent| bytes.checked_mul(*extent))
+    count(shape)
+        .and_then(|count| count.checked_mul(T::BYTES))
         .filter(|bytes| isize::try_from(*bytes).is_ok())
-        .ok_or_else(too_large)
+        .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype: T::DTYPE })
 }
 
 /// Checks that a host slice has as many elements as a shape.
 pub(crate) fn check_length(operation: &'static str, shape: &[usize], actual: usize) -> Result<()> {
-    let required =
-        shape.iter().try_fold(1usize, |len, extent| len.checked_mul(*extent)).unwrap_or(usize::MAX);
+    let required = count(shape).unwrap_or(usize::MAX);
     if required == actual {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Binary, Dtype, Elem, Op, Region, StmtKind, Terminator, Type, Value},
+    ir::{Binary, Dtype, Op, Region, StmtKind, Terminator, Type, Value},
     loc::Loc,
 };
 

@@ -51,7 +51,7 @@ codes! {
     BranchTypes = "K0209", "branches or loop turns that give different types";
     DotShape = "K0210", "operands of a product that do not fit together";
     LayoutForm = "K0301", "a layout that does not fit the tile or the block";
-    DotWarps = "K0302", "a product too small for the block's warps";
+    DotOperand = "K0302", "a layout that a product cannot use";
     ReadOnly = "K0401", "a write to a tensor that is only read";
     SharedUse = "K0402", "shared memory used in a way it does not allow";
     SharedInLoop = "K0403", "an allocation inside a loop or branch";

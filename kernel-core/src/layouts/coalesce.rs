@@ -1,6 +1,6 @@
 //! Layouts for access to global memory.
 
-use kernel_layout::forms::blocked_for;
+use kernel_layout::forms::{Form, blocked_form_for};
 use kernel_layout::{Dim, Layout};
 
 use super::Access;
@@ -22,21 +22,62 @@ pub(super) struct Extent<'a> {
 
 impl Extent<'_> {
     pub(super) fn bytes(self) -> u64 {
-        self.shape.iter().map(|&extent| u64::from(extent)).product::<u64>() * u64::from(self.element_bytes)
+        self.shape.iter().map(|&extent| u64::from(extent)).product::<u64>()
+            * u64::from(self.element_bytes)
     }
 
     /// The layout in which neighbouring lanes hold neighbours in memory.
-    pub(super) fn coalesced(self, access: Access) -> Layout {
+    ///
+    /// Warps go along the axis that is reduced only where the others leave no choice, so that as little as possible of a
+    /// reduction crosses warps.
+    pub(super) fn coalesced(self, access: Access, reduced: Option<u32>) -> Layout {
         let rank = u32::try_from(self.shape.len()).expect("a rank is small");
         let others = (0..rank).rev().filter(|&axis| axis != access.axis);
         let order: Vec<u32> = std::iter::once(access.axis).chain(others).collect();
-        blocked_for(self.shape, &order, access.elements, self.warps)
+        let form = blocked_form_for(self.shape, &order, access.elements, self.warps);
+        let form = match (form, reduced) {
+            (Form::Blocked { per_thread, lanes, order, .. }, Some(reduced)) => {
+                let room = |axis: u32| {
+                    let at = axis as usize;
+                    (self.shape[at] / per_thread[at] / lanes[at]).max(1)
+                };
+                let warps = self.spread_warps(
+                    order.iter().copied().filter(|&axis| axis != reduced),
+                    reduced,
+                    room,
+                );
+                Form::Blocked { per_thread, lanes, warps, order }
+            }
+            (form, _) => form,
+        };
+        form.to_layout(self.shape).expect("the parameters were chosen to be right")
+    }
+
+    /// Deals warps out along `axes`, each taking as many as there is room for, the rest along the axis `last`.
+    fn spread_warps(
+        self,
+        axes: impl Iterator<Item = u32>,
+        last: u32,
+        room: impl Fn(u32) -> u32,
+    ) -> Vec<u32> {
+        let mut warps = vec![1; self.shape.len()];
+        let mut left = self.warps;
+        for axis in axes {
+            let taken = room(axis).min(left);
+            warps[axis as usize] = taken;
+            left /= taken;
+        }
+        warps[last as usize] *= left;
+        warps
     }
 
     /// The layout by rows, for a tile that nothing else decides about.
-    pub(super) fn by_rows(self) -> Layout {
+    pub(super) fn by_rows(self, reduced: Option<u32>) -> Layout {
         let axis = u32::try_from(self.shape.len() - 1).expect("a rank is small");
-        self.coalesced(Access { axis, elements: (VECTOR_BYTES / self.element_bytes).max(1) })
+        self.coalesced(
+            Access { axis, elements: (VECTOR_BYTES / self.element_bytes).max(1) },
+            reduced,
+        )
     }
 
     /// Whether memory should not be accessed with this layout, because passing the tile through shared memory is cheaper.
@@ -45,7 +86,7 @@ impl Extent<'_> {
     pub(super) fn refuses(self, access: Access, layout: &Layout) -> bool {
         let worthwhile = self.bytes() >= u64::from(self.warps * LANES * VECTOR_BYTES);
         let run = |layout: &Layout| run_bytes(layout, access, self.element_bytes);
-        worthwhile && run(layout) < SECTOR_BYTES && run(&self.coalesced(access)) > run(layout)
+        worthwhile && run(layout) < SECTOR_BYTES && run(&self.coalesced(access, None)) > run(layout)
     }
 }
 
@@ -54,7 +95,10 @@ fn run_bytes(layout: &Layout, access: Access, element_bytes: u32) -> u32 {
     let axis = Dim::axis(access.axis as usize);
     let mut elements = layout.num_consecutive_along(Dim::Register, axis).min(access.elements);
     let is_next = |basis: &Vec<u32>, elements: u32| {
-        basis.iter().enumerate().all(|(at, &part)| part == if at == access.axis as usize { elements } else { 0 })
+        basis
+            .iter()
+            .enumerate()
+            .all(|(at, &part)| part == if at == access.axis as usize { elements } else { 0 })
     };
     while layout.bases(Dim::Lane).iter().any(|basis| is_next(basis, elements)) {
         elements *= 2;

@@ -72,7 +72,12 @@ pub(super) fn accepts(kernel: &Kernel, dot: &Dot, layout: &Layout, form: Option<
 }
 
 /// The form of a result's layout, if a product can have it.
-pub(super) fn form_of(kernel: &Kernel, dot: &Dot, layout: &Layout, form: Option<&Form>) -> Option<Form> {
+pub(super) fn form_of(
+    kernel: &Kernel,
+    dot: &Dot,
+    layout: &Layout,
+    form: Option<&Form>,
+) -> Option<Form> {
     if let Some(Form::Blocked { .. }) = form {
         return form.cloned();
     }
@@ -91,7 +96,8 @@ pub(super) fn operand_form(kernel: &Kernel, dot: &Dot, index: u32, result: &Form
 pub(super) fn operand_layout(kernel: &Kernel, dot: &Dot, index: u32, result: &Form) -> Layout {
     let shape = kernel.ty(dot.args[index as usize]).shape();
     let form = operand_form(kernel, dot, index, result);
-    form.to_layout(shape).expect("the result's form is one that products have, and extents are powers of two")
+    form.to_layout(shape)
+        .expect("the result's form is one that products have, and extents are powers of two")
 }
 
 /// Which products should keep all warps along one axis, because their result is an operand of another one, or the other way
@@ -99,7 +105,8 @@ pub(super) fn operand_layout(kernel: &Kernel, dot: &Dot, index: u32, result: &Fo
 /// operand that it needs in its own registers.
 pub(super) fn chained(graph: &Graph) -> Vec<Option<u32>> {
     let mut axes = vec![None; graph.dots.len()];
-    let by_result: ArenaMap<_, usize> = graph.dots.iter().enumerate().map(|(at, dot)| (dot.node, at)).collect();
+    let by_result: ArenaMap<_, usize> =
+        graph.dots.iter().enumerate().map(|(at, dot)| (dot.node, at)).collect();
     for (at, dot) in graph.dots.iter().enumerate() {
         for (axis, &operand) in (0..).zip(&dot.args[..2]) {
             for source in sources(graph, operand) {
@@ -125,7 +132,10 @@ fn sources(graph: &Graph, tile: Value) -> Vec<Value> {
         }
         match graph.makers.get(value) {
             Some(Recipe { op: Op::Dot { .. }, .. }) => found.push(value),
-            Some(Recipe { op: Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Fma | Op::Cast, args }) => {
+            Some(Recipe {
+                op: Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Fma | Op::Cast,
+                args,
+            }) => {
                 open.extend(args);
             }
             Some(_) | None => {}

@@ -28,6 +28,8 @@ pub(super) enum Role {
     Plain,
     /// Its elements come from global memory.
     Load(Access),
+    /// Operand of a reduction of this axis.
+    Reduced(u32),
     /// Result of a matrix product: an index into [`Graph::dots`].
     Dot(usize),
 }
@@ -135,12 +137,20 @@ impl Graph {
 }
 
 /// Whether a statement without a result accesses tiles: every such statement is an [`Effect`].
-pub(super) fn is_effect(args: &[Value], result: Option<Value>, is_tile: impl Fn(Value) -> bool) -> bool {
+pub(super) fn is_effect(
+    args: &[Value],
+    result: Option<Value>,
+    is_tile: impl Fn(Value) -> bool,
+) -> bool {
     result.is_none() && args.iter().any(|&arg| is_tile(arg))
 }
 
 /// What the layout of an operation's result becomes for its tile operands; none for operations that decide otherwise.
-pub(super) fn to_operands(op: &Op, operand_shape: &[u32], result_shape: &[u32]) -> Option<Transfer> {
+pub(super) fn to_operands(
+    op: &Op,
+    operand_shape: &[u32],
+    result_shape: &[u32],
+) -> Option<Transfer> {
     match op {
         Op::Unary(_)
         | Op::Binary(_)
@@ -153,17 +163,12 @@ pub(super) fn to_operands(op: &Op, operand_shape: &[u32], result_shape: &[u32]) 
         Op::Expand(axis) => Some(Transfer::Slice(*axis)),
         Op::Broadcast => {
             let extents = operand_shape.iter().zip(result_shape);
-            let axes = (0..).zip(extents).filter(|(_, (from, to))| from != to).map(|(axis, _)| axis);
+            let axes =
+                (0..).zip(extents).filter(|(_, (from, to))| from != to).map(|(axis, _)| axis);
             Some(Transfer::Collapse(axes.collect()))
         }
         Op::Reshape => Some(Transfer::Reshape(operand_shape.to_vec())),
-        Op::Permute(order) => {
-            let mut back = vec![0; order.len()];
-            for (axis, &from) in (0..).zip(order) {
-                back[from as usize] = axis;
-            }
-            Some(Transfer::Permute(back))
-        }
+        Op::Permute(order) => Some(Transfer::Permute(inverse(order))),
         Op::Const(_)
         | Op::ParamPtr(_)
         | Op::ParamDim(..)
@@ -192,21 +197,33 @@ pub(super) fn to_operands(op: &Op, operand_shape: &[u32], result_shape: &[u32]) 
     }
 }
 
-/// What the layout of the only tile operand becomes for the result; the flag tells edges that only serve where nothing else does.
-fn to_result(op: &Op, operand_shape: &[u32], result_shape: &[u32]) -> Option<(Transfer, bool)> {
-    match op {
-        Op::Expand(axis) => Some((Transfer::Expand(*axis), true)),
+/// What the layout of a tile operand becomes for the result, the reverse of [`to_operands`]; the flag tells edges that only serve
+/// where nothing else does.
+fn to_result(transfer: &Transfer, result_shape: &[u32]) -> Option<(Transfer, bool)> {
+    match transfer {
+        Transfer::Same => Some((Transfer::Same, false)),
+        Transfer::Slice(axis) => Some((Transfer::Expand(*axis), true)),
         // From what is broadcast the rest of the result does not follow.
-        Op::Broadcast => (operand_shape == result_shape).then_some((Transfer::Same, false)),
-        Op::Reshape => Some((Transfer::Reshape(result_shape.to_vec()), false)),
-        Op::Permute(order) => Some((Transfer::Permute(order.clone()), false)),
-        _ => (to_operands(op, operand_shape, result_shape) == Some(Transfer::Same)).then_some((Transfer::Same, false)),
+        Transfer::Collapse(axes) => axes.is_empty().then_some((Transfer::Same, false)),
+        Transfer::Reshape(_) => Some((Transfer::Reshape(result_shape.to_vec()), false)),
+        Transfer::Permute(back) => Some((Transfer::Permute(inverse(back)), false)),
+        Transfer::Expand(_) => None,
     }
+}
+
+/// The order that undoes an order of axes.
+fn inverse(order: &[u32]) -> Vec<u32> {
+    let mut back = vec![0; order.len()];
+    for (axis, &from) in (0..).zip(order) {
+        back[from as usize] = axis;
+    }
+    back
 }
 
 /// Builds the graph of a kernel.
 pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
-    let mut builder = Builder { kernel, known, graph: Graph::default(), loops: Vec::new(), branches: Vec::new() };
+    let mut builder =
+        Builder { kernel, known, graph: Graph::default(), loops: Vec::new(), branches: Vec::new() };
     builder.region(&kernel.body);
     builder.graph
 }
@@ -347,7 +364,7 @@ impl<'a> Builder<'a> {
             }
             StmtKind::Reduce { args, axis, results, .. } => {
                 self.count(args);
-                let node = self.add_node(self.kernel.ty(args[0]), Role::Plain);
+                let node = self.add_node(self.kernel.ty(args[0]), Role::Reduced(*axis));
                 self.graph.reductions.insert(results[0], node);
                 for arg in args {
                     if let Some(&arg) = self.graph.of.get(*arg) {
@@ -425,15 +442,15 @@ impl<'a> Builder<'a> {
         if role != Role::Plain {
             self.graph.loads.push(node);
         }
-        match op {
-            Op::ToLayout(form) => self.graph.pins.push(Pin { node, form: form.clone(), at, operand: args[0] }),
-            Op::Dot { tf32 } => {
-                self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
-                let args = [args[0], args[1], args[2]];
-                self.graph.dots.push(Dot { node, args, tf32: *tf32, at, form: None });
-                self.tie(args[2], result);
-            }
-            _ => self.connect(op, &tiles, node),
+        if let Op::ToLayout(form) = op {
+            self.graph.pins.push(Pin { node, form: form.clone(), at, operand: args[0] });
+        } else if let Op::Dot { tf32 } = op {
+            self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
+            let operands = [args[0], args[1], args[2]];
+            self.graph.dots.push(Dot { node, args: operands, tf32: *tf32, at, form: None });
+            self.tie(args[2], result);
+        } else {
+            self.connect(op, &tiles, node);
         }
     }
 
@@ -443,14 +460,13 @@ impl<'a> Builder<'a> {
         for &tile in tiles {
             let Some(&operand) = self.graph.of.get(tile) else { continue };
             let shape = self.graph.nodes[operand].shape.clone();
-            if let Some(transfer) = to_operands(op, &shape, &result_shape) {
-                self.edge(node, operand, transfer);
-            }
-            match to_result(op, &shape, &result_shape) {
-                Some((transfer, false)) => self.edge(operand, node, transfer),
-                Some((transfer, true)) => self.graph.weak.push((operand, node, transfer)),
+            let Some(transfer) = to_operands(op, &shape, &result_shape) else { continue };
+            match to_result(&transfer, &result_shape) {
+                Some((forward, false)) => self.edge(operand, node, forward),
+                Some((forward, true)) => self.graph.weak.push((operand, node, forward)),
                 None => {}
             }
+            self.edge(node, operand, transfer);
         }
     }
 

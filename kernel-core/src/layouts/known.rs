@@ -383,6 +383,7 @@ impl Analysis<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
     fn op(&self, op: &Op, args: &[Value], result: Value) -> Info {
         let ty = self.kernel.ty(result);
         let unknown = || Info::unknown(ty);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use crate::samples::{
     all, all_small, bijections, elements, holders, image, layouts, named, positions, register_dims,
+    seeded,
 };
 
 const AXES: [(Dim, usize); 2] = [(Dim::Axis(0), 4), (Dim::Axis(1), 3)];
@@ -391,6 +392,24 @@ fn mismatches_in_words() {
     ));
     let words = layout.mismatch(&other).map(|mismatch| mismatch.to_string());
     assert_eq!(words.as_deref(), Some("lane basis 1: required none, actual [2]"));
+    let further = Layout::zeros(Dim::Warp, Dim::Axis(0), 2).product(&layout);
+    let words = further.mismatch(&layout).map(|mismatch| mismatch.to_string());
+    assert_eq!(words.as_deref(), Some("warp basis 0: required none, actual [0]"));
+}
+
+#[test]
+fn axes_in_the_order_they_are_walked() {
+    let tile = Layout::identity(Dim::Register, Dim::Axis(2), 2).product(&Layout::identity(
+        Dim::Lane,
+        Dim::Axis(0),
+        2,
+    ));
+    let within = tile.product(&Layout::zeros(Dim::Lane, Dim::Axis(1), 2)).product(&Layout::zeros(
+        Dim::Lane,
+        Dim::Axis(3),
+        2,
+    ));
+    assert_eq!(within.axis_order(), [2, 0, 3, 1]);
 }
 
 #[test]
@@ -452,7 +471,7 @@ fn law_fit_covers_the_tensor() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+    #![proptest_config(seeded(96))]
 
     #[test]
     fn random_layouts_obey_the_laws_of_rank(layout in layouts(register_dims(), AXES.to_vec())) {

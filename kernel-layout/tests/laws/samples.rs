@@ -4,6 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kernel_layout::{Dim, Layout};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// So many random cases, the same in every run.
+pub(crate) fn seeded(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(0x4b69_6c6e),
+        ..ProptestConfig::with_cases(cases)
+    }
+}
 
 /// The bits of one dimension, of inputs or outputs.
 pub(crate) type Bits = (Dim, usize);

@@ -41,6 +41,7 @@ pub(super) const ROWS: &[[&str; 3]] = &[
     ["cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {3}b16, multicast::cluster?b16, L2::cache_hint?b64", "90 8.0"],
     ["cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {3}b16, L2::cache_hint?b64", "90 8.6"],
     ["cp.async.bulk.tensor.(3d|4d|5d).shared::cluster.global.(im2col::w|im2col::w::128).mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, multicast::cluster?b16, L2::cache_hint?b64", "100f 8.6"],
+    ["cp.async.bulk.tensor.(3d|4d|5d).shared::cta.global.(im2col::w|im2col::w::128).mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, L2::cache_hint?b64", "100f 8.6"],
     ["cp.async.bulk.tensor.(DIM).global.shared::cta{.tile}.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
     ["cp.async.bulk.tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
     ["cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor5], [], L2::cache_hint?b64", "100f 8.6"],

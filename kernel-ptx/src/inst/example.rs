@@ -140,18 +140,7 @@ impl Writer<'_> {
     /// A register that no other operand of the instruction has.
     fn register(&mut self, ty: Type) -> String {
         self.next += 1;
-        let prefix = match ty {
-            Type::F32 => "%f",
-            Type::F64 => "%fd",
-            Type::Pred => "%p",
-            _ => match ty.bits() {
-                0..=8 => "%b",
-                9..=16 => "%h",
-                17..=32 => "%r",
-                33..=64 => "%rd",
-                _ => "%q",
-            },
-        };
+        let prefix = ty.register_prefix();
         let limit =
             REGISTERS.iter().find(|register| register.0 == prefix).map_or(1, |found| found.2);
         format!("{prefix}{}", self.next % limit)

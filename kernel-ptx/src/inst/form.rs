@@ -1,13 +1,15 @@
 //! Which row of the table an instruction is, and if none, why.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a pattern names the operands that it takes and refuses every other kind"
+)]
 
 use std::fmt;
 
 use super::row::{Count, Of, Presence, Ref, Row, Shape};
 use super::table;
 use crate::target::{Need, Version};
-use crate::{
-    Base, Instruction, Modifier, Opcode, Operand, Reg, Register, SpecialRegister, Type, Word,
-};
+use crate::{Base, Instruction, Modifier, Opcode, Operand, Reg, Register, Type, Word};
 use crate::{Space, Symbol};
 
 /// Why an instruction is no row of the table.
@@ -472,52 +474,4 @@ pub(crate) fn forms(
 /// No row has these modifiers with these operands.
 pub fn form(instruction: &Instruction, registers: &[Register]) -> Result<&'static Row, FormError> {
     forms(instruction, registers).map(|forms| forms[0].0)
-}
-
-impl Type {
-    /// `.b8` to `.b128`: bits without a meaning.
-    pub const fn is_untyped(self) -> bool {
-        matches!(self, Type::B1 | Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128)
-    }
-
-    /// A signed or unsigned integer, or two of them.
-    pub const fn is_integer(self) -> bool {
-        self.is_signed()
-            || matches!(self, Type::U4 | Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::U16x2)
-    }
-
-    /// A signed integer, or two of them.
-    pub const fn is_signed(self) -> bool {
-        matches!(self, Type::S4 | Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2)
-    }
-
-    /// A register of this type can hold an address.
-    const fn is_addressing(self) -> bool {
-        matches!(self, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64)
-    }
-
-    /// The integer of twice the width, as `mul.wide` makes it.
-    pub(crate) const fn wide(self) -> Option<Type> {
-        match self {
-            Type::U16 => Some(Type::U32),
-            Type::S16 => Some(Type::S32),
-            Type::U32 => Some(Type::U64),
-            Type::S32 => Some(Type::S64),
-            _ => None,
-        }
-    }
-}
-
-impl SpecialRegister {
-    /// The type of its value.
-    pub const fn ty(self) -> Type {
-        match self {
-            SpecialRegister::Gridid
-            | SpecialRegister::Clock64
-            | SpecialRegister::Globaltimer
-            | SpecialRegister::CurrentGraphExec => Type::U64,
-            SpecialRegister::IsExplicitCluster => Type::Pred,
-            _ => Type::U32,
-        }
-    }
 }

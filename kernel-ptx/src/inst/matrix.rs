@@ -1,7 +1,7 @@
 //! Rows of matrix products and of the moves of their fragments.
 //!
 //! (PTX ISA, "Warp Level Matrix Instructions", "Asynchronous Warpgroup Level Matrix Instructions",
-//! "TensorCore 5th Generation Family Instructions".)
+//! "`TensorCore` 5th Generation Family Instructions".)
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[[&str; 3]] = &[

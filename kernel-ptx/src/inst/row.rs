@@ -140,6 +140,8 @@ const LISTS: &[(&str, &str)] = &[
     ("WORD", "u32|s32|u64|s64"),
     ("ANY", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64"),
     ("MEM", "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"),
+    ("MEM32", "b8|b16|b32|u8|u16|u32|s8|s16|s32|f32"),
+    ("MEM64", "b64|u64|s64|f64"),
     ("CVT", "u8|s8|u16|s16|u32|s32|u64|s64"),
     ("RND", "rn|rz|rm|rp"),
     ("IRND", "rni|rzi|rmi|rpi"),

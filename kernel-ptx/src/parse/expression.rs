@@ -46,24 +46,24 @@ impl Value {
         clippy::cast_precision_loss,
         reason = "an integer beside a float becomes the nearest float"
     )]
-    fn float(self) -> Option<f64> {
+    fn float(self) -> f64 {
         match self {
-            Value::Signed(value) => Some(value as f64),
-            Value::Unsigned(value) => Some(value as f64),
-            Value::Float(value) => Some(value),
-            Value::F32(bits) => Some(f64::from(f32::from_bits(bits))),
-            Value::F64(bits) => Some(f64::from_bits(bits)),
+            Value::Signed(value) => value as f64,
+            Value::Unsigned(value) => value as f64,
+            Value::Float(value) => value,
+            Value::F32(bits) => f64::from(f32::from_bits(bits)),
+            Value::F64(bits) => f64::from_bits(bits),
         }
     }
 
     #[expect(clippy::cast_sign_loss, reason = "conversion to .u64 keeps the bits")]
-    fn pair(self, other: Value) -> Option<Same> {
+    fn pair(self, other: Value) -> Same {
         match (self, other) {
-            (Value::Signed(a), Value::Signed(b)) => Some(Same::Signed(a, b)),
-            (Value::Signed(a), Value::Unsigned(b)) => Some(Same::Unsigned(a as u64, b)),
-            (Value::Unsigned(a), Value::Signed(b)) => Some(Same::Unsigned(a, b as u64)),
-            (Value::Unsigned(a), Value::Unsigned(b)) => Some(Same::Unsigned(a, b)),
-            _ => Some(Same::Float(self.float()?, other.float()?)),
+            (Value::Signed(a), Value::Signed(b)) => Same::Signed(a, b),
+            (Value::Signed(a), Value::Unsigned(b)) => Same::Unsigned(a as u64, b),
+            (Value::Unsigned(a), Value::Signed(b)) => Same::Unsigned(a, b as u64),
+            (Value::Unsigned(a), Value::Unsigned(b)) => Same::Unsigned(a, b),
+            _ => Same::Float(self.float(), other.float()),
         }
     }
 }
@@ -102,8 +102,8 @@ fn shift(left: Value, right: Value, op: &str) -> Option<Value> {
 }
 
 #[expect(clippy::float_cmp, reason = "the comparison that the text asks for")]
-fn compare(left: Value, right: Value, op: &str) -> Option<Value> {
-    let (equal, less) = match left.pair(right)? {
+fn compare(left: Value, right: Value, op: &str) -> Value {
+    let (equal, less) = match left.pair(right) {
         Same::Signed(a, b) => (a == b, a < b),
         Same::Unsigned(a, b) => (a == b, a < b),
         Same::Float(a, b) => (a == b, a < b),
@@ -116,7 +116,7 @@ fn compare(left: Value, right: Value, op: &str) -> Option<Value> {
         ">" => !less && !equal,
         _ => !less,
     };
-    Some(Value::Signed(i64::from(truth)))
+    Value::Signed(i64::from(truth))
 }
 
 /// `None` where the operator has no meaning: a float's bits, a division by zero.
@@ -125,8 +125,8 @@ fn binary(left: Value, right: Value, op: &str) -> Option<Value> {
         "||" => Some(Value::Signed(i64::from(left.truth()? || right.truth()?))),
         "&&" => Some(Value::Signed(i64::from(left.truth()? && right.truth()?))),
         "<<" | ">>" => shift(left, right, op),
-        "==" | "!=" | "<" | "<=" | ">" | ">=" => compare(left, right, op),
-        _ => match left.pair(right)? {
+        "==" | "!=" | "<" | "<=" | ">" | ">=" => Some(compare(left, right, op)),
+        _ => match left.pair(right) {
             Same::Signed(a, b) => Some(Value::Signed(match op {
                 "|" => a | b,
                 "^" => a ^ b,

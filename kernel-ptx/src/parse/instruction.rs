@@ -202,7 +202,7 @@ impl<'t> Parser<'t> {
         let (base, offset) = match self.kind() {
             Kind::Name(name) if name != "WARP_SZ" => {
                 let at = self.at;
-                let base = match self.named(body, name)? {
+                match self.named(body, name)? {
                     Operand::Reg(reg) => (Base::Reg(reg), self.offset()?),
                     Operand::Symbol(symbol, offset) => (Base::Symbol(symbol), offset),
                     Operand::Not(_)
@@ -220,8 +220,7 @@ impl<'t> Parser<'t> {
                     | Operand::Sink => {
                         return Err(self.error_at(at, "a register or a variable"));
                     }
-                };
-                base
+                }
             }
             _ => {
                 let at = self.at;

@@ -18,22 +18,6 @@ pub(super) struct Names {
     pub(super) declarations: Vec<String>,
 }
 
-/// The letter of a register that a compiler made.
-fn prefix(ty: Type) -> &'static str {
-    match ty {
-        Type::Pred => "%p",
-        Type::F32 => "%f",
-        Type::F64 => "%fd",
-        _ => match ty.bits() {
-            0..=8 => "%b",
-            9..=16 => "%h",
-            17..=32 => "%r",
-            33..=64 => "%rd",
-            _ => "%q",
-        },
-    }
-}
-
 /// Names that are taken, and how to find one that is not.
 #[derive(Default)]
 struct Taken {
@@ -190,7 +174,7 @@ fn registers(function: &Function, taken: &mut Taken) -> (Vec<String>, Vec<String
             let register = &function.registers[index];
             regs[index] = match &register.name {
                 Some(name) => taken.unique(name),
-                None => taken.numbered(prefix(register.ty), "", 0),
+                None => taken.numbered(register.ty.register_prefix(), "", 0),
             };
             order.push(reg);
         }

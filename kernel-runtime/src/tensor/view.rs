@@ -1,6 +1,6 @@
 //! Views: other shapes and strides over a tensor's memory.
 
-use super::{DeviceTensor, row_major, span_of};
+use super::{DeviceTensor, count, row_major, span_of};
 use crate::{Error, Result};
 use std::{
     marker::PhantomData,
@@ -171,8 +171,8 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         }
         let mut shape = self.shape;
         shape[axis] = range.end - range.start;
-        // An empty slice at the end would start past the last element; no address is needed for it.
-        let offset = if shape[axis] == 0 { 0 } else { range.start * self.strides[axis] };
+        // An empty slice may start past the last element; no address is needed for it.
+        let offset = if shape.contains(&0) { 0 } else { range.start * self.strides[axis] };
         Ok(self.with(offset, shape, self.strides))
     }
 
@@ -194,8 +194,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
 
     fn reshaped<const S: usize>(&self, shape: [usize; S]) -> Result<DeviceTensor<T, S>> {
         self.require_contiguous("reshape")?;
-        let len = shape.iter().try_fold(1usize, |len, extent| len.checked_mul(*extent));
-        if len != Some(self.len()) {
+        if count(&shape) != Some(self.len()) {
             return Err(Error::Shape {
                 operation: "reshape",
                 required: self.shape.to_vec(),

@@ -155,6 +155,18 @@ fn operations_refuse_what_does_not_fit() -> Result<()> {
 }
 
 #[test]
+fn a_tensor_without_elements_can_have_any_other_extent() -> Result<()> {
+    let stream = stream()?;
+    let large = usize::MAX;
+    let tensor = stream.zeros::<f32, 4>([7, large, 2, 0])?;
+    assert_eq!((tensor.len(), tensor.is_contiguous()), (0, true));
+    assert_eq!(tensor.slice(0, 3..5)?.slice(1, 9..large)?.to_vec(&stream)?, []);
+    assert_eq!(tensor.reshape([0, large, large])?.shape(), [0, large, large]);
+    assert_eq!(tensor.transpose().to_vec(&stream)?, []);
+    Ok(())
+}
+
+#[test]
 fn memory_that_was_never_written_cannot_be_read() -> Result<()> {
     let stream = stream()?;
     let tensor = stream.empty::<u32, 1>([4])?;

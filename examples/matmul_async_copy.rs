@@ -1,0 +1,100 @@
+//! c = a · b in f16 with asynchronous copies to shared memory and f32 accumulators: the Tilus V3 recipe for Ampere.
+//!
+//! `cargo run --release --example matmul_async_copy [-- M N K]`
+//!
+//! All twelve instances are checked against a product computed on the host; on a GPU each is also timed.
+
+use kiln::prelude::*;
+
+#[path = "support/mod.rs"]
+mod support;
+
+/// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`.
+#[kernel(target = sm_80, warps = W, grid = [cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)],
+         instances((BM, BN) = [(128, 128), (128, 64), (64, 128)], BK = [16, 32], W = [4, 8]))]
+pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const W: i32>(
+    a: Tensor<f16, 2>,
+    b: Tensor<f16, 2>,
+    c: TensorMut<f16, 2>,
+) {
+    let (off_m, off_n) = (block_id(0) * BM, block_id(1) * BN);
+    let sa = shared::<f16>([BM, BK]);
+    let sb = shared::<f16>([BK, BN]);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in range(0, a.dim(1), BK) {
+        copy_async(a.tile([off_m, k], [BM, BK]), sa);
+        copy_async(b.tile([k, off_n], [BK, BN]), sb);
+        copy_async_wait_all();
+        sync(); // every thread sees the tiles
+        acc = dot(sa.load(), sb.load(), acc);
+        sync(); // nobody reads them any more
+    }
+    c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
+}
+
+type Make = for<'a> fn(matmul::Args<'a>) -> Launch<'a>;
+
+/// Every instance with its name.
+fn instances() -> Vec<(&'static str, Make)> {
+    vec![
+        ("128x128x16 4 warps", matmul::<128, 128, 16, 4>),
+        ("128x128x16 8 warps", matmul::<128, 128, 16, 8>),
+        ("128x128x32 4 warps", matmul::<128, 128, 32, 4>),
+        ("128x128x32 8 warps", matmul::<128, 128, 32, 8>),
+        ("128x64x16 4 warps", matmul::<128, 64, 16, 4>),
+        ("128x64x16 8 warps", matmul::<128, 64, 16, 8>),
+        ("128x64x32 4 warps", matmul::<128, 64, 32, 4>),
+        ("128x64x32 8 warps", matmul::<128, 64, 32, 8>),
+        ("64x128x16 4 warps", matmul::<64, 128, 16, 4>),
+        ("64x128x16 8 warps", matmul::<64, 128, 16, 8>),
+        ("64x128x32 4 warps", matmul::<64, 128, 32, 4>),
+        ("64x128x32 8 warps", matmul::<64, 128, 32, 8>),
+    ]
+}
+
+fn main() -> Result<()> {
+    let device = Device::best_for(matmul::TARGETS)?;
+    let stream = device.stream()?;
+    println!("on {device}");
+    let sizes = match support::sizes::<3>() {
+        Some([m, n, k]) => vec![[m, n, k]],
+        None if device.is_emulator() => vec![[256, 192, 128], [131, 77, 50]],
+        None => vec![[4096, 4096, 4096], [1024, 1000, 520], [131, 77, 50]],
+    };
+    let mut table = support::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
+    for [m, n, k] in sizes {
+        check(&stream, [m, n, k], &mut table)?;
+    }
+    table.print();
+    Ok(())
+}
+
+fn check(stream: &Stream, [m, n, k]: [usize; 3], table: &mut support::Table) -> Result<()> {
+    let scale = 1.0 / (k as f32).sqrt();
+    let a_host = support::random_f16(m * k, 1, scale);
+    let b_host = support::random_f16(k * n, 2, scale);
+    let (a, b) = (stream.upload(&a_host, [m, k])?, stream.upload(&b_host, [k, n])?);
+    let samples = support::reference(&a_host, &b_host, [m, n, k]);
+    let progress = support::progress(instances().len(), &format!("{m}x{n}x{k}"));
+    for (name, make) in instances() {
+        let mut c = stream.full([m, n], f16::NAN)?;
+        make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream)?;
+        let error = support::relative_error(&samples, &c.to_vec(stream)?, n);
+        let ms = support::median_ms(stream, || make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream))?;
+        let flops = 2.0 * m as f64 * n as f64 * k as f64;
+        table.row(&[
+            m.to_string(),
+            n.to_string(),
+            k.to_string(),
+            name.to_owned(),
+            format!("{error:.1e}"),
+            ms.map_or("-".to_owned(), |ms| format!("{ms:.4}")),
+            ms.map_or("-".to_owned(), |ms| format!("{:.1}", flops / ms * 1e-9)),
+        ]);
+        // Rounding the result to f16 alone costs up to 2^-11 of each value.
+        assert!(error < 1e-3, "{name} at {m}x{n}x{k}: relative error {error}");
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(())
+}

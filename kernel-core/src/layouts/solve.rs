@@ -1,0 +1,348 @@
+//! Gives every node of the graph its layout: anchors, in order of importance, and what spreads from them.
+
+use std::collections::VecDeque;
+
+use kernel_layout::{Dim, Form, Layout};
+use la_arena::ArenaMap;
+
+use super::LayoutProblem;
+use super::dots;
+use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
+use crate::ir::{Kernel, Op, Value};
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+/// Chooses all layouts; gives what the user pinned and cannot be.
+///
+/// Afterwards every node has a layout and every matrix product a form, whether or not there are problems.
+pub(super) fn solve(kernel: &Kernel, graph: &mut Graph) -> Vec<LayoutProblem> {
+    let mut solver = Solver { kernel, graph, queue: VecDeque::new() };
+    let mut problems = solver.pin();
+    solver.place_dots();
+    solver.place_operands();
+    solver.place_loads();
+    solver.place_effects();
+    solver.place_rest();
+    solver.finish_effects();
+    problems.extend(solver.check_dots());
+    problems
+}
+
+/// The layout that a user pinned a tile of registers to.
+fn pinned(pin: &Pin, shape: &[u32], warps: u32) -> Result<Layout, Box<LayoutProblem>> {
+    let (at, form) = (pin.at, pin.form.clone());
+    let impossible = |error| {
+        Box::new(LayoutProblem::Form { at, form: form.clone(), shape: shape.to_vec(), error })
+    };
+    let layout = form.to_layout(shape).map_err(impossible)?;
+    if [Dim::Offset, Dim::Row, Dim::Col].into_iter().any(|dim| layout.has_in(dim)) {
+        return Err(Box::new(LayoutProblem::NotRegisters { at, form }));
+    }
+    let blocks = layout.in_size(Dim::Block);
+    if blocks > 1 {
+        return Err(Box::new(LayoutProblem::Cluster { at, form, actual: blocks }));
+    }
+    let lanes = layout.in_size(Dim::Lane);
+    if lanes != LANES {
+        return Err(Box::new(LayoutProblem::Lanes { at, form, actual: lanes, required: LANES }));
+    }
+    let actual = layout.in_size(Dim::Warp);
+    if actual != warps {
+        return Err(Box::new(LayoutProblem::Warps { at, form, actual, required: warps }));
+    }
+    // Bases written by hand may list the dimensions in another order, or leave an empty one out.
+    let ins = [Dim::Register, Dim::Lane, Dim::Warp].map(|dim| (dim, layout.bases(dim).to_vec()));
+    Layout::new(ins.to_vec(), layout.outs().to_vec()).map_err(impossible)
+}
+
+struct Solver<'a> {
+    kernel: &'a Kernel,
+    graph: &'a mut Graph,
+    /// Nodes whose layout has not spread yet.
+    queue: VecDeque<Node>,
+}
+
+impl Solver<'_> {
+    fn assign(&mut self, node: Node, layout: Layout, form: Option<Form>) {
+        let data = &mut self.graph.nodes[node];
+        debug_assert!(data.layout.is_none(), "the first layout of a tile stays");
+        data.layout = Some(layout);
+        data.form = form;
+        self.queue.push_back(node);
+    }
+
+    fn is_open(&self, node: Node) -> bool {
+        self.graph.nodes[node].layout.is_none()
+    }
+
+    /// The node of a tile that has one layout which is not chosen yet.
+    fn open(&self, value: Value) -> Option<Node> {
+        self.graph.of.get(value).copied().filter(|&node| self.is_open(node))
+    }
+
+    fn accepts(&self, node: Node, layout: &Layout, form: Option<&Form>) -> bool {
+        match self.graph.nodes[node].role {
+            Role::Plain | Role::Reduced(_) => true,
+            Role::Load(access) => {
+                !self.graph.extent(node, self.kernel.warps).refuses(access, layout)
+            }
+            Role::Dot(at) => dots::accepts(self.kernel, &self.graph.dots[at], layout, form),
+        }
+    }
+
+    /// Spreads all layouts that are new along the edges, nearest first.
+    fn spread(&mut self) {
+        while let Some(from) = self.queue.pop_front() {
+            for (to, transfer) in self.graph.nodes[from].edges.clone() {
+                self.offer(from, to, &transfer);
+            }
+        }
+    }
+
+    fn offer(&mut self, from: Node, to: Node, transfer: &Transfer) {
+        let source = &self.graph.nodes[from];
+        let Some(layout) = source.layout.as_ref().filter(|_| self.is_open(to)) else { return };
+        let layout = transfer.apply(layout);
+        let form = source.form.clone().filter(|_| *transfer == Transfer::Same);
+        if self.accepts(to, &layout, form.as_ref()) {
+            self.assign(to, layout, form);
+        }
+    }
+
+    /// All pins come before anything spreads: none of them gives way.
+    fn pin(&mut self) -> Vec<LayoutProblem> {
+        let mut problems = Vec::new();
+        for at in 0..self.graph.pins.len() {
+            let pin = &self.graph.pins[at];
+            let (node, form) = (pin.node, pin.form.clone());
+            match pinned(pin, &self.graph.nodes[node].shape, self.kernel.warps) {
+                Ok(layout) => self.assign(node, layout, Some(form)),
+                Err(problem) => {
+                    problems.push(*problem);
+                    let layout = self.graph.extent(node, self.kernel.warps).by_rows(None);
+                    self.assign(node, layout, None);
+                }
+            }
+        }
+        self.spread();
+        problems
+    }
+
+    fn place_dots(&mut self) {
+        let chained = dots::chained(self.graph);
+        for (at, chained) in chained.into_iter().enumerate() {
+            let dot = &self.graph.dots[at];
+            let data = &self.graph.nodes[dot.node];
+            let given = data
+                .layout
+                .as_ref()
+                .and_then(|layout| dots::form_of(self.kernel, dot, layout, data.form.as_ref()));
+            let form = given
+                .or_else(|| self.form_from_operands(at))
+                .unwrap_or_else(|| dots::choose(self.kernel, dot, chained));
+            let node = dot.node;
+            if self.is_open(node) {
+                let layout = form
+                    .to_layout(&self.graph.nodes[node].shape)
+                    .expect("a form chosen for this shape");
+                self.assign(node, layout, Some(form.clone()));
+                self.spread();
+            }
+            self.graph.dots[at].form = Some(form);
+        }
+    }
+
+    /// The form of the result that an operand was pinned for.
+    fn form_from_operands(&self, at: usize) -> Option<Form> {
+        let dot = &self.graph.dots[at];
+        let shape = &self.graph.nodes[dot.node].shape;
+        dot.args[..2].iter().find_map(|&operand| {
+            let Some(Recipe { op: Op::ToLayout(Form::DotOperand { parent, .. }), .. }) =
+                self.graph.makers.get(operand)
+            else {
+                return None;
+            };
+            let layout = parent.to_layout(shape).ok()?;
+            let warps = layout.in_size(Dim::Warp) == self.kernel.warps;
+            dots::form_of(self.kernel, dot, &layout, Some(parent)).filter(|_| warps)
+        })
+    }
+
+    fn place_operands(&mut self) {
+        for at in 0..self.graph.dots.len() {
+            for index in 0..2 {
+                let dot = &self.graph.dots[at];
+                let Some(node) = self.open(dot.args[index as usize]) else { continue };
+                if self.comes_from_memory(node) {
+                    continue;
+                }
+                let form = dot.form.as_ref().expect("place_dots gives every product a form");
+                let layout = dots::operand_layout(self.kernel, dot, index, form);
+                self.assign(node, layout, None);
+                self.spread();
+            }
+        }
+    }
+
+    /// The tiles that would get the layout that a tile gets, itself among them.
+    fn followers(&self, start: Node) -> Vec<Node> {
+        let mut seen: ArenaMap<Node, ()> = ArenaMap::default();
+        let mut open = vec![start];
+        let mut found = Vec::new();
+        while let Some(node) = open.pop() {
+            if !self.is_open(node) || seen.insert(node, ()).is_some() {
+                continue;
+            }
+            found.push(node);
+            let same = |(_, transfer): &&(Node, Transfer)| *transfer == Transfer::Same;
+            open.extend(self.graph.nodes[node].edges.iter().filter(same).map(|(to, _)| *to));
+        }
+        found
+    }
+
+    /// Whether a load from global memory would get the layout that a tile gets.
+    fn comes_from_memory(&self, tile: Node) -> bool {
+        self.followers(tile)
+            .into_iter()
+            .any(|node| matches!(self.graph.nodes[node].role, Role::Load(_)))
+    }
+
+    /// An axis that is reduced in a tile that would get the layout that a tile gets.
+    fn reduced(&self, tile: Node) -> Option<u32> {
+        self.followers(tile).into_iter().find_map(|node| match self.graph.nodes[node].role {
+            Role::Reduced(axis) => Some(axis),
+            Role::Plain | Role::Load(_) | Role::Dot(_) => None,
+        })
+    }
+
+    fn place_loads(&mut self) {
+        self.read_pinned_vectors();
+        let mut loads = self.graph.loads.clone();
+        let warps = self.kernel.warps;
+        // The sort is stable: of equal loads the first in the program comes first.
+        loads.sort_by_key(|&node| std::cmp::Reverse(self.graph.extent(node, warps).bytes()));
+        for node in loads {
+            if let (true, Role::Load(access)) = (self.is_open(node), self.graph.nodes[node].role) {
+                let layout = self.graph.extent(node, warps).coalesced(access, self.reduced(node));
+                self.assign(node, layout, None);
+                self.spread();
+            }
+        }
+    }
+
+    /// A vector that is loaded only to be given a pinned layout is loaded in that layout: it is short, so several threads
+    /// reading the same is cheaper than an exchange between them.
+    fn read_pinned_vectors(&mut self) {
+        for at in 0..self.graph.pins.len() {
+            let Pin { node: pinned, operand, .. } = self.graph.pins[at];
+            let Some(node) = self.open(operand) else { continue };
+            let data = &self.graph.nodes[node];
+            let once = self.graph.uses.get(operand) == Some(&1);
+            if once && data.shape.len() == 1 && matches!(data.role, Role::Load(_)) {
+                self.offer(pinned, node, &Transfer::Same);
+            }
+        }
+        self.spread();
+    }
+
+    fn place_effects(&mut self) {
+        for at in 0..self.graph.effects.len() {
+            let effect = &self.graph.effects[at];
+            let (node, Some(access)) = (effect.node, effect.access) else { continue };
+            let extent = self.graph.extent(node, self.kernel.warps);
+            let given = effect.tiles.iter().find_map(|&tile| self.graph.layout(tile));
+            let layout = match given {
+                Some(layout) if !extent.refuses(access, layout) => layout.clone(),
+                Some(_) | None => extent.coalesced(access, None),
+            };
+            self.assign(node, layout, None);
+            self.spread();
+        }
+    }
+
+    fn place_rest(&mut self) {
+        let warps = self.kernel.warps;
+        let effects: ArenaMap<Node, ()> =
+            self.graph.effects.iter().map(|effect| (effect.node, ())).collect();
+        let mut rest: Vec<Node> = self.graph.nodes.iter().map(|(node, _)| node).collect();
+        rest.retain(|&node| !effects.contains_idx(node));
+        rest.sort_by_key(|&node| std::cmp::Reverse(self.graph.extent(node, warps).bytes()));
+        self.spread_weakly();
+        for node in rest {
+            if self.is_open(node) {
+                let layout = self.graph.extent(node, warps).by_rows(self.reduced(node));
+                self.assign(node, layout, None);
+                self.spread();
+                self.spread_weakly();
+            }
+        }
+    }
+
+    fn spread_weakly(&mut self) {
+        for (from, to, transfer) in self.graph.weak.clone() {
+            self.offer(from, to, &transfer);
+            self.spread();
+        }
+    }
+
+    /// What does not access global memory takes its operand as it is.
+    fn finish_effects(&mut self) {
+        for at in 0..self.graph.effects.len() {
+            let effect = &self.graph.effects[at];
+            let node = effect.node;
+            if self.is_open(node) {
+                let given = self.graph.layout(effect.tiles[0]).cloned();
+                let layout = given
+                    .unwrap_or_else(|| self.graph.extent(node, self.kernel.warps).by_rows(None));
+                self.assign(node, layout, None);
+            }
+        }
+        self.queue.clear();
+    }
+
+    /// Operands and accumulators of matrix products that the user pinned to what the product cannot use.
+    fn check_dots(&self) -> Vec<LayoutProblem> {
+        let mut problems = Vec::new();
+        let pinned_at = |value: Value| {
+            let node = self.graph.of.get(value)?;
+            self.graph.pins.iter().find(|pin| pin.node == *node).map(|pin| pin.at)
+        };
+        for dot in &self.graph.dots {
+            let result = dot.form.as_ref().expect("place_dots gives every product a form");
+            for index in 0..2 {
+                let operand = dot.args[index as usize];
+                let Some(pinned_at) = pinned_at(operand) else { continue };
+                let actual = self.graph.layout(operand).expect("all nodes have layouts").clone();
+                let required = dots::operand_layout(self.kernel, dot, index, result);
+                if actual != required {
+                    let form = dots::operand_form(self.kernel, dot, index, result);
+                    problems.push(LayoutProblem::DotOperand {
+                        at: dot.at,
+                        index,
+                        pinned_at,
+                        actual,
+                        required,
+                        form,
+                    });
+                }
+            }
+            let accumulator = dot.args[2];
+            let Some(pinned_at) = pinned_at(accumulator) else { continue };
+            let actual = self.graph.layout(accumulator).expect("all nodes have layouts").clone();
+            let required =
+                self.graph.nodes[dot.node].layout.clone().expect("all nodes have layouts");
+            if actual != required {
+                let form = result.clone();
+                problems.push(LayoutProblem::DotAccumulator {
+                    at: dot.at,
+                    pinned_at,
+                    actual,
+                    required,
+                    form,
+                });
+            }
+        }
+        problems
+    }
+}

@@ -1,0 +1,1 @@
+//! Layouts that the user pinned.

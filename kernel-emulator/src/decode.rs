@@ -1,0 +1,383 @@
+//! From a parsed module to [`Code`]: each entry once, with the functions that it calls.
+//!
+//! Every modifier and operand of an instruction must be accounted for; whatever is left over is a
+//! named error, never a skip.
+
+mod arith;
+mod async_copy;
+mod barrier;
+mod compare;
+mod control;
+mod convert;
+mod joins;
+pub(crate) mod layout;
+mod matrix;
+mod memory;
+mod moves;
+mod operands;
+
+use std::collections::BTreeMap;
+
+use kernel_ptx::{Function, Instruction, Modifier, Module, Opcode, Operand, Statement, Symbol};
+
+use crate::code::{Code, D, Inst, Op, Origin, P, Q, Slot, W};
+use layout::{Frame, Layout, param_offsets};
+use operands::{Decoded, Modifiers, Presets, Scope};
+
+/// An instruction, or a declaration, that cannot be executed.
+#[derive(Clone, Debug)]
+pub(crate) struct DecodeError {
+    /// Line of the text.
+    pub(crate) line: u32,
+    /// The opcode with its modifiers, or the declaration.
+    pub(crate) what: String,
+    pub(crate) problem: String,
+}
+
+/// Decodes the entry at an index of the module's functions.
+pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> {
+    let whole = |problem: String| DecodeError {
+        line: 0,
+        what: module.functions[index].name.clone(),
+        problem,
+    };
+    let functions = reachable(module, index)?;
+    let mut code = Code::default();
+    let mut layout = Layout::default();
+    let mut presets = Presets::default();
+    code.param_bytes = param_offsets(&module.functions[index].params).map_err(whole)?.1;
+    let mut slots = Vec::new();
+    let mut frames = Vec::new();
+    for &f in &functions {
+        let function = &module.functions[f];
+        slots.push(assign(function, &mut code));
+        frames.push(layout.frame(function).map_err(whole)?);
+    }
+    let mut starts = Vec::new();
+    for (i, &f) in functions.iter().enumerate() {
+        let function = &module.functions[f];
+        starts.push(code.insts.len());
+        let callees = Callees { module, functions: &functions, slots: &slots, frames: &frames };
+        let scope = Scope {
+            module,
+            function,
+            slots: &slots[i],
+            frame: &frames[i],
+            layout: &mut layout,
+            presets: &mut presets,
+            code: &mut code,
+        };
+        body(scope, &callees)?;
+    }
+    let mut joins = Vec::new();
+    for (i, &start) in starts.iter().enumerate() {
+        let end = starts.get(i + 1).copied().unwrap_or(code.insts.len());
+        joins.append(&mut joins::joins(&code.insts, start, end));
+    }
+    for inst in &mut code.insts {
+        if let Op::Call(call) = &mut inst.op {
+            call.target = offset(starts[call.target as usize]);
+        }
+    }
+    code.joins = joins;
+    code.local_bytes = layout.local_bytes;
+    code.static_shared_bytes = layout.shared_bytes;
+    code.constants = (0u32..)
+        .zip(&module.variables)
+        .filter(|(_, v)| v.space == kernel_ptx::Space::Const)
+        .map(|(i, v)| (i, layout::variable_bytes(v)))
+        .collect();
+    Ok(code)
+}
+
+fn offset(index: usize) -> u32 {
+    u32::try_from(index).expect("code is smaller than 4 G instructions")
+}
+
+/// What a call needs to know of the functions of the entry.
+struct Callees<'m> {
+    module: &'m Module,
+    /// Indices into the module, in the order of the code.
+    functions: &'m [usize],
+    slots: &'m [Vec<Slot>],
+    frames: &'m [Frame],
+}
+
+/// The function that an instruction calls.
+fn callee(instruction: &Instruction) -> Option<&str> {
+    let operands = instruction.operands.iter();
+    operands
+        .filter_map(|operand| match operand {
+            Operand::Symbol(Symbol::Function(name), _) => Some(name.as_str()),
+            _ => None,
+        })
+        .next()
+}
+
+/// The functions that an entry can reach, itself first. None may reach itself.
+fn reachable(module: &Module, entry: usize) -> Result<Vec<usize>, DecodeError> {
+    let mut order = Vec::new();
+    let mut path = Vec::new();
+    visit(module, entry, &mut order, &mut path)?;
+    order.reverse();
+    Ok(order)
+}
+
+fn visit(
+    module: &Module,
+    index: usize,
+    order: &mut Vec<usize>,
+    path: &mut Vec<usize>,
+) -> Result<(), DecodeError> {
+    path.push(index);
+    for statement in module.functions[index].body.iter().flatten() {
+        let Statement::Instruction(instruction) = statement else { continue };
+        if instruction.opcode != Opcode::Call {
+            continue;
+        }
+        let Some(name) = callee(instruction) else { continue };
+        // A declaration and a definition may both be there.
+        let definition =
+            module.functions.iter().position(|f| f.name == name && f.body.is_some());
+        let Some(definition) = definition else { continue };
+        if path.contains(&definition) {
+            return Err(DecodeError {
+                line: instruction.line,
+                what: text(instruction),
+                problem: format!("`{name}` calls itself, and recursion is not modelled"),
+            });
+        }
+        if !order.contains(&definition) {
+            visit(module, definition, order, path)?;
+        }
+    }
+    path.pop();
+    order.push(index);
+    Ok(())
+}
+
+/// Gives every register of a function a slot.
+fn assign(function: &Function, code: &mut Code) -> Vec<Slot> {
+    let mut slots = Vec::with_capacity(function.registers.len());
+    for register in &function.registers {
+        let (count, names, slot): (&mut u32, usize, fn(u32) -> Slot) = match register.ty.bits() {
+            1 => (&mut code.preds, 3, |i| Slot::P(P(i))),
+            ..=32 => (&mut code.words, 0, |i| Slot::W(W(i))),
+            ..=64 => (&mut code.doubles, 1, |i| Slot::D(D(i))),
+            _ => (&mut code.quads, 2, |i| Slot::Q(Q(i))),
+        };
+        slots.push(slot(*count));
+        *count += 1;
+        code.names[names].push(register.name.clone().unwrap_or_default());
+    }
+    slots
+}
+
+/// Decodes the body of one function onto the end of the code.
+fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> {
+    let function = scope.function;
+    let start = scope.code.insts.len();
+    let mut labels: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut source = (0, 0, 0);
+    // A `ret` before the end of a function branches to the one at its end, so that lanes which
+    // return from different places meet there.
+    let epilogue = u32::MAX;
+    for statement in function.body.iter().flatten() {
+        match statement {
+            Statement::Label(label) => {
+                labels.insert(label.0, offset(scope.code.insts.len()));
+            }
+            Statement::Location { file, line, column } => source = (*file, *line, *column),
+            Statement::Pragma(_) => {}
+            Statement::Instruction(inst) => {
+                let error =
+                    |problem| DecodeError { line: inst.line, what: text(inst), problem };
+                let op = instruction(&mut scope, inst, callees, epilogue).map_err(error)?;
+                let guard = match inst.guard {
+                    None => None,
+                    Some(guard) => {
+                        let operand = if guard.negated {
+                            Operand::Not(guard.predicate)
+                        } else {
+                            Operand::Reg(guard.predicate)
+                        };
+                        Some(scope.pred(&operand).map_err(error)?)
+                    }
+                };
+                let class = op.class();
+                scope.code.insts.push(Inst { guard, class, op });
+                scope.code.origins.push(Origin { line: inst.line, source });
+            }
+        }
+    }
+    labels.insert(epilogue, offset(scope.code.insts.len()));
+    let op = if function.is_entry { Op::Exit } else { Op::Ret };
+    scope.code.insts.push(Inst { guard: None, class: op.class(), op });
+    let line = scope.code.origins.last().map_or(0, |origin| origin.line);
+    scope.code.origins.push(Origin { line, source });
+    let find = |label: u32| {
+        labels.get(&label).copied().ok_or_else(|| DecodeError {
+            line,
+            what: function.name.clone(),
+            problem: format!("label `{}` is nowhere", function.labels[label as usize]),
+        })
+    };
+    for inst in &mut scope.code.insts[start..] {
+        if let Op::Bra { target } = &mut inst.op {
+            *target = find(*target)?;
+        } else if let Op::BrxIdx { targets, .. } = &mut inst.op {
+            for target in targets {
+                *target = find(*target)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An instruction's opcode and modifiers.
+fn text(instruction: &Instruction) -> String {
+    let mut text = instruction.opcode.text().to_owned();
+    for modifier in &instruction.modifiers {
+        text.push('.');
+        text.push_str(match modifier {
+            Modifier::Type(ty) => ty.text(),
+            Modifier::Space(space) => space.text(),
+            Modifier::Word(word) => word.text(),
+        });
+    }
+    text
+}
+
+/// Decodes one instruction.
+fn instruction(
+    scope: &mut Scope<'_>,
+    inst: &Instruction,
+    callees: &Callees<'_>,
+    epilogue: u32,
+) -> Decoded<Op> {
+    let mut mods = Modifiers::new(inst);
+    let m = &mut mods;
+    let ops = inst.operands.as_slice();
+    let op = match inst.opcode {
+        Opcode::Add => arith::add(scope, m, ops, false)?,
+        Opcode::Sub => arith::add(scope, m, ops, true)?,
+        Opcode::Addc => arith::carry(scope, m, ops, false)?,
+        Opcode::Subc => arith::carry(scope, m, ops, true)?,
+        Opcode::Mul => arith::mul(scope, m, ops)?,
+        Opcode::Mad => arith::mad(scope, m, ops, false)?,
+        Opcode::Madc => arith::mad(scope, m, ops, true)?,
+        Opcode::Mul24 => arith::mul24(scope, m, ops)?,
+        Opcode::Mad24 => arith::mad24(scope, m, ops)?,
+        Opcode::Fma => arith::fma(scope, m, ops)?,
+        Opcode::Div => arith::div(scope, m, ops)?,
+        Opcode::Rem => arith::rem(scope, m, ops)?,
+        Opcode::Min => arith::min_max(scope, m, ops, false)?,
+        Opcode::Max => arith::min_max(scope, m, ops, true)?,
+        Opcode::Abs => arith::abs(scope, m, ops)?,
+        Opcode::Neg => arith::neg(scope, m, ops)?,
+        Opcode::Sad => arith::sad(scope, m, ops)?,
+        Opcode::Copysign => arith::copysign(scope, m, ops)?,
+        Opcode::Rcp | Opcode::Sqrt | Opcode::Rsqrt => arith::root(scope, m, ops, inst.opcode)?,
+        Opcode::Sin | Opcode::Cos | Opcode::Lg2 | Opcode::Ex2 | Opcode::Tanh => {
+            arith::transcendental(scope, m, ops, inst.opcode)?
+        }
+        Opcode::And | Opcode::Or | Opcode::Xor => arith::logic(scope, m, ops, inst.opcode)?,
+        Opcode::Not => arith::not(scope, m, ops)?,
+        Opcode::Cnot => arith::cnot(scope, m, ops)?,
+        Opcode::Shl => arith::shl(scope, m, ops)?,
+        Opcode::Shr => arith::shr(scope, m, ops)?,
+        Opcode::Shf => arith::shf(scope, m, ops)?,
+        Opcode::Lop3 => arith::lop3(scope, m, ops)?,
+        Opcode::Prmt => arith::prmt(scope, m, ops)?,
+        Opcode::Popc | Opcode::Clz | Opcode::Brev => arith::bits(scope, m, ops, inst.opcode)?,
+        Opcode::Bfind => arith::bfind(scope, m, ops)?,
+        Opcode::Bfe => arith::bfe(scope, m, ops)?,
+        Opcode::Bfi => arith::bfi(scope, m, ops)?,
+        Opcode::Fns => arith::fns(scope, m, ops)?,
+        Opcode::Bmsk => arith::bmsk(scope, m, ops)?,
+        Opcode::Szext => arith::szext(scope, m, ops)?,
+        Opcode::Dp4a => arith::dp4a(scope, m, ops)?,
+        Opcode::Dp2a => arith::dp2a(scope, m, ops)?,
+        Opcode::Setp => compare::setp(scope, m, ops)?,
+        Opcode::Set => compare::set(scope, m, ops)?,
+        Opcode::Selp => compare::selp(scope, m, ops)?,
+        Opcode::Slct => compare::slct(scope, m, ops)?,
+        Opcode::Testp => compare::testp(scope, m, ops)?,
+        Opcode::Mov => moves::mov(scope, m, ops)?,
+        Opcode::Cvt => convert::cvt(scope, m, ops)?,
+        Opcode::Cvta => moves::cvta(scope, m, ops)?,
+        Opcode::Isspacep => moves::isspacep(scope, m, ops)?,
+        Opcode::Mapa => moves::mapa(scope, m, ops)?,
+        Opcode::Getctarank => moves::getctarank(scope, m, ops)?,
+        Opcode::Ld | Opcode::Ldu => memory::ld(scope, m, ops)?,
+        Opcode::St => memory::st(scope, m, ops)?,
+        Opcode::Atom => memory::atom(scope, m, ops, true)?,
+        Opcode::Red => memory::atom(scope, m, ops, false)?,
+        Opcode::Prefetch | Opcode::Prefetchu | Opcode::Discard | Opcode::Applypriority => {
+            memory::hint(m)
+        }
+        Opcode::Createpolicy => memory::createpolicy(scope, m, ops)?,
+        Opcode::Cp => async_copy::cp(scope, m, ops)?,
+        Opcode::Ldmatrix => matrix::ldmatrix(scope, m, ops)?,
+        Opcode::Stmatrix => matrix::stmatrix(scope, m, ops)?,
+        Opcode::Movmatrix => matrix::movmatrix(scope, m, ops)?,
+        Opcode::Mma => matrix::mma(scope, m, ops)?,
+        Opcode::Bar | Opcode::Barrier => barrier::bar(scope, m, ops, inst.opcode)?,
+        Opcode::Mbarrier => barrier::mbarrier(scope, m, ops)?,
+        Opcode::Membar | Opcode::Fence => barrier::fence(m)?,
+        Opcode::Shfl => control::shfl(scope, m, ops)?,
+        Opcode::Vote => control::vote(scope, m, ops)?,
+        Opcode::Match => control::match_(scope, m, ops)?,
+        Opcode::Redux => control::redux(scope, m, ops)?,
+        Opcode::Activemask => control::activemask(scope, m, ops)?,
+        Opcode::Elect => control::elect(scope, m, ops)?,
+        Opcode::Bra => control::bra(m, ops)?,
+        Opcode::Brx => control::brx(scope, m, ops)?,
+        Opcode::Call => control::call(scope, m, ops, callees)?,
+        Opcode::Ret => {
+            m.ignore(&[kernel_ptx::Word::Uni]);
+            if scope.function.is_entry { Op::Exit } else { Op::Bra { target: epilogue } }
+        }
+        Opcode::Exit => Op::Exit,
+        Opcode::Trap => Op::Trap { breakpoint: false },
+        Opcode::Brkpt => Op::Trap { breakpoint: true },
+        Opcode::Nanosleep => {
+            m.next_type();
+            Op::Nanosleep
+        }
+        Opcode::Pmevent => {
+            m.ignore(&[kernel_ptx::Word::Mask]);
+            Op::Hint
+        }
+        Opcode::Setmaxnreg => {
+            use kernel_ptx::Word;
+            m.next_type();
+            m.ignore(&[Word::Inc, Word::Dec, Word::Sync, Word::Aligned]);
+            Op::Hint
+        }
+        Opcode::Griddepcontrol => {
+            use kernel_ptx::Word;
+            m.ignore(&[Word::Wait, Word::LaunchDependents]);
+            Op::Hint
+        }
+        Opcode::Alloca
+        | Opcode::Clusterlaunchcontrol
+        | Opcode::Istypep
+        | Opcode::Multimem
+        | Opcode::Stackrestore
+        | Opcode::Stacksave
+        | Opcode::Tcgen05
+        | Opcode::Tensormap
+        | Opcode::Wgmma
+        | Opcode::Wmma => return Err("the instruction is not modelled".to_owned()),
+    };
+    mods.finish()?;
+    Ok(op)
+}
+
+/// Checks the number of operands.
+fn count<'o, const N: usize>(operands: &'o [Operand]) -> Decoded<&'o [Operand; N]> {
+    operands
+        .try_into()
+        .map_err(|_| format!("{} operands where {N} are needed", operands.len()))
+}

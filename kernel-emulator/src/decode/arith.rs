@@ -1,0 +1,794 @@
+//! Arithmetic, logic, shifts and bit fields.
+
+use kernel_ptx::{Opcode, Operand, Type, Word};
+
+use super::count;
+use super::operands::{Decoded, Modifiers, Scope};
+use crate::code::ops::{BitField, Carry, CarryKind};
+use crate::code::{
+    CountOp, D1, D2, D3, IntBinary, IntTernary, Lop3Pred, NarrowBinary, NarrowTernary,
+    NarrowUnary, Op, ShiftOp, W1, W2, W3,
+};
+use crate::numeric::format::Round;
+use crate::numeric::integer::{Int, Permute, Range};
+use crate::numeric::narrow::Half;
+use crate::numeric::scalar::{Clamp, Extreme, Mode, Selection};
+
+/// An arithmetic type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    Int(Int),
+    /// Two 16-bit integers.
+    IntPair(Int),
+    F32,
+    F32Pair,
+    F64,
+    Half(Half),
+    HalfPair(Half),
+}
+
+/// What a type means to arithmetic.
+pub(super) fn arithmetic(ty: Type) -> Decoded<Arithmetic> {
+    let table = [
+        (Type::U8, Arithmetic::Int(Int::U8)),
+        (Type::S8, Arithmetic::Int(Int::S8)),
+        (Type::U16, Arithmetic::Int(Int::U16)),
+        (Type::S16, Arithmetic::Int(Int::S16)),
+        (Type::U32, Arithmetic::Int(Int::U32)),
+        (Type::S32, Arithmetic::Int(Int::S32)),
+        (Type::U64, Arithmetic::Int(Int::U64)),
+        (Type::S64, Arithmetic::Int(Int::S64)),
+        (Type::U16x2, Arithmetic::IntPair(Int::U16)),
+        (Type::S16x2, Arithmetic::IntPair(Int::S16)),
+        (Type::F32, Arithmetic::F32),
+        (Type::F32x2, Arithmetic::F32Pair),
+        (Type::F64, Arithmetic::F64),
+        (Type::F16, Arithmetic::Half(Half::F16)),
+        (Type::Bf16, Arithmetic::Half(Half::Bf16)),
+        (Type::F16x2, Arithmetic::HalfPair(Half::F16)),
+        (Type::Bf16x2, Arithmetic::HalfPair(Half::Bf16)),
+        (Type::B16, Arithmetic::Int(Int::U16)),
+        (Type::B32, Arithmetic::Int(Int::U32)),
+        (Type::B64, Arithmetic::Int(Int::U64)),
+    ];
+    let found = table.iter().find(|(t, _)| *t == ty);
+    found.map(|(_, a)| *a).ok_or_else(|| format!("no arithmetic on `.{}`", ty.text()))
+}
+
+fn no<T>(ty: Arithmetic) -> Decoded<T> {
+    Err(format!("the type is not modelled for this instruction ({ty:?})"))
+}
+
+/// An integer type.
+fn int(m: &mut Modifiers) -> Decoded<Int> {
+    match arithmetic(m.ty()?)? {
+        Arithmetic::Int(ty) => Ok(ty),
+        other => no(other),
+    }
+}
+
+/// `.rn`, `.rz`, `.rm`, `.rp`.
+pub(super) fn round(m: &mut Modifiers) -> Option<Round> {
+    m.one_of(&[
+        (Word::Rn, Round::NearestEven),
+        (Word::Rz, Round::Zero),
+        (Word::Rm, Round::Down),
+        (Word::Rp, Round::Up),
+    ])
+}
+
+/// Rounding, `.ftz`, `.sat`.
+fn mode(m: &mut Modifiers) -> Mode {
+    let round = round(m).unwrap_or(Round::NearestEven);
+    let flush = m.word(Word::Ftz);
+    let clamp = if m.word(Word::Sat) {
+        Clamp::Unit
+    } else if m.word(Word::Relu) {
+        Clamp::Relu
+    } else {
+        Clamp::None
+    };
+    Mode { round, flush, clamp }
+}
+
+/// f64 arithmetic knows rounding only.
+fn only_round(mode: Mode) -> Decoded<Round> {
+    if mode == (Mode { round: mode.round, ..Mode::RN }) {
+        Ok(mode.round)
+    } else {
+        Err("`.ftz`, `.sat` and `.relu` are not for `.f64`".to_owned())
+    }
+}
+
+fn w1(s: &mut Scope<'_>, op: W1, ops: &[Operand], narrow: bool) -> Decoded<Op> {
+    let [d, a] = count(ops)?;
+    let a = if narrow { s.h(a)? } else { s.w(a)? };
+    Ok(Op::W1 { op, d: s.dest_w(d)?, a })
+}
+
+fn w2(s: &mut Scope<'_>, op: W2, ops: &[Operand], narrow: bool) -> Decoded<Op> {
+    let [d, a, b] = count(ops)?;
+    let (a, b) = if narrow { (s.h(a)?, s.h(b)?) } else { (s.w(a)?, s.w(b)?) };
+    Ok(Op::W2 { op, d: s.dest_w(d)?, a, b })
+}
+
+fn w3(s: &mut Scope<'_>, op: W3, ops: &[Operand], narrow: bool) -> Decoded<Op> {
+    let [d, a, b, c] = count(ops)?;
+    let (a, b, c) =
+        if narrow { (s.h(a)?, s.h(b)?, s.h(c)?) } else { (s.w(a)?, s.w(b)?, s.w(c)?) };
+    Ok(Op::W3 { op, d: s.dest_w(d)?, a, b, c })
+}
+
+fn d1(s: &mut Scope<'_>, op: D1, ops: &[Operand]) -> Decoded<Op> {
+    let [d, a] = count(ops)?;
+    Ok(Op::D1 { op, d: s.dest_d(d)?, a: s.d(a)? })
+}
+
+fn d2(s: &mut Scope<'_>, op: D2, ops: &[Operand]) -> Decoded<Op> {
+    let [d, a, b] = count(ops)?;
+    Ok(Op::D2 { op, d: s.dest_d(d)?, a: s.d(a)?, b: s.d(b)? })
+}
+
+fn d3(s: &mut Scope<'_>, op: D3, ops: &[Operand]) -> Decoded<Op> {
+    let [d, a, b, c] = count(ops)?;
+    Ok(Op::D3 { op, d: s.dest_d(d)?, a: s.d(a)?, b: s.d(b)?, c: s.d(c)? })
+}
+
+/// A binary integer operation of any width.
+fn int2(s: &mut Scope<'_>, op: IntBinary, ty: Int, ops: &[Operand]) -> Decoded<Op> {
+    let wide = op == IntBinary::MulWide;
+    let fast = match (op, ty) {
+        (IntBinary::Add, Int::U32 | Int::S32) => Some(W2::Add),
+        (IntBinary::Sub, Int::U32 | Int::S32) => Some(W2::Sub),
+        (IntBinary::MulLo, Int::U32 | Int::S32) => Some(W2::Mul),
+        (IntBinary::MulHi, Int::S32) => Some(W2::MulHiS),
+        (IntBinary::MulHi, Int::U32) => Some(W2::MulHiU),
+        (IntBinary::Min, Int::S32) => Some(W2::MinS),
+        (IntBinary::Min, Int::U32) => Some(W2::MinU),
+        (IntBinary::Max, Int::S32) => Some(W2::MaxS),
+        (IntBinary::Max, Int::U32) => Some(W2::MaxU),
+        _ => None,
+    };
+    if let Some(fast) = fast {
+        return w2(s, fast, ops, false);
+    }
+    match ty.bits() {
+        64 if wide => Err("`.wide` is for 16 and 32 bits".to_owned()),
+        64 => {
+            let op = match op {
+                IntBinary::Add => D2::Add,
+                IntBinary::Sub => D2::Sub,
+                IntBinary::MulLo => D2::Mul,
+                IntBinary::MulHi
+                | IntBinary::MulWide
+                | IntBinary::Div
+                | IntBinary::Rem
+                | IntBinary::Min
+                | IntBinary::Max => D2::Int(op, ty),
+            };
+            d2(s, op, ops)
+        }
+        32 if wide => {
+            let [d, a, b] = count(ops)?;
+            let (a, b) = (s.w(a)?, s.w(b)?);
+            Ok(Op::Wide { signed: ty.is_signed(), d: s.dest_d(d)?, a, b, c: None })
+        }
+        32 => w2(s, W2::Int(op, ty), ops, false),
+        _ => w2(s, W2::Int(op, ty), ops, true),
+    }
+}
+
+fn int3(s: &mut Scope<'_>, op: IntTernary, ty: Int, ops: &[Operand]) -> Decoded<Op> {
+    match (ty.bits(), op) {
+        (64, IntTernary::MadWide) => Err("`.wide` is for 16 and 32 bits".to_owned()),
+        (64, _) => d3(s, D3::Int(op, ty), ops),
+        (32, IntTernary::MadWide) => {
+            let [d, a, b, c] = count(ops)?;
+            let (a, b, c) = (s.w(a)?, s.w(b)?, s.d(c)?);
+            Ok(Op::Wide { signed: ty.is_signed(), d: s.dest_d(d)?, a, b, c: Some(c) })
+        }
+        (32, IntTernary::MadLo) => w3(s, W3::Mad, ops, false),
+        (32, _) => w3(s, W3::Int(op, ty), ops, false),
+        (_, IntTernary::MadWide) => {
+            let [d, a, b, c] = count(ops)?;
+            let (a, b, c) = (s.h(a)?, s.h(b)?, s.w(c)?);
+            Ok(Op::W3 { op: W3::Int(op, ty), d: s.dest_w(d)?, a, b, c })
+        }
+        _ => w3(s, W3::Int(op, ty), ops, true),
+    }
+}
+
+/// `add`, `sub`.
+pub(super) fn add(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    sub: bool,
+) -> Decoded<Op> {
+    if m.word(Word::Cc) {
+        return carry_op(s, m, ops, sub, (false, true));
+    }
+    let mode = mode(m);
+    let first = m.ty()?;
+    let second = m.next_type();
+    match (arithmetic(first)?, second) {
+        // `add.f32.f16`: a narrow operand, widened without error.
+        (Arithmetic::F32, Some(_)) => Err("mixed precision is not modelled".to_owned()),
+        (_, Some(_)) => Err("a second type".to_owned()),
+        (Arithmetic::Int(Int::S32), None) if mode.clamp == Clamp::Unit => {
+            w2(s, if sub { W2::SubSat } else { W2::AddSat }, ops, false)
+        }
+        (Arithmetic::Int(ty), None) if mode == Mode::RN => {
+            int2(s, if sub { IntBinary::Sub } else { IntBinary::Add }, ty, ops)
+        }
+        (Arithmetic::IntPair(ty), None) if mode == Mode::RN => {
+            let op = if sub { IntBinary::Sub } else { IntBinary::Add };
+            w2(s, W2::Pair { op, ty, relu: false }, ops, false)
+        }
+        (Arithmetic::F32, None) => {
+            w2(s, if sub { W2::FSub(mode) } else { W2::FAdd(mode) }, ops, false)
+        }
+        (Arithmetic::F32Pair, None) => {
+            d2(s, if sub { D2::PairSub(mode) } else { D2::PairAdd(mode) }, ops)
+        }
+        (Arithmetic::F64, None) => {
+            let round = only_round(mode)?;
+            d2(s, if sub { D2::FSub(round) } else { D2::FAdd(round) }, ops)
+        }
+        (Arithmetic::Half(half), None) => {
+            let op = if sub { NarrowBinary::Sub(mode) } else { NarrowBinary::Add(mode) };
+            w2(s, W2::Half(half, op), ops, true)
+        }
+        (Arithmetic::HalfPair(half), None) => {
+            let op = if sub { NarrowBinary::Sub(mode) } else { NarrowBinary::Add(mode) };
+            w2(s, W2::Half2(half, op), ops, false)
+        }
+        (ty @ (Arithmetic::Int(_) | Arithmetic::IntPair(_)), None) => no(ty),
+    }
+}
+
+/// `addc`, `subc`.
+pub(super) fn carry(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    sub: bool,
+) -> Decoded<Op> {
+    let write = m.word(Word::Cc);
+    carry_op(s, m, ops, sub, (true, write))
+}
+
+fn carry_op(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    sub: bool,
+    (read, write): (bool, bool),
+) -> Decoded<Op> {
+    let ty = int(m)?;
+    let [d, a, b] = count(ops)?;
+    let bits = ty.bits();
+    Ok(Op::Carry(Box::new(Carry {
+        kind: if sub { CarryKind::Sub } else { CarryKind::Add },
+        ty,
+        read,
+        write,
+        d: s.dest(d)?,
+        a: s.source(a, bits)?,
+        b: s.source(b, bits)?,
+        c: None,
+    })))
+}
+
+/// `mul`.
+pub(super) fn mul(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let part = m.one_of(&[
+        (Word::Lo, IntBinary::MulLo),
+        (Word::Hi, IntBinary::MulHi),
+        (Word::Wide, IntBinary::MulWide),
+    ]);
+    let mode = mode(m);
+    match (arithmetic(m.ty()?)?, part) {
+        (Arithmetic::Int(ty), Some(op)) if mode == Mode::RN => int2(s, op, ty, ops),
+        (Arithmetic::F32, None) => w2(s, W2::FMul(mode), ops, false),
+        (Arithmetic::F32Pair, None) => d2(s, D2::PairMul(mode), ops),
+        (Arithmetic::F64, None) => d2(s, D2::FMul(only_round(mode)?), ops),
+        (Arithmetic::Half(half), None) => {
+            w2(s, W2::Half(half, NarrowBinary::Mul(mode)), ops, true)
+        }
+        (Arithmetic::HalfPair(half), None) => {
+            w2(s, W2::Half2(half, NarrowBinary::Mul(mode)), ops, false)
+        }
+        (ty, _) => no(ty),
+    }
+}
+
+/// `mad`, `madc`.
+pub(super) fn mad(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    read: bool,
+) -> Decoded<Op> {
+    let part = m.one_of(&[
+        (Word::Lo, IntTernary::MadLo),
+        (Word::Hi, IntTernary::MadHi),
+        (Word::Wide, IntTernary::MadWide),
+    ]);
+    let write = m.word(Word::Cc);
+    if read || write {
+        let ty = int(m)?;
+        let kind = match part {
+            Some(IntTernary::MadLo) => CarryKind::MadLo,
+            Some(IntTernary::MadHi) => CarryKind::MadHi,
+            Some(IntTernary::MadWide | IntTernary::Sad) | None => {
+                return Err("the carry chain has `.lo` and `.hi`".to_owned());
+            }
+        };
+        let [d, a, b, c] = count(ops)?;
+        let bits = ty.bits();
+        return Ok(Op::Carry(Box::new(Carry {
+            kind,
+            ty,
+            read,
+            write,
+            d: s.dest(d)?,
+            a: s.source(a, bits)?,
+            b: s.source(b, bits)?,
+            c: Some(s.source(c, bits)?),
+        })));
+    }
+    let mode = mode(m);
+    match (arithmetic(m.ty()?)?, part) {
+        (Arithmetic::Int(Int::S32), Some(IntTernary::MadHi)) if mode.clamp == Clamp::Unit => {
+            w3(s, W3::MadHiSat, ops, false)
+        }
+        (Arithmetic::Int(ty), Some(op)) if mode == Mode::RN => int3(s, op, ty, ops),
+        (Arithmetic::F32, None) => w3(s, W3::FFma(mode), ops, false),
+        (Arithmetic::F64, None) => d3(s, D3::FFma(only_round(mode)?), ops),
+        (ty, _) => no(ty),
+    }
+}
+
+/// `mul24`.
+pub(super) fn mul24(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let hi = high(m)?;
+    let ty = int(m)?;
+    w2(s, W2::Mul24 { signed: ty.is_signed(), hi }, ops, false)
+}
+
+/// `mad24`.
+pub(super) fn mad24(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let hi = high(m)?;
+    let sat = m.word(Word::Sat);
+    let ty = int(m)?;
+    let op = match (hi, sat) {
+        (true, true) => W3::Mad24HiSat,
+        (false, true) => return Err("`.sat` goes with `.hi`".to_owned()),
+        (hi, false) => W3::Mad24 { signed: ty.is_signed(), hi },
+    };
+    w3(s, op, ops, false)
+}
+
+fn high(m: &mut Modifiers) -> Decoded<bool> {
+    m.one_of(&[(Word::Lo, false), (Word::Hi, true)]).ok_or_else(|| "`.lo` or `.hi` is missing".to_owned())
+}
+
+/// `fma`.
+pub(super) fn fma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if m.word(Word::Oob) {
+        return Err("`.oob` is not modelled".to_owned());
+    }
+    let mode = mode(m);
+    match arithmetic(m.ty()?)? {
+        Arithmetic::F32 => w3(s, W3::FFma(mode), ops, false),
+        Arithmetic::F32Pair => d3(s, D3::PairFma(mode), ops),
+        Arithmetic::F64 => d3(s, D3::FFma(only_round(mode)?), ops),
+        Arithmetic::Half(half) => w3(s, W3::Half(half, NarrowTernary::Fma(mode)), ops, true),
+        Arithmetic::HalfPair(half) => {
+            w3(s, W3::Half2(half, NarrowTernary::Fma(mode)), ops, false)
+        }
+        ty @ (Arithmetic::Int(_) | Arithmetic::IntPair(_)) => no(ty),
+    }
+}
+
+/// `div`.
+pub(super) fn div(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let (approx, full) = (m.word(Word::Approx), m.word(Word::Full));
+    let mode = mode(m);
+    match arithmetic(m.ty()?)? {
+        Arithmetic::Int(ty) if !approx && !full && mode == Mode::RN => {
+            int2(s, IntBinary::Div, ty, ops)
+        }
+        Arithmetic::F32 if approx => w2(s, W2::FDivApprox { ftz: mode.flush }, ops, false),
+        Arithmetic::F32 if full => w2(s, W2::FDivFull { ftz: mode.flush }, ops, false),
+        Arithmetic::F32 => w2(s, W2::FDiv(mode), ops, false),
+        Arithmetic::F64 if !approx && !full => d2(s, D2::FDiv(only_round(mode)?), ops),
+        ty => no(ty),
+    }
+}
+
+/// `rem`.
+pub(super) fn rem(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let ty = int(m)?;
+    int2(s, IntBinary::Rem, ty, ops)
+}
+
+/// `.ftz`, `.NaN`, `.xorsign.abs`.
+fn selection(m: &mut Modifiers) -> Selection {
+    let flush = m.word(Word::Ftz);
+    let propagate_nan = m.word(Word::Nan);
+    let xorsign_abs = m.word(Word::Xorsign) && m.word(Word::AbsWord);
+    Selection { flush, propagate_nan, xorsign_abs }
+}
+
+/// `min`, `max`.
+pub(super) fn min_max(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    max: bool,
+) -> Decoded<Op> {
+    let selection = selection(m);
+    let relu = m.word(Word::Relu);
+    let which = if max { Extreme::Max } else { Extreme::Min };
+    let op = if max { IntBinary::Max } else { IntBinary::Min };
+    let plain = selection == Selection::PLAIN;
+    match arithmetic(m.ty()?)? {
+        Arithmetic::Int(Int::S32) if plain && relu => w2(s, W2::Relu(op), ops, false),
+        Arithmetic::Int(ty) if plain && !relu => int2(s, op, ty, ops),
+        Arithmetic::IntPair(ty) if plain => w2(s, W2::Pair { op, ty, relu }, ops, false),
+        Arithmetic::F32 if !relu && ops.len() == 4 => {
+            w3(s, W3::FExtreme(which, selection), ops, false)
+        }
+        Arithmetic::F32 if !relu => w2(s, W2::FExtreme(which, selection), ops, false),
+        Arithmetic::F64 if plain && !relu => d2(s, D2::FExtreme(which), ops),
+        Arithmetic::Half(half) if !relu => {
+            w2(s, W2::Half(half, NarrowBinary::Extreme(which, selection)), ops, true)
+        }
+        Arithmetic::HalfPair(half) if !relu => {
+            w2(s, W2::Half2(half, NarrowBinary::Extreme(which, selection)), ops, false)
+        }
+        ty => no(ty),
+    }
+}
+
+/// `abs`.
+pub(super) fn abs(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let ftz = m.word(Word::Ftz);
+    match arithmetic(m.ty()?)? {
+        Arithmetic::Int(Int::S64) if !ftz => d1(s, D1::Abs, ops),
+        Arithmetic::Int(ty) if !ftz => w1(s, W1::Abs(ty), ops, ty.bits() < 32),
+        Arithmetic::F32 => w1(s, W1::FAbs { ftz }, ops, false),
+        Arithmetic::F64 if !ftz => d1(s, D1::FAbs, ops),
+        Arithmetic::Half(half) => w1(s, W1::Half(half, NarrowUnary::Abs { ftz }), ops, true),
+        Arithmetic::HalfPair(half) => {
+            w1(s, W1::Half2(half, NarrowUnary::Abs { ftz }), ops, false)
+        }
+        ty => no(ty),
+    }
+}
+
+/// `neg`.
+pub(super) fn neg(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let ftz = m.word(Word::Ftz);
+    match arithmetic(m.ty()?)? {
+        Arithmetic::Int(Int::S64 | Int::U64) if !ftz => d1(s, D1::Neg, ops),
+        Arithmetic::Int(ty) if !ftz => w1(s, W1::Neg(ty), ops, ty.bits() < 32),
+        Arithmetic::F32 => w1(s, W1::FNeg { ftz }, ops, false),
+        Arithmetic::F64 if !ftz => d1(s, D1::FNeg, ops),
+        Arithmetic::Half(half) => w1(s, W1::Half(half, NarrowUnary::Neg { ftz }), ops, true),
+        Arithmetic::HalfPair(half) => {
+            w1(s, W1::Half2(half, NarrowUnary::Neg { ftz }), ops, false)
+        }
+        ty => no(ty),
+    }
+}
+
+/// `sad`.
+pub(super) fn sad(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let ty = int(m)?;
+    int3(s, IntTernary::Sad, ty, ops)
+}
+
+/// `copysign`.
+pub(super) fn copysign(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    match arithmetic(m.ty()?)? {
+        Arithmetic::F32 => w2(s, W2::FCopysign, ops, false),
+        Arithmetic::F64 => d2(s, D2::FCopysign, ops),
+        ty => no(ty),
+    }
+}
+
+/// `rcp`, `sqrt`, `rsqrt`.
+pub(super) fn root(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    let approx = m.word(Word::Approx);
+    let mode = mode(m);
+    let ftz = mode.flush;
+    match (arithmetic(m.ty()?)?, opcode, approx) {
+        (Arithmetic::F32, Opcode::Rcp, true) => w1(s, W1::RcpApprox { ftz }, ops, false),
+        (Arithmetic::F32, Opcode::Rcp, false) => w1(s, W1::FRcp(mode), ops, false),
+        (Arithmetic::F32, Opcode::Sqrt, true) => w1(s, W1::SqrtApprox { ftz }, ops, false),
+        (Arithmetic::F32, Opcode::Sqrt, false) => w1(s, W1::FSqrt(mode), ops, false),
+        (Arithmetic::F32, Opcode::Rsqrt, true) => w1(s, W1::RsqrtApprox { ftz }, ops, false),
+        (Arithmetic::F64, Opcode::Rcp, true) if ftz => d1(s, D1::FRcpApprox, ops),
+        (Arithmetic::F64, Opcode::Rcp, false) => d1(s, D1::FRcp(only_round(mode)?), ops),
+        (Arithmetic::F64, Opcode::Sqrt, false) => d1(s, D1::FSqrt(only_round(mode)?), ops),
+        (Arithmetic::F64, Opcode::Rsqrt, true) => d1(s, D1::FRsqrtApprox { ftz }, ops),
+        (ty, ..) => no(ty),
+    }
+}
+
+/// `sin`, `cos`, `lg2`, `ex2`, `tanh`.
+pub(super) fn transcendental(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    if !m.word(Word::Approx) {
+        return Err("`.approx` is missing".to_owned());
+    }
+    let ftz = m.word(Word::Ftz);
+    match (arithmetic(m.ty()?)?, opcode) {
+        (Arithmetic::F32, Opcode::Sin) => w1(s, W1::SinApprox { ftz }, ops, false),
+        (Arithmetic::F32, Opcode::Cos) => w1(s, W1::CosApprox { ftz }, ops, false),
+        (Arithmetic::F32, Opcode::Lg2) => w1(s, W1::Lg2Approx { ftz }, ops, false),
+        (Arithmetic::F32, Opcode::Ex2) => w1(s, W1::Ex2Approx { ftz }, ops, false),
+        (Arithmetic::F32, Opcode::Tanh) if !ftz => w1(s, W1::TanhApprox, ops, false),
+        (Arithmetic::Half(half), Opcode::Ex2) => {
+            w1(s, W1::Half(half, NarrowUnary::Ex2 { ftz }), ops, true)
+        }
+        (Arithmetic::HalfPair(half), Opcode::Ex2) => {
+            w1(s, W1::Half2(half, NarrowUnary::Ex2 { ftz }), ops, false)
+        }
+        (Arithmetic::Half(half), Opcode::Tanh) if !ftz => {
+            w1(s, W1::Half(half, NarrowUnary::Tanh), ops, true)
+        }
+        (Arithmetic::HalfPair(half), Opcode::Tanh) if !ftz => {
+            w1(s, W1::Half2(half, NarrowUnary::Tanh), ops, false)
+        }
+        (ty, _) => no(ty),
+    }
+}
+
+/// `and`, `or`, `xor`.
+pub(super) fn logic(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    use crate::numeric::compare::Join;
+    let ty = m.ty()?;
+    let (w, d, p) = if opcode == Opcode::And {
+        (W2::And, D2::And, Join::And)
+    } else if opcode == Opcode::Or {
+        (W2::Or, D2::Or, Join::Or)
+    } else {
+        (W2::Xor, D2::Xor, Join::Xor)
+    };
+    match ty.bits() {
+        1 => {
+            let [target, a, b] = count(ops)?;
+            Ok(Op::Logic { op: p, d: s.dest_p(target)?, a: s.pred(a)?, b: s.pred(b)? })
+        }
+        64 => d2(s, d, ops),
+        bits => w2(s, w, ops, bits < 32),
+    }
+}
+
+/// `not`.
+pub(super) fn not(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    match m.ty()?.bits() {
+        1 => {
+            let [d, a] = count(ops)?;
+            let mut a = s.pred(a)?;
+            a.negated = !a.negated;
+            Ok(Op::MovP { d: s.dest_p(d)?, a })
+        }
+        64 => d1(s, D1::Not, ops),
+        32 => w1(s, W1::Not, ops, false),
+        _ => w1(s, W1::Not16, ops, true),
+    }
+}
+
+/// `cnot`.
+pub(super) fn cnot(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    match m.ty()?.bits() {
+        64 => d1(s, D1::Cnot, ops),
+        bits => w1(s, W1::Cnot { bits }, ops, bits < 32),
+    }
+}
+
+/// `shl`.
+pub(super) fn shl(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let [d, a, b] = count(ops)?;
+    match m.ty()?.bits() {
+        64 => {
+            let (a, b) = (s.d(a)?, s.w(b)?);
+            Ok(Op::ShiftD { op: ShiftOp::Left, d: s.dest_d(d)?, a, b })
+        }
+        32 => w2(s, W2::Shl, ops, false),
+        _ => {
+            let (a, b) = (s.h(a)?, s.w(b)?);
+            Ok(Op::W2 { op: W2::Shl16, d: s.dest_w(d)?, a, b })
+        }
+    }
+}
+
+/// `shr`.
+pub(super) fn shr(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let ty = int(m)?;
+    let [d, a, b] = count(ops)?;
+    match ty.bits() {
+        64 => {
+            let (a, b) = (s.d(a)?, s.w(b)?);
+            Ok(Op::ShiftD { op: ShiftOp::Right { signed: ty.is_signed() }, d: s.dest_d(d)?, a, b })
+        }
+        32 => w2(s, if ty.is_signed() { W2::ShrS } else { W2::ShrU }, ops, false),
+        _ => {
+            let (a, b) = (s.h(a)?, s.w(b)?);
+            Ok(Op::W2 { op: W2::Shr16(ty), d: s.dest_w(d)?, a, b })
+        }
+    }
+}
+
+fn range(m: &mut Modifiers) -> Decoded<Range> {
+    m.one_of(&[(Word::Clamp, Range::Clamp), (Word::Wrap, Range::Wrap)])
+        .ok_or_else(|| "`.clamp` or `.wrap` is missing".to_owned())
+}
+
+/// `shf`.
+pub(super) fn shf(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let left = m.word(Word::L);
+    if !left && !m.word(Word::R) {
+        return Err("`.l` or `.r` is missing".to_owned());
+    }
+    let range = range(m)?;
+    m.ty()?;
+    w3(s, if left { W3::ShfL(range) } else { W3::ShfR(range) }, ops, false)
+}
+
+/// `lop3`.
+pub(super) fn lop3(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let and = m.one_of(&[(Word::And, true), (Word::Or, false)]);
+    m.ty()?;
+    let table = |s: &Scope<'_>, operand| {
+        let value = s.immediate(operand)?;
+        u8::try_from(value).map_err(|_| format!("table {value} is more than 8 bits"))
+    };
+    let Some(and) = and else {
+        let [d, a, b, c, t] = count(ops)?;
+        let table = table(s, t)?;
+        let (a, b, c) = (s.w(a)?, s.w(b)?, s.w(c)?);
+        return Ok(Op::W3 { op: W3::Lop3(table), d: s.dest_w(d)?, a, b, c });
+    };
+    let [pair, a, b, c, t, q] = count(ops)?;
+    let Operand::Pair(d, p) = pair else {
+        return Err("`d|p` is needed".to_owned());
+    };
+    let d = match &**d {
+        Operand::Sink => None,
+        other => Some(s.dest_w(other)?),
+    };
+    Ok(Op::Lop3Pred(Box::new(Lop3Pred {
+        table: table(s, t)?,
+        and,
+        d,
+        p: s.dest_p(p)?,
+        a: s.w(a)?,
+        b: s.w(b)?,
+        c: s.w(c)?,
+        q: s.pred(q)?,
+    })))
+}
+
+/// `prmt`.
+pub(super) fn prmt(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    m.ty()?;
+    let mode = m.one_of(&[
+        (Word::F4e, Permute::Forward4),
+        (Word::B4e, Permute::Backward4),
+        (Word::Rc8, Permute::Replicate8),
+        (Word::Ecl, Permute::EdgeLeft),
+        (Word::Ecr, Permute::EdgeRight),
+        (Word::Rc16, Permute::Replicate16),
+    ]);
+    w3(s, W3::Prmt(mode.unwrap_or(Permute::Bytes)), ops, false)
+}
+
+/// `popc`, `clz`, `brev`.
+pub(super) fn bits(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    let [d, a] = count(ops)?;
+    let wide = m.ty()?.bits() == 64;
+    match (opcode, wide) {
+        (Opcode::Brev, true) => d1(s, D1::Brev, ops),
+        (Opcode::Brev, false) => w1(s, W1::Brev, ops, false),
+        (Opcode::Popc, false) => w1(s, W1::Popc, ops, false),
+        (_, false) => w1(s, W1::Clz, ops, false),
+        (opcode, true) => {
+            let op = if opcode == Opcode::Popc { CountOp::Popc } else { CountOp::Clz };
+            let a = s.d(a)?;
+            Ok(Op::CountD { op, d: s.dest_w(d)?, a })
+        }
+    }
+}
+
+/// `bfind`.
+pub(super) fn bfind(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let shift = m.word(Word::Shiftamt);
+    let ty = int(m)?;
+    let [d, a] = count(ops)?;
+    if ty.bits() == 64 {
+        let a = s.d(a)?;
+        return Ok(Op::CountD { op: CountOp::Bfind { ty, shift }, d: s.dest_w(d)?, a });
+    }
+    w1(s, W1::Bfind { ty, shift }, ops, false)
+}
+
+/// `bfe`.
+pub(super) fn bfe(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let ty = int(m)?;
+    if ty.bits() != 64 {
+        return w3(s, W3::Bfe(ty), ops, false);
+    }
+    let [d, a, b, c] = count(ops)?;
+    let (a, b, c) = (s.d(a)?, s.w(b)?, s.w(c)?);
+    Ok(Op::BfeD { signed: ty.is_signed(), d: s.dest_d(d)?, a, b, c })
+}
+
+/// `bfi`.
+pub(super) fn bfi(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let [d, a, b, position, length] = count(ops)?;
+    let (c, e) = (s.w(position)?, s.w(length)?);
+    if m.ty()?.bits() != 64 {
+        let (a, b) = (s.w(a)?, s.w(b)?);
+        return Ok(Op::Bfi { d: s.dest_w(d)?, a, b, c, e });
+    }
+    let (a, b) = (s.d(a)?, s.d(b)?);
+    Ok(Op::BfiD(Box::new(BitField { d: s.dest_d(d)?, a, b, position: c, length: e })))
+}
+
+/// `fns`.
+pub(super) fn fns(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    m.ty()?;
+    w3(s, W3::Fns, ops, false)
+}
+
+/// `bmsk`.
+pub(super) fn bmsk(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let range = range(m)?;
+    m.ty()?;
+    w2(s, W2::Bmsk(range), ops, false)
+}
+
+/// `szext`.
+pub(super) fn szext(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let range = range(m)?;
+    let signed = int(m)?.is_signed();
+    w2(s, W2::Szext { signed, range }, ops, false)
+}
+
+/// `dp4a`.
+pub(super) fn dp4a(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let (a_signed, b_signed) = (int(m)?.is_signed(), int(m)?.is_signed());
+    w3(s, W3::Dp4a { a_signed, b_signed }, ops, false)
+}
+
+/// `dp2a`.
+pub(super) fn dp2a(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let hi = high(m)?;
+    let (a_signed, b_signed) = (int(m)?.is_signed(), int(m)?.is_signed());
+    w3(s, W3::Dp2a { a_signed, b_signed, hi }, ops, false)
+}
