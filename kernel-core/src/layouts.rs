@@ -41,7 +41,7 @@ mod rewrite;
 mod shared;
 mod solve;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use dots::mma_warps;
 pub use known::{Access, Known, analyze};

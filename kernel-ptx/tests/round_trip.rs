@@ -148,15 +148,13 @@ fn errors_name_the_place_and_the_word() {
     );
 }
 
-/// Names of a compiler's own are numbered by kind in the order of their first use.
-#[test]
-fn a_module_without_names_gets_them_in_order() {
-    let register = |ty| Register { ty, name: None };
+/// A loop over registers and labels that have no names.
+fn unnamed_body() -> Vec<Statement> {
     let label = Operand::Label(Label(1));
     let mut guarded = Instruction::new(Opcode::Bra, [], [label]);
     guarded.guard = Some(Guard { predicate: Reg(4), negated: true });
     let address = Operand::Address { base: Base::Reg(Reg(3)), offset: -8 };
-    let body = [
+    vec![
         Statement::Location { file: 1, line: 7, column: 5 },
         Statement::Instruction(Instruction::new(
             Opcode::Ld,
@@ -195,7 +193,13 @@ fn a_module_without_names_gets_them_in_order() {
             [Operand::Reg(Reg(0)), Operand::Symbol(Symbol::Global(0), 16)],
         )),
         Statement::Instruction(Instruction::new(Opcode::Ret, [], [])),
-    ];
+    ]
+}
+
+/// Names of a compiler's own are numbered by kind in the order of their first use.
+#[test]
+fn a_module_without_names_gets_them_in_order() {
+    let register = |ty| Register { ty, name: None };
     let module = Module {
         version: (8, 6),
         target: vec!["sm_90a".to_owned()],
@@ -249,7 +253,7 @@ fn a_module_without_names_gets_them_in_order() {
             variables: vec![],
             labels: vec![String::new(), String::new()],
             branch_targets: vec![],
-            body: Some(body.to_vec()),
+            body: Some(unnamed_body()),
         }],
         ..Module::default()
     };

@@ -166,6 +166,8 @@ fn operands_are_checked() {
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r1}], [%r2];",
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r0], [%rd0, {%r1}], [%r2];",
         "bra %r0;",
+        "ld.shared.L2::128B.u32 %r0, [%r1];",
+        "mbarrier.shared.arrive.b64 %rd0, [%r0];",
     ] {
         let refused = validated("sm_90a", (8, 8), instruction);
         assert!(refused.is_err(), "{instruction}");

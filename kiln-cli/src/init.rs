@@ -78,29 +78,15 @@ impl Init {
         bytes: usize,
         places: &Places,
     ) -> Result<Vec<u8>, NotRepresentable> {
-        let element: &dyn Fn(usize, u32) -> Element = match self {
-            Init::Bytes(byte) => return Ok(vec![*byte; bytes]),
-            Init::Raw(data) => return Ok(data.clone()),
-            Init::IntRange { seed, lo, hi, scale } => &|_, i| {
-                let span = i128::from(*hi) - i128::from(*lo) + 1;
-                let step = i128::from(hash32(*seed, i)) % span;
-                let integer = Number::Integer(i128::from(*lo) + step);
-                let whole = if *scale == 1.0 { integer } else { scaled(integer, *scale) };
-                Element::Number(whole)
-            },
-            Init::RawChoice { seed, codes } => &|_, i| {
-                Element::Bits(codes[hash32(*seed, i) as usize % codes.len()])
-            },
-            Init::Uniform { seed, lo, hi } => &|_, i| {
-                let steps = f64::from(hash32(*seed, i) >> 8);
-                Element::Number(Number::Real(lo + (hi - lo) * steps * 2f64.powi(-24)))
-            },
-            Init::Values(values) => &|index, _| Element::Number(values[index]),
-        };
+        if let Init::Bytes(byte) = self {
+            return Ok(vec![*byte; bytes]);
+        }
+        if let Init::Raw(data) = self {
+            return Ok(data.clone());
+        }
         let mut data = vec![0; bytes];
         for index in 0..places.len() {
-            #[expect(clippy::cast_possible_truncation, reason = "the hash is defined modulo 2^32")]
-            let bits = match element(index, index as u32) {
+            let bits = match self.element(index) {
                 Element::Bits(bits) => bits,
                 Element::Number(value) => {
                     dtype.encode(value).ok_or(NotRepresentable { index, value })?
@@ -110,15 +96,36 @@ impl Init {
         }
         Ok(data)
     }
+
+    fn element(&self, index: usize) -> Element {
+        #[expect(clippy::cast_possible_truncation, reason = "the hash is defined modulo 2^32")]
+        let hash = |seed: u32| hash32(seed, index as u32);
+        match self {
+            Init::IntRange { seed, lo, hi, scale } => {
+                let span = i128::from(*hi) - i128::from(*lo) + 1;
+                let integer = Number::Integer(i128::from(*lo) + i128::from(hash(*seed)) % span);
+                Element::Number(if *scale == 1.0 {
+                    integer
+                } else {
+                    Number::Real(integer.to_f64() * scale)
+                })
+            }
+            Init::RawChoice { seed, codes } => {
+                Element::Bits(codes[hash(*seed) as usize % codes.len()])
+            }
+            Init::Uniform { seed, lo, hi } => {
+                let steps = f64::from(hash(*seed) >> 8);
+                Element::Number(Number::Real(lo + (hi - lo) * steps * 2f64.powi(-24)))
+            }
+            Init::Values(values) => Element::Number(values[index]),
+            Init::Bytes(_) | Init::Raw(_) => unreachable!("fill copies these as a whole"),
+        }
+    }
 }
 
 enum Element {
     Number(Number),
     Bits(u64),
-}
-
-fn scaled(integer: Number, scale: f64) -> Number {
-    Number::Real(integer.to_f64() * scale)
 }
 
 /// Where the elements of a tensor lie, in elements from the start of its buffer.

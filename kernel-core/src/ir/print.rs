@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use kernel_layout::{Conversion, Layout};
+use kernel_layout::{Conversion, Form, Layout};
 use la_arena::ArenaMap;
 
 use super::{
@@ -350,7 +350,13 @@ impl<'a> Printer<'a> {
         match &stmt.kind {
             StmtKind::Op { op, args, result } => {
                 let names: Vec<String> = args.iter().map(|&arg| self.value(arg)).collect();
-                let text = self.op(op, &names);
+                let text = match op {
+                    // The layout follows the type.
+                    Op::ToLayout(Form::Linear(_)) if self.layouts.is_some() => {
+                        format!("to_layout {}", names.join(", "))
+                    }
+                    _ => self.op(op, &names),
+                };
                 let cost = self.conversion(op, args, *result);
                 match result {
                     Some(result) => {

@@ -425,8 +425,15 @@ impl Rewriter<'_> {
             return;
         }
         let wanted = self.wanted(&op, args, result);
-        let args = self.get_all(args, &wanted, loc);
-        self.emit(StmtKind::Op { op, args, result }, loc);
+        let made = self.get_all(args, &wanted, loc);
+        if let (Op::ToLayout(_), Some(result)) = (&op, result)
+            && let Some(layout) = self.own(result)
+        {
+            // Who else wants the operand in this layout finds it here.
+            let frame = self.frames.last_mut().expect("a region is being rewritten");
+            frame.converted.push((args[0], layout, result));
+        }
+        self.emit(StmtKind::Op { op, args: made, result }, loc);
         if let Some(result) = result {
             self.define(result);
         }

@@ -94,8 +94,61 @@ fn is_ordered(modifier: Modifier) -> bool {
     }
 }
 
+/// The words of a row that name the instruction together with the opcode: `cp.async.bulk`.
+/// They come first, in this order.
+fn sub_opcode(row: &Row) -> impl Iterator<Item = Modifier> {
+    let has_one = matches!(
+        row.opcode,
+        Opcode::Bar
+            | Opcode::Barrier
+            | Opcode::Brx
+            | Opcode::Clusterlaunchcontrol
+            | Opcode::Cp
+            | Opcode::Createpolicy
+            | Opcode::Cvta
+            | Opcode::Griddepcontrol
+            | Opcode::Mbarrier
+            | Opcode::Multimem
+            | Opcode::Tcgen05
+            | Opcode::Tensormap
+            | Opcode::Wgmma
+    );
+    let words = row.slots.iter().take_while(move |slot| {
+        has_one && slot.required && slot.choices.len() == 1 && {
+            let modifier = slot.choices[0].modifier;
+            let is_last = matches!(modifier, Modifier::Word(Word::Sync | Word::Aligned));
+            matches!(modifier, Modifier::Word(_)) && !is_ordered(modifier) && !is_last
+        }
+    });
+    words.map(|slot| slot.choices[0].modifier)
+}
+
+/// A cache modifier that only an access to global memory has, if the access is to another space.
+fn misplaced_cache_word(row: &Row, modifiers: &[Modifier]) -> Option<usize> {
+    if !matches!(row.opcode, Opcode::Ld | Opcode::St | Opcode::Atom | Opcode::Red) {
+        return None;
+    }
+    let elsewhere = modifiers.iter().any(|modifier| match modifier {
+        Modifier::Space(space) => *space != Space::Global,
+        Modifier::Word(word) => {
+            matches!(word, Word::SharedCta | Word::SharedCluster | Word::ParamEntry)
+        }
+        Modifier::Type(_) => false,
+    });
+    modifiers.iter().position(|modifier| {
+        elsewhere
+            && matches!(modifier, Modifier::Word(word)
+                if word.text().starts_with("L1::") || word.text().starts_with("L2::"))
+    })
+}
+
 /// Puts the modifiers into the slots. The number in the error says how many fitted.
 pub(crate) fn fill(row: &Row, modifiers: &[Modifier]) -> Result<Filled, (usize, FormProblem)> {
+    for (index, word) in sub_opcode(row).enumerate() {
+        if modifiers.get(index) != Some(&word) {
+            return Err((index, FormProblem::Missing(vec![word])));
+        }
+    }
     let mut taken = vec![None; row.slots.len()];
     let mut ordered = 0;
     let (mut need, mut version) = (row.need, row.version);
@@ -124,6 +177,9 @@ pub(crate) fn fill(row: &Row, modifiers: &[Modifier]) -> Result<Filled, (usize, 
             return Err((modifiers.len(), FormProblem::Missing(missing)));
         }
     }
+    if let Some(index) = misplaced_cache_word(row, modifiers) {
+        return Err((index, FormProblem::Modifier(modifiers[index])));
+    }
     let types = row.slots.iter().zip(&taken).filter(|(slot, _)| slot.is_type());
     let types = types.map(|(_, taken)| match taken {
         Some(Modifier::Type(ty)) => Some(*ty),
@@ -142,7 +198,9 @@ fn agrees(ty: Type, register: Type, wider: bool) -> bool {
     }
     // Half a byte has no register of its own.
     let bits = ty.bits().max(8);
-    if register.bits() < bits || (register.bits() > bits && !wider) {
+    let has_wider =
+        ty.is_untyped() || ty.is_integer() || matches!(ty, Type::F16 | Type::F32 | Type::F64);
+    if register.bits() < bits || (register.bits() > bits && !(wider && has_wider)) {
         return false;
     }
     ty.is_untyped()

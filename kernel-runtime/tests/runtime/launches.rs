@@ -7,7 +7,10 @@ use crate::{
         write_one,
     },
 };
-use kernel_runtime::{__launch_unsafe, Device, IntoArgument, Result, Target, persistent};
+use kernel_runtime::{
+    __launch, __launch_unsafe, Device, Image, IntoArgument, ParamInfo, ParamKind, Result, Target,
+    Variant, persistent,
+};
 
 /// `n` values that are exact in `f32`, in an order that a mistake in indexing shows.
 fn values(n: u16, seed: u16) -> Vec<f32> {
@@ -184,4 +187,52 @@ fn threads_share_a_device() -> Result<()> {
             threads.into_iter().try_for_each(|thread| thread.join().expect("no thread panics"))
         })
     })
+}
+
+/// More entry parameters than a launch keeps on the stack.
+#[test]
+fn a_kernel_may_have_many_parameters() -> Result<()> {
+    const SCALARS: i32 = 100;
+    let declared: String = (0..SCALARS).map(|i| format!(", .param .s32 p{i}")).collect();
+    let added: String = (0..SCALARS)
+        .map(|i| format!("ld.param.s32 %r2, [p{i}]; mad.lo.s32 %r1, %r1, 3, %r2;\n"))
+        .collect();
+    let ptx = format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry many(.param .u64 out, .param .s32 d, .param .s64 s{declared})\n\
+         {{ .reg .b32 %r<3>; .reg .b64 %d<2>;\nmov.u32 %r1, 0;\n{added}\
+         ld.param.u64 %d1, [out];\nst.global.u32 [%d1], %r1;\nret; }}\n"
+    );
+    let tensor = ParamKind::Tensor { dtype: "u32", rank: 1, mutable: true };
+    let mut params = vec![ParamInfo { name: "out", kind: tensor }];
+    let scalar = ParamKind::Scalar { dtype: "i32" };
+    params.extend((0..SCALARS).map(|_| ParamInfo { name: "p", kind: scalar }));
+    // What the compiler writes as statics.
+    let variant = Variant {
+        name: "general",
+        entry: "many",
+        ptx: ptx.leak(),
+        dynamic_shared_bytes: 0,
+        requires: &[],
+    };
+    let images: &'static [Image] = vec![Image {
+        kernel: "many",
+        instance: "",
+        target: Target::Sm80,
+        threads: 1,
+        params: params.leak(),
+        declared: &[],
+        variants: vec![variant].leak(),
+    }]
+    .leak();
+    let required = (0..SCALARS).fold(0i32, |sum, i| sum.wrapping_mul(3).wrapping_add(i - 50));
+    for device in devices::all()? {
+        let stream = device.stream()?;
+        let mut out = stream.zeros::<u32, 1>([1])?;
+        let mut arguments = vec![(&mut out).into_argument()];
+        arguments.extend((0..SCALARS).map(|i| (i - 50).into_argument()));
+        __launch(images, arguments, None).grid(1).launch(&stream)?;
+        assert_eq!(out.to_vec(&stream)?, [required.cast_unsigned()]);
+    }
+    Ok(())
 }

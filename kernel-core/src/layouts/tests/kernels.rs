@@ -1,9 +1,9 @@
 //! Kernels as people write them.
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 use super::builder::{Builder, tile};
-use super::{check, inferred};
+use super::{inferred, text};
 use crate::ir::{Binary, Compare, Dtype, Elem, Op, Type, Unary};
 
 #[test]
@@ -14,7 +14,7 @@ fn vector_add_takes_sixteen_bytes_per_thread() {
     let [x, y] = [x, y].map(|param| b.load_tensor(param, &[start], &[1024]));
     let sum = b.binary(Binary::Add, x, y);
     b.store_tensor(out, &[start], sum);
-    check(b.finish(), &expect![[r#"
+    expect![[r#"
         L0 = register [1] [2] [512], lane [4] [8] [16] [32] [64], warp [128] [256] -> [1024]
         kernel vector_add(x: tensor_mut<f32, 1>, y: tensor_mut<f32, 1>, out: tensor_mut<f32, 1>)
         {
@@ -27,7 +27,8 @@ fn vector_add_takes_sixteen_bytes_per_thread() {
           store_tensor out [%2] %5
           return
         }
-    "#]]);
+    "#]]
+    .assert_eq(&text(b.finish()));
 }
 
 #[test]
@@ -52,32 +53,7 @@ fn masks_are_made_in_the_layout_of_the_pointers() {
     let other = b.zeros(Dtype::F16, &[1024]);
     let loaded = b.same(Op::LoadPtr { masked: true }, &[from, mask, other]);
     b.effect(Op::StorePtr { masked: true }, &[to, loaded, mask]);
-    check(b.finish(), &expect![[r#"
-        L0 = register [1] [2] [4], lane [8] [16] [32] [64] [128], warp [256] [512] -> [1024]
-        kernel masked_copy(x: ptr<f16>, out: ptr<f16>, n: i32)
-        {
-          %0 = block_id 0 : i32
-          %1 = const 1024 : i32
-          %2 = mul %0, %1 : i32
-          %3 = splat %2 : i32[1024] in L0
-          %4 = arange 0 : i32[1024] in L0
-          %5 = add %3, %4 : i32[1024] in L0
-          %6 = param n : i32
-          %7 = splat %6 : i32[1024] in L0
-          %8 = lt %5, %7 : bool[1024] in L0
-          %9 = param_ptr x : ptr<f16>
-          %10 = splat %9 : ptr<f16>[1024] in L0
-          %11 = add %10, %5 : ptr<f16>[1024] in L0
-          %12 = param_ptr out : ptr<f16>
-          %13 = splat %12 : ptr<f16>[1024] in L0
-          %14 = add %13, %5 : ptr<f16>[1024] in L0
-          %15 = const 0.0 : f16
-          %16 = splat %15 : f16[1024] in L0
-          %17 = load_ptr %11 where %8, %16 : f16[1024] in L0
-          store_ptr %14, %17 where %8
-          return
-        }
-    "#]]);
+    expect_file!["kernels/masked_copy.ir"].assert_eq(&text(b.finish()));
 }
 
 #[test]
@@ -94,36 +70,7 @@ fn softmax_comes_back_from_its_reductions_without_conversions() {
     let sum = b.spread(sum, 1, &[16, 256]);
     let quotient = b.binary(Binary::Div, raised, sum);
     b.store_tensor(out, &[row, zero], quotient);
-    check(b.finish(), &expect![[r#"
-        L0 = register [0,1] [0,2] [0,128] [4,0] [8,0], lane [0,4] [0,8] [0,16] [0,32] [0,64], warp [1,0] [2,0] -> [16, 256]
-        L1 = register [4] [8], lane [0] [0] [0] [0] [0], warp [1] [2] -> [16]
-        L2 = register [4,0] [8,0], lane [0,0] [0,0] [0,0] [0,0] [0,0], warp [1,0] [2,0] -> [16, 1]
-        kernel softmax(x: tensor_mut<f32, 2>, out: tensor_mut<f32, 2>)
-        {
-          %0 = block_id 0 : i32
-          %1 = const 16 : i32
-          %2 = mul %0, %1 : i32
-          %3 = const 0 : i32
-          %4 = load_tensor x [%2, %3] : f32[16, 256] in L0
-          reduce 1 (%4) by (%6 : f32, %7 : f32) -> (%5 : f32[16] in L1) {
-            %8 = max %6, %7 : f32
-            yield (%8)
-          }
-          %9 = expand 1 %5 : f32[16, 1] in L2
-          %10 = broadcast %9 : f32[16, 256] in L0
-          %11 = sub %4, %10 : f32[16, 256] in L0
-          %12 = exp %11 : f32[16, 256] in L0
-          reduce 1 (%12) by (%14 : f32, %15 : f32) -> (%13 : f32[16] in L1) {
-            %16 = add %14, %15 : f32
-            yield (%16)
-          }
-          %17 = expand 1 %13 : f32[16, 1] in L2
-          %18 = broadcast %17 : f32[16, 256] in L0
-          %19 = div %12, %18 : f32[16, 256] in L0
-          store_tensor out [%2, %3] %19
-          return
-        }
-    "#]]);
+    expect_file!["kernels/softmax.ir"].assert_eq(&text(b.finish()));
 }
 
 #[test]
@@ -145,39 +92,7 @@ fn rms_norm_loads_its_weights_as_the_rows_want_them() {
     let weighted = b.binary(Binary::Mul, scaled, w);
     let weighted = b.cast(weighted, Dtype::F16);
     b.store_tensor(out, &[row, zero], weighted);
-    check(b.finish(), &expect![[r#"
-        L0 = register [1] [2] [4] [256], lane [8] [16] [32] [64] [128], warp [0] [0] -> [512]
-        L1 = register [0,1] [0,2] [0,4] [0,256], lane [0,8] [0,16] [0,32] [0,64] [0,128], warp [1,0] [2,0] -> [4, 512]
-        L2 = register, lane [0] [0] [0] [0] [0], warp [1] [2] -> [4]
-        L3 = register, lane [0,0] [0,0] [0,0] [0,0] [0,0], warp [1,0] [2,0] -> [4, 1]
-        L4 = register [0,1] [0,2] [0,4] [0,256], lane [0,8] [0,16] [0,32] [0,64] [0,128], warp [0,0] [0,0] -> [1, 512]
-        kernel rms_norm(x: tensor_mut<f16, 2>, out: tensor_mut<f16, 2>, w: tensor_mut<f16, 1>)
-        {
-          %0 = block_id 0 : i32
-          %1 = const 4 : i32
-          %2 = mul %0, %1 : i32
-          %3 = const 0 : i32
-          %4 = load_tensor w [%3] : f16[512] in L0
-          %5 = load_tensor x [%2, %3] : f16[4, 512] in L1
-          %6 = cast %5 : f32[4, 512] in L1
-          %7 = mul %6, %6 : f32[4, 512] in L1
-          reduce 1 (%7) by (%9 : f32, %10 : f32) -> (%8 : f32[4] in L2) {
-            %11 = add %9, %10 : f32
-            yield (%11)
-          }
-          %12 = rsqrt %8 : f32[4] in L2
-          %13 = expand 1 %12 : f32[4, 1] in L3
-          %14 = broadcast %13 : f32[4, 512] in L1
-          %15 = mul %6, %14 : f32[4, 512] in L1
-          %16 = cast %4 : f32[512] in L0
-          %17 = expand 0 %16 : f32[1, 512] in L4
-          %18 = broadcast %17 : f32[4, 512] in L1
-          %19 = mul %15, %18 : f32[4, 512] in L1
-          %20 = cast %19 : f16[4, 512] in L1
-          store_tensor out [%2, %3] %20
-          return
-        }
-    "#]]);
+    expect_file!["kernels/rms_norm.ir"].assert_eq(&text(b.finish()));
 }
 
 /// The matrix product of asynchronous copies: `c = a · b`, tiles of `bm` × `bn` × `bk`.
@@ -207,47 +122,7 @@ fn matmul(b: &mut Builder, [bm, bn, bk]: [u32; 3]) {
 fn matmul_reads_fragments_and_stores_rows() {
     let mut b = Builder::new("matmul", 4);
     matmul(&mut b, [128, 128, 32]);
-    check(b.finish(), &expect![[r#"
-        L0 = offset [0,1] [0,2] [0,4] [0,8] [0,16] [1,0] [2,8] [4,16] [8,0] [16,0] [32,0] [64,0] -> [128, 32]
-        L1 = offset [0,1] [0,2] [0,4] [0,8] [0,16] [0,32] [0,64] [1,8] [2,16] [4,32] [8,0] [16,0] -> [32, 128]
-        L2 = register [0,1] [8,0] [0,16] [0,32] [0,64] [32,0] [64,0], lane [0,2] [0,4] [1,0] [2,0] [4,0], warp [0,8] [16,0] -> [128, 128]
-        L3 = register [0,1] [8,0] [0,8] [0,16] [32,0] [64,0], lane [0,2] [0,4] [1,0] [2,0] [4,0], warp [0,0] [16,0] -> [128, 32]
-        L4 = register [1,0] [8,0] [16,0] [0,16] [0,32] [0,64], lane [2,0] [4,0] [0,1] [0,2] [0,4], warp [0,8] [0,0] -> [32, 128]
-        L5 = register [0,1] [0,2] [0,4] [8,0] [16,0] [32,0] [64,0], lane [0,8] [0,16] [0,32] [0,64] [1,0], warp [2,0] [4,0] -> [128, 128]
-        kernel matmul(a: tensor_mut<f16, 2>, b: tensor_mut<f16, 2>, c: tensor_mut<f16, 2>)
-          shared @tile0 : f16[128, 32] in L0
-          shared @tile1 : f16[32, 128] in L1
-        {
-          %0 = block_id 0 : i32
-          %1 = const 128 : i32
-          %2 = mul %0, %1 : i32
-          %3 = block_id 1 : i32
-          %4 = const 128 : i32
-          %5 = mul %3, %4 : i32
-          %6 = shared_alloc @tile0 : @tile0 f16[128, 32]
-          %7 = shared_alloc @tile1 : @tile1 f16[32, 128]
-          %8 = const 0.0 : f32
-          %9 = splat %8 : f32[128, 128] in L2
-          %10 = const 0 : i32
-          %11 = param_dim a 1 : i32
-          %12 = const 32 : i32
-          for %13 in (%10, %11, %12) carry (%14 = %9 : f32[128, 128] in L2) -> (%15 : f32[128, 128] in L2) {
-            copy_async a [%2, %13] %6
-            copy_async b [%13, %5] %7
-            copy_wait_all
-            sync
-            %16 = load_shared %6 : f16[128, 32] in L3
-            %17 = load_shared %7 : f16[32, 128] in L4
-            %18 = dot %16, %17, %14 : f32[128, 128] in L2
-            sync
-            continue (%18)
-          }
-          %19 = cast %15 : f16[128, 128] in L2
-          %20 = to_layout %19 linear(register [0,1] [0,2] [0,4] [8,0] [16,0] [32,0] [64,0], lane [0,8] [0,16] [0,32] [0,64] [1,0], warp [2,0] [4,0] -> [128, 128]) : f16[128, 128] in L5  // shared memory
-          store_tensor c [%2, %5] %20
-          return
-        }
-    "#]]);
+    expect_file!["kernels/matmul.ir"].assert_eq(&text(b.finish()));
 }
 
 #[test]
@@ -269,4 +144,162 @@ fn warps_form_squares() {
     assert_eq!(grid(8, [128, 128, 32]), [4, 2]);
     assert_eq!(grid(8, [64, 256, 32]), [2, 4]);
     assert_eq!(grid(4, [16, 64, 16]), [1, 4]);
+}
+
+/// One step of attention over a block of keys: two chained products.
+#[test]
+fn chained_products_keep_rows_in_their_warps() {
+    let mut b = Builder::new("attention", 4);
+    let [q, k, v, o] = ["q", "k", "v", "o"].map(|name| b.tensor(name, Dtype::F16, 2));
+    let (row, zero) = (b.block_start(0, 64), b.int(0));
+    let (_, sk) = b.shared(Dtype::F16, &[2, 64, 32]);
+    let (_, sv) = b.shared(Dtype::F16, &[2, 64, 32]);
+    let q = b.load_tensor(q, &[row, zero], &[64, 32]);
+    let inits = [b.zeros(Dtype::F32, &[64, 32]), b.zeros(Dtype::F32, &[64])];
+    let range = [b.int(0), b.dim(k, 0), b.int(64)];
+    let ends = b.count(range, &inits, |b, at, carried| {
+        let one = b.int(1);
+        let slot = b.binary(Binary::And, at, one);
+        let (sk, sv) = (b.slot(sk, slot), b.slot(sv, slot));
+        b.copy_async(k, &[at, zero], sk);
+        b.copy_async(v, &[at, zero], sv);
+        b.effect(Op::CopyWaitAll, &[]);
+        b.effect(Op::Sync, &[]);
+        let keys = b.transposed(sk);
+        let keys = b.load_shared(keys);
+        let none = b.zeros(Dtype::F32, &[64, 64]);
+        let scores = b.dot(q, keys, none);
+        let weights = b.same(Op::Unary(Unary::Exp2), &[scores]);
+        let sum = b.reduce(weights, 1, Binary::Add);
+        let sum = b.binary(Binary::Add, carried[1], sum);
+        let weights = b.cast(weights, Dtype::F16);
+        let values = b.load_shared(sv);
+        let acc = b.dot(weights, values, carried[0]);
+        b.effect(Op::Sync, &[]);
+        vec![acc, sum]
+    });
+    let sum = b.spread(ends[1], 1, &[64, 32]);
+    let out = b.binary(Binary::Div, ends[0], sum);
+    let out = b.cast(out, Dtype::F16);
+    b.store_tensor(o, &[row, zero], out);
+    expect_file!["kernels/attention.ir"].assert_eq(&text(b.finish()));
+}
+
+/// Pointers that a loop moves on keep their layout; operands from global memory are loaded along rows, then converted.
+#[test]
+fn pointers_move_through_loops_in_the_layout_of_their_loads() {
+    let mut b = Builder::new("pointers", 4);
+    let [x, y] = ["x", "y"].map(|name| b.pointer(name, Dtype::F16));
+    let out = b.tensor("out", Dtype::F32, 2);
+    let mut addresses = |b: &mut Builder, param: u32, shape: [u32; 2]| {
+        let stride = b.int(64);
+        let stride = b.splat(stride, &[shape[0]]);
+        let rows = b.arange(shape[0]);
+        let rows = b.binary(Binary::Mul, rows, stride);
+        let rows = b.spread(rows, 1, &shape);
+        let columns = b.arange(shape[1]);
+        let columns = b.spread(columns, 0, &shape);
+        let offsets = b.binary(Binary::Add, rows, columns);
+        let base = b.op(Op::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::F16)));
+        let base = b.splat(base, &shape);
+        b.binary(Binary::Add, base, offsets)
+    };
+    let inits = [
+        addresses(&mut b, x, [64, 32]),
+        addresses(&mut b, y, [32, 64]),
+        b.zeros(Dtype::F32, &[64, 64]),
+    ];
+    let range = [b.int(0), b.int(256), b.int(32)];
+    let ends = b.count(range, &inits, |b, _, carried| {
+        let left = b.op(Op::LoadPtr { masked: false }, &[carried[0]], tile(Dtype::F16, &[64, 32]));
+        let right = b.op(Op::LoadPtr { masked: false }, &[carried[1]], tile(Dtype::F16, &[32, 64]));
+        let acc = b.dot(left, right, carried[2]);
+        let step = b.int(32);
+        let steps = [b.splat(step, &[64, 32]), b.splat(step, &[32, 64])];
+        let moved = [0, 1].map(|at| b.binary(Binary::Add, carried[at], steps[at]));
+        vec![moved[0], moved[1], acc]
+    });
+    let zero = b.int(0);
+    b.store_tensor(out, &[zero, zero], ends[2]);
+    expect_file!["kernels/pointers.ir"].assert_eq(&text(b.finish()));
+}
+
+#[test]
+fn a_product_without_tensor_cores_spreads_squares_over_threads() {
+    let mut b = Builder::new("product", 4);
+    let [x, y, out] = ["x", "y", "out"].map(|name| b.tensor(name, Dtype::F32, 2));
+    let zero = b.int(0);
+    let left = b.load_tensor(x, &[zero, zero], &[64, 16]);
+    let right = b.load_tensor(y, &[zero, zero], &[16, 64]);
+    let acc = b.zeros(Dtype::F32, &[64, 64]);
+    let acc = b.dot(left, right, acc);
+    b.store_tensor(out, &[zero, zero], acc);
+    expect![[r#"
+        L0 = register [0,1] [0,2] [32,0], lane [0,4] [0,8] [1,0] [2,0] [4,0], warp [8,0] [16,0] -> [64, 16]
+        L1 = register [0,1] [0,2] [8,0], lane [0,4] [0,8] [0,16] [0,32] [1,0], warp [2,0] [4,0] -> [16, 64]
+        L2 = register [0,1] [0,2] [1,0] [2,0] [0,32], lane [0,4] [0,8] [0,16] [4,0] [8,0], warp [16,0] [32,0] -> [64, 64]
+        L3 = register [0,1] [0,2] [0,4] [0,8] [1,0] [2,0], lane [0,0] [0,0] [0,0] [4,0] [8,0], warp [16,0] [32,0] -> [64, 16]
+        L4 = register [0,1] [0,2] [1,0] [2,0] [4,0] [8,0] [0,32], lane [0,4] [0,8] [0,16] [0,0] [0,0], warp [0,0] [0,0] -> [16, 64]
+        kernel product(x: tensor_mut<f32, 2>, y: tensor_mut<f32, 2>, out: tensor_mut<f32, 2>)
+        {
+          %0 = const 0 : i32
+          %1 = load_tensor x [%0, %0] : f32[64, 16] in L0
+          %2 = load_tensor y [%0, %0] : f32[16, 64] in L1
+          %3 = const 0.0 : f32
+          %4 = splat %3 : f32[64, 64] in L2
+          %5 = to_layout %1 : f32[64, 16] in L3  // shared memory
+          %6 = to_layout %2 : f32[16, 64] in L4  // shared memory
+          %7 = dot %5, %6, %4 : f32[64, 64] in L2
+          store_tensor out [%0, %0] %7
+          return
+        }
+    "#]].assert_eq(&text(b.finish()));
+}
+
+#[test]
+fn branches_and_loops_agree_on_what_they_pass() {
+    let mut b = Builder::new("passing", 4);
+    let [x, y, out] = ["x", "y", "out"].map(|name| b.tensor(name, Dtype::F32, 2));
+    // Axis 0 of this one is contiguous.
+    let turned = b.plain_tensor("turned", Dtype::F32, 2);
+    b.fact(crate::ir::Fact::StrideEquals { param: turned, axis: 0, value: 1 });
+    let zero = b.int(0);
+    let sum = b.load_tensor(x, &[zero, zero], &[64, 64]);
+    let other = b.load_tensor(turned, &[zero, zero], &[64, 64]);
+    let range = [b.int(0), b.int(8), b.int(1)];
+    let ends = b.count(range, &[sum], |b, at, carried| {
+        let first = b.op(Op::Compare(Compare::Eq), &[at, zero], Type::scalar(Dtype::Bool));
+        let chosen = b.branch(first, |_| vec![other], |b| vec![b.zeros(Dtype::F32, &[64, 64])]);
+        vec![b.binary(Binary::Add, carried[0], chosen[0])]
+    });
+    let y = b.load_tensor(y, &[zero, zero], &[64, 64]);
+    let product = b.binary(Binary::Mul, ends[0], y);
+    b.store_tensor(out, &[zero, zero], product);
+    expect_file!["kernels/passing.ir"].assert_eq(&text(b.finish()));
+}
+
+#[test]
+fn columns_are_summed_within_warps() {
+    let mut b = Builder::new("columns", 4);
+    let x = b.tensor("x", Dtype::F32, 2);
+    let out = b.tensor("out", Dtype::F32, 1);
+    let zero = b.int(0);
+    let x = b.load_tensor(x, &[zero, zero], &[32, 512]);
+    let sum = b.reduce(x, 0, Binary::Add);
+    b.store_tensor(out, &[zero], sum);
+    expect![[r#"
+        L0 = register [0,1] [0,2] [1,0] [2,0] [4,0] [8,0] [16,0], lane [0,4] [0,8] [0,16] [0,32] [0,64], warp [0,128] [0,256] -> [32, 512]
+        L1 = register [1] [2], lane [4] [8] [16] [32] [64], warp [128] [256] -> [512]
+        kernel columns(x: tensor_mut<f32, 2>, out: tensor_mut<f32, 1>)
+        {
+          %0 = const 0 : i32
+          %1 = load_tensor x [%0, %0] : f32[32, 512] in L0
+          reduce 0 (%1) by (%3 : f32, %4 : f32) -> (%2 : f32[512] in L1) {
+            %5 = add %3, %4 : f32
+            yield (%5)
+          }
+          store_tensor out [%0] %2
+          return
+        }
+    "#]].assert_eq(&text(b.finish()));
 }

@@ -1,1 +1,266 @@
 //! Layouts that the user pinned.
+
+use expect_test::{Expect, expect};
+use kernel_layout::Form;
+
+use super::super::infer;
+use super::builder::Builder;
+use super::text;
+use crate::ir::{Binary, Dtype, Kernel, Op, Value};
+
+fn blocked(per_thread: &[u32], lanes: &[u32], warps: &[u32], order: &[u32]) -> Form {
+    let [per_thread, lanes, warps, order] = [per_thread, lanes, warps, order].map(<[u32]>::to_vec);
+    Form::Blocked { per_thread, lanes, warps, order }
+}
+
+fn pin(b: &mut Builder, value: Value, form: Form) -> Value {
+    b.same(Op::ToLayout(form), &[value])
+}
+
+#[test]
+fn vectors_are_loaded_as_they_are_pinned() {
+    let mut b = Builder::new("rows", 4);
+    let [rows, out] = ["rows", "out"].map(|name| b.tensor(name, Dtype::I32, 1));
+    let zero = b.int(0);
+    let loaded = b.load_tensor(rows, &[zero], &[128]);
+    let parent = blocked(&[1, 4], &[32, 1], &[1, 4], &[1, 0]);
+    let pinned = pin(&mut b, loaded, Form::Slice { axis: 0, parent: Box::new(parent) });
+    b.store_tensor(out, &[zero], pinned);
+    expect![[r#"
+        L0 = register [1] [2] [16] [32] [64], lane [0] [0] [0] [0] [0], warp [4] [8] -> [128]
+        kernel rows(rows: tensor_mut<i32, 1>, out: tensor_mut<i32, 1>)
+        {
+          %0 = const 0 : i32
+          %1 = load_tensor rows [%0] : i32[128] in L0
+          %2 = to_layout %1 slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0])) : i32[128] in L0  // free
+          store_tensor out [%0] %2
+          return
+        }
+    "#]].assert_eq(&text(b.finish()));
+}
+
+#[test]
+fn two_pins_meet_in_a_conversion() {
+    let mut b = Builder::new("meet", 4);
+    let [x, y, out] = ["x", "y", "out"].map(|name| b.tensor(name, Dtype::F32, 2));
+    let zero = b.int(0);
+    let x = b.load_tensor(x, &[zero, zero], &[64, 64]);
+    let y = b.load_tensor(y, &[zero, zero], &[64, 64]);
+    let x = pin(&mut b, x, blocked(&[1, 4], &[2, 16], &[4, 1], &[1, 0]));
+    let y = pin(&mut b, y, blocked(&[4, 1], &[16, 2], &[1, 4], &[0, 1]));
+    let sum = b.binary(Binary::Add, x, y);
+    b.store_tensor(out, &[zero, zero], sum);
+    expect![[r#"
+        L0 = register [0,1] [0,2] [8,0] [16,0] [32,0], lane [0,4] [0,8] [0,16] [0,32] [1,0], warp [2,0] [4,0] -> [64, 64]
+        L1 = register [1,0] [2,0] [0,8] [0,16] [0,32], lane [4,0] [8,0] [16,0] [32,0] [0,1], warp [0,2] [0,4] -> [64, 64]
+        kernel meet(x: tensor_mut<f32, 2>, y: tensor_mut<f32, 2>, out: tensor_mut<f32, 2>)
+        {
+          %0 = const 0 : i32
+          %1 = load_tensor x [%0, %0] : f32[64, 64] in L0
+          %2 = load_tensor y [%0, %0] : f32[64, 64] in L0
+          %3 = to_layout %1 blocked([1, 4], [2, 16], [4, 1], [1, 0]) : f32[64, 64] in L0  // free
+          %4 = to_layout %2 blocked([4, 1], [16, 2], [1, 4], [0, 1]) : f32[64, 64] in L1  // shared memory
+          %5 = to_layout %4 : f32[64, 64] in L0  // shared memory
+          %6 = add %3, %5 : f32[64, 64] in L0
+          store_tensor out [%0, %0] %6
+          return
+        }
+    "#]].assert_eq(&text(b.finish()));
+}
+
+#[test]
+fn conversions_leave_loops_that_do_not_change_the_tile() {
+    let mut b = Builder::new("hoisted", 4);
+    let [x, out] = ["x", "out"].map(|name| b.tensor(name, Dtype::F32, 2));
+    let zero = b.int(0);
+    let x = b.load_tensor(x, &[zero, zero], &[64, 64]);
+    let y = pin(&mut b, x, blocked(&[4, 1], &[16, 2], &[1, 4], &[0, 1]));
+    let range = [b.int(0), b.int(8), b.int(1)];
+    let ends = b.count(range, &[x], |b, _, carried| vec![b.binary(Binary::Add, carried[0], y)]);
+    b.store_tensor(out, &[zero, zero], ends[0]);
+    expect![[r#"
+        L0 = register [0,1] [0,2] [8,0] [16,0] [32,0], lane [0,4] [0,8] [0,16] [0,32] [1,0], warp [2,0] [4,0] -> [64, 64]
+        L1 = register [1,0] [2,0] [0,8] [0,16] [0,32], lane [4,0] [8,0] [16,0] [32,0] [0,1], warp [0,2] [0,4] -> [64, 64]
+        kernel hoisted(x: tensor_mut<f32, 2>, out: tensor_mut<f32, 2>)
+        {
+          %0 = const 0 : i32
+          %1 = load_tensor x [%0, %0] : f32[64, 64] in L0
+          %2 = to_layout %1 blocked([4, 1], [16, 2], [1, 4], [0, 1]) : f32[64, 64] in L1  // shared memory
+          %3 = const 0 : i32
+          %4 = const 8 : i32
+          %5 = const 1 : i32
+          for %6 in (%3, %4, %5) carry (%7 = %2 : f32[64, 64] in L1) -> (%8 : f32[64, 64] in L1) {
+            %9 = add %7, %2 : f32[64, 64] in L1
+            continue (%9)
+          }
+          %10 = to_layout %8 : f32[64, 64] in L0  // shared memory
+          store_tensor out [%0, %0] %10
+          return
+        }
+    "#]].assert_eq(&text(b.finish()));
+}
+
+#[test]
+fn a_reduction_leaves_the_slice_and_is_converted() {
+    let mut b = Builder::new("reduced", 4);
+    let x = b.tensor("x", Dtype::F32, 2);
+    let out = b.tensor("out", Dtype::F32, 1);
+    let zero = b.int(0);
+    let x = b.load_tensor(x, &[zero, zero], &[64, 128]);
+    let start = b.zeros(Dtype::F32, &[64]);
+    let start = pin(&mut b, start, blocked(&[1], &[32], &[4], &[0]));
+    let range = [b.int(0), b.int(8), b.int(1)];
+    let ends = b.count(range, &[start], |b, _, carried| {
+        let sum = b.reduce(x, 1, Binary::Add);
+        vec![b.binary(Binary::Add, carried[0], sum)]
+    });
+    b.store_tensor(out, &[zero], ends[0]);
+    expect![[r#"
+        L0 = register [0,1] [0,2] [4,0] [8,0] [16,0] [32,0], lane [0,4] [0,8] [0,16] [0,32] [0,64], warp [1,0] [2,0] -> [64, 128]
+        L1 = register, lane [1] [2] [4] [8] [16], warp [32] [0] -> [64]
+        L2 = register [4] [8] [16] [32], lane [0] [0] [0] [0] [0], warp [1] [2] -> [64]
+        kernel reduced(x: tensor_mut<f32, 2>, out: tensor_mut<f32, 1>)
+        {
+          %0 = const 0 : i32
+          %1 = load_tensor x [%0, %0] : f32[64, 128] in L0
+          %2 = const 0.0 : f32
+          %3 = splat %2 : f32[64] in L1
+          %4 = to_layout %3 blocked([1], [32], [4], [0]) : f32[64] in L1  // free
+          %5 = const 0 : i32
+          %6 = const 8 : i32
+          %7 = const 1 : i32
+          for %8 in (%5, %6, %7) carry (%9 = %4 : f32[64] in L1) -> (%10 : f32[64] in L1) {
+            reduce 1 (%1) by (%12 : f32, %13 : f32) -> (%11 : f32[64] in L2) {
+              %14 = add %12, %13 : f32
+              yield (%14)
+            }
+            %15 = to_layout %11 : f32[64] in L1  // shared memory
+            %16 = add %9, %15 : f32[64] in L1
+            continue (%16)
+          }
+          store_tensor out [%0] %10
+          return
+        }
+    "#]].assert_eq(&text(b.finish()));
+}
+
+/// A product whose left operand, or whose accumulator, is pinned.
+fn product(left: Option<Form>, accumulator: Option<Form>) -> Kernel {
+    let mut b = Builder::new("product", 4);
+    let out = b.tensor("out", Dtype::F32, 2);
+    let (_, sx) = b.shared(Dtype::F16, &[64, 32]);
+    let (_, sy) = b.shared(Dtype::F16, &[32, 64]);
+    let (x, y, acc) = (b.load_shared(sx), b.load_shared(sy), b.zeros(Dtype::F32, &[64, 64]));
+    let x = left.map_or(x, |form| pin(&mut b, x, form));
+    let acc = accumulator.map_or(acc, |form| pin(&mut b, acc, form));
+    let acc = b.dot(x, y, acc);
+    let zero = b.int(0);
+    b.store_tensor(out, &[zero, zero], acc);
+    b.finish()
+}
+
+#[test]
+fn operands_decide_about_the_warps() {
+    let form =
+        |warps| Form::DotOperand { index: 0, parent: Box::new(Form::MmaV2 { warps }), k_width: 2 };
+    let shown = text(product(Some(form([1, 4])), None));
+    assert!(shown.contains("warp [0,8] [0,16] -> [64, 64]"), "{shown}");
+    let shown = text(product(None, Some(Form::MmaV2 { warps: [4, 1] })));
+    assert!(shown.contains("warp [16,0] [32,0] -> [64, 64]"), "{shown}");
+}
+
+fn problems(mut kernel: Kernel) -> String {
+    let before = kernel.to_string();
+    let problems = infer(&mut kernel).expect_err("the layout is not possible");
+    assert_eq!(before, kernel.to_string(), "an error leaves the kernel alone");
+    problems.iter().map(|problem| format!("{problem:?}\n")).collect()
+}
+
+#[track_caller]
+fn check_pin(form: Form, expect: &Expect) {
+    let mut b = Builder::new("pinned", 4);
+    let [x, out] = ["x", "out"].map(|name| b.tensor(name, Dtype::F32, 2));
+    let zero = b.int(0);
+    let x = b.load_tensor(x, &[zero, zero], &[64, 64]);
+    let x = pin(&mut b, x, form);
+    b.store_tensor(out, &[zero, zero], x);
+    expect.assert_eq(&problems(b.finish()));
+}
+
+#[test]
+fn impossible_pins_are_reported() {
+    check_pin(
+        blocked(&[4], &[32], &[4], &[0]),
+        &expect![[r#"
+        Form { at: Loc(0), form: Blocked { per_thread: [4], lanes: [32], warps: [4], order: [0] }, shape: [64, 64], error: Rank { what: "per_thread", actual: 1, required: 2 } }
+    "#]],
+    );
+    check_pin(
+        blocked(&[1, 4], &[4, 4], &[4, 1], &[1, 0]),
+        &expect![[r#"
+        Form { at: Loc(0), form: Blocked { per_thread: [1, 4], lanes: [4, 4], warps: [4, 1], order: [1, 0] }, shape: [64, 64], error: Lanes { actual: 16, required: 32 } }
+    "#]],
+    );
+    check_pin(
+        blocked(&[1, 4], &[2, 16], &[4, 2], &[1, 0]),
+        &expect![[r#"
+        Warps { at: Loc(0), form: Blocked { per_thread: [1, 4], lanes: [2, 16], warps: [4, 2], order: [1, 0] }, actual: 8, required: 4 }
+    "#]],
+    );
+    check_pin(
+        Form::RowMajor,
+        &expect![[r#"
+        NotRegisters { at: Loc(0), form: RowMajor }
+    "#]],
+    );
+}
+
+#[test]
+fn pinned_operands_that_a_product_cannot_use_are_reported() {
+    let by_rows = blocked(&[1, 4], &[4, 8], &[4, 1], &[1, 0]);
+    expect![[r#"
+        DotOperand { at: Loc(0), index: 0, pinned_at: Loc(0), actual: Layout { ins: [(Register, [[0, 1], [0, 2], [16, 0], [32, 0]]), (Lane, [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]]), (Warp, [[4, 0], [8, 0]])], outs: [(Axis(0), 64), (Axis(1), 32)] }, required: Layout { ins: [(Register, [[0, 1], [8, 0], [0, 8], [0, 16], [32, 0]]), (Lane, [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]), (Warp, [[0, 0], [16, 0]])], outs: [(Axis(0), 64), (Axis(1), 32)] }, form: DotOperand { index: 0, parent: MmaV2 { warps: [2, 2] }, k_width: 2 } }
+    "#]].assert_eq(&problems(product(Some(by_rows), None)));
+    let slice = Form::Slice {
+        axis: 0,
+        parent: Box::new(blocked(&[1, 1, 4], &[1, 4, 8], &[1, 4, 1], &[2, 1, 0])),
+    };
+    expect![[r#"
+        DotAccumulator { at: Loc(0), pinned_at: Loc(0), actual: Layout { ins: [(Register, [[0, 1], [0, 2], [0, 32], [16, 0], [32, 0]]), (Lane, [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]]), (Warp, [[4, 0], [8, 0]])], outs: [(Axis(0), 64), (Axis(1), 64)] }, required: Layout { ins: [(Register, [[0, 1], [8, 0], [0, 16], [0, 32], [32, 0]]), (Lane, [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]), (Warp, [[0, 8], [16, 0]])], outs: [(Axis(0), 64), (Axis(1), 64)] }, form: MmaV2 { warps: [2, 2] } }
+    "#]].assert_eq(&problems(product(None, Some(slice))));
+}
+
+#[test]
+fn shared_pins_are_taken_as_they_are() {
+    let pinned = |form: Form| {
+        let mut b = Builder::new("pinned", 4);
+        let out = b.tensor("out", Dtype::F16, 2);
+        let (root, window) = b.shared(Dtype::F16, &[64, 32]);
+        b.pin_shared(root, form);
+        let (x, zero) = (b.load_shared(window), b.int(0));
+        b.store_tensor(out, &[zero, zero], x);
+        b.finish()
+    };
+    let swizzled = Form::Swizzled { vec: 8, per_phase: 2, max_phase: 2, order: vec![1, 0] };
+    expect![[r#"
+        L0 = offset [0,1] [0,2] [0,4] [0,8] [0,16] [1,0] [2,8] [4,0] [8,0] [16,0] [32,0] -> [64, 32]
+        L1 = register [0,1] [0,2] [0,4] [32,0], lane [0,8] [0,16] [1,0] [2,0] [4,0], warp [8,0] [16,0] -> [64, 32]
+        kernel pinned(out: tensor_mut<f16, 2>)
+          shared @tile0 : f16[64, 32] in L0 pinned swizzled(8, 2, 2, [1, 0])
+        {
+          %0 = shared_alloc @tile0 : @tile0 f16[64, 32]
+          %1 = load_shared %0 : f16[64, 32] in L1
+          %2 = const 0 : i32
+          store_tensor out [%2, %2] %1
+          return
+        }
+    "#]].assert_eq(&text(pinned(swizzled)));
+    expect![[r#"
+        NotShared { at: Loc(0), form: MmaV2 { warps: [2, 2] } }
+    "#]]
+    .assert_eq(&problems(pinned(Form::MmaV2 { warps: [2, 2] })));
+    let one_axis = Form::Swizzled { vec: 8, per_phase: 2, max_phase: 2, order: vec![0] };
+    expect![[r#"
+        Form { at: Loc(0), form: Swizzled { vec: 8, per_phase: 2, max_phase: 2, order: [0] }, shape: [64, 32], error: Rank { what: "order", actual: 1, required: 2 } }
+    "#]].assert_eq(&problems(pinned(one_axis)));
+}

@@ -1,0 +1,199 @@
+//! What the subcommands print.
+
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::pending::Options;
+
+use crate::launch::Launch;
+use crate::layout_form;
+use crate::run::{Outcome, run};
+
+/// `kiln run-ptx`: which launches, and how.
+#[derive(Debug, Default)]
+pub struct RunPtx {
+    /// The launch descriptions.
+    pub files: Vec<PathBuf>,
+    /// Where to save what the kernels write.
+    pub out: Option<PathBuf>,
+    /// The emulator's options.
+    pub options: Options,
+    /// What to print beside the verdicts.
+    pub statistics: Statistics,
+}
+
+/// Whether a launch's counters are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Statistics {
+    /// They are not.
+    #[default]
+    Hidden,
+    /// They are, below its verdict.
+    Shown,
+}
+
+/// The emulator's options with so many host threads; as many as the machine has without a number.
+pub fn options(threads: Option<usize>) -> Options {
+    Options { threads, ..Options::default() }
+}
+
+/// How many launches passed and failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Launches all of whose cases passed.
+    pub passed: usize,
+    /// All others, those whose description cannot be read among them.
+    pub failed: usize,
+}
+
+/// Runs launches one after another, with a line for each and one for all.
+///
+/// # Errors
+/// When `output` cannot be written; failures of launches are counted.
+pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
+    let mut tally = Tally::default();
+    for file in &command.files {
+        let start = Instant::now();
+        let (name, result) = verdict(file, command);
+        match result {
+            Ok(outcome) => {
+                tally.passed += 1;
+                writeln!(output, "ok {name} ({})", took(outcome.cases, start.elapsed()))?;
+                if command.statistics == Statistics::Shown {
+                    writeln!(
+                        output,
+                        "  {} warp instructions, {} lane instructions, {} bank conflicts",
+                        grouped(outcome.warp_instructions),
+                        grouped(outcome.lane_instructions),
+                        grouped(outcome.shared_bank_conflicts)
+                    )?;
+                }
+                for line in outcome.output.lines() {
+                    writeln!(output, "  | {line}")?;
+                }
+            }
+            Err(reason) => {
+                tally.failed += 1;
+                writeln!(output, "FAILED {name}: {reason}")?;
+            }
+        }
+        output.flush()?;
+    }
+    writeln!(output, "{} passed, {} failed", tally.passed, tally.failed)?;
+    Ok(tally)
+}
+
+/// The name of a launch, or its file's where it has none, and how it went.
+fn verdict(file: &Path, command: &RunPtx) -> (String, Result<Outcome, String>) {
+    let launch = match Launch::read(file) {
+        Ok(launch) => launch,
+        Err(error) => return (file.display().to_string(), Err(error.to_string())),
+    };
+    // One launch that the emulator gives up on must not take the others' verdicts with it.
+    let result =
+        catch_unwind(AssertUnwindSafe(|| run(&launch, &command.options, command.out.as_deref())));
+    let result = match result {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(panic) => Err(format!("the emulator failed: {}", panic_text(&*panic))),
+    };
+    (launch.name, result)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("it gave no reason")
+}
+
+/// `2 cases, 1.2 s`.
+fn took(cases: usize, time: Duration) -> String {
+    let plural = if cases == 1 { "" } else { "s" };
+    format!("{cases} case{plural}, {:.1} s", time.as_secs_f64())
+}
+
+/// A count with its digits in groups of three.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `kiln layout`: a layout's bases for a shape, and who holds each element.
+///
+/// # Errors
+/// A text for the user: what is wrong with the layout as written, or why it does not fit the shape.
+pub fn layout(text: &str, shape: &[u32], element_bits: u32) -> Result<String, String> {
+    /// More than that is no table that anybody reads.
+    const MOST_ELEMENTS: u64 = 1 << 16;
+    let form = layout_form::parse(text, element_bits).map_err(|error| error.to_string())?;
+    let layout =
+        form.to_layout(shape).map_err(|error| format!("{form} for shape {shape:?}: {error}"))?;
+    let mut page = format!("{form} for shape {shape:?}\n");
+    let width = layout.in_dims().map(|dim| dim.to_string().len()).max().unwrap_or(0);
+    for (dim, bases) in layout.ins() {
+        let bases: Vec<String> = bases.iter().map(kernel_layout::basis_text).collect();
+        let line = format!("{:width$} {}", dim.to_string(), bases.join(" "));
+        page.push_str(line.trim_end());
+        page.push('\n');
+    }
+    // Zero bases and sums that cancel: places that hold what others hold.
+    let copies = 1_u64 << (layout.in_bits() - layout.rank());
+    page.push_str(&match copies {
+        1 => "each element is held once\n".to_owned(),
+        _ => format!("each element is held {copies} times\n"),
+    });
+    page.push('\n');
+    let elements = 1_u64 << layout.out_bits();
+    if elements <= MOST_ELEMENTS {
+        page.push_str(&layout.to_table());
+    } else {
+        page.push_str(&format!("(no table: {} elements)\n", grouped(elements)));
+    }
+    Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_layout_is_shown_by_its_bases_and_as_a_table() {
+        let page = layout("blocked([1, 2], [2,16], [1,1], [1,0])", &[2, 4], 16);
+        let required = "\
+blocked([1, 2], [2, 16], [1, 1], [1, 0]) for shape [2, 4]
+register [0,1]
+lane     [0,2] [0,0] [0,0] [0,0] [1,0]
+warp
+each element is held 8 times
+
+warp:lane:register
+";
+        let page = page.expect("the layout fits");
+        assert!(page.starts_with(&required[..required.len() - 20]), "{page}");
+        assert!(page.contains("1  16:0+  16:1+  17:0+  17:1+"), "{page}");
+    }
+
+    #[test]
+    fn a_layout_that_does_not_fit_says_why() {
+        let error = layout("blocked([1], [16], [1], [0])", &[64], 16).expect_err("16 lanes");
+        assert_eq!(
+            error,
+            "blocked([1], [16], [1], [0]) for shape [64]: the lanes multiply to 16, but a warp has 32"
+        );
+    }
+}
