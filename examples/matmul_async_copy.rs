@@ -61,7 +61,8 @@ fn main() -> Result<()> {
         None if device.is_emulator() => vec![[256, 192, 128], [131, 77, 50]],
         None => vec![[4096, 4096, 4096], [1024, 1000, 520], [131, 77, 50]],
     };
-    let mut table = support::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
+    let mut table =
+        support::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
     for [m, n, k] in sizes {
         check(&stream, [m, n, k], &mut table)?;
     }
@@ -80,7 +81,9 @@ fn check(stream: &Stream, [m, n, k]: [usize; 3], table: &mut support::Table) -> 
         let mut c = stream.full([m, n], f16::NAN)?;
         make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream)?;
         let error = support::relative_error(&samples, &c.to_vec(stream)?, n);
-        let ms = support::median_ms(stream, || make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream))?;
+        let ms = support::median_ms(stream, || {
+            make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream)
+        })?;
         let flops = 2.0 * m as f64 * n as f64 * k as f64;
         table.row(&[
             m.to_string(),

@@ -35,7 +35,6 @@ pub use kernel_runtime::{Fault, Report};
 
 /// What kernels and the programs that launch them are written with: `use kiln::prelude::*`.
 pub mod prelude {
-    pub use kernel_macros::kernel;
     pub use crate::lang::{
         Address, Array, Bits, Cast, CopyDestination, CopySource, Float, Int, Layout, Matrix,
         Number, Operand, Ptr, Scalar, Shape, Shared, Tensor, TensorMut, Tile, View, ViewMut,
@@ -45,6 +44,7 @@ pub mod prelude {
         shared, slice, sm_80, sm_90a, sm_100a, store, store_masked, swizzle, sync, target, unroll,
         zeros,
     };
+    pub use kernel_macros::kernel;
     pub use kernel_runtime::{
         Device, DevicePtr, DeviceTensor, Element, Error, Event, Grid, IntoArgument, Launch, Result,
         Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, persistent,

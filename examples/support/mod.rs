@@ -37,7 +37,13 @@ pub fn reference(a: &[f16], b: &[f16], [m, n, k]: [usize; 3]) -> Vec<(usize, usi
     let count = (m * n).min(4096);
     // Steps coprime to the extents visit rows and columns evenly, the last ones included.
     (0..count)
-        .map(|i| if count == m * n { (i / n, i % n) } else { ((i * 7919) % m, (m * n - 1 - i * 104_729 % (m * n)) % n) })
+        .map(|i| {
+            if count == m * n {
+                (i / n, i % n)
+            } else {
+                ((i * 7919) % m, (m * n - 1 - i * 104_729 % (m * n)) % n)
+            }
+        })
         .map(|(row, column)| {
             let sum = (0..k).map(|i| a[row * k + i].to_f64() * b[i * n + column].to_f64()).sum();
             (row, column, sum)
@@ -77,7 +83,8 @@ pub fn median_ms(stream: &Stream, mut launch: impl FnMut() -> Result<()>) -> Res
 
 /// A bar for work that takes a while.
 pub fn progress(len: usize, what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg:>16} [{bar:30}] {pos}/{len}").expect("a template without errors");
+    let style = ProgressStyle::with_template("{msg:>16} [{bar:30}] {pos}/{len}")
+        .expect("a template without errors");
     let bar = ProgressBar::new(len as u64).with_style(style).with_message(what.to_owned());
     bar.tick();
     bar
@@ -102,7 +109,9 @@ impl Table {
     /// Prints it.
     pub fn print(&self) {
         let widths: Vec<usize> = (0..self.rows[0].len())
-            .map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+            .map(|column| {
+                self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+            })
             .collect();
         for row in &self.rows {
             let cells: Vec<String> =

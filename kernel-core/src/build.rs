@@ -50,7 +50,15 @@ impl Instance {
             .values
             .iter()
             .map(|(name, value)| {
-                format!("{name} = {}", value.tokens.to_string().replace(" :: ", "::").replace(" < ", "<").replace(" >", ">"))
+                format!(
+                    "{name} = {}",
+                    value
+                        .tokens
+                        .to_string()
+                        .replace(" :: ", "::")
+                        .replace(" < ", "<")
+                        .replace(" >", ">")
+                )
             })
             .collect();
         parts.join(", ")
@@ -58,10 +66,7 @@ impl Instance {
 }
 
 /// The name among `known` that is nearest to `name`, if it is near enough to be a slip.
-pub(crate) fn nearest<'n>(
-    name: &str,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let limit = (name.chars().count() / 3).max(1);
     known
         .into_iter()
@@ -180,7 +185,9 @@ impl Builder<'_> {
     fn report(&mut self, diagnostic: Diagnostic) -> Val {
         let diagnostic = match self.calls.first() {
             // An error inside a helper is underlined there, and says from where it was called.
-            Some(call) => diagnostic.place(call.loc, format!("called here as `{}`", call.function.name.name)),
+            Some(call) => {
+                diagnostic.place(call.loc, format!("called here as `{}`", call.function.name.name))
+            }
             None => diagnostic,
         };
         self.problems.push(diagnostic);
@@ -261,7 +268,14 @@ impl Builder<'_> {
     }
 
     /// An operation with a result of element type `num` (a scalar without `shape`).
-    fn emit_num(&mut self, op: Op, args: Vec<Value>, shape: Option<Vec<u32>>, num: Num, loc: Loc) -> Value {
+    fn emit_num(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        shape: Option<Vec<u32>>,
+        num: Num,
+        loc: Loc,
+    ) -> Value {
         let value = self.new_num(shape, num, loc);
         self.op(op, args, Some(value), loc);
         value
@@ -291,7 +305,11 @@ impl Builder<'_> {
             Val::Error | Val::Never => None,
             other => {
                 let what = self.describe(other);
-                self.error(Code::Kind, loc, format!("{what} stands where a scalar or a tile is wanted"));
+                self.error(
+                    Code::Kind,
+                    loc,
+                    format!("{what} stands where a scalar or a tile is wanted"),
+                );
                 None
             }
         }
@@ -308,9 +326,15 @@ impl Builder<'_> {
                 match self.ty(*value) {
                     Type::Scalar(Elem::Number(_)) => format!("a scalar ({name})"),
                     Type::Scalar(Elem::Ptr(_)) => format!("a `Ptr<{name}>`"),
-                    Type::Tile(Elem::Number(_), shape) => format!("a `Tile<{name}>` of extents {shape:?}"),
-                    Type::Tile(Elem::Ptr(_), shape) => format!("a `Tile<Ptr<{name}>>` of extents {shape:?}"),
-                    Type::Shared(shared) => format!("a `Shared<{name}>` of extents {:?}", shared.shape),
+                    Type::Tile(Elem::Number(_), shape) => {
+                        format!("a `Tile<{name}>` of extents {shape:?}")
+                    }
+                    Type::Tile(Elem::Ptr(_), shape) => {
+                        format!("a `Tile<Ptr<{name}>>` of extents {shape:?}")
+                    }
+                    Type::Shared(shared) => {
+                        format!("a `Shared<{name}>` of extents {:?}", shared.shape)
+                    }
                     Type::Error => "nothing".to_owned(),
                 }
             }
@@ -368,8 +392,11 @@ impl Builder<'_> {
             other => {
                 let actual = self.describe(&other);
                 self.report(
-                    Diagnostic::new(Code::Kind, loc, format!("{what} must be an integer"))
-                        .compare("", "an integer known when compiling", actual),
+                    Diagnostic::new(Code::Kind, loc, format!("{what} must be an integer")).compare(
+                        "",
+                        "an integer known when compiling",
+                        actual,
+                    ),
                 );
                 None
             }
@@ -379,28 +406,30 @@ impl Builder<'_> {
     /// An extent list such as `[BM, BN]`: powers of two.
     fn shape(&mut self, val: &Val, loc: Loc) -> Option<Vec<u32>> {
         let val = self.plain(val.clone());
-        let parts: Vec<Val> = match &val {
-            Val::Array(parts) => parts.to_vec(),
-            Val::Error | Val::Never => return None,
-            other => {
-                let actual = self.describe(other);
-                self.report(
-                    Diagnostic::new(Code::Kind, loc, "extents are an array of integers")
-                        .compare("", "an array such as `[64, 32]`", actual),
-                );
-                return None;
-            }
-        };
+        let parts: Vec<Val> =
+            match &val {
+                Val::Array(parts) => parts.to_vec(),
+                Val::Error | Val::Never => return None,
+                other => {
+                    let actual = self.describe(other);
+                    self.report(
+                        Diagnostic::new(Code::Kind, loc, "extents are an array of integers")
+                            .compare("", "an array such as `[64, 32]`", actual),
+                    );
+                    return None;
+                }
+            };
         let mut shape = Vec::new();
         for part in &parts {
             let extent = self.const_int(part, "an extent of a tile", loc)?;
             shape.push(self.extent(extent, loc)?);
         }
         if shape.is_empty() || shape.len() > 5 {
-            self.report(
-                Diagnostic::new(Code::Axis, loc, "a tile has 1 to 5 axes")
-                    .compare("rank", "1 to 5", shape.len().to_string()),
-            );
+            self.report(Diagnostic::new(Code::Axis, loc, "a tile has 1 to 5 axes").compare(
+                "rank",
+                "1 to 5",
+                shape.len().to_string(),
+            ));
             return None;
         }
         Some(shape)
@@ -416,7 +445,9 @@ impl Builder<'_> {
                         .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
                         .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a whole number of bits");
                 if let Some(up) = up.filter(|up| extent > 0 && *up <= 1 << 20) {
-                    diagnostic = diagnostic.help(format!("use {up}; reads outside a tensor give zero, writes outside are dropped"));
+                    diagnostic = diagnostic.help(format!(
+                        "use {up}; reads outside a tensor give zero, writes outside are dropped"
+                    ));
                 }
                 self.report(diagnostic);
                 None

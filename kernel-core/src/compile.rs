@@ -8,7 +8,7 @@ use crate::{
     diag::{self, Code, Diagnostic, Problems},
     host, ir, layouts,
     loc::{Loc, Locations},
-    lower,
+    lower, schedule,
     syntax::{self, Kernel, Unit},
 };
 
@@ -91,7 +91,8 @@ pub fn compile_module(item: &syn::ItemMod, options: Options) -> Output {
     let unit = syntax::parse_module(item, &locations, &mut problems);
     let mut output = Output::default();
     let compiled = compile_unit(&unit, &locations, &mut problems, options, &mut output.dumps);
-    let result = if problems.is_empty() { Ok(compiled.as_slice()) } else { Err(keeps_twin(&problems)) };
+    let result =
+        if problems.is_empty() { Ok(compiled.as_slice()) } else { Err(keeps_twin(&problems)) };
     let items = host::module_items(item, &unit, result);
     let errors = diag::compile_errors(&problems, &locations);
     output.tokens = quote!(#errors #items);
@@ -122,8 +123,16 @@ pub fn compile_unit(
         for instance in build::instance_rows(kernel, problems) {
             let mut images = Vec::new();
             for (name, target) in &targets {
-                let request = Request { unit, kernel, instance: &instance, target: *target, assume_aligned: true };
-                if let Some(image) = compile_image(&request, name, locations, problems, options, dumps) {
+                let request = Request {
+                    unit,
+                    kernel,
+                    instance: &instance,
+                    target: *target,
+                    assume_aligned: true,
+                };
+                if let Some(image) =
+                    compile_image(&request, name, locations, problems, options, dumps)
+                {
                     images.push(image);
                 }
             }
@@ -141,9 +150,12 @@ fn targets(kernel: &Kernel, problems: &mut Problems) -> Vec<(String, kernel_ptx:
             Some(target) => out.push((ident.name.clone(), target)),
             None => {
                 let names = build::TARGETS.map(|(name, _)| name);
-                let mut diagnostic =
-                    Diagnostic::new(Code::Target, ident.loc, format!("`{}` is not a target", ident.name))
-                        .compare("target", names.join(", "), ident.name.clone());
+                let mut diagnostic = Diagnostic::new(
+                    Code::Target,
+                    ident.loc,
+                    format!("`{}` is not a target", ident.name),
+                )
+                .compare("target", names.join(", "), ident.name.clone());
                 if let Some(near) = build::nearest(&ident.name, names) {
                     diagnostic = diagnostic.help(format!("target = {near}"));
                 }
@@ -154,8 +166,12 @@ fn targets(kernel: &Kernel, problems: &mut Problems) -> Vec<(String, kernel_ptx:
     if kernel.attr.targets.is_empty() && problems.is_empty() {
         let loc = kernel.function.name.loc;
         problems.push(
-            Diagnostic::new(Code::Target, loc, "a kernel names the targets that it is compiled for")
-                .help("#[kernel(target = sm_80, warps = 4)]"),
+            Diagnostic::new(
+                Code::Target,
+                loc,
+                "a kernel names the targets that it is compiled for",
+            )
+            .help("#[kernel(target = sm_80, warps = 4)]"),
         );
     }
     out
@@ -178,7 +194,8 @@ fn compile_image(
         aligned
     } else {
         let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
-        variants.push(lower_variant("aligned", aligned, &label, locations, problems, options, dumps)?);
+        variants
+            .push(lower_variant("aligned", aligned, &label, locations, problems, options, dumps)?);
         general
     };
     variants.push(lower_variant("general", general, &label, locations, problems, options, dumps)?);
@@ -192,7 +209,10 @@ fn dump_label(request: &Request<'_>, target: &str) -> String {
     }
     label.push('-');
     label.push_str(target);
-    label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '_' }).collect()
+    label
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '_' })
+        .collect()
 }
 
 fn lower_variant(
@@ -209,6 +229,7 @@ fn lower_variant(
         dumps.push((format!("{label}-{name}.ir"), kernel.to_string()));
     }
     verify(&kernel, "building", problems)?;
+    schedule::rotate(&mut kernel);
     let inferred = match layouts::infer(&mut kernel) {
         Ok(inferred) => inferred,
         Err(list) => {
@@ -220,11 +241,16 @@ fn lower_variant(
     };
     verify(&kernel, "layout inference", problems)?;
     if options.dump {
-        dumps.push((format!("{label}-{name}.layouts"), kernel.with_layouts(&inferred.layouts, &inferred.shared)));
+        dumps.push((
+            format!("{label}-{name}.layouts"),
+            kernel.with_layouts(&inferred.layouts, &inferred.shared),
+        ));
     }
-    let file = locations.place(Loc::KERNEL).map_or("kernel.rs".to_owned(), |place| relative(&place.file));
-    let lowered =
-        lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| locations.line_column(loc));
+    let file =
+        locations.place(Loc::KERNEL).map_or("kernel.rs".to_owned(), |place| relative(&place.file));
+    let lowered = lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| {
+        locations.line_column(loc)
+    });
     let limit = kernel.target.shared_bytes_per_block();
     if u64::from(lowered.shared_bytes) > limit {
         problems.push(
@@ -266,7 +292,11 @@ fn verify(kernel: &ir::Kernel, after: &str, problems: &mut Problems) -> Option<(
 fn relative(file: &str) -> String {
     let absolute = file.starts_with('/') || file.contains(':');
     let parts = file.rsplit(['/', '\\']);
-    if absolute { parts.into_iter().next().unwrap_or(file).to_owned() } else { file.replace('\\', "/") }
+    if absolute {
+        parts.into_iter().next().unwrap_or(file).to_owned()
+    } else {
+        file.replace('\\', "/")
+    }
 }
 
 /// Whether rustc should look at the body too: not where names or types are wrong, or it would say so twice.

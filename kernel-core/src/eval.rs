@@ -200,3 +200,6 @@ fn check_args(kernel: &Kernel, args: &[Arg]) -> Result<(), Fault> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

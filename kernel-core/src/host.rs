@@ -14,7 +14,11 @@ use crate::{
 pub type Outcome<'a, T> = Result<&'a T, bool>;
 
 /// The items of a `#[kernel] fn`.
-pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+pub fn kernel_items(
+    item: &syn::ItemFn,
+    kernel: &Kernel,
+    compiled: Outcome<'_, Vec<CompiledInstance>>,
+) -> TokenStream {
     let signature = Signature::of(item);
     let host = signature.host(item, kernel, compiled);
     let twin = match compiled {
@@ -130,7 +134,8 @@ impl Signature {
             let (ty, kind, generic) = field_type(&typed.ty, &types);
             fields.push(Field {
                 name: pat.ident.clone(),
-                doc: doc_of(&typed.attrs).unwrap_or_else(|| format!(" The argument `{}`.", pat.ident)),
+                doc: doc_of(&typed.attrs)
+                    .unwrap_or_else(|| format!(" The argument `{}`.", pat.ident)),
                 ty,
                 kind,
                 generic,
@@ -147,10 +152,16 @@ impl Signature {
         Signature { fields, declarations, arguments, types, in_args, has_tensor, has_pointer }
     }
 
-    fn host(&self, item: &syn::ItemFn, kernel: &Kernel, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+    fn host(
+        &self,
+        item: &syn::ItemFn,
+        kernel: &Kernel,
+        compiled: Outcome<'_, Vec<CompiledInstance>>,
+    ) -> TokenStream {
         let name = &item.sig.ident;
         let vis = &item.vis;
-        let attrs: Vec<_> = item.attrs.iter().filter(|attr| !attr.path().is_ident("inline")).collect();
+        let attrs: Vec<_> =
+            item.attrs.iter().filter(|attr| !attr.path().is_ident("inline")).collect();
         let (declarations, arguments) = (&self.declarations, &self.arguments);
         let args_generics = self.args_generics();
         let (launch, make) = if self.has_pointer {
@@ -216,7 +227,12 @@ impl Signature {
         quote!(#lifetime #(#names),*)
     }
 
-    fn module(&self, item: &syn::ItemFn, kernel: &Kernel, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+    fn module(
+        &self,
+        item: &syn::ItemFn,
+        kernel: &Kernel,
+        compiled: Outcome<'_, Vec<CompiledInstance>>,
+    ) -> TokenStream {
         let (name, vis) = (&item.sig.ident, &item.vis);
         let (declarations, types) = (&self.declarations, &self.types);
         let lifetime = self.has_tensor.then(|| quote!('a,));
@@ -232,7 +248,9 @@ impl Signature {
         let targets = kernel.attr.targets.iter().filter_map(|ident| target_variant(&ident.name));
         let list = instance_list(compiled.ok());
         let table = match compiled {
-            Ok(instances) => instances.iter().map(|instance| instance_table(instance, name)).collect(),
+            Ok(instances) => {
+                instances.iter().map(|instance| instance_table(instance, name)).collect()
+            }
             Err(_) => Vec::new(),
         };
         let count = table.len();
@@ -278,7 +296,11 @@ impl Signature {
         }
     }
 
-    fn impls(&self, item: &syn::ItemFn, compiled: Outcome<'_, Vec<CompiledInstance>>) -> TokenStream {
+    fn impls(
+        &self,
+        item: &syn::ItemFn,
+        compiled: Outcome<'_, Vec<CompiledInstance>>,
+    ) -> TokenStream {
         let name = &item.sig.ident;
         match compiled {
             Ok(instances) => {
@@ -317,8 +339,12 @@ fn instance_list(instances: Option<&Vec<CompiledInstance>>) -> String {
     let all: Vec<String> = instances
         .iter()
         .map(|instance| {
-            let values: Vec<String> =
-                instance.instance.values.iter().map(|(_, value)| value.tokens.to_string()).collect();
+            let values: Vec<String> = instance
+                .instance
+                .values
+                .iter()
+                .map(|(_, value)| value.tokens.to_string())
+                .collect();
             format!("<{}>", values.join(", "))
         })
         .collect();
@@ -336,7 +362,10 @@ fn target_variant(name: &str) -> Option<TokenStream> {
 }
 
 fn instance_table(instance: &CompiledInstance, name: &syn::Ident) -> TokenStream {
-    let images = instance.images.iter().map(|image| image_tokens(image, name, &instance.instance.describe()));
+    let images = instance
+        .images
+        .iter()
+        .map(|image| image_tokens(image, name, &instance.instance.describe()));
     quote!(&[#(#images),*])
 }
 
@@ -427,13 +456,19 @@ fn field_type(ty: &syn::Type, generics: &[syn::Ident]) -> (TokenStream, FieldKin
         other => quote!(#other),
     });
     match (last.ident.to_string().as_str(), elem, args.get(1)) {
-        ("Tensor", Some(elem), Some(rank)) => {
-            (quote!(&'a ::kiln::__private::DeviceTensor<#elem, { #rank }>), FieldKind::Tensor, false)
+        ("Tensor", Some(elem), Some(rank)) => (
+            quote!(&'a ::kiln::__private::DeviceTensor<#elem, { #rank }>),
+            FieldKind::Tensor,
+            false,
+        ),
+        ("TensorMut", Some(elem), Some(rank)) => (
+            quote!(&'a mut ::kiln::__private::DeviceTensor<#elem, { #rank }>),
+            FieldKind::Tensor,
+            false,
+        ),
+        ("Ptr", Some(elem), _) => {
+            (quote!(::kiln::__private::DevicePtr<#elem>), FieldKind::Pointer, false)
         }
-        ("TensorMut", Some(elem), Some(rank)) => {
-            (quote!(&'a mut ::kiln::__private::DeviceTensor<#elem, { #rank }>), FieldKind::Tensor, false)
-        }
-        ("Ptr", Some(elem), _) => (quote!(::kiln::__private::DevicePtr<#elem>), FieldKind::Pointer, false),
         _ => {
             let generic = path.path.get_ident().is_some_and(|ident| generics.contains(ident));
             (element_type(ty), FieldKind::Scalar, generic)

@@ -24,8 +24,8 @@
 //! `expand` and `broadcast` want the layout of their result with the axis removed or collapsed, without registers that would
 //! repeat others. An element of the result is therefore always in the same thread's operand.
 //!
-//! No register of a layout repeats another, with one exception: fragments of matrix products of tiles smaller than one
-//! instruction.
+//! No register of a layout repeats another, but for fragments of matrix products of tiles smaller than one instruction, what
+//! the user pinned larger than the tile, and what follows from these.
 
 use kernel_layout::{Form, Layout, LayoutError};
 use la_arena::ArenaMap;

@@ -7,6 +7,7 @@
 //! | [`syntax`] | `syn`'s tree to the language's own, the subset of Rust that kernels may use |
 //! | [`build`] | that tree to the tile IR of one instance: names, types, constants, inlining |
 //! | [`ir`] | the tile IR |
+//! | [`schedule`] | loops cut so that copies and products overlap |
 //! | [`layouts`] | a layout for every tile |
 //! | [`lower`] | tile IR and layouts to PTX |
 //! | [`host`] | the items that the host sees |
@@ -23,6 +24,7 @@ pub mod ir;
 pub mod layouts;
 pub mod loc;
 pub mod lower;
+pub mod schedule;
 pub mod syntax;
 
 pub use compile::{Options, Output, compile_function, compile_module};

@@ -11,14 +11,17 @@ use kernel_layout::Layout;
 use kernel_ptx::{Module, Opcode, Operand, Symbol};
 use la_arena::ArenaMap;
 
-use crate::ir::{Elem, Kernel, Layouts, Op, Region, Shared, Stmt, StmtKind, Type, Value};
+use crate::ir::{
+    Elem, Kernel, Layouts, Op, Region, Shared, Stmt, StmtKind, Terminator, Type, Value,
+};
 use crate::loc::Loc;
 
 mod atomic;
 mod cast;
+mod coalesce;
 mod control;
-mod coords;
 mod convert;
+mod coords;
 mod copy;
 mod dot;
 mod double;
@@ -70,9 +73,10 @@ pub fn run(
         kernel,
         layouts,
         facts: Facts::of(kernel),
-        e: Emitter::new(),
+        e: Emitter::new(kernel.threads()),
         values: ArenaMap::new(),
         used: used(kernel),
+        deferred: ArenaMap::new(),
         params: Params::of(kernel),
         plan: SharedPlan::of(kernel, shared_layouts),
         loops: Vec::new(),
@@ -108,7 +112,9 @@ struct Lower<'a> {
     facts: Facts<'a>,
     e: Emitter,
     values: ArenaMap<Value, Data>,
-    used: ArenaMap<Value, ()>,
+    /// How often each value is read.
+    used: ArenaMap<Value, u32>,
+    deferred: ArenaMap<Value, dot::Deferred>,
     params: Params,
     plan: SharedPlan<'a>,
     loops: Vec<LoopFrame>,
@@ -126,9 +132,15 @@ impl Lower<'_> {
     }
 
     fn statements(&mut self, region: &Region) -> Flow {
-        for stmt in &region.stmts {
+        for (index, stmt) in region.stmts.iter().enumerate() {
             self.e.loc = stmt.loc;
             self.e.place = self.place(stmt);
+            if std::ptr::eq(region, &self.kernel.body) {
+                self.plan.at = index;
+            }
+            if self.defer(&region.stmts[index..]) {
+                continue;
+            }
             if self.stmt(stmt) == Flow::Ends {
                 return Flow::Ends;
             }
@@ -144,8 +156,15 @@ impl Lower<'_> {
             Elem::Ptr(_) => true,
             Elem::Number(dtype) => !dtype.is_float(),
         };
-        let registers = self.layouts.get(*result).map_or(0, |layout| layout.in_size(kernel_layout::Dim::Register));
-        if index && registers as usize <= HOISTED_REGISTERS { Place::Outermost } else { Place::Here }
+        let registers = self
+            .layouts
+            .get(*result)
+            .map_or(0, |layout| layout.in_size(kernel_layout::Dim::Register));
+        if index && registers as usize <= HOISTED_REGISTERS {
+            Place::Outermost
+        } else {
+            Place::Here
+        }
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Flow {
@@ -154,8 +173,12 @@ impl Lower<'_> {
                 self.op(op, args, *result);
                 Flow::Continues
             }
-            StmtKind::If { condition, then, otherwise, results } => self.branch(*condition, then, otherwise, results),
-            StmtKind::For { from, to, step, inits, body, results } => self.counted([*from, *to, *step], inits, body, results),
+            StmtKind::If { condition, then, otherwise, results } => {
+                self.branch(*condition, then, otherwise, results)
+            }
+            StmtKind::For { from, to, step, inits, body, results } => {
+                self.counted([*from, *to, *step], inits, body, results)
+            }
             StmtKind::Loop { inits, body, results } => self.endless(inits, body, results),
             StmtKind::Reduce { args, axis, combine, results } => {
                 self.reduce(args, *axis, combine, results);
@@ -242,7 +265,9 @@ impl Lower<'_> {
     fn scalar(&self, value: Value) -> Val {
         match &self.values[value] {
             Data::Scalar(value) => *value,
-            Data::Tile(_) | Data::Window(_) => unreachable!("check::types rejects what is no scalar here"),
+            Data::Tile(_) | Data::Window(_) => {
+                unreachable!("check::types rejects what is no scalar here")
+            }
         }
     }
 
@@ -250,7 +275,9 @@ impl Lower<'_> {
     fn tile(&self, value: Value) -> &[Val] {
         match &self.values[value] {
             Data::Tile(registers) => registers,
-            Data::Scalar(_) | Data::Window(_) => unreachable!("check::types rejects what is no tile here"),
+            Data::Scalar(_) | Data::Window(_) => {
+                unreachable!("check::types rejects what is no tile here")
+            }
         }
     }
 
@@ -258,7 +285,9 @@ impl Lower<'_> {
     fn window(&self, value: Value) -> Val {
         match &self.values[value] {
             Data::Window(offset) => *offset,
-            Data::Scalar(_) | Data::Tile(_) => unreachable!("check::types rejects what is no shared memory here"),
+            Data::Scalar(_) | Data::Tile(_) => {
+                unreachable!("check::types rejects what is no shared memory here")
+            }
         }
     }
 
@@ -281,7 +310,9 @@ impl Lower<'_> {
             Data::Tile(values) => values.clone(),
             Data::Window(_) => unreachable!("check::types rejects an assertion on shared memory"),
         };
-        let holds = conditions.into_iter().fold(Val::Int(1), |all, one| self.e.and(kernel_ptx::Type::Pred, all, one));
+        let holds = conditions
+            .into_iter()
+            .fold(Val::Int(1), |all, one| self.e.and(kernel_ptx::Type::Pred, all, one));
         match holds {
             Val::Int(1) => {}
             _ => {
@@ -295,7 +326,13 @@ impl Lower<'_> {
     /// The address of shared memory's first byte.
     fn shared_base(&mut self) -> Val {
         let symbol = Operand::Symbol(Symbol::Global(0), 0);
-        self.e.pure_of(Opcode::Mov, emitter::mods![kernel_ptx::Type::U32], kernel_ptx::Type::B32, symbol, Val::Int(-1))
+        self.e.pure_of(
+            Opcode::Mov,
+            emitter::mods![kernel_ptx::Type::U32],
+            kernel_ptx::Type::B32,
+            symbol,
+            Val::Int(-1),
+        )
     }
 }
 
@@ -303,44 +340,40 @@ fn target(result: Option<Value>) -> Value {
     result.expect("ir::verify rejects an operation without its result")
 }
 
-/// The values that something reads.
-fn used(kernel: &Kernel) -> ArenaMap<Value, ()> {
-    fn visit(region: &Region, used: &mut ArenaMap<Value, ()>) {
-        let mut mark = |values: &[Value]| values.iter().for_each(|&value| {
-            used.insert(value, ());
-        });
+/// How often each value is read.
+fn used(kernel: &Kernel) -> ArenaMap<Value, u32> {
+    fn mark(used: &mut ArenaMap<Value, u32>, values: &[Value]) {
+        for &value in values {
+            let count = used.get(value).copied().unwrap_or(0);
+            used.insert(value, count + 1);
+        }
+    }
+    fn visit(region: &Region, used: &mut ArenaMap<Value, u32>) {
         match &region.end {
-            crate::ir::Terminator::Return => {}
-            crate::ir::Terminator::Yield(values)
-            | crate::ir::Terminator::Continue(_, values)
-            | crate::ir::Terminator::Break(_, values) => mark(values),
+            Terminator::Return => {}
+            Terminator::Yield(values)
+            | Terminator::Continue(_, values)
+            | Terminator::Break(_, values) => mark(used, values),
         }
         for stmt in &region.stmts {
             match &stmt.kind {
-                StmtKind::Op { args, .. } => args.iter().for_each(|&value| {
-                    used.insert(value, ());
-                }),
+                StmtKind::Op { args, .. } => mark(used, args),
                 StmtKind::If { condition, then, otherwise, .. } => {
-                    used.insert(*condition, ());
+                    mark(used, &[*condition]);
                     visit(then, used);
                     visit(otherwise, used);
                 }
                 StmtKind::For { from, to, step, inits, body, .. } => {
-                    for &value in [from, to, step].into_iter().chain(inits) {
-                        used.insert(value, ());
-                    }
+                    mark(used, &[*from, *to, *step]);
+                    mark(used, inits);
                     visit(body, used);
                 }
                 StmtKind::Loop { inits, body, .. } => {
-                    for &value in inits {
-                        used.insert(value, ());
-                    }
+                    mark(used, inits);
                     visit(body, used);
                 }
                 StmtKind::Reduce { args, combine, .. } => {
-                    for &value in args {
-                        used.insert(value, ());
-                    }
+                    mark(used, args);
                     visit(combine, used);
                 }
             }

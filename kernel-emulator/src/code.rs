@@ -151,8 +151,8 @@ pub(crate) enum Op {
     // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
     Shfl(Box<Shfl>),
     Vote { op: Vote, d: VoteResult, a: Pred, members: Members },
-    MatchAny { wide: bool, d: W, a: Slot, members: W },
-    MatchAll { wide: bool, d: Option<W>, p: Option<P>, a: Slot, members: W },
+    MatchAny { d: W, a: Slot, members: W },
+    MatchAll { d: Option<W>, p: Option<P>, a: Slot, members: W },
     Redux { op: Redux, d: W, a: W, members: W },
     Activemask { d: W },
     Elect { d: Option<W>, p: P, members: W },
@@ -657,6 +657,17 @@ pub(crate) struct Code {
     /// Bytes of static shared memory, from the start of the block's shared memory.
     pub(crate) static_shared_bytes: u32,
     pub(crate) param_bytes: u32,
+    /// Module-scope constants: variable, bytes.
+    pub(crate) constants: Vec<(u32, u64)>,
     /// Names of the registers of the word, double, quad and predicate banks, for faults.
     pub(crate) names: [Vec<String>; 4],
+}
+
+impl Code {
+    /// Whether a global address lies in a variable of constant memory.
+    pub(crate) fn constant(&self, variables: &[u64], address: u64) -> bool {
+        self.constants
+            .iter()
+            .any(|&(i, bytes)| address.wrapping_sub(variables[i as usize]) < bytes)
+    }
 }

@@ -345,10 +345,7 @@ fn instruction(
             m.next_type();
             Op::Nanosleep
         }
-        Opcode::Pmevent => {
-            m.ignore(&[kernel_ptx::Word::Mask]);
-            Op::Hint
-        }
+        Opcode::Pmevent => Op::Hint,
         Opcode::Setmaxnreg => {
             use kernel_ptx::Word;
             m.next_type();

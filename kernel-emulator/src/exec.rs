@@ -97,10 +97,10 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         }
         Op::Shfl(shfl) => control::shfl(warp, shfl, mask)?,
         Op::Vote { op, d, a, members } => control::vote(warp, *op, *d, *a, *members, mask),
-        Op::MatchAny { wide: _, d, a, members } => {
+        Op::MatchAny { d, a, members } => {
             control::match_any(warp, *d, *a, *members, mask);
         }
-        Op::MatchAll { wide: _, d, p, a, members } => {
+        Op::MatchAll { d, p, a, members } => {
             control::match_all(warp, (*d, *p), *a, *members, mask);
         }
         Op::Redux { op, d, a, members } => control::redux(warp, *op, *d, *a, *members, mask),
@@ -137,7 +137,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
 
 /// The fault of using lanes of a register that were never written.
 #[cold]
-pub(crate) fn uninitialised(warp: &Warp, slot: Slot, lanes: u32, use_: &str) -> Box<Trap> {
+pub(crate) fn uninitialised(warp: &Warp, slot: Slot, lanes: u32, use_: &str) -> Trap {
     let detail = format!("was never written, or comes from a value that was not, and {use_}");
     let mut trap = Trap::new(FaultKind::Uninitialised, detail).lane(lanes.trailing_zeros());
     trap.slot = Some(slot);

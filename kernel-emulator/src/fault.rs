@@ -129,7 +129,11 @@ impl std::error::Error for Fault {}
 
 /// A fault as the executing instruction sees it; the scheduler adds the place.
 #[derive(Clone, Debug)]
-pub(crate) struct Trap {
+pub(crate) struct Trap(Box<Details>);
+
+/// What a [`Trap`] knows.
+#[derive(Clone, Debug)]
+pub(crate) struct Details {
     pub(crate) kind: FaultKind,
     pub(crate) lane: Option<u32>,
     pub(crate) address: Option<u64>,
@@ -142,10 +146,24 @@ pub(crate) struct Trap {
     pub(crate) detail: String,
 }
 
+impl std::ops::Deref for Trap {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Trap {
+    fn deref_mut(&mut self) -> &mut Details {
+        &mut self.0
+    }
+}
+
 impl Trap {
     /// A fault of the executing instruction as a whole.
-    pub(crate) fn new(kind: FaultKind, detail: impl Into<String>) -> Box<Trap> {
-        Box::new(Trap {
+    pub(crate) fn new(kind: FaultKind, detail: impl Into<String>) -> Trap {
+        Trap(Box::new(Details {
             kind,
             lane: None,
             address: None,
@@ -153,27 +171,27 @@ impl Trap {
             slot: None,
             unwritten: None,
             detail: detail.into(),
-        })
+        }))
     }
 
     /// The same fault, of one lane.
-    pub(crate) fn lane(mut self: Box<Self>, lane: u32) -> Box<Trap> {
+    pub(crate) fn lane(mut self, lane: u32) -> Trap {
         self.lane = Some(lane);
         self
     }
 
     /// The same fault, at an address.
-    pub(crate) fn address(mut self: Box<Self>, address: u64) -> Box<Trap> {
+    pub(crate) fn address(mut self, address: u64) -> Trap {
         self.address = Some(address);
         self
     }
 
     /// The same fault, blamed on another instruction.
-    pub(crate) fn at(mut self: Box<Self>, pc: u32) -> Box<Trap> {
+    pub(crate) fn at(mut self, pc: u32) -> Trap {
         self.pc = Some(pc);
         self
     }
 }
 
 /// The result of executing something.
-pub(crate) type Run<T> = Result<T, Box<Trap>>;
+pub(crate) type Run<T> = Result<T, Trap>;

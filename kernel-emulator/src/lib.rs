@@ -1,1 +1,62 @@
-//! Placeholder.
+//! Executes PTX text on the CPU: grids, clusters, blocks, warps with divergence and reconvergence,
+//! every state space, asynchronous copies and matrix instructions.
+//!
+//! ```
+//! use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program};
+//!
+//! let program = Program::parse(
+//!     ".version 8.0
+//!      .target sm_80
+//!      .address_size 64
+//!      .visible .entry twice(.param .u64 data)
+//!      {
+//!          .reg .b32 %r<3>; .reg .b64 %d<3>;
+//!          ld.param.u64 %d0, [data];
+//!          mov.u32 %r0, %tid.x;
+//!          mul.wide.u32 %d1, %r0, 4;
+//!          add.s64 %d0, %d0, %d1;
+//!          ld.global.u32 %r1, [%d0];
+//!          add.u32 %r1, %r1, %r1;
+//!          st.global.u32 [%d0], %r1;
+//!          ret;
+//!      }",
+//! )?;
+//! let memory = DeviceMemory::new();
+//! let data = memory.allocate(8)?;
+//! memory.write(data, &[1, 0, 0, 0, 21, 0, 0, 0])?;
+//! let config = LaunchConfig::new([1, 1, 1], [2, 1, 1]);
+//! program.launch(&memory, "twice", &config, &data.to_le_bytes(), &Options::default())?;
+//! let mut out = [0; 8];
+//! memory.read(data, &mut out)?;
+//! assert_eq!(out, [2, 0, 0, 0, 42, 0, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What makes mistakes visible: memory starts unwritten, and a value that comes from unwritten bytes
+//! is a [`Fault`] when it reaches global memory, an address or a branch (in shared and local memory it
+//! stays unwritten); asynchronous copies land as late as
+//! the program's own waits permit; addresses are checked against the allocation that they lie in. An
+//! instruction or modifier that is not modelled is a [`ProgramError`] that names it.
+//!
+//! Reading order: `fault`, `memory`, `code` (what is executed), `decode` (from text to it), `machine`
+//! (blocks, warps, divergence), `exec` (instructions), `numeric` (their arithmetic), `scheduler`
+//! (grids), `program`.
+
+#![forbid(unsafe_code)]
+
+mod code;
+mod decode;
+mod exec;
+mod fault;
+mod machine;
+mod memory;
+pub mod numeric;
+mod program;
+mod scheduler;
+
+pub use fault::{Fault, FaultKind, SourceLine};
+pub use memory::{DeviceMemory, MemoryError};
+pub use program::{EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report};
+
+/// Multiprocessors of the device, as `%nsmid` says: those of an H200.
+const MULTIPROCESSORS: u32 = 132;

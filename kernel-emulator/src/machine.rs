@@ -13,7 +13,7 @@ mod registers;
 pub(crate) mod warp;
 
 pub(crate) use registers::Registers;
-pub(crate) use warp::{Fragment, State, Warp};
+pub(crate) use warp::{Flow, State, Warp};
 
 /// Bits of a generic address that name a window start here; the low half is the window's own address.
 pub(crate) const WINDOW_SHIFT: u32 = 32;

@@ -96,7 +96,7 @@ impl Unit {
                         Ok(count) => ran += count,
                         Err(trap) => {
                             let id = self.cluster.blocks[block].id;
-                            return Err(Box::new(locate(launch, *trap, id, warp)));
+                            return Err(Box::new(locate(launch, &trap, id, warp)));
                         }
                     }
                     warp.timeout = false;
@@ -112,7 +112,7 @@ impl Unit {
             spent += ran;
             if let Err(trap) = launch.spend(ran) {
                 let (block, warp) = self.somebody();
-                return Err(Box::new(locate(launch, *trap, block, warp)));
+                return Err(Box::new(locate(launch, &trap, block, warp)));
             }
             if spent > CLUSTER_TURN {
                 return Ok(Turn::Preempted);
@@ -242,18 +242,17 @@ impl Unit {
                 (FaultKind::Deadlock, "nothing can run".to_owned())
             }
         };
-        let mut trap = *Trap::new(kind, detail).at(fragment.pc);
-        trap.lane = Some(fragment.mask.trailing_zeros());
-        locate(launch, trap, block.id, warp)
+        let trap = Trap::new(kind, detail).at(fragment.pc).lane(fragment.mask.trailing_zeros());
+        locate(launch, &trap, block.id, warp)
     }
 }
 
 /// A fault with its place.
-fn locate(launch: &Launch<'_>, trap: Trap, block: [u32; 3], warp: &Warp) -> Fault {
+fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
     let code = launch.code;
     let pc = trap.pc.unwrap_or(warp.pc);
     let origin = code.origins.get(pc as usize).copied().unwrap_or_default();
-    let mut detail = trap.detail;
+    let mut detail = trap.detail.clone();
     if let Some(slot) = trap.slot {
         let name = slot_name(code, slot).unwrap_or("an operand");
         detail = format!("register `{name}` {detail}");

@@ -13,10 +13,13 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
     let options = Options { dump: folder.is_some() };
     let output = match syn::parse::<syn::Item>(item.clone()) {
-        Ok(syn::Item::Fn(function)) => kernel_core::compile_function(attr.into(), &function, options),
+        Ok(syn::Item::Fn(function)) => {
+            kernel_core::compile_function(attr.into(), &function, options)
+        }
         Ok(syn::Item::Mod(module)) => kernel_core::compile_module(&module, options),
         Ok(other) => {
-            let error = syn::Error::new_spanned(other, "`#[kernel]` stands before a function or a module");
+            let error =
+                syn::Error::new_spanned(other, "`#[kernel]` stands before a function or a module");
             return error.to_compile_error().into();
         }
         Err(error) => return error.to_compile_error().into(),

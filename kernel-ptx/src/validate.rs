@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Something that a module must not say.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// The function, if it is in one.
     pub function: Option<String>,
@@ -23,7 +23,7 @@ pub struct Invalid {
 }
 
 /// What is wrong with a module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The instruction is no row of the table.
     Form(FormError),

@@ -182,7 +182,7 @@ impl Device {
     /// What the last launch on this emulator did: instructions, bank conflicts. `None` before the first
     /// launch, and on a GPU.
     #[cfg(feature = "emulator")]
-    pub fn emulator_report(&self) -> Option<crate::pending::Report> {
+    pub fn emulator_report(&self) -> Option<kernel_emulator::Report> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
             Machine::Cuda(_) => None,

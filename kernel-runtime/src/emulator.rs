@@ -1,7 +1,9 @@
 //! The emulator back end: kernels run on the CPU, and have run when a launch returns.
 
-use crate::pending::{DeviceMemory, LaunchConfig, MemoryError, Options, Program, Report};
 use crate::{Element, Error, Grid, Image, Properties, Result, Target, Variant, back_end::Order};
+use kernel_emulator::{
+    DeviceMemory, EntryInfo, LaunchConfig, MemoryError, Options, Program, Report,
+};
 use std::{
     collections::HashMap,
     fmt,
@@ -78,6 +80,30 @@ impl Machine {
         Ok(Arc::clone(programs.entry(key).or_insert_with(|| Arc::new(program))))
     }
 
+    /// Refuses what a GPU would refuse: too much shared memory, too many threads.
+    fn check_limits(
+        &self,
+        image: &'static Image,
+        variant: &'static Variant,
+        entry: &EntryInfo,
+    ) -> Result<()> {
+        let (kernel, device) = (image.kernel, || self.name());
+        let required =
+            u64::from(entry.static_shared_bytes) + u64::from(variant.dynamic_shared_bytes);
+        let actual = u64::from(self.properties().shared_bytes_per_block);
+        if required > actual {
+            return Err(Error::SharedMemory { kernel, device: device(), required, actual });
+        }
+        let required = image.threads;
+        // Without a directive a block has at most 1024 threads on every target.
+        let stated = entry.required_threads.map(|block| block.iter().product());
+        let actual = stated.or(entry.max_threads).unwrap_or(1024);
+        if required > actual {
+            return Err(Error::BlockTooLarge { kernel, device: device(), required, actual });
+        }
+        Ok(())
+    }
+
     fn load_error(&self, image: &'static Image, variant: &'static Variant, cause: &str) -> Error {
         Error::ModuleLoad {
             kernel: image.kernel,
@@ -88,7 +114,7 @@ impl Machine {
         }
     }
 
-    fn memory_error(&self, operation: &'static str, cause: &MemoryError) -> Error {
+    fn memory_error(&self, operation: &'static str, cause: MemoryError) -> Error {
         let cause = cause.to_string().into();
         Error::EmulatorMemory { operation, device: self.name(), cause }
     }
@@ -161,7 +187,7 @@ impl Queue {
     pub(crate) fn copy(&self, from: u64, to: u64, bytes: usize) -> Result<()> {
         let machine = &self.machine;
         let copied = machine.memory.copy(from, to, bytes as u64);
-        copied.map_err(|cause| machine.memory_error("copy", &cause))
+        copied.map_err(|cause| machine.memory_error("copy", cause))
     }
 
     #[expect(clippy::unused_self, reason = "the GPU's queue has the same face")]
@@ -173,62 +199,40 @@ impl Queue {
         let machine = &self.machine;
         let Order { image, variant, grid, .. } = *order;
         let program = machine.program(image, variant)?;
-        let refused = |cause: &str| machine.load_error(image, variant, cause);
-        let Some(entry) = program.entry(variant.entry) else {
-            return Err(refused(&format!("the PTX has no entry `{}`", variant.entry)));
-        };
-        let properties = machine.properties();
-        let required =
-            u64::from(entry.static_shared_bytes) + u64::from(variant.dynamic_shared_bytes);
-        let actual = u64::from(properties.shared_bytes_per_block);
-        if required > actual {
-            let (kernel, device) = (image.kernel, machine.name());
-            return Err(Error::SharedMemory { kernel, device, required, actual });
-        }
-        if entry.params.len() != order.values.len() {
-            let (values, params) = (order.values.len(), entry.params.len());
-            let cause = format!("the entry has {params} parameters, the signature {values}");
-            return Err(refused(&cause));
-        }
-        let mut params = vec![0; entry.param_bytes as usize];
-        for (param, value) in entry.params.iter().zip(order.values.iter()) {
-            let (start, size) = (param.offset as usize, param.size as usize);
-            let place = params.get_mut(start..start + size);
-            let (Some(place), Some(bytes)) =
-                (place, value.to_le_bytes().get(..size).map(<[u8]>::to_vec))
-            else {
-                return Err(refused(&format!("parameter `{}` has {size} bytes", param.name)));
-            };
-            place.copy_from_slice(&bytes);
-        }
+        let refused = |cause: String| machine.load_error(image, variant, &cause);
+        let entry = program
+            .entry(variant.entry)
+            .ok_or_else(|| refused(format!("the PTX has no entry `{}`", variant.entry)))?;
+        machine.check_limits(image, variant, entry)?;
+        let params = parameter_block(entry, order.values).map_err(refused)?;
         let grid = match grid {
             Grid::Blocks(blocks) => blocks.map(i32::cast_unsigned),
             Grid::Persistent { at_most } => {
-                [at_most.cast_unsigned().min(properties.multiprocessors), 1, 1]
+                [at_most.cast_unsigned().min(machine.properties().multiprocessors), 1, 1]
             }
         };
         let config = LaunchConfig {
             grid,
             block: [image.threads, 1, 1],
-            cluster: None,
+            cluster: entry.required_cluster.unwrap_or([1; 3]),
             dynamic_shared_bytes: variant.dynamic_shared_bytes,
         };
-        let run =
-            program.launch(&machine.memory, variant.entry, &config, &params, &Options::default());
-        let report =
-            run.map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
+        let options = Options::default().with_target(machine.target.name());
+        let report = program
+            .launch(&machine.memory, variant.entry, &config, &params, &options)
+            .map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
         *machine.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
         Ok(())
     }
 
     fn write(&self, operation: &'static str, address: u64, bytes: &[u8]) -> Result<()> {
         let written = self.machine.memory.write(address, bytes);
-        written.map_err(|cause| self.machine.memory_error(operation, &cause))
+        written.map_err(|cause| self.machine.memory_error(operation, cause))
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<()> {
         let read = self.machine.memory.read(address, bytes);
-        read.map_err(|cause| self.machine.memory_error("to_vec", &cause))
+        read.map_err(|cause| self.machine.memory_error("to_vec", cause))
     }
 }
 
@@ -260,6 +264,24 @@ impl Mark {
             None => self.at.duration_since(later.at).as_secs_f32() * -1000.0,
         }
     }
+}
+
+/// The bytes of the entry parameters, each value cut to its parameter's width at its offset.
+fn parameter_block(entry: &EntryInfo, values: &[u64]) -> Result<Vec<u8>, String> {
+    let (required, actual) = (values.len(), entry.params.len());
+    if required != actual {
+        return Err(format!("the entry has {actual} parameters, the signature {required}"));
+    }
+    let mut block = vec![0; entry.param_bytes as usize];
+    for (param, value) in entry.params.iter().zip(values) {
+        let (start, size) = (param.offset as usize, param.size as usize);
+        let bytes = value.to_le_bytes();
+        match (block.get_mut(start..start + size), bytes.get(..size)) {
+            (Some(place), Some(bytes)) => place.copy_from_slice(bytes),
+            _ => return Err(format!("the entry's parameter `{}` has {size} bytes", param.name)),
+        }
+    }
+    Ok(block)
 }
 
 impl fmt::Debug for Queue {

@@ -210,7 +210,7 @@ pub enum Error {
     },
     /// A block has more threads than the compiled kernel can run with.
     #[error(
-        "`{kernel}`: a block has {required} threads; with the registers it uses, {device} takes at most {actual}"
+        "`{kernel}`: a block has {required} threads; {device} takes at most {actual} with the kernel's registers"
     )]
     BlockTooLarge {
         /// The kernel.
@@ -269,7 +269,7 @@ pub enum Error {
         /// The kernel.
         kernel: &'static str,
         /// What the kernel did, and where.
-        fault: Box<crate::pending::Fault>,
+        fault: Box<kernel_emulator::Fault>,
     },
     /// The emulator's memory refused an operation of the host.
     #[error("{operation} on {device}: {cause}")]

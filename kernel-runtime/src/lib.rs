@@ -30,39 +30,46 @@
 //! `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
 //! `emulator`, `error`.
 
-mod argument;
-mod back_end;
-mod buffer;
-#[cfg(feature = "cuda")]
-mod cuda;
-mod device;
+#![deny(unsafe_code)]
+
+mod image;
+
 mod element;
+
+mod tensor;
+
+mod buffer;
+
+mod stream;
+
+mod device;
+
+mod argument;
+
+mod grid;
+
+#[expect(unsafe_code, reason = "a kernel with raw pointers is launched by an unsafe call")]
+mod launch;
+
+mod back_end;
+
+#[cfg(feature = "cuda")]
+#[expect(unsafe_code, reason = "the driver's interface is C")]
+mod cuda;
+
 #[cfg(feature = "emulator")]
 mod emulator;
+
 mod error;
-mod grid;
-mod image;
-mod launch;
-#[cfg(feature = "emulator")]
-#[expect(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::unwrap_used,
-    unfulfilled_lint_expectations,
-    reason = "stands in while the emulator has no API"
-)]
-mod pending;
-mod stream;
-mod tensor;
-#[cfg(feature = "emulator")]
-pub use crate::pending::{Fault, Report};
+
 pub use argument::{Argument, DevicePtr, IntoArgument};
 pub use device::{Device, Properties};
 pub use element::Element;
 pub use error::{Actual, DriverError, DriverVersion, Error, Result};
 pub use grid::{Grid, IntoGrid, cdiv, persistent};
 pub use image::{Fact, Image, ParamInfo, ParamKind, Target, Variant};
+#[cfg(feature = "emulator")]
+pub use kernel_emulator::{Fault, Report};
 pub use launch::{__launch, __launch_unsafe, Launch, UnsafeLaunch};
 pub use stream::{Event, Stream};
 pub use tensor::{DeviceTensor, TensorView, TensorViewMut};

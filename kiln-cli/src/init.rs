@@ -5,7 +5,7 @@ use crate::dtype::{Dtype, Number};
 /// How a buffer is filled.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Init {
-    /// Element `i` is `(lo + hash32(seed, i) mod (hi - lo + 1)) * scale`.
+    /// Element `i` is `lo + hash32(seed, i) mod (hi - lo + 1)`, times `scale` where there is one.
     IntRange {
         /// Seed of the hash.
         seed: u32,
@@ -13,8 +13,8 @@ pub enum Init {
         lo: i64,
         /// The greatest integer.
         hi: i64,
-        /// What the integer is multiplied by.
-        scale: f64,
+        /// What the integer is multiplied by, in `f64`.
+        scale: Option<f64>,
     },
     /// Element `i` has the storage bits `codes[hash32(seed, i) mod codes.len()]`.
     RawChoice {
@@ -104,10 +104,10 @@ impl Init {
             Init::IntRange { seed, lo, hi, scale } => {
                 let span = i128::from(*hi) - i128::from(*lo) + 1;
                 let integer = Number::Integer(i128::from(*lo) + i128::from(hash(*seed)) % span);
-                Element::Number(if *scale == 1.0 {
-                    integer
-                } else {
-                    Number::Real(integer.to_f64() * scale)
+                // Integers stay exact; a scale is for floats.
+                Element::Number(match scale {
+                    None => integer,
+                    Some(scale) => Number::Real(integer.to_f64() * scale),
                 })
             }
             Init::RawChoice { seed, codes } => {
@@ -224,11 +224,12 @@ mod tests {
     // The hashes of seed 5: 3AB5AC93 BC3BD30F C160723E C228D805 5A5E13BF BD8358A4.
     #[test]
     fn integers_are_the_hash_modulo_the_span_from_the_least_one_on() {
-        let ints = Init::IntRange { seed: 5, lo: -9, hi: 9, scale: 1.0 };
+        let ints = Init::IntRange { seed: 5, lo: -9, hi: 9, scale: None };
         let required = [-5_i8, 1, 3, 2, 9, -1].map(|value| u64::from(value.cast_unsigned()));
         assert_eq!(filled(&ints, Dtype::I8, &[2, 3]), required);
-        let halves = Init::IntRange { seed: 5, lo: -3, hi: 3, scale: 0.5 };
-        let required = [-0.5_f32, 0.0, -1.5, -0.5, 1.5, -1.0].map(|value| value.to_bits().into());
+        let halves = Init::IntRange { seed: 5, lo: -3, hi: 3, scale: Some(0.5) };
+        let required =
+            [-0.5_f32, 0.0, -1.5, -0.5, 1.5, -1.0].map(|value| u64::from(value.to_bits()));
         assert_eq!(filled(&halves, Dtype::F32, &[6]), required);
     }
 
@@ -242,8 +243,7 @@ mod tests {
     #[test]
     fn uniform_numbers_are_computed_in_f64_and_rounded_once() {
         let uniform = Init::Uniform { seed: 5, lo: -1.0, hi: 3.0 };
-        let single =
-            [0xBDA9_4A80, 0x3FF8_77A6, 0x4001_6072, 0x4002_28D8, 0x3ED2_F098, 0x3FFB_06B0];
+        let single = [0xBDA9_4A80, 0x3FF8_77A6, 0x4001_6072, 0x4002_28D8, 0x3ED2_F098, 0x3FFB_06B0];
         assert_eq!(filled(&uniform, Dtype::F32, &[6]), single);
         let half = [0xAD4A, 0x3FC4, 0x400B, 0x4011, 0x3698, 0x3FD8];
         assert_eq!(filled(&uniform, Dtype::F16, &[6]), half);

@@ -234,7 +234,7 @@ impl Source<'_> {
         let ptx = root.get("ptx").and_then(|field| Ok((field.text()?, field)));
         let (ptx_name, ptx_field) = self.name(ptx)?;
         let ptx_file = self.beside(ptx_name);
-        let ptx = String::from_utf8(self.contents(&ptx_file, &ptx_field)?)
+        let ptx = String::from_utf8(Source::contents(&ptx_file, &ptx_field)?)
             .map_err(|_| self.wrong(ptx_field.error("the file is not UTF-8 text")))?;
         let buffers = self.buffers(root)?;
         let shape = self.name(shape(root))?;
@@ -267,7 +267,7 @@ impl Source<'_> {
         self.file.parent().unwrap_or(Path::new("")).join(name)
     }
 
-    fn contents(self, file: &Path, field: &Field<'_>) -> Result<Vec<u8>, LaunchError> {
+    fn contents(file: &Path, field: &Field<'_>) -> Result<Vec<u8>, LaunchError> {
         fs::read(file).map_err(|error| LaunchError::Read {
             field: Some(field.error("").field),
             file: file.to_owned(),
@@ -295,7 +295,7 @@ impl Source<'_> {
         buffer.init = Some(if let ("file", _) = kind {
             let path = self.name(init.get("path"))?;
             let file = self.beside(self.name(path.text())?);
-            let data = self.contents(&file, &path)?;
+            let data = Source::contents(&file, &path)?;
             if data.len() != buffer.bytes {
                 return Err(self.wrong(path.error(format!(
                     "required a file of {} bytes, actual {}",
@@ -386,7 +386,8 @@ fn digest(field: &Field<'_>) -> Result<String, FieldError> {
 
 /// A buffer without its contents.
 fn storage(name: &str, field: &Field<'_>) -> Result<Buffer, FieldError> {
-    const MOST_BYTES: u64 = 1 << 36;
+    // Far above what a launch can work through here; a slip in a size must not take all of the memory.
+    const MOST_BYTES: u64 = 1 << 33;
     let name = plain_name(name, field)?;
     let dtype = dtype(&field.get("dtype")?)?;
     let size = dtype.bytes() as u64;
@@ -412,7 +413,8 @@ fn storage(name: &str, field: &Field<'_>) -> Result<Buffer, FieldError> {
         name,
         dtype,
         places,
-        bytes: usize::try_from(bytes).map_err(|_| field.error("larger than this machine's memory"))?,
+        bytes: usize::try_from(bytes)
+            .map_err(|_| field.error("larger than this machine's memory"))?,
         align: field.optional("align")?.map_or(Ok(256), |align| alignment(&align))?,
         role: match role.text()? {
             "in" => Role::In,
@@ -447,7 +449,7 @@ fn generator(
             if lo > hi {
                 return Err(init.error(format!("required `lo` <= `hi`, actual {lo} and {hi}")));
             }
-            let scale = init.optional("scale")?.map_or(Ok(1.0), |field| field.finite())?;
+            let scale = init.optional("scale")?.map(|field| field.finite()).transpose()?;
             Ok(Init::IntRange { seed: seed()?, lo, hi, scale })
         }
         "raw_choice" => {
@@ -484,9 +486,8 @@ fn generator(
 
 fn params(root: &Field<'_>, buffers: &[Buffer]) -> Result<Vec<Param>, FieldError> {
     let Some(field) = root.optional("params")? else { return Ok(Vec::new()) };
-    let small = |field: Option<Field<'_>>| {
-        field.map(|field| field.integer(0, 1_u32 << 20)).transpose()
-    };
+    let small =
+        |field: Option<Field<'_>>| field.map(|field| field.integer(0, 1_u32 << 20)).transpose();
     field
         .elements()?
         .iter()
@@ -494,7 +495,8 @@ fn params(root: &Field<'_>, buffers: &[Buffer]) -> Result<Vec<Param>, FieldError
         .map(|(index, field)| {
             let name = field.optional("name")?;
             Ok(Param {
-                name: name.map_or_else(|| Ok(index.to_string()), |name| name.text().map(str::to_owned))?,
+                name: name
+                    .map_or_else(|| Ok(index.to_string()), |name| name.text().map(str::to_owned))?,
                 offset: small(field.optional("offset")?)?,
                 size_bytes: small(field.optional("size")?)?,
                 argument: argument(field, buffers)?,
@@ -581,14 +583,11 @@ fn cases(root: &Field<'_>, buffers: &[Buffer]) -> Result<Vec<Case>, FieldError> 
         .collect()
 }
 
-fn expectation(
-    name: &str,
-    field: &Field<'_>,
-    buffers: &[Buffer],
-) -> Result<Expected, FieldError> {
+fn expectation(name: &str, field: &Field<'_>, buffers: &[Buffer]) -> Result<Expected, FieldError> {
     let buffer = named_buffer(name, field, buffers)?;
     let sha256 = field.optional("sha256")?.map(|field| digest(&field)).transpose()?;
-    let samples = field.optional("samples")?.map_or_else(|| Ok(Vec::new()), |field| field.elements())?;
+    let samples =
+        field.optional("samples")?.map_or_else(|| Ok(Vec::new()), |field| field.elements())?;
     let samples = samples
         .iter()
         .map(|sample| sample_of(sample, buffers[buffer].places.len()))

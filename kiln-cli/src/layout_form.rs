@@ -144,11 +144,22 @@ impl Reader {
         let name = self.word();
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return Err(self.problem(format!("forms stand in one another more than {MOST_DEPTH} deep")));
+            return Err(
+                self.problem(format!("forms stand in one another more than {MOST_DEPTH} deep"))
+            );
         }
         let known = [
-            "blocked", "slice", "linear", "mma", "wgmma", "dot_operand", "swizzled", "swizzle",
-            "row_major", "shared_linear", "cluster",
+            "blocked",
+            "slice",
+            "linear",
+            "mma",
+            "wgmma",
+            "dot_operand",
+            "swizzled",
+            "swizzle",
+            "row_major",
+            "shared_linear",
+            "cluster",
         ];
         if !known.contains(&name.as_str()) {
             self.at = start;
@@ -162,10 +173,9 @@ impl Reader {
                 warps: self.then(Reader::numbers)?,
                 order: self.numbers()?,
             },
-            "slice" => Form::Slice {
-                axis: self.then(Reader::number)?,
-                parent: Box::new(self.form()?),
-            },
+            "slice" => {
+                Form::Slice { axis: self.then(Reader::number)?, parent: Box::new(self.form()?) }
+            }
             "linear" => Form::Linear(self.literal()?),
             "shared_linear" => Form::SharedLinear(self.literal()?),
             "mma" => Form::MmaV2 { warps: self.pair()? },
@@ -285,7 +295,10 @@ mod tests {
         );
         assert_eq!(marked("mma([4, x])"), "mma([4, x])\n        ^ required a number");
         assert_eq!(marked("mma([4, 1]"), "mma([4, 1]\n          ^ required `)`");
-        assert_eq!(marked("mma([4])"), "mma([4])\n    ^ required two numbers, along rows and columns");
+        assert_eq!(
+            marked("mma([4])"),
+            "mma([4])\n    ^ required two numbers, along rows and columns"
+        );
         assert_eq!(
             marked("row_major() x"),
             "row_major() x\n            ^ required the end of the layout"

@@ -16,9 +16,6 @@ pub mod run;
 pub mod command;
 pub mod layout_form;
 
-#[expect(missing_docs, unreachable_pub)]
-mod pending;
-
 pub use field::FieldError;
 pub use launch::{Launch, LaunchError};
 pub use run::{Failure, Outcome, RunError, run};

@@ -4,8 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::pending::{
-    DeviceMemory, EntryInfo, Fault, LaunchConfig, MemoryError, Options, ParseError, Program, Report,
+use kernel_emulator::{
+    DeviceMemory, EntryInfo, Fault, LaunchConfig, MemoryError, Options, Program, ProgramError,
+    Report,
 };
 
 use crate::check::{Mismatch, compare, sha256};
@@ -20,7 +21,7 @@ pub enum Failure {
         /// The PTX file.
         file: PathBuf,
         /// Where and why.
-        error: ParseError,
+        error: ProgramError,
     },
     /// The PTX has no such kernel.
     NoEntry {
@@ -92,14 +93,12 @@ impl fmt::Display for Failure {
                 write!(f, "{} has no kernel `{entry}`", file.display())
             }
             Failure::Param { name, problem } => write!(f, "parameter `{name}`: {problem}"),
-            Failure::TensorMap { param } => write!(
-                f,
-                "parameter `{param}`: tensor maps are not modelled yet for this target"
-            ),
-            Failure::ParamCount { required, actual } => write!(
-                f,
-                "the kernel has {required} parameters, but `params` has {actual}"
-            ),
+            Failure::TensorMap { param } => {
+                write!(f, "parameter `{param}`: tensor maps are not modelled yet for this target")
+            }
+            Failure::ParamCount { required, actual } => {
+                write!(f, "the kernel has {required} parameters, but `params` has {actual}")
+            }
             Failure::Init { buffer, error: NotRepresentable { index, value } } => write!(
                 f,
                 "buffer `{buffer}`: its `init` gives {value} for element {index}, which its dtype cannot hold"
@@ -124,7 +123,7 @@ pub struct RunError {
     /// The case in words, where the launch has several.
     pub case: Option<String>,
     /// Why it failed.
-    pub failure: Failure,
+    pub failure: Box<Failure>,
 }
 
 impl fmt::Display for RunError {
@@ -140,7 +139,7 @@ impl std::error::Error for RunError {}
 
 impl From<Failure> for RunError {
     fn from(failure: Failure) -> RunError {
-        RunError { case: None, failure }
+        RunError { case: None, failure: Box::new(failure) }
     }
 }
 
@@ -178,19 +177,18 @@ impl Outcome {
 /// At the first case that fails.
 pub fn run(launch: &Launch, options: &Options, out: Option<&Path>) -> Result<Outcome, RunError> {
     let file = &launch.ptx_file;
-    let program = Program::parse(&launch.ptx)
-        .map_err(|error| Failure::Ptx { file: file.clone(), error })?;
+    let program =
+        Program::parse(&launch.ptx).map_err(|error| Failure::Ptx { file: file.clone(), error })?;
     let entry = program
         .entry(&launch.entry)
         .ok_or_else(|| Failure::NoEntry { file: file.clone(), entry: launch.entry.clone() })?;
-    let contents =
-        launch.buffers.iter().map(initial).collect::<Result<Vec<_>, Failure>>()?;
+    let contents = launch.buffers.iter().map(initial).collect::<Result<Vec<_>, Failure>>()?;
     let mut outcome = Outcome::default();
     for (index, case) in launch.cases.iter().enumerate() {
         let one = Run { launch, program: &program, entry, options, contents: &contents };
         let report = one.case(case, out).map_err(|failure| RunError {
             case: (launch.cases.len() > 1).then(|| describe(index, case)),
-            failure,
+            failure: Box::new(failure),
         })?;
         outcome.add(&report);
     }
@@ -209,7 +207,10 @@ fn describe(index: usize, case: &Case) -> String {
 }
 
 /// What a buffer starts with, checked against its digest; `None` for one that counts as never written.
-fn initial(buffer: &Buffer) -> Result<Option<Vec<u8>>, Failure> {
+///
+/// # Errors
+/// [`Failure::Init`], [`Failure::InitDigest`].
+pub fn initial(buffer: &Buffer) -> Result<Option<Vec<u8>>, Failure> {
     let Some(init) = &buffer.init else { return Ok(None) };
     let data = init
         .fill(buffer.dtype, buffer.bytes, &buffer.places)
@@ -253,7 +254,7 @@ impl Run<'_> {
         let config = LaunchConfig {
             grid: launch.grid,
             block: launch.block,
-            cluster: Some(launch.cluster),
+            cluster: launch.cluster,
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
         };
         let report = self
@@ -293,8 +294,7 @@ impl Run<'_> {
         }
         for expected in &case.expected {
             let buffer = &self.launch.buffers[expected.buffer];
-            compare(buffer, &read(expected.buffer)?, expected)
-                .map_err(|mismatch| Failure::Mismatch(Box::new(mismatch)))?;
+            compare(buffer, &read(expected.buffer)?, expected).map_err(Failure::Mismatch)?;
         }
         Ok(())
     }
@@ -357,10 +357,7 @@ impl Run<'_> {
                 });
                 let bits = match replaced {
                     Some(value) => dtype.encode(value).ok_or_else(|| {
-                        wrong(format!(
-                            "the case gives {value}, which {} cannot hold",
-                            dtype.name()
-                        ))
+                        wrong(format!("the case gives {value}, which {} cannot hold", dtype.name()))
                     })?,
                     None => bits.ok_or_else(|| {
                         let var = case_var.as_deref().unwrap_or_default();

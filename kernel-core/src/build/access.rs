@@ -17,26 +17,45 @@ use crate::{
 
 impl Builder<'_> {
     /// `tensor.tile(at, shape)`
-    pub(super) fn window(&mut self, param: u32, at: &Val, shape: &Val, at_loc: Loc, shape_loc: Loc) -> Val {
-        let ParamKind::Tensor { rank, .. } = self.params[param as usize].kind else { return Val::Error };
+    pub(super) fn window(
+        &mut self,
+        param: u32,
+        at: &Val,
+        shape: &Val,
+        at_loc: Loc,
+        shape_loc: Loc,
+    ) -> Val {
+        let ParamKind::Tensor { rank, .. } = self.params[param as usize].kind else {
+            return Val::Error;
+        };
         let Some(shape) = self.shape(shape, shape_loc) else { return Val::Error };
         let parts = match at {
             Val::Array(parts) => parts.to_vec(),
             other => {
                 let actual = self.describe(other);
                 return self.report(
-                    Diagnostic::new(Code::Kind, at_loc, "the corner of a window is an array, one coordinate an axis")
-                        .compare("", "an array such as `[i, j]`", actual),
+                    Diagnostic::new(
+                        Code::Kind,
+                        at_loc,
+                        "the corner of a window is an array, one coordinate an axis",
+                    )
+                    .compare("", "an array such as `[i, j]`", actual),
                 );
             }
         };
-        for (what, have, loc) in [("coordinates", parts.len(), at_loc), ("extents", shape.len(), shape_loc)] {
+        for (what, have, loc) in
+            [("coordinates", parts.len(), at_loc), ("extents", shape.len(), shape_loc)]
+        {
             if have != rank as usize {
                 let place = self.params[param as usize].loc;
                 return self.report(
-                    Diagnostic::new(Code::Axis, loc, "a window has one coordinate and one extent for each axis of its tensor")
-                        .compare(what, rank.to_string(), have.to_string())
-                        .place(place, "the tensor"),
+                    Diagnostic::new(
+                        Code::Axis,
+                        loc,
+                        "a window has one coordinate and one extent for each axis of its tensor",
+                    )
+                    .compare(what, rank.to_string(), have.to_string())
+                    .place(place, "the tensor"),
                 );
             }
         }
@@ -64,14 +83,23 @@ impl Builder<'_> {
 
     /// `view.load()`
     pub(super) fn load_tensor(&mut self, view: &ViewVal, loc: Loc) -> Val {
-        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else { return Val::Error };
+        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else {
+            return Val::Error;
+        };
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
         Val::Value(self.emit(Op::LoadTensor(view.param), view.at.clone(), ty, loc))
     }
 
     /// `view.store(tile)`
-    pub(super) fn store_tensor(&mut self, view: &ViewVal, value: &Val, value_loc: Loc, loc: Loc) -> Val {
-        let ParamKind::Tensor { dtype, mutable, rank } = self.params[view.param as usize].kind else {
+    pub(super) fn store_tensor(
+        &mut self,
+        view: &ViewVal,
+        value: &Val,
+        value_loc: Loc,
+        loc: Loc,
+    ) -> Val {
+        let ParamKind::Tensor { dtype, mutable, rank } = self.params[view.param as usize].kind
+        else {
             return Val::Error;
         };
         if !mutable {
@@ -86,7 +114,9 @@ impl Builder<'_> {
                     .help(format!("{name}: TensorMut<{}, {rank}>", dtype.name())),
             );
         }
-        let Some(tile) = self.tile_to_store(value, dtype, &view.shape, value_loc) else { return Val::Error };
+        let Some(tile) = self.tile_to_store(value, dtype, &view.shape, value_loc) else {
+            return Val::Error;
+        };
         let mut args = view.at.clone();
         args.push(tile);
         self.op(Op::StoreTensor(view.param), args, None, loc);
@@ -94,14 +124,24 @@ impl Builder<'_> {
     }
 
     /// A tile with the element type and extents of what it is stored to.
-    fn tile_to_store(&mut self, value: &Val, dtype: Dtype, shape: &[u32], loc: Loc) -> Option<Value> {
+    fn tile_to_store(
+        &mut self,
+        value: &Val,
+        dtype: Dtype,
+        shape: &[u32],
+        loc: Loc,
+    ) -> Option<Value> {
         let tile = self.value(value, loc)?;
         let tile = match self.ty(tile) {
             Type::Scalar(Elem::Number(_)) => {
                 let actual = self.describe(value);
                 self.report(
                     Diagnostic::new(Code::Kind, loc, "a tile is stored, not a scalar")
-                        .compare("", format!("a `Tile<{}>` of extents {shape:?}", dtype.name()), actual)
+                        .compare(
+                            "",
+                            format!("a `Tile<{}>` of extents {shape:?}", dtype.name()),
+                            actual,
+                        )
                         .help(format!("full::<{}>({shape:?}, ..)", dtype.name())),
                 );
                 return None;
@@ -111,17 +151,25 @@ impl Builder<'_> {
         if self.ty(tile).shape() != shape {
             let actual = self.ty(tile).shape().to_vec();
             self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "the tile does not have the extents of its destination")
-                    .compare("", format!("{shape:?}"), format!("{actual:?}")),
+                Diagnostic::new(
+                    Code::ShapeMismatch,
+                    loc,
+                    "the tile does not have the extents of its destination",
+                )
+                .compare("", format!("{shape:?}"), format!("{actual:?}")),
             );
             return None;
         }
         if self.is_ptr(tile) || self.cells.unify(self.num(tile), Num::Known(dtype)).is_err() {
             let actual = self.cells.name(self.num(tile));
             self.report(
-                Diagnostic::new(Code::DtypeMismatch, loc, "the tile does not have the element type of its destination")
-                    .compare("", dtype.name(), actual)
-                    .help(format!(".cast::<{}>()", dtype.name())),
+                Diagnostic::new(
+                    Code::DtypeMismatch,
+                    loc,
+                    "the tile does not have the element type of its destination",
+                )
+                .compare("", dtype.name(), actual)
+                .help(format!(".cast::<{}>()", dtype.name())),
             );
             return None;
         }
@@ -154,13 +202,16 @@ impl Builder<'_> {
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
         let mut args = vec![at];
         if let Some((mask, other)) = masked {
-            let (Some(mask), Some(other)) = (self.mask(mask, at, loc), self.value(other, loc)) else {
+            let (Some(mask), Some(other)) = (self.mask(mask, at, loc), self.value(other, loc))
+            else {
                 return Val::Error;
             };
             if self.unify(self.num(other), Num::Known(dtype), "`load_masked`", loc).is_none() {
                 return Val::Error;
             }
-            let Some((_, other)) = self.same_shape(at, other, "`load_masked`", loc) else { return Val::Error };
+            let Some((_, other)) = self.same_shape(at, other, "`load_masked`", loc) else {
+                return Val::Error;
+            };
             args.extend([mask, other]);
         }
         Val::Value(self.emit(Op::LoadPtr { masked: masked.is_some() }, args, ty, loc))
@@ -189,7 +240,9 @@ impl Builder<'_> {
     /// `store(at, value)`, `store_masked(at, mask, value)`
     pub(super) fn store_ptr(&mut self, at: &Val, mask: Option<&Val>, value: &Val, loc: Loc) -> Val {
         let Some(at) = self.address(at, loc) else { return Val::Error };
-        let Some((at, value)) = self.stored_value(at, value, "a store", loc) else { return Val::Error };
+        let Some((at, value)) = self.stored_value(at, value, "a store", loc) else {
+            return Val::Error;
+        };
         let mut args = vec![at, value];
         if let Some(mask) = mask {
             let Some(mask) = self.mask(mask, at, loc) else { return Val::Error };
@@ -200,7 +253,13 @@ impl Builder<'_> {
     }
 
     /// A value with the element type and shape of addresses.
-    fn stored_value(&mut self, at: Value, value: &Val, what: &str, loc: Loc) -> Option<(Value, Value)> {
+    fn stored_value(
+        &mut self,
+        at: Value,
+        value: &Val,
+        what: &str,
+        loc: Loc,
+    ) -> Option<(Value, Value)> {
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
         let value = self.value(value, loc)?;
         if self.is_ptr(value) {
@@ -210,7 +269,8 @@ impl Builder<'_> {
         self.unify(self.num(value), Num::Known(dtype), what, loc)?;
         let (grown, value) = self.same_shape(at, value, what, loc)?;
         if self.ty(grown).shape() != self.ty(at).shape() {
-            let (required, actual) = (self.ty(at).shape().to_vec(), self.ty(value).shape().to_vec());
+            let (required, actual) =
+                (self.ty(at).shape().to_vec(), self.ty(value).shape().to_vec());
             self.report(
                 Diagnostic::new(Code::ShapeMismatch, loc, "the value is larger than the addresses")
                     .compare("", format!("{required:?}"), format!("{actual:?}")),
@@ -225,11 +285,28 @@ impl Builder<'_> {
         let Some(at) = self.address(&vals[0], loc) else { return Val::Error };
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
         let legal = match op {
-            Atomic::Add => matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::U64 | Dtype::I64 | Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64),
-            Atomic::Max | Atomic::Min => matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64),
-            Atomic::And | Atomic::Or | Atomic::Xor => matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64),
+            Atomic::Add => matches!(
+                dtype,
+                Dtype::I32
+                    | Dtype::U32
+                    | Dtype::U64
+                    | Dtype::I64
+                    | Dtype::F16
+                    | Dtype::Bf16
+                    | Dtype::F32
+                    | Dtype::F64
+            ),
+            Atomic::Max | Atomic::Min => {
+                matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64)
+            }
+            Atomic::And | Atomic::Or | Atomic::Xor => {
+                matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64)
+            }
             Atomic::Exchange | Atomic::CompareExchange => {
-                matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 | Dtype::F32 | Dtype::F64)
+                matches!(
+                    dtype,
+                    Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 | Dtype::F32 | Dtype::F64
+                )
             }
         } && !(dtype == Dtype::Bf16 && self.target == kernel_ptx::Target::SM_80);
         if !legal {
@@ -242,7 +319,9 @@ impl Builder<'_> {
         }
         let mut args = vec![at];
         for val in &vals[1..] {
-            let Some((_, value)) = self.stored_value(at, val, "an atomic", loc) else { return Val::Error };
+            let Some((_, value)) = self.stored_value(at, val, "an atomic", loc) else {
+                return Val::Error;
+            };
             args.push(value);
         }
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
@@ -252,7 +331,14 @@ impl Builder<'_> {
     // -------------------------------------------------------------------------------- shared memory
 
     /// `shared::<T>(shape)`
-    pub(super) fn shared_alloc(&mut self, segment: &Segment, shape: &Val, shape_loc: Loc, env: Env, loc: Loc) -> Val {
+    pub(super) fn shared_alloc(
+        &mut self,
+        segment: &Segment,
+        shape: &Val,
+        shape_loc: Loc,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         if self.conditional > 0 {
             return self.report(
                 Diagnostic::new(Code::SharedInLoop, loc, "shared memory is allocated once a block")
@@ -264,8 +350,12 @@ impl Builder<'_> {
         let Some(shape) = self.ring_shape(shape, shape_loc) else { return Val::Error };
         if shape.len() > 3 {
             return self.report(
-                Diagnostic::new(Code::Axis, shape_loc, "a shared tile has one or two axes, and one more for a ring")
-                    .compare("rank", "1 to 3", shape.len().to_string()),
+                Diagnostic::new(
+                    Code::Axis,
+                    shape_loc,
+                    "a shared tile has one or two axes, and one more for a ring",
+                )
+                .compare("rank", "1 to 3", shape.len().to_string()),
             );
         }
         let dtype = self.cells.settled(num);
@@ -286,7 +376,8 @@ impl Builder<'_> {
             return self.shape(val, loc);
         }
         let count = self.const_int(ring, "the number of buffers", loc)?;
-        let Some(count) = u32::try_from(count).ok().filter(|count| (1..=1024).contains(count)) else {
+        let Some(count) = u32::try_from(count).ok().filter(|count| (1..=1024).contains(count))
+        else {
             self.report(
                 Diagnostic::new(Code::Extent, loc, format!("a ring cannot have {count} buffers"))
                     .compare("buffers", "1 to 1024", count.to_string()),
@@ -314,15 +405,20 @@ impl Builder<'_> {
         if data.pinned.as_ref().is_some_and(|pinned| *pinned != form) {
             let place = data.loc;
             return self.report(
-                Diagnostic::new(Code::SharedUse, loc, "this allocation has another layout already").place(place, "allocated here"),
+                Diagnostic::new(Code::SharedUse, loc, "this allocation has another layout already")
+                    .place(place, "allocated here"),
             );
         }
         let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
         if let Err(error) = form.to_layout(&tile) {
             let what = form.to_string();
             return self.report(
-                Diagnostic::new(Code::LayoutForm, loc, format!("`{what}` does not fit a tile of extents {tile:?}"))
-                    .why(error.to_string()),
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    loc,
+                    format!("`{what}` does not fit a tile of extents {tile:?}"),
+                )
+                .why(error.to_string()),
             );
         }
         self.shared[shared.root].pinned = Some(form);
@@ -343,15 +439,25 @@ impl Builder<'_> {
             return Some(());
         }
         self.report(
-            Diagnostic::new(Code::SharedUse, loc, "one buffer of a ring is read or written at a time")
-                .compare("rank", "1 or 2", shared.shape.len().to_string())
-                .help("bufs[i]"),
+            Diagnostic::new(
+                Code::SharedUse,
+                loc,
+                "one buffer of a ring is read or written at a time",
+            )
+            .compare("rank", "1 or 2", shared.shape.len().to_string())
+            .help("bufs[i]"),
         );
         None
     }
 
     /// `window.store(tile)`
-    pub(super) fn store_shared(&mut self, window: Value, value: &Val, value_loc: Loc, loc: Loc) -> Val {
+    pub(super) fn store_shared(
+        &mut self,
+        window: Value,
+        value: &Val,
+        value_loc: Loc,
+        loc: Loc,
+    ) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
         if self.check_window(&shared, loc).is_none() {
             return Val::Error;
@@ -394,11 +500,21 @@ impl Builder<'_> {
         }
         if view.shape != shared.shape {
             return self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "a copy has the same extents on both sides")
-                    .compare("", format!("{:?}", shared.shape), format!("{:?}", view.shape)),
+                Diagnostic::new(
+                    Code::ShapeMismatch,
+                    loc,
+                    "a copy has the same extents on both sides",
+                )
+                .compare(
+                    "",
+                    format!("{:?}", shared.shape),
+                    format!("{:?}", view.shape),
+                ),
             );
         }
-        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else { return Val::Error };
+        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else {
+            return Val::Error;
+        };
         if self.unify(Num::Known(dtype), self.num(window), "`copy_async`", loc).is_none() {
             return Val::Error;
         }

@@ -72,7 +72,11 @@ impl Builder<'_> {
     pub(super) fn binary(&mut self, op: Binary, a: Val, b: Val, loc: Loc) -> Val {
         let (a, b) = (self.plain(a), self.plain(b));
         if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
-            return if matches!(a, Val::Never) || matches!(b, Val::Never) { Val::Never } else { Val::Error };
+            return if matches!(a, Val::Never) || matches!(b, Val::Never) {
+                Val::Never
+            } else {
+                Val::Error
+            };
         }
         if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
             let shift = matches!(op, Binary::Shl | Binary::Shr);
@@ -82,24 +86,37 @@ impl Builder<'_> {
                 return folded;
             }
         }
-        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else { return Val::Error };
+        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else {
+            return Val::Error;
+        };
         if self.is_ptr(x) || self.is_ptr(y) {
             return self.pointer_arithmetic(op, x, y, loc);
         }
         let Some((x, y)) = self.same_shape(x, y, symbol(op), loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(x), self.num(y), symbol(op), loc) else { return Val::Error };
+        let Some(num) = self.unify(self.num(x), self.num(y), symbol(op), loc) else {
+            return Val::Error;
+        };
         let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
         let ints = matches!(op, Binary::Rem | Binary::Shl | Binary::Shr);
         let known = self.cells.known(num);
         let refused = match known {
             Some(dtype) if bits => dtype.is_float(),
-            Some(dtype) if ints => !dtype.is_int() && !(dtype.is_float() && op == Binary::Rem && self.ty(x).shape().is_empty()),
+            Some(dtype) if ints => {
+                !dtype.is_int()
+                    && !(dtype.is_float() && op == Binary::Rem && self.ty(x).shape().is_empty())
+            }
             Some(Dtype::Bool) => true,
             Some(_) => false,
             None => (bits || ints) && self.cells.is_float(num),
         };
         if refused || (op == Binary::Rem && self.cells.is_float(num)) {
-            let wants = if bits { "integers or `bool`" } else if ints { "integers" } else { "numbers" };
+            let wants = if bits {
+                "integers or `bool`"
+            } else if ints {
+                "integers"
+            } else {
+                "numbers"
+            };
             return self.refuse_dtype(symbol(op), wants, num, loc);
         }
         let shape = self.tile_shape(x);
@@ -121,9 +138,13 @@ impl Builder<'_> {
             Ok(num) => Some(num),
             Err((left, right)) => {
                 self.report(
-                    Diagnostic::new(Code::DtypeMismatch, loc, format!("{what} joins different element types"))
-                        .compare("", "one element type on both sides", format!("{left} and {right}"))
-                        .help(format!(".cast::<{left}>()")),
+                    Diagnostic::new(
+                        Code::DtypeMismatch,
+                        loc,
+                        format!("{what} joins different element types"),
+                    )
+                    .compare("", "one element type on both sides", format!("{left} and {right}"))
+                    .help(format!(".cast::<{left}>()")),
                 );
                 None
             }
@@ -153,7 +174,14 @@ impl Builder<'_> {
             Num::Cell(_) if !self.cells.is_float(offset) => {
                 let _ = self.cells.unify(offset, Num::Known(Dtype::I32));
             }
-            other => return self.refuse_dtype("pointer arithmetic", "`i32` or `i64` offsets", other, loc),
+            other => {
+                return self.refuse_dtype(
+                    "pointer arithmetic",
+                    "`i32` or `i64` offsets",
+                    other,
+                    loc,
+                );
+            }
         }
         let ty = self.ty(x).clone();
         Val::Value(self.emit(Op::Binary(op), vec![x, y], ty, loc))
@@ -172,8 +200,12 @@ impl Builder<'_> {
                     Binary::And => Some(a & b),
                     Binary::Or => Some(a | b),
                     Binary::Xor => Some(a ^ b),
-                    Binary::Shl => u32::try_from(b).ok().filter(|b| *b < 64).and_then(|b| a.checked_shl(b)),
-                    Binary::Shr => u32::try_from(b).ok().filter(|b| *b < 64).and_then(|b| a.checked_shr(b)),
+                    Binary::Shl => {
+                        u32::try_from(b).ok().filter(|b| *b < 64).and_then(|b| a.checked_shl(b))
+                    }
+                    Binary::Shr => {
+                        u32::try_from(b).ok().filter(|b| *b < 64).and_then(|b| a.checked_shr(b))
+                    }
                     Binary::Min => Some(a.min(b)),
                     Binary::Max => Some(a.max(b)),
                 };
@@ -186,14 +218,20 @@ impl Builder<'_> {
                     }
                     None => {
                         let range = dtype.map_or("64 bits".to_owned(), range_text);
-                        Some(self.report(
-                            Diagnostic::new(
-                                Code::Overflow,
-                                loc,
-                                format!("{a} {} {b} overflows", symbol(op).trim_matches('`')),
-                            )
-                            .compare("", range, "a result outside"),
-                        ))
+                        Some(
+                            self.report(
+                                Diagnostic::new(
+                                    Code::Overflow,
+                                    loc,
+                                    format!("{a} {} {b} overflows", symbol(op).trim_matches('`')),
+                                )
+                                .compare(
+                                    "",
+                                    range,
+                                    "a result outside",
+                                ),
+                            ),
+                        )
                     }
                 }
             }
@@ -212,7 +250,8 @@ impl Builder<'_> {
                     Some(dtype) => Some(Val::Const(Const::Float(round_float(value, dtype)), num)),
                     None => {
                         let exact = |v: f64| round_float(v, Dtype::F32).to_bits() == v.to_bits();
-                        (exact(a) && exact(b) && exact(value)).then_some(Val::Const(Const::Float(value), num))
+                        (exact(a) && exact(b) && exact(value))
+                            .then_some(Val::Const(Const::Float(value), num))
                     }
                 }
             }
@@ -253,9 +292,13 @@ impl Builder<'_> {
             };
             return Val::Const(Const::Bool(holds), bool_num);
         }
-        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else { return Val::Error };
+        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else {
+            return Val::Error;
+        };
         let Some((x, y)) = self.same_shape(x, y, "a comparison", loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(x), self.num(y), "a comparison", loc) else { return Val::Error };
+        let Some(num) = self.unify(self.num(x), self.num(y), "a comparison", loc) else {
+            return Val::Error;
+        };
         if self.cells.known(num) == Some(Dtype::Bool) && !matches!(op, Compare::Eq | Compare::Ne) {
             return self.refuse_dtype("an order", "numbers", num, loc);
         }
@@ -276,7 +319,9 @@ impl Builder<'_> {
                 (Unary::Abs, Const::Int(v)) => Some(Const::Int(v.abs())),
                 (Unary::Abs, Const::Float(v)) => Some(Const::Float(v.abs())),
                 (Unary::Not, Const::Bool(v)) => Some(Const::Bool(!v)),
-                (Unary::Sqrt, Const::Float(v)) if self.cells.known(*num).is_some() => Some(Const::Float(v.sqrt())),
+                (Unary::Sqrt, Const::Float(v)) if self.cells.known(*num).is_some() => {
+                    Some(Const::Float(v.sqrt()))
+                }
                 (Unary::Floor, Const::Float(v)) => Some(Const::Float(v.floor())),
                 (Unary::Ceil, Const::Float(v)) => Some(Const::Float(v.ceil())),
                 _ => None,
@@ -294,15 +339,18 @@ impl Builder<'_> {
         let Some(x) = self.value(&a, loc) else { return Val::Error };
         if self.is_ptr(x) || matches!(self.ty(x), Type::Shared(_)) {
             let actual = self.describe(&Val::Value(x));
-            return self.error(Code::Kind, loc, format!("{} is not defined on {actual}", unary_name(op)));
+            return self.error(
+                Code::Kind,
+                loc,
+                format!("{} is not defined on {actual}", unary_name(op)),
+            );
         }
         let num = self.num(x);
         let (float, known) = (self.cells.is_float(num), self.cells.known(num));
         let (fine, wants) = match op {
-            Unary::Neg => (
-                float || known.is_none_or(Dtype::is_signed),
-                "signed integers and floats",
-            ),
+            Unary::Neg => {
+                (float || known.is_none_or(Dtype::is_signed), "signed integers and floats")
+            }
             Unary::Not => (!float, "integers and `bool`"),
             Unary::Abs => (float || known.is_none_or(|d| d.is_int()), "numbers"),
             _ => (float, "floats"),
@@ -311,9 +359,23 @@ impl Builder<'_> {
             return self.refuse_dtype(unary_name(op), wants, num, loc);
         }
         if known == Some(Dtype::F64)
-            && matches!(op, Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Sin | Unary::Cos | Unary::Tanh)
+            && matches!(
+                op,
+                Unary::Exp
+                    | Unary::Exp2
+                    | Unary::Log
+                    | Unary::Log2
+                    | Unary::Sin
+                    | Unary::Cos
+                    | Unary::Tanh
+            )
         {
-            return self.refuse_dtype(unary_name(op), "`f16`, `bf16` or `f32` (there is no instruction for `f64`)", num, loc);
+            return self.refuse_dtype(
+                unary_name(op),
+                "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
+                num,
+                loc,
+            );
         }
         let shape = self.tile_shape(x);
         Val::Value(self.emit_num(Op::Unary(op), vec![x], shape, num, loc))
@@ -321,13 +383,17 @@ impl Builder<'_> {
 
     /// `a · b + c`, rounded once.
     pub(super) fn fma(&mut self, a: Val, b: Val, c: Val, loc: Loc) -> Val {
-        let (Some(a), Some(b), Some(c)) = (self.value(&a, loc), self.value(&b, loc), self.value(&c, loc)) else {
+        let (Some(a), Some(b), Some(c)) =
+            (self.value(&a, loc), self.value(&b, loc), self.value(&c, loc))
+        else {
             return Val::Error;
         };
         let Some((a, b)) = self.same_shape(a, b, "`fma`", loc) else { return Val::Error };
         let Some((a, c)) = self.same_shape(a, c, "`fma`", loc) else { return Val::Error };
         let Some((b, _)) = self.same_shape(b, c, "`fma`", loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(a), self.num(b), "`fma`", loc) else { return Val::Error };
+        let Some(num) = self.unify(self.num(a), self.num(b), "`fma`", loc) else {
+            return Val::Error;
+        };
         let Some(num) = self.unify(num, self.num(c), "`fma`", loc) else { return Val::Error };
         if !self.cells.is_float(num) {
             return self.refuse_dtype("`fma`", "floats", num, loc);
@@ -341,7 +407,8 @@ impl Builder<'_> {
         if let Val::Const(Const::Bool(mask), _) = self.plain(mask.clone()) {
             return if mask { self.plain(a) } else { self.plain(b) };
         }
-        let (Some(mask), Some(a), Some(b)) = (self.value(&mask, loc), self.value(&a, loc), self.value(&b, loc))
+        let (Some(mask), Some(a), Some(b)) =
+            (self.value(&mask, loc), self.value(&a, loc), self.value(&b, loc))
         else {
             return Val::Error;
         };
@@ -356,7 +423,9 @@ impl Builder<'_> {
         let Some((a, b)) = self.same_shape(a, b, "`select`", loc) else { return Val::Error };
         let Some((mask, a)) = self.same_shape(mask, a, "`select`", loc) else { return Val::Error };
         let Some((_, b)) = self.same_shape(mask, b, "`select`", loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(a), self.num(b), "`select`", loc) else { return Val::Error };
+        let Some(num) = self.unify(self.num(a), self.num(b), "`select`", loc) else {
+            return Val::Error;
+        };
         if self.is_ptr(a) || self.is_ptr(b) {
             let ty = self.ty(a).clone();
             return Val::Value(self.emit(Op::Select, vec![mask, a, b], ty, loc));
@@ -385,7 +454,11 @@ impl Builder<'_> {
 }
 
 /// Rust's `as`, on constants.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "what `as` does is what is wanted")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "what `as` does is what is wanted"
+)]
 fn cast_const(value: Const, dtype: Dtype) -> Const {
     let int = |v: i128| match int_range(dtype) {
         // Wraps, as `as` does between integers.

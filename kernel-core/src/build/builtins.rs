@@ -17,16 +17,75 @@ use crate::{
 
 /// Every function of the language, for suggestions.
 pub(super) const NAMES: &[&str] = &[
-    "arange", "zeros", "full", "select", "maximum", "minimum", "fma", "dot", "dot_tf32", "shared", "array", "load",
-    "load_masked", "store", "store_masked", "copy_async", "copy_async_commit", "copy_async_wait", "copy_async_wait_all",
-    "sync", "range", "unroll", "block_id", "num_blocks", "grid_dim", "num_warps", "cdiv", "device_assert", "target",
-    "blocked", "slice", "swizzle", "sm_80", "sm_90a", "sm_100a",
+    "arange",
+    "zeros",
+    "full",
+    "select",
+    "maximum",
+    "minimum",
+    "fma",
+    "dot",
+    "dot_tf32",
+    "shared",
+    "array",
+    "load",
+    "load_masked",
+    "store",
+    "store_masked",
+    "copy_async",
+    "copy_async_commit",
+    "copy_async_wait",
+    "copy_async_wait_all",
+    "sync",
+    "range",
+    "unroll",
+    "block_id",
+    "num_blocks",
+    "grid_dim",
+    "num_warps",
+    "cdiv",
+    "device_assert",
+    "target",
+    "blocked",
+    "slice",
+    "swizzle",
+    "sm_80",
+    "sm_90a",
+    "sm_100a",
 ];
 
 /// Every method of a tile, for suggestions.
 const TILE_METHODS: &[&str] = &[
-    "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tanh", "abs", "floor", "ceil", "cast", "reshape",
-    "broadcast", "expand", "t", "lt", "le", "gt", "ge", "eq", "ne", "sum", "max", "min", "map", "reduce", "to_layout", "dim",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "tanh",
+    "abs",
+    "floor",
+    "ceil",
+    "cast",
+    "reshape",
+    "broadcast",
+    "expand",
+    "t",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+    "sum",
+    "max",
+    "min",
+    "map",
+    "reduce",
+    "to_layout",
+    "dim",
 ];
 
 const SHARED_METHODS: &[&str] = &["load", "store", "with_layout", "t", "dim", "bytes"];
@@ -53,8 +112,12 @@ impl Builder<'_> {
         if args.len() != count {
             self.args(args, env);
             return self.report(
-                Diagnostic::new(Code::ArgumentCount, loc, format!("`{name}` takes another number of arguments"))
-                    .compare("arguments", count.to_string(), args.len().to_string()),
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    format!("`{name}` takes another number of arguments"),
+                )
+                .compare("arguments", count.to_string(), args.len().to_string()),
             );
         }
         let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
@@ -85,13 +148,21 @@ impl Builder<'_> {
             "dot_tf32" => self.dot(&vals[0], &vals[1], &vals[2], true, loc),
             "shared" => self.shared_alloc(segment, &vals[0], at(0), env, loc),
             "array" => {
-                let Some(count) = self.const_int(&vals[0], "the length of an array", at(0)) else { return Val::Error };
+                let Some(count) = self.const_int(&vals[0], "the length of an array", at(0)) else {
+                    return Val::Error;
+                };
                 let Val::Closure(make) = &vals[1] else {
-                    return self.error(Code::Kind, at(1), "`array` takes a closure from the index to the element");
+                    return self.error(
+                        Code::Kind,
+                        at(1),
+                        "`array` takes a closure from the index to the element",
+                    );
                 };
                 let num = self.cells.open(Class::Int);
                 let parts = (0..count.clamp(0, 4096))
-                    .map(|index| self.call_closure(make, vec![Val::Const(Const::Int(index), num)], at(1)))
+                    .map(|index| {
+                        self.call_closure(make, vec![Val::Const(Const::Int(index), num)], at(1))
+                    })
                     .collect();
                 array(parts)
             }
@@ -102,14 +173,19 @@ impl Builder<'_> {
             "copy_async" => self.copy_async(&vals[0], &vals[1], args, loc),
             "copy_async_commit" => self.effect(Op::CopyCommit, loc),
             "copy_async_wait" => {
-                let Some(pending) = self.const_int(&vals[0], "the number of pending copies", at(0)) else {
+                let Some(pending) = self.const_int(&vals[0], "the number of pending copies", at(0))
+                else {
                     return Val::Error;
                 };
                 match u32::try_from(pending) {
                     Ok(pending) if pending <= 31 => self.effect(Op::CopyWait(pending), loc),
                     _ => self.report(
-                        Diagnostic::new(Code::Overflow, at(0), "a wait for this number of pending copies")
-                            .compare("pending", "0 to 31", pending.to_string()),
+                        Diagnostic::new(
+                            Code::Overflow,
+                            at(0),
+                            "a wait for this number of pending copies",
+                        )
+                        .compare("pending", "0 to 31", pending.to_string()),
                     ),
                 }
             }
@@ -123,17 +199,24 @@ impl Builder<'_> {
                 loc,
             })),
             "unroll" => match &vals[0] {
-                Val::Range(range) => Val::Range(Rc::new(RangeVal { unroll: true, ..(**range).clone() })),
+                Val::Range(range) => {
+                    Val::Range(Rc::new(RangeVal { unroll: true, ..(**range).clone() }))
+                }
                 other => {
                     let actual = self.describe(other);
                     self.report(
-                        Diagnostic::new(Code::Kind, at(0), "`unroll` takes a range")
-                            .compare("", "`0..N` or `range(0, N, STEP)`", actual),
+                        Diagnostic::new(Code::Kind, at(0), "`unroll` takes a range").compare(
+                            "",
+                            "`0..N` or `range(0, N, STEP)`",
+                            actual,
+                        ),
                     )
                 }
             },
             "block_id" | "num_blocks" | "grid_dim" => {
-                let Some(axis) = self.axis(&vals[0], 3, "the grid", at(0)) else { return Val::Error };
+                let Some(axis) = self.axis(&vals[0], 3, "the grid", at(0)) else {
+                    return Val::Error;
+                };
                 let op = if name == "block_id" { Op::BlockId(axis) } else { Op::NumBlocks(axis) };
                 Val::Value(self.emit(op, Vec::new(), Type::scalar(Dtype::I32), loc))
             }
@@ -154,19 +237,29 @@ impl Builder<'_> {
                 Val::Unit
             }
             "target" => match &vals[0] {
-                Val::Target(target) => Val::Const(Const::Bool(*target == self.target), Num::Known(Dtype::Bool)),
-                _ => self.error(Code::Target, at(0), "`target` takes `sm_80`, `sm_90a` or `sm_100a`"),
+                Val::Target(target) => {
+                    Val::Const(Const::Bool(*target == self.target), Num::Known(Dtype::Bool))
+                }
+                _ => {
+                    self.error(Code::Target, at(0), "`target` takes `sm_80`, `sm_90a` or `sm_100a`")
+                }
             },
             "blocked" => self.blocked(&vals, args),
             "slice" => {
-                let Some(axis) = self.axis(&vals[0], 5, "a layout", at(0)) else { return Val::Error };
+                let Some(axis) = self.axis(&vals[0], 5, "a layout", at(0)) else {
+                    return Val::Error;
+                };
                 match &vals[1] {
-                    Val::Layout(parent) => Val::Layout(Form::Slice { axis, parent: Box::new(parent.clone()) }),
+                    Val::Layout(parent) => {
+                        Val::Layout(Form::Slice { axis, parent: Box::new(parent.clone()) })
+                    }
                     _ => self.error(Code::Kind, at(1), "`slice` takes an axis and a layout"),
                 }
             }
             "swizzle" => {
-                let Some(bytes) = self.const_int(&vals[0], "the span of a swizzle", at(0)) else { return Val::Error };
+                let Some(bytes) = self.const_int(&vals[0], "the span of a swizzle", at(0)) else {
+                    return Val::Error;
+                };
                 match bytes {
                     0 | 32 | 64 | 128 => Val::Layout(Form::NvmmaShared {
                         swizzle_bytes: u32::try_from(bytes).expect("matched above"),
@@ -229,7 +322,8 @@ impl Builder<'_> {
                 if !self.ty(value).shape().is_empty() || self.is_ptr(value) {
                     let actual = self.describe(val);
                     return self.report(
-                        Diagnostic::new(Code::Kind, at, "`full` takes one number for all elements").compare("", "a scalar", actual),
+                        Diagnostic::new(Code::Kind, at, "`full` takes one number for all elements")
+                            .compare("", "a scalar", actual),
                     );
                 }
                 if self.unify(self.num(value), num, "`full`", at).is_none() {
@@ -245,13 +339,23 @@ impl Builder<'_> {
         let mut lists: Vec<Vec<u32>> = Vec::new();
         for (val, arg) in vals.iter().zip(args) {
             let Val::Array(parts) = val else {
-                return self.error(Code::Kind, arg.loc, "`blocked` takes four arrays, one entry an axis");
+                return self.error(
+                    Code::Kind,
+                    arg.loc,
+                    "`blocked` takes four arrays, one entry an axis",
+                );
             };
             let mut list = Vec::new();
             for part in parts.iter() {
-                let Some(value) = self.const_int(part, "an entry of a layout", arg.loc) else { return Val::Error };
+                let Some(value) = self.const_int(part, "an entry of a layout", arg.loc) else {
+                    return Val::Error;
+                };
                 let Ok(value) = u32::try_from(value) else {
-                    return self.error(Code::LayoutForm, arg.loc, format!("{value} is not a number of elements, lanes or warps"));
+                    return self.error(
+                        Code::LayoutForm,
+                        arg.loc,
+                        format!("{value} is not a number of elements, lanes or warps"),
+                    );
                 };
                 list.push(value);
             }
@@ -260,11 +364,16 @@ impl Builder<'_> {
         let rank = lists[0].len();
         if let Some(bad) = lists.iter().position(|list| list.len() != rank) {
             return self.report(
-                Diagnostic::new(Code::LayoutForm, args[bad].loc, "the four arrays of `blocked` have one entry an axis")
-                    .compare("entries", rank.to_string(), lists[bad].len().to_string()),
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[bad].loc,
+                    "the four arrays of `blocked` have one entry an axis",
+                )
+                .compare("entries", rank.to_string(), lists[bad].len().to_string()),
             );
         }
-        let [per_thread, lanes, warps, order] = <[Vec<u32>; 4]>::try_from(lists).expect("arity is checked");
+        let [per_thread, lanes, warps, order] =
+            <[Vec<u32>; 4]>::try_from(lists).expect("arity is checked");
         Val::Layout(Form::Blocked { per_thread, lanes, warps, order })
     }
 
@@ -280,9 +389,13 @@ impl Builder<'_> {
             "compare_exchange" => Atomic::CompareExchange,
             _ => {
                 self.args(args, env);
-                let names = ["add", "max", "min", "and", "or", "xor", "exchange", "compare_exchange"];
-                let mut diagnostic =
-                    Diagnostic::new(Code::UnknownName, segment.loc, format!("there is no `atomic::{name}`"));
+                let names =
+                    ["add", "max", "min", "and", "or", "xor", "exchange", "compare_exchange"];
+                let mut diagnostic = Diagnostic::new(
+                    Code::UnknownName,
+                    segment.loc,
+                    format!("there is no `atomic::{name}`"),
+                );
                 if let Some(near) = super::nearest(name, names) {
                     diagnostic = diagnostic.help(format!("atomic::{near}"));
                 }
@@ -292,8 +405,12 @@ impl Builder<'_> {
         let want = if op == Atomic::CompareExchange { 3 } else { 2 };
         if args.len() != want {
             return self.report(
-                Diagnostic::new(Code::ArgumentCount, loc, format!("`atomic::{name}` takes another number of arguments"))
-                    .compare("arguments", want.to_string(), args.len().to_string()),
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    format!("`atomic::{name}` takes another number of arguments"),
+                )
+                .compare("arguments", want.to_string(), args.len().to_string()),
             );
         }
         let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
@@ -303,7 +420,15 @@ impl Builder<'_> {
     // -------------------------------------------------------------------------------------- methods
 
     /// A method of the language.
-    pub(super) fn builtin_method(&mut self, receiver: &Expr, val: Val, name: &Segment, args: &[Expr], env: Env, loc: Loc) -> Val {
+    pub(super) fn builtin_method(
+        &mut self,
+        receiver: &Expr,
+        val: Val,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
         if matches!(val, Val::Error) || vals.iter().any(|v| matches!(v, Val::Error)) {
             return Val::Error;
@@ -314,7 +439,9 @@ impl Builder<'_> {
         match &val {
             Val::Const(..) => self.scalar_method(val, name, &vals, args, env, loc),
             Val::Value(value) => match self.ty(*value).clone() {
-                Type::Scalar(Elem::Number(_)) => self.scalar_method(val, name, &vals, args, env, loc),
+                Type::Scalar(Elem::Number(_)) => {
+                    self.scalar_method(val, name, &vals, args, env, loc)
+                }
                 Type::Tile(..) => self.tile_method(*value, name, &vals, args, env, loc),
                 Type::Shared(_) => self.shared_method(*value, receiver, name, &vals, args, loc),
                 Type::Scalar(Elem::Ptr(_)) | Type::Error => self.no_method(&val, name, &[]),
@@ -325,12 +452,17 @@ impl Builder<'_> {
                 match (name.name.as_str(), vals.as_slice()) {
                     ("load", []) => self.load_tensor(&view, loc),
                     ("store", [value]) => self.store_tensor(&view, value, args[0].loc, loc),
-                    ("load" | "store", _) => self.count(name, if name.name == "load" { 0 } else { 1 }, vals.len(), loc),
+                    ("load" | "store", _) => {
+                        self.count(name, if name.name == "load" { 0 } else { 1 }, vals.len(), loc)
+                    }
                     _ => self.no_method(&val, name, &["load", "store"]),
                 }
             }
             Val::Array(parts) => match name.name.as_str() {
-                "len" => Val::Const(Const::Int(i128::try_from(parts.len()).expect("small")), Num::Known(Dtype::I32)),
+                "len" => Val::Const(
+                    Const::Int(i128::try_from(parts.len()).expect("small")),
+                    Num::Known(Dtype::I32),
+                ),
                 _ => self.no_method(&val, name, &["len"]),
             },
             other => {
@@ -346,23 +478,43 @@ impl Builder<'_> {
             Val::Struct(item) => self.method_names(&item.def),
             _ => known.iter().map(|name| (*name).to_owned()).collect(),
         };
-        let mut diagnostic =
-            Diagnostic::new(Code::NotAFunction, name.loc, format!("{what} has no method `{}`", name.name));
+        let mut diagnostic = Diagnostic::new(
+            Code::NotAFunction,
+            name.loc,
+            format!("{what} has no method `{}`", name.name),
+        );
         if let Some(near) = super::nearest(&name.name, names.iter().map(String::as_str)) {
             diagnostic = diagnostic.help(near.to_owned());
         }
         self.report(diagnostic)
     }
 
-    pub(super) fn count(&mut self, name: &Segment, required: usize, actual: usize, loc: Loc) -> Val {
+    pub(super) fn count(
+        &mut self,
+        name: &Segment,
+        required: usize,
+        actual: usize,
+        loc: Loc,
+    ) -> Val {
         self.report(
-            Diagnostic::new(Code::ArgumentCount, loc, format!("`{}` takes another number of arguments", name.name))
-                .compare("arguments", required.to_string(), actual.to_string()),
+            Diagnostic::new(
+                Code::ArgumentCount,
+                loc,
+                format!("`{}` takes another number of arguments", name.name),
+            )
+            .compare("arguments", required.to_string(), actual.to_string()),
         )
     }
 
     /// Elementwise methods that scalars and tiles share.
-    fn common_method(&mut self, val: &Val, name: &Segment, vals: &[Val], env: Env, loc: Loc) -> Option<Val> {
+    fn common_method(
+        &mut self,
+        val: &Val,
+        name: &Segment,
+        vals: &[Val],
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
         let unary = match name.name.as_str() {
             "exp" => Some(Unary::Exp),
             "exp2" => Some(Unary::Exp2),
@@ -397,7 +549,15 @@ impl Builder<'_> {
         None
     }
 
-    fn scalar_method(&mut self, val: Val, name: &Segment, vals: &[Val], _args: &[Expr], env: Env, loc: Loc) -> Val {
+    fn scalar_method(
+        &mut self,
+        val: Val,
+        name: &Segment,
+        vals: &[Val],
+        _args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         if let Some(out) = self.common_method(&val, name, vals, env, loc) {
             return out;
         }
@@ -424,19 +584,39 @@ impl Builder<'_> {
                 let Some(value) = self.value(&val, loc) else { return Val::Error };
                 if name.name == "reshape" && shape.iter().any(|extent| *extent != 1) {
                     return self.report(
-                        Diagnostic::new(Code::ShapeMismatch, loc, "`reshape` keeps the number of elements")
-                            .compare("elements", "1", shape.iter().product::<u32>().to_string()),
+                        Diagnostic::new(
+                            Code::ShapeMismatch,
+                            loc,
+                            "`reshape` keeps the number of elements",
+                        )
+                        .compare(
+                            "elements",
+                            "1",
+                            shape.iter().product::<u32>().to_string(),
+                        ),
                     );
                 }
                 Val::Value(self.splat(value, &shape, loc))
             }
             ("to_f32", []) => self.cast(val, Num::Known(Dtype::F32), loc),
             ("to_f64", []) => self.cast(val, Num::Known(Dtype::F64), loc),
-            _ => self.no_method(&val, name, &["min", "max", "clamp", "abs", "sqrt", "exp", "mul_add", "cast"]),
+            _ => self.no_method(
+                &val,
+                name,
+                &["min", "max", "clamp", "abs", "sqrt", "exp", "mul_add", "cast"],
+            ),
         }
     }
 
-    fn tile_method(&mut self, tile: super::Value, name: &Segment, vals: &[Val], args: &[Expr], env: Env, loc: Loc) -> Val {
+    fn tile_method(
+        &mut self,
+        tile: super::Value,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let val = Val::Value(tile);
         if let Some(out) = self.common_method(&val, name, vals, env, loc) {
             return out;
@@ -461,7 +641,9 @@ impl Builder<'_> {
                 if self.cells.known(num) == Some(Dtype::Bool) || self.is_ptr(tile) {
                     return self.refuse_dtype(&format!("`{method}`"), "numbers", num, loc);
                 }
-                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else { return Val::Error };
+                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
+                    return Val::Error;
+                };
                 let op = match method {
                     "sum" => Binary::Add,
                     "max" => Binary::Max,
@@ -470,13 +652,20 @@ impl Builder<'_> {
                 self.reduce_with(op, tile, axis, loc)
             }
             ("reduce", [axis, combine]) => {
-                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else { return Val::Error };
+                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
+                    return Val::Error;
+                };
                 let Val::Closure(combine) = combine.clone() else {
-                    return self.error(Code::Kind, loc_of(1), "`reduce` takes a closure of two values");
+                    return self.error(
+                        Code::Kind,
+                        loc_of(1),
+                        "`reduce` takes a closure of two values",
+                    );
                 };
                 let at = loc_of(1);
                 self.reduce(tile, axis, loc, &mut |builder, a, b| {
-                    let val = builder.call_closure(&combine, vec![Val::Value(a), Val::Value(b)], at);
+                    let val =
+                        builder.call_closure(&combine, vec![Val::Value(a), Val::Value(b)], at);
                     builder.plain(val)
                 })
             }
@@ -488,13 +677,17 @@ impl Builder<'_> {
                 let out = self.plain(out);
                 let shape = self.ty(tile).shape().to_vec();
                 match self.value(&out, loc_of(0)) {
-                    Some(value) if self.ty(value).shape().is_empty() => Val::Value(self.splat(value, &shape, loc)),
+                    Some(value) if self.ty(value).shape().is_empty() => {
+                        Val::Value(self.splat(value, &shape, loc))
+                    }
                     Some(value) => Val::Value(value),
                     None => Val::Error,
                 }
             }
             ("expand", [axis]) => {
-                let Some(axis) = self.axis(axis, rank + 1, "the wider tile", loc_of(0)) else { return Val::Error };
+                let Some(axis) = self.axis(axis, rank + 1, "the wider tile", loc_of(0)) else {
+                    return Val::Error;
+                };
                 self.expand(tile, axis, loc)
             }
             ("reshape", [shape]) => {
@@ -509,14 +702,17 @@ impl Builder<'_> {
                 let shape = self.ty(tile).shape().to_vec();
                 let [rows, cols] = shape.as_slice() else {
                     return self.report(
-                        Diagnostic::new(Code::Axis, loc, "`t` swaps the two axes of a tile").compare("rank", "2", rank.to_string()),
+                        Diagnostic::new(Code::Axis, loc, "`t` swaps the two axes of a tile")
+                            .compare("rank", "2", rank.to_string()),
                     );
                 };
                 let swapped = vec![*cols, *rows];
                 self.reshaped(Op::Permute(vec![1, 0]), tile, swapped, loc)
             }
             ("dim", [axis]) => {
-                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else { return Val::Error };
+                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
+                    return Val::Error;
+                };
                 let extent = self.ty(tile).shape()[axis as usize];
                 Val::Const(Const::Int(i128::from(extent)), Num::Known(Dtype::I32))
             }
@@ -545,13 +741,23 @@ impl Builder<'_> {
         }
     }
 
-    fn shared_method(&mut self, window: super::Value, receiver: &Expr, name: &Segment, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
+    fn shared_method(
+        &mut self,
+        window: super::Value,
+        receiver: &Expr,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
         let loc_of = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
         match (name.name.as_str(), vals) {
             ("load", []) => self.load_shared(window, loc).map_or(Val::Error, Val::Value),
             ("store", [value]) => self.store_shared(window, value, loc_of(0), loc),
-            ("with_layout", [Val::Layout(form)]) => self.shared_layout(window, form.clone(), loc_of(0)),
+            ("with_layout", [Val::Layout(form)]) => {
+                self.shared_layout(window, form.clone(), loc_of(0))
+            }
             ("t", []) => {
                 let mut ty = shared;
                 if ty.shape.len() != 2 {
@@ -566,8 +772,14 @@ impl Builder<'_> {
                 Val::Value(self.emit(Op::SharedTranspose, vec![window], Type::Shared(ty), loc))
             }
             ("dim", [axis]) => {
-                let Some(axis) = self.axis(axis, shared.shape.len(), "the window", loc_of(0)) else { return Val::Error };
-                Val::Const(Const::Int(i128::from(shared.shape[axis as usize])), Num::Known(Dtype::I32))
+                let Some(axis) = self.axis(axis, shared.shape.len(), "the window", loc_of(0))
+                else {
+                    return Val::Error;
+                };
+                Val::Const(
+                    Const::Int(i128::from(shared.shape[axis as usize])),
+                    Num::Known(Dtype::I32),
+                )
             }
             ("bytes", []) => {
                 let elements: i128 = shared.shape.iter().map(|e| i128::from(*e)).product();
@@ -585,32 +797,71 @@ impl Builder<'_> {
         Val::Value(window)
     }
 
-    fn tensor_method(&mut self, param: u32, name: &Segment, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
-        let crate::ir::ParamKind::Tensor { dtype, rank, .. } = self.params[param as usize].kind.clone() else {
+    fn tensor_method(
+        &mut self,
+        param: u32,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let crate::ir::ParamKind::Tensor { dtype, rank, .. } =
+            self.params[param as usize].kind.clone()
+        else {
             return Val::Error;
         };
         let loc_of = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
         match (name.name.as_str(), vals) {
             ("tile", [at, shape]) => self.window(param, at, shape, loc_of(0), loc_of(1)),
             ("dim", [axis]) => {
-                let Some(axis) = self.axis(axis, rank as usize, "the tensor", loc_of(0)) else { return Val::Error };
-                Val::Value(self.emit(Op::ParamDim(param, axis), Vec::new(), Type::scalar(Dtype::I32), loc))
+                let Some(axis) = self.axis(axis, rank as usize, "the tensor", loc_of(0)) else {
+                    return Val::Error;
+                };
+                Val::Value(self.emit(
+                    Op::ParamDim(param, axis),
+                    Vec::new(),
+                    Type::scalar(Dtype::I32),
+                    loc,
+                ))
             }
             ("dims", []) => array(
                 (0..rank)
-                    .map(|axis| Val::Value(self.emit(Op::ParamDim(param, axis), Vec::new(), Type::scalar(Dtype::I32), loc)))
+                    .map(|axis| {
+                        Val::Value(self.emit(
+                            Op::ParamDim(param, axis),
+                            Vec::new(),
+                            Type::scalar(Dtype::I32),
+                            loc,
+                        ))
+                    })
                     .collect(),
             ),
             ("stride", [axis]) => {
-                let Some(axis) = self.axis(axis, rank as usize, "the tensor", loc_of(0)) else { return Val::Error };
-                Val::Value(self.emit(Op::ParamStride(param, axis), Vec::new(), Type::scalar(Dtype::I64), loc))
+                let Some(axis) = self.axis(axis, rank as usize, "the tensor", loc_of(0)) else {
+                    return Val::Error;
+                };
+                Val::Value(self.emit(
+                    Op::ParamStride(param, axis),
+                    Vec::new(),
+                    Type::scalar(Dtype::I64),
+                    loc,
+                ))
             }
-            ("ptr", []) => Val::Value(self.emit(Op::ParamPtr(param), Vec::new(), Type::Scalar(Elem::Ptr(dtype)), loc)),
+            ("ptr", []) => Val::Value(self.emit(
+                Op::ParamPtr(param),
+                Vec::new(),
+                Type::Scalar(Elem::Ptr(dtype)),
+                loc,
+            )),
             ("load" | "store", _) => {
                 let name_of = self.params[param as usize].name.clone();
                 self.report(
-                    Diagnostic::new(Code::NotAFunction, name.loc, "a tensor is read and written tile by tile")
-                        .help(format!("{name_of}.tile([i, j], [ROWS, COLS]).{}(..)", name.name)),
+                    Diagnostic::new(
+                        Code::NotAFunction,
+                        name.loc,
+                        "a tensor is read and written tile by tile",
+                    )
+                    .help(format!("{name_of}.tile([i, j], [ROWS, COLS]).{}(..)", name.name)),
                 )
             }
             _ => self.no_method(&Val::Tensor(param), name, TENSOR_METHODS),
@@ -622,9 +873,10 @@ impl Builder<'_> {
 fn arity(name: &str) -> Option<usize> {
     Some(match name {
         "sync" | "copy_async_commit" | "copy_async_wait_all" | "num_warps" => 0,
-        "zeros" | "shared" | "load" | "copy_async_wait" | "unroll" | "block_id" | "num_blocks" | "grid_dim"
-        | "device_assert" | "target" | "swizzle" => 1,
-        "arange" | "full" | "maximum" | "minimum" | "array" | "store" | "copy_async" | "cdiv" | "slice" => 2,
+        "zeros" | "shared" | "load" | "copy_async_wait" | "unroll" | "block_id" | "num_blocks"
+        | "grid_dim" | "device_assert" | "target" | "swizzle" => 1,
+        "arange" | "full" | "maximum" | "minimum" | "array" | "store" | "copy_async" | "cdiv"
+        | "slice" => 2,
         "select" | "fma" | "dot" | "dot_tf32" | "load_masked" | "store_masked" | "range" => 3,
         "blocked" => 4,
         _ => return None,

@@ -10,7 +10,10 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic},
     loc::Loc,
-    syntax::{ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Receiver, Segment, Struct, TypeExpr, TypeKind},
+    syntax::{
+        ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Receiver, Segment, Struct,
+        TypeExpr, TypeKind,
+    },
 };
 
 /// A method with what is needed to call it: the function, where its `impl` stands, the generics and the type of the `impl`.
@@ -44,15 +47,19 @@ impl Builder<'_> {
                     let parent = real.len().checked_sub(2).map(|at| real[at].clone());
                     self.builtin_call(parent.as_deref(), &name, only, args, env, loc)
                 }
-                Some(Binding::Const(..) | Binding::Type(_) | Binding::Trait(..)) => {
-                    self.error(Code::NotAFunction, path.loc, format!("`{}` is not a function", only.name))
-                }
+                Some(Binding::Const(..) | Binding::Type(_) | Binding::Trait(..)) => self.error(
+                    Code::NotAFunction,
+                    path.loc,
+                    format!("`{}` is not a function", only.name),
+                ),
                 None => self.builtin_call(None, &only.name, only, args, env, loc),
             },
             [.., parent, name] => {
                 let parent_known = self.scopes.lookup(env, &parent.name).is_some()
                     || crate::ir::Dtype::from_name(&parent.name).is_some();
-                if parent_known && !matches!(self.scopes.lookup(env, &parent.name), Some(Binding::Use(_))) {
+                if parent_known
+                    && !matches!(self.scopes.lookup(env, &parent.name), Some(Binding::Use(_)))
+                {
                     return self.associated_call(parent, name, args, env, loc);
                 }
                 self.builtin_call(Some(&parent.name), &name.name, name, args, env, loc)
@@ -83,11 +90,24 @@ impl Builder<'_> {
     }
 
     /// Runs a closure's body in the scope that it was written in.
-    pub(super) fn call_closure(&mut self, closure: &Rc<ClosureVal>, vals: Vec<Val>, loc: Loc) -> Val {
+    pub(super) fn call_closure(
+        &mut self,
+        closure: &Rc<ClosureVal>,
+        vals: Vec<Val>,
+        loc: Loc,
+    ) -> Val {
         if closure.params.len() != vals.len() {
             return self.report(
-                Diagnostic::new(Code::ArgumentCount, loc, "a closure with another number of parameters is wanted here")
-                    .compare("parameters", vals.len().to_string(), closure.params.len().to_string()),
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    "a closure with another number of parameters is wanted here",
+                )
+                .compare(
+                    "parameters",
+                    vals.len().to_string(),
+                    closure.params.len().to_string(),
+                ),
             );
         }
         if self.calls.len() > 64 {
@@ -119,12 +139,18 @@ impl Builder<'_> {
         };
         if vals.len() != function.params.len() {
             return self.report(
-                Diagnostic::new(Code::ArgumentCount, loc, format!("`{name}` takes another number of arguments"))
-                    .compare("arguments", function.params.len().to_string(), vals.len().to_string())
-                    .place(function.name.loc, "defined here"),
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    format!("`{name}` takes another number of arguments"),
+                )
+                .compare("arguments", function.params.len().to_string(), vals.len().to_string())
+                .place(function.name.loc, "defined here"),
             );
         }
-        if self.calls.iter().any(|call| Rc::ptr_eq(&call.function, function)) || self.calls.len() > 64 {
+        if self.calls.iter().any(|call| Rc::ptr_eq(&call.function, function))
+            || self.calls.len() > 64
+        {
             return self.report(
                 Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
                     .why("functions are inlined into the kernel; GPU threads have no call stack to speak of")
@@ -147,7 +173,12 @@ impl Builder<'_> {
             let want = self.resolve(ty, scope);
             let is_ref = matches!(ty.kind, TypeKind::Ref(..));
             let at = args.get(index).map_or(loc, |arg| arg.loc);
-            let val = if is_ref { val } else { let plain = self.plain(val); self.coerce(plain, &want, at) };
+            let val = if is_ref {
+                val
+            } else {
+                let plain = self.plain(val);
+                self.coerce(plain, &want, at)
+            };
             self.bind_pattern(pat, val, scope);
         }
         let result = if super::control::returns_early(body) {
@@ -169,7 +200,14 @@ impl Builder<'_> {
     }
 
     /// `T::f(..)` where `T` is a struct, a number type, or a generic parameter.
-    fn associated_call(&mut self, ty: &Segment, name: &Segment, args: &[Expr], env: Env, loc: Loc) -> Val {
+    fn associated_call(
+        &mut self,
+        ty: &Segment,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let type_expr = TypeExpr {
             kind: TypeKind::Path(crate::syntax::Path { segments: vec![ty.clone()], loc: ty.loc }),
             loc: ty.loc,
@@ -179,10 +217,16 @@ impl Builder<'_> {
                 let dtype = self.cells.settled(num);
                 let vals = self.args(args, env);
                 match (name.name.as_str(), vals.as_slice()) {
-                    ("of" | "from_f32" | "from_f64" | "from", [val]) => self.cast(val.clone(), num, loc),
+                    ("of" | "from_f32" | "from_f64" | "from", [val]) => {
+                        self.cast(val.clone(), num, loc)
+                    }
                     ("of" | "from_f32" | "from_f64" | "from", other) => self.report(
-                        Diagnostic::new(Code::ArgumentCount, loc, format!("`{}` takes one number", name.name))
-                            .compare("arguments", "1", other.len().to_string()),
+                        Diagnostic::new(
+                            Code::ArgumentCount,
+                            loc,
+                            format!("`{}` takes one number", name.name),
+                        )
+                        .compare("arguments", "1", other.len().to_string()),
                     ),
                     _ => self.error(
                         Code::UnknownName,
@@ -197,7 +241,8 @@ impl Builder<'_> {
                     Some(found) => {
                         let mut vals = self.args(args, env);
                         let (function, outer, params, pattern) = found;
-                        let receiver = (function.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
+                        let receiver = (function.receiver.is_some() && !vals.is_empty())
+                            .then(|| vals.remove(0));
                         let rest = if receiver.is_some() { &args[1..] } else { args };
                         let scope = self.impl_scope(outer, &params, &pattern, &this);
                         self.inline(&function, scope, receiver, &name.args, vals, rest, env, loc)
@@ -226,13 +271,24 @@ impl Builder<'_> {
             }
             other => {
                 let what = self.type_name(&other);
-                self.error(Code::NotAFunction, name.loc, format!("`{what}` has no function `{}`", name.name))
+                self.error(
+                    Code::NotAFunction,
+                    name.loc,
+                    format!("`{what}` has no function `{}`", name.name),
+                )
             }
         }
     }
 
     /// `x.f(a, b)`
-    pub(super) fn method(&mut self, receiver: &Expr, name: &Segment, args: &[Expr], env: Env, loc: Loc) -> Val {
+    pub(super) fn method(
+        &mut self,
+        receiver: &Expr,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let place = self.place(receiver, env);
         let val = match &place {
             Some(place) => self.read(place),
@@ -246,7 +302,9 @@ impl Builder<'_> {
             let scope = self.impl_scope(outer, &params, &pattern, &this);
             let receiver_val = match (function.receiver, place) {
                 (Some(Receiver::Value), _) => val.clone(),
-                (Some(Receiver::Shared | Receiver::Mutable), Some(place)) => Val::Ref(Rc::new(place)),
+                (Some(Receiver::Shared | Receiver::Mutable), Some(place)) => {
+                    Val::Ref(Rc::new(place))
+                }
                 (Some(Receiver::Shared | Receiver::Mutable), None) => {
                     let hidden = self.scopes.declare(env, "", true, val.clone());
                     Val::Ref(Rc::new(Place { var: hidden, path: Vec::new() }))
@@ -255,18 +313,36 @@ impl Builder<'_> {
                     return self.error(
                         Code::NotAFunction,
                         name.loc,
-                        format!("`{}` is called as `{}::{}(..)`", name.name, item.def.name.name, name.name),
+                        format!(
+                            "`{}` is called as `{}::{}(..)`",
+                            name.name, item.def.name.name, name.name
+                        ),
                     );
                 }
             };
             let vals = self.args(args, env);
-            return self.inline(&function, scope, Some(receiver_val), &name.args, vals, args, env, loc);
+            return self.inline(
+                &function,
+                scope,
+                Some(receiver_val),
+                &name.args,
+                vals,
+                args,
+                env,
+                loc,
+            );
         }
         self.builtin_method(receiver, val, name, args, env, loc)
     }
 
     /// The scope of an `impl`: its generics bound from the type, and `Self`.
-    pub(super) fn impl_scope(&mut self, outer: Env, params: &[GenericParam], pattern: &TypeExpr, this: &Ty) -> Env {
+    pub(super) fn impl_scope(
+        &mut self,
+        outer: Env,
+        params: &[GenericParam],
+        pattern: &TypeExpr,
+        this: &Ty,
+    ) -> Env {
         let scope = self.scopes.child(outer);
         let names: Vec<&str> = params.iter().map(|g| g.name.name.as_str()).collect();
         let mut inferred = Vec::new();
@@ -312,7 +388,8 @@ impl Builder<'_> {
         for (item, scope) in &impls {
             let Some(of_trait) = &item.of_trait else { continue };
             if let Some(Binding::Trait(found)) = self.scopes.lookup(*scope, of_trait)
-                && let Some(function) = found.functions.iter().find(|f| f.name.name == name && f.body.is_some())
+                && let Some(function) =
+                    found.functions.iter().find(|f| f.name.name == name && f.body.is_some())
             {
                 return Some((function.clone(), *scope, item.generics.clone(), item.ty.clone()));
             }
@@ -320,7 +397,11 @@ impl Builder<'_> {
         None
     }
 
-    pub(super) fn find_const(&self, def: &Rc<Struct>, name: &str) -> Option<(Rc<ConstItem>, Env, Vec<GenericParam>, TypeExpr)> {
+    pub(super) fn find_const(
+        &self,
+        def: &Rc<Struct>,
+        name: &str,
+    ) -> Option<(Rc<ConstItem>, Env, Vec<GenericParam>, TypeExpr)> {
         let impls = self.impls_of(def);
         for (item, scope) in &impls {
             if let Some(constant) = item.consts.iter().find(|c| c.name.name == name) {

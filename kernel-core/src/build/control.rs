@@ -64,7 +64,12 @@ impl Builder<'_> {
     /// Whether what follows can be reached.
     pub(super) fn dead(&self) -> bool {
         self.terminated
-            || self.frames.iter().rev().take_while(|f| f.kind != FrameKind::Function).any(|f| f.stop.is_some())
+            || self
+                .frames
+                .iter()
+                .rev()
+                .take_while(|f| f.kind != FrameKind::Function)
+                .any(|f| f.stop.is_some())
     }
 
     fn leaf(&self, (var, index): (VarId, usize)) -> Val {
@@ -92,15 +97,18 @@ impl Builder<'_> {
     // ------------------------------------------------------------------------------------ branches
 
     /// `if c { a } else { b }`
-    pub(super) fn branch(&mut self, condition: &Expr, then: &Block, otherwise: Option<&Expr>, env: Env, loc: Loc) -> Val {
+    pub(super) fn branch(
+        &mut self,
+        condition: &Expr,
+        then: &Block,
+        otherwise: Option<&Expr>,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let val = self.expr(condition, env);
-        self.branch_on(
-            &val,
-            condition.loc,
-            loc,
-            &mut |b| b.block(then, env),
-            &mut |b| otherwise.map_or(Val::Unit, |e| b.expr(e, env)),
-        )
+        self.branch_on(&val, condition.loc, loc, &mut |b| b.block(then, env), &mut |b| {
+            otherwise.map_or(Val::Unit, |e| b.expr(e, env))
+        })
     }
 
     /// The condition of a branch as an IR value, or as a constant.
@@ -108,11 +116,17 @@ impl Builder<'_> {
         match self.plain(val.clone()) {
             Val::Const(Const::Bool(known), _) => Some(Ok(known)),
             Val::Error | Val::Never => None,
-            Val::Value(value) if *self.ty(value) == Type::scalar(crate::ir::Dtype::Bool) => Some(Err(value)),
+            Val::Value(value) if *self.ty(value) == Type::scalar(crate::ir::Dtype::Bool) => {
+                Some(Err(value))
+            }
             other => {
                 let actual = self.describe(&other);
-                let mut diagnostic = Diagnostic::new(Code::Kind, loc, "a condition is one `bool` for the whole block")
-                    .compare("", "a scalar (bool)", actual);
+                let mut diagnostic = Diagnostic::new(
+                    Code::Kind,
+                    loc,
+                    "a condition is one `bool` for the whole block",
+                )
+                .compare("", "a scalar (bool)", actual);
                 if let Val::Value(value) = other
                     && matches!(self.ty(value), Type::Tile(..))
                 {
@@ -153,7 +167,14 @@ impl Builder<'_> {
         let then_vars = std::mem::replace(&mut self.scopes.vars, before.clone());
         let (else_region, else_end, else_val) = self.side(otherwise);
         let else_vars = std::mem::replace(&mut self.scopes.vars, before);
-        self.join(condition, loc, [(then_region, then_end, then_val, then_vars), (else_region, else_end, else_val, else_vars)])
+        self.join(
+            condition,
+            loc,
+            [
+                (then_region, then_end, then_val, then_vars),
+                (else_region, else_end, else_val, else_vars),
+            ],
+        )
     }
 
     fn side(&mut self, body: &mut dyn FnMut(&mut Self) -> Val) -> (Region, bool, Val) {
@@ -166,8 +187,16 @@ impl Builder<'_> {
         (self.regions.pop().expect("pushed above"), ended, val)
     }
 
-    fn join(&mut self, condition: Value, loc: Loc, sides: [(Region, bool, Val, Vec<Var>); 2]) -> Val {
-        let [(mut then, then_end, then_val, then_vars), (mut otherwise, else_end, else_val, else_vars)] = sides;
+    fn join(
+        &mut self,
+        condition: Value,
+        loc: Loc,
+        sides: [(Region, bool, Val, Vec<Var>); 2],
+    ) -> Val {
+        let [
+            (mut then, then_end, then_val, then_vars),
+            (mut otherwise, else_end, else_val, else_vars),
+        ] = sides;
         if then_end || else_end {
             let mut results = Vec::new();
             let val = match (then_end, else_end) {
@@ -263,12 +292,20 @@ impl Builder<'_> {
     }
 
     /// Only one side comes back: what it made and left in variables or as its value becomes results of the branch.
-    fn go_on(&mut self, region: &mut Region, vars: Vec<Var>, val: Val, results: &mut Vec<Value>, loc: Loc) -> Val {
+    fn go_on(
+        &mut self,
+        region: &mut Region,
+        vars: Vec<Var>,
+        val: Val,
+        results: &mut Vec<Value>,
+        loc: Loc,
+    ) -> Val {
         let mut out = Vec::new();
         for (index, var) in vars.into_iter().take(self.scopes.vars.len()).enumerate() {
             let before = self.scopes.vars[index].val.clone();
             if !var.val.same(&before) {
-                self.scopes.vars[index].val = self.escaping(&var.val, Some(&before), &mut out, results, loc);
+                self.scopes.vars[index].val =
+                    self.escaping(&var.val, Some(&before), &mut out, results, loc);
             }
         }
         let val = self.escaping(&val, None, &mut out, results, loc);
@@ -277,7 +314,14 @@ impl Builder<'_> {
     }
 
     /// The same value outside the region: each run-time leaf that was not there before is passed out.
-    fn escaping(&mut self, val: &Val, before: Option<&Val>, out: &mut Vec<Value>, results: &mut Vec<Value>, loc: Loc) -> Val {
+    fn escaping(
+        &mut self,
+        val: &Val,
+        before: Option<&Val>,
+        out: &mut Vec<Value>,
+        results: &mut Vec<Value>,
+        loc: Loc,
+    ) -> Val {
         let mut known = Vec::new();
         if let Some(before) = before {
             before.leaves(&mut |leaf| known.push(leaf.clone()));
@@ -328,9 +372,13 @@ impl Builder<'_> {
         }
         let (x, y) = (self.describe(a), self.describe(b));
         self.report(
-            Diagnostic::new(Code::BranchTypes, loc, "the ways through this code leave values of different types behind")
-                .compare("", x, y)
-                .why("after a branch or a turn of a loop, a variable has one type and one shape"),
+            Diagnostic::new(
+                Code::BranchTypes,
+                loc,
+                "the ways through this code leave values of different types behind",
+            )
+            .compare("", x, y)
+            .why("after a branch or a turn of a loop, a variable has one type and one shape"),
         );
     }
 
@@ -345,7 +393,14 @@ impl Builder<'_> {
     }
 
     /// `a && b`, `a || b`
-    pub(super) fn short_circuit(&mut self, and: bool, a: &Expr, b: &Expr, env: Env, loc: Loc) -> Val {
+    pub(super) fn short_circuit(
+        &mut self,
+        and: bool,
+        a: &Expr,
+        b: &Expr,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let left = self.expr(a, env);
         match self.condition(&left, a.loc) {
             None => {
@@ -359,11 +414,16 @@ impl Builder<'_> {
                 right
             }
             Some(Err(_)) => {
-                let truth = |known: bool| Val::Const(Const::Bool(known), super::value::Num::Known(crate::ir::Dtype::Bool));
+                let truth = |known: bool| {
+                    Val::Const(Const::Bool(known), super::value::Num::Known(crate::ir::Dtype::Bool))
+                };
                 // Where the right side only computes, evaluating it early changes nothing.
                 let (region, ended, right) = self.side(&mut |builder| builder.expr(b, env));
                 let pure = !ended
-                    && region.stmts.iter().all(|stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure()));
+                    && region
+                        .stmts
+                        .iter()
+                        .all(|stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure()));
                 if pure {
                     self.regions.last_mut().expect("a region is open").stmts.extend(region.stmts);
                     let op = if and { crate::ir::Binary::And } else { crate::ir::Binary::Or };
@@ -386,7 +446,15 @@ impl Builder<'_> {
     // --------------------------------------------------------------------------------------- loops
 
     /// `for pat in range { .. }`
-    pub(super) fn for_loop(&mut self, label: Option<&str>, pat: &Pat, iter: &Expr, body: &Block, env: Env, loc: Loc) -> Val {
+    pub(super) fn for_loop(
+        &mut self,
+        label: Option<&str>,
+        pat: &Pat,
+        iter: &Expr,
+        body: &Block,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let val = self.expr(iter, env);
         let range = match self.plain(val) {
             Val::Range(range) => range,
@@ -420,15 +488,25 @@ impl Builder<'_> {
         if self.unify(num, self.num(step), "a range", range.loc).is_none() {
             return Val::Error;
         }
-        if self.cells.is_float(num) || !self.ty(from).shape().is_empty() || !self.ty(to).shape().is_empty() {
+        if self.cells.is_float(num)
+            || !self.ty(from).shape().is_empty()
+            || !self.ty(to).shape().is_empty()
+        {
             return self.error(Code::Kind, range.loc, "a range counts integers");
         }
         let iv = self.new_num(None, num, pat.loc);
-        self.run_loop(&LoopKind::For { from, to, step, iv }, label, &[Scan::Block(body)], env, loc, &mut |builder| {
-            let inner = builder.scopes.child(env);
-            builder.bind_pattern(pat, Val::Value(iv), inner);
-            builder.block_in(body, inner);
-        })
+        self.run_loop(
+            &LoopKind::For { from, to, step, iv },
+            label,
+            &[Scan::Block(body)],
+            env,
+            loc,
+            &mut |builder| {
+                let inner = builder.scopes.child(env);
+                builder.bind_pattern(pat, Val::Value(iv), inner);
+                builder.block_in(body, inner);
+            },
+        )
     }
 
     fn unrolled_turns(&mut self, range: &RangeVal) -> Option<Vec<Val>> {
@@ -444,8 +522,16 @@ impl Builder<'_> {
         }
         if step == 0 || (to - from) / step.max(1) > 4096 {
             self.report(
-                Diagnostic::new(Code::Unbounded, range.loc, "an unrolled loop of this length is not compiled")
-                    .compare("turns", "at most 4096", ((to - from) / step.max(1)).to_string()),
+                Diagnostic::new(
+                    Code::Unbounded,
+                    range.loc,
+                    "an unrolled loop of this length is not compiled",
+                )
+                .compare(
+                    "turns",
+                    "at most 4096",
+                    ((to - from) / step.max(1)).to_string(),
+                ),
             );
             return None;
         }
@@ -458,7 +544,14 @@ impl Builder<'_> {
         Some(turns)
     }
 
-    fn unrolled(&mut self, label: Option<&str>, pat: &Pat, turns: Vec<Val>, body: &Block, env: Env) -> Val {
+    fn unrolled(
+        &mut self,
+        label: Option<&str>,
+        pat: &Pat,
+        turns: Vec<Val>,
+        body: &Block,
+        env: Env,
+    ) -> Val {
         self.frames.push(Frame {
             label: label.map(str::to_owned),
             kind: FrameKind::Unrolled,
@@ -486,24 +579,44 @@ impl Builder<'_> {
     }
 
     /// `while condition { .. }`
-    pub(super) fn while_loop(&mut self, label: Option<&str>, condition: &Expr, body: &Block, env: Env, loc: Loc) -> Val {
-        self.run_loop(&LoopKind::Loop, label, &[Scan::Block(body), Scan::Expr(condition)], env, loc, &mut |builder| {
-            let val = builder.expr(condition, env);
-            builder.branch_on(
-                &val,
-                condition.loc,
-                loc,
-                &mut |b| {
-                    b.block(body, env);
-                    Val::Unit
-                },
-                &mut |b| b.leave(None, &Val::Unit, loc),
-            );
-        })
+    pub(super) fn while_loop(
+        &mut self,
+        label: Option<&str>,
+        condition: &Expr,
+        body: &Block,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        self.run_loop(
+            &LoopKind::Loop,
+            label,
+            &[Scan::Block(body), Scan::Expr(condition)],
+            env,
+            loc,
+            &mut |builder| {
+                let val = builder.expr(condition, env);
+                builder.branch_on(
+                    &val,
+                    condition.loc,
+                    loc,
+                    &mut |b| {
+                        b.block(body, env);
+                        Val::Unit
+                    },
+                    &mut |b| b.leave(None, &Val::Unit, loc),
+                );
+            },
+        )
     }
 
     /// `loop { .. }`
-    pub(super) fn plain_loop(&mut self, label: Option<&str>, body: &Block, env: Env, loc: Loc) -> Val {
+    pub(super) fn plain_loop(
+        &mut self,
+        label: Option<&str>,
+        body: &Block,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         self.run_loop(&LoopKind::Loop, label, &[Scan::Block(body)], env, loc, &mut |builder| {
             builder.block(body, env);
         })
@@ -511,10 +624,17 @@ impl Builder<'_> {
 
     /// The body of a function with early returns.
     pub(super) fn returning(&mut self, body: &Block, env: Env) -> Val {
-        self.run_loop(&LoopKind::Function, None, &[Scan::Block(body)], env, body.loc, &mut |builder| {
-            let val = builder.block_in(body, env);
-            builder.give_back(&val, body.loc);
-        })
+        self.run_loop(
+            &LoopKind::Function,
+            None,
+            &[Scan::Block(body)],
+            env,
+            body.loc,
+            &mut |builder| {
+                let val = builder.block_in(body, env);
+                builder.give_back(&val, body.loc);
+            },
+        )
     }
 
     fn run_loop(
@@ -540,7 +660,11 @@ impl Builder<'_> {
             self.scopes.vars = vars;
             self.problems.truncate(problems);
             self.regions.last_mut().expect("a region is open").stmts.truncate(stmts);
-            all.into_iter().zip(frame.changed).filter(|(_, changed)| *changed).map(|(leaf, _)| leaf).collect()
+            all.into_iter()
+                .zip(frame.changed)
+                .filter(|(_, changed)| *changed)
+                .map(|(leaf, _)| leaf)
+                .collect()
         };
         let (inits, region, frame) = self.turn(kind, label, carried.clone(), loc, body);
         let mut results: Vec<Value> = Vec::new();
@@ -572,7 +696,13 @@ impl Builder<'_> {
     }
 
     /// The values that `break` gives become results after the carried ones; returns the joined value.
-    fn loop_values(&mut self, mut region: Region, frame: &Frame, results: &mut Vec<Value>, loc: Loc) -> (Region, Val) {
+    fn loop_values(
+        &mut self,
+        mut region: Region,
+        frame: &Frame,
+        results: &mut Vec<Value>,
+        loc: Loc,
+    ) -> (Region, Val) {
         let Some(first) = frame.values.first() else { return (region, Val::Unit) };
         let mut count = 0;
         first.leaves(&mut |_| count += 1);
@@ -633,7 +763,11 @@ impl Builder<'_> {
         let changed = vec![false; carried.len()];
         self.frames.push(Frame {
             label: label.map(str::to_owned),
-            kind: if matches!(kind, LoopKind::Function) { FrameKind::Function } else { FrameKind::Loop },
+            kind: if matches!(kind, LoopKind::Function) {
+                FrameKind::Function
+            } else {
+                FrameKind::Loop
+            },
             carried,
             args,
             changed,
@@ -667,7 +801,8 @@ impl Builder<'_> {
             let value = self.value(&val, loc).unwrap_or(arg);
             let fits = self.ty(value).shape() == self.ty(arg).shape()
                 && self.is_ptr(value) == self.is_ptr(arg)
-                && matches!(self.ty(value), Type::Shared(_)) == matches!(self.ty(arg), Type::Shared(_))
+                && matches!(self.ty(value), Type::Shared(_))
+                    == matches!(self.ty(arg), Type::Shared(_))
                 && self.cells.unify(self.num(value), self.num(arg)).is_ok();
             if fits {
                 values.push(value);
@@ -681,14 +816,19 @@ impl Builder<'_> {
 
     /// Number of IR loops between the current point and a frame.
     fn depth(&self, frame: usize) -> u32 {
-        let inner = self.frames[frame + 1..].iter().filter(|f| f.kind != FrameKind::Unrolled).count();
+        let inner =
+            self.frames[frame + 1..].iter().filter(|f| f.kind != FrameKind::Unrolled).count();
         u32::try_from(inner).expect("nesting is limited")
     }
 
     fn find_frame(&self, label: Option<&str>) -> Option<usize> {
-        self.frames.iter().enumerate().rev().take_while(|(_, f)| f.kind != FrameKind::Function).find(|(_, f)| {
-            label.is_none_or(|label| f.label.as_deref() == Some(label))
-        }).map(|(index, _)| index)
+        self.frames
+            .iter()
+            .enumerate()
+            .rev()
+            .take_while(|(_, f)| f.kind != FrameKind::Function)
+            .find(|(_, f)| label.is_none_or(|label| f.label.as_deref() == Some(label)))
+            .map(|(index, _)| index)
     }
 
     /// `break 'label value`
@@ -734,7 +874,8 @@ impl Builder<'_> {
         {
             for (a, b) in pairs {
                 if let (Val::Const(..) | Val::Value(_), Val::Const(..) | Val::Value(_)) = (&a, &b)
-                    && let (super::value::Ty::Scalar(x), super::value::Ty::Scalar(y)) = (self.type_of(&a), self.type_of(&b))
+                    && let (super::value::Ty::Scalar(x), super::value::Ty::Scalar(y)) =
+                        (self.type_of(&a), self.type_of(&b))
                     && self.cells.unify(x, y).is_err()
                 {
                     self.differing(&a, &b, loc);
@@ -765,9 +906,13 @@ impl Builder<'_> {
     fn stop_unrolled(&mut self, frame: usize, stop: Stop, loc: Loc) -> Val {
         if self.frames[frame].regions != self.regions.len() {
             return self.report(
-                Diagnostic::new(Code::NotConstant, loc, "an unrolled loop cannot be left under a run-time condition")
-                    .why("its turns are written out one after the other while compiling")
-                    .help("use `for i in 0..n` without `unroll`"),
+                Diagnostic::new(
+                    Code::NotConstant,
+                    loc,
+                    "an unrolled loop cannot be left under a run-time condition",
+                )
+                .why("its turns are written out one after the other while compiling")
+                .help("use `for i in 0..n` without `unroll`"),
             );
         }
         self.frames[frame].stop = Some(stop);
@@ -880,7 +1025,9 @@ fn truncate_breaks(region: &mut Region, depth: u32, keep: usize) {
                 truncate_breaks(then, depth, keep);
                 truncate_breaks(otherwise, depth, keep);
             }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => truncate_breaks(body, depth + 1, keep),
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+                truncate_breaks(body, depth + 1, keep)
+            }
             StmtKind::Op { .. } | StmtKind::Reduce { .. } => {}
         }
     }
@@ -897,7 +1044,9 @@ fn break_value(region: &Region, depth: u32, index: usize) -> Option<Value> {
         StmtKind::If { then, otherwise, .. } => {
             break_value(then, depth, index).or_else(|| break_value(otherwise, depth, index))
         }
-        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => break_value(body, depth + 1, index),
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+            break_value(body, depth + 1, index)
+        }
         StmtKind::Op { .. } | StmtKind::Reduce { .. } => None,
     })
 }
@@ -957,7 +1106,11 @@ enum Child<'a> {
 fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(Child<'a>)) {
     match &expr.kind {
         ExprKind::Lit(_) | ExprKind::Path(_) | ExprKind::Continue(_) | ExprKind::Error => {}
-        ExprKind::Unary(_, a) | ExprKind::Field(a, _) | ExprKind::Cast(a, _) | ExprKind::Ref(_, a) | ExprKind::Assert(a, _) => {
+        ExprKind::Unary(_, a)
+        | ExprKind::Field(a, _)
+        | ExprKind::Cast(a, _)
+        | ExprKind::Ref(_, a)
+        | ExprKind::Assert(a, _) => {
             each(Child::Expr(a));
         }
         ExprKind::Closure(_, body) => each(Child::Expr(body)),
@@ -977,9 +1130,15 @@ fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(Child<'a>)) {
             each(Child::Expr(receiver));
             args.iter().for_each(|arg| each(Child::Expr(arg)));
         }
-        ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().for_each(|p| each(Child::Expr(p))),
-        ExprKind::Struct(_, fields) => fields.iter().for_each(|(_, value)| each(Child::Expr(value))),
-        ExprKind::Block(block) | ExprKind::ConstBlock(block) | ExprKind::Loop(_, block) => each(Child::Block(block)),
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+            parts.iter().for_each(|p| each(Child::Expr(p)))
+        }
+        ExprKind::Struct(_, fields) => {
+            fields.iter().for_each(|(_, value)| each(Child::Expr(value)))
+        }
+        ExprKind::Block(block) | ExprKind::ConstBlock(block) | ExprKind::Loop(_, block) => {
+            each(Child::Block(block))
+        }
         ExprKind::If(condition, then, otherwise) => {
             each(Child::Expr(condition));
             each(Child::Block(then));
@@ -993,7 +1152,9 @@ fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(Child<'a>)) {
             each(Child::Expr(iter));
             each(Child::Block(body));
         }
-        ExprKind::Break(_, value) | ExprKind::Return(value) => value.iter().for_each(|e| each(Child::Expr(e))),
+        ExprKind::Break(_, value) | ExprKind::Return(value) => {
+            value.iter().for_each(|e| each(Child::Expr(e)))
+        }
         ExprKind::Range(a, b) => a.iter().chain(b).for_each(|e| each(Child::Expr(e))),
     }
 }

@@ -85,8 +85,16 @@ impl Builder<'_> {
                     other => {
                         let actual = self.describe(other);
                         self.report(
-                            Diagnostic::new(Code::Kind, pat.loc, "this pattern takes a tuple or an array apart")
-                                .compare("", format!("{} parts", pats.len()), actual),
+                            Diagnostic::new(
+                                Code::Kind,
+                                pat.loc,
+                                "this pattern takes a tuple or an array apart",
+                            )
+                            .compare(
+                                "",
+                                format!("{} parts", pats.len()),
+                                actual,
+                            ),
                         );
                         Vec::new()
                     }
@@ -144,7 +152,11 @@ impl Builder<'_> {
                     Some(n) if (0..=4096).contains(&n) => {
                         array(vec![val; usize::try_from(n).expect("at most 4096")])
                     }
-                    Some(n) => self.error(Code::Overflow, count.loc, format!("an array cannot have {n} elements")),
+                    Some(n) => self.error(
+                        Code::Overflow,
+                        count.loc,
+                        format!("an array cannot have {n} elements"),
+                    ),
                     None => Val::Error,
                 }
             }
@@ -208,7 +220,9 @@ impl Builder<'_> {
                 Some(place) => Val::Ref(Rc::new(place)),
                 None => self.expr(inner, env),
             },
-            ExprKind::Assert(condition, message) => self.assertion(condition, message.as_deref(), env),
+            ExprKind::Assert(condition, message) => {
+                self.assertion(condition, message.as_deref(), env)
+            }
         }
     }
 
@@ -245,7 +259,11 @@ impl Builder<'_> {
             Some(suffix) => match Dtype::from_name(suffix) {
                 Some(dtype) => Some(Num::Known(dtype)),
                 None => {
-                    self.error(Code::DtypeRefused, loc, format!("`{suffix}` is not a type that kernels know"));
+                    self.error(
+                        Code::DtypeRefused,
+                        loc,
+                        format!("`{suffix}` is not a type that kernels know"),
+                    );
                     None
                 }
             },
@@ -300,7 +318,11 @@ impl Builder<'_> {
 
     fn range_expr(&mut self, from: Option<&Expr>, to: Option<&Expr>, env: Env, loc: Loc) -> Val {
         let (Some(from), Some(to)) = (from, to) else {
-            return self.error(Code::Unsupported, loc, "a range without both ends cannot be used in a kernel");
+            return self.error(
+                Code::Unsupported,
+                loc,
+                "a range without both ends cannot be used in a kernel",
+            );
         };
         let (from, to) = (self.plain_expr(from, env), self.plain_expr(to, env));
         let step = Val::Const(Const::Int(1), self.cells.open(Class::Int));
@@ -325,13 +347,18 @@ impl Builder<'_> {
         match self.plain_expr(condition, env) {
             Val::Const(Const::Bool(true), _) | Val::Error | Val::Never => Val::Unit,
             Val::Const(Const::Bool(false), _) => {
-                let headline = message.map_or("a compile-time assertion fails".to_owned(), str::to_owned);
+                let headline =
+                    message.map_or("a compile-time assertion fails".to_owned(), str::to_owned);
                 self.error(Code::AssertionFailed, condition.loc, headline)
             }
             _ => self.report(
-                Diagnostic::new(Code::NotConstant, condition.loc, "`assert!` is checked when compiling")
-                    .why("this condition depends on a value that is known only at run time")
-                    .help("device_assert(condition)"),
+                Diagnostic::new(
+                    Code::NotConstant,
+                    condition.loc,
+                    "`assert!` is checked when compiling",
+                )
+                .why("this condition depends on a value that is known only at run time")
+                .help("device_assert(condition)"),
             ),
         }
     }
@@ -351,13 +378,21 @@ impl Builder<'_> {
                 Some(Binding::Type(Ty::Const(value, num))) => Val::Const(value, num),
                 Some(Binding::Type(Ty::Infer)) => Val::Error,
                 Some(Binding::Struct(def, home)) if def.fields.is_empty() => {
-                    Val::Struct(Rc::new(StructVal { def, scope: home, generics: Vec::new(), fields: Vec::new() }))
+                    Val::Struct(Rc::new(StructVal {
+                        def,
+                        scope: home,
+                        generics: Vec::new(),
+                        fields: Vec::new(),
+                    }))
                 }
                 Some(Binding::Use(real)) => {
                     let name = real.last().cloned().unwrap_or_default();
-                    self.language_value(&name).unwrap_or_else(|| self.unknown(&only.name, path.loc, env))
+                    self.language_value(&name)
+                        .unwrap_or_else(|| self.unknown(&only.name, path.loc, env))
                 }
-                Some(_) => self.error(Code::Kind, path.loc, format!("`{}` is not a value", only.name)),
+                Some(_) => {
+                    self.error(Code::Kind, path.loc, format!("`{}` is not a value", only.name))
+                }
                 None => match self.language_value(&only.name) {
                     Some(val) => val,
                     None => self.unknown(&only.name, path.loc, env),
@@ -374,7 +409,8 @@ impl Builder<'_> {
     }
 
     pub(super) fn unknown(&mut self, name: &str, loc: Loc, env: Env) -> Val {
-        let known = self.scopes.names(env).into_iter().chain(super::builtins::NAMES.iter().copied());
+        let known =
+            self.scopes.names(env).into_iter().chain(super::builtins::NAMES.iter().copied());
         let mut diagnostic =
             Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
         if let Some(near) = super::nearest(name, known) {
@@ -384,7 +420,13 @@ impl Builder<'_> {
     }
 
     /// `T::BYTES`, `f32::MAX`, `Name::CONST`
-    fn associated(&mut self, ty: &crate::syntax::Segment, name: &crate::syntax::Segment, env: Env, loc: Loc) -> Val {
+    fn associated(
+        &mut self,
+        ty: &crate::syntax::Segment,
+        name: &crate::syntax::Segment,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
         let type_expr = crate::syntax::TypeExpr {
             kind: crate::syntax::TypeKind::Path(Path { segments: vec![ty.clone()], loc: ty.loc }),
             loc: ty.loc,
@@ -400,21 +442,20 @@ impl Builder<'_> {
                     ),
                 }
             }
-            Ty::Struct(def, home, generics) => {
-                match self.find_const(&def, &name.name) {
-                    Some((item, outer, params, pattern)) => {
-                        let scope = self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
-                        let val = self.plain_expr(&item.value, scope);
-                        let ty = self.resolve(&item.ty, scope);
-                        self.coerce(val, &ty, loc)
-                    }
-                    None => self.error(
-                        Code::UnknownName,
-                        name.loc,
-                        format!("`{}` has no constant `{}`", def.name.name, name.name),
-                    ),
+            Ty::Struct(def, home, generics) => match self.find_const(&def, &name.name) {
+                Some((item, outer, params, pattern)) => {
+                    let scope =
+                        self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
+                    let val = self.plain_expr(&item.value, scope);
+                    let ty = self.resolve(&item.ty, scope);
+                    self.coerce(val, &ty, loc)
                 }
-            }
+                None => self.error(
+                    Code::UnknownName,
+                    name.loc,
+                    format!("`{}` has no constant `{}`", def.name.name, name.name),
+                ),
+            },
             _ => Val::Error,
         }
     }
@@ -424,7 +465,9 @@ impl Builder<'_> {
         match &expr.kind {
             ExprKind::Path(path) => {
                 let [only] = path.segments.as_slice() else { return None };
-                let Some(Binding::Var(var)) = self.scopes.lookup(env, &only.name) else { return None };
+                let Some(Binding::Var(var)) = self.scopes.lookup(env, &only.name) else {
+                    return None;
+                };
                 Some(self.followed(Place { var: *var, path: Vec::new() }))
             }
             ExprKind::Unary(UnOp::Deref, inner) => self.place(inner, env),
@@ -532,7 +575,8 @@ impl Builder<'_> {
         {
             let actual = self.describe(&new);
             return self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "a variable keeps its shape").compare("", "a scalar", actual),
+                Diagnostic::new(Code::ShapeMismatch, loc, "a variable keeps its shape")
+                    .compare("", "a scalar", actual),
             );
         }
         new
@@ -542,7 +586,8 @@ impl Builder<'_> {
         let val = self.plain_expr(base, env);
         match field_index(&val, &name.name) {
             Some(index) => {
-                let part = val.parts().and_then(|parts| parts.get(index)).cloned().unwrap_or(Val::Error);
+                let part =
+                    val.parts().and_then(|parts| parts.get(index)).cloned().unwrap_or(Val::Error);
                 self.plain(part)
             }
             None => {
@@ -550,10 +595,14 @@ impl Builder<'_> {
                     return Val::Error;
                 }
                 let what = self.describe(&val);
-                let mut diagnostic =
-                    Diagnostic::new(Code::NotAFunction, name.loc, format!("{what} has no field `{}`", name.name));
+                let mut diagnostic = Diagnostic::new(
+                    Code::NotAFunction,
+                    name.loc,
+                    format!("{what} has no field `{}`", name.name),
+                );
                 if let Val::Struct(item) = &val
-                    && let Some(near) = super::nearest(&name.name, item.def.fields.iter().map(|(n, _)| n.as_str()))
+                    && let Some(near) =
+                        super::nearest(&name.name, item.def.fields.iter().map(|(n, _)| n.as_str()))
                 {
                     diagnostic = diagnostic.help(near.to_owned());
                 }
@@ -571,8 +620,16 @@ impl Builder<'_> {
                     return match usize::try_from(at).ok().and_then(|at| parts.get(at)) {
                         Some(part) => self.plain(part.clone()),
                         None => self.report(
-                            Diagnostic::new(Code::Overflow, index.loc, "an index past the end of an array")
-                                .compare("index", format!("0 to {}", parts.len().saturating_sub(1)), at.to_string()),
+                            Diagnostic::new(
+                                Code::Overflow,
+                                index.loc,
+                                "an index past the end of an array",
+                            )
+                            .compare(
+                                "index",
+                                format!("0 to {}", parts.len().saturating_sub(1)),
+                                at.to_string(),
+                            ),
                         ),
                     };
                 }
@@ -600,7 +657,10 @@ impl Builder<'_> {
         let mut out = self.plain(first.clone());
         for (index, part) in parts.iter().enumerate().skip(1) {
             let part = self.plain(part.clone());
-            let index = Val::Const(Const::Int(i128::try_from(index).expect("small")), self.cells.open(Class::Int));
+            let index = Val::Const(
+                Const::Int(i128::try_from(index).expect("small")),
+                self.cells.open(Class::Int),
+            );
             let here = self.compare(crate::ir::Compare::Eq, at.clone(), index, loc);
             out = self.select_any(&here, &part, &out, loc);
         }
@@ -642,7 +702,10 @@ impl Builder<'_> {
     }
 
     fn struct_literal(&mut self, path: &Path, fields: &[(Ident, Expr)], env: Env) -> Val {
-        let type_expr = crate::syntax::TypeExpr { kind: crate::syntax::TypeKind::Path(path.clone()), loc: path.loc };
+        let type_expr = crate::syntax::TypeExpr {
+            kind: crate::syntax::TypeKind::Path(path.clone()),
+            loc: path.loc,
+        };
         let (def, home, mut generics) = match self.resolve(&type_expr, env) {
             Ty::Struct(def, home, generics) => (def, home, generics),
             other => {
@@ -670,7 +733,8 @@ impl Builder<'_> {
                     seen[index] = true;
                 }
                 None => {
-                    let near = super::nearest(&name.name, def.fields.iter().map(|(n, _)| n.as_str()));
+                    let near =
+                        super::nearest(&name.name, def.fields.iter().map(|(n, _)| n.as_str()));
                     let mut diagnostic = Diagnostic::new(
                         Code::NotAFunction,
                         name.loc,
@@ -685,7 +749,11 @@ impl Builder<'_> {
         }
         for (index, (field, _)) in def.fields.iter().enumerate() {
             if !seen[index] {
-                self.error(Code::ArgumentCount, path.loc, format!("the field `{field}` of `{}` is missing", def.name.name));
+                self.error(
+                    Code::ArgumentCount,
+                    path.loc,
+                    format!("the field `{field}` of `{}` is missing", def.name.name),
+                );
             }
         }
         for (slot, name) in generics.iter_mut().zip(&names) {
@@ -776,8 +844,16 @@ impl Builder<'_> {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
         if shared.transposed || shared.shape.len() < 2 {
             return self.report(
-                Diagnostic::new(Code::SharedUse, loc, "a ring of buffers has an axis in front of its tiles")
-                    .compare("extents", "[STAGES, ROWS, COLS] or [STAGES, N]", format!("{:?}", shared.shape)),
+                Diagnostic::new(
+                    Code::SharedUse,
+                    loc,
+                    "a ring of buffers has an axis in front of its tiles",
+                )
+                .compare(
+                    "extents",
+                    "[STAGES, ROWS, COLS] or [STAGES, N]",
+                    format!("{:?}", shared.shape),
+                ),
             );
         }
         let Some(index) = self.value(at, loc) else { return Val::Error };
@@ -786,7 +862,8 @@ impl Builder<'_> {
         {
             let actual = self.describe(&Val::Value(index));
             return self.report(
-                Diagnostic::new(Code::Kind, loc, "a buffer of a ring is chosen by an `i32`").compare("", "a scalar (i32)", actual),
+                Diagnostic::new(Code::Kind, loc, "a buffer of a ring is chosen by an `i32`")
+                    .compare("", "a scalar (i32)", actual),
             );
         }
         if let Val::Const(Const::Int(at), _) = at

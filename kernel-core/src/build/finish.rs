@@ -55,18 +55,31 @@ impl Builder<'_> {
             let loc = stmt.loc;
             match &mut stmt.kind {
                 StmtKind::Op { op: Op::Const(value), result: Some(result), .. } => {
-                    let Some(Elem::Number(dtype)) = self.values[*result].ty.elem() else { continue };
+                    let Some(Elem::Number(dtype)) = self.values[*result].ty.elem() else {
+                        continue;
+                    };
                     match (&*value, dtype) {
                         (Const::Int(int), dtype) if dtype.is_float() => {
-                            #[expect(clippy::cast_precision_loss, reason = "only the zero of `zeros` comes here")]
+                            #[expect(
+                                clippy::cast_precision_loss,
+                                reason = "only the zero of `zeros` comes here"
+                            )]
                             let float = *int as f64;
                             *value = Const::Float(float);
                         }
                         (Const::Int(int), dtype) if !super::arith::fits(*int, dtype) => {
                             let int = *int;
                             self.report(
-                                Diagnostic::new(Code::Overflow, loc, format!("{int} does not fit `{}`", dtype.name()))
-                                    .compare("", super::arith::range_text(dtype), int.to_string()),
+                                Diagnostic::new(
+                                    Code::Overflow,
+                                    loc,
+                                    format!("{int} does not fit `{}`", dtype.name()),
+                                )
+                                .compare(
+                                    "",
+                                    super::arith::range_text(dtype),
+                                    int.to_string(),
+                                ),
                             );
                         }
                         (Const::Float(float), dtype) => {
@@ -83,7 +96,9 @@ impl Builder<'_> {
                     self.settle_region(then);
                     self.settle_region(otherwise);
                 }
-                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => self.settle_region(body),
+                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+                    self.settle_region(body)
+                }
                 StmtKind::Reduce { combine, .. } => self.settle_region(combine),
             }
         }
@@ -105,9 +120,13 @@ impl Builder<'_> {
         if let Some(loc) = over {
             let target = self.target.to_string();
             self.report(
-                Diagnostic::new(Code::SharedBudget, loc, format!("a block on {target} cannot have this much shared memory"))
-                    .compare("bytes", format!("at most {limit}"), total.to_string())
-                    .why("all shared allocations of a kernel live at the same time"),
+                Diagnostic::new(
+                    Code::SharedBudget,
+                    loc,
+                    format!("a block on {target} cannot have this much shared memory"),
+                )
+                .compare("bytes", format!("at most {limit}"), total.to_string())
+                .why("all shared allocations of a kernel live at the same time"),
             );
         }
     }

@@ -28,7 +28,8 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
                     format!("`{}` has two lists of values", name.name),
                 ));
             } else if !generics.iter().any(|param| param.name.name == name.name) {
-                let near = super::nearest(&name.name, generics.iter().map(|p| p.name.name.as_str()));
+                let near =
+                    super::nearest(&name.name, generics.iter().map(|p| p.name.name.as_str()));
                 let mut diagnostic = Diagnostic::new(
                     Code::Instances,
                     name.loc,
@@ -42,7 +43,11 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
             given.push(&name.name);
         }
         if list.rows.is_empty() && problems.len() == before {
-            problems.push(Diagnostic::new(Code::Instances, list.loc, "a list of no values compiles nothing"));
+            problems.push(Diagnostic::new(
+                Code::Instances,
+                list.loc,
+                "a list of no values compiles nothing",
+            ));
         }
     }
     for param in generics {
@@ -71,9 +76,8 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
         for row in &rows {
             for values in &list.rows {
                 let mut row = row.clone();
-                row.values.extend(
-                    list.names.iter().map(|n| n.name.clone()).zip(values.iter().cloned()),
-                );
+                row.values
+                    .extend(list.names.iter().map(|n| n.name.clone()).zip(values.iter().cloned()));
                 next.push(row);
             }
         }
@@ -98,7 +102,11 @@ impl Builder<'_> {
             let param = u32::try_from(index).expect("rustc limits the number of parameters");
             let kind = self.param_kind(ty, scope);
             let Some(kind) = kind else {
-                self.params.push(Param { name: name.clone(), kind: ParamKind::Scalar(Dtype::I32), loc: pat.loc });
+                self.params.push(Param {
+                    name: name.clone(),
+                    kind: ParamKind::Scalar(Dtype::I32),
+                    loc: pat.loc,
+                });
                 self.scopes.declare(scope, name, *mutable, Val::Error);
                 continue;
             };
@@ -111,9 +119,12 @@ impl Builder<'_> {
                     Type::Scalar(Elem::Ptr(dtype)),
                     pat.loc,
                 )),
-                ParamKind::Scalar(dtype) => {
-                    Val::Value(self.emit(Op::ParamScalar(param), Vec::new(), Type::scalar(dtype), pat.loc))
-                }
+                ParamKind::Scalar(dtype) => Val::Value(self.emit(
+                    Op::ParamScalar(param),
+                    Vec::new(),
+                    Type::scalar(dtype),
+                    pat.loc,
+                )),
             };
             self.scopes.declare(scope, name, *mutable, val);
             for fact in request.kernel.facts.get(index).into_iter().flatten() {
@@ -124,7 +135,8 @@ impl Builder<'_> {
             let inner = self.scopes.child(scope);
             self.block_in(body, inner);
         }
-        let assumed = if request.assume_aligned { self.aligned_facts(&declared) } else { Vec::new() };
+        let assumed =
+            if request.assume_aligned { self.aligned_facts(&declared) } else { Vec::new() };
         let mut facts = declared.clone();
         facts.extend(&assumed);
         let kernel = self.finish(function.name.name.clone(), facts)?;
@@ -150,7 +162,8 @@ impl Builder<'_> {
 
     fn bind_instance(&mut self, function: &Function, instance: &Instance, root: Env, scope: Env) {
         for param in &function.generics {
-            let Some((_, value)) = instance.values.iter().find(|(name, _)| *name == param.name.name)
+            let Some((_, value)) =
+                instance.values.iter().find(|(name, _)| *name == param.name.name)
             else {
                 continue;
             };
@@ -160,7 +173,13 @@ impl Builder<'_> {
     }
 
     /// What a generic argument stands for, checked against its parameter.
-    pub(super) fn generic_value(&mut self, kind: &GenericKind, arg: &GenericArg, loc: Loc, scope: Env) -> Ty {
+    pub(super) fn generic_value(
+        &mut self,
+        kind: &GenericKind,
+        arg: &GenericArg,
+        loc: Loc,
+        scope: Env,
+    ) -> Ty {
         match (kind, arg) {
             (GenericKind::Type(_), GenericArg::Type(ty)) => self.resolve(ty, scope),
             (GenericKind::Type(_), GenericArg::Const(_)) => {
@@ -170,10 +189,14 @@ impl Builder<'_> {
             (GenericKind::Const(ty), arg) => {
                 let val = match arg {
                     GenericArg::Const(expr) => self.expr(expr, scope),
-                    GenericArg::Type(TypeExpr { kind: TypeKind::Path(path), .. }) => self.path(path, scope),
-                    GenericArg::Type(other) => {
-                        self.error(Code::Instances, other.loc, "a constant is wanted here, not a type")
+                    GenericArg::Type(TypeExpr { kind: TypeKind::Path(path), .. }) => {
+                        self.path(path, scope)
                     }
+                    GenericArg::Type(other) => self.error(
+                        Code::Instances,
+                        other.loc,
+                        "a constant is wanted here, not a type",
+                    ),
                 };
                 let want = self.resolve(ty, scope);
                 let val = self.coerce(val, &want, loc);
@@ -183,8 +206,12 @@ impl Builder<'_> {
                     other => {
                         let actual = self.describe(&other);
                         self.report(
-                            Diagnostic::new(Code::NotConstant, loc, "a const generic must be known when compiling")
-                                .compare("", "a constant", actual),
+                            Diagnostic::new(
+                                Code::NotConstant,
+                                loc,
+                                "a const generic must be known when compiling",
+                            )
+                            .compare("", "a constant", actual),
                         );
                         Ty::Infer
                     }
@@ -209,11 +236,17 @@ impl Builder<'_> {
         match last.name.as_str() {
             name @ ("Tensor" | "TensorMut") => {
                 let [GenericArg::Type(elem), rank] = last.args.as_slice() else {
-                    return refuse(self, &format!("`{name}` takes an element type and a rank"), &format!("x: {name}<f32, 2>"));
+                    return refuse(
+                        self,
+                        &format!("`{name}` takes an element type and a rank"),
+                        &format!("x: {name}<f32, 2>"),
+                    );
                 };
                 let dtype = self.param_dtype(elem, scope)?;
                 let kind = GenericKind::Const(TypeExpr { kind: TypeKind::Infer, loc: ty.loc });
-                let Ty::Const(crate::ir::Const::Int(rank), _) = self.generic_value(&kind, rank, ty.loc, scope) else {
+                let Ty::Const(crate::ir::Const::Int(rank), _) =
+                    self.generic_value(&kind, rank, ty.loc, scope)
+                else {
                     return None;
                 };
                 match u32::try_from(rank) {
@@ -222,8 +255,16 @@ impl Builder<'_> {
                     }
                     _ => {
                         self.report(
-                            Diagnostic::new(Code::Axis, ty.loc, format!("a tensor cannot have {rank} axes"))
-                                .compare("rank", "1 to 5", rank.to_string()),
+                            Diagnostic::new(
+                                Code::Axis,
+                                ty.loc,
+                                format!("a tensor cannot have {rank} axes"),
+                            )
+                            .compare(
+                                "rank",
+                                "1 to 5",
+                                rank.to_string(),
+                            ),
                         );
                         None
                     }
@@ -257,10 +298,18 @@ impl Builder<'_> {
         }
     }
 
-    fn param_fact(&mut self, param: u32, fact: &ParamFact, loc: Loc, scope: Env, out: &mut Vec<Fact>) {
+    fn param_fact(
+        &mut self,
+        param: u32,
+        fact: &ParamFact,
+        loc: Loc,
+        scope: Env,
+        out: &mut Vec<Fact>,
+    ) {
         let kind = self.params[param as usize].kind.clone();
         let refuse = |builder: &mut Self, loc: Loc, headline: String, help: &str| {
-            builder.report(Diagnostic::new(Code::FactAttribute, loc, headline).help(help.to_owned()));
+            builder
+                .report(Diagnostic::new(Code::FactAttribute, loc, headline).help(help.to_owned()));
         };
         match fact {
             ParamFact::MultipleOf(expr) => {
@@ -268,11 +317,18 @@ impl Builder<'_> {
                 let Some(of) = self.const_int(&val, "a divisor", expr.loc) else { return };
                 let valid = i64::try_from(of).ok().filter(|of| *of > 0);
                 let Some(of) = valid else {
-                    refuse(self, expr.loc, format!("{of} is not a divisor"), "#[multiple_of(16)] n: i32");
+                    refuse(
+                        self,
+                        expr.loc,
+                        format!("{of} is not a divisor"),
+                        "#[multiple_of(16)] n: i32",
+                    );
                     return;
                 };
                 match kind {
-                    ParamKind::Scalar(dtype) if dtype.is_int() => out.push(Fact::ScalarMultiple { param, of }),
+                    ParamKind::Scalar(dtype) if dtype.is_int() => {
+                        out.push(Fact::ScalarMultiple { param, of })
+                    }
                     ParamKind::Pointer(_) if of <= 256 && of.count_ones() == 1 => {
                         let bytes = u32::try_from(of).expect("at most 256");
                         out.push(Fact::PointerAligned { param, bytes });
@@ -280,13 +336,17 @@ impl Builder<'_> {
                     ParamKind::Pointer(_) => refuse(
                         self,
                         expr.loc,
-                        "the alignment of a pointer is a power of two of bytes, at most 256".to_owned(),
+                        "the alignment of a pointer is a power of two of bytes, at most 256"
+                            .to_owned(),
                         "#[multiple_of(16)] p: Ptr<f32>",
                     ),
                     other => refuse(
                         self,
                         loc,
-                        format!("`multiple_of` says nothing about a `{}`", super::describe_param(&other)),
+                        format!(
+                            "`multiple_of` says nothing about a `{}`",
+                            super::describe_param(&other)
+                        ),
                         "#[multiple_of(16)] n: i32",
                     ),
                 }
@@ -303,8 +363,16 @@ impl Builder<'_> {
                 };
                 if strides.len() != rank as usize {
                     self.report(
-                        Diagnostic::new(Code::FactAttribute, *loc, "`stride` needs one entry an axis")
-                            .compare("entries", rank.to_string(), strides.len().to_string()),
+                        Diagnostic::new(
+                            Code::FactAttribute,
+                            *loc,
+                            "`stride` needs one entry an axis",
+                        )
+                        .compare(
+                            "entries",
+                            rank.to_string(),
+                            strides.len().to_string(),
+                        ),
                     );
                     return;
                 }
@@ -314,7 +382,12 @@ impl Builder<'_> {
                     let Some(value) = self.const_int(&val, "a stride", expr.loc) else { continue };
                     match i64::try_from(value).ok().filter(|value| *value >= 0) {
                         Some(value) => out.push(Fact::StrideEquals { param, axis, value }),
-                        None => refuse(self, expr.loc, format!("{value} is not a stride"), "#[stride(_, 1)]"),
+                        None => refuse(
+                            self,
+                            expr.loc,
+                            format!("{value} is not a stride"),
+                            "#[stride(_, 1)]",
+                        ),
                     }
                 }
             }
@@ -342,11 +415,13 @@ impl Builder<'_> {
             }
         }
         // An axis whose stride is pinned to something other than 1 cannot be contiguous.
-        let pinned = |fact: &Fact| match fact {
+        let pinned = |fact: &Fact| {
+            match fact {
             Fact::StrideEquals { param, axis, value } => declared.iter().any(|other| {
                 matches!(other, Fact::StrideEquals { param: p, axis: a, value: v } if p == param && a == axis && v != value)
             }),
             _ => false,
+        }
         };
         if out.iter().any(pinned) {
             return Vec::new();

@@ -37,11 +37,21 @@ impl Builder<'_> {
     }
 
     /// Brings two operands to one shape: scalars are splatted, extents of 1 repeated.
-    pub(super) fn same_shape(&mut self, a: Value, b: Value, what: &str, loc: Loc) -> Option<(Value, Value)> {
+    pub(super) fn same_shape(
+        &mut self,
+        a: Value,
+        b: Value,
+        what: &str,
+        loc: Loc,
+    ) -> Option<(Value, Value)> {
         if matches!(self.ty(a), Type::Shared(_)) || matches!(self.ty(b), Type::Shared(_)) {
             self.report(
-                Diagnostic::new(Code::Kind, loc, format!("{what} works on tiles in registers, not on shared memory"))
-                    .help("x.load()"),
+                Diagnostic::new(
+                    Code::Kind,
+                    loc,
+                    format!("{what} works on tiles in registers, not on shared memory"),
+                )
+                .help("x.load()"),
             );
             return None;
         }
@@ -56,14 +66,19 @@ impl Builder<'_> {
             .then(|| {
                 p.iter()
                     .zip(&q)
-                    .map(|(x, y)| if x == y || *y == 1 { Some(*x) } else { (*x == 1).then_some(*y) })
+                    .map(
+                        |(x, y)| if x == y || *y == 1 { Some(*x) } else { (*x == 1).then_some(*y) },
+                    )
                     .collect()
             })
             .flatten();
         let Some(shape) = joined else {
-            let mut diagnostic =
-                Diagnostic::new(Code::ShapeMismatch, loc, format!("{what} joins tiles of different shapes"))
-                    .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
+            let mut diagnostic = Diagnostic::new(
+                Code::ShapeMismatch,
+                loc,
+                format!("{what} joins tiles of different shapes"),
+            )
+            .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
             if p.len() != q.len() {
                 diagnostic = diagnostic
                     .why("elements pair by index, so both sides need the same number of axes")
@@ -113,8 +128,11 @@ impl Builder<'_> {
             Some(axis) => Some(axis),
             None => {
                 self.report(
-                    Diagnostic::new(Code::Axis, loc, format!("{what} has no axis {axis}"))
-                        .compare("axis", format!("0 to {}", limit.saturating_sub(1)), axis.to_string()),
+                    Diagnostic::new(Code::Axis, loc, format!("{what} has no axis {axis}")).compare(
+                        "axis",
+                        format!("0 to {}", limit.saturating_sub(1)),
+                        axis.to_string(),
+                    ),
                 );
                 None
             }
@@ -159,11 +177,16 @@ impl Builder<'_> {
     /// `x.broadcast(shape)`
     pub(super) fn broadcast(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Val {
         let have = self.ty(tile).shape().to_vec();
-        let fits = have.len() == shape.len() && have.iter().zip(shape).all(|(h, s)| h == s || *h == 1);
+        let fits =
+            have.len() == shape.len() && have.iter().zip(shape).all(|(h, s)| h == s || *h == 1);
         if !fits {
             return self.report(
                 Diagnostic::new(Code::ShapeMismatch, loc, "`broadcast` repeats axes of extent 1")
-                    .compare("", format!("extents that are 1 or equal those of {shape:?}"), format!("{have:?}")),
+                    .compare(
+                        "",
+                        format!("extents that are 1 or equal those of {shape:?}"),
+                        format!("{have:?}"),
+                    ),
             );
         }
         if self.check_budget(shape, loc).is_none() {
@@ -192,13 +215,27 @@ impl Builder<'_> {
         self.conditional -= 1;
         let result = self.value(&result, loc);
         if let Some(result) = result {
-            let simple = self.regions.last().expect("pushed above").stmts.iter().all(|stmt| match &stmt.kind {
-                StmtKind::Op { op, .. } => matches!(
-                    op,
-                    Op::Const(_) | Op::Binary(_) | Op::Unary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast
-                        | Op::ParamScalar(_) | Op::ParamDim(..) | Op::BlockId(_) | Op::NumBlocks(_)
-                ),
-                StmtKind::If { .. } | StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Reduce { .. } => false,
+            let simple = self.regions.last().expect("pushed above").stmts.iter().all(|stmt| {
+                match &stmt.kind {
+                    StmtKind::Op { op, .. } => matches!(
+                        op,
+                        Op::Const(_)
+                            | Op::Binary(_)
+                            | Op::Unary(_)
+                            | Op::Compare(_)
+                            | Op::Select
+                            | Op::Fma
+                            | Op::Cast
+                            | Op::ParamScalar(_)
+                            | Op::ParamDim(..)
+                            | Op::BlockId(_)
+                            | Op::NumBlocks(_)
+                    ),
+                    StmtKind::If { .. }
+                    | StmtKind::For { .. }
+                    | StmtKind::Loop { .. }
+                    | StmtKind::Reduce { .. } => false,
+                }
             });
             if !simple {
                 self.report(
@@ -207,7 +244,8 @@ impl Builder<'_> {
                         .help("x.reduce(0, |a, b| a + b)"),
                 );
             }
-            let matches = self.ty(result).shape().is_empty() && self.cells.unify(self.num(result), num).is_ok();
+            let matches = self.ty(result).shape().is_empty()
+                && self.cells.unify(self.num(result), num).is_ok();
             if !matches {
                 let actual = self.describe(&Val::Value(result));
                 let name = self.cells.name(num);
@@ -225,13 +263,18 @@ impl Builder<'_> {
         }
         let shape = if shape.is_empty() { None } else { Some(shape) };
         let out = self.new_num(shape, num, loc);
-        self.push(StmtKind::Reduce { args: vec![tile], axis, combine: region, results: vec![out] }, loc);
+        self.push(
+            StmtKind::Reduce { args: vec![tile], axis, combine: region, results: vec![out] },
+            loc,
+        );
         Val::Value(out)
     }
 
     /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`
     pub(super) fn reduce_with(&mut self, op: Binary, tile: Value, axis: u32, loc: Loc) -> Val {
-        self.reduce(tile, axis, loc, &mut |builder, a, b| builder.binary(op, Val::Value(a), Val::Value(b), loc))
+        self.reduce(tile, axis, loc, &mut |builder, a, b| {
+            builder.binary(op, Val::Value(a), Val::Value(b), loc)
+        })
     }
 
     /// `dot(a, b, acc)`
@@ -243,8 +286,11 @@ impl Builder<'_> {
         ) else {
             return Val::Error;
         };
-        let (sa, sb, sc) =
-            (self.ty(a).shape().to_vec(), self.ty(b).shape().to_vec(), self.ty(acc).shape().to_vec());
+        let (sa, sb, sc) = (
+            self.ty(a).shape().to_vec(),
+            self.ty(b).shape().to_vec(),
+            self.ty(acc).shape().to_vec(),
+        );
         let fits = sa.len() == 2
             && sb.len() == 2
             && sc.len() == 2
@@ -252,11 +298,21 @@ impl Builder<'_> {
             && sc == [sa[0], sb[1]];
         if !fits {
             return self.report(
-                Diagnostic::new(Code::DotShape, loc, "the operands of a product do not fit together")
-                    .compare("", "[m, k] · [k, n] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}")),
+                Diagnostic::new(
+                    Code::DotShape,
+                    loc,
+                    "the operands of a product do not fit together",
+                )
+                .compare(
+                    "",
+                    "[m, k] · [k, n] + [m, n]",
+                    format!("{sa:?} · {sb:?} + {sc:?}"),
+                ),
             );
         }
-        let Some(num) = self.unify(self.num(a), self.num(b), "`dot`", loc) else { return Val::Error };
+        let Some(num) = self.unify(self.num(a), self.num(b), "`dot`", loc) else {
+            return Val::Error;
+        };
         let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
         let acc_dtype = self.cells.settled(acc_num);
         let legal = match dtype {
@@ -268,7 +324,11 @@ impl Builder<'_> {
             _ => false,
         };
         if !legal || (tf32 && dtype != Dtype::F32) {
-            let required = if tf32 { "f32 · f32 + f32" } else { "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32" };
+            let required = if tf32 {
+                "f32 · f32 + f32"
+            } else {
+                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32"
+            };
             return self.report(
                 Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
                     .compare("", required, format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()))
@@ -288,7 +348,14 @@ impl Builder<'_> {
     }
 
     /// A tile of one element type.
-    pub(super) fn tile_of(&mut self, op: Op, args: Vec<Value>, shape: Vec<u32>, num: Num, loc: Loc) -> Val {
+    pub(super) fn tile_of(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        shape: Vec<u32>,
+        num: Num,
+        loc: Loc,
+    ) -> Val {
         if self.check_budget(&shape, loc).is_none() {
             return Val::Error;
         }

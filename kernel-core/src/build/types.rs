@@ -27,7 +27,9 @@ impl Builder<'_> {
         match &ty.kind {
             TypeKind::Infer | TypeKind::Opaque => Ty::Infer,
             TypeKind::Tuple(parts) if parts.is_empty() => Ty::Unit,
-            TypeKind::Tuple(parts) => Ty::Tuple(parts.iter().map(|p| self.resolve(p, scope)).collect()),
+            TypeKind::Tuple(parts) => {
+                Ty::Tuple(parts.iter().map(|p| self.resolve(p, scope)).collect())
+            }
             TypeKind::Array(elem, _) => Ty::Array(Box::new(self.resolve(elem, scope))),
             TypeKind::Ref(inner, _) => self.resolve(inner, scope),
             TypeKind::Path(path) => {
@@ -65,11 +67,20 @@ impl Builder<'_> {
                     None => self.language_type(&name, args, loc, loc, scope),
                 }
             }
-            Binding::Const(..) | Binding::Var(_) | Binding::Function(..) | Binding::Trait(..) => Ty::Infer,
+            Binding::Const(..) | Binding::Var(_) | Binding::Function(..) | Binding::Trait(..) => {
+                Ty::Infer
+            }
         }
     }
 
-    fn language_type(&mut self, name: &str, args: &[GenericArg], loc: Loc, name_loc: Loc, scope: Env) -> Ty {
+    fn language_type(
+        &mut self,
+        name: &str,
+        args: &[GenericArg],
+        loc: Loc,
+        name_loc: Loc,
+        scope: Env,
+    ) -> Ty {
         if CONTAINERS.contains(&name) {
             let elem = match args.first() {
                 Some(GenericArg::Type(elem)) => self.resolve(elem, scope),
@@ -96,7 +107,9 @@ impl Builder<'_> {
             format!("`{name}` is not a type that kernels know"),
         );
         if HOST.contains(&name) {
-            diagnostic = diagnostic.why("indices, extents and integer const generics are `i32` in kernels").help("i32");
+            diagnostic = diagnostic
+                .why("indices, extents and integer const generics are `i32` in kernels")
+                .help("i32");
         } else {
             let known = Dtype::ALL
                 .iter()
@@ -137,9 +150,12 @@ impl Builder<'_> {
             Val::Ref(place) => self.type_of(&self.read(place)),
             Val::Tensor(_) => Ty::Tensor,
             Val::Error | Val::Never => Ty::Infer,
-            Val::Closure(_) | Val::Range(_) | Val::View(_) | Val::Layout(_) | Val::Str(_) | Val::Target(_) => {
-                Ty::Other
-            }
+            Val::Closure(_)
+            | Val::Range(_)
+            | Val::View(_)
+            | Val::Layout(_)
+            | Val::Str(_)
+            | Val::Target(_) => Ty::Other,
         }
     }
 
@@ -171,22 +187,32 @@ impl Builder<'_> {
     /// Brings a value to a type: settles open literals, fills in generic arguments of structs.
     pub(super) fn coerce(&mut self, val: Val, ty: &Ty, loc: Loc) -> Val {
         match (val, ty) {
-            (val @ (Val::Error | Val::Never), _) | (val, Ty::Infer | Ty::Other | Ty::Const(..)) => val,
+            (val @ (Val::Error | Val::Never), _) | (val, Ty::Infer | Ty::Other | Ty::Const(..)) => {
+                val
+            }
             (Val::Struct(item), Ty::Struct(def, _, generics)) if Rc::ptr_eq(&item.def, def) => {
                 if item.generics.iter().any(|g| matches!(g, Ty::Infer)) {
-                    let merged = item
-                        .generics
-                        .iter()
-                        .zip(generics)
-                        .map(|(have, want)| if matches!(have, Ty::Infer) { want.clone() } else { have.clone() })
-                        .collect();
+                    let merged =
+                        item.generics
+                            .iter()
+                            .zip(generics)
+                            .map(|(have, want)| {
+                                if matches!(have, Ty::Infer) { want.clone() } else { have.clone() }
+                            })
+                            .collect();
                     return Val::Struct(Rc::new(StructVal { generics: merged, ..(*item).clone() }));
                 }
                 Val::Struct(item)
             }
-            (Val::Tuple(parts), Ty::Tuple(types)) if parts.len() == types.len() => Val::Tuple(Rc::new(
-                parts.iter().zip(types).map(|(part, ty)| self.coerce(part.clone(), ty, loc)).collect(),
-            )),
+            (Val::Tuple(parts), Ty::Tuple(types)) if parts.len() == types.len() => {
+                Val::Tuple(Rc::new(
+                    parts
+                        .iter()
+                        .zip(types)
+                        .map(|(part, ty)| self.coerce(part.clone(), ty, loc))
+                        .collect(),
+                ))
+            }
             (Val::Array(parts), Ty::Array(elem)) => Val::Array(Rc::new(
                 parts.iter().map(|part| self.coerce(part.clone(), elem, loc)).collect(),
             )),
@@ -203,13 +229,19 @@ impl Builder<'_> {
                 let Some((a, b)) = pair else {
                     let mismatch = !matches!(
                         (&actual, ty),
-                        (Ty::Infer | Ty::Other, _) | (Ty::Unit, Ty::Unit) | (Ty::Tensor, Ty::Tensor)
+                        (Ty::Infer | Ty::Other, _)
+                            | (Ty::Unit, Ty::Unit)
+                            | (Ty::Tensor, Ty::Tensor)
                     );
                     if mismatch {
                         let (required, actual) = (self.type_name(ty), self.describe(&val));
                         self.report(
-                            Diagnostic::new(Code::DtypeMismatch, loc, "a value of another type is wanted here")
-                                .compare("", required, actual),
+                            Diagnostic::new(
+                                Code::DtypeMismatch,
+                                loc,
+                                "a value of another type is wanted here",
+                            )
+                            .compare("", required, actual),
                         );
                         return Val::Error;
                     }
@@ -218,9 +250,13 @@ impl Builder<'_> {
                 if self.cells.unify(a, b).is_err() {
                     let (required, actual) = (self.type_name(ty), self.type_name(&actual));
                     self.report(
-                        Diagnostic::new(Code::DtypeMismatch, loc, "a value of another element type is wanted here")
-                            .compare("", required, actual)
-                            .help(".cast::<_>()"),
+                        Diagnostic::new(
+                            Code::DtypeMismatch,
+                            loc,
+                            "a value of another element type is wanted here",
+                        )
+                        .compare("", required, actual)
+                        .help(".cast::<_>()"),
                     );
                     return Val::Error;
                 }
@@ -238,7 +274,12 @@ impl Builder<'_> {
         match value {
             Const::Int(int) if !super::arith::fits(int, dtype) => {
                 self.report(
-                    Diagnostic::new(Code::Overflow, loc, format!("{int} does not fit `{}`", dtype.name())).compare(
+                    Diagnostic::new(
+                        Code::Overflow,
+                        loc,
+                        format!("{int} does not fit `{}`", dtype.name()),
+                    )
+                    .compare(
                         "",
                         super::arith::range_text(dtype),
                         int.to_string(),
@@ -254,7 +295,13 @@ impl Builder<'_> {
     }
 
     /// Finds what generic parameters stand for from an argument: `Tile<T>` against a tile, and so on.
-    pub(super) fn infer_generics(&mut self, pattern: &TypeExpr, ty: &Ty, names: &[&str], out: &mut Vec<(String, Ty)>) {
+    pub(super) fn infer_generics(
+        &mut self,
+        pattern: &TypeExpr,
+        ty: &Ty,
+        names: &[&str],
+        out: &mut Vec<(String, Ty)>,
+    ) {
         match &pattern.kind {
             TypeKind::Ref(inner, _) => self.infer_generics(inner, ty, names, out),
             TypeKind::Tuple(parts) => {

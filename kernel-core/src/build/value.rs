@@ -107,7 +107,8 @@ impl Cells {
                 if x == y {
                     return Ok(a);
                 }
-                let (Cell::Open(p), Cell::Open(q)) = (self.cells[x as usize], self.cells[y as usize])
+                let (Cell::Open(p), Cell::Open(q)) =
+                    (self.cells[x as usize], self.cells[y as usize])
                 else {
                     return Err((self.name(a), self.name(b)));
                 };
@@ -130,7 +131,9 @@ impl Cells {
             Num::Cell(index) => match self.cells[index as usize] {
                 Cell::Open(Class::Float) => "a float literal".to_owned(),
                 Cell::Open(Class::Any) => "a type that nothing settles".to_owned(),
-                Cell::Open(Class::Int) | Cell::Link(_) | Cell::Known(_) => "an integer literal".to_owned(),
+                Cell::Open(Class::Int) | Cell::Link(_) | Cell::Known(_) => {
+                    "an integer literal".to_owned()
+                }
             },
         }
     }

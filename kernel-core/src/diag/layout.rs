@@ -15,27 +15,33 @@ impl LayoutProblem {
                 format!("`{form}` is not a layout of a tile of extents {shape:?}"),
             )
             .why(error.to_string()),
-            LayoutProblem::NotRegisters { at, form } => {
-                Diagnostic::new(Code::LayoutForm, at, format!("`{form}` is a layout of shared memory"))
-                    .compare("", "a layout of registers", "a layout of shared memory")
-                    .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])")
-            }
+            LayoutProblem::NotRegisters { at, form } => Diagnostic::new(
+                Code::LayoutForm,
+                at,
+                format!("`{form}` is a layout of shared memory"),
+            )
+            .compare("", "a layout of registers", "a layout of shared memory")
+            .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
             LayoutProblem::NotShared { at, form } => {
                 Diagnostic::new(Code::LayoutForm, at, format!("`{form}` is a layout of registers"))
                     .compare("", "a layout of shared memory", "a layout of registers")
                     .help("swizzle(128)")
             }
-            LayoutProblem::Lanes { at, form, actual, required } => {
-                Diagnostic::new(Code::LayoutForm, at, format!("`{form}` does not use the lanes of a warp"))
-                    .compare("lanes", required.to_string(), actual.to_string())
-                    .why("a warp has 32 lanes, and each holds a part of the tile")
-            }
-            LayoutProblem::Warps { at, form, actual, required } => {
-                Diagnostic::new(Code::LayoutForm, at, format!("`{form}` is for another number of warps"))
-                    .compare("warps", required.to_string(), actual.to_string())
-                    .why("the kernel's attribute says how many warps a block has")
-                    .help(format!("#[kernel(.., warps = {actual})]"))
-            }
+            LayoutProblem::Lanes { at, form, actual, required } => Diagnostic::new(
+                Code::LayoutForm,
+                at,
+                format!("`{form}` does not use the lanes of a warp"),
+            )
+            .compare("lanes", required.to_string(), actual.to_string())
+            .why("a warp has 32 lanes, and each holds a part of the tile"),
+            LayoutProblem::Warps { at, form, actual, required } => Diagnostic::new(
+                Code::LayoutForm,
+                at,
+                format!("`{form}` is for another number of warps"),
+            )
+            .compare("warps", required.to_string(), actual.to_string())
+            .why("the kernel's attribute says how many warps a block has")
+            .help(format!("#[kernel(.., warps = {actual})]")),
             LayoutProblem::Cluster { at, form, actual } => Diagnostic::new(
                 Code::LayoutForm,
                 at,
@@ -57,23 +63,32 @@ impl LayoutProblem {
                 .why("mma.sync takes its operands from fixed lanes and registers, which the accumulator's layout determines")
                 .help(form.to_string())
             }
-            LayoutProblem::DotAccumulator { at, pinned_at, actual, required, form } => compare_bases(
-                Diagnostic::new(Code::DotOperand, at, "the product cannot accumulate in this layout"),
-                &required,
-                &actual,
-            )
-            .place(pinned_at, "layout chosen here")
-            .why("mma.sync leaves its result in fixed lanes and registers")
-            .help(form.to_string()),
+            LayoutProblem::DotAccumulator { at, pinned_at, actual, required, form } => {
+                compare_bases(
+                    Diagnostic::new(
+                        Code::DotOperand,
+                        at,
+                        "the product cannot accumulate in this layout",
+                    ),
+                    &required,
+                    &actual,
+                )
+                .place(pinned_at, "layout chosen here")
+                .why("mma.sync leaves its result in fixed lanes and registers")
+                .help(form.to_string())
+            }
         }
     }
 }
 
 /// One row for each input dimension in which the bases differ.
 fn compare_bases(mut diagnostic: Diagnostic, required: &Layout, actual: &Layout) -> Diagnostic {
-    for (dim, name) in [(Dim::Register, "register bases"), (Dim::Lane, "lane bases"), (Dim::Warp, "warp bases")] {
+    for (dim, name) in
+        [(Dim::Register, "register bases"), (Dim::Lane, "lane bases"), (Dim::Warp, "warp bases")]
+    {
         if required.bases(dim) != actual.bases(dim) {
-            diagnostic = diagnostic.compare(name, bases_text(required, dim), bases_text(actual, dim));
+            diagnostic =
+                diagnostic.compare(name, bases_text(required, dim), bases_text(actual, dim));
         }
     }
     diagnostic

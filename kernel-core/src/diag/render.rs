@@ -24,7 +24,8 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
     }
     for (loc, words) in &diagnostic.secondary {
         if let Some(place) = locations.place(*loc) {
-            let _ = write!(text, "\n   ::: {}:{}:{}  {words}", place.file, place.line, place.column);
+            let _ =
+                write!(text, "\n   ::: {}:{}:{}  {words}", place.file, place.line, place.column);
         }
     }
     for note in &diagnostic.notes {

@@ -8,127 +8,18 @@ use std::fmt;
 use kernel_layout::{Conversion, Form, Layout};
 use la_arena::ArenaMap;
 
+use self::names::name;
 use super::{
-    Atomic, Binary, Compare, Const, Dtype, Elem, Fact, Kernel, Layouts, Op, ParamKind, Region,
-    Shared, Stmt, StmtKind, Terminator, Type, Unary, Value,
+    Fact, Kernel, Layouts, Op, ParamKind, Region, Shared, Stmt, StmtKind, Terminator, Value,
 };
+
+mod names;
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printer = Printer::new(self, None);
         printer.kernel();
         f.write_str(&printer.out)
-    }
-}
-
-impl fmt::Display for Dtype {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for Elem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Elem::Number(dtype) => write!(f, "{dtype}"),
-            Elem::Ptr(dtype) => write!(f, "ptr<{dtype}>"),
-        }
-    }
-}
-
-impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Type::Scalar(elem) => write!(f, "{elem}"),
-            Type::Tile(elem, shape) => write!(f, "{elem}{shape:?}"),
-            Type::Shared(shared) => {
-                let transposed = if shared.transposed { " transposed" } else { "" };
-                write!(f, "{} {}{:?}{transposed}", name(shared.root), shared.dtype, shared.shape)
-            }
-            Type::Error => f.write_str("error"),
-        }
-    }
-}
-
-impl fmt::Display for Const {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Const::Bool(value) => write!(f, "{value}"),
-            Const::Int(value) => write!(f, "{value}"),
-            Const::Float(value) => write!(f, "{value:?}"),
-        }
-    }
-}
-
-impl Unary {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Unary::Neg => "neg",
-            Unary::Not => "not",
-            Unary::Abs => "abs",
-            Unary::Exp => "exp",
-            Unary::Exp2 => "exp2",
-            Unary::Log => "log",
-            Unary::Log2 => "log2",
-            Unary::Sqrt => "sqrt",
-            Unary::Rsqrt => "rsqrt",
-            Unary::Sin => "sin",
-            Unary::Cos => "cos",
-            Unary::Tanh => "tanh",
-            Unary::Floor => "floor",
-            Unary::Ceil => "ceil",
-        }
-    }
-}
-
-impl Binary {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Binary::Add => "add",
-            Binary::Sub => "sub",
-            Binary::Mul => "mul",
-            Binary::Div => "div",
-            Binary::Rem => "rem",
-            Binary::And => "and",
-            Binary::Or => "or",
-            Binary::Xor => "xor",
-            Binary::Shl => "shl",
-            Binary::Shr => "shr",
-            Binary::Min => "min",
-            Binary::Max => "max",
-        }
-    }
-}
-
-impl Compare {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Compare::Lt => "lt",
-            Compare::Le => "le",
-            Compare::Gt => "gt",
-            Compare::Ge => "ge",
-            Compare::Eq => "eq",
-            Compare::Ne => "ne",
-        }
-    }
-}
-
-impl Atomic {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Atomic::Add => "add",
-            Atomic::Max => "max",
-            Atomic::Min => "min",
-            Atomic::And => "and",
-            Atomic::Or => "or",
-            Atomic::Xor => "xor",
-            Atomic::Exchange => "exchange",
-            Atomic::CompareExchange => "compare_exchange",
-        }
     }
 }
 
@@ -147,11 +38,6 @@ impl Kernel {
             lines.map(|(number, layout)| format!("L{number} = {layout}\n")).collect();
         lines.concat() + &printer.out
     }
-}
-
-/// An allocation's name in dumps.
-fn name(shared: Shared) -> String {
-    format!("@tile{}", shared.into_raw().into_u32())
 }
 
 /// The layouts to show, and those already given a number.
@@ -350,12 +236,11 @@ impl<'a> Printer<'a> {
         match &stmt.kind {
             StmtKind::Op { op, args, result } => {
                 let names: Vec<String> = args.iter().map(|&arg| self.value(arg)).collect();
-                let text = match op {
+                let text = if let (Op::ToLayout(Form::Linear(_)), Some(_)) = (op, &self.layouts) {
                     // The layout follows the type.
-                    Op::ToLayout(Form::Linear(_)) if self.layouts.is_some() => {
-                        format!("to_layout {}", names.join(", "))
-                    }
-                    _ => self.op(op, &names),
+                    format!("to_layout {}", names.join(", "))
+                } else {
+                    self.op(op, &names)
                 };
                 let cost = self.conversion(op, args, *result);
                 match result {
@@ -490,5 +375,96 @@ impl<'a> Printer<'a> {
             Conversion::ClusterSharedMemory => "shared memory of the cluster",
         };
         format!("  // {cost}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Fact, Op, Type};
+    use crate::layouts::tests::builder::{Builder, tile};
+
+    #[test]
+    fn operations_read_from_left_to_right() {
+        let mut b = Builder::new("everything", 2);
+        let x = b.tensor("x", Dtype::F32, 2);
+        let p = b.pointer("p", Dtype::I32);
+        let n = b.scalar_param("n", Dtype::I32);
+        b.fact(Fact::ScalarMultiple { param: n, of: 8 });
+        let (root, ring) = b.shared(Dtype::F32, &[2, 16, 8]);
+        b.pin_shared(root, kernel_layout::Form::RowMajor);
+        let zero = b.int(0);
+        let slot = b.slot(ring, zero);
+        b.copy_async(x, &[zero, zero], slot);
+        b.effect(Op::CopyWait(1), &[]);
+        let turned = b.transposed(slot);
+        let tile_8x16 = b.load_shared(turned);
+        let flat = b.op(Op::Reshape, &[tile_8x16], tile(Dtype::F32, &[128]));
+        let sum = b.reduce(flat, 0, Binary::Add);
+        let n = b.op(Op::ParamScalar(n), &[], Type::scalar(Dtype::I32));
+        let few = b.op(Op::Compare(Compare::Lt), &[n, zero], Type::scalar(Dtype::Bool));
+        b.effect(Op::Assert("enough".to_owned()), &[few]);
+        let chosen = b.branch(few, |_| vec![sum], |b| vec![b.float(Dtype::F32, -0.5)]);
+        b.branch(
+            few,
+            |b| {
+                b.effect(Op::Sync, &[]);
+                vec![]
+            },
+            |_| vec![],
+        );
+        let wide = b.splat(chosen[0], &[8, 16]);
+        b.store_tensor(x, &[zero, n], wide);
+        let pointer = b.op(Op::ParamPtr(p), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
+        b.effect(Op::StorePtr { masked: true }, &[pointer, n, few]);
+        b.op(Op::Atomic(Atomic::Max), &[pointer, n], Type::scalar(Dtype::I32));
+        b.op(Op::Permute(vec![1, 0]), &[wide], tile(Dtype::F32, &[16, 8]));
+        expect![[r#"
+            kernel everything(x: tensor_mut<f32, 2>, p: ptr<i32>, n: i32)
+              target sm_80, warps 2
+              fact x is aligned to 16 bytes
+              fact stride 1 of x is 1
+              fact stride 0 of x is a multiple of 16
+              fact dim 1 of x is a multiple of 16
+              fact p is aligned to 16 bytes
+              fact n is a multiple of 8
+              shared @tile0 : f32[2, 16, 8] pinned row_major()
+            {
+              %0 = shared_alloc @tile0 : @tile0 f32[2, 16, 8]
+              %1 = const 0 : i32
+              %2 = shared_index %0, %1 : @tile0 f32[16, 8]
+              copy_async x [%1, %1] %2
+              copy_wait 1
+              %3 = shared_transpose %2 : @tile0 f32[8, 16] transposed
+              %4 = load_shared %3 : f32[8, 16]
+              %5 = reshape %4 : f32[128]
+              reduce 0 (%5) by (%7 : f32, %8 : f32) -> (%6 : f32) {
+                %9 = add %7, %8 : f32
+                yield (%9)
+              }
+              %10 = param n : i32
+              %11 = lt %10, %1 : bool
+              assert %11 "enough"
+              if %11 -> (%12 : f32) {
+                yield (%6)
+              } else {
+                %13 = const -0.5 : f32
+                yield (%13)
+              }
+              if %11 {
+                sync
+                yield ()
+              }
+              %14 = splat %12 : f32[8, 16]
+              store_tensor x [%1, %10] %14
+              %15 = param_ptr p : ptr<i32>
+              store_ptr %15, %10 where %11
+              %16 = atomic_max %15, %10 : i32
+              %17 = permute [1, 0] %14 : f32[16, 8]
+              return
+            }
+        "#]]
+        .assert_eq(&b.finish().to_string());
     }
 }

@@ -341,3 +341,6 @@ fn pure_scalar(op: &Op) -> bool {
         | Op::Assert(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,9 +10,10 @@
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Binary, Compare, Const, Dtype, Elem, Fact, Kernel, Op, ParamKind, Region, Stmt, StmtKind,
-    Terminator, Type, Unary, Value,
+    Dtype, Elem, Fact, Kernel, Op, ParamKind, Region, Stmt, StmtKind, Terminator, Type, Value,
 };
+
+mod transfer;
 
 /// No access is aligned to more: keeps sums of exponents small, and stands for "any power of two divides 0".
 const MAX_LOG2: u32 = 30;
@@ -69,10 +70,13 @@ impl Axis {
     }
 
     fn meet(self, other: Axis) -> Axis {
+        let contiguity = self.contiguity.min(other.contiguity);
+        // Groups may become shorter; neighbours are at least one apart, whatever they are.
+        let of = |axis: Axis| axis.multiple_of_groups(contiguity, 0);
         Axis {
-            contiguity: self.contiguity.min(other.contiguity),
+            contiguity,
             constancy: self.constancy.min(other.constancy),
-            log2_multiple: self.log2_multiple.min(other.log2_multiple),
+            log2_multiple: of(self).min(of(other)),
         }
     }
 }
@@ -382,279 +386,6 @@ impl Analysis<'_> {
             carried = next;
         }
     }
-
-    #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
-    fn op(&self, op: &Op, args: &[Value], result: Value) -> Info {
-        let ty = self.kernel.ty(result);
-        let unknown = || Info::unknown(ty);
-        match op {
-            Op::Const(Const::Int(value)) => Info::constant(*value),
-            Op::ParamPtr(param) => match self.kernel.params[*param as usize].kind {
-                ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype) => {
-                    Info::scalar(log2_alignment(self.kernel, *param, dtype))
-                }
-                ParamKind::Scalar(_) => unknown(),
-            },
-            Op::ParamDim(param, axis) => Info {
-                natural: true,
-                ..Info::scalar(log2_fact(self.kernel, Subject::Dim(*param, *axis)))
-            },
-            Op::BlockId(_) | Op::NumBlocks(_) => Info { natural: true, ..Info::scalar(0) },
-            Op::ParamStride(param, axis) => stride(self.kernel, *param, *axis).map_or_else(
-                || Info::scalar(log2_fact(self.kernel, Subject::Stride(*param, *axis))),
-                |value| Info::constant(value.into()),
-            ),
-            Op::ParamScalar(param) => {
-                Info { log2_multiple: log2_fact(self.kernel, Subject::Scalar(*param)), ..unknown() }
-            }
-            Op::Arange(low) => {
-                let contiguity = ty.shape()[0];
-                let log2_multiple = log2_divisor((*low).into());
-                let axes = vec![Axis { contiguity, constancy: 1, log2_multiple }];
-                Info { value: None, natural: *low >= 0, log2_multiple: 0, axes }
-            }
-            Op::Splat => {
-                let scalar = self.info(args[0]);
-                let axis = |&extent: &u32| Axis {
-                    contiguity: 1,
-                    constancy: extent,
-                    log2_multiple: scalar.log2_multiple,
-                };
-                Info { log2_multiple: 0, axes: ty.shape().iter().map(axis).collect(), ..scalar }
-            }
-            Op::Expand(axis) => {
-                let mut info = self.info(args[0]);
-                let log2_step = log2_step(ty);
-                let every = info
-                    .axes
-                    .iter()
-                    .map(|axis| axis.multiple_of_groups(1, log2_step))
-                    .min()
-                    .unwrap_or(0);
-                info.axes.insert(*axis as usize, Axis { log2_multiple: every, ..Axis::UNKNOWN });
-                info
-            }
-            Op::Broadcast => {
-                let mut info = self.info(args[0]);
-                let extents = self.kernel.ty(args[0]).shape().iter().zip(ty.shape());
-                for (axis, (from, to)) in info.axes.iter_mut().zip(extents) {
-                    if from != to {
-                        *axis = Axis {
-                            contiguity: 1,
-                            constancy: *to,
-                            log2_multiple: axis.log2_multiple,
-                        };
-                    }
-                }
-                info
-            }
-            Op::Permute(order) => {
-                let info = self.info(args[0]);
-                let axes = order.iter().map(|&axis| info.axes[axis as usize]).collect();
-                Info { axes, ..info }
-            }
-            Op::ToLayout(_) => self.info(args[0]),
-            Op::Unary(Unary::Neg) => {
-                let info = self.info(args[0]);
-                let axes = info.axes.iter().map(|axis| Axis {
-                    contiguity: 1,
-                    constancy: axis.constancy,
-                    log2_multiple: axis.multiple_of_groups(1, 0),
-                });
-                Info {
-                    value: info.value.map(|value| -value),
-                    natural: false,
-                    axes: axes.collect(),
-                    ..info
-                }
-            }
-            Op::Unary(_) => {
-                let info = self.info(args[0]);
-                let axes = info
-                    .axes
-                    .iter()
-                    .map(|axis| Axis { constancy: axis.constancy, ..Axis::UNKNOWN });
-                Info { axes: axes.collect(), ..unknown() }
-            }
-            Op::Binary(binary) => self.binary(*binary, args[0], args[1]),
-            Op::Compare(compare) => {
-                let (a, b) = (self.info(args[0]), self.info(args[1]));
-                let axes =
-                    a.zip(&b, |a, b| Axis { constancy: uniform(*compare, a, b), ..Axis::UNKNOWN });
-                Info { axes, ..unknown() }
-            }
-            Op::Select => {
-                let (mask, a, b) = (self.info(args[0]), self.info(args[1]), self.info(args[2]));
-                let log2_step = log2_step(ty);
-                let choice = |a: Axis, b: Axis, mask: Axis| {
-                    let contiguity = a.contiguity.min(b.contiguity).min(mask.constancy);
-                    let of = |axis: Axis| axis.multiple_of_groups(contiguity, log2_step);
-                    let constancy = a.constancy.min(b.constancy).min(mask.constancy);
-                    Axis { contiguity, constancy, log2_multiple: of(a).min(of(b)) }
-                };
-                let axes = a
-                    .axes
-                    .iter()
-                    .zip(&b.axes)
-                    .zip(&mask.axes)
-                    .map(|((a, b), mask)| choice(*a, *b, *mask));
-                Info { axes: axes.collect(), ..a.meet(&b) }
-            }
-            Op::Cast => {
-                // A wider integer holds the same number; a narrower one may break off in the middle of a run.
-                let widens = match (self.kernel.ty(args[0]).elem(), ty.elem()) {
-                    (Some(Elem::Number(from)), Some(Elem::Number(to))) => {
-                        from.is_int() && to.is_int() && from.bytes() <= to.bytes()
-                    }
-                    _ => false,
-                };
-                if widens { self.info(args[0]) } else { unknown() }
-            }
-            Op::Const(Const::Bool(_) | Const::Float(_))
-            | Op::Reshape
-            | Op::Fma
-            | Op::LoadTensor(_)
-            | Op::StoreTensor(_)
-            | Op::LoadPtr { .. }
-            | Op::StorePtr { .. }
-            | Op::Atomic(_)
-            | Op::SharedAlloc(_)
-            | Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::LoadShared
-            | Op::StoreShared
-            | Op::CopyAsync(_)
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
-            | Op::Sync
-            | Op::Dot { .. }
-            | Op::Assert(_) => unknown(),
-        }
-    }
-
-    fn binary(&self, op: Binary, a: Value, b: Value) -> Info {
-        let ty = self.kernel.ty(a);
-        let log2_step = log2_step(ty);
-        let unknown = Info::unknown(ty);
-        let (a, mut b) = (self.info(a), self.info(b));
-        if log2_step > 0 {
-            // An offset counts elements, an address bytes.
-            let scaled = |log2: u32| (log2 + log2_step).min(MAX_LOG2);
-            b.log2_multiple = scaled(b.log2_multiple);
-            for axis in &mut b.axes {
-                axis.log2_multiple = scaled(axis.log2_multiple);
-            }
-        }
-        let values = a.value.zip(b.value).filter(|_| log2_step == 0);
-        let natural = a.natural && b.natural;
-        let sum = |a: Axis, b: Axis, swapped: u32| {
-            let contiguity = a.contiguity.min(b.constancy).max(swapped);
-            let of = |axis: Axis| axis.multiple_of_groups(contiguity, log2_step);
-            Axis {
-                contiguity,
-                constancy: a.constancy.min(b.constancy),
-                log2_multiple: of(a).min(of(b)),
-            }
-        };
-        let every = |axis: Axis| axis.multiple_of_groups(1, log2_step);
-        let equal = |a: Axis, b: Axis, log2_multiple: u32| Axis {
-            contiguity: 1,
-            constancy: a.constancy.min(b.constancy),
-            log2_multiple: log2_multiple.min(MAX_LOG2),
-        };
-        match op {
-            Binary::Add => Info {
-                value: values.map(|(a, b)| a + b),
-                natural,
-                log2_multiple: a.log2_multiple.min(b.log2_multiple),
-                axes: a.zip(&b, |a, b| sum(a, b, a.constancy.min(b.contiguity))),
-            },
-            Binary::Sub => Info {
-                value: values.map(|(a, b)| a - b),
-                log2_multiple: a.log2_multiple.min(b.log2_multiple),
-                axes: a.zip(&b, |a, b| sum(a, b, 1)),
-                ..unknown
-            },
-            Binary::Mul if a.value == Some(1) => b,
-            Binary::Mul if b.value == Some(1) => a,
-            Binary::Mul => Info {
-                value: values.and_then(|(a, b)| a.checked_mul(b)),
-                natural,
-                log2_multiple: (a.log2_multiple + b.log2_multiple).min(MAX_LOG2),
-                axes: a.zip(&b, |a, b| equal(a, b, every(a) + every(b))),
-            },
-            Binary::Shl => {
-                let by = b
-                    .value
-                    .and_then(|by| u32::try_from(by).ok())
-                    .filter(|by| *by < MAX_LOG2)
-                    .unwrap_or(0);
-                Info {
-                    log2_multiple: (a.log2_multiple + by).min(MAX_LOG2),
-                    axes: a.zip(&b, |a, b| equal(a, b, every(a) + by)),
-                    ..unknown
-                }
-            }
-            // A run that starts at a multiple of its length does not cross a multiple of the divisor; but below zero,
-            // where remainders and quotients turn round, it may start there.
-            Binary::Rem if natural => Info {
-                value: values.and_then(|(a, b)| a.checked_rem(b)),
-                natural,
-                log2_multiple: a.log2_multiple.min(b.log2_multiple),
-                axes: a.zip(&b, |a, b| {
-                    let log2_run = a.log2_multiple.min(b.log2_multiple);
-                    let contiguity = a.contiguity.min(b.constancy).min(1 << log2_run);
-                    let log2_multiple = a.multiple_of_groups(contiguity, 0).min(b.log2_multiple);
-                    Axis { contiguity, constancy: a.constancy.min(b.constancy), log2_multiple }
-                }),
-            },
-            Binary::Div if natural => Info {
-                value: values.and_then(|(a, b)| a.checked_div(b)),
-                natural,
-                log2_multiple: 0,
-                axes: a.zip(&b, |a, b| {
-                    let run = a
-                        .contiguity
-                        .min(1 << a.log2_multiple.min(b.log2_multiple))
-                        .min(b.constancy);
-                    Axis { constancy: run.max(a.constancy.min(b.constancy)), ..Axis::UNKNOWN }
-                }),
-            },
-            Binary::Min | Binary::Max => Info {
-                value: None,
-                natural,
-                log2_multiple: a.log2_multiple.min(b.log2_multiple),
-                axes: a.zip(&b, |a, b| equal(a, b, every(a).min(every(b)))),
-            },
-            Binary::And | Binary::Or | Binary::Xor | Binary::Shr | Binary::Rem | Binary::Div => {
-                Info { axes: a.zip(&b, |a, b| equal(a, b, 0)), ..unknown }
-            }
-        }
-    }
-}
-
-/// How far neighbours in a run are apart: one, or the bytes that a pointer points to.
-fn log2_step(ty: &Type) -> u32 {
-    match ty.elem() {
-        Some(Elem::Ptr(dtype)) => dtype.bytes().trailing_zeros(),
-        Some(Elem::Number(_)) | None => 0,
-    }
-}
-
-/// In which groups a comparison has one outcome.
-fn uniform(op: Compare, a: Axis, b: Axis) -> u32 {
-    // `run < bound`: a run that starts at a multiple of its length lies on one side of a bound that is a multiple of it, too.
-    let against = |run: Axis, bound: Axis| {
-        let log2 = run.log2_multiple.min(bound.log2_multiple);
-        run.contiguity.min(1 << log2).min(bound.constancy)
-    };
-    let run = match op {
-        Compare::Lt | Compare::Ge => against(a, b),
-        Compare::Gt | Compare::Le => against(b, a),
-        Compare::Eq | Compare::Ne => 1,
-    };
-    run.max(a.constancy.min(b.constancy))
 }
 
 fn meet_into(into: &mut [Option<Info>], infos: Vec<Info>) {
@@ -662,3 +393,6 @@ fn meet_into(into: &mut [Option<Info>], infos: Vec<Info>) {
         *into = Some(into.as_ref().map_or_else(|| info.clone(), |seen| seen.meet(&info)));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,8 +88,13 @@ fn tile_shape(kernel: &Kernel, root: Shared, uses: &Uses) -> Vec<u32> {
 
 fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
     let mut uses = Uses::default();
-    let mut matrices = ArenaMap::default();
-    find_matrices(kernel, layouts, &kernel.body, &mut matrices);
+    let (mut matrices, mut conversions) = (ArenaMap::default(), Vec::new());
+    find_matrices(kernel, layouts, &kernel.body, &mut matrices, &mut conversions);
+    for (from, to) in conversions.into_iter().rev() {
+        if matrices.contains_idx(to) {
+            matrices.insert(from, ());
+        }
+    }
     collect_region(kernel, layouts, known, &matrices, &kernel.body, &mut uses);
     uses
 }
@@ -102,24 +107,33 @@ fn regions(kind: &StmtKind) -> Vec<&Region> {
     }
 }
 
-/// Operands of `mma.sync` with elements of 16 bits.
+/// Operands of `mma.sync`, and what is only converted to become one. Conversions are listed in the order of the program.
 fn find_matrices(
     kernel: &Kernel,
     layouts: &Layouts,
     region: &Region,
     matrices: &mut ArenaMap<Value, ()>,
+    conversions: &mut Vec<(Value, Value)>,
 ) {
     for stmt in &region.stmts {
-        if let StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } = &stmt.kind {
-            let tensor_cores = layouts
-                .get(*result)
-                .is_some_and(|layout| mma_warps(layout, kernel.warps).is_some());
-            if tensor_cores {
-                matrices.extend(args[..2].iter().map(|&arg| (arg, ())));
+        match &stmt.kind {
+            StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } => {
+                let layout = layouts.get(*result);
+                if layout.is_some_and(|layout| mma_warps(layout, kernel.warps).is_some()) {
+                    matrices.extend(args[..2].iter().map(|&arg| (arg, ())));
+                }
             }
+            StmtKind::Op { op: Op::ToLayout(_), args, result: Some(result) } => {
+                conversions.push((args[0], *result));
+            }
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. } => {}
         }
         for region in regions(&stmt.kind) {
-            find_matrices(kernel, layouts, region, matrices);
+            find_matrices(kernel, layouts, region, matrices, conversions);
         }
     }
 }

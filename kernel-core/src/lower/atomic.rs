@@ -17,7 +17,12 @@ use crate::ir::{Atomic, Binary, Dtype, Elem, Value};
 
 impl Lower<'_> {
     /// A read-modify-write; the result is the old value, if something reads it.
-    pub(super) fn atomic(&mut self, op: Atomic, args: &[Value], result: Option<Value>) -> Option<Data> {
+    pub(super) fn atomic(
+        &mut self,
+        op: Atomic,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Option<Data> {
         let Elem::Number(dtype) = self.pointee(args[0]) else {
             unreachable!("check::types rejects an atomic on pointers")
         };
@@ -38,7 +43,8 @@ impl Lower<'_> {
         let mut old = vec![Val::Int(0); addresses.len()];
         for register in 0..layout.in_size(Dim::Register) {
             if register & free == 0 {
-                let operands: Vec<Val> = args.iter().map(|&arg| self.register(arg, register)).collect();
+                let operands: Vec<Val> =
+                    args.iter().map(|&arg| self.register(arg, register)).collect();
                 old[register as usize] = self.modify(op, dtype, &operands, one, &[]);
             }
         }
@@ -62,17 +68,27 @@ impl Lower<'_> {
         let size = bytes(elem);
         let elements: u32 = layout.shape().iter().product();
         let scratch = self.scratch(elements * size);
-        let flat = |basis: &Vec<u32>| u32::try_from(layout.flatten_out(basis)).expect("a tile's index") * size;
+        let flat = |basis: &Vec<u32>| {
+            u32::try_from(layout.flatten_out(basis)).expect("a tile's index") * size
+        };
         let mut bases: Vec<u32> = layout.bases(Dim::Lane).iter().map(flat).collect();
         bases.resize(5, 0);
         bases.extend(layout.bases(Dim::Warp).iter().map(flat));
         let map = ThreadMap::new(bases);
         let free = layout.free_variable_mask(Dim::Register);
-        let places: Vec<u32> = (0..layout.in_size(Dim::Register)).map(|register| flat(&layout.apply(&[(Dim::Register, register)]))).collect();
+        let places: Vec<u32> = (0..layout.in_size(Dim::Register))
+            .map(|register| flat(&layout.apply(&[(Dim::Register, register)])))
+            .collect();
         for (register, &place) in (0u32..).zip(&places) {
             if register & free == 0 {
                 let address = self.scratch_address(scratch, &map, place);
-                self.e.store(Space::Shared, elem, &values[register as usize..=register as usize], address, one);
+                self.e.store(
+                    Space::Shared,
+                    elem,
+                    &values[register as usize..=register as usize],
+                    address,
+                    one,
+                );
             }
         }
         self.barrier();
@@ -81,9 +97,13 @@ impl Lower<'_> {
         for (register, &place) in places.iter().enumerate() {
             if done.insert(place) {
                 let address = self.scratch_address(scratch, &map, place);
-                result[register] = self.e.load(Space::Shared, elem, 1, address, Val::Int(1), None)[0];
+                result[register] =
+                    self.e.load(Space::Shared, elem, 1, address, Val::Int(1), None)[0];
             } else {
-                let first = places.iter().position(|&other| other == place).expect("it was inserted before");
+                let first = places
+                    .iter()
+                    .position(|&other| other == place)
+                    .expect("it was inserted before");
                 result[register] = result[first];
             }
         }
@@ -92,7 +112,14 @@ impl Lower<'_> {
     }
 
     /// One read-modify-write where `one` holds: the old value.
-    fn modify(&mut self, op: Atomic, dtype: Dtype, operands: &[Val], one: Val, order: &[Modifier]) -> Val {
+    fn modify(
+        &mut self,
+        op: Atomic,
+        dtype: Dtype,
+        operands: &[Val],
+        one: Val,
+        order: &[Modifier],
+    ) -> Val {
         match native(op, dtype, self.kernel.target) {
             Some((word, ty)) => {
                 let register = held(Elem::Number(dtype));
@@ -118,7 +145,14 @@ impl Lower<'_> {
     }
 
     /// A compare-and-swap loop on the word that holds the element.
-    fn exchange_loop(&mut self, op: Atomic, dtype: Dtype, operands: &[Val], one: Val, order: &[Modifier]) -> Val {
+    fn exchange_loop(
+        &mut self,
+        op: Atomic,
+        dtype: Dtype,
+        operands: &[Val],
+        one: Val,
+        order: &[Modifier],
+    ) -> Val {
         let elem = Elem::Number(dtype);
         let wide = dtype.bytes() == 8;
         let word = if wide { Type::B64 } else { Type::B32 };
@@ -135,10 +169,23 @@ impl Lower<'_> {
         let (top, end) = (self.e.label(), self.e.label());
         if one != Val::Int(1) {
             let predicate = self.e.reg(one, Type::Pred);
-            self.e.effect_if(Some(Guard { predicate, negated: true }), Opcode::Bra, &[], [Operand::Label(end)]);
+            self.e.effect_if(
+                Some(Guard { predicate, negated: true }),
+                Opcode::Bra,
+                &[],
+                [Operand::Label(end)],
+            );
         }
         let place = self.e.at(address, 0);
-        self.e.push(Instruction::new(Opcode::Ld, [order_free(), Space::Global.into(), word.into()], [Operand::Reg(current), place]), 1, true);
+        self.e.push(
+            Instruction::new(
+                Opcode::Ld,
+                [order_free(), Space::Global.into(), word.into()],
+                [Operand::Reg(current), place],
+            ),
+            1,
+            true,
+        );
         let frame = self.e.enter(FrameKind::Loop);
         self.e.rehome(current, frame);
         self.e.place_label(top);
@@ -165,10 +212,16 @@ impl Lower<'_> {
         let stored = self.e.reg(stored, word);
         let list = [Operand::Reg(old), place, Operand::Reg(current), Operand::Reg(stored)];
         self.e.push(Instruction::new(Opcode::Atom, modifiers, list), 1, true);
-        let changed = self.e.compare(Word::Ne, if wide { Type::S64 } else { Type::S32 }, Val::Reg(old), now);
+        let changed =
+            self.e.compare(Word::Ne, if wide { Type::S64 } else { Type::S32 }, Val::Reg(old), now);
         self.e.assign(current, Val::Reg(old));
         let predicate = self.e.reg(changed, Type::Pred);
-        self.e.effect_if(Some(Guard { predicate, negated: false }), Opcode::Bra, &[], [Operand::Label(top)]);
+        self.e.effect_if(
+            Some(Guard { predicate, negated: false }),
+            Opcode::Bra,
+            &[],
+            [Operand::Label(top)],
+        );
         self.e.leave();
         self.e.rehome(current, outer);
         self.e.place_label(end);
@@ -183,7 +236,13 @@ impl Lower<'_> {
             Dtype::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[word]),
             Dtype::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::F64, &[word]),
             Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => word,
-            Dtype::Bool | Dtype::I8 | Dtype::U8 | Dtype::I16 | Dtype::U16 | Dtype::F16 | Dtype::Bf16 => {
+            Dtype::Bool
+            | Dtype::I8
+            | Dtype::U8
+            | Dtype::I16
+            | Dtype::U16
+            | Dtype::F16
+            | Dtype::Bf16 => {
                 let shifted = self.e.pure(Opcode::Shr, mods![Type::U32], Type::B32, &[word, shift]);
                 match dtype {
                     Dtype::F16 | Dtype::Bf16 => self.e.unpack(shifted)[0],
@@ -203,7 +262,13 @@ impl Lower<'_> {
             Dtype::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::B32, &[new]),
             Dtype::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::B64, &[new]),
             Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => new,
-            Dtype::Bool | Dtype::I8 | Dtype::U8 | Dtype::I16 | Dtype::U16 | Dtype::F16 | Dtype::Bf16 => {
+            Dtype::Bool
+            | Dtype::I8
+            | Dtype::U8
+            | Dtype::I16
+            | Dtype::U16
+            | Dtype::F16
+            | Dtype::Bf16 => {
                 let bits = match dtype {
                     Dtype::F16 | Dtype::Bf16 => self.e.pack(new, Val::Int(0)),
                     Dtype::Bool => self.e.select(Type::U32, new, Val::Int(1), Val::Int(0)),
@@ -245,6 +310,12 @@ fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word,
         Atomic::Exchange if bits != Type::Pred => Some((Word::Exch, bits)),
         // Floats compare by value, so −0 matches 0: the loop compares them.
         Atomic::CompareExchange if integer => Some((Word::Cas, bits)),
-        Atomic::Max | Atomic::Min | Atomic::And | Atomic::Or | Atomic::Xor | Atomic::Exchange | Atomic::CompareExchange => None,
+        Atomic::Max
+        | Atomic::Min
+        | Atomic::And
+        | Atomic::Or
+        | Atomic::Xor
+        | Atomic::Exchange
+        | Atomic::CompareExchange => None,
     }
 }

@@ -82,14 +82,20 @@ impl Emitter {
                 let odd = self.int_to_odd_f32(source, value);
                 self.f32_to_half(to, odd)
             }
-            _ => self.pure(Opcode::Cvt, mods![Word::Rn, arithmetic(to), source], register(arithmetic(to)), &[value]),
+            _ => self.pure(
+                Opcode::Cvt,
+                mods![Word::Rn, arithmetic(to), source],
+                register(arithmetic(to)),
+                &[value],
+            ),
         }
     }
 
     /// An integer as an `f32` whose last bit says that something was cut off, so that rounding it again is exact.
     fn int_to_odd_f32(&mut self, source: Type, value: Val) -> Val {
         let cut = self.pure(Opcode::Cvt, mods![Word::Rz, Type::F32, source], Type::F32, &[value]);
-        let back = self.pure(Opcode::Cvt, mods![Word::Rzi, source, Type::F32], register(source), &[cut]);
+        let back =
+            self.pure(Opcode::Cvt, mods![Word::Rzi, source, Type::F32], register(source), &[cut]);
         let inexact = self.compare(Word::Ne, source, back, value);
         self.make_odd(cut, inexact)
     }
@@ -121,7 +127,8 @@ impl Emitter {
                     return converted;
                 }
                 // With 64 bits on either side the instruction does not give 0 for a NaN.
-                let number = self.pure(Opcode::Setp, mods![Word::Num, source], Type::Pred, &[value, value]);
+                let number =
+                    self.pure(Opcode::Setp, mods![Word::Num, source], Type::Pred, &[value, value]);
                 return self.select(target, number, converted, Val::Int(0));
             }
         };
@@ -137,10 +144,16 @@ impl Emitter {
     fn float_to_float(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {
         match (from, to) {
             (Dtype::F64, Dtype::Bf16) => {
-                let cut = self.pure(Opcode::Cvt, mods![Word::Rz, Type::F32, Type::F64], Type::F32, &[value]);
+                let cut = self.pure(
+                    Opcode::Cvt,
+                    mods![Word::Rz, Type::F32, Type::F64],
+                    Type::F32,
+                    &[value],
+                );
                 let back = self.pure(Opcode::Cvt, mods![Type::F64, Type::F32], Type::F64, &[cut]);
                 // An ordered comparison: a NaN must keep its bits.
-                let inexact = self.pure(Opcode::Setp, mods![Word::Ne, Type::F64], Type::Pred, &[back, value]);
+                let inexact =
+                    self.pure(Opcode::Setp, mods![Word::Ne, Type::F64], Type::Pred, &[back, value]);
                 let odd = self.make_odd(cut, inexact);
                 self.f32_to_half(to, odd)
             }
@@ -152,10 +165,17 @@ impl Emitter {
                 let wide = self.half_to_f32(from, value);
                 if to == Dtype::F32 { wide } else { self.f32_to_half(to, wide) }
             }
-            (_, Dtype::F64) => self.pure(Opcode::Cvt, mods![Type::F64, Type::F32], Type::F64, &[value]),
+            (_, Dtype::F64) => {
+                self.pure(Opcode::Cvt, mods![Type::F64, Type::F32], Type::F64, &[value])
+            }
             _ => {
                 let ty = arithmetic(to);
-                self.pure(Opcode::Cvt, mods![Word::Rn, ty, arithmetic(from)], register(ty), &[value])
+                self.pure(
+                    Opcode::Cvt,
+                    mods![Word::Rn, ty, arithmetic(from)],
+                    register(ty),
+                    &[value],
+                )
             }
         }
     }

@@ -60,7 +60,12 @@ impl Lower<'_> {
 
     fn jump_if(&mut self, predicate: Val, negated: bool, label: Label) {
         let predicate = self.e.reg(predicate, Type::Pred);
-        self.e.effect_if(Some(Guard { predicate, negated }), Opcode::Bra, &[], [Operand::Label(label)]);
+        self.e.effect_if(
+            Some(Guard { predicate, negated }),
+            Opcode::Bra,
+            &[],
+            [Operand::Label(label)],
+        );
     }
 
     /// New registers for a value of this type, in `frame`.
@@ -74,8 +79,11 @@ impl Lower<'_> {
                 let mut registers: Vec<Val> = Vec::new();
                 for index in 0..count {
                     let first = index & !repeated;
-                    let register =
-                        if first == index { Val::Reg(self.e.fresh_in(held(*elem), frame)) } else { registers[first as usize] };
+                    let register = if first == index {
+                        Val::Reg(self.e.fresh_in(held(*elem), frame))
+                    } else {
+                        registers[first as usize]
+                    };
                     registers.push(register);
                 }
                 Data::Tile(registers)
@@ -132,7 +140,13 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn branch(&mut self, condition: Value, then: &Region, otherwise: &Region, results: &[Value]) -> Flow {
+    pub(super) fn branch(
+        &mut self,
+        condition: Value,
+        then: &Region,
+        otherwise: &Region,
+        results: &[Value],
+    ) -> Flow {
         match self.scalar(condition) {
             Val::Int(known) => {
                 let taken = if known == 0 { otherwise } else { then };
@@ -140,16 +154,19 @@ impl Lower<'_> {
                     return Flow::Ends;
                 }
                 if let Terminator::Yield(values) = &taken.end {
-                    let data: Vec<Data> = values.iter().map(|&value| self.values[value].clone()).collect();
+                    let data: Vec<Data> =
+                        values.iter().map(|&value| self.values[value].clone()).collect();
                     self.bind(results, &data);
                 }
                 Flow::Continues
             }
             condition => {
                 let outer = self.e.current();
-                let slots: Vec<Data> = results.iter().map(|&result| self.slots(result, outer)).collect();
+                let slots: Vec<Data> =
+                    results.iter().map(|&result| self.slots(result, outer)).collect();
                 let (other, join) = (self.e.label(), self.e.label());
-                let empty = otherwise.stmts.is_empty() && otherwise.end == Terminator::Yield(Vec::new());
+                let empty =
+                    otherwise.stmts.is_empty() && otherwise.end == Terminator::Yield(Vec::new());
                 self.jump_if(condition, true, if empty { join } else { other });
                 let dirty = self.plan.dirty;
                 let first = self.side(then, &slots);
@@ -167,14 +184,21 @@ impl Lower<'_> {
                     self.e.place_label(join);
                 }
                 self.bind(results, &slots);
-                if first == Flow::Ends && second == Flow::Ends { Flow::Ends } else { Flow::Continues }
+                if first == Flow::Ends && second == Flow::Ends {
+                    Flow::Ends
+                } else {
+                    Flow::Continues
+                }
             }
         }
     }
 
     fn side(&mut self, region: &Region, slots: &[Data]) -> Flow {
         self.e.enter(FrameKind::Branch);
+        let claimed = self.plan.claimed;
         let flow = self.region(region);
+        // What this side made free may be in use still where it did not run.
+        self.plan.claimed = claimed;
         if let (Flow::Continues, Terminator::Yield(values)) = (flow, &region.end) {
             self.copy(slots, values);
         }
@@ -184,7 +208,10 @@ impl Lower<'_> {
 
     /// Runs the body of a loop; its own last `Continue` falls through.
     fn turn(&mut self, body: &Region) -> Flow {
-        if self.statements(body) == Flow::Ends {
+        let claimed = self.plan.claimed;
+        let flow = self.statements(body);
+        self.plan.claimed = claimed;
+        if flow == Flow::Ends {
             return Flow::Ends;
         }
         if let Terminator::Continue(0, values) = &body.end {
@@ -195,7 +222,13 @@ impl Lower<'_> {
         self.end(&body.end)
     }
 
-    pub(super) fn counted(&mut self, range: [Value; 3], inits: &[Value], body: &Region, results: &[Value]) -> Flow {
+    pub(super) fn counted(
+        &mut self,
+        range: [Value; 3],
+        inits: &[Value],
+        body: &Region,
+        results: &[Value],
+    ) -> Flow {
         let [from, to, step] = range.map(|value| self.scalar(value));
         let ty = match self.elem(range[0]) {
             ir::Elem::Number(dtype) => super::scalar::arithmetic(dtype),
@@ -221,7 +254,14 @@ impl Lower<'_> {
         self.e.place_label(top);
         self.values.insert(body.args[0], Data::Scalar(Val::Reg(counter)));
         self.bind(&body.args[1..], &carried);
-        self.loops.push(LoopFrame { again, end, carried: carried.clone(), results: carried.clone(), continued: false, broken: false });
+        self.loops.push(LoopFrame {
+            again,
+            end,
+            carried: carried.clone(),
+            results: carried.clone(),
+            continued: false,
+            broken: false,
+        });
         self.plan.dirty = true;
         let flow = self.turn(body);
         self.plan.dirty = true;
@@ -249,7 +289,9 @@ impl Lower<'_> {
     /// Whether a counted loop has a turn at `at`.
     fn goes_on(&mut self, ty: Type, at: Val, to: Val, step: Val) -> Val {
         match step {
-            Val::Int(step) if step >= 0 || !matches!(ty, Type::S32 | Type::S64) => self.e.compare(Word::Lt, ty, at, to),
+            Val::Int(step) if step >= 0 || !matches!(ty, Type::S32 | Type::S64) => {
+                self.e.compare(Word::Lt, ty, at, to)
+            }
             Val::Int(_) => self.e.compare(Word::Gt, ty, at, to),
             step => {
                 let up = self.e.compare(Word::Ge, ty, step, Val::Int(0));
@@ -270,7 +312,14 @@ impl Lower<'_> {
         self.rehome(&carried, frame);
         self.e.place_label(top);
         self.bind(&body.args, &carried);
-        self.loops.push(LoopFrame { again: top, end, carried, results: slots.clone(), continued: false, broken: false });
+        self.loops.push(LoopFrame {
+            again: top,
+            end,
+            carried,
+            results: slots.clone(),
+            continued: false,
+            broken: false,
+        });
         self.plan.dirty = true;
         if self.turn(body) == Flow::Continues {
             self.jump(top);

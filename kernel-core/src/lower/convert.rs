@@ -16,7 +16,13 @@ const MOST_SHUFFLES: usize = 16;
 
 impl Lower<'_> {
     /// The elements of `values`, held in layout `from`, in layout `to`.
-    pub(super) fn convert(&mut self, elem: Elem, values: &[Val], from: &Layout, to: &Layout) -> Vec<Val> {
+    pub(super) fn convert(
+        &mut self,
+        elem: Elem,
+        values: &[Val],
+        from: &Layout,
+        to: &Layout,
+    ) -> Vec<Val> {
         if let Some(&first) = values.first()
             && !matches!(first, Val::Reg(_))
             && values.iter().all(|&value| value == first)
@@ -25,24 +31,35 @@ impl Lower<'_> {
         }
         match Conversion::between(from, to) {
             Conversion::Trivial => values.to_vec(),
-            Conversion::Registers(sources) => sources.iter().map(|&source| values[source as usize]).collect(),
+            Conversion::Registers(sources) => {
+                sources.iter().map(|&source| values[source as usize]).collect()
+            }
             Conversion::Shuffle(positions) => match Shuffles::plan(&positions, elem) {
                 Some(plan) => self.shuffled(elem, values, &plan),
                 None => self.through_shared(elem, values, from, to),
             },
             Conversion::SharedMemory => self.through_shared(elem, values, from, to),
-            Conversion::ClusterSharedMemory => unreachable!("check::target rejects tiles over several blocks"),
+            Conversion::ClusterSharedMemory => {
+                unreachable!("check::target rejects tiles over several blocks")
+            }
         }
     }
 
-    fn through_shared(&mut self, elem: Elem, values: &[Val], from: &Layout, to: &Layout) -> Vec<Val> {
+    fn through_shared(
+        &mut self,
+        elem: Elem,
+        values: &[Val],
+        from: &Layout,
+        to: &Layout,
+    ) -> Vec<Val> {
         let size = bytes(elem);
         let exchange = Exchange::between(from, to, size);
         let scratch = self.scratch(exchange.shared.in_size(Dim::Offset) * size);
         let one = self.e.first_of(repeated_threads(from, self.kernel.warps));
         let map = offsets(from, &exchange.shared, size);
         for access in accesses(from, &exchange.shared, exchange.write_vector) {
-            let vector: Vec<Val> = access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
+            let vector: Vec<Val> =
+                access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
             let address = self.scratch_address(scratch, &map, access.offset * size);
             self.e.store(Space::Shared, elem, &vector, address, one);
         }
@@ -51,7 +68,8 @@ impl Lower<'_> {
         let mut result = vec![Val::Int(0); to.in_size(Dim::Register) as usize];
         for access in accesses(to, &exchange.shared, exchange.read_vector) {
             let address = self.scratch_address(scratch, &map, access.offset * size);
-            let loaded = self.e.load(Space::Shared, elem, exchange.read_vector, address, Val::Int(1), None);
+            let loaded =
+                self.e.load(Space::Shared, elem, exchange.read_vector, address, Val::Int(1), None);
             for (slot, value) in access.registers.iter().zip(loaded) {
                 for &register in slot {
                     result[register as usize] = value;
@@ -63,7 +81,12 @@ impl Lower<'_> {
     }
 
     /// The address `scratch + (map(thread) ^ offset)`, in bytes.
-    pub(super) fn scratch_address(&mut self, scratch: u32, map: &ThreadMap, offset: u32) -> Operand {
+    pub(super) fn scratch_address(
+        &mut self,
+        scratch: u32,
+        map: &ThreadMap,
+        offset: u32,
+    ) -> Operand {
         let base = self.shared_base();
         let position = self.e.placed(super::Place::Outermost, |e| {
             let position = e.position(map, offset);
@@ -71,14 +94,6 @@ impl Lower<'_> {
             (value, position.constant)
         });
         self.e.at(position.0, i64::from(position.1) + i64::from(scratch))
-    }
-
-    /// Scratch of `bytes` bytes that no thread reads any more.
-    pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
-        if self.plan.dirty {
-            self.barrier();
-        }
-        self.plan.scratch(bytes)
     }
 
     fn shuffled(&mut self, elem: Elem, values: &[Val], plan: &Shuffles) -> Vec<Val> {
@@ -92,7 +107,8 @@ impl Lower<'_> {
                 let moved: Vec<Val> = if plan.is_local(constant) {
                     chunk.iter().map(|&source| values[source as usize]).collect()
                 } else {
-                    let chunk: Vec<Val> = chunk.iter().map(|&source| values[source as usize]).collect();
+                    let chunk: Vec<Val> =
+                        chunk.iter().map(|&source| values[source as usize]).collect();
                     self.e.fetch(elem, &chunk, lane)
                 };
                 for (&source, value) in chunk.iter().zip(moved) {
@@ -100,12 +116,25 @@ impl Lower<'_> {
                 }
             }
         }
-        plan.results.iter().map(|&(constant, source)| self.chosen(elem, plan, &fetched, constant, source)).collect()
+        plan.results
+            .iter()
+            .map(|&(constant, source)| self.chosen(elem, plan, &fetched, constant, source))
+            .collect()
     }
 
     /// The value of a result register: which source it has may depend on the lane.
-    fn chosen(&mut self, elem: Elem, plan: &Shuffles, fetched: &BTreeMap<(u32, u32), Val>, constant: u32, source: u32) -> Val {
-        let mut choices: Vec<(u32, Val)> = plan.variants().map(|variant| (variant, fetched[&(constant, source ^ variant)])).collect();
+    fn chosen(
+        &mut self,
+        elem: Elem,
+        plan: &Shuffles,
+        fetched: &BTreeMap<(u32, u32), Val>,
+        constant: u32,
+        source: u32,
+    ) -> Val {
+        let mut choices: Vec<(u32, Val)> = plan
+            .variants()
+            .map(|variant| (variant, fetched[&(constant, source ^ variant)]))
+            .collect();
         // The choice is made bit by bit: the thread's part of the source register selects.
         let part = self.e.thread_map(&plan.registers);
         let ty = match elem {
@@ -117,11 +146,15 @@ impl Lower<'_> {
             let bit = 1 << (31 - bit.leading_zeros());
             let set = self.e.and(Type::U32, part, Val::Int(i64::from(bit)));
             let set = self.e.compare(Word::Ne, Type::S32, set, Val::Int(0));
-            let (ones, zeros): (Vec<_>, Vec<_>) = choices.iter().partition(|(variant, _)| variant & bit != 0);
+            let (ones, zeros): (Vec<_>, Vec<_>) =
+                choices.iter().partition(|(variant, _)| variant & bit != 0);
             choices = zeros
                 .into_iter()
                 .map(|(variant, zero)| {
-                    let one = ones.iter().find(|(other, _)| plan.same_below(variant, *other, bit)).map_or(zero, |(_, one)| *one);
+                    let one = ones
+                        .iter()
+                        .find(|(other, _)| plan.same_below(variant, *other, bit))
+                        .map_or(zero, |(_, one)| *one);
                     (variant, self.e.select(ty, set, one, zero))
                 })
                 .collect();
@@ -132,7 +165,8 @@ impl Lower<'_> {
 
 /// The byte offset of each thread's part of a tile in shared memory.
 pub(super) fn offsets(registers: &Layout, shared: &Layout, size: u32) -> ThreadMap {
-    let positions = registers.invert_and_compose(shared).expect("shared memory holds every element");
+    let positions =
+        registers.invert_and_compose(shared).expect("shared memory holds every element");
     ThreadMap::of(&positions, 0, size)
 }
 
@@ -154,20 +188,28 @@ struct Shuffles {
 impl Shuffles {
     /// The shuffles, unless they are many.
     fn plan(positions: &Layout, elem: Elem) -> Option<Shuffles> {
-        let out = |dim| positions.out_dims().position(|other| other == dim).expect("positions name registers and lanes");
+        let out = |dim| {
+            positions
+                .out_dims()
+                .position(|other| other == dim)
+                .expect("positions name registers and lanes")
+        };
         let (register, lane) = (out(Dim::Register), out(Dim::Lane));
-        let lane_bases = positions.bases(Dim::Lane);
-        let lanes: Vec<u32> = lane_bases.iter().map(|basis| basis[lane]).collect();
-        let choices: Vec<u32> = lane_bases.iter().map(|basis| basis[register]).collect();
-        let mut parts = vec![0];
+        // Where the source repeats its elements over warps, the place may depend on the warp too.
+        let part = |out: usize| -> Vec<u32> { [Dim::Lane, Dim::Warp].into_iter().flat_map(|dim| positions.bases(dim)).map(|basis| basis[out]).collect() };
+        let (lanes, choices) = (part(lane), part(register));
+        let mut parts = vec![0u32];
         for &choice in choices.iter().filter(|&&choice| choice != 0) {
             if !parts.contains(&choice) {
                 parts.extend(parts.clone().iter().map(|part| part ^ choice));
             }
         }
         // One bit for each choice keeps the selection simple.
-        let simple = parts.iter().all(|part| parts.len() == 1 << choices.iter().fold(0, |mask, choice| mask | choice).count_ones() || *part == 0);
-        let own_lane = (0..).zip(&lanes).all(|(bit, &basis)| basis == 1 << bit);
+        let simple = parts.iter().all(|part| {
+            parts.len() == 1 << choices.iter().fold(0, |mask, choice| mask | choice).count_ones()
+                || *part == 0
+        });
+        let own_lane = (0..).zip(&lanes).all(|(bit, &basis)| basis == if bit < 5 { 1 << bit } else { 0 });
         let mut results = Vec::new();
         let mut fetches: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for index in 0..positions.in_size(Dim::Register) {
@@ -181,7 +223,11 @@ impl Shuffles {
                 }
             }
         }
-        let remote: usize = fetches.iter().filter(|(constant, _)| !own_lane || **constant != 0).map(|(_, sources)| sources.len()).sum();
+        let remote: usize = fetches
+            .iter()
+            .filter(|(constant, _)| !own_lane || **constant != 0)
+            .map(|(_, sources)| sources.len())
+            .sum();
         let words = match bytes(elem) {
             8 => remote * 2,
             2 => remote.div_ceil(2),
@@ -240,13 +286,28 @@ impl Emitter {
                 let source = self.reg(values[0], ty);
                 let (low, high) = (self.fresh(Type::B32), self.fresh(Type::B32));
                 let halves = Operand::Vector(vec![Operand::Reg(low), Operand::Reg(high)]);
-                self.push(Instruction::new(Opcode::Mov, mods![Type::B64], [halves, Operand::Reg(source)]), 1, false);
-                let moved = [low, high].map(|half| self.shuffle(Val::Reg(half), mode, lane, Type::B32).operand());
+                self.push(
+                    Instruction::new(Opcode::Mov, mods![Type::B64], [halves, Operand::Reg(source)]),
+                    1,
+                    false,
+                );
+                let moved = [low, high]
+                    .map(|half| self.shuffle(Val::Reg(half), mode, lane, Type::B32).operand());
                 let result = self.fresh(ty);
-                self.push(Instruction::new(Opcode::Mov, mods![Type::B64], [Operand::Reg(result), Operand::Vector(moved.to_vec())]), 1, false);
+                self.push(
+                    Instruction::new(
+                        Opcode::Mov,
+                        mods![Type::B64],
+                        [Operand::Reg(result), Operand::Vector(moved.to_vec())],
+                    ),
+                    1,
+                    false,
+                );
                 vec![Val::Reg(result)]
             }
-            Elem::Number(Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 | Dtype::U32) => {
+            Elem::Number(
+                Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 | Dtype::U32,
+            ) => {
                 vec![self.shuffle(values[0], mode, lane, Type::B32)]
             }
         }
@@ -256,8 +317,18 @@ impl Emitter {
     fn shuffle(&mut self, value: Val, mode: Word, lane: Val, ty: Type) -> Val {
         let source = self.reg(value, ty);
         let result = self.fresh(ty);
-        let operands = [Operand::Reg(result), Operand::Reg(source), lane.operand(), Operand::Int(31), Operand::Int(0xffff_ffff)];
-        self.push(Instruction::new(Opcode::Shfl, mods![Word::Sync, mode, Type::B32], operands), 1, false);
+        let operands = [
+            Operand::Reg(result),
+            Operand::Reg(source),
+            lane.operand(),
+            Operand::Int(31),
+            Operand::Int(0xffff_ffff),
+        ];
+        self.push(
+            Instruction::new(Opcode::Shfl, mods![Word::Sync, mode, Type::B32], operands),
+            1,
+            false,
+        );
         Val::Reg(result)
     }
 }

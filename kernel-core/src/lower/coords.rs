@@ -35,7 +35,11 @@ impl ThreadMap {
 /// The constant that a register index contributes to coordinate `out`.
 pub(super) fn register_part(layout: &Layout, register: u32, out: usize) -> u32 {
     let bases = layout.bases(Dim::Register);
-    bases.iter().enumerate().filter(|(bit, _)| register >> bit & 1 == 1).fold(0, |sum, (_, basis)| sum ^ basis[out])
+    bases
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| register >> bit & 1 == 1)
+        .fold(0, |sum, (_, basis)| sum ^ basis[out])
 }
 
 /// A coordinate or an offset: a value and a constant to add to it.
@@ -68,8 +72,7 @@ impl Emitter {
             }
         }
         moves.sort_unstable();
-        let bits = map.bases.len();
-        let all = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
+        let all = self.threads - 1;
         let mut sum = Val::Int(0);
         let mut set = 0u32;
         for (distance, mask) in moves {
@@ -85,10 +88,18 @@ impl Emitter {
                 (part, mask >> by)
             } else {
                 let by = distance.unsigned_abs();
-                let masked = if mask == all { thread } else { self.and(Type::U32, thread, Val::Int(i64::from(mask))) };
+                let masked = if mask == all {
+                    thread
+                } else {
+                    self.and(Type::U32, thread, Val::Int(i64::from(mask)))
+                };
                 (self.shl(Type::U32, masked, by), mask << by)
             };
-            sum = if set & reach == 0 { self.or(Type::U32, sum, part) } else { self.xor(Type::U32, sum, part) };
+            sum = if set & reach == 0 {
+                self.or(Type::U32, sum, part)
+            } else {
+                self.xor(Type::U32, sum, part)
+            };
             set |= reach;
         }
         sum
@@ -100,7 +111,8 @@ impl Emitter {
     pub(super) fn position(&mut self, map: &ThreadMap, constant: u32) -> Position {
         let value = self.thread_map(map);
         let mask = map.mask();
-        let value = self.xor(Type::U32, value, Val::Int(i64::from((constant & mask).cast_signed())));
+        let value =
+            self.xor(Type::U32, value, Val::Int(i64::from((constant & mask).cast_signed())));
         Position { value, constant: constant & !mask }
     }
 
@@ -121,6 +133,7 @@ pub(super) fn repeated_threads(layout: &Layout, warps: u32) -> u32 {
     let missing = |bits: usize, all: u32| ((1u32 << all) - 1) & !((1u32 << bits) - 1);
     let lanes = lanes | missing(layout.bases(Dim::Lane).len(), 5);
     let warp_bits = warps.trailing_zeros();
-    let warp_mask = layout.free_variable_mask(Dim::Warp) | missing(layout.bases(Dim::Warp).len(), warp_bits);
+    let warp_mask =
+        layout.free_variable_mask(Dim::Warp) | missing(layout.bases(Dim::Warp).len(), warp_bits);
     lanes | warp_mask << 5
 }

@@ -26,14 +26,18 @@ fn chunks(shape: &[u32], axis: usize, vector: u32, warps: u32) -> Layout {
             basis
         })
     });
-    let mut registers: Vec<Vec<u32>> = bases.by_ref().take(vector.trailing_zeros() as usize).collect();
+    let mut registers: Vec<Vec<u32>> =
+        bases.by_ref().take(vector.trailing_zeros() as usize).collect();
     // Threads for which nothing is left repeat others.
-    let mut take = |count: u32| -> Vec<Vec<u32>> { (0..count).map(|_| bases.next().unwrap_or_else(|| vec![0; rank])).collect() };
+    let mut take = |count: u32| -> Vec<Vec<u32>> {
+        (0..count).map(|_| bases.next().unwrap_or_else(|| vec![0; rank])).collect()
+    };
     let lanes = take(5);
     let warps = take(warps.trailing_zeros());
     registers.extend(bases);
     let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
-    Layout::new(vec![(Dim::Register, registers), (Dim::Lane, lanes), (Dim::Warp, warps)], outs).expect("bases lie within the shape")
+    Layout::new(vec![(Dim::Register, registers), (Dim::Lane, lanes), (Dim::Warp, warps)], outs)
+        .expect("bases lie within the shape")
 }
 
 impl Lower<'_> {
@@ -50,7 +54,10 @@ impl Lower<'_> {
         let (layout, InTile { registers, shared }) = loop {
             let layout = chunks(&shape, axis, vector, warps);
             let meeting = self.in_tile(window, &layout);
-            if vector == 1 || (max_vector(&meeting.registers, &meeting.shared) >= vector && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize) {
+            if vector == 1
+                || (max_vector(&meeting.registers, &meeting.shared) >= vector
+                    && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize)
+            {
                 break (layout, meeting);
             }
             vector /= 2;
@@ -87,7 +94,12 @@ impl Lower<'_> {
                 operands.push(copied.operand());
             }
             let guard = self.e.guard(one);
-            self.e.effect_if(guard, Opcode::Cp, mods![Word::Async, cache, Space::Shared, Space::Global], operands);
+            self.e.effect_if(
+                guard,
+                Opcode::Cp,
+                mods![Word::Async, cache, Space::Shared, Space::Global],
+                operands,
+            );
         }
     }
 
@@ -98,7 +110,11 @@ impl Lower<'_> {
 
     /// Waits until at most `groups` groups are pending.
     pub(super) fn copy_wait(&mut self, groups: u32) {
-        self.e.effect(Opcode::Cp, mods![Word::Async, Word::WaitGroup], [Operand::Int(i128::from(groups))]);
+        self.e.effect(
+            Opcode::Cp,
+            mods![Word::Async, Word::WaitGroup],
+            [Operand::Int(i128::from(groups))],
+        );
     }
 
     /// Waits for all copies.

@@ -10,7 +10,8 @@ use crate::ir::{Dtype, Unary};
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// π/2 as three terms; the first two have zeros at the end, so that products with small integers are exact.
-const HALF_PI: [f64; 3] = [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];
+const HALF_PI: [f64; 3] =
+    [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];
 
 fn f64_const(value: f64) -> Val {
     Val::F64(value.to_bits())
@@ -91,7 +92,12 @@ impl Emitter {
     /// `(e^x − 1) / x` for small `x`.
     fn exp_series(&mut self, x: Val) -> Val {
         let mut factorial = 1.0;
-        let mut coefficients: Vec<f64> = (1..=14).map(|n| { factorial *= f64::from(n); 1.0 / factorial }).collect();
+        let mut coefficients: Vec<f64> = (1..=14)
+            .map(|n| {
+                factorial *= f64::from(n);
+                1.0 / factorial
+            })
+            .collect();
         coefficients.reverse();
         self.polynomial(coefficients, x)
     }
@@ -100,7 +106,8 @@ impl Emitter {
     fn scaled_exp(&mut self, argument: Val, reduced: Val, whole: Val, limit: f64) -> Val {
         let series = self.exp_series(reduced);
         let power = self.double(Opcode::Fma, &[series, reduced, f64_const(1.0)]);
-        let exponent = self.pure(Opcode::Cvt, mods![Word::Rzi, Type::S32, Type::F64], Type::B32, &[whole]);
+        let exponent =
+            self.pure(Opcode::Cvt, mods![Word::Rzi, Type::S32, Type::F64], Type::B32, &[whole]);
         let half = self.shr(Type::S32, exponent, 1);
         let rest = self.sub(Type::S32, exponent, half);
         let result = [half, rest].into_iter().fold(power, |value, exponent| {
@@ -115,7 +122,8 @@ impl Emitter {
     }
 
     fn keep_nan(&mut self, argument: Val, result: Val) -> Val {
-        let number = self.pure(Opcode::Setp, mods![Word::Num, Type::F64], Type::Pred, &[argument, argument]);
+        let number =
+            self.pure(Opcode::Setp, mods![Word::Num, Type::F64], Type::Pred, &[argument, argument]);
         self.select_f64(number, result, argument)
     }
 
@@ -144,12 +152,14 @@ impl Emitter {
         let fraction = self.and(Type::S64, bits, Val::Int((1 << 52) - 1));
         let bits = self.or(Type::S64, fraction, Val::Int(1023 << 52));
         let mantissa = self.pure(Opcode::Mov, mods![Type::B64], Type::F64, &[bits]);
-        let large = self.compare_float(Word::Gt, Type::F64, mantissa, f64_const(std::f64::consts::SQRT_2));
+        let large =
+            self.compare_float(Word::Gt, Type::F64, mantissa, f64_const(std::f64::consts::SQRT_2));
         let halved = self.double(Opcode::Mul, &[mantissa, f64_const(0.5)]);
         let mantissa = self.select_f64(large, halved, mantissa);
         let carry = self.select(Type::S32, large, Val::Int(1), Val::Int(0));
         let exponent = self.add(Type::S32, exponent, carry);
-        let exponent = self.pure(Opcode::Cvt, mods![Word::Rn, Type::F64, Type::S32], Type::F64, &[exponent]);
+        let exponent =
+            self.pure(Opcode::Cvt, mods![Word::Rn, Type::F64, Type::S32], Type::F64, &[exponent]);
         let above = self.double(Opcode::Sub, &[mantissa, f64_const(1.0)]);
         let below = self.double(Opcode::Add, &[mantissa, f64_const(1.0)]);
         let s = self.double(Opcode::Div, &[above, below]);
@@ -172,8 +182,11 @@ impl Emitter {
     fn sine_f64(&mut self, a: Val, quarter: i64) -> Val {
         let turns = self.double(Opcode::Mul, &[a, f64_const(std::f64::consts::FRAC_2_PI)]);
         let whole = self.round_f64(Word::Rni, turns);
-        let reduced = HALF_PI.into_iter().fold(a, |rest, part| self.double(Opcode::Fma, &[whole, f64_const(-part), rest]));
-        let count = self.pure(Opcode::Cvt, mods![Word::Rzi, Type::S64, Type::F64], Type::B64, &[whole]);
+        let reduced = HALF_PI
+            .into_iter()
+            .fold(a, |rest, part| self.double(Opcode::Fma, &[whole, f64_const(-part), rest]));
+        let count =
+            self.pure(Opcode::Cvt, mods![Word::Rzi, Type::S64, Type::F64], Type::B64, &[whole]);
         let count = self.narrow(count);
         let count = self.add(Type::S32, count, Val::Int(quarter));
         let square = self.double(Opcode::Mul, &[reduced, reduced]);
@@ -221,9 +234,16 @@ impl Emitter {
     pub(super) fn float_remainder(&mut self, dtype: Dtype, a: Val, b: Val) -> Val {
         if dtype == Dtype::F32 {
             // The remainder of two f32 values is one.
-            let [a, b] = [a, b].map(|value| self.pure(Opcode::Cvt, mods![Type::F64, Type::F32], Type::F64, &[value]));
+            let [a, b] = [a, b].map(|value| {
+                self.pure(Opcode::Cvt, mods![Type::F64, Type::F32], Type::F64, &[value])
+            });
             let exact = self.float_remainder(Dtype::F64, a, b);
-            return self.pure(Opcode::Cvt, mods![Word::Rn, Type::F32, Type::F64], Type::F32, &[exact]);
+            return self.pure(
+                Opcode::Cvt,
+                mods![Word::Rn, Type::F32, Type::F64],
+                Type::F32,
+                &[exact],
+            );
         }
         let divisor = self.unary_f64(Unary::Abs, b);
         let start = self.unary_f64(Unary::Abs, a);
@@ -254,7 +274,8 @@ impl Emitter {
             let scale = self.power_of_two(exponent);
             self.double(Opcode::Mul, &[value, scale])
         });
-        let quotient = self.pure(Opcode::Div, mods![Word::Rz, Type::F64], Type::F64, &[now, scaled]);
+        let quotient =
+            self.pure(Opcode::Div, mods![Word::Rz, Type::F64], Type::F64, &[now, scaled]);
         let whole = self.round_f64(Word::Rzi, quotient);
         let negated = self.negate_f64(whole);
         let next = self.double(Opcode::Fma, &[negated, scaled, now]);
@@ -268,7 +289,8 @@ impl Emitter {
         let valid = self.and(Type::Pred, positive, Val::Int(1));
         let finite = self.compare_float(Word::Lt, Type::F64, start, f64_const(f64::INFINITY));
         let valid = self.and(Type::Pred, valid, finite);
-        let number = self.pure(Opcode::Setp, mods![Word::Num, Type::F64], Type::Pred, &[start, divisor]);
+        let number =
+            self.pure(Opcode::Setp, mods![Word::Num, Type::F64], Type::Pred, &[start, divisor]);
         let valid = self.and(Type::Pred, valid, number);
         let signed = self.pure(Opcode::Copysign, mods![Type::F64], Type::F64, &[a, now]);
         self.select_f64(valid, signed, f64_const(f64::NAN))

@@ -25,7 +25,9 @@ impl Lower<'_> {
                 })
                 .collect()
         };
-        let Some(count) = registers else { return Data::Scalar(self.e.element(op, &elems, target, &at(0))) };
+        let Some(count) = registers else {
+            return Data::Scalar(self.e.element(op, &elems, target, &at(0)));
+        };
         let mut results = Vec::with_capacity(count);
         while results.len() < count {
             let index = results.len();
@@ -55,7 +57,9 @@ impl Emitter {
             Op::Binary(op) => self.binary(*op, elems[0], elems[1], args[0], args[1]),
             Op::Compare(op) => self.compare_elem(*op, elems[0], args[0], args[1]),
             Op::Select => match target {
-                Elem::Number(dtype) => self.select(super::scalar::arithmetic(dtype), args[0], args[1], args[2]),
+                Elem::Number(dtype) => {
+                    self.select(super::scalar::arithmetic(dtype), args[0], args[1], args[2])
+                }
                 Elem::Ptr(_) => self.select(Type::S64, args[0], args[1], args[2]),
             },
             Op::Fma => match target {
@@ -68,17 +72,28 @@ impl Emitter {
     }
 
     /// Two neighbouring elements at once, where one instruction does both.
-    fn pair(&mut self, op: &Op, elems: &[Elem], target: Elem, low: &[Val], high: &[Val]) -> Option<[Val; 2]> {
+    fn pair(
+        &mut self,
+        op: &Op,
+        elems: &[Elem],
+        target: Elem,
+        low: &[Val],
+        high: &[Val],
+    ) -> Option<[Val; 2]> {
         let Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)) = target else { return None };
         if let Op::Cast = op {
-            return (elems[0] == Elem::Number(Dtype::F32)).then(|| self.f32_to_halves(dtype, low[0], high[0]));
+            return (elems[0] == Elem::Number(Dtype::F32))
+                .then(|| self.f32_to_halves(dtype, low[0], high[0]));
         }
         let packed = if dtype == Dtype::F16 { Type::F16x2 } else { Type::Bf16x2 };
         let words = |this: &mut Self| -> Vec<Val> {
-            low.iter().zip(high).map(|(&low, &high)| {
-                let word = this.pack(low, high);
-                Val::Reg(this.reg(word, Type::B32))
-            }).collect()
+            low.iter()
+                .zip(high)
+                .map(|(&low, &high)| {
+                    let word = this.pack(low, high);
+                    Val::Reg(this.reg(word, Type::B32))
+                })
+                .collect()
         };
         // bfloat16 has only the fused form before sm_90; adding −0 and multiplying by 1 change nothing.
         let both = |half: i64| Val::Int(i64::from((half | half << 16) as i32));

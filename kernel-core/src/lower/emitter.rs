@@ -136,12 +136,15 @@ pub(super) struct Emitter {
     pub(super) loc: Loc,
     /// Where pure instructions go.
     pub(super) place: Place,
+    /// Threads in a block.
+    pub(super) threads: u32,
 }
 
 impl Emitter {
     /// An empty function with its entry frame open.
-    pub(super) fn new() -> Self {
-        let entry = Frame { kind: FrameKind::Entry, depth: 0, nodes: Vec::new(), values: BTreeMap::new() };
+    pub(super) fn new(threads: u32) -> Self {
+        let entry =
+            Frame { kind: FrameKind::Entry, depth: 0, nodes: Vec::new(), values: BTreeMap::new() };
         Emitter {
             registers: Vec::new(),
             frames: vec![entry],
@@ -150,6 +153,7 @@ impl Emitter {
             halves: BTreeMap::new(),
             loc: Loc::KERNEL,
             place: Place::Outermost,
+            threads,
         }
     }
 
@@ -161,7 +165,8 @@ impl Emitter {
     /// Opens a frame inside the current one.
     pub(super) fn enter(&mut self, kind: FrameKind) -> FrameId {
         let id = FrameId(self.frames.len());
-        let frame = Frame { kind, depth: self.open.len(), nodes: Vec::new(), values: BTreeMap::new() };
+        let frame =
+            Frame { kind, depth: self.open.len(), nodes: Vec::new(), values: BTreeMap::new() };
         self.frames.push(frame);
         self.open.push(id);
         id
@@ -251,7 +256,13 @@ impl Emitter {
     }
 
     /// A pure instruction with one result. Constants among the sources are written as immediates.
-    pub(super) fn pure(&mut self, opcode: Opcode, modifiers: &[Modifier], ty: Type, sources: &[Val]) -> Val {
+    pub(super) fn pure(
+        &mut self,
+        opcode: Opcode,
+        modifiers: &[Modifier],
+        ty: Type,
+        sources: &[Val],
+    ) -> Val {
         let key = (opcode, modifiers.to_vec(), sources.to_vec(), 0);
         if let Some(known) = self.find(&key) {
             return known;
@@ -266,14 +277,26 @@ impl Emitter {
     }
 
     /// A pure instruction whose operands are not all values: a special register, a parameter.
-    pub(super) fn pure_of(&mut self, opcode: Opcode, modifiers: &[Modifier], ty: Type, source: Operand, key: Val) -> Val {
+    pub(super) fn pure_of(
+        &mut self,
+        opcode: Opcode,
+        modifiers: &[Modifier],
+        ty: Type,
+        source: Operand,
+        key: Val,
+    ) -> Val {
         let key = (opcode, modifiers.to_vec(), vec![key], 1);
         if let Some(known) = self.find(&key) {
             return known;
         }
         let entry = self.open[0];
         let reg = self.fresh_in(ty, entry);
-        self.push_in(entry, Instruction::new(opcode, modifiers, [Operand::Reg(reg), source]), 1, false);
+        self.push_in(
+            entry,
+            Instruction::new(opcode, modifiers, [Operand::Reg(reg), source]),
+            1,
+            false,
+        );
         self.frames[entry.0].values.insert(key, Val::Reg(reg));
         Val::Reg(reg)
     }
@@ -290,7 +313,12 @@ impl Emitter {
     }
 
     /// An instruction without results that must stay.
-    pub(super) fn effect(&mut self, opcode: Opcode, modifiers: &[Modifier], operands: impl Into<Vec<Operand>>) {
+    pub(super) fn effect(
+        &mut self,
+        opcode: Opcode,
+        modifiers: &[Modifier],
+        operands: impl Into<Vec<Operand>>,
+    ) {
         self.push(Instruction::new(opcode, modifiers, operands), 0, true);
     }
 
@@ -313,7 +341,11 @@ impl Emitter {
             return;
         }
         let modifier = Modifier::from(self.ty(reg));
-        self.push(Instruction::new(Opcode::Mov, [modifier], [Operand::Reg(reg), value.operand()]), 1, false);
+        self.push(
+            Instruction::new(Opcode::Mov, [modifier], [Operand::Reg(reg), value.operand()]),
+            1,
+            false,
+        );
     }
 
     /// `value` in a register of type `ty`.
@@ -328,7 +360,9 @@ impl Emitter {
                 };
                 match self.pure(Opcode::Mov, &[Modifier::from(ty)], ty, &[value]) {
                     Val::Reg(reg) => reg,
-                    Val::Int(_) | Val::F32(_) | Val::F64(_) => unreachable!("a move leaves a register"),
+                    Val::Int(_) | Val::F32(_) | Val::F64(_) => {
+                        unreachable!("a move leaves a register")
+                    }
                 }
             }
         }
@@ -379,7 +413,12 @@ impl Emitter {
         let low = self.fresh_in(Type::B16, frame);
         let high = self.fresh_in(Type::B16, frame);
         let pair = Operand::Vector(vec![Operand::Reg(low), Operand::Reg(high)]);
-        self.push_in(frame, Instruction::new(Opcode::Mov, mods![Type::B32].to_vec(), [pair, Operand::Reg(word)]), 1, false);
+        self.push_in(
+            frame,
+            Instruction::new(Opcode::Mov, mods![Type::B32].to_vec(), [pair, Operand::Reg(word)]),
+            1,
+            false,
+        );
         self.frames[frame.0].values.insert(key.clone(), Val::Reg(low));
         key.3 = 3;
         self.frames[frame.0].values.insert(key, Val::Reg(high));
@@ -407,7 +446,16 @@ impl Emitter {
                 let frame = self.target(&sources);
                 let reg = self.fresh_in(Type::B32, frame);
                 let pair = Operand::Vector(sources.iter().map(|value| value.operand()).collect());
-                self.push_in(frame, Instruction::new(Opcode::Mov, mods![Type::B32].to_vec(), [Operand::Reg(reg), pair]), 1, false);
+                self.push_in(
+                    frame,
+                    Instruction::new(
+                        Opcode::Mov,
+                        mods![Type::B32].to_vec(),
+                        [Operand::Reg(reg), pair],
+                    ),
+                    1,
+                    false,
+                );
                 self.frames[frame.0].values.insert(key, Val::Reg(reg));
                 Val::Reg(reg)
             }
@@ -417,10 +465,12 @@ impl Emitter {
     /// The word whose halves these are.
     pub(super) fn parent(&self, low: Val, high: Val) -> Option<Reg> {
         match (low, high) {
-            (Val::Reg(low), Val::Reg(high)) => match (self.halves.get(&low), self.halves.get(&high)) {
-                (Some(&(a, 0)), Some(&(b, 1))) if a == b => Some(a),
-                _ => None,
-            },
+            (Val::Reg(low), Val::Reg(high)) => {
+                match (self.halves.get(&low), self.halves.get(&high)) {
+                    (Some(&(a, 0)), Some(&(b, 1))) if a == b => Some(a),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }

@@ -6,7 +6,9 @@
 
 use la_arena::ArenaMap;
 
-use crate::ir::{Binary, Compare, Const, Elem, Fact, Kernel, Op, Region, StmtKind, Terminator, Type, Value};
+use crate::ir::{
+    Binary, Compare, Const, Elem, Fact, Kernel, Op, Region, StmtKind, Terminator, Type, Value,
+};
 
 /// The divisor of zero: larger than any alignment that matters.
 const EVERYTHING: u64 = 1 << 40;
@@ -55,14 +57,19 @@ impl ValueFacts {
         ValueFacts {
             constant: if self.constant == other.constant { self.constant } else { None },
             divisor: self.divisor.min(other.divisor),
-            axes: self.axes.iter().zip(&other.axes).map(|(a, b)| {
-                let contiguity = a.contiguity.min(b.contiguity);
-                AxisFacts {
-                    contiguity,
-                    divisor: a.at(contiguity).min(b.at(contiguity)),
-                    constancy: a.constancy.min(b.constancy),
-                }
-            }).collect(),
+            axes: self
+                .axes
+                .iter()
+                .zip(&other.axes)
+                .map(|(a, b)| {
+                    let contiguity = a.contiguity.min(b.contiguity);
+                    AxisFacts {
+                        contiguity,
+                        divisor: a.at(contiguity).min(b.at(contiguity)),
+                        constancy: a.constancy.min(b.constancy),
+                    }
+                })
+                .collect(),
         }
     }
 }
@@ -92,8 +99,12 @@ pub(super) struct Facts<'a> {
 impl<'a> Facts<'a> {
     /// The facts of every value of a kernel.
     pub(super) fn of(kernel: &'a Kernel) -> Self {
-        let mut facts =
-            Facts { kernel, values: ArenaMap::new(), inductions: ArenaMap::new(), dims: ArenaMap::new() };
+        let mut facts = Facts {
+            kernel,
+            values: ArenaMap::new(),
+            inductions: ArenaMap::new(),
+            dims: ArenaMap::new(),
+        };
         facts.region(&kernel.body, &mut Vec::new());
         facts
     }
@@ -119,7 +130,9 @@ impl<'a> Facts<'a> {
     /// A stride that is known exactly.
     pub(super) fn stride(&self, param: u32, axis: u32) -> Option<i64> {
         self.kernel.facts.iter().find_map(|&fact| match fact {
-            Fact::StrideEquals { param: p, axis: a, value } if (p, a) == (param, axis) => Some(value),
+            Fact::StrideEquals { param: p, axis: a, value } if (p, a) == (param, axis) => {
+                Some(value)
+            }
             _ => None,
         })
     }
@@ -186,18 +199,24 @@ impl<'a> Facts<'a> {
                         .into_iter()
                         .filter_map(|branch| match &branch.end {
                             Terminator::Yield(values) => Some(values),
-                            Terminator::Return | Terminator::Continue(..) | Terminator::Break(..) => None,
+                            Terminator::Return
+                            | Terminator::Continue(..)
+                            | Terminator::Break(..) => None,
                         })
                         .collect();
                     for (index, &result) in results.iter().enumerate() {
-                        let met = yields.iter().map(|values| self.value(values[index])).reduce(|a, b| a.meet(&b));
+                        let met = yields
+                            .iter()
+                            .map(|values| self.value(values[index]))
+                            .reduce(|a, b| a.meet(&b));
                         let facts = met.unwrap_or_else(|| self.nothing(result));
                         self.values.insert(result, facts);
                     }
                 }
                 StmtKind::For { from, to, step, inits, body, .. } => {
                     let induction = body.args[0];
-                    self.inductions.insert(induction, Induction { from: *from, to: *to, step: *step });
+                    self.inductions
+                        .insert(induction, Induction { from: *from, to: *to, step: *step });
                     let divisor = self.divisor(*from).min(self.divisor(*step));
                     self.values.insert(induction, ValueFacts::scalar(divisor));
                     self.turns(inits, &body.args[1..], body, loops);
@@ -210,13 +229,20 @@ impl<'a> Facts<'a> {
             let facts: Vec<ValueFacts> = values.iter().map(|&value| self.value(value)).collect();
             let place = loops.len() - 1 - *depth as usize;
             for (slot, facts) in loops[place].iter_mut().zip(facts) {
-                *slot = Some(slot.as_ref().map_or_else(|| facts.clone(), |before| before.meet(&facts)));
+                *slot =
+                    Some(slot.as_ref().map_or_else(|| facts.clone(), |before| before.meet(&facts)));
             }
         }
     }
 
     /// Walks the body of a loop until what its arguments are assumed to be holds at every turn.
-    fn turns(&mut self, inits: &[Value], args: &[Value], body: &Region, loops: &mut Vec<Vec<Option<ValueFacts>>>) {
+    fn turns(
+        &mut self,
+        inits: &[Value],
+        args: &[Value],
+        body: &Region,
+        loops: &mut Vec<Vec<Option<ValueFacts>>>,
+    ) {
         let mut assumed: Vec<ValueFacts> = inits.iter().map(|&init| self.value(init)).collect();
         loop {
             for (&arg, facts) in args.iter().zip(&assumed) {
@@ -228,7 +254,9 @@ impl<'a> Facts<'a> {
             let met: Vec<ValueFacts> = assumed
                 .iter()
                 .zip(passed)
-                .map(|(assumed, passed)| passed.map_or_else(|| assumed.clone(), |passed| assumed.meet(&passed)))
+                .map(|(assumed, passed)| {
+                    passed.map_or_else(|| assumed.clone(), |passed| assumed.meet(&passed))
+                })
                 .collect();
             if met == assumed {
                 return;
@@ -265,26 +293,39 @@ impl<'a> Facts<'a> {
                 let scalar = arg(0);
                 let axes = shape
                     .iter()
-                    .map(|&extent| AxisFacts { contiguity: 1, divisor: scalar.divisor, constancy: u64::from(extent) })
+                    .map(|&extent| AxisFacts {
+                        contiguity: 1,
+                        divisor: scalar.divisor,
+                        constancy: u64::from(extent),
+                    })
                     .collect();
                 ValueFacts { axes, ..scalar }
             }
             Op::Broadcast => {
                 let source = arg(0);
                 let before = self.kernel.ty(args[0]).shape();
-                let axes = source.axes.iter().zip(before.iter().zip(shape)).map(|(axis, (&before, &after))| {
-                    if before == after {
-                        *axis
-                    } else {
-                        AxisFacts { contiguity: 1, divisor: axis.at(1), constancy: u64::from(after) }
-                    }
-                });
+                let axes = source.axes.iter().zip(before.iter().zip(shape)).map(
+                    |(axis, (&before, &after))| {
+                        if before == after {
+                            *axis
+                        } else {
+                            AxisFacts {
+                                contiguity: 1,
+                                divisor: axis.at(1),
+                                constancy: u64::from(after),
+                            }
+                        }
+                    },
+                );
                 ValueFacts { axes: axes.collect(), ..source }
             }
             Op::Expand(place) => {
                 let mut source = arg(0);
-                let divisor = source.axes.iter().map(|axis| axis.at(1)).min().unwrap_or(source.divisor);
-                source.axes.insert(*place as usize, AxisFacts { contiguity: 1, divisor, constancy: 1 });
+                let divisor =
+                    source.axes.iter().map(|axis| axis.at(1)).min().unwrap_or(source.divisor);
+                source
+                    .axes
+                    .insert(*place as usize, AxisFacts { contiguity: 1, divisor, constancy: 1 });
                 source
             }
             Op::Permute(order) => {
@@ -294,7 +335,12 @@ impl<'a> Facts<'a> {
             }
             Op::ToLayout(_) => arg(0),
             // Narrower types wrap inside a run.
-            Op::Cast if ty.elem().is_some_and(wide_integer) && self.kernel.ty(args[0]).elem().is_some_and(wide_integer) => arg(0),
+            Op::Cast
+                if ty.elem().is_some_and(wide_integer)
+                    && self.kernel.ty(args[0]).elem().is_some_and(wide_integer) =>
+            {
+                arg(0)
+            }
             Op::Binary(op) => self.binary(*op, args, ty),
             Op::Compare(op) => self.comparison(*op, &arg(0), &arg(1)),
             Op::Select => {
@@ -302,7 +348,11 @@ impl<'a> Facts<'a> {
                 let mut met = arg(1).meet(&arg(2));
                 for (axis, mask) in met.axes.iter_mut().zip(&mask.axes) {
                     let contiguity = axis.contiguity.min(mask.constancy);
-                    *axis = AxisFacts { contiguity, divisor: axis.at(contiguity), constancy: axis.constancy.min(mask.constancy) };
+                    *axis = AxisFacts {
+                        contiguity,
+                        divisor: axis.at(contiguity),
+                        constancy: axis.constancy.min(mask.constancy),
+                    };
                 }
                 met
             }
@@ -310,10 +360,15 @@ impl<'a> Facts<'a> {
                 // Equal operands give equal results.
                 let constancies = args.iter().map(|&arg| self.value(arg).axes);
                 let axes = constancies.reduce(|a, b| {
-                    a.iter().zip(&b).map(|(a, b)| AxisFacts { constancy: a.constancy.min(b.constancy), ..*a }).collect()
+                    a.iter()
+                        .zip(&b)
+                        .map(|(a, b)| AxisFacts { constancy: a.constancy.min(b.constancy), ..*a })
+                        .collect()
                 });
                 let axes = axes.unwrap_or_default();
-                let axes = axes.into_iter().map(|axis| AxisFacts { constancy: axis.constancy, ..AxisFacts::UNKNOWN });
+                let axes = axes
+                    .into_iter()
+                    .map(|axis| AxisFacts { constancy: axis.constancy, ..AxisFacts::UNKNOWN });
                 ValueFacts { constant: None, divisor: 1, axes: axes.collect() }
             }
             Op::Const(_)
@@ -363,17 +418,30 @@ impl<'a> Facts<'a> {
                 Binary::Add | Binary::Sub | Binary::Or | Binary::Xor => x.min(y),
                 Binary::Mul => x.saturating_mul(y).min(EVERYTHING),
                 Binary::And => x.max(y),
-                Binary::Shl => right.filter(|&by| (0..32).contains(&by)).map_or(x, |by| (x << by).min(EVERYTHING)),
+                Binary::Shl => right
+                    .filter(|&by| (0..32).contains(&by))
+                    .map_or(x, |by| (x << by).min(EVERYTHING)),
                 Binary::Min | Binary::Max => x.min(y),
                 Binary::Div => match right {
-                    Some(divisor) if divisor > 0 && divisor.cast_unsigned() == power_of_two(divisor) => (x / divisor.cast_unsigned()).max(1),
+                    Some(divisor)
+                        if divisor > 0 && divisor.cast_unsigned() == power_of_two(divisor) =>
+                    {
+                        (x / divisor.cast_unsigned()).max(1)
+                    }
                     _ => 1,
                 },
                 Binary::Rem => x.min(y),
-                Binary::Shr => right.filter(|&by| (0..32).contains(&by)).map_or(1, |by| (x >> by).max(1)),
+                Binary::Shr => {
+                    right.filter(|&by| (0..32).contains(&by)).map_or(1, |by| (x >> by).max(1))
+                }
             }
         };
-        let divisor = combine(op, (a.divisor * scale_a).min(EVERYTHING), (b.divisor * scale_b).min(EVERYTHING), b.constant);
+        let divisor = combine(
+            op,
+            (a.divisor * scale_a).min(EVERYTHING),
+            (b.divisor * scale_b).min(EVERYTHING),
+            b.constant,
+        );
         let axes = a.axes.iter().zip(&b.axes).map(|(x, y)| {
             let contiguity = match op {
                 Binary::Add => x.contiguity.min(y.constancy).max(x.constancy.min(y.contiguity)),
@@ -382,7 +450,11 @@ impl<'a> Facts<'a> {
                 _ => 1,
             };
             let reach = |axis: &AxisFacts, scale: u64| {
-                if axis.contiguity > contiguity { axis.divisor.min(contiguity * unit / scale.min(unit)).max(1) * scale } else { (axis.divisor * scale).min(EVERYTHING) }
+                if axis.contiguity > contiguity {
+                    axis.divisor.min(contiguity * unit / scale.min(unit)).max(1) * scale
+                } else {
+                    (axis.divisor * scale).min(EVERYTHING)
+                }
             };
             let divisor = combine(op, reach(x, scale_a), reach(y, scale_b), b.constant);
             AxisFacts { contiguity, divisor, constancy: x.constancy.min(y.constancy) }

@@ -2,36 +2,45 @@
 
 use kernel_ptx::{Base, Function, Operand, Reg, Register, Statement};
 
+use super::coalesce;
 use super::emitter::{Emitter, FrameId, Inst, Node};
 
 impl Emitter {
     /// Moves registers, labels and statements into `function`, without the instructions that nothing needs.
-    pub(super) fn finish(self, function: &mut Function, line_of: &dyn Fn(crate::loc::Loc) -> (u32, u32)) {
+    pub(super) fn finish(
+        mut self,
+        function: &mut Function,
+        line_of: &dyn Fn(crate::loc::Loc) -> (u32, u32),
+    ) {
         let mut order = Vec::new();
         self.flatten(FrameId(0), &mut order);
         let live = live(&order, self.registers.len());
+        order.retain(|node| match node {
+            Node::Inst(inst) => inst.effect || results(inst).any(|reg| live[reg.0 as usize]),
+            Node::Label(_) | Node::Frame(_) => true,
+        });
+        coalesce::run(&mut order, &|reg| self.ty(reg), self.registers.len());
         let mut body = Vec::new();
         let mut position = None;
         let mut numbers: Vec<Option<Reg>> = vec![None; self.registers.len()];
+        let mut rename = |reg: &mut Reg| {
+            let slot = &mut numbers[reg.0 as usize];
+            *reg = *slot.get_or_insert_with(|| {
+                let number = u32::try_from(function.registers.len());
+                function.registers.push(Register { ty: self.ty(*reg), name: None });
+                Reg(number.expect("fewer than 2^32 registers"))
+            });
+        };
         for node in order {
             match node {
-                Node::Label(label) => body.push(Statement::Label(*label)),
-                Node::Inst(inst) if inst.effect || results(inst).any(|reg| live[reg.0 as usize]) => {
+                Node::Label(label) => body.push(Statement::Label(label)),
+                Node::Inst(inst) => {
                     let (line, column) = line_of(inst.loc);
                     if line != 0 && position != Some((line, column)) {
                         position = Some((line, column));
                         body.push(Statement::Location { file: 1, line, column });
                     }
-                    let mut instruction = inst.inst.clone();
-                    let mut rename = |reg: &mut Reg| {
-                        let slot = &mut numbers[reg.0 as usize];
-                        let new = *slot.get_or_insert_with(|| {
-                            let new = u32::try_from(function.registers.len()).expect("fewer than 2^32 registers");
-                            function.registers.push(Register { ty: self.registers[reg.0 as usize].ty, name: None });
-                            Reg(new)
-                        });
-                        *reg = new;
-                    };
+                    let mut instruction = inst.inst;
                     if let Some(guard) = &mut instruction.guard {
                         rename(&mut guard.predicate);
                     }
@@ -40,7 +49,6 @@ impl Emitter {
                     }
                     body.push(Statement::Instruction(instruction));
                 }
-                Node::Inst(_) => {}
                 Node::Frame(_) => unreachable!("flattening leaves no frames"),
             }
         }
@@ -48,10 +56,11 @@ impl Emitter {
         function.body = Some(body);
     }
 
-    fn flatten<'a>(&'a self, frame: FrameId, order: &mut Vec<&'a Node>) {
-        for node in &self.frames[frame.0].nodes {
+    /// Appends the nodes of a frame to `order`, those of nested frames in their places.
+    fn flatten(&mut self, frame: FrameId, order: &mut Vec<Node>) {
+        for node in std::mem::take(&mut self.frames[frame.0].nodes) {
             match node {
-                Node::Frame(inner) => self.flatten(*inner, order),
+                Node::Frame(inner) => self.flatten(inner, order),
                 Node::Inst(_) | Node::Label(_) => order.push(node),
             }
         }
@@ -59,7 +68,7 @@ impl Emitter {
 }
 
 /// Which registers are read, directly or through others, by an instruction that must stay.
-fn live(order: &[&Node], count: usize) -> Vec<bool> {
+fn live(order: &[Node], count: usize) -> Vec<bool> {
     let mut definitions: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut work = Vec::new();
     for (index, node) in order.iter().enumerate() {
@@ -75,26 +84,28 @@ fn live(order: &[&Node], count: usize) -> Vec<bool> {
     }
     let mut live = vec![false; count];
     while let Some(index) = work.pop() {
-        let Node::Inst(inst) = order[index] else { continue };
-        let mut read = Vec::new();
-        if let Some(guard) = inst.inst.guard {
-            read.push(guard.predicate);
-        }
-        // What an instruction with an effect writes may be read through a second definition: keep those too.
-        let from = if inst.effect { 0 } else { inst.results };
-        for operand in &inst.inst.operands[from..] {
-            registers(operand, &mut |reg| read.push(reg));
-        }
-        for reg in read {
+        let Node::Inst(inst) = &order[index] else { continue };
+        reads(inst, &mut |reg| {
             if !std::mem::replace(&mut live[reg.0 as usize], true) {
                 work.extend(&definitions[reg.0 as usize]);
             }
-        }
+        });
     }
     live
 }
 
-fn results(inst: &Inst) -> impl Iterator<Item = Reg> {
+/// Visits the registers that an instruction reads.
+pub(super) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
+    if let Some(guard) = inst.inst.guard {
+        visit(guard.predicate);
+    }
+    for operand in &inst.inst.operands[inst.results..] {
+        registers(operand, visit);
+    }
+}
+
+/// The registers that an instruction writes.
+pub(super) fn results(inst: &Inst) -> impl Iterator<Item = Reg> {
     let mut written = Vec::new();
     for operand in &inst.inst.operands[..inst.results] {
         registers(operand, &mut |reg| written.push(reg));
@@ -103,11 +114,40 @@ fn results(inst: &Inst) -> impl Iterator<Item = Reg> {
 }
 
 fn registers(operand: &Operand, visit: &mut dyn FnMut(Reg)) {
-    let mut copy = operand.clone();
-    registers_mut(&mut copy, &mut |reg| visit(*reg));
+    match operand {
+        Operand::Reg(reg) | Operand::Not(reg) => visit(*reg),
+        Operand::Vector(parts) | Operand::List(parts) => {
+            for part in parts {
+                registers(part, visit);
+            }
+        }
+        Operand::Pair(a, b) => {
+            registers(a, visit);
+            registers(b, visit);
+        }
+        Operand::Address { base: Base::Reg(reg), .. } => visit(*reg),
+        Operand::TensorAddress { base, lists, .. } => {
+            if let Base::Reg(reg) = base {
+                visit(*reg);
+            }
+            for part in lists.iter().flatten() {
+                registers(part, visit);
+            }
+        }
+        Operand::Address { base: Base::Symbol(_) | Base::Absolute, .. }
+        | Operand::Int(_)
+        | Operand::F32(_)
+        | Operand::F64(_)
+        | Operand::Special(_)
+        | Operand::Symbol(..)
+        | Operand::Label(_)
+        | Operand::BranchTargets(_)
+        | Operand::Sink => {}
+    }
 }
 
-fn registers_mut(operand: &mut Operand, visit: &mut dyn FnMut(&mut Reg)) {
+/// Visits the registers of an operand, to replace them.
+pub(super) fn registers_mut(operand: &mut Operand, visit: &mut dyn FnMut(&mut Reg)) {
     match operand {
         Operand::Reg(reg) | Operand::Not(reg) => visit(reg),
         Operand::Vector(parts) | Operand::List(parts) => {

@@ -38,7 +38,10 @@ fn log2(value: i64) -> Option<u32> {
 impl Emitter {
     /// A special register, read once.
     pub(super) fn special(&mut self, register: SpecialRegister) -> Val {
-        let index = SpecialRegister::ALL.iter().position(|other| *other == register).expect("the table lists every one");
+        let index = SpecialRegister::ALL
+            .iter()
+            .position(|other| *other == register)
+            .expect("the table lists every one");
         let key = Val::Int(i64::try_from(index).expect("a small table"));
         self.pure_of(Opcode::Mov, mods![Type::U32], Type::B32, Operand::Special(register), key)
     }
@@ -55,7 +58,12 @@ impl Emitter {
                 if offset == 0 {
                     return Val::Reg(base);
                 }
-                let sum = self.pure(Opcode::Add, mods![signed_form(ty)], register(ty), &[Val::Reg(base), Val::Int(offset)]);
+                let sum = self.pure(
+                    Opcode::Add,
+                    mods![signed_form(ty)],
+                    register(ty),
+                    &[Val::Reg(base), Val::Int(offset)],
+                );
                 self.note_sum(sum, base, offset);
                 sum
             }
@@ -123,7 +131,12 @@ impl Emitter {
         match a {
             _ if by == 0 => a,
             Val::Int(a) => Val::Int(wrap(ty, a.wrapping_shl(by))),
-            _ => self.pure(Opcode::Shl, mods![register(ty)], register(ty), &[a, Val::Int(i64::from(by))]),
+            _ => self.pure(
+                Opcode::Shl,
+                mods![register(ty)],
+                register(ty),
+                &[a, Val::Int(i64::from(by))],
+            ),
         }
     }
 
@@ -175,7 +188,11 @@ impl Emitter {
     }
 
     fn bitwise(&mut self, opcode: Opcode, ty: Type, a: Val, b: Val) -> Val {
-        let (a, b) = if self.depth(b) < self.depth(a) && !matches!(b, Val::Int(_)) { (b, a) } else { (a, b) };
+        let (a, b) = if self.depth(b) < self.depth(a) && !matches!(b, Val::Int(_)) {
+            (b, a)
+        } else {
+            (a, b)
+        };
         self.pure(opcode, mods![register(ty)], register(ty), &[a, b])
     }
 
@@ -198,9 +215,19 @@ impl Emitter {
                 (false, false) => wrap(ty, (unsigned(ty, a) / unsigned(ty, b)).cast_signed()),
                 (false, true) => wrap(ty, (unsigned(ty, a) % unsigned(ty, b)).cast_signed()),
             }),
-            (_, Val::Int(1)) => if remainder { Val::Int(0) } else { a },
+            (_, Val::Int(1)) => {
+                if remainder {
+                    Val::Int(0)
+                } else {
+                    a
+                }
+            }
             (_, Val::Int(divisor)) if !is_signed(ty) && log2(divisor).is_some() => {
-                if remainder { self.and(ty, a, Val::Int(divisor - 1)) } else { self.shr(ty, a, log2(divisor).expect("checked")) }
+                if remainder {
+                    self.and(ty, a, Val::Int(divisor - 1))
+                } else {
+                    self.shr(ty, a, log2(divisor).expect("checked"))
+                }
             }
             (_, Val::Int(divisor)) if log2(divisor).is_some() => {
                 // Towards zero: a negative dividend is first raised by the divisor less one.
@@ -234,7 +261,8 @@ impl Emitter {
     /// A comparison of integers; `word` is `Eq`, `Ne`, `Lt`, `Le`, `Gt` or `Ge`.
     pub(super) fn compare(&mut self, word: Word, ty: Type, a: Val, b: Val) -> Val {
         if let (Val::Int(x), Val::Int(y)) = (a, b) {
-            let order = if is_signed(ty) { x.cmp(&y) } else { unsigned(ty, x).cmp(&unsigned(ty, y)) };
+            let order =
+                if is_signed(ty) { x.cmp(&y) } else { unsigned(ty, x).cmp(&unsigned(ty, y)) };
             return Val::Int(i64::from(holds(word, order)));
         }
         if a == b {
@@ -257,7 +285,9 @@ impl Emitter {
             }
             _ => {
                 let held = register(ty);
-                let [a, b] = [a, b].map(|value| if held == Type::B16 { Val::Reg(self.reg(value, held)) } else { value });
+                let [a, b] = [a, b].map(|value| {
+                    if held == Type::B16 { Val::Reg(self.reg(value, held)) } else { value }
+                });
                 self.pure(Opcode::Selp, mods![held], held, &[a, b, mask])
             }
         }

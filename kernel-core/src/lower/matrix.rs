@@ -18,6 +18,7 @@ use crate::ir::{Dtype, Value};
 const ROW_BYTES: u32 = 16;
 
 /// How a tile in registers is read by `ldmatrix`.
+#[derive(Clone, Debug)]
 pub(super) struct Matrices {
     transposed: bool,
     /// The bits of the register index within one word.
@@ -38,25 +39,50 @@ impl Matrices {
             return None;
         }
         let offsets = kernel_layout::offsets(&tile.registers, &tile.shared);
-        let of = |dim| -> Vec<u32> { offsets.bases(dim).iter().map(|basis| basis[0] * size).collect() };
+        let of =
+            |dim| -> Vec<u32> { offsets.bases(dim).iter().map(|basis| basis[0] * size).collect() };
         let (registers, lanes, warps) = (of(Dim::Register), of(Dim::Lane), of(Dim::Warp));
         let repeated = repeated_registers(&tile.registers);
-        let plain = Self::plain(&registers, &lanes, size).map(|within| (false, within, [lanes[2], lanes[3], lanes[4]]));
+        let plain = Self::plain(&registers, &lanes, size)
+            .map(|within| (false, within, [lanes[2], lanes[3], lanes[4]]));
         let (transposed, within, rows) = match plain {
             Some(plain) => plain,
-            None => Self::transposed(&registers, &lanes, size, repeated).map(|pair| (true, vec![pair], [registers[pair], lanes[0], lanes[1]]))?,
+            None => Self::transposed(&registers, &lanes, size, repeated)
+                .map(|pair| (true, vec![pair], [registers[pair], lanes[0], lanes[1]]))?,
         };
-        let rest: Vec<usize> = (0..registers.len()).filter(|bit| !within.contains(bit) && repeated >> bit & 1 == 0).collect();
-        let aligned = rows.iter().chain(rest.iter().map(|&bit| &registers[bit])).chain(&warps).all(|offset| offset.is_multiple_of(ROW_BYTES));
+        let rest: Vec<usize> = (0..registers.len())
+            .filter(|bit| !within.contains(bit) && repeated >> bit & 1 == 0)
+            .collect();
+        let aligned = rows
+            .iter()
+            .chain(rest.iter().map(|&bit| &registers[bit]))
+            .chain(&warps)
+            .all(|offset| offset.is_multiple_of(ROW_BYTES));
         if !aligned {
             return None;
         }
-        let matrices: Vec<usize> = rest.into_iter().take(2).collect();
+        // Matrices of one instruction that differ along both axes serve one step of a product.
+        let bases = tile.registers.bases(Dim::Register);
+        let mut matrices: Vec<usize> = rest.first().copied().into_iter().collect();
+        let across = |bit: &&usize| {
+            matrices.first().is_some_and(|&first| {
+                bases[**bit].iter().zip(&bases[first]).all(|(a, b)| *a == 0 || *b == 0)
+            })
+        };
+        let second = rest.iter().skip(1).find(across).or(rest.get(1)).copied();
+        matrices.extend(second);
         let mut bases = rows.to_vec();
         bases.extend(matrices.iter().map(|&bit| registers[bit]));
         bases.resize(5, 0);
         bases.extend(warps);
-        Some(Matrices { transposed, within, matrices, rows: ThreadMap::new(bases), registers, repeated })
+        Some(Matrices {
+            transposed,
+            within,
+            matrices,
+            rows: ThreadMap::new(bases),
+            registers,
+            repeated,
+        })
     }
 
     /// Rows lie along lane bits 0 and 1: the register bits within a word.
@@ -73,15 +99,21 @@ impl Matrices {
     /// Rows lie along lane bits 2 to 4: the register bit within a word, which leads to the next row.
     fn transposed(registers: &[u32], lanes: &[u32], size: u32, repeated: u32) -> Option<usize> {
         // Words hold what the lowest register bit tells apart; the instruction transposes 16-bit elements only.
-        (size == 2 && lanes[2..] == [2, 4, 8] && !registers.is_empty() && repeated & 1 == 0).then_some(0)
+        (size == 2 && lanes[2..] == [2, 4, 8] && !registers.is_empty() && repeated & 1 == 0)
+            .then_some(0)
     }
 }
 
 impl Lower<'_> {
+    /// How a window is read by `ldmatrix`, if its layout allows that.
+    pub(super) fn matrices(&self, window: Value, layout: &Layout) -> Option<Matrices> {
+        let size = self.shared_type(window).dtype.bytes();
+        Matrices::plan(&self.in_tile(window, layout), size)
+    }
+
     /// Reads a window by `ldmatrix`, if its layout allows that.
     pub(super) fn load_matrices(&mut self, window: Value, layout: &Layout) -> Option<Vec<Val>> {
-        let size = self.shared_type(window).dtype.bytes();
-        let plan = Matrices::plan(&self.in_tile(window, layout), size)?;
+        let plan = self.matrices(window, layout)?;
         let mut result = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
         let starts: Vec<u32> = plan.starts().collect();
         for start in starts {
@@ -92,8 +124,13 @@ impl Lower<'_> {
     }
 
     /// One `ldmatrix`: the registers from `start`.
-    fn load_matrix(&mut self, window: Value, plan: &Matrices, start: u32, result: &mut [Val]) {
-        let constant = plan.registers.iter().enumerate().filter(|(bit, _)| start >> bit & 1 == 1).fold(0, |sum, (_, offset)| sum ^ offset);
+    pub(super) fn load_matrix(&mut self, window: Value, plan: &Matrices, start: u32, result: &mut [Val]) {
+        let constant = plan
+            .registers
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| start >> bit & 1 == 1)
+            .fold(0, |sum, (_, offset)| sum ^ offset);
         let (value, constant) = self.shared_address(window, &plan.rows, constant);
         let address = self.e.at(value, constant);
         let words = plan.words(start);
@@ -113,7 +150,10 @@ impl Lower<'_> {
         self.e.push(Instruction::new(Opcode::Ldmatrix, modifiers, [vector, address]), 1, false);
         for (word, target) in words.into_iter().zip(targets) {
             match plan.within[..] {
-                [] if float => result[word as usize] = self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[Val::Reg(target)]),
+                [] if float => {
+                    result[word as usize] =
+                        self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[Val::Reg(target)])
+                }
                 [] => result[word as usize] = Val::Reg(target),
                 _ => {
                     let [low, high] = self.e.unpack(Val::Reg(target));
@@ -126,14 +166,31 @@ impl Lower<'_> {
 }
 
 impl Matrices {
+    /// The register that has what `register` repeats.
+    pub(super) fn original(&self, register: u32) -> u32 {
+        register & !self.repeated
+    }
+
+    /// The first register of the instruction that reads `register`.
+    pub(super) fn start_of(&self, register: u32) -> u32 {
+        let within = self.within.iter().chain(&self.matrices);
+        within.fold(self.original(register), |start, bit| start & !(1 << bit))
+    }
+
     /// The first register of each instruction.
     fn starts(&self) -> impl Iterator<Item = u32> + '_ {
-        let covered = self.within.iter().chain(&self.matrices).fold(self.repeated, |mask, bit| mask | 1 << bit);
+        let covered = self
+            .within
+            .iter()
+            .chain(&self.matrices)
+            .fold(self.repeated, |mask, bit| mask | 1 << bit);
         (0..1u32 << self.registers.len()).filter(move |register| register & covered == 0)
     }
 
     /// The first register of each word of the instruction at `start`.
     fn words(&self, start: u32) -> Vec<u32> {
-        (0..1u32 << self.matrices.len()).map(|index| super::tensor::vector_register(&self.matrices, start, index)).collect()
+        (0..1u32 << self.matrices.len())
+            .map(|index| super::tensor::vector_register(&self.matrices, start, index))
+            .collect()
     }
 }

@@ -34,17 +34,32 @@ impl Words {
     fn of(elem: Elem, elements: u32) -> Words {
         let size = bytes(elem);
         let total = size * elements;
-        let packed = Words { ty: Type::B32, register: Type::B32, count: total.div_ceil(4), elements: 4 / size.min(4) };
+        let packed = Words {
+            ty: Type::B32,
+            register: Type::B32,
+            count: total.div_ceil(4),
+            elements: 4 / size.min(4),
+        };
         match elem {
             Elem::Ptr(_) | Elem::Number(Dtype::I64 | Dtype::U64) => {
                 Words { ty: Type::B64, register: Type::B64, count: elements, elements: 1 }
             }
-            Elem::Number(Dtype::F64) => Words { ty: Type::F64, register: Type::F64, count: elements, elements: 1 },
-            Elem::Number(Dtype::F32) => Words { ty: Type::F32, register: Type::F32, count: elements, elements: 1 },
+            Elem::Number(Dtype::F64) => {
+                Words { ty: Type::F64, register: Type::F64, count: elements, elements: 1 }
+            }
+            Elem::Number(Dtype::F32) => {
+                Words { ty: Type::F32, register: Type::F32, count: elements, elements: 1 }
+            }
             Elem::Number(_) if total >= 4 => packed,
-            Elem::Number(Dtype::F16 | Dtype::Bf16) => Words { ty: Type::B16, register: Type::B16, count: 1, elements: 1 },
-            Elem::Number(Dtype::I8) if elements == 1 => Words { ty: Type::S8, register: Type::B32, count: 1, elements: 1 },
-            Elem::Number(Dtype::I16) => Words { ty: Type::S16, register: Type::B32, count: 1, elements: 1 },
+            Elem::Number(Dtype::F16 | Dtype::Bf16) => {
+                Words { ty: Type::B16, register: Type::B16, count: 1, elements: 1 }
+            }
+            Elem::Number(Dtype::I8) if elements == 1 => {
+                Words { ty: Type::S8, register: Type::B32, count: 1, elements: 1 }
+            }
+            Elem::Number(Dtype::I16) => {
+                Words { ty: Type::S16, register: Type::B32, count: 1, elements: 1 }
+            }
             Elem::Number(_) => {
                 let ty = if total == 1 { Type::U8 } else { Type::U16 };
                 Words { ty, register: Type::B32, count: 1, elements }
@@ -72,7 +87,9 @@ impl Emitter {
     /// The operand that addresses `value + offset`; constants that were added to a register go into the operand.
     pub(super) fn at(&mut self, value: Val, offset: i64) -> Operand {
         match self.sum_of(value) {
-            Some((base, constant)) => Operand::Address { base: Base::Reg(base), offset: constant + offset },
+            Some((base, constant)) => {
+                Operand::Address { base: Base::Reg(base), offset: constant + offset }
+            }
             None => {
                 let reg = self.reg(value, Type::B64);
                 Operand::Address { base: Base::Reg(reg), offset }
@@ -81,7 +98,15 @@ impl Emitter {
     }
 
     /// Reads `count` neighbouring elements; where `mask` does not hold, they are `other` (zeros without it).
-    pub(super) fn load(&mut self, space: Space, elem: Elem, count: u32, address: Operand, mask: Val, other: Option<&[Val]>) -> Vec<Val> {
+    pub(super) fn load(
+        &mut self,
+        space: Space,
+        elem: Elem,
+        count: u32,
+        address: Operand,
+        mask: Val,
+        other: Option<&[Val]>,
+    ) -> Vec<Val> {
         let zeros = vec![zero(elem); count as usize];
         let other = other.unwrap_or(&zeros);
         if mask == Val::Int(0) {
@@ -101,18 +126,29 @@ impl Emitter {
         let mut inst = Instruction::new(opcode, modifiers, [target, address]);
         inst.guard = guard;
         self.push(inst, 1, false);
-        registers.iter().flat_map(|&register| self.elements(elem, words, Val::Reg(register))).collect()
+        registers
+            .iter()
+            .flat_map(|&register| self.elements(elem, words, Val::Reg(register)))
+            .collect()
     }
 
     /// Writes neighbouring elements where `mask` holds.
-    pub(super) fn store(&mut self, space: Space, elem: Elem, values: &[Val], address: Operand, mask: Val) {
+    pub(super) fn store(
+        &mut self,
+        space: Space,
+        elem: Elem,
+        values: &[Val],
+        address: Operand,
+        mask: Val,
+    ) {
         if mask == Val::Int(0) {
             return;
         }
         let count = u32::try_from(values.len()).expect("an access has few elements");
         let words = Words::of(elem, count);
         let values = self.to_words(elem, words, values);
-        let registers = values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
+        let registers =
+            values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
         let guard = self.guard(mask);
         let (opcode, modifiers) = words.modifiers(Opcode::St, space);
         self.effect_if(guard, opcode, &modifiers, [address, braced(registers)]);
@@ -123,17 +159,19 @@ impl Emitter {
         let Elem::Number(dtype) = elem else { return vec![word] };
         match dtype {
             Dtype::F16 | Dtype::Bf16 if words.elements == 2 => self.unpack(word).to_vec(),
-            Dtype::I8 | Dtype::U8 | Dtype::I16 | Dtype::U16 | Dtype::Bool if words.elements > 1 => (0..words.elements)
-                .map(|index| {
-                    let shifted = self.shr(Type::U32, word, index * dtype.bytes() * 8);
-                    if dtype == Dtype::Bool {
-                        let bit = self.and(Type::U32, shifted, Val::Int(0xff));
-                        self.compare(Word::Ne, Type::S32, bit, Val::Int(0))
-                    } else {
-                        self.extend(dtype, shifted)
-                    }
-                })
-                .collect(),
+            Dtype::I8 | Dtype::U8 | Dtype::I16 | Dtype::U16 | Dtype::Bool if words.elements > 1 => {
+                (0..words.elements)
+                    .map(|index| {
+                        let shifted = self.shr(Type::U32, word, index * dtype.bytes() * 8);
+                        if dtype == Dtype::Bool {
+                            let bit = self.and(Type::U32, shifted, Val::Int(0xff));
+                            self.compare(Word::Ne, Type::S32, bit, Val::Int(0))
+                        } else {
+                            self.extend(dtype, shifted)
+                        }
+                    })
+                    .collect()
+            }
             Dtype::Bool => vec![self.compare(Word::Ne, Type::S32, word, Val::Int(0))],
             Dtype::I8
             | Dtype::I16
@@ -160,7 +198,13 @@ impl Emitter {
         let half = matches!(elem, Elem::Number(Dtype::F16 | Dtype::Bf16));
         let chunk: Vec<Val> = chunk
             .iter()
-            .map(|&value| if boolean { self.select(Type::U32, value, Val::Int(1), Val::Int(0)) } else { value })
+            .map(|&value| {
+                if boolean {
+                    self.select(Type::U32, value, Val::Int(1), Val::Int(0))
+                } else {
+                    value
+                }
+            })
             .collect();
         match chunk[..] {
             [low, high] if half => self.pack(low, high),
@@ -177,7 +221,11 @@ impl Emitter {
 
     fn permute_bytes(&mut self, a: Val, b: Val, selector: i64) -> Val {
         if let (Val::Int(a), Val::Int(b)) = (a, b) {
-            let bits = if selector == 0x5410 { (a & 0xffff) | (b & 0xffff) << 16 } else { (a & 0xff) | (b & 0xff) << 8 };
+            let bits = if selector == 0x5410 {
+                (a & 0xffff) | (b & 0xffff) << 16
+            } else {
+                (a & 0xff) | (b & 0xff) << 8
+            };
             return Val::Int(i64::from(bits as i32));
         }
         self.pure(Opcode::Prmt, mods![Type::B32], Type::B32, &[a, b, Val::Int(selector)])

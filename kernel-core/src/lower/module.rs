@@ -6,7 +6,11 @@ use super::{Lower, Lowered};
 use crate::loc::Loc;
 
 /// Puts the code of `lower` into a module.
-pub(super) fn assemble(lower: Lower<'_>, file: &str, line_of: &dyn Fn(Loc) -> (u32, u32)) -> Lowered {
+pub(super) fn assemble(
+    lower: Lower<'_>,
+    file: &str,
+    line_of: &dyn Fn(Loc) -> (u32, u32),
+) -> Lowered {
     let kernel = lower.kernel;
     let shared_bytes = lower.plan.total();
     let mut function = Function {
@@ -33,13 +37,19 @@ pub(super) fn assemble(lower: Lower<'_>, file: &str, line_of: &dyn Fn(Loc) -> (u
         dims: vec![0],
         init: None,
     };
-    let module = Module {
-        version: (7, 1),
+    let mut module = Module {
+        version: (0, 0),
         target: vec![kernel.target.to_string()],
         directives: Vec::new(),
         files: vec![(1, file.to_owned())],
         variables: if shared_bytes == 0 { Vec::new() } else { vec![memory] },
         functions: vec![function],
     };
+    module.version = module.minimum_version();
+    if cfg!(debug_assertions)
+        && let Err(invalid) = module.validate()
+    {
+        unreachable!("lowering emitted what the instruction table lacks: {:?}", invalid.first());
+    }
     Lowered { module, entry: kernel.name.clone(), shared_bytes }
 }

@@ -66,20 +66,33 @@ impl Lower<'_> {
         let index = self.params.first[param as usize] + field;
         let ty = self.params.list[index as usize].ty;
         let address = Operand::Address { base: Base::Symbol(Symbol::Param(index)), offset: 0 };
-        self.e.pure_of(Opcode::Ld, mods![Space::Param, ty], register, address, Val::Int(i64::from(index)))
+        self.e.pure_of(
+            Opcode::Ld,
+            mods![Space::Param, ty],
+            register,
+            address,
+            Val::Int(i64::from(index)),
+        )
     }
 
     fn rank(&self, param: u32) -> u32 {
         match self.kernel.params[param as usize].kind {
             ParamKind::Tensor { rank, .. } => rank,
-            ParamKind::Pointer(_) | ParamKind::Scalar(_) => unreachable!("check::types rejects the extent of what is no tensor"),
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
+                unreachable!("check::types rejects the extent of what is no tensor")
+            }
         }
     }
 
     /// The global address in a tensor or pointer parameter.
     pub(super) fn param_pointer(&mut self, param: u32) -> Val {
         let generic = self.field(param, 0, Type::B64);
-        self.e.pure(Opcode::Cvta, mods![kernel_ptx::Word::To, Space::Global, Type::U64], Type::B64, &[generic])
+        self.e.pure(
+            Opcode::Cvta,
+            mods![kernel_ptx::Word::To, Space::Global, Type::U64],
+            Type::B64,
+            &[generic],
+        )
     }
 
     /// An extent of a tensor.

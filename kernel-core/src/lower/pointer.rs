@@ -15,7 +15,9 @@ impl Lower<'_> {
     pub(super) fn pointee(&self, pointer: Value) -> Elem {
         match self.elem(pointer) {
             Elem::Ptr(dtype) => Elem::Number(dtype),
-            Elem::Number(_) => unreachable!("check::types rejects an access through what is no pointer"),
+            Elem::Number(_) => {
+                unreachable!("check::types rejects an access through what is no pointer")
+            }
         }
     }
 
@@ -26,7 +28,9 @@ impl Lower<'_> {
         let mask = mask.map(|mask| self.facts.value(mask));
         let mut best = Vec::new();
         for (axis, known) in facts.axes.iter().enumerate() {
-            let mut most = u64::from(VECTOR_BYTES / size).min(known.contiguity).min(known.divisor / u64::from(size));
+            let mut most = u64::from(VECTOR_BYTES / size)
+                .min(known.contiguity)
+                .min(known.divisor / u64::from(size));
             if let Some(mask) = &mask {
                 most = most.min(mask.axes.get(axis).map_or(u64::MAX, |axis| axis.constancy));
             }
@@ -55,7 +59,9 @@ impl Lower<'_> {
             let address = self.e.at(address, 0);
             let mask = mask.map_or(Val::Int(1), |mask| self.scalar(mask));
             let other = other.map(|other| vec![self.scalar(other)]);
-            return Data::Scalar(self.e.load(Space::Global, elem, 1, address, mask, other.as_deref())[0]);
+            return Data::Scalar(
+                self.e.load(Space::Global, elem, 1, address, mask, other.as_deref())[0],
+            );
         };
         let layout = self.layout(result).clone();
         let bits = self.pointer_vector(args[0], mask, &layout);
@@ -63,10 +69,14 @@ impl Lower<'_> {
         let within = bits.iter().fold(repeated, |mask, bit| mask | 1 << bit);
         let mut registers = vec![Val::Int(0); addresses.len()];
         for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
-            let elements: Vec<u32> = (0..1 << bits.len()).map(|element| vector_register(&bits, start, element)).collect();
+            let elements: Vec<u32> = (0..1 << bits.len())
+                .map(|element| vector_register(&bits, start, element))
+                .collect();
             let address = self.e.at(addresses[start as usize], 0);
             let holds = mask.map_or(Val::Int(1), |mask| self.value_at(mask, start));
-            let other: Option<Vec<Val>> = other.map(|other| elements.iter().map(|&register| self.value_at(other, register)).collect());
+            let other: Option<Vec<Val>> = other.map(|other| {
+                elements.iter().map(|&register| self.value_at(other, register)).collect()
+            });
             let count = 1 << bits.len();
             let loaded = self.e.load(Space::Global, elem, count, address, holds, other.as_deref());
             for (&register, value) in elements.iter().zip(loaded) {
@@ -95,10 +105,13 @@ impl Lower<'_> {
         let bits = self.pointer_vector(args[0], mask, &layout);
         let free = layout.free_variable_mask(Dim::Register);
         let within = bits.iter().fold(free, |mask, bit| mask | 1 << bit);
-        let one = self.e.placed(Place::Outermost, |e| e.first_of(repeated_threads(&layout, self.kernel.warps)));
+        let one = self
+            .e
+            .placed(Place::Outermost, |e| e.first_of(repeated_threads(&layout, self.kernel.warps)));
         for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
-            let vector: Vec<Val> =
-                (0..1 << bits.len()).map(|element| self.value_at(args[1], vector_register(&bits, start, element))).collect();
+            let vector: Vec<Val> = (0..1 << bits.len())
+                .map(|element| self.value_at(args[1], vector_register(&bits, start, element)))
+                .collect();
             let address = self.e.at(addresses[start as usize], 0);
             let holds = mask.map_or(Val::Int(1), |mask| self.value_at(mask, start));
             let holds = self.e.and(Type::Pred, one, holds);
@@ -111,7 +124,10 @@ impl Lower<'_> {
         match self.kernel.ty(result) {
             crate::ir::Type::Scalar(elem) => {
                 let tile = self.tensor_tile(param, offsets, &vec![1; offsets.len()]);
-                let origin = vec![super::coords::Position { value: Val::Int(0), constant: 0 }; offsets.len()];
+                let origin = vec![
+                    super::coords::Position { value: Val::Int(0), constant: 0 };
+                    offsets.len()
+                ];
                 let elem = *elem;
                 let address = self.tensor_address(&tile, &origin);
                 let mask = self.tensor_mask(&tile, &origin);
@@ -128,7 +144,8 @@ impl Lower<'_> {
     pub(super) fn tensor_store(&mut self, param: u32, offsets: &[Value], value: Value) {
         if let Data::Scalar(scalar) = self.values[value] {
             let tile = self.tensor_tile(param, offsets, &vec![1; offsets.len()]);
-            let origin = vec![super::coords::Position { value: Val::Int(0), constant: 0 }; offsets.len()];
+            let origin =
+                vec![super::coords::Position { value: Val::Int(0), constant: 0 }; offsets.len()];
             let address = self.tensor_address(&tile, &origin);
             let mask = self.tensor_mask(&tile, &origin);
             let one = self.e.first_of(self.kernel.threads() - 1);

@@ -15,7 +15,13 @@ use crate::ir::{Binary, Elem, Op, Region, StmtKind, Terminator, Value};
 
 impl Lower<'_> {
     /// Reduces one axis of tiles.
-    pub(super) fn reduce(&mut self, args: &[Value], axis: u32, combine: &Region, results: &[Value]) {
+    pub(super) fn reduce(
+        &mut self,
+        args: &[Value],
+        axis: u32,
+        combine: &Region,
+        results: &[Value],
+    ) {
         let axis = axis as usize;
         let shape = self.kernel.ty(args[0]).shape().to_vec();
         let mut layout = self.layout(args[0]).clone();
@@ -42,15 +48,24 @@ impl Lower<'_> {
     }
 
     /// What each thread has, reduced: by the coordinates that remain.
-    fn within_thread(&mut self, layout: &Layout, axis: usize, combine: &Region, operands: &[Vec<Val>]) -> BTreeMap<Vec<u32>, Vec<Val>> {
+    fn within_thread(
+        &mut self,
+        layout: &Layout,
+        axis: usize,
+        combine: &Region,
+        operands: &[Vec<Val>],
+    ) -> BTreeMap<Vec<u32>, Vec<Val>> {
         let repeated = repeated_registers(layout);
         let mut partial: BTreeMap<Vec<u32>, Vec<Val>> = BTreeMap::new();
-        let mut registers: Vec<u32> = (0..layout.in_size(Dim::Register)).filter(|register| register & repeated == 0).collect();
+        let mut registers: Vec<u32> = (0..layout.in_size(Dim::Register))
+            .filter(|register| register & repeated == 0)
+            .collect();
         registers.sort_by_key(|&register| register_part(layout, register, axis));
         for register in registers {
             let mut place: Vec<u32> = layout.apply(&[(Dim::Register, register)]);
             place.remove(axis);
-            let next: Vec<Val> = operands.iter().map(|operand| operand[register as usize]).collect();
+            let next: Vec<Val> =
+                operands.iter().map(|operand| operand[register as usize]).collect();
             let value = match partial.get(&place) {
                 Some(before) => self.combined(combine, &before.clone(), &next),
                 None => next,
@@ -76,8 +91,18 @@ impl Lower<'_> {
         }
     }
 
-    fn across_lanes(&mut self, combine: &Region, elems: &[Elem], values: &[Val], bit: usize) -> Vec<Val> {
-        let others: Vec<Val> = values.iter().zip(elems).map(|(&value, &elem)| self.e.butterfly(elem, value, 1 << bit)).collect();
+    fn across_lanes(
+        &mut self,
+        combine: &Region,
+        elems: &[Elem],
+        values: &[Val],
+        bit: usize,
+    ) -> Vec<Val> {
+        let others: Vec<Val> = values
+            .iter()
+            .zip(elems)
+            .map(|(&value, &elem)| self.e.butterfly(elem, value, 1 << bit))
+            .collect();
         if commutes(combine) {
             return self.combined(combine, values, &others);
         }
@@ -109,10 +134,16 @@ impl Lower<'_> {
         results: &[Value],
     ) {
         let rest = layout.slice(axis);
-        let warps: Vec<usize> = (0..).zip(layout.bases(Dim::Warp)).filter(|(_, basis)| basis[axis] != 0).map(|(bit, _)| bit).collect();
+        let warps: Vec<usize> = (0..)
+            .zip(layout.bases(Dim::Warp))
+            .filter(|(_, basis)| basis[axis] != 0)
+            .map(|(bit, _)| bit)
+            .collect();
         let scalar = rest.outs().is_empty();
         if warps.is_empty() {
-            let held: Vec<Vec<u32>> = (0..rest.in_size(Dim::Register)).map(|register| rest.apply(&[(Dim::Register, register)])).collect();
+            let held: Vec<Vec<u32>> = (0..rest.in_size(Dim::Register))
+                .map(|register| rest.apply(&[(Dim::Register, register)]))
+                .collect();
             for (index, (&result, &elem)) in results.iter().zip(elems).enumerate() {
                 let values: Vec<Val> = held.iter().map(|place| partial[place][index]).collect();
                 let data = if scalar {
@@ -135,26 +166,36 @@ impl Lower<'_> {
             bytes_so_far += (count * parts * bytes(elem)).next_multiple_of(16);
         }
         let scratch = self.scratch(bytes_so_far);
-        let flat = |layout: &Layout, basis: &[u32]| u32::try_from(layout.flatten_out(basis)).expect("a tile's index");
+        let flat = |layout: &Layout, basis: &[u32]| {
+            u32::try_from(layout.flatten_out(basis)).expect("a tile's index")
+        };
         let repeated = repeated_threads(layout, self.kernel.warps)
             | axis_lanes(layout, axis)
-            | (repeated_threads(&rest, self.kernel.warps) & !warps.iter().fold(0, |mask, bit| mask | 32u32 << bit));
+            | (repeated_threads(&rest, self.kernel.warps)
+                & !warps.iter().fold(0, |mask, bit| mask | 32u32 << bit));
         let one = self.e.first_of(repeated);
         for (index, &elem) in elems.iter().enumerate() {
             let size = bytes(elem);
-            let mut bases: Vec<u32> = rest.bases(Dim::Lane).iter().map(|basis| flat(&rest, basis) * size).collect();
+            let mut bases: Vec<u32> =
+                rest.bases(Dim::Lane).iter().map(|basis| flat(&rest, basis) * size).collect();
+            bases.resize(5, 0);
             for (bit, basis) in rest.bases(Dim::Warp).iter().enumerate() {
-                let part = warps.iter().position(|&other| other == bit).map_or(0, |place| count << place);
+                let part =
+                    warps.iter().position(|&other| other == bit).map_or(0, |place| count << place);
                 bases.push((part | flat(&rest, basis)) * size);
             }
             let map = ThreadMap::new(bases);
             for (place, values) in &partial {
-                let address = self.scratch_address(scratch + starts[index], &map, flat(&rest, place) * size);
+                let address =
+                    self.scratch_address(scratch + starts[index], &map, flat(&rest, place) * size);
                 self.e.store(Space::Shared, elem, &values[index..=index], address, one);
             }
         }
         self.barrier();
-        let targets: Vec<Layout> = results.iter().map(|&result| if scalar { rest.clone() } else { self.layout(result).clone() }).collect();
+        let targets: Vec<Layout> = results
+            .iter()
+            .map(|&result| if scalar { rest.clone() } else { self.layout(result).clone() })
+            .collect();
         let registers = targets[0].in_size(Dim::Register);
         let same = targets.iter().all(|target| *target == targets[0]);
         let target = if same { targets[0].clone() } else { rest.clone() };
@@ -167,7 +208,8 @@ impl Lower<'_> {
                 let mut next = Vec::new();
                 for (index, &elem) in elems.iter().enumerate() {
                     let size = bytes(elem);
-                    let thread = |dim| target.bases(dim).iter().map(|basis| flat(&target, basis) * size);
+                    let thread =
+                        |dim| target.bases(dim).iter().map(|basis| flat(&target, basis) * size);
                     let map = ThreadMap::new(thread(Dim::Lane).chain(thread(Dim::Warp)).collect());
                     let start = scratch + starts[index] + part * count * size;
                     let address = self.scratch_address(start, &map, place * size);
@@ -210,7 +252,12 @@ fn separates(layout: &Layout, axis: usize) -> bool {
 
 /// The bits of the thread's index, within a warp, that walk the axis.
 fn axis_lanes(layout: &Layout, axis: usize) -> u32 {
-    layout.bases(Dim::Lane).iter().enumerate().filter(|(_, basis)| basis[axis] != 0).fold(0, |mask, (bit, _)| mask | 1 << bit)
+    layout
+        .bases(Dim::Lane)
+        .iter()
+        .enumerate()
+        .filter(|(_, basis)| basis[axis] != 0)
+        .fold(0, |mask, (bit, _)| mask | 1 << bit)
 }
 
 /// Whether the function is one operation that gives the same bits with its operands exchanged.
@@ -218,12 +265,24 @@ fn commutes(combine: &Region) -> bool {
     let [stmt] = &combine.stmts[..] else { return false };
     match &stmt.kind {
         StmtKind::Op { op: Op::Binary(op), args, .. } => {
-            let both = combine.args.len() == 2 && args.iter().all(|arg| combine.args.contains(arg)) && args[0] != args[1];
+            let both = combine.args.len() == 2
+                && args.iter().all(|arg| combine.args.contains(arg))
+                && args[0] != args[1];
             both && match op {
-                Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor | Binary::Min | Binary::Max => true,
+                Binary::Add
+                | Binary::Mul
+                | Binary::And
+                | Binary::Or
+                | Binary::Xor
+                | Binary::Min
+                | Binary::Max => true,
                 Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr => false,
             }
         }
-        StmtKind::Op { .. } | StmtKind::If { .. } | StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Reduce { .. } => false,
+        StmtKind::Op { .. }
+        | StmtKind::If { .. }
+        | StmtKind::For { .. }
+        | StmtKind::Loop { .. }
+        | StmtKind::Reduce { .. } => false,
     }
 }

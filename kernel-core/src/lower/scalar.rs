@@ -111,7 +111,9 @@ impl Emitter {
         match value {
             Val::Int(value) if narrow == Type::S8 => Val::Int(i64::from(value as i8)),
             Val::Int(value) => Val::Int(i64::from(value as i16)),
-            Val::Reg(_) | Val::F32(_) | Val::F64(_) => self.pure(Opcode::Cvt, mods![Type::S32, narrow], Type::B32, &[value]),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                self.pure(Opcode::Cvt, mods![Type::S32, narrow], Type::B32, &[value])
+            }
         }
     }
 
@@ -139,12 +141,18 @@ impl Emitter {
     /// Two `f32` rounded to halves of one word.
     pub(super) fn f32_to_halves(&mut self, dtype: Dtype, low: Val, high: Val) -> [Val; 2] {
         let pair = if dtype == Dtype::F16 { Type::F16x2 } else { Type::Bf16x2 };
-        let word = self.pure(Opcode::Cvt, mods![Word::Rn, pair, Type::F32], Type::B32, &[high, low]);
+        let word =
+            self.pure(Opcode::Cvt, mods![Word::Rn, pair, Type::F32], Type::B32, &[high, low]);
         self.unpack(word)
     }
 
     /// Runs `f` on the `f32` values of halves and rounds its result.
-    fn through_f32<const N: usize>(&mut self, dtype: Dtype, args: [Val; N], f: impl FnOnce(&mut Self, [Val; N]) -> Val) -> Val {
+    fn through_f32<const N: usize>(
+        &mut self,
+        dtype: Dtype,
+        args: [Val; N],
+        f: impl FnOnce(&mut Self, [Val; N]) -> Val,
+    ) -> Val {
         let wide = args.map(|arg| self.half_to_f32(dtype, arg));
         let result = f(self, wide);
         self.f32_to_half(dtype, result)
@@ -172,9 +180,14 @@ impl Emitter {
             },
             Dtype::F32 => self.unary_f32(op, a),
             Dtype::F64 => self.unary_f64(op, a),
-            Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 | Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::U64 => {
-                self.unary_int(op, dtype, a)
-            }
+            Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::U64 => self.unary_int(op, dtype, a),
         }
     }
 
@@ -230,13 +243,21 @@ impl Emitter {
             },
             Unary::Abs => f32_op(self, Opcode::Abs, &[], a),
             Unary::Exp => {
-                let scaled = self.float(Opcode::Mul, Type::F32, &[a, Val::F32(std::f32::consts::LOG2_E.to_bits())]);
+                let scaled = self.float(
+                    Opcode::Mul,
+                    Type::F32,
+                    &[a, Val::F32(std::f32::consts::LOG2_E.to_bits())],
+                );
                 f32_op(self, Opcode::Ex2, &[Word::Approx, Word::Ftz], scaled)
             }
             Unary::Exp2 => f32_op(self, Opcode::Ex2, &[Word::Approx, Word::Ftz], a),
             Unary::Log => {
                 let log2 = f32_op(self, Opcode::Lg2, &[Word::Approx], a);
-                self.float(Opcode::Mul, Type::F32, &[log2, Val::F32(std::f32::consts::LN_2.to_bits())])
+                self.float(
+                    Opcode::Mul,
+                    Type::F32,
+                    &[log2, Val::F32(std::f32::consts::LN_2.to_bits())],
+                )
             }
             Unary::Log2 => f32_op(self, Opcode::Lg2, &[Word::Approx], a),
             Unary::Sqrt => f32_op(self, Opcode::Sqrt, &[Word::Rn], a),
@@ -244,8 +265,12 @@ impl Emitter {
             Unary::Sin => f32_op(self, Opcode::Sin, &[Word::Approx], a),
             Unary::Cos => f32_op(self, Opcode::Cos, &[Word::Approx], a),
             Unary::Tanh => f32_op(self, Opcode::Tanh, &[Word::Approx], a),
-            Unary::Floor => self.pure(Opcode::Cvt, mods![Word::Rmi, Type::F32, Type::F32], Type::F32, &[a]),
-            Unary::Ceil => self.pure(Opcode::Cvt, mods![Word::Rpi, Type::F32, Type::F32], Type::F32, &[a]),
+            Unary::Floor => {
+                self.pure(Opcode::Cvt, mods![Word::Rmi, Type::F32, Type::F32], Type::F32, &[a])
+            }
+            Unary::Ceil => {
+                self.pure(Opcode::Cvt, mods![Word::Rpi, Type::F32, Type::F32], Type::F32, &[a])
+            }
             Unary::Not => unreachable!("check::types rejects `!` of a float"),
         }
     }
@@ -253,8 +278,10 @@ impl Emitter {
     /// `add`, `sub`, `mul`, `div`, `fma` of `f32`, `f64` or `f16`, rounded to nearest even, never fused.
     pub(super) fn float(&mut self, opcode: Opcode, ty: Type, args: &[Val]) -> Val {
         let held = register(ty);
-        let args: Vec<Val> =
-            args.iter().map(|&arg| if held == Type::B16 { Val::Reg(self.reg(arg, held)) } else { arg }).collect();
+        let args: Vec<Val> = args
+            .iter()
+            .map(|&arg| if held == Type::B16 { Val::Reg(self.reg(arg, held)) } else { arg })
+            .collect();
         self.pure(opcode, mods![Word::Rn, ty], held, &args)
     }
 
@@ -263,7 +290,11 @@ impl Emitter {
         match (elem, right) {
             (Elem::Ptr(target), Elem::Number(index)) => {
                 let bytes = self.index_bytes(b, index, target.bytes());
-                if op == Binary::Sub { self.sub(Type::S64, a, bytes) } else { self.add(Type::S64, a, bytes) }
+                if op == Binary::Sub {
+                    self.sub(Type::S64, a, bytes)
+                } else {
+                    self.add(Type::S64, a, bytes)
+                }
             }
             (Elem::Number(index), Elem::Ptr(target)) => {
                 let bytes = self.index_bytes(a, index, target.bytes());
@@ -274,8 +305,12 @@ impl Emitter {
                 self.divide(Opcode::Div, Type::S64, bytes, Val::Int(i64::from(target.bytes())))
             }
             (Elem::Number(Dtype::Bool), Elem::Number(_)) => self.binary_bool(op, a, b),
-            (Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)), Elem::Number(_)) => self.binary_half(op, dtype, a, b),
-            (Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)), Elem::Number(_)) => self.binary_float(op, dtype, a, b),
+            (Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)), Elem::Number(_)) => {
+                self.binary_half(op, dtype, a, b)
+            }
+            (Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)), Elem::Number(_)) => {
+                self.binary_float(op, dtype, a, b)
+            }
             (Elem::Number(dtype), Elem::Number(_)) => self.binary_int(op, dtype, a, b),
         }
     }
@@ -292,7 +327,9 @@ impl Emitter {
                 };
                 self.mul(Type::S64, wide, bytes)
             }
-            Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 => self.mul_wide(index, bytes),
+            Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 => {
+                self.mul_wide(index, bytes)
+            }
             Dtype::Bool | Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => {
                 unreachable!("check::types rejects a pointer offset that is no integer")
             }
@@ -326,8 +363,16 @@ impl Emitter {
             Binary::Shl | Binary::Shr => self.shift(op, dtype, a, b),
         };
         match op {
-            Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Shl => self.extend(dtype, result),
-            Binary::Rem | Binary::And | Binary::Or | Binary::Xor | Binary::Min | Binary::Max | Binary::Shr => result,
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Shl => {
+                self.extend(dtype, result)
+            }
+            Binary::Rem
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::Min
+            | Binary::Max
+            | Binary::Shr => result,
         }
     }
 
@@ -393,14 +438,17 @@ impl Emitter {
             | Binary::Or
             | Binary::Xor
             | Binary::Shl
-            | Binary::Shr => self.through_f32(dtype, [a, b], |this, [a, b]| this.binary_float(op, Dtype::F32, a, b)),
+            | Binary::Shr => self
+                .through_f32(dtype, [a, b], |this, [a, b]| this.binary_float(op, Dtype::F32, a, b)),
         }
     }
 
     /// `a * b + c`, rounded once; integers wrap.
     pub(super) fn fma(&mut self, dtype: Dtype, a: Val, b: Val, c: Val) -> Val {
         match dtype {
-            Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => self.float(Opcode::Fma, arithmetic(dtype), &[a, b, c]),
+            Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => {
+                self.float(Opcode::Fma, arithmetic(dtype), &[a, b, c])
+            }
             Dtype::Bool
             | Dtype::I8
             | Dtype::I16
@@ -430,7 +478,8 @@ impl Emitter {
         match elem {
             Elem::Ptr(_) => self.compare(word, Type::U64, a, b),
             Elem::Number(Dtype::Bool) => {
-                let [a, b] = [a, b].map(|bit| self.select(Type::U32, bit, Val::Int(1), Val::Int(0)));
+                let [a, b] =
+                    [a, b].map(|bit| self.select(Type::U32, bit, Val::Int(1), Val::Int(0)));
                 self.compare(word, Type::U32, a, b)
             }
             Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)) => {
@@ -438,7 +487,9 @@ impl Emitter {
                 let [a, b] = [a, b].map(|half| self.half_to_f32(dtype, half));
                 self.compare_float(word, Type::F32, a, b)
             }
-            Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)) => self.compare_float(word, arithmetic(dtype), a, b),
+            Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)) => {
+                self.compare_float(word, arithmetic(dtype), a, b)
+            }
             Elem::Number(
                 dtype @ (Dtype::I8
                 | Dtype::I16

@@ -1,7 +1,7 @@
 //! Shared memory: where allocations lie, how windows are addressed, how tiles go in and out.
 
 use kernel_layout::{Dim, Layout, accesses, max_vector};
-use kernel_ptx::{Space, Type};
+use kernel_ptx::{Space, Type as Register};
 use la_arena::ArenaMap;
 
 use super::Lower;
@@ -9,20 +9,27 @@ use super::convert::offsets;
 use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::Val;
 use super::memory::VECTOR_BYTES;
-use crate::ir::{Elem, Kernel, Shared, SharedType, Value};
+use crate::ir::{Elem, Kernel, Region, Shared, SharedType, StmtKind, Type, Value};
 
 /// Tiles of an allocation start at multiples of this many bytes.
 const TILE_BYTES: u32 = 128;
 /// Allocations whose tile is at least this large start at multiples of it: every swizzle repeats within it.
 const SWIZZLE_BYTES: u32 = 1024;
 
-/// Where everything in shared memory lies: allocations first, then scratch that conversions take turns in.
+/// Where everything in shared memory lies: allocations, and scratch that conversions take turns in.
+///
+/// Scratch comes after the allocations that are still needed; the bytes of those that are not serve again.
 #[derive(Debug)]
 pub(super) struct SharedPlan<'a> {
     layouts: &'a ArenaMap<Shared, Layout>,
     starts: ArenaMap<Shared, u32>,
-    allocated: u32,
-    scratch: u32,
+    /// For each allocation its end and the last statement of the kernel's body that needs it.
+    ends: Vec<(u32, usize)>,
+    total: u32,
+    /// The statement of the kernel's body that is being lowered.
+    pub(super) at: usize,
+    /// Where scratch began when it last moved into the bytes of allocations.
+    pub(super) claimed: u32,
     /// Other threads may still use the scratch: a barrier must come first.
     pub(super) dirty: bool,
 }
@@ -31,26 +38,40 @@ impl<'a> SharedPlan<'a> {
     /// A place for every allocation of a kernel.
     pub(super) fn of(kernel: &Kernel, layouts: &'a ArenaMap<Shared, Layout>) -> Self {
         let mut starts = ArenaMap::new();
+        let mut ends = Vec::new();
         let mut end = 0u32;
         for (shared, data) in kernel.shared.iter() {
             let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
             let tiles: u32 = data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
             let start = end.next_multiple_of(if tile >= SWIZZLE_BYTES { SWIZZLE_BYTES } else { TILE_BYTES });
             starts.insert(shared, start);
-            end = start + tile * tiles;
+            end = (start + tile * tiles).next_multiple_of(TILE_BYTES);
+            let last = kernel.body.stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared));
+            ends.push((end, last.unwrap_or(0)));
         }
-        SharedPlan { layouts, starts, allocated: end.next_multiple_of(TILE_BYTES), scratch: 0, dirty: false }
+        SharedPlan { layouts, starts, ends, total: end, at: 0, claimed: end, dirty: false }
     }
 
-    /// Room for `bytes` bytes of scratch: its start.
-    pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
-        self.scratch = self.scratch.max(bytes);
-        self.allocated
+    /// Where scratch may begin.
+    fn free(&self) -> u32 {
+        self.ends.iter().filter(|(_, last)| *last >= self.at).map(|(end, _)| *end).max().unwrap_or(0)
     }
 
     /// The bytes of everything.
     pub(super) fn total(&self) -> u32 {
-        if self.scratch == 0 && self.starts.iter().next().is_none() { 0 } else { self.allocated + self.scratch }
+        self.total
+    }
+}
+
+/// Whether a statement, or one inside it, touches an allocation.
+fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
+    let is = |value: &Value| matches!(kernel.ty(*value), Type::Shared(ty) if ty.root == shared);
+    let within = |region: &Region| region.stmts.iter().any(|stmt| needs(kernel, &stmt.kind, shared));
+    match kind {
+        StmtKind::Op { args, .. } => args.iter().any(is),
+        StmtKind::If { then, otherwise, results, .. } => results.iter().any(is) || within(then) || within(otherwise),
+        StmtKind::For { body, inits, .. } | StmtKind::Loop { body, inits, .. } => inits.iter().any(is) || within(body),
+        StmtKind::Reduce { .. } => false,
     }
 }
 
@@ -68,11 +89,27 @@ pub(super) struct InTile {
 }
 
 impl Lower<'_> {
+    /// Scratch of `bytes` bytes that no thread uses any more: its start.
+    pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
+        let start = self.plan.free();
+        if start < self.plan.claimed {
+            // These bytes were an allocation: copies into it may be under way, other threads may still read it.
+            self.plan.claimed = start;
+            self.plan.dirty = true;
+            self.copy_wait_all();
+        }
+        if self.plan.dirty {
+            self.barrier();
+        }
+        self.plan.total = self.plan.total.max(start + bytes);
+        start
+    }
+
     /// The type of a shared window.
     pub(super) fn shared_type(&self, window: Value) -> &SharedType {
         match self.kernel.ty(window) {
-            crate::ir::Type::Shared(shared) => shared,
-            crate::ir::Type::Scalar(_) | crate::ir::Type::Tile(..) | crate::ir::Type::Error => {
+            Type::Shared(shared) => shared,
+            Type::Scalar(_) | Type::Tile(..) | Type::Error => {
                 unreachable!("check::types rejects what is no shared memory here")
             }
         }
@@ -97,8 +134,8 @@ impl Lower<'_> {
         };
         let before = self.window(window);
         let index = self.scalar(index);
-        let distance = self.e.mul(Type::S32, index, Val::Int(i64::from(step)));
-        self.e.add(Type::S32, before, distance)
+        let distance = self.e.mul(Register::S32, index, Val::Int(i64::from(step)));
+        self.e.add(Register::S32, before, distance)
     }
 
     /// How a tile in registers meets the window `window`.
@@ -119,7 +156,11 @@ impl Lower<'_> {
             // Several tiles: the ring's axes come before, at the distance of a tile.
             let stored = shared.in_size(Dim::Offset);
             let padding = tile_bytes(tile, data.dtype.bytes()) / data.dtype.bytes() / stored;
-            let mut bases: Vec<Vec<u32>> = tile.bases(Dim::Offset).iter().map(|basis| [vec![0; rank - tile_rank], basis.clone()].concat()).collect();
+            let mut bases: Vec<Vec<u32>> = tile
+                .bases(Dim::Offset)
+                .iter()
+                .map(|basis| [vec![0; rank - tile_rank], basis.clone()].concat())
+                .collect();
             bases.extend((0..padding.trailing_zeros()).map(|_| vec![0; rank]));
             let extents = registers.shape();
             for axis in (0..rank - tile_rank).rev() {
@@ -129,19 +170,30 @@ impl Lower<'_> {
                     bases.push(basis);
                 }
             }
-            let outs = extents.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
-            shared = Layout::new(vec![(Dim::Offset, bases)], outs).expect("a ring of tiles is a layout");
+            let outs = extents
+                .iter()
+                .enumerate()
+                .map(|(axis, &extent)| (Dim::axis(axis), extent))
+                .collect();
+            shared =
+                Layout::new(vec![(Dim::Offset, bases)], outs).expect("a ring of tiles is a layout");
         }
         for _ in rank..tile_rank {
             // An index has picked a row; the registers stay within it.
             registers = registers.expand_axis(0);
         }
-        let registers = Layout::new(registers.ins().to_vec(), shared.outs().to_vec()).expect("a window is no larger than its tile");
+        let registers = Layout::new(registers.ins().to_vec(), shared.outs().to_vec())
+            .expect("a window is no larger than its tile");
         InTile { registers, shared }
     }
 
     /// The address of shared memory at `window`, `map(thread) ^ constant` bytes into the tile: a value and a constant.
-    pub(super) fn shared_address(&mut self, window: Value, map: &ThreadMap, constant: u32) -> (Val, i64) {
+    pub(super) fn shared_address(
+        &mut self,
+        window: Value,
+        map: &ThreadMap,
+        constant: u32,
+    ) -> (Val, i64) {
         let start = self.plan.starts[self.shared_type(window).root];
         let base = self.shared_base();
         let dynamic = self.window(window);
@@ -152,11 +204,11 @@ impl Lower<'_> {
                 _ => (dynamic, 0),
             };
             let value = if e.depth(dynamic) < e.depth(position.value) {
-                let start = e.add(Type::U32, base, dynamic);
-                e.add(Type::U32, start, position.value)
+                let start = e.add(Register::U32, base, dynamic);
+                e.add(Register::U32, start, position.value)
             } else {
-                let start = e.add(Type::U32, base, position.value);
-                e.add(Type::U32, start, dynamic)
+                let start = e.add(Register::U32, base, position.value);
+                e.add(Register::U32, start, dynamic)
             };
             (value, i64::from(start) + moved + i64::from(position.constant))
         })
@@ -200,7 +252,8 @@ impl Lower<'_> {
         for access in accesses(&registers, &shared, vector) {
             let (address, constant) = self.shared_address(window, &map, access.offset * size);
             let address = self.e.at(address, constant);
-            let vector: Vec<Val> = access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
+            let vector: Vec<Val> =
+                access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
             self.e.store(Space::Shared, elem, &vector, address, one);
         }
     }

@@ -24,7 +24,12 @@ pub(super) fn vector_bits(layout: &Layout, axis: usize, most: u32) -> Vec<usize>
     let mut bits = Vec::new();
     while 1u32 << bits.len() < most {
         let step = 1u32 << bits.len();
-        let along = |basis: &[u32]| basis.iter().enumerate().all(|(index, &part)| part == if index == axis { step } else { 0 });
+        let along = |basis: &[u32]| {
+            basis
+                .iter()
+                .enumerate()
+                .all(|(index, &part)| part == if index == axis { step } else { 0 })
+        };
         let Some(bit) = registers.iter().position(|basis| along(basis)) else { break };
         bits.push(bit);
     }
@@ -32,7 +37,11 @@ pub(super) fn vector_bits(layout: &Layout, axis: usize, most: u32) -> Vec<usize>
     loop {
         let count = 1u32 << bits.len();
         let aligned = |basis: &[u32]| basis[axis].is_multiple_of(count);
-        let others = registers.iter().enumerate().filter(|(bit, _)| !bits.contains(bit)).map(|(_, basis)| basis);
+        let others = registers
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| !bits.contains(bit))
+            .map(|(_, basis)| basis);
         let threads = layout.bases(Dim::Lane).iter().chain(layout.bases(Dim::Warp));
         if others.chain(threads).all(|basis| aligned(basis)) {
             return bits;
@@ -43,27 +52,43 @@ pub(super) fn vector_bits(layout: &Layout, axis: usize, most: u32) -> Vec<usize>
 
 /// The register index of element `element` of the access that starts at `register`.
 pub(super) fn vector_register(bits: &[usize], register: u32, element: u32) -> u32 {
-    bits.iter().enumerate().filter(|(place, _)| element >> place & 1 == 1).fold(register, |sum, (_, bit)| sum | 1 << bit)
+    bits.iter()
+        .enumerate()
+        .filter(|(place, _)| element >> place & 1 == 1)
+        .fold(register, |sum, (_, bit)| sum | 1 << bit)
 }
 
 /// The bits of the register index whose basis is zero: they repeat elements.
 pub(super) fn repeated_registers(layout: &Layout) -> u32 {
     let bases = layout.bases(Dim::Register).iter().enumerate();
-    bases.filter(|(_, basis)| basis.iter().all(|&part| part == 0)).fold(0, |mask, (bit, _)| mask | 1 << bit)
+    bases
+        .filter(|(_, basis)| basis.iter().all(|&part| part == 0))
+        .fold(0, |mask, (bit, _)| mask | 1 << bit)
 }
 
 impl Lower<'_> {
     /// What parameter `param` is, as the tile of shape `shape` at `offsets`.
-    pub(super) fn tensor_tile<'v>(&self, param: u32, offsets: &'v [Value], shape: &[u32]) -> TensorTile<'v> {
+    pub(super) fn tensor_tile<'v>(
+        &self,
+        param: u32,
+        offsets: &'v [Value],
+        shape: &[u32],
+    ) -> TensorTile<'v> {
         match &self.kernel.params[param as usize].kind {
-            ParamKind::Tensor { dtype, .. } => TensorTile { param, offsets, dtype: *dtype, shape: shape.to_vec() },
-            ParamKind::Pointer(_) | ParamKind::Scalar(_) => unreachable!("check::types rejects tiles of what is no tensor"),
+            ParamKind::Tensor { dtype, .. } => {
+                TensorTile { param, offsets, dtype: *dtype, shape: shape.to_vec() }
+            }
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
+                unreachable!("check::types rejects tiles of what is no tensor")
+            }
         }
     }
 
     /// The axis along which elements lie side by side, if that is known.
     pub(super) fn fastest_axis(&self, tile: &TensorTile<'_>) -> Option<usize> {
-        (0..tile.shape.len()).rev().find(|&axis| self.facts.stride(tile.param, axis_number(axis)) == Some(1))
+        (0..tile.shape.len())
+            .rev()
+            .find(|&axis| self.facts.stride(tile.param, axis_number(axis)) == Some(1))
     }
 
     /// The longest run of elements along `axis` that lies side by side, aligned to its length, and wholly inside or outside
@@ -82,7 +107,11 @@ impl Lower<'_> {
                 }
             } else {
                 let stride = self.facts.stride_divisor(tile.param, number);
-                let step = if tile.shape[index] == 1 { stride.saturating_mul(self.facts.divisor(offset)) } else { stride };
+                let step = if tile.shape[index] == 1 {
+                    stride.saturating_mul(self.facts.divisor(offset))
+                } else {
+                    stride
+                };
                 count = count.min(step);
             }
         }
@@ -115,7 +144,11 @@ impl Lower<'_> {
                     let part = self.e.widen(part);
                     terms.push(self.e.mul(Type::S64, part, stride));
                 }
-                constants.push(self.e.mul(Type::S64, stride, Val::Int(i64::from(position.constant))));
+                constants.push(self.e.mul(
+                    Type::S64,
+                    stride,
+                    Val::Int(i64::from(position.constant)),
+                ));
             }
         }
         terms.extend(constants);
@@ -159,15 +192,28 @@ impl Lower<'_> {
     /// Where the elements of register `register` of each thread lie in a tile.
     pub(super) fn positions(&mut self, layout: &Layout, register: u32) -> Vec<Position> {
         (0..layout.outs().len())
-            .map(|axis| self.e.position(&ThreadMap::of(layout, axis, 1), register_part(layout, register, axis)))
+            .map(|axis| {
+                self.e.position(
+                    &ThreadMap::of(layout, axis, 1),
+                    register_part(layout, register, axis),
+                )
+            })
             .collect()
     }
 
     /// The vectors of a tile in registers: the bits of the register index within one, the first register of each.
-    fn tensor_vectors(&self, tile: &TensorTile<'_>, layout: &Layout, skip: u32) -> (Vec<usize>, Vec<u32>) {
-        let bits = self.fastest_axis(tile).map_or_else(Vec::new, |axis| vector_bits(layout, axis, self.tensor_vector(tile, axis)));
+    fn tensor_vectors(
+        &self,
+        tile: &TensorTile<'_>,
+        layout: &Layout,
+        skip: u32,
+    ) -> (Vec<usize>, Vec<u32>) {
+        let bits = self.fastest_axis(tile).map_or_else(Vec::new, |axis| {
+            vector_bits(layout, axis, self.tensor_vector(tile, axis))
+        });
         let within = bits.iter().fold(skip, |mask, bit| mask | 1 << bit);
-        let starts = (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0).collect();
+        let starts =
+            (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0).collect();
         (bits, starts)
     }
 
@@ -214,7 +260,9 @@ impl Lower<'_> {
             let mask = self.all(vec![one, mask]);
             self.e.place = before;
             let address = self.e.at(address, 0);
-            let vector: Vec<Val> = (0..1 << bits.len()).map(|element| values[vector_register(&bits, start, element) as usize]).collect();
+            let vector: Vec<Val> = (0..1 << bits.len())
+                .map(|element| values[vector_register(&bits, start, element) as usize])
+                .collect();
             self.e.store(Space::Global, elem, &vector, address, mask);
         }
     }

@@ -73,7 +73,10 @@ impl Parse for RawAttr {
             let name: syn::Ident = input.parse()?;
             if input.peek(syn::token::Paren) {
                 if name != "instances" {
-                    return Err(syn::Error::new(name.span(), "write `name = value`; only `instances(..)` takes parentheses"));
+                    return Err(syn::Error::new(
+                        name.span(),
+                        "write `name = value`; only `instances(..)` takes parentheses",
+                    ));
                 }
                 let content;
                 syn::parenthesized!(content in input);
@@ -109,7 +112,9 @@ impl Parse for RawInstances {
             if names.len() > 1 {
                 let row;
                 syn::parenthesized!(row in list);
-                rows.push(row.parse_terminated(RawValue::parse, syn::Token![,])?.into_iter().collect());
+                rows.push(
+                    row.parse_terminated(RawValue::parse, syn::Token![,])?.into_iter().collect(),
+                );
             } else {
                 rows.push(vec![list.parse()?]);
             }
@@ -127,7 +132,11 @@ impl Parse for RawValue {
             || input.peek(syn::Token![-])
             || input.peek(syn::token::Brace)
             || input.peek(syn::Token![!]);
-        if expression { input.parse().map(RawValue::Expr) } else { input.parse().map(RawValue::Type) }
+        if expression {
+            input.parse().map(RawValue::Expr)
+        } else {
+            input.parse().map(RawValue::Type)
+        }
     }
 }
 
@@ -212,8 +221,16 @@ impl Reader<'_> {
             } else {
                 let loc = values.first().map_or(loc, |value| value.loc);
                 self.problems.push(
-                    Diagnostic::new(Code::Instances, loc, "a row of values does not match the names before `=`")
-                        .compare("values", names.len().to_string(), values.len().to_string()),
+                    Diagnostic::new(
+                        Code::Instances,
+                        loc,
+                        "a row of values does not match the names before `=`",
+                    )
+                    .compare(
+                        "values",
+                        names.len().to_string(),
+                        values.len().to_string(),
+                    ),
                 );
             }
         }

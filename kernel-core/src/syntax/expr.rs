@@ -29,11 +29,8 @@ impl Reader<'_> {
 
     /// Notes something outside the subset; `instead` says what to write.
     pub(super) fn refuse(&mut self, loc: Loc, what: &str, instead: &str) {
-        let mut diagnostic = Diagnostic::new(
-            Code::Unsupported,
-            loc,
-            format!("{what} cannot be used in a kernel"),
-        );
+        let mut diagnostic =
+            Diagnostic::new(Code::Unsupported, loc, format!("{what} cannot be used in a kernel"));
         if !instead.is_empty() {
             diagnostic = diagnostic.why(instead);
         }
@@ -101,7 +98,11 @@ impl Reader<'_> {
             syn::Pat::Ident(ident) => {
                 if let Some((_, sub)) = &ident.subpat {
                     let loc = self.loc(sub);
-                    self.refuse(loc, "a pattern after `@`", "bind the value first, then take it apart");
+                    self.refuse(
+                        loc,
+                        "a pattern after `@`",
+                        "bind the value first, then take it apart",
+                    );
                 }
                 PatKind::Ident {
                     name: self.ident(&ident.ident).name,
@@ -110,8 +111,12 @@ impl Reader<'_> {
             }
             syn::Pat::Wild(_) => PatKind::Wild,
             syn::Pat::Paren(paren) => return self.pat(&paren.pat),
-            syn::Pat::Tuple(tuple) => PatKind::Tuple(tuple.elems.iter().map(|p| self.pat(p)).collect()),
-            syn::Pat::Slice(slice) => PatKind::Array(slice.elems.iter().map(|p| self.pat(p)).collect()),
+            syn::Pat::Tuple(tuple) => {
+                PatKind::Tuple(tuple.elems.iter().map(|p| self.pat(p)).collect())
+            }
+            syn::Pat::Slice(slice) => {
+                PatKind::Array(slice.elems.iter().map(|p| self.pat(p)).collect())
+            }
             syn::Pat::Reference(reference) => PatKind::Ref(Box::new(self.pat(&reference.pat))),
             syn::Pat::Type(typed) => return self.pat(&typed.pat),
             _ => {
@@ -152,7 +157,11 @@ impl Reader<'_> {
             syn::Type::Infer(_) => TypeKind::Infer,
             syn::Type::ImplTrait(_) => TypeKind::Opaque,
             _ => {
-                self.refuse(loc, "this type", "types are names with generic arguments, tuples, arrays and references");
+                self.refuse(
+                    loc,
+                    "this type",
+                    "types are names with generic arguments, tuples, arrays and references",
+                );
                 TypeKind::Infer
             }
         };
@@ -188,7 +197,9 @@ impl Reader<'_> {
         let mut out = Vec::new();
         for arg in &args.args {
             match arg {
-                syn::GenericArgument::Type(ty) => out.push(GenericArg::Type(self.ty(ty, depth + 1))),
+                syn::GenericArgument::Type(ty) => {
+                    out.push(GenericArg::Type(self.ty(ty, depth + 1)))
+                }
                 syn::GenericArgument::Const(expr) => {
                     out.push(GenericArg::Const(self.expr(expr, depth + 1)));
                 }
@@ -210,7 +221,11 @@ impl Reader<'_> {
         Box::new(self.expr(expr, depth))
     }
 
-    fn list<'e>(&mut self, exprs: impl IntoIterator<Item = &'e syn::Expr>, depth: u32) -> Vec<Expr> {
+    fn list<'e>(
+        &mut self,
+        exprs: impl IntoIterator<Item = &'e syn::Expr>,
+        depth: u32,
+    ) -> Vec<Expr> {
         exprs.into_iter().map(|expr| self.expr(expr, depth)).collect()
     }
 
@@ -230,7 +245,11 @@ impl Reader<'_> {
             syn::Expr::Lit(lit) => self.literal(&lit.lit),
             syn::Expr::Path(path) => {
                 if path.qself.is_some() {
-                    self.refuse(loc, "a qualified path", "write `T::name` with the type's own name");
+                    self.refuse(
+                        loc,
+                        "a qualified path",
+                        "write `T::name` with the type's own name",
+                    );
                     ExprKind::Error
                 } else {
                     ExprKind::Path(self.path(&path.path, d))
@@ -340,16 +359,32 @@ impl Reader<'_> {
                     range.end.as_ref().map(|e| self.boxed(e, d)),
                 )
             }
-            syn::Expr::Cast(cast) => ExprKind::Cast(self.boxed(&cast.expr, d), self.ty(&cast.ty, d)),
+            syn::Expr::Cast(cast) => {
+                ExprKind::Cast(self.boxed(&cast.expr, d), self.ty(&cast.ty, d))
+            }
             syn::Expr::Reference(reference) => {
                 ExprKind::Ref(reference.mutability.is_some(), self.boxed(&reference.expr, d))
             }
             syn::Expr::Macro(item) => self.macro_call(&item.mac, d),
-            syn::Expr::Match(_) => self.refused(loc, "`match`", "use `if` and `else if`; on tiles, `select(mask, a, b)`"),
-            syn::Expr::Let(_) => self.refused(loc, "`if let`", "a kernel has no patterns that can fail"),
-            syn::Expr::Unsafe(_) => self.refused(loc, "`unsafe`", "pointer accesses need none: the launch is what is unsafe"),
-            syn::Expr::Try(_) => self.refused(loc, "`?`", "a kernel has no errors; use `device_assert(condition)`"),
-            syn::Expr::Async(_) | syn::Expr::Await(_) => self.refused(loc, "`async`", "asynchronous copies are `copy_async` and its waits"),
+            syn::Expr::Match(_) => self.refused(
+                loc,
+                "`match`",
+                "use `if` and `else if`; on tiles, `select(mask, a, b)`",
+            ),
+            syn::Expr::Let(_) => {
+                self.refused(loc, "`if let`", "a kernel has no patterns that can fail")
+            }
+            syn::Expr::Unsafe(_) => self.refused(
+                loc,
+                "`unsafe`",
+                "pointer accesses need none: the launch is what is unsafe",
+            ),
+            syn::Expr::Try(_) => {
+                self.refused(loc, "`?`", "a kernel has no errors; use `device_assert(condition)`")
+            }
+            syn::Expr::Async(_) | syn::Expr::Await(_) => {
+                self.refused(loc, "`async`", "asynchronous copies are `copy_async` and its waits")
+            }
             _ => self.refused(loc, "this expression", ""),
         };
         Expr { kind, loc }
@@ -392,8 +427,12 @@ impl Reader<'_> {
                     return self.refused(loc, "an integer this large", "");
                 };
                 match int.suffix() {
-                    float @ ("f32" | "f64") => {
-                        #[expect(clippy::cast_precision_loss, reason = "as rustc reads `16777217f32`")]
+                    float @ ("f32" | "f64") =>
+                    {
+                        #[expect(
+                            clippy::cast_precision_loss,
+                            reason = "as rustc reads `16777217f32`"
+                        )]
                         Literal::Float(value as f64, Some(float.to_owned()))
                     }
                     other => Literal::Int(value, suffix(other)),
@@ -405,7 +444,13 @@ impl Reader<'_> {
             },
             syn::Lit::Bool(bool) => Literal::Bool(bool.value),
             syn::Lit::Str(text) => Literal::Str(text.value()),
-            _ => return self.refused(loc, "this literal", "literals are numbers, `true` and `false`"),
+            _ => {
+                return self.refused(
+                    loc,
+                    "this literal",
+                    "literals are numbers, `true` and `false`",
+                );
+            }
         })
     }
 
@@ -430,7 +475,9 @@ impl Reader<'_> {
         };
         let message = match args.next() {
             None => None,
-            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => Some(text.value()),
+            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => {
+                Some(text.value())
+            }
             Some(other) => {
                 let loc = self.loc(&other);
                 self.refuse(loc, "a computed message", "the message is one string literal");

@@ -26,16 +26,16 @@ pub fn parse_function(
 }
 
 /// Reads a `#[kernel] mod`: its functions with `#[kernel(..)]` are the kernels.
-pub fn parse_module(
-    module: &syn::ItemMod,
-    locations: &Locations,
-    problems: &mut Problems,
-) -> Unit {
+pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut Problems) -> Unit {
     let mut reader = Reader { locations, problems };
     let mut unit = Unit::default();
     let Some((_, items)) = &module.content else {
         let loc = reader.loc(module);
-        reader.refuse(loc, "a module in another file", "write `#[kernel] mod name { .. }` with its items inside");
+        reader.refuse(
+            loc,
+            "a module in another file",
+            "write `#[kernel] mod name { .. }` with its items inside",
+        );
         return unit;
     };
     for item in items {
@@ -71,14 +71,15 @@ impl Reader<'_> {
     fn kernel(&mut self, attr: TokenStream, item: &syn::ItemFn) -> Kernel {
         let attr = self.kernel_attr(attr);
         let signature = &item.sig;
-        let refuse = |reader: &mut Self, tokens: &dyn quote::ToTokens, headline: &str, help: &str| {
-            let loc = reader.loc(&tokens.to_token_stream());
-            let mut diagnostic = Diagnostic::new(Code::Signature, loc, headline.to_owned());
-            if !help.is_empty() {
-                diagnostic = diagnostic.help(help);
-            }
-            reader.problems.push(diagnostic);
-        };
+        let refuse =
+            |reader: &mut Self, tokens: &dyn quote::ToTokens, headline: &str, help: &str| {
+                let loc = reader.loc(&tokens.to_token_stream());
+                let mut diagnostic = Diagnostic::new(Code::Signature, loc, headline.to_owned());
+                if !help.is_empty() {
+                    diagnostic = diagnostic.help(help);
+                }
+                reader.problems.push(diagnostic);
+            };
         if let syn::ReturnType::Type(_, ty) = &signature.output
             && !matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty())
         {
@@ -108,7 +109,12 @@ impl Reader<'_> {
                     let list = self.param_facts(&typed.attrs);
                     facts.push(list);
                     if !matches!(&*typed.pat, syn::Pat::Ident(_)) {
-                        refuse(self, &typed.pat, "a kernel's parameter is a name", "x: Tensor<f32, 1>");
+                        refuse(
+                            self,
+                            &typed.pat,
+                            "a kernel's parameter is a name",
+                            "x: Tensor<f32, 1>",
+                        );
                     }
                 }
                 syn::FnArg::Receiver(receiver) => {
@@ -123,13 +129,17 @@ impl Reader<'_> {
     pub(super) fn item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {
         match item {
             syn::Item::Fn(function) => {
-                items.push(Item::Function(Rc::new(self.function(&function.sig, Some(&function.block)))));
+                items.push(Item::Function(Rc::new(
+                    self.function(&function.sig, Some(&function.block)),
+                )));
             }
             syn::Item::Struct(item) => {
                 let mut fields = Vec::new();
                 for (index, field) in item.fields.iter().enumerate() {
-                    let name =
-                        field.ident.as_ref().map_or(index.to_string(), |ident| self.ident(ident).name);
+                    let name = field
+                        .ident
+                        .as_ref()
+                        .map_or(index.to_string(), |ident| self.ident(ident).name);
                     fields.push((name, self.ty(&field.ty, 0)));
                 }
                 items.push(Item::Struct(Rc::new(Struct {
@@ -164,7 +174,11 @@ impl Reader<'_> {
                         }
                     } else {
                         let loc = self.loc(member);
-                        self.refuse(loc, "this item of a trait", "traits have methods and constants");
+                        self.refuse(
+                            loc,
+                            "this item of a trait",
+                            "traits have methods and constants",
+                        );
                     }
                 }
                 items.push(Item::Trait(Rc::new(out)));
@@ -257,7 +271,11 @@ impl Reader<'_> {
                         syn::ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mutable,
                         _ => {
                             let loc = self.loc(item);
-                            self.refuse(loc, "a typed `self`", "write `self`, `&self` or `&mut self`");
+                            self.refuse(
+                                loc,
+                                "a typed `self`",
+                                "write `self`, `&self` or `&mut self`",
+                            );
                             Receiver::Value
                         }
                     });

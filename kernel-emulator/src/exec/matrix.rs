@@ -115,12 +115,6 @@ pub(crate) fn stmatrix(
     whole(mask)?;
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
-    for source in &op.sources {
-        let undefined = !warp.regs.w_defined(*source);
-        if undefined != 0 {
-            return Err(super::uninitialised(warp, Slot::W(*source), undefined, "is stored"));
-        }
-    }
     let (block, offsets, _) = rows(cx, warp, &op.address, lanes, Access::Store)?;
     let memory = &mut cx.cluster.blocks[block].shared;
     for (matrix, source) in op.sources.iter().enumerate() {
@@ -133,6 +127,16 @@ pub(crate) fn stmatrix(
                 bytes.copy_from_slice(&half.to_le_bytes());
             }
             memory.land(offset, &bytes);
+            // An undefined lane's elements count as never written, as with `st`.
+            for lane in crate::machine::warp::lanes(!warp.regs.w_defined(*source)) {
+                for half in 0..2 {
+                    let place = fragment::matrix_place(lane, half, op.trans);
+                    if place.row == row {
+                        let column = u32::try_from(place.column).expect("eight columns");
+                        memory.forget(offset + 2 * column, 2);
+                    }
+                }
+            }
         }
     }
     Ok(())

@@ -231,16 +231,18 @@ fn store_words<const N: usize>(
     }
 }
 
-/// A value that was never written may go to local memory, where only its own thread sees it.
+/// A value that was never written may go to local and shared memory, whose bytes then count as never
+/// written: compilers store the unused lanes of a reduction, and nothing reads them. In global memory
+/// it would be a result.
 #[inline]
 fn check_sources(warp: &Warp, op: &Store, place: Place, defined: u32, mask: u32) -> Run<()> {
     let undefined = mask & !defined;
-    if undefined == 0 || place == Place::Local {
+    if undefined == 0 || matches!(place, Place::Local | Place::Shared) {
         return Ok(());
     }
     let source = op.sources.iter().find(|s| warp.regs.defined(**s) & undefined != undefined);
     let source = source.expect("an undefined lane comes from a source");
-    Err(super::uninitialised(warp, *source, undefined & !warp.regs.defined(*source), "is stored"))
+    Err(super::uninitialised(warp, *source, undefined & !warp.regs.defined(*source), "is stored to global memory"))
 }
 
 /// `isspacep`.

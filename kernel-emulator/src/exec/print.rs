@@ -266,7 +266,7 @@ pub(crate) fn assert_fail(
     warp: &mut Warp,
     [message, file, line]: [LocalSpot; 3],
     mask: u32,
-) -> Box<Trap> {
+) -> Trap {
     let lane = mask.trailing_zeros();
     let i = lane as usize;
     let mut text = |spot: LocalSpot| {

@@ -494,6 +494,10 @@ impl Warp {
     fn exit(&mut self, cx: &mut Context<'_>, lanes: u32) -> bool {
         self.live &= !lanes;
         cx.cluster.threads -= lanes.count_ones();
+        let arrived = lanes & self.cluster_arrived;
+        if arrived != 0 && self.cluster_generation == cx.cluster.barrier.generation {
+            cx.cluster.barrier.arrived -= arrived.count_ones();
+        }
         exec::barrier::cluster_check(cx);
         self.joins.forget_everywhere(lanes);
         let fragment = &mut self.fragments[self.current];

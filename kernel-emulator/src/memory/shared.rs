@@ -50,6 +50,13 @@ impl Shared {
         pieces(offset, bytes).any(|(index, mask, ..)| self.in_flight[index] & mask != 0)
     }
 
+    /// Makes bytes count as never written.
+    pub(crate) fn forget(&mut self, offset: u32, bytes: u32) {
+        for (index, mask, ..) in pieces(offset, bytes) {
+            self.written[index] &= !mask;
+        }
+    }
+
     /// Marks bytes as in flight.
     pub(crate) fn take_off(&mut self, offset: u32, bytes: u32) {
         for (index, mask, ..) in pieces(offset, bytes) {

@@ -4,7 +4,8 @@
 //! The manual bounds the error and fixes the special cases, and leaves the bits to the device. The
 //! result here is the exact one rounded to nearest (from an f64 whose own error is below 2^-40 of the
 //! result), so it lies within every bound that the manual states; a device's may differ from it by
-//! as much as the bound allows. No function of the host's mathematical library is used, whose last
+//! as much as the bound allows. Where the device's way of computing shows far beyond rounding (sine
+//! and cosine of large angles, `ex2` of halves), it is followed. No function of the host's mathematical library is used, whose last
 //! bit differs between systems.
 
 use super::exact;
@@ -76,7 +77,7 @@ fn gross(a: u64, f: impl Fn(Value) -> Value) -> u64 {
     let result = match f(UPPER.decode(upper)) {
         Value::Nan => 0x7fff_ffff,
         value @ (Value::Infinite { .. } | Value::Finite(_)) => {
-            UPPER.flush(UPPER.encode(value, Round::NearestEven, Overflow::Ieee))
+            UPPER.flush(UPPER.encode(value, Round::Zero, Overflow::Ieee))
         }
     };
     result << 32
@@ -118,17 +119,15 @@ pub fn lg2_f32(a: u32, flush: bool) -> u32 {
     to_f32(log2(operand(a, flush)), flush)
 }
 
-/// `sin.approx{.ftz}.f32`: absolute error at most 2^-20.5 within a period of 0. The reduction here is
-/// exact for every operand, so large ones give the true sine.
+/// `sin.approx{.ftz}.f32`: absolute error at most 2^-20.5 within a period of 0. Further out the manual
+/// promises nothing; the result here is what the device's way gives, see [`turns`].
 pub fn sin_f32(a: u32, flush: bool) -> u32 {
-    let a = if flush { flush_f32(a) } else { a };
-    to_f32(sin_cos(a).0, flush)
+    to_f32(sin_cos(turns(a)).0, flush)
 }
 
 /// `cos.approx{.ftz}.f32`: as [`sin_f32`].
 pub fn cos_f32(a: u32, flush: bool) -> u32 {
-    let a = if flush { flush_f32(a) } else { a };
-    to_f32(sin_cos(a).1, flush)
+    to_f32(sin_cos(turns(a)).1, flush)
 }
 
 /// `tanh.approx.f32`: relative error at most 2^-11; subnormals are kept.
@@ -136,8 +135,8 @@ pub fn tanh_f32(a: u32) -> u32 {
     to_f32(tanh(operand(a, false)), false)
 }
 
-/// Rounds a function of a half to the half's format.
-fn half_function(half: Half, a: u16, flush: bool, f: impl Fn(f64) -> f64) -> u16 {
+/// A function of a half, rounded to the half's format.
+fn half_function(half: Half, a: u16, flush: bool, round: Round, f: impl Fn(f64) -> f64) -> u16 {
     let format = half.format();
     let a = if flush { format.flush(a.into()) as u16 } else { a };
     let x = f(f64::from(half.widen(a)));
@@ -147,19 +146,29 @@ fn half_function(half: Half, a: u16, flush: bool, f: impl Fn(f64) -> f64) -> u16
     let bits = if x.is_infinite() {
         format.exponent_mask() | if x < 0.0 { format.sign_bit() } else { 0 }
     } else {
-        format.encode_f64(x.to_bits(), Round::NearestEven)
+        format.encode_f64(x.to_bits(), round)
     };
     (if flush { format.flush(bits) } else { bits }) as u16
 }
 
-/// `ex2.approx.f16` (relative error at most 2^-9.9) and `ex2.approx.ftz.bf16` (2^-7).
+/// `ex2.approx.f16` (relative error at most 2^-9.9) and `ex2.approx.ftz.bf16` (2^-7). An H200 cuts the
+/// f32 result off, and so does this.
 pub fn ex2_half(half: Half, a: u16, flush: bool) -> u16 {
-    half_function(half, a, flush, exp2)
+    let beyond = match half {
+        Half::F16 => 65536.0,
+        // The f32 that is cut has bf16's range.
+        Half::Bf16 => f64::INFINITY,
+    };
+    half_function(half, a, flush, Round::Zero, |x| {
+        let power = f64::from(exp2(x) as f32);
+        // Cutting alone would stop at the largest number.
+        if power >= beyond { f64::INFINITY } else { power }
+    })
 }
 
 /// `tanh.approx.f16` (absolute error at most 2^-10.987) and `.bf16` (2^-8); subnormals are kept.
 pub fn tanh_half(half: Half, a: u16) -> u16 {
-    half_function(half, a, false, tanh)
+    half_function(half, a, false, Round::NearestEven, tanh)
 }
 
 /// 2^x for an x of f32 range; without branches, so that loops over lanes vectorise.
@@ -213,51 +222,32 @@ fn tanh(x: f64) -> f64 {
     (power - 1.0) / (power + 1.0)
 }
 
-/// The first 256 bits of 2 / pi after the binary point.
-const TWO_OVER_PI: [u64; 4] =
-    [0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9041, 0xfe51_63ab_debb_c561];
-
-/// Bits `from + 1` to `from + 102` of 2 / pi after the binary point; positions before it are zero.
-fn two_over_pi(from: i32) -> u128 {
-    let mut window = 0;
-    for (i, word) in TWO_OVER_PI.iter().enumerate() {
-        // The weight of the word's lowest bit, counted from the window's lowest.
-        let up = from + 102 - 64 * (i as i32 + 1);
-        window |= match up {
-            102.. => 0,
-            0..102 => u128::from(*word) << up,
-            -63..0 => u128::from(*word >> -up),
-            _ => 0,
-        };
-    }
-    window & ((1 << 102) - 1)
+/// The angle in turns: the product with the f32 nearest to 1 / (2 pi), rounded towards zero to f32. An
+/// H200 takes this step in f32 and then the sine of the turns to within 2^-21.5, for operands of every
+/// size; subnormal operands count as zero.
+fn turns(a: u32) -> f64 {
+    let x = f64::from(f32::from_bits(flush_f32(a)));
+    let product = x * f64::from(f32::from_bits(0x3e22_f983));
+    // No product of a normal operand is so small that f32 would lose more than these bits.
+    f64::from_bits(product.to_bits() & !0x1fff_ffff)
 }
 
-/// Sine and cosine of an f32.
-fn sin_cos(bits: u32) -> (f64, f64) {
-    let x = f64::from(f32::from_bits(bits));
-    if !x.is_finite() {
+/// Sine and cosine of an angle in turns, an f32 value.
+fn sin_cos(turns: f64) -> (f64, f64) {
+    if !turns.is_finite() {
         return (f64::NAN, f64::NAN);
     }
-    if x.abs() < std::f64::consts::FRAC_PI_4 {
-        return (sin_series(x), cos_series(x));
-    }
-    let exponent = (bits >> 23 & 0xff) as i32 - 150;
-    let significand = u128::from(bits & 0x7f_ffff | 0x80_0000);
-    // |x| * 2 / pi modulo 4, with 100 bits after the point: bits of 2 / pi that weigh 4 or more after
-    // the product contribute whole turns.
-    let turns = (significand * two_over_pi(exponent - 2)) & ((1 << 102) - 1);
-    let quadrant = (turns + (1 << 99)) >> 100;
-    let fraction = turns as i128 - ((quadrant << 100) as i128);
-    let reduced = fraction as f64 / (1u128 << 100) as f64 * std::f64::consts::FRAC_PI_2;
+    // Whole turns drop out without error, and so do quarters.
+    let within = turns % 1.0;
+    let quarters = (within * 4.0 + 6_755_399_441_055_744.0) - 6_755_399_441_055_744.0;
+    let reduced = (within - quarters * 0.25) * std::f64::consts::TAU;
     let (s, c) = (sin_series(reduced), cos_series(reduced));
-    let (s, c) = match quadrant & 3 {
+    match quarters as i32 & 3 {
         0 => (s, c),
         1 => (c, -s),
         2 => (-s, -c),
         _ => (-c, s),
-    };
-    (if x < 0.0 { -s } else { s }, c)
+    }
 }
 
 /// Sine for |x| <= pi / 4.

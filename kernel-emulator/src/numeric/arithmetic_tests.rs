@@ -429,6 +429,32 @@ fn properties_partition_the_patterns() {
         assert_eq!(ask(Property::NotANumber), x.is_nan());
         assert_eq!(ask(Property::Number), !x.is_nan());
         assert_eq!(ask(Property::Subnormal), x != 0.0 && x.abs() < 6.103_515_6e-5);
-        assert_eq!(ask(Property::Normal), x.is_finite() && x.abs() >= 6.103_515_6e-5);
+        assert_eq!(ask(Property::Normal), x == 0.0 || x.is_finite() && x.abs() >= 6.103_515_6e-5);
     }
+}
+
+/// Recorded on an H200: which operand's NaN an f64 instruction passes on, and what it makes itself.
+#[test]
+fn nan_results_follow_the_device() {
+    let rn = Mode::RN;
+    let (a, b, one) = (0x7ff0_e3f4_48f2_2be5, 0x7ff3_72f5_65c6_943f, 0x3ff0 << 48);
+    let (quiet_a, quiet_b) = (0x7ff8_e3f4_48f2_2be5, 0x7ffb_72f5_65c6_943f);
+    assert_eq!(scalar::add_f64(a, b, rn), quiet_b);
+    assert_eq!(scalar::sub_f64(a, b, rn), quiet_b);
+    assert_eq!(scalar::mul_f64(a, b, mode(Round::Up)), quiet_b);
+    assert_eq!(scalar::div_f64(a, b, rn), quiet_a);
+    assert_eq!(scalar::add_f64(a, one, rn), quiet_a);
+    assert_eq!(scalar::fma_f64(a, b, one, rn), quiet_b);
+    assert_eq!(scalar::fma_f64(a, one, b, rn), quiet_b);
+    assert_eq!(scalar::fma_f64(one, a, b, rn), quiet_a);
+    assert_eq!(scalar::extreme_f64(Extreme::Min, a, b, Selection::PLAIN), quiet_b);
+    assert_eq!(scalar::extreme_f64(Extreme::Min, a, one, Selection::PLAIN), one);
+    assert_eq!(scalar::abs_f64(a | 1 << 63), quiet_a | 1 << 63);
+    assert_eq!(scalar::neg_f64(a), quiet_a);
+    assert_eq!(scalar::sqrt_f64(0xbff0 << 48, rn), 0xfff8 << 48);
+    assert_eq!(scalar::add_f64(0x7ff0 << 48, 0xfff0 << 48, rn), 0xfff8 << 48);
+    assert_eq!(scalar::abs_f32(0xffc6_af9f, false), 0x7fff_ffff);
+    assert_eq!(scalar::neg_f32(0x7ff2_2be5, true), 0x7fff_ffff);
+    assert_eq!(narrow::neg(Half::F16, 0x7c01, false), 0x7fff);
+    assert_eq!(narrow::abs(Half::Bf16, 0xff82, false), 0x7fff);
 }

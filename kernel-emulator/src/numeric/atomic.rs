@@ -1,5 +1,6 @@
 //! What `atom` and `red` leave in memory. PTX ISA, "atom" and "red" (9.7.13.4, 9.7.13.5).
 
+use super::format::Format;
 use super::integer::{self, Int};
 use super::narrow::{self, Half};
 use super::scalar::{self, Extreme, Mode, Selection};
@@ -93,10 +94,13 @@ pub fn f32(op: FloatOp, old: u32, b: u32, flush: bool) -> u32 {
     }
 }
 
-/// `.f64`.
+/// `.f64`. A NaN operand of `.add` goes through unchanged, `b` before the old value, as on an H200,
+/// where the memory system adds.
 #[inline]
 pub fn f64(op: FloatOp, old: u64, b: u64) -> u64 {
     match op.extreme() {
+        None if Format::F64.is_nan(b) => b,
+        None if Format::F64.is_nan(old) => old,
         None => scalar::add_f64(old, b, Mode::RN),
         Some(which) => scalar::extreme_f64(which, old, b, Selection::PLAIN),
     }

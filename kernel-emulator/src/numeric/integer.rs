@@ -189,7 +189,7 @@ pub const fn sad(ty: Int, a: u64, b: u64, c: u64) -> u64 {
 }
 
 /// `div`: truncates towards zero. Division by zero "yields an unspecified, machine-specific value"
-/// (9.7.1.6): all ones here. The one overflow, the smallest signed value over -1, wraps.
+/// (9.7.1.6): all ones, as on an H200. The one overflow, the smallest signed value over -1, wraps.
 #[inline]
 pub const fn div(ty: Int, a: u64, b: u64) -> u64 {
     let (a, b) = (ty.extend(a), ty.extend(b));
@@ -199,13 +199,12 @@ pub const fn div(ty: Int, a: u64, b: u64) -> u64 {
     (if ty.is_signed() { (a as i64).wrapping_div(b as i64) as u64 } else { a / b }) & ty.mask()
 }
 
-/// `rem`: the sign follows the dividend. By zero: the dividend here, so that
-/// `div * 0 + rem` gives it back.
+/// `rem`: the sign follows the dividend. By zero the value is unspecified too: all ones.
 #[inline]
 pub const fn rem(ty: Int, a: u64, b: u64) -> u64 {
     let (a, b) = (ty.extend(a), ty.extend(b));
     if b == 0 {
-        return a & ty.mask();
+        return ty.mask();
     }
     (if ty.is_signed() { (a as i64).wrapping_rem(b as i64) as u64 } else { a % b }) & ty.mask()
 }
@@ -282,12 +281,21 @@ pub const fn brev(width_bits: u32, a: u64) -> u64 {
     a.reverse_bits() >> (64 - width_bits)
 }
 
+/// Position and length as `bfe` and `bfi` read them. Beyond 255 all values act alike.
+const fn field_operands(width_bits: u32, pos: u32, len: u32) -> (u32, u32) {
+    if width_bits == 32 {
+        return (pos & 0xff, len & 0xff);
+    }
+    (if pos > 0xff { 0xff } else { pos }, if len > 0xff { 0xff } else { len })
+}
+
 /// `bfe`: the field of `len` bits from bit `pos`, extended by the field's top bit for signed types.
-/// Only the low eight bits of `pos` and `len` count. Beyond the operand's top the field is filled
-/// with its sign (zero for unsigned types), as in the manual's pseudocode (9.7.1.20).
+/// Beyond the operand's top the field is filled with its sign (zero for unsigned types), as in the
+/// manual's pseudocode (9.7.1.20). Of `pos` and `len` the 32-bit forms read the low eight bits, as
+/// that pseudocode says; the 64-bit forms read them whole on an H200, and here.
 #[inline]
 pub const fn bfe(ty: Int, a: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
+    let (pos, len) = field_operands(ty.bits(), pos, len);
     let msb = ty.bits() - 1;
     let a = a & ty.mask();
     let sign_at = {
@@ -305,11 +313,11 @@ pub const fn bfe(ty: Int, a: u64, pos: u32, len: u32) -> u64 {
     bits & ty.mask()
 }
 
-/// `bfi`: `b` with the low `len` bits of `a` inserted at `pos`. Only the low eight bits of `pos` and
-/// `len` count; bits beyond the top are dropped.
+/// `bfi`: `b` with the low `len` bits of `a` inserted at `pos`; bits beyond the top are dropped. `pos`
+/// and `len` are read as in [`bfe`].
 #[inline]
 pub const fn bfi(width_bits: u32, a: u64, b: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
+    let (pos, len) = field_operands(width_bits, pos, len);
     let all = u64::MAX >> (64 - width_bits);
     if pos >= width_bits || len == 0 {
         return b & all;

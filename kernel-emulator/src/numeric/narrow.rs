@@ -233,8 +233,8 @@ pub fn fma(half: Half, a: u16, b: u16, c: u16, mode: Mode) -> u16 {
     finish_sum(half, product, operand(half, c, mode), mode)
 }
 
-scalar::extreme!(extreme_f16, u16, Format::F16, NAN_HALF, "`min` and `max` on f16.");
-scalar::extreme!(extreme_bf16, u16, Format::BF16, NAN_HALF, "`min` and `max` on bf16.");
+scalar::extreme!(extreme_f16, u16, Format::F16, (|_| NAN_HALF), "`min` and `max` on f16.");
+scalar::extreme!(extreme_bf16, u16, Format::BF16, (|_| NAN_HALF), "`min` and `max` on bf16.");
 
 /// `min{.ftz}{.NaN}{.xorsign.abs}` and `max` on f16 or bf16: a NaN operand is ignored unless `.NaN`,
 /// -0 < +0.
@@ -246,16 +246,22 @@ pub fn extreme(which: Extreme, half: Half, a: u16, b: u16, selection: Selection)
     }
 }
 
-/// `abs{.ftz}` on f16 or bf16.
+/// `abs{.ftz}` on f16 or bf16; NaN becomes the canonical one.
 #[inline]
 pub const fn abs(half: Half, a: u16, flush: bool) -> u16 {
+    if half.format().is_nan(a as u64) {
+        return NAN_HALF;
+    }
     let a = if flush { half.format().flush(a as u64) as u16 } else { a };
     a & 0x7fff
 }
 
-/// `neg{.ftz}` on f16 or bf16.
+/// `neg{.ftz}` on f16 or bf16; NaN becomes the canonical one.
 #[inline]
 pub const fn neg(half: Half, a: u16, flush: bool) -> u16 {
+    if half.format().is_nan(a as u64) {
+        return NAN_HALF;
+    }
     let a = if flush { half.format().flush(a as u64) as u16 } else { a };
     a ^ 0x8000
 }

@@ -1,7 +1,8 @@
 //! f32 and f64 instructions. PTX ISA, "Floating Point Instructions" (9.7.3).
 //!
 //! NaN: every f32 instruction that yields NaN yields 0x7fffffff ("NaN payloads are not supported",
-//! 9.7.3). For f64 the section promises payloads only in words, see [`nan_f64`] for what is done.
+//! 9.7.3), `abs` and `neg` included. f64 instructions pass an operand's payload on; which operand's,
+//! the manual does not say, and [`nan_f64`] follows what an H200 does.
 
 use super::exact;
 use super::format::{Format, Overflow, Round};
@@ -239,7 +240,7 @@ macro_rules! extreme {
             let (a, b) = if selection.xorsign_abs { (a & !SIGN, b & !SIGN) } else { (a, b) };
             let (nan_a, nan_b) = ($format.is_nan(a as u64), $format.is_nan(b as u64));
             if nan_a && nan_b || selection.propagate_nan && (nan_a || nan_b) {
-                return $nan;
+                return $nan(b);
             }
             // Sign-magnitude to an ordered unsigned key.
             let key = |x: $bits| if x & SIGN != 0 { !x } else { x | SIGN };
@@ -260,15 +261,15 @@ extreme!(
     extreme_f32,
     u32,
     Format::F32,
-    NAN_F32,
+    (|_| NAN_F32),
     "`min` and `max`, all modifiers, `.f32`: a NaN operand is ignored unless `.NaN`, two give the canonical NaN, -0 < +0."
 );
 extreme!(
     extreme_f64,
     u64,
     Format::F64,
-    NAN_F64,
-    "`min` and `max` `.f64`, with the rules of [`extreme_f32`]."
+    (|b| b | QUIET_F64),
+    "`min` and `max` `.f64`, with the rules of [`extreme_f32`]; of two NaN the second is the result."
 );
 
 /// Three-operand `min` and `max` `.f32` (PTX ISA 8.8): the two-operand form applied twice.
@@ -277,16 +278,22 @@ pub fn extreme3_f32(which: Extreme, a: u32, b: u32, c: u32, selection: Selection
     extreme_f32(which, extreme_f32(which, a, b, selection), c, selection)
 }
 
-/// `abs{.ftz}.f32`.
+/// `abs{.ftz}.f32`; NaN becomes the canonical one.
 #[inline]
 pub fn abs_f32(a: u32, flush: bool) -> u32 {
+    if is_nan_f32(a) {
+        return NAN_F32;
+    }
     let a = if flush { flush_f32(a) } else { a };
     a & 0x7fff_ffff
 }
 
-/// `neg{.ftz}.f32`.
+/// `neg{.ftz}.f32`; NaN becomes the canonical one.
 #[inline]
 pub fn neg_f32(a: u32, flush: bool) -> u32 {
+    if is_nan_f32(a) {
+        return NAN_F32;
+    }
     let a = if flush { flush_f32(a) } else { a };
     a ^ 0x8000_0000
 }
@@ -314,8 +321,8 @@ pub enum Property {
     Number,
     /// `.notanumber`.
     NotANumber,
-    /// `.normal`: neither zero, subnormal, infinite nor NaN. The manual's wording, "not a NaN, not
-    /// infinity", leaves zero open; zero counts as normal nowhere in IEEE 754.
+    /// `.normal`: neither subnormal, infinite nor NaN. The manual leaves zero open; on an H200 it
+    /// counts as normal.
     Normal,
     /// `.subnormal`: not zero, below the smallest normal number.
     Subnormal,
@@ -332,7 +339,7 @@ pub fn test_property(format: Format, bits: u64, property: Property) -> bool {
         Property::Infinite => infinite,
         Property::Number => !nan,
         Property::NotANumber => nan,
-        Property::Normal => !nan && !infinite && !low_field,
+        Property::Normal => !nan && !infinite && (!low_field || magnitude == 0),
         Property::Subnormal => low_field && magnitude != 0,
     }
 }
@@ -340,11 +347,15 @@ pub fn test_property(format: Format, bits: u64, property: Property) -> bool {
 /// The NaN that an invalid f64 operation produces.
 pub const NAN_F64: u64 = 0xfff8_0000_0000_0000;
 
-/// The NaN result of an f64 operation: the first NaN operand made quiet, or, for an invalid
-/// operation on numbers, [`NAN_F64`].
+/// The bit that makes an f64 NaN quiet.
+const QUIET_F64: u64 = 1 << 51;
+
+/// The NaN result of an f64 operation: the first NaN among the operands made quiet, or, for an
+/// invalid operation on numbers, [`NAN_F64`]. Callers list the operands in the order of precedence
+/// seen on an H200: b, a for sums and products, b, c, a for `fma`, a, b for quotients.
 #[inline]
 pub fn nan_f64(operands: &[u64]) -> u64 {
-    operands.iter().find(|bits| Format::F64.is_nan(**bits)).map_or(NAN_F64, |bits| bits | 1 << 51)
+    operands.iter().find(|bits| Format::F64.is_nan(**bits)).map_or(NAN_F64, |bits| bits | QUIET_F64)
 }
 
 #[inline]
@@ -383,7 +394,7 @@ pub fn add_f64(a: u64, b: u64, mode: Mode) -> u64 {
     } else {
         exact_f64(exact::add(Format::F64.decode(a), Format::F64.decode(b), mode.round), mode.round)
     };
-    finish_f64(sum, &[a, b], mode)
+    finish_f64(sum, &[b, a], mode)
 }
 
 /// `sub{.rnd}.f64`.
@@ -401,7 +412,7 @@ pub fn mul_f64(a: u64, b: u64, mode: Mode) -> u64 {
     } else {
         exact_f64(exact::multiply(Format::F64.decode(a), Format::F64.decode(b)), mode.round)
     };
-    finish_f64(product, &[a, b], mode)
+    finish_f64(product, &[b, a], mode)
 }
 
 /// `fma.rnd.f64`: one rounding.
@@ -413,7 +424,7 @@ pub fn fma_f64(a: u64, b: u64, c: u64, mode: Mode) -> u64 {
         let [x, y, z] = [a, b, c].map(|bits| Format::F64.decode(bits));
         exact_f64(exact::fused(x, y, z, mode.round), mode.round)
     };
-    finish_f64(sum, &[a, b, c], mode)
+    finish_f64(sum, &[b, c, a], mode)
 }
 
 /// `div.rnd.f64`.
@@ -444,14 +455,14 @@ pub fn sqrt_f64(a: u64, mode: Mode) -> u64 {
     finish_f64(root, &[a], mode)
 }
 
-/// `abs.f64`.
+/// `abs.f64`; a NaN is made quiet and keeps its sign.
 #[inline]
 pub const fn abs_f64(a: u64) -> u64 {
-    a & !(1 << 63)
+    if Format::F64.is_nan(a) { a | QUIET_F64 } else { a & !(1 << 63) }
 }
 
-/// `neg.f64`.
+/// `neg.f64`; a NaN is made quiet and keeps its sign.
 #[inline]
 pub const fn neg_f64(a: u64) -> u64 {
-    a ^ 1 << 63
+    if Format::F64.is_nan(a) { a | QUIET_F64 } else { a ^ 1 << 63 }
 }

@@ -13,7 +13,7 @@ use crate::{Base, Instruction, Modifier, Opcode, Operand, Reg, Register, Type, W
 use crate::{Space, Symbol};
 
 /// Why an instruction is no row of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormError {
     /// The opcode and modifiers, as written.
     pub instruction: String,

@@ -306,6 +306,15 @@ fn patterns(text: &'static str) -> Option<Vec<Pattern>> {
     Some(patterns)
 }
 
+/// Rows are told apart by their text.
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        (self.opcode, self.syntax, self.operands) == (other.opcode, other.syntax, other.operands)
+    }
+}
+
+impl Eq for Row {}
+
 impl Row {
     /// Reads a row; `None` where it is not written as this module explains.
     pub(crate) fn read([syntax, operands, needs]: [&'static str; 3]) -> Option<Row> {

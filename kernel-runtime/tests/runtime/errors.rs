@@ -1,8 +1,8 @@
 //! Launches that are refused, with the error that says why; and that nothing has run.
 
 use crate::kernels::{
-    Args, COUNT_BLOCKS_IMAGES, GARBAGE_IMAGES, GREEDY_IMAGES, HOPPER_IMAGES, NO_ENTRY_IMAGES,
-    OVERRUN_IMAGES, SCALED_SUM_IMAGES, STALE_IMAGES, scaled_sum, write_one,
+    Args, COUNT_BLOCKS_IMAGES, CROWDED_IMAGES, GARBAGE_IMAGES, GREEDY_IMAGES, HOPPER_IMAGES,
+    NO_ENTRY_IMAGES, OVERRUN_IMAGES, SCALED_SUM_IMAGES, STALE_IMAGES, scaled_sum, write_one,
 };
 use kernel_runtime::{
     __launch, Device, DeviceTensor, Error, IntoArgument, ParamKind, Result, Stream, Target,
@@ -221,6 +221,19 @@ fn more_shared_memory_than_the_device_has() -> Result<()> {
     let stream = Device::emulator(Target::Sm90a)?.stream()?;
     let mut out = stream.zeros::<u32, 1>([1])?;
     write_one(&GREEDY_IMAGES, &mut out, 1).launch(&stream)
+}
+
+#[test]
+fn more_threads_than_a_block_has() -> Result<()> {
+    let stream = stream()?;
+    let mut out = stream.zeros::<u32, 1>([1])?;
+    let error = write_one(&CROWDED_IMAGES, &mut out, 1).launch(&stream).expect_err("1025 threads");
+    assert_eq!(
+        error.to_string(),
+        "`crowded`: a block has 1025 threads; emulator for sm_80 takes at most 1024 with the kernel's registers"
+    );
+    assert!(matches!(error, Error::BlockTooLarge { required: 1025, actual: 1024, .. }));
+    Ok(())
 }
 
 #[test]

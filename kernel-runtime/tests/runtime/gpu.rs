@@ -4,8 +4,8 @@
 
 use crate::kernels::{Args, scaled_sum};
 use kernel_runtime::{
-    __launch, __launch_unsafe, Device, DeviceTensor, Error, Image, IntoArgument, Launch, ParamInfo,
-    ParamKind, Result, Stream, Target, Variant,
+    __launch, Device, DeviceTensor, Error, Image, IntoArgument, Launch, ParamInfo, ParamKind,
+    Result, Stream, Target, Variant,
 };
 
 /// The first GPU.
@@ -54,30 +54,6 @@ NEXT:
 }
 ";
 
-/// Waits until another stream sets a flag, and at most for ten seconds.
-const WAIT_FOR_FLAG: &str = r"
-.version 7.0
-.target sm_80
-.address_size 64
-
-.visible .entry wait_for_flag(.param .u64 flag)
-{
-    .reg .pred %p<4>;
-    .reg .b32 %r<2>;
-    .reg .b64 %d<5>;
-    ld.param.u64 %d1, [flag];
-    mov.u64 %d2, %globaltimer;
-WAIT:
-    ld.volatile.global.u32 %r1, [%d1];
-    mov.u64 %d3, %globaltimer;
-    sub.s64 %d4, %d3, %d2;
-    setp.eq.u32 %p1, %r1, 0;
-    setp.lt.and.s64 %p2, %d4, 10000000000, %p1;
-    @%p2 bra WAIT;
-    ret;
-}
-";
-
 /// Does nothing, of the newest PTX that will ever be.
 const FUTURE: &str = ".version 99.0\n.target sm_80\n.address_size 64\n";
 
@@ -117,12 +93,6 @@ const SLOW_PARAMS: &[ParamInfo] = &[
 
 static SLOW: [Image; 1] =
     [image("slow_fill", 1, SLOW_PARAMS, &[variant("slow_fill", SLOW_FILL, 0)])];
-static WAITING: [Image; 1] = [image(
-    "wait_for_flag",
-    1,
-    &[ParamInfo { name: "flag", kind: ParamKind::Pointer { dtype: "u32" } }],
-    &[variant("wait_for_flag", WAIT_FOR_FLAG, 0)],
-)];
 static GREEDY: [Image; 1] =
     [image("greedy", 1, SLOW_PARAMS, &[variant("slow_fill", SLOW_FILL, 1 << 20)])];
 static CROWD: [Image; 1] =
@@ -150,24 +120,6 @@ fn write_only(images: &'static [Image], stream: &Stream) -> Result<()> {
 }
 
 #[test]
-fn a_launch_returns_before_the_kernel_has_run() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
-    let (stream, other) = (device.stream()?, device.stream()?);
-    let mut flag = other.zeros::<u32, 1>([1])?;
-    other.synchronize()?;
-    let launch = __launch_unsafe(&WAITING, vec![flag.device_ptr().into_argument()], None).grid(1);
-    // SAFETY: the flag outlives the kernel, which is waited for below; it is written while the kernel
-    // reads it, which the kernel reads volatile for.
-    unsafe { launch.launch(&stream) }?;
-    let end = stream.record()?;
-    assert!(!end.is_done()?);
-    other.write(&mut flag, &[1])?;
-    end.synchronize()?;
-    assert!(end.is_done()?);
-    Ok(())
-}
-
-#[test]
 fn events_measure_the_time_of_the_gpu() -> Result<()> {
     let Some(device) = gpu() else { return Ok(()) };
     let stream = device.stream()?;
@@ -175,6 +127,8 @@ fn events_measure_the_time_of_the_gpu() -> Result<()> {
     let start = stream.record()?;
     slow_fill(&SLOW, &mut out, PAUSE, 2).launch(&stream)?;
     let end = stream.record()?;
+    end.synchronize()?;
+    assert!(end.is_done()?);
     assert!(start.elapsed_ms(&end)? >= 50.0);
     Ok(())
 }

@@ -228,6 +228,12 @@ pub(crate) static GREEDY_IMAGES: [Image; 1] = [one_tensor(
     }],
 )];
 
+/// More threads than a block has on any GPU.
+pub(crate) static CROWDED_IMAGES: [Image; 1] = [Image {
+    threads: 1025,
+    ..one_tensor("crowded", &[variant("general", "count_blocks", COUNT_BLOCKS)])
+}];
+
 /// Text that is not PTX.
 pub(crate) static GARBAGE_IMAGES: [Image; 1] =
     [one_tensor("garbage", &[variant("general", "garbage", "not ptx")])];

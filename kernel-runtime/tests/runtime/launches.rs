@@ -193,10 +193,10 @@ fn threads_share_a_device() -> Result<()> {
 #[test]
 fn a_kernel_may_have_many_parameters() -> Result<()> {
     const SCALARS: i32 = 100;
-    let declared: String = (0..SCALARS).map(|i| format!(", .param .s32 p{i}")).collect();
-    let added: String = (0..SCALARS)
-        .map(|i| format!("ld.param.s32 %r2, [p{i}]; mad.lo.s32 %r1, %r1, 3, %r2;\n"))
-        .collect();
+    let of_each =
+        |text: &dyn Fn(i32) -> String| (0..SCALARS).map(text).collect::<Vec<_>>().concat();
+    let declared = of_each(&|i| format!(", .param .s32 p{i}"));
+    let added = of_each(&|i| format!("ld.param.s32 %r2, [p{i}]; mad.lo.s32 %r1, %r1, 3, %r2;\n"));
     let ptx = format!(
         ".version 7.0\n.target sm_80\n.address_size 64\n\
          .visible .entry many(.param .u64 out, .param .s32 d, .param .s64 s{declared})\n\

@@ -34,8 +34,9 @@ impl TensorMap {
     /// Reads `params[].map`.
     pub(crate) fn read(field: &Field<'_>, buffers: &[Buffer]) -> Result<TensorMap, FieldError> {
         let code = |name: &str, most: u32| field.get(name)?.integer(0, most);
-        let code_or_zero =
-            |name: &str, most: u32| field.optional(name)?.map_or(Ok(0), |field| field.integer(0, most));
+        let code_or_zero = |name: &str, most: u32| {
+            field.optional(name)?.map_or(Ok(0), |field| field.integer(0, most))
+        };
         let address = field.get("global_address")?;
         let name = address.get("buffer")?;
         let dims = field.get("global_dim")?;
@@ -47,7 +48,8 @@ impl TensorMap {
         if let Some(given) = field.optional("rank")? {
             let given_rank: u64 = given.size()?;
             if given_rank != rank as u64 {
-                let problem = format!("`global_dim` has {rank} dimensions, but this is {given_rank}");
+                let problem =
+                    format!("`global_dim` has {rank} dimensions, but this is {given_rank}");
                 return Err(given.error(problem));
             }
         }

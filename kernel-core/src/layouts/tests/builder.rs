@@ -75,7 +75,7 @@ impl Builder {
         self.kernel.ty(value).clone()
     }
 
-    fn push(&mut self, kind: StmtKind) {
+    pub(crate) fn push(&mut self, kind: StmtKind) {
         self.open.last_mut().expect("a region is open").stmts.push(Stmt { kind, loc: Loc::KERNEL });
     }
 
@@ -199,22 +199,23 @@ impl Builder {
         results
     }
 
+    /// A branch, and what it yields.
+    fn region(&mut self, make: impl FnOnce(&mut Builder) -> Vec<Value>) -> (Region, Vec<Value>) {
+        self.open.push(Region::default());
+        let values = make(self);
+        let mut region = self.open.pop().expect("pushed above");
+        region.end = Terminator::Yield(values.clone());
+        (region, values)
+    }
+
     pub(crate) fn branch(
         &mut self,
         condition: Value,
         then: impl FnOnce(&mut Builder) -> Vec<Value>,
         otherwise: impl FnOnce(&mut Builder) -> Vec<Value>,
     ) -> Vec<Value> {
-        let mut region =
-            |builder: &mut Builder, make: Box<dyn FnOnce(&mut Builder) -> Vec<Value> + '_>| {
-                builder.open.push(Region::default());
-                let values = make(builder);
-                let mut region = builder.open.pop().expect("pushed above");
-                region.end = Terminator::Yield(values.clone());
-                (region, values)
-            };
-        let (then, values) = region(self, Box::new(then));
-        let (otherwise, _) = region(self, Box::new(otherwise));
+        let (then, values) = self.region(then);
+        let (otherwise, _) = self.region(otherwise);
         let results: Vec<Value> = values.iter().map(|&value| self.value(self.ty(value))).collect();
         self.push(StmtKind::If { condition, then, otherwise, results: results.clone() });
         results

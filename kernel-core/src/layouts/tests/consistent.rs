@@ -120,20 +120,23 @@ impl<'a> Checker<'a> {
         if !self.is_tile(result) {
             return;
         }
-        match op {
+        let elementwise = matches!(
+            op,
             Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Select
-            | Op::Fma
-            | Op::Cast
-            | Op::LoadPtr { .. }
-            | Op::Atomic(_) => args.iter().for_each(|&arg| self.same("elementwise", arg, result)),
-            Op::Dot { .. } => self.same("accumulator", args[2], result),
-            Op::Expand(_) | Op::Broadcast | Op::Reshape | Op::Permute(_) => {
-                self.needs(op, args[0], result)
-            }
-            _ => {}
+                | Op::Binary(_)
+                | Op::Compare(_)
+                | Op::Select
+                | Op::Fma
+                | Op::Cast
+                | Op::LoadPtr { .. }
+                | Op::Atomic(_)
+        );
+        if elementwise {
+            self.all_same("elementwise", args, &vec![result; args.len()]);
+        } else if let Op::Dot { .. } = op {
+            self.same("accumulator", args[2], result);
+        } else if let Op::Expand(_) | Op::Broadcast | Op::Reshape | Op::Permute(_) = op {
+            self.needs(op, args[0], result);
         }
     }
 
@@ -141,40 +144,7 @@ impl<'a> Checker<'a> {
     fn needs(&self, op: &Op, arg: Value, result: Value) {
         let (from, to) = (self.layout(arg), self.layout(result));
         let (shape, result_shape) = (self.kernel.ty(arg).shape(), self.kernel.ty(result).shape());
-        let source = |at: Vec<u32>| -> Vec<u32> {
-            match op {
-                Op::Expand(axis) => {
-                    let mut at = at;
-                    at.remove(*axis as usize);
-                    at
-                }
-                Op::Broadcast => at.iter().zip(shape).map(|(at, extent)| at % extent).collect(),
-                Op::Permute(order) => {
-                    let mut from = vec![0; at.len()];
-                    for (&axis, at) in order.iter().zip(at) {
-                        from[axis as usize] = at;
-                    }
-                    from
-                }
-                _ => {
-                    let mut index = at
-                        .iter()
-                        .zip(result_shape)
-                        .fold(0, |index, (at, extent)| index * extent + at);
-                    let mut from: Vec<u32> = shape
-                        .iter()
-                        .rev()
-                        .map(|extent| {
-                            let at = index % extent;
-                            index /= extent;
-                            at
-                        })
-                        .collect();
-                    from.reverse();
-                    from
-                }
-            }
-        };
+        let source = |at: Vec<u32>| source(op, shape, result_shape, at);
         for thread in self.threads() {
             let needed: BTreeSet<Vec<u32>> = held(to, thread).into_iter().map(source).collect();
             assert_eq!(needed, held(from, thread), "{op:?}\n{}", self.kernel);
@@ -187,4 +157,30 @@ fn held(layout: &Layout, (lane, warp): (u32, u32)) -> BTreeSet<Vec<u32>> {
     let element =
         |register| layout.apply(&[(Dim::Register, register), (Dim::Lane, lane), (Dim::Warp, warp)]);
     (0..layout.in_size(Dim::Register)).map(element).collect()
+}
+
+/// The element of the operand that an element of the result is.
+fn source(op: &Op, shape: &[u32], result_shape: &[u32], mut at: Vec<u32>) -> Vec<u32> {
+    if let Op::Expand(axis) = op {
+        at.remove(*axis as usize);
+        at
+    } else if let Op::Broadcast = op {
+        at.iter().zip(shape).map(|(at, extent)| at % extent).collect()
+    } else if let Op::Permute(order) = op {
+        let mut from = vec![0; at.len()];
+        for (&axis, at) in order.iter().zip(at) {
+            from[axis as usize] = at;
+        }
+        from
+    } else {
+        let index = at.iter().zip(result_shape).fold(0, |index, (at, extent)| index * extent + at);
+        let digit = |index: &mut u32, extent: &u32| {
+            let at = *index % extent;
+            *index /= extent;
+            Some(at)
+        };
+        let mut from: Vec<u32> = shape.iter().rev().scan(index, digit).collect();
+        from.reverse();
+        from
+    }
 }

@@ -1,5 +1,7 @@
 //! Kernels as people write them.
 
+#![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written with them")]
+
 use expect_test::{expect, expect_file};
 
 use super::builder::{Builder, tile};
@@ -150,38 +152,39 @@ fn warps_form_squares() {
 #[test]
 fn chained_products_keep_rows_in_their_warps() {
     let mut b = Builder::new("attention", 4);
-    let [q, k, v, o] = ["q", "k", "v", "o"].map(|name| b.tensor(name, Dtype::F16, 2));
+    let [queries, keys, values, out] =
+        ["q", "k", "v", "o"].map(|name| b.tensor(name, Dtype::F16, 2));
     let (row, zero) = (b.block_start(0, 64), b.int(0));
     let (_, sk) = b.shared(Dtype::F16, &[2, 64, 32]);
     let (_, sv) = b.shared(Dtype::F16, &[2, 64, 32]);
-    let q = b.load_tensor(q, &[row, zero], &[64, 32]);
+    let queries = b.load_tensor(queries, &[row, zero], &[64, 32]);
     let inits = [b.zeros(Dtype::F32, &[64, 32]), b.zeros(Dtype::F32, &[64])];
-    let range = [b.int(0), b.dim(k, 0), b.int(64)];
+    let range = [b.int(0), b.dim(keys, 0), b.int(64)];
     let ends = b.count(range, &inits, |b, at, carried| {
         let one = b.int(1);
         let slot = b.binary(Binary::And, at, one);
         let (sk, sv) = (b.slot(sk, slot), b.slot(sv, slot));
-        b.copy_async(k, &[at, zero], sk);
-        b.copy_async(v, &[at, zero], sv);
+        b.copy_async(keys, &[at, zero], sk);
+        b.copy_async(values, &[at, zero], sv);
         b.effect(Op::CopyWaitAll, &[]);
         b.effect(Op::Sync, &[]);
-        let keys = b.transposed(sk);
-        let keys = b.load_shared(keys);
+        let turned = b.transposed(sk);
+        let turned = b.load_shared(turned);
         let none = b.zeros(Dtype::F32, &[64, 64]);
-        let scores = b.dot(q, keys, none);
+        let scores = b.dot(queries, turned, none);
         let weights = b.same(Op::Unary(Unary::Exp2), &[scores]);
         let sum = b.reduce(weights, 1, Binary::Add);
         let sum = b.binary(Binary::Add, carried[1], sum);
         let weights = b.cast(weights, Dtype::F16);
-        let values = b.load_shared(sv);
-        let acc = b.dot(weights, values, carried[0]);
+        let rows = b.load_shared(sv);
+        let acc = b.dot(weights, rows, carried[0]);
         b.effect(Op::Sync, &[]);
         vec![acc, sum]
     });
     let sum = b.spread(ends[1], 1, &[64, 32]);
-    let out = b.binary(Binary::Div, ends[0], sum);
-    let out = b.cast(out, Dtype::F16);
-    b.store_tensor(o, &[row, zero], out);
+    let quotient = b.binary(Binary::Div, ends[0], sum);
+    let quotient = b.cast(quotient, Dtype::F16);
+    b.store_tensor(out, &[row, zero], quotient);
     expect_file!["kernels/attention.ir"].assert_eq(&text(b.finish()));
 }
 
@@ -191,7 +194,7 @@ fn pointers_move_through_loops_in_the_layout_of_their_loads() {
     let mut b = Builder::new("pointers", 4);
     let [x, y] = ["x", "y"].map(|name| b.pointer(name, Dtype::F16));
     let out = b.tensor("out", Dtype::F32, 2);
-    let mut addresses = |b: &mut Builder, param: u32, shape: [u32; 2]| {
+    let addresses = |b: &mut Builder, param: u32, shape: [u32; 2]| {
         let stride = b.int(64);
         let stride = b.splat(stride, &[shape[0]]);
         let rows = b.arange(shape[0]);

@@ -1,5 +1,7 @@
 //! Layouts that the user pinned.
 
+#![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written with them")]
+
 use expect_test::{Expect, expect};
 use kernel_layout::Form;
 
@@ -148,13 +150,16 @@ fn a_reduction_leaves_the_slice_and_is_converted() {
 fn product(left: Option<Form>, accumulator: Option<Form>) -> Kernel {
     let mut b = Builder::new("product", 4);
     let out = b.tensor("out", Dtype::F32, 2);
+    let [x, y] = ["x", "y"].map(|name| b.tensor(name, Dtype::F16, 2));
     let (_, sx) = b.shared(Dtype::F16, &[64, 32]);
     let (_, sy) = b.shared(Dtype::F16, &[32, 64]);
+    let zero = b.int(0);
+    b.copy_async(x, &[zero, zero], sx);
+    b.copy_async(y, &[zero, zero], sy);
     let (x, y, acc) = (b.load_shared(sx), b.load_shared(sy), b.zeros(Dtype::F32, &[64, 64]));
     let x = left.map_or(x, |form| pin(&mut b, x, form));
     let acc = accumulator.map_or(acc, |form| pin(&mut b, acc, form));
     let acc = b.dot(x, y, acc);
-    let zero = b.int(0);
     b.store_tensor(out, &[zero, zero], acc);
     b.finish()
 }
@@ -173,7 +178,7 @@ fn problems(mut kernel: Kernel) -> String {
     let before = kernel.to_string();
     let problems = infer(&mut kernel).expect_err("the layout is not possible");
     assert_eq!(before, kernel.to_string(), "an error leaves the kernel alone");
-    problems.iter().map(|problem| format!("{problem:?}\n")).collect()
+    problems.iter().flat_map(|problem| [format!("{problem:?}"), "\n".to_owned()]).collect()
 }
 
 #[track_caller]
@@ -234,10 +239,12 @@ fn pinned_operands_that_a_product_cannot_use_are_reported() {
 fn shared_pins_are_taken_as_they_are() {
     let pinned = |form: Form| {
         let mut b = Builder::new("pinned", 4);
-        let out = b.tensor("out", Dtype::F16, 2);
+        let [x, out] = ["x", "out"].map(|name| b.tensor(name, Dtype::F16, 2));
         let (root, window) = b.shared(Dtype::F16, &[64, 32]);
         b.pin_shared(root, form);
-        let (x, zero) = (b.load_shared(window), b.int(0));
+        let zero = b.int(0);
+        b.copy_async(x, &[zero, zero], window);
+        let x = b.load_shared(window);
         b.store_tensor(out, &[zero, zero], x);
         b.finish()
     };
@@ -245,13 +252,14 @@ fn shared_pins_are_taken_as_they_are() {
     expect![[r#"
         L0 = offset [0,1] [0,2] [0,4] [0,8] [0,16] [1,0] [2,8] [4,0] [8,0] [16,0] [32,0] -> [64, 32]
         L1 = register [0,1] [0,2] [0,4] [32,0], lane [0,8] [0,16] [1,0] [2,0] [4,0], warp [8,0] [16,0] -> [64, 32]
-        kernel pinned(out: tensor_mut<f16, 2>)
+        kernel pinned(x: tensor_mut<f16, 2>, out: tensor_mut<f16, 2>)
           shared @tile0 : f16[64, 32] in L0 pinned swizzled(8, 2, 2, [1, 0])
         {
           %0 = shared_alloc @tile0 : @tile0 f16[64, 32]
-          %1 = load_shared %0 : f16[64, 32] in L1
-          %2 = const 0 : i32
-          store_tensor out [%2, %2] %1
+          %1 = const 0 : i32
+          copy_async x [%1, %1] %0
+          %2 = load_shared %0 : f16[64, 32] in L1
+          store_tensor out [%1, %1] %2
           return
         }
     "#]].assert_eq(&text(pinned(swizzled)));

@@ -66,7 +66,8 @@ pub(crate) fn load<const N: usize>(
     }
 }
 
-/// Stores to one space; `defined` matters for local memory, where undefined values may go.
+/// Stores to one space; where values that are not `defined` go to shared or local memory, the bytes
+/// count as never written.
 #[inline]
 pub(crate) fn store<const N: usize>(
     cx: &mut Context<'_>,
@@ -96,6 +97,10 @@ pub(crate) fn store<const N: usize>(
                 let memory = &mut cx.cluster.blocks[block].shared;
                 flying(memory, &offsets, addresses, bytes, lanes, Access::Store)?;
                 access::store(memory, &offsets, bytes, lanes, values);
+                for lane in self::lanes(lanes & !defined) {
+                    let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
+                    memory.forget(offset, bytes);
+                }
                 rest &= !lanes;
             }
             Ok(())
@@ -175,7 +180,7 @@ fn nowhere(
     lane: u32,
     bytes: u32,
     access: Access,
-) -> Box<Trap> {
+) -> Trap {
     let address = addresses[lane as usize];
     let what = access.text();
     let index = launch.allocations.partition_point(|a| a.base <= address);
@@ -209,7 +214,7 @@ fn fixed(
     bytes: u32,
     access: Access,
     (name, base, size): (&str, u64, u64),
-) -> Box<Trap> {
+) -> Trap {
     let address = addresses[lane as usize];
     let what = access.text();
     let (kind, detail) = match problem {

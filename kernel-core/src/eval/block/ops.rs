@@ -1,0 +1,347 @@
+//! The operations.
+
+use super::{Machine, coordinates, flat, product};
+use crate::eval::element::{Data, Element, Window};
+use crate::eval::{Arg, Fault, arith, float, memory};
+use crate::ir::{Atomic, Binary, Dtype, Elem, Op, ParamKind, Value};
+
+impl Machine<'_> {
+    #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
+    pub(super) fn op(
+        &mut self,
+        op: &Op,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Result<Option<Data>, Fault> {
+        let given = || result.expect("ir::verify wants a result of this operation");
+        let data = match op {
+            Op::Const(value) => {
+                let dtype = self.dtype(given());
+                Data::Scalar(arith::number(dtype, arith::constant(*value)))
+            }
+            Op::ParamPtr(param) => {
+                Data::Scalar(Element::Pointer(memory::base(self.args, *param as usize)))
+            }
+            Op::ParamDim(param, axis) => {
+                let (shape, _) = memory::tensor(self.args, *param as usize);
+                Data::Scalar(Element::Int(i128::from(shape[*axis as usize])))
+            }
+            Op::ParamStride(param, axis) => {
+                let (_, strides) = memory::tensor(self.args, *param as usize);
+                Data::Scalar(Element::Int(i128::from(strides[*axis as usize])))
+            }
+            Op::ParamScalar(param) => match &self.args[*param as usize] {
+                Arg::Scalar { bits } => {
+                    Data::Scalar(Element::from_bits(self.dtype(given()), *bits))
+                }
+                Arg::Tensor { .. } | Arg::Pointer { .. } => {
+                    unreachable!("eval::check_args gave this parameter a scalar")
+                }
+            },
+            Op::BlockId(axis) => Data::Scalar(Element::Int(i128::from(self.block[*axis as usize]))),
+            Op::NumBlocks(axis) => {
+                Data::Scalar(Element::Int(i128::from(self.grid[*axis as usize])))
+            }
+            Op::Arange(low) => {
+                let extent = self.shape(given())[0];
+                let range = (0..i128::from(extent)).map(|at| i128::from(*low) + at);
+                Data::Tile(
+                    range.map(|value| arith::number(Dtype::I32, Element::Int(value))).collect(),
+                )
+            }
+            Op::Splat => Data::Tile(vec![self.scalar(args[0]); product(self.shape(given()))]),
+            Op::Broadcast => {
+                let from = self.shape(args[0]);
+                let source = self.elements(args[0]);
+                let pick = |at: Vec<u32>| {
+                    let clipped: Vec<u32> =
+                        at.iter().zip(from).map(|(at, &extent)| at % extent).collect();
+                    source[flat(&clipped, from)]
+                };
+                Data::Tile(coordinates(self.shape(given())).map(pick).collect())
+            }
+            // Row-major order does not see axes of extent 1, nor where one axis ends and the next begins.
+            Op::Expand(_) | Op::Reshape | Op::ToLayout(_) => self.data(args[0]).clone(),
+            Op::Permute(order) => {
+                let from = self.shape(args[0]);
+                let source = self.elements(args[0]);
+                let pick = |at: Vec<u32>| {
+                    let mut original = vec![0; from.len()];
+                    for (&axis, at) in order.iter().zip(at) {
+                        original[axis as usize] = at;
+                    }
+                    source[flat(&original, from)]
+                };
+                Data::Tile(coordinates(self.shape(given())).map(pick).collect())
+            }
+            Op::Unary(op) => {
+                let dtype = self.dtype(args[0]);
+                let elements = self.elements(args[0]).iter().map(|&a| arith::unary(*op, dtype, a));
+                self.shaped(given(), elements.collect())
+            }
+            Op::Binary(op) => self.shaped(given(), self.binary(*op, args[0], args[1])),
+            Op::Compare(op) => {
+                let pairs = self.elements(args[0]).iter().zip(self.elements(args[1]));
+                self.shaped(given(), pairs.map(|(&a, &b)| arith::compare(*op, a, b)).collect())
+            }
+            Op::Select => {
+                let choices = self.elements(args[1]).iter().zip(self.elements(args[2]));
+                let elements =
+                    self.elements(args[0]).iter().zip(choices).map(|(mask, (&a, &b))| {
+                        match mask.as_bool() {
+                            Ok(true) => a,
+                            Ok(false) => b,
+                            Err(_) => Element::Undefined,
+                        }
+                    });
+                self.shaped(given(), elements.collect())
+            }
+            Op::Fma => {
+                let dtype = self.dtype(args[0]);
+                let factors = self.elements(args[0]).iter().zip(self.elements(args[1]));
+                let elements = factors
+                    .zip(self.elements(args[2]))
+                    .map(|((&a, &b), &c)| arith::fma(dtype, a, b, c));
+                self.shaped(given(), elements.collect())
+            }
+            Op::Cast => {
+                let to = self.dtype(given());
+                let elements = self.elements(args[0]).iter().map(|&value| arith::cast(to, value));
+                self.shaped(given(), elements.collect())
+            }
+            Op::LoadTensor(param) => {
+                Data::Tile(self.read_tile(*param, args, self.shape(given()))?)
+            }
+            Op::StoreTensor(param) => {
+                let (&tile, offsets) = args.split_last().expect("ir::verify wants a tile");
+                self.write_tile(*param, offsets, tile)?;
+                return Ok(None);
+            }
+            Op::LoadPtr { masked } => {
+                let dtype = self.dtype(args[0]);
+                let mut loaded = Vec::new();
+                for (at, pointer) in self.elements(args[0]).iter().enumerate() {
+                    let element = if *masked && !self.elements(args[1])[at].as_bool()? {
+                        self.elements(args[2])[at]
+                    } else {
+                        memory::load(self.args, dtype, pointer.as_pointer()?)?
+                    };
+                    loaded.push(element);
+                }
+                self.shaped(given(), loaded)
+            }
+            Op::StorePtr { masked } => {
+                let dtype = self.dtype(args[0]);
+                for at in 0..self.elements(args[0]).len() {
+                    if *masked && !self.elements(args[2])[at].as_bool()? {
+                        continue;
+                    }
+                    let pointer = self.elements(args[0])[at].as_pointer()?;
+                    let value = self.elements(args[1])[at];
+                    memory::store(self.args, dtype, pointer, value)?;
+                }
+                return Ok(None);
+            }
+            Op::Atomic(op) => {
+                let dtype = self.dtype(args[0]);
+                let mut old_values = Vec::new();
+                for at in 0..self.elements(args[0]).len() {
+                    let pointer = self.elements(args[0])[at].as_pointer()?;
+                    let old = memory::load(self.args, dtype, pointer)?;
+                    let operands = args[1..].iter().map(|&arg| self.elements(arg)[at]);
+                    let new = atomic(*op, dtype, old, &operands.collect::<Vec<_>>())?;
+                    memory::store(self.args, dtype, pointer, new)?;
+                    old_values.push(old);
+                }
+                let Some(result) = result else { return Ok(None) };
+                self.shaped(result, old_values)
+            }
+            Op::SharedAlloc(root) => {
+                let extents = self.kernel.shared[*root].shape.clone();
+                self.shared.insert(*root, vec![Element::Undefined; product(&extents)]);
+                Data::Window(Window { root: *root, start: 0, extents, transposed: false })
+            }
+            Op::SharedIndex => {
+                let index = self.int(args[1])?;
+                let window = self.window(args[0]).clone();
+                let extent = window.extents[0];
+                let Some(turn) = usize::try_from(index).ok().filter(|&turn| turn < extent as usize)
+                else {
+                    return Err(Fault::SharedIndex { actual: index, extent });
+                };
+                let extents = window.extents[1..].to_vec();
+                let start = window.start + turn * product(&extents);
+                Data::Window(Window { start, extents, ..window })
+            }
+            Op::SharedTranspose => {
+                let window = self.window(args[0]).clone();
+                Data::Window(Window { transposed: !window.transposed, ..window })
+            }
+            Op::LoadShared => {
+                let window = self.window(args[0]);
+                let memory = &self.shared[window.root];
+                let shape = self.shape(given());
+                Data::Tile(coordinates(shape).map(|at| memory[window.place(at)]).collect())
+            }
+            Op::StoreShared => {
+                let tile = self.elements(args[1]).to_vec();
+                self.write_shared(args[0], tile);
+                return Ok(None);
+            }
+            Op::CopyAsync(param) => {
+                let (&window, offsets) = args.split_last().expect("ir::verify wants a window");
+                let tile = self.read_tile(*param, offsets, self.shape(window))?;
+                self.write_shared(window, tile);
+                return Ok(None);
+            }
+            Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Sync => return Ok(None),
+            Op::Dot { tf32 } => Data::Tile(self.dot(*tf32, args)),
+            Op::Assert(message) => {
+                for element in self.elements(args[0]) {
+                    if !element.as_bool()? {
+                        return Err(Fault::Assert(message.clone()));
+                    }
+                }
+                return Ok(None);
+            }
+        };
+        Ok(Some(data))
+    }
+
+    fn binary(&self, op: Binary, a: Value, b: Value) -> Vec<Element> {
+        let dtype = self.dtype(a);
+        let pairs = self.elements(a).iter().zip(self.elements(b));
+        match self.ty(a).elem() {
+            Some(Elem::Ptr(_)) => pairs.map(|(&a, &b)| arith::offset(op, dtype, a, b)).collect(),
+            Some(Elem::Number(_)) | None => {
+                pairs.map(|(&a, &b)| arith::binary(op, dtype, a, b)).collect()
+            }
+        }
+    }
+
+    fn tensor_dtype(&self, param: u32) -> Dtype {
+        match self.kernel.params[param as usize].kind {
+            ParamKind::Tensor { dtype, .. } => dtype,
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
+                unreachable!("ir::verify wants a tensor here")
+            }
+        }
+    }
+
+    fn offsets(&self, offsets: &[Value]) -> Result<Vec<i128>, Fault> {
+        offsets.iter().map(|&offset| self.int(offset)).collect()
+    }
+
+    fn read_tile(
+        &self,
+        param: u32,
+        offsets: &[Value],
+        shape: &[u32],
+    ) -> Result<Vec<Element>, Fault> {
+        let dtype = self.tensor_dtype(param);
+        let offsets = self.offsets(offsets)?;
+        coordinates(shape)
+            .map(|at| {
+                match memory::element_of(self.args, param as usize, dtype, &shifted(&offsets, &at))
+                {
+                    Some(pointer) => memory::load(self.args, dtype, pointer),
+                    None => Ok(Element::zero(dtype)),
+                }
+            })
+            .collect()
+    }
+
+    fn write_tile(&mut self, param: u32, offsets: &[Value], tile: Value) -> Result<(), Fault> {
+        let dtype = self.tensor_dtype(param);
+        let offsets = self.offsets(offsets)?;
+        for (index, at) in coordinates(self.shape(tile)).enumerate() {
+            let place =
+                memory::element_of(self.args, param as usize, dtype, &shifted(&offsets, &at));
+            if let Some(pointer) = place {
+                let value = self.elements(tile)[index];
+                memory::store(self.args, dtype, pointer, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_shared(&mut self, window: Value, tile: Vec<Element>) {
+        let shape = self.shape(window);
+        let window = self.window(window).clone();
+        let memory = &mut self.shared[window.root];
+        for (at, element) in coordinates(shape).zip(tile) {
+            memory[window.place(at)] = element;
+        }
+    }
+
+    fn dot(&self, tf32: bool, args: &[Value]) -> Vec<Element> {
+        let (a, b, acc) = (self.elements(args[0]), self.elements(args[1]), self.elements(args[2]));
+        let depth = self.shape(args[0])[1] as usize;
+        let cols = self.shape(args[1])[1] as usize;
+        let dtype = self.dtype(args[2]);
+        let operand = |element: Element| match element {
+            Element::Float(value) if tf32 => Element::Float(float::round_tf32(value)),
+            Element::Float(_)
+            | Element::Int(_)
+            | Element::Bool(_)
+            | Element::Pointer(_)
+            | Element::Undefined => element,
+        };
+        let dot = |at: usize| {
+            let (row, col) = (at / cols, at % cols);
+            let pairs =
+                (0..depth).map(|k| (operand(a[row * depth + k]), operand(b[k * cols + col])));
+            arith::number(dtype, pairs.fold(acc[at], multiply_add))
+        };
+        (0..acc.len()).map(dot).collect()
+    }
+}
+
+impl Window {
+    /// Where in the allocation the element at coordinates of the window lies.
+    fn place(&self, mut at: Vec<u32>) -> usize {
+        if self.transposed {
+            at.reverse();
+        }
+        self.start + flat(&at, &self.extents)
+    }
+}
+
+/// `sum + a * b`, in `f64` for floats: products of all types but `f64` itself are exact.
+fn multiply_add(sum: Element, (a, b): (Element, Element)) -> Element {
+    match (sum, a, b) {
+        (Element::Float(sum), Element::Float(a), Element::Float(b)) => {
+            Element::Float(a.mul_add(b, sum))
+        }
+        (Element::Int(sum), Element::Int(a), Element::Int(b)) => {
+            Element::Int(sum.wrapping_add(a.wrapping_mul(b)))
+        }
+        _ => Element::Undefined,
+    }
+}
+
+/// What an atomic operation leaves in memory.
+fn atomic(op: Atomic, dtype: Dtype, old: Element, operands: &[Element]) -> Result<Element, Fault> {
+    let with = |op| arith::binary(op, dtype, old, operands[0]);
+    Ok(match op {
+        Atomic::Add => with(Binary::Add),
+        Atomic::Max => with(Binary::Max),
+        Atomic::Min => with(Binary::Min),
+        Atomic::And => with(Binary::And),
+        Atomic::Or => with(Binary::Or),
+        Atomic::Xor => with(Binary::Xor),
+        Atomic::Exchange => operands[0],
+        // The hardware compares bits: -0 differs from 0, and a NaN equals itself.
+        Atomic::CompareExchange => {
+            if old.to_bits(dtype)? == operands[0].to_bits(dtype)? {
+                operands[1]
+            } else {
+                old
+            }
+        }
+    })
+}
+
+fn shifted(offsets: &[i128], at: &[u32]) -> Vec<i128> {
+    offsets.iter().zip(at).map(|(offset, &at)| offset + i128::from(at)).collect()
+}

@@ -1,0 +1,121 @@
+//! Types, constants and operations as dumps write them.
+
+use std::fmt;
+
+use crate::ir::{Atomic, Binary, Compare, Const, Dtype, Elem, Shared, Type, Unary};
+
+/// An allocation's name in dumps.
+pub(super) fn name(shared: Shared) -> String {
+    format!("@tile{}", shared.into_raw().into_u32())
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Elem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Elem::Number(dtype) => write!(f, "{dtype}"),
+            Elem::Ptr(dtype) => write!(f, "ptr<{dtype}>"),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Scalar(elem) => write!(f, "{elem}"),
+            Type::Tile(elem, shape) => write!(f, "{elem}{shape:?}"),
+            Type::Shared(shared) => {
+                let transposed = if shared.transposed { " transposed" } else { "" };
+                write!(f, "{} {}{:?}{transposed}", name(shared.root), shared.dtype, shared.shape)
+            }
+            Type::Error => f.write_str("error"),
+        }
+    }
+}
+
+impl fmt::Display for Const {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Const::Bool(value) => write!(f, "{value}"),
+            Const::Int(value) => write!(f, "{value}"),
+            Const::Float(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+impl Unary {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unary::Neg => "neg",
+            Unary::Not => "not",
+            Unary::Abs => "abs",
+            Unary::Exp => "exp",
+            Unary::Exp2 => "exp2",
+            Unary::Log => "log",
+            Unary::Log2 => "log2",
+            Unary::Sqrt => "sqrt",
+            Unary::Rsqrt => "rsqrt",
+            Unary::Sin => "sin",
+            Unary::Cos => "cos",
+            Unary::Tanh => "tanh",
+            Unary::Floor => "floor",
+            Unary::Ceil => "ceil",
+        }
+    }
+}
+
+impl Binary {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Binary::Add => "add",
+            Binary::Sub => "sub",
+            Binary::Mul => "mul",
+            Binary::Div => "div",
+            Binary::Rem => "rem",
+            Binary::And => "and",
+            Binary::Or => "or",
+            Binary::Xor => "xor",
+            Binary::Shl => "shl",
+            Binary::Shr => "shr",
+            Binary::Min => "min",
+            Binary::Max => "max",
+        }
+    }
+}
+
+impl Compare {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compare::Lt => "lt",
+            Compare::Le => "le",
+            Compare::Gt => "gt",
+            Compare::Ge => "ge",
+            Compare::Eq => "eq",
+            Compare::Ne => "ne",
+        }
+    }
+}
+
+impl Atomic {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Atomic::Add => "add",
+            Atomic::Max => "max",
+            Atomic::Min => "min",
+            Atomic::And => "and",
+            Atomic::Or => "or",
+            Atomic::Xor => "xor",
+            Atomic::Exchange => "exchange",
+            Atomic::CompareExchange => "compare_exchange",
+        }
+    }
+}

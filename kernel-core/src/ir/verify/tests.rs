@@ -1,0 +1,163 @@
+//! Each invariant, broken once.
+
+use super::verify;
+use crate::ir::{Binary, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type};
+use crate::layouts::tests::builder::{Builder, tile};
+use crate::loc::Loc;
+
+/// A kernel with a constant, a tile, a reduction and a loop, all right.
+fn sound() -> Kernel {
+    let mut b = Builder::new("sound", 1);
+    let out = b.tensor("out", Dtype::F32, 1);
+    let start = b.int(0);
+    let zeros = b.zeros(Dtype::F32, &[32]);
+    let range = [start, b.int(4), b.int(1)];
+    let ends = b.count(range, &[zeros], |b, _, carried| {
+        let sum = b.reduce(carried[0], 0, Binary::Add);
+        let sum = b.splat(sum, &[32]);
+        vec![b.binary(Binary::Add, carried[0], sum)]
+    });
+    b.store_tensor(out, &[start], ends[0]);
+    b.finish()
+}
+
+/// What is said of the kernel after a change.
+fn broken(change: impl FnOnce(&mut Kernel)) -> String {
+    let mut kernel = sound();
+    change(&mut kernel);
+    verify(&kernel).expect_err("the change breaks an invariant")
+}
+
+fn statement(op: Op, args: Vec<crate::ir::Value>, result: Option<crate::ir::Value>) -> Stmt {
+    Stmt { kind: StmtKind::Op { op, args, result }, loc: Loc::KERNEL }
+}
+
+/// The body of the loop.
+fn body(kernel: &mut Kernel) -> &mut Region {
+    kernel
+        .body
+        .stmts
+        .iter_mut()
+        .find_map(|stmt| match &mut stmt.kind {
+            StmtKind::For { body, .. } => Some(body),
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. } => None,
+        })
+        .expect("there is a loop")
+}
+
+#[test]
+fn values_are_defined_once_and_before_their_uses() {
+    let twice = broken(|kernel| {
+        let again = kernel.body.stmts[0].clone();
+        kernel.body.stmts.insert(1, again);
+    });
+    assert_eq!(twice, "value 0 is defined twice");
+    let early = broken(|kernel| kernel.body.stmts.swap(1, 2));
+    assert_eq!(early, "value 1 is used where it is not defined");
+    let outside = broken(|kernel| {
+        let inner = body(kernel).args[0];
+        let result = kernel.values.alloc(kernel.values[inner].clone());
+        kernel.body.stmts.push(statement(
+            Op::Binary(Binary::Add),
+            vec![inner, inner],
+            Some(result),
+        ));
+    });
+    assert!(outside.ends_with("is used where it is not defined"), "{outside}");
+}
+
+#[test]
+fn shapes_are_powers_of_two() {
+    let broken = broken(|kernel| {
+        let value = kernel.body.stmts[2].clone();
+        let StmtKind::Op { result: Some(result), .. } = value.kind else { unreachable!("a splat") };
+        kernel.values[result].ty = tile(Dtype::F32, &[24]);
+    });
+    assert_eq!(broken, "value 2 has an impossible shape [24]");
+}
+
+#[test]
+fn operations_have_operands_of_their_types() {
+    let adds = broken(|kernel| {
+        let body = body(kernel);
+        let (induction, carried) = (body.args[0], body.args[1]);
+        let Some(StmtKind::Op { args, .. }) = body.stmts.last_mut().map(|stmt| &mut stmt.kind)
+        else {
+            unreachable!("a sum")
+        };
+        *args = vec![carried, induction];
+    });
+    assert_eq!(adds, "Binary(Add) of (f32[32], i32) giving f32[32]: operands differ");
+    let constant = broken(|kernel| {
+        let StmtKind::Op { op, .. } = &mut kernel.body.stmts[0].kind else {
+            unreachable!("a constant")
+        };
+        *op = Op::Const(Const::Int(1 << 40));
+    });
+    assert_eq!(
+        constant,
+        "Const(Int(1099511627776)) of () giving i32: the constant does not fit its type"
+    );
+    let parameter = broken(|kernel| {
+        let StmtKind::Op { op, .. } = &mut kernel.body.stmts[0].kind else {
+            unreachable!("a constant")
+        };
+        *op = Op::ParamDim(0, 1);
+    });
+    assert!(parameter.contains("the parameter is Tensor"), "{parameter}");
+}
+
+#[test]
+fn regions_end_as_what_encloses_them_wants() {
+    let kernel_end = broken(|kernel| kernel.body.end = Terminator::Yield(Vec::new()));
+    assert_eq!(kernel_end, "the kernel's body does not end in `Return`");
+    let yields = broken(|kernel| body(kernel).end = Terminator::Yield(Vec::new()));
+    assert_eq!(yields, "a yield outside of a branch or a combine function");
+    let few = broken(|kernel| body(kernel).end = Terminator::Continue(0, Vec::new()));
+    assert_eq!(few, "a continue passes 0 values to 1 receivers");
+    let wrong = broken(|kernel| {
+        let body = body(kernel);
+        body.end = Terminator::Break(0, vec![body.args[0]]);
+    });
+    assert!(wrong.ends_with("i32 where f32[32] is received"), "{wrong}");
+    let far = broken(|kernel| body(kernel).end = Terminator::Continue(1, Vec::new()));
+    assert_eq!(far, "a terminator leaves a loop 1 levels up, which does not exist");
+    let returns = broken(|kernel| {
+        let StmtKind::Reduce { combine, .. } = &mut body(kernel).stmts[0].kind else {
+            unreachable!("a reduction")
+        };
+        combine.end = Terminator::Return;
+    });
+    assert_eq!(returns, "a combine function returns from the kernel");
+}
+
+#[test]
+fn reductions_lose_their_axis() {
+    let axis = broken(|kernel| {
+        let StmtKind::Reduce { axis, .. } = &mut body(kernel).stmts[0].kind else {
+            unreachable!("a reduction")
+        };
+        *axis = 1;
+    });
+    assert_eq!(axis, "a reduction of axis 1 of shape [32]");
+    let effects = broken(|kernel| {
+        let StmtKind::Reduce { combine, .. } = &mut body(kernel).stmts[0].kind else {
+            unreachable!("a reduction")
+        };
+        combine.stmts.push(statement(Op::Sync, Vec::new(), None));
+    });
+    assert_eq!(effects, "a combine function applies Sync");
+}
+
+#[test]
+fn what_was_reported_is_not_reported_again() {
+    let mut kernel = sound();
+    let StmtKind::Op { result: Some(zero), .. } = kernel.body.stmts[1].kind else {
+        unreachable!("a constant")
+    };
+    kernel.values[zero].ty = Type::Error;
+    assert_eq!(verify(&kernel), Ok(()));
+}

@@ -1,0 +1,273 @@
+//! Loop rotation: copies of the next turn start before the arithmetic of this one.
+//!
+//! A loop over tiles mostly reads
+//!
+//! ```text
+//! for k { copy_async ..; wait; sync; a = load; b = load; acc = dot(a, b, acc); sync }
+//! ```
+//!
+//! and the copies of turn `k + 1` stand right after the `sync` that ends turn `k`. Products read
+//! registers only, so they may come after both:
+//!
+//! ```text
+//! copy_async ..
+//! for k { wait; sync; a = load; b = load; sync; if more { copy_async .. of k + 1 }; acc = dot(a, b, acc) }
+//! ```
+//!
+//! The order of everything that touches memory or synchronises is exactly what it was: only pure
+//! operations move, and the loop is cut at another place. What is gained is that the copies are in
+//! flight while the tensor cores work.
+
+use std::collections::BTreeMap;
+
+use la_arena::Arena;
+
+use crate::ir::{
+    Compare, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value, ValueData,
+};
+
+/// Rotates every loop of the kernel that gains by it.
+pub fn rotate(kernel: &mut Kernel) {
+    let mut body = std::mem::take(&mut kernel.body);
+    let mut constants = BTreeMap::new();
+    collect_constants(&body, &mut constants);
+    let mut pass = Pass { values: &mut kernel.values, constants };
+    pass.region(&mut body);
+    kernel.body = body;
+}
+
+/// Every integer constant of the kernel, by value index.
+fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
+    for stmt in &region.stmts {
+        match &stmt.kind {
+            StmtKind::Op { op: Op::Const(Const::Int(value)), result: Some(result), .. } => {
+                out.insert(key(*result), *value);
+            }
+            StmtKind::Op { .. } => {}
+            StmtKind::If { then, otherwise, .. } => {
+                collect_constants(then, out);
+                collect_constants(otherwise, out);
+            }
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => collect_constants(body, out),
+            StmtKind::Reduce { combine, .. } => collect_constants(combine, out),
+        }
+    }
+}
+
+fn key(value: Value) -> u32 {
+    value.into_raw().into_u32()
+}
+
+struct Pass<'k> {
+    values: &'k mut Arena<ValueData>,
+    constants: BTreeMap<u32, i128>,
+}
+
+/// What a loop body is cut into.
+struct Cut {
+    /// Statements before this one are pure or start copies.
+    wait: usize,
+    /// The last synchronisation; only pure statements follow.
+    sync: usize,
+}
+
+impl Pass<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.stmts.len());
+        for mut stmt in std::mem::take(&mut region.stmts) {
+            match &mut stmt.kind {
+                StmtKind::Op { .. } | StmtKind::Reduce { .. } => {}
+                StmtKind::If { then, otherwise, .. } => {
+                    self.region(then);
+                    self.region(otherwise);
+                }
+                StmtKind::Loop { body, .. } => self.region(body),
+                StmtKind::For { from, to, step, body, .. } => {
+                    self.region(body);
+                    let ahead = self.constants.get(&key(*step)).is_some_and(|step| *step > 0);
+                    let (from, to, step) = (*from, *to, *step);
+                    if ahead && let Some(cut) = cut(body) {
+                        self.rotate(from, to, step, body, &cut, &mut out);
+                    }
+                }
+            }
+            out.push(stmt);
+        }
+        region.stmts = out;
+    }
+
+    /// Rewrites the body, and puts the first copies into `before`.
+    fn rotate(
+        &mut self,
+        from: Value,
+        to: Value,
+        step: Value,
+        body: &mut Region,
+        cut: &Cut,
+        before: &mut Vec<Stmt>,
+    ) {
+        let iv = body.args[0];
+        let loc = body.stmts[cut.wait].loc;
+        let mut stmts = std::mem::take(&mut body.stmts);
+        let tail = stmts.split_off(cut.sync + 1);
+        let rest = stmts.split_off(cut.wait);
+        let prefix = stmts;
+
+        let guarded = |pass: &mut Self, at: Value, out: &mut Vec<Stmt>| {
+            let condition = pass.new(Type::scalar(Dtype::Bool), loc);
+            out.push(op(Op::Compare(Compare::Lt), vec![at, to], Some(condition), loc));
+            let then = Region {
+                args: Vec::new(),
+                stmts: pass.copies(&prefix, iv, at),
+                end: Terminator::Yield(Vec::new()),
+            };
+            let otherwise = Region { end: Terminator::Yield(Vec::new()), ..Region::default() };
+            out.push(Stmt { kind: StmtKind::If { condition, then, otherwise, results: Vec::new() }, loc });
+        };
+        guarded(self, from, before);
+
+        // What computes without starting a copy stays at the top: later statements may use it.
+        let mut out: Vec<Stmt> = prefix.iter().filter(|stmt| is_pure(stmt)).cloned().collect();
+        let (stay, sink) = split(rest);
+        out.extend(stay);
+        let ty = self.values[iv].ty.clone();
+        let next = self.new(ty, loc);
+        out.push(op(Op::Binary(crate::ir::Binary::Add), vec![iv, step], Some(next), loc));
+        guarded(self, next, &mut out);
+        out.extend(sink);
+        out.extend(tail);
+        body.stmts = out;
+    }
+
+    fn new(&mut self, ty: Type, loc: crate::loc::Loc) -> Value {
+        self.values.alloc(ValueData { ty, loc })
+    }
+
+    /// The copies of the prefix with the induction variable replaced, and what they are computed from.
+    fn copies(&mut self, prefix: &[Stmt], iv: Value, at: Value) -> Vec<Stmt> {
+        let mut map = BTreeMap::from([(key(iv), at)]);
+        let mut out = Vec::new();
+        for stmt in prefix {
+            let StmtKind::Op { op: kind, args, result } = &stmt.kind else { continue };
+            let args = args.iter().map(|arg| map.get(&key(*arg)).copied().unwrap_or(*arg)).collect();
+            let result = result.map(|old| {
+                let data = self.values[old].clone();
+                let new = self.values.alloc(data);
+                map.insert(key(old), new);
+                new
+            });
+            out.push(op(kind.clone(), args, result, stmt.loc));
+        }
+        out
+    }
+}
+
+fn op(op: Op, args: Vec<Value>, result: Option<Value>, loc: crate::loc::Loc) -> Stmt {
+    Stmt { kind: StmtKind::Op { op, args, result }, loc }
+}
+
+fn is_pure(stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure())
+}
+
+/// Where to cut a loop body, if rotating it is possible and gains something.
+fn cut(body: &Region) -> Option<Cut> {
+    if !matches!(body.end, Terminator::Continue(0, _)) || body.stmts.iter().any(|stmt| leaves(stmt, 0)) {
+        return None;
+    }
+    let is = |stmt: &Stmt, wanted: fn(&Op) -> bool| matches!(&stmt.kind, StmtKind::Op { op, .. } if wanted(op));
+    let copy = |stmt: &Stmt| is(stmt, |op| matches!(op, Op::CopyAsync(_) | Op::CopyCommit));
+    let wait = body.stmts.iter().position(|stmt| !is_pure(stmt) && !copy(stmt))?;
+    let sync = body.stmts.iter().rposition(|stmt| !is_pure(stmt))?;
+    let starts = body.stmts[..wait].iter().any(|stmt| is(stmt, |op| matches!(op, Op::CopyAsync(_))));
+    let ends = is(&body.stmts[sync], |op| matches!(op, Op::Sync));
+    let product = body.stmts[wait..sync].iter().any(|stmt| is(stmt, |op| matches!(op, Op::Dot { .. })));
+    // Copies that depend on carried values would need next turn's values before they are made.
+    let carried = &body.args[1..];
+    let mut tainted: Vec<Value> = carried.to_vec();
+    let mut free = true;
+    for stmt in &body.stmts[..wait] {
+        let StmtKind::Op { args, result, .. } = &stmt.kind else { return None };
+        if args.iter().any(|arg| tainted.contains(arg)) {
+            match result {
+                Some(result) if is_pure(stmt) => tainted.push(*result),
+                _ => free = false,
+            }
+        }
+    }
+    (starts && ends && product && free && sync > wait).then_some(Cut { wait, sync })
+}
+
+/// Whether a statement leaves the loop `depth` levels up other than by its end, or the kernel.
+fn leaves(stmt: &Stmt, depth: u32) -> bool {
+    let ends = |region: &Region, depth: u32| {
+        let out = match &region.end {
+            Terminator::Return => true,
+            Terminator::Break(to, _) | Terminator::Continue(to, _) => *to >= depth,
+            Terminator::Yield(_) => false,
+        };
+        out || region.stmts.iter().any(|stmt| leaves(stmt, depth))
+    };
+    match &stmt.kind {
+        StmtKind::Op { .. } | StmtKind::Reduce { .. } => false,
+        StmtKind::If { then, otherwise, .. } => ends(then, depth) || ends(otherwise, depth),
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => ends(body, depth + 1),
+    }
+}
+
+/// The statements that memory and synchronisation need, and the pure ones that can come later; each in order.
+fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
+    let mut needed: Vec<Value> = Vec::new();
+    let mut stays = vec![false; stmts.len()];
+    for (index, stmt) in stmts.iter().enumerate().rev() {
+        let wanted = match &stmt.kind {
+            StmtKind::Op { op, result, .. } if op.is_pure() => {
+                result.is_some_and(|result| needed.contains(&result))
+            }
+            _ => true,
+        };
+        if wanted {
+            stays[index] = true;
+            uses(&stmt.kind, &mut needed);
+        }
+    }
+    let (mut stay, mut sink) = (Vec::new(), Vec::new());
+    for (stmt, stays) in stmts.into_iter().zip(stays) {
+        if stays { stay.push(stmt) } else { sink.push(stmt) }
+    }
+    (stay, sink)
+}
+
+/// Every value that a statement mentions, nested regions included.
+fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
+    let region = |region: &Region, out: &mut Vec<Value>| {
+        region.stmts.iter().for_each(|stmt| uses(&stmt.kind, out));
+        match &region.end {
+            Terminator::Return => {}
+            Terminator::Yield(values) | Terminator::Continue(_, values) | Terminator::Break(_, values) => {
+                out.extend(values);
+            }
+        }
+    };
+    match kind {
+        StmtKind::Op { args, .. } => out.extend(args),
+        StmtKind::If { condition, then, otherwise, .. } => {
+            out.push(*condition);
+            region(then, out);
+            region(otherwise, out);
+        }
+        StmtKind::For { from, to, step, inits, body, .. } => {
+            out.extend([*from, *to, *step]);
+            out.extend(inits);
+            region(body, out);
+        }
+        StmtKind::Loop { inits, body, .. } => {
+            out.extend(inits);
+            region(body, out);
+        }
+        StmtKind::Reduce { args, combine, .. } => {
+            out.extend(args);
+            region(combine, out);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How fast the emulator is: lane instructions and tensor-core products a second, on one core.
+//!
+//! `cargo run --release -p kernel-emulator --example speed`
+#![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
+
+use std::time::Instant;
+
+use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program};
+
+const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+/// Rounds of the measured loop.
+const ROUNDS: u32 = 20_000;
+
+/// A kernel whose loop runs `body` `ROUNDS` times.
+fn kernel(body: &str) -> String {
+    format!(
+        "{HEAD}.visible .entry k(.param .u64 data) {{
+         .reg .pred %p<4>; .reg .b32 %r<40>; .reg .b64 %d<10>; .reg .f32 %f<40>;
+         .shared .align 16 .b8 tile[8192];
+         ld.param.u64 %d0, [data];
+         mov.u32 %r0, %tid.x;
+         mul.wide.u32 %d1, %r0, 4;
+         add.s64 %d1, %d0, %d1;
+         mov.u32 %r1, 0; mov.u32 %r2, 1; mov.u32 %r3, 3; mov.u32 %r4, 5; mov.u32 %r5, 7;
+         mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u32 %r8, 0; mov.u32 %r9, 0;
+         mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0f3F000000; mov.f32 %f2, 0f3E800000; mov.f32 %f3, 0f3F900000;
+         mov.u32 %r20, tile; shl.b32 %r21, %r0, 2; add.u32 %r20, %r20, %r21;
+         st.shared.u32 [%r20], %r0;
+         mov.u32 %r22, tile; and.b32 %r23, %r0, 31; shl.b32 %r23, %r23, 4; add.u32 %r22, %r22, %r23;
+         st.shared.v4.u32 [%r22], {{%r0, %r0, %r0, %r0}};
+         bar.sync 0;
+         LOOP:
+         {body}
+         add.u32 %r1, %r1, 1;
+         setp.lt.u32 %p0, %r1, {ROUNDS};
+         @%p0 bra LOOP;
+         st.global.u32 [%d1], %r2;
+         st.global.f32 [%d1], %f0;
+         ret; }}"
+    )
+}
+
+fn measure(name: &str, body: &str, flops_per_round: f64) {
+    let program = Program::parse(&kernel(body)).expect("the kernel is well formed");
+    let memory = DeviceMemory::new();
+    let data = memory.allocate(1 << 16).expect("64 KB");
+    memory.fill(data, 0, 1 << 16).expect("it was just allocated");
+    let config = LaunchConfig::new([1, 1, 1], [128, 1, 1]);
+    let options = Options::default().with_threads(1);
+    let start = Instant::now();
+    let report = program
+        .launch(&memory, "k", &config, &data.to_le_bytes(), &options)
+        .unwrap_or_else(|fault| panic!("{fault}"));
+    let seconds = start.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    let (lanes, warps) = (report.lane_instructions as f64, report.warp_instructions as f64);
+    println!(
+        "{name:24} {:8.1} M lane instructions/s {:7.1} ns each warp instruction",
+        lanes / seconds / 1e6,
+        seconds / warps * 1e9
+    );
+    if flops_per_round > 0.0 {
+        let flops = flops_per_round * f64::from(ROUNDS) * 4.0;
+        println!("{:24} {:8.2} GFLOP/s", "", flops / seconds / 1e9);
+    }
+}
+
+fn main() {
+    let integer = "add.u32 %r2, %r2, %r3; xor.b32 %r3, %r3, %r2; shl.b32 %r4, %r2, 3; and.b32 %r5, %r4, %r3;
+        mad.lo.u32 %r2, %r5, %r4, %r3; shr.u32 %r4, %r4, 2; sub.u32 %r5, %r5, %r2; or.b32 %r3, %r3, %r5;";
+    measure("integer", integer, 0.0);
+    measure("f32 add, mul", "add.f32 %f0, %f0, %f1; mul.f32 %f1, %f1, %f3; sub.f32 %f2, %f0, %f1; max.f32 %f3, %f2, %f1;", 0.0);
+    measure("f32 fma", "fma.rn.f32 %f0, %f0, %f1, %f2; fma.rn.f32 %f1, %f1, %f2, %f0; fma.rn.f32 %f2, %f1, %f2, %f0; fma.rn.f32 %f3, %f1, %f2, %f0;", 0.0);
+    measure("f32 ex2", "ex2.approx.f32 %f0, %f1; ex2.approx.f32 %f3, %f2;", 0.0);
+    measure("selection, comparison", "setp.lt.s32 %p1, %r2, %r3; selp.b32 %r4, %r2, %r3, %p1; setp.lt.f32 %p2, %f0, %f1; and.pred %p3, %p1, %p2;", 0.0);
+    measure("64-bit addresses", "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d2, %d1; shl.b64 %d4, %d2, 2; add.s64 %d4, %d4, 8;", 0.0);
+    measure("ld.global.b32", "ld.global.u32 %r4, [%d1]; ld.global.u32 %r5, [%d1+512];", 0.0);
+    measure("st.global.b32", "st.global.u32 [%d1], %r2; st.global.u32 [%d1+512], %r2;", 0.0);
+    measure("ld.shared.b32", "ld.shared.u32 %r4, [%r20]; ld.shared.u32 %r5, [%r20];", 0.0);
+    measure("ld.shared.v4.b32", "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r22];", 0.0);
+    measure("shfl.sync", "shfl.sync.bfly.b32 %r4, %r2, 16, 31, -1; shfl.sync.idx.b32 %r5, %r2, 3, 31, -1;", 0.0);
+    measure("ldmatrix.x4", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%r22];", 0.0);
+    measure("bar.sync", "bar.sync 0;", 0.0);
+    let f16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r6, %r7, %r8, %r9}, {%r6, %r7}, {%f0, %f1, %f2, %f3};";
+    measure("mma m16n8k16 f16", f16, 4096.0);
+    measure("mma m16n8k16 bf16", &f16.replace("f16.f16.f32", "bf16.bf16.f32"), 4096.0);
+    let tf32 = f16.replace("k16", "k8").replace("f16.f16.f32", "tf32.tf32.f32");
+    measure("mma m16n8k8 tf32", &tf32, 2048.0);
+    let s8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r4, %r5, %r10, %r11}, {%r6, %r7, %r8, %r9}, {%r6, %r7}, {%r6, %r7, %r8, %r9};";
+    measure("mma m16n8k32 s8", s8, 8192.0);
+}

@@ -1,0 +1,154 @@
+//! Barriers and fences.
+
+use kernel_ptx::{Opcode, Operand, Type, Word};
+
+use super::count;
+use super::memory::{SCOPES, shared};
+use super::operands::{Decoded, Modifiers, Scope};
+use crate::code::{
+    Address, Bar, BarKind, Base, Mbarrier, MbarrierKind, Op, Place, Slot, W,
+};
+
+/// `bar`, `barrier`.
+pub(super) fn bar(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    if m.word(Word::Warp) {
+        m.ignore(&[Word::Sync]);
+        let [mask] = count(ops)?;
+        return Ok(Op::WarpSync { members: s.w(mask)? });
+    }
+    // `bar` is `barrier.cta.aligned`.
+    let aligned = m.word(Word::Aligned) || opcode == Opcode::Bar;
+    if m.word(Word::Cluster) {
+        m.ignore(&[Word::Release, Word::Relaxed, Word::Acquire]);
+        if m.word(Word::Arrive) {
+            return Ok(Op::ClusterArrive);
+        }
+        if m.word(Word::Wait) {
+            return Ok(Op::ClusterWait);
+        }
+        return Err("`.arrive` or `.wait` is missing".to_owned());
+    }
+    m.ignore(&[Word::Cta]);
+    let bar = |kind, id, threads| Op::Bar(Box::new(Bar { kind, aligned, id, threads }));
+    if let Some(kind) =
+        m.one_of(&[(Word::Sync, BarKind::Sync), (Word::Arrive, BarKind::Arrive)])
+    {
+        let (id, threads) = match ops {
+            [id] => (s.w(id)?, None),
+            [id, threads] => (s.w(id)?, Some(s.w(threads)?)),
+            _ => return Err(format!("{} operands where 1 or 2 are needed", ops.len())),
+        };
+        return Ok(bar(kind, id, threads));
+    }
+    if !m.word(Word::Red) {
+        return Err("`.sync`, `.arrive` or `.red` is missing".to_owned());
+    }
+    let (popc, and, or) = (m.word(Word::Popc), m.word(Word::And), m.word(Word::Or));
+    m.ty()?;
+    let (d, id, threads, a) = match ops {
+        [d, id, a] => (d, id, None, a),
+        [d, id, threads, a] => (d, id, Some(s.w(threads)?), a),
+        _ => return Err(format!("{} operands where 3 or 4 are needed", ops.len())),
+    };
+    let (id, a) = (s.w(id)?, s.pred(a)?);
+    let kind = match (popc, and, or) {
+        (true, false, false) => BarKind::RedPopc { d: s.dest_w(d)?, a },
+        (false, true, false) => BarKind::RedAnd { d: s.dest_p(d)?, a },
+        (false, false, true) => BarKind::RedOr { d: s.dest_p(d)?, a },
+        _ => return Err("one of `.popc`, `.and`, `.or` is needed".to_owned()),
+    };
+    Ok(bar(kind, id, threads))
+}
+
+/// `membar`, `fence`: memory is coherent here, and blocks of one cluster share a host thread.
+pub(super) fn fence(m: &mut Modifiers) -> Decoded<Op> {
+    m.ignore(SCOPES);
+    m.ignore(&[
+        Word::Gl,
+        Word::Sc,
+        Word::AcqRel,
+        Word::Acquire,
+        Word::Release,
+        Word::Proxy,
+        Word::Alias,
+        Word::Async,
+        Word::AsyncGeneric,
+        Word::MbarrierInit,
+        Word::SyncRestrictSharedCta,
+        Word::SyncRestrictSharedCluster,
+    ]);
+    let _ = m.space()?;
+    Ok(Op::Fence)
+}
+
+/// `mbarrier`.
+pub(super) fn mbarrier(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let parity = m.word(Word::Parity);
+    let no_complete = m.word(Word::NoComplete);
+    let arrive = m.one_of(&[(Word::Arrive, false), (Word::ArriveDrop, true)]);
+    let expect = m.word(Word::ExpectTx);
+    let wait = m.one_of(&[(Word::TestWait, false), (Word::TryWait, true)]);
+    m.ignore(&[Word::Relaxed, Word::Acquire, Word::Release]);
+    m.ignore(SCOPES);
+    if m.word(Word::PendingCount) {
+        m.ty()?;
+        let [d, state] = count(ops)?;
+        let state = s.d(state)?;
+        let kind = MbarrierKind::PendingCount { d: s.dest_w(d)?, state };
+        let address = Address { place: Place::Shared, base: Base::None, offset: 0 };
+        return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
+    }
+    let (init, inval, complete) =
+        (m.word(Word::Init), m.word(Word::Inval), m.word(Word::CompleteTx));
+    let place = shared(m)?;
+    if m.ty()? != Type::B64 {
+        return Err("an mbarrier is `.b64`".to_owned());
+    }
+    if let Some(drop) = arrive {
+        let [d, a, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };
+        let state = match s.target(d)? {
+            None => None,
+            Some(Slot::D(slot)) => Some(slot),
+            Some(_) => return Err("the state of an mbarrier has 64 bits".to_owned()),
+        };
+        let mut values: Vec<W> = Vec::new();
+        for operand in rest {
+            values.push(s.w(operand)?);
+        }
+        let (count, expect) = match (expect, values.as_slice()) {
+            (true, [bytes]) => (None, Some(*bytes)),
+            (false, []) => (None, None),
+            (false, [count]) => (Some(*count), None),
+            _ => return Err("the wrong number of operands".to_owned()),
+        };
+        let address = s.address(a, place)?;
+        let kind = MbarrierKind::Arrive { state, count, expect, drop, no_complete };
+        return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
+    }
+    if let Some(blocking) = wait {
+        let [d, a, phase, ..] = ops else { return Err("operands are missing".to_owned()) };
+        let phase = if parity { Slot::W(s.w(phase)?) } else { Slot::D(s.d(phase)?) };
+        let address = s.address(a, place)?;
+        let kind = MbarrierKind::Wait { d: s.dest_p(d)?, phase, parity, blocking };
+        return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
+    }
+    let [a, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };
+    let mut values: Vec<W> = Vec::new();
+    for operand in rest {
+        values.push(s.w(operand)?);
+    }
+    let address = s.address(a, place)?;
+    let kind = match (init, inval, expect, complete, values.as_slice()) {
+        (true, false, false, false, [count]) => MbarrierKind::Init { count: *count },
+        (false, true, false, false, []) => MbarrierKind::Inval,
+        (false, false, true, false, [bytes]) => MbarrierKind::ExpectTx { bytes: *bytes },
+        (false, false, false, true, [bytes]) => MbarrierKind::CompleteTx { bytes: *bytes },
+        _ => return Err("the form is not modelled".to_owned()),
+    };
+    Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })))
+}

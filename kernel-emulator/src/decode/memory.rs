@@ -1,0 +1,245 @@
+//! Loads, stores, atomic operations, cache hints.
+
+use kernel_ptx::{Operand, Type, Word};
+
+use super::arith::{Arithmetic, arithmetic};
+use super::operands::{Decoded, Modifiers, Scope, register_bits};
+use crate::code::{Atom, AtomOp, Extend, Load, Op, Place, Preset, Store};
+use crate::numeric::atomic::{FloatOp, IntOp};
+use crate::numeric::integer::Int;
+
+/// Words that say how caches treat an access, which has no meaning here.
+const CACHE: &[Word] = &[
+    Word::Ca,
+    Word::Cg,
+    Word::Cs,
+    Word::Lu,
+    Word::Cv,
+    Word::Wb,
+    Word::Wt,
+    Word::Nc,
+    Word::L1EvictNormal,
+    Word::L1EvictUnchanged,
+    Word::L1EvictFirst,
+    Word::L1EvictLast,
+    Word::L1NoAllocate,
+    Word::L2EvictFirst,
+    Word::L2EvictLast,
+    Word::L2EvictNormal,
+    Word::L2EvictUnchanged,
+    Word::L2CacheHint,
+    Word::L2B64,
+    Word::L2B128,
+    Word::L2B256,
+    Word::L1Word,
+    Word::L2Word,
+];
+
+/// Scopes: the memory here is coherent everywhere.
+pub(super) const SCOPES: &[Word] = &[Word::Cta, Word::Cluster, Word::Gpu, Word::Sys];
+
+fn vector(m: &mut Modifiers) -> usize {
+    m.one_of(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]).unwrap_or(1)
+}
+
+/// The elements of a vector operand, or the operand itself.
+fn elements<'o>(operand: &'o Operand, count: usize) -> Decoded<&'o [Operand]> {
+    match operand {
+        Operand::Vector(list) if list.len() == count => Ok(list),
+        Operand::Vector(list) => {
+            Err(format!("{} registers where {count} are needed", list.len()))
+        }
+        other if count == 1 => Ok(std::slice::from_ref(other)),
+        _ => Err(format!("a vector of {count} registers is needed")),
+    }
+}
+
+/// `ld`, `ldu`.
+pub(super) fn ld(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let acquire = m.word(Word::Acquire);
+    m.ignore(&[Word::Weak, Word::Volatile, Word::Relaxed, Word::Mmio]);
+    m.ignore(SCOPES);
+    let space = m.space()?;
+    m.ignore(CACHE);
+    let count = vector(m);
+    let ty = m.ty()?;
+    let [d, a, ..] = ops else { return Err("two operands are needed".to_owned()) };
+    let bytes = bytes_of(ty)?;
+    let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
+    let mut extend = Extend::Zero;
+    let mut targets = Vec::new();
+    for element in elements(d, count)? {
+        if let Operand::Reg(reg) = element {
+            let width = register_bits(s.function, *reg);
+            if width < bytes * 8 {
+                return Err(format!("{} bits into a register of {width}", bytes * 8));
+            }
+            if signed {
+                extend = Extend::Sign(width);
+            }
+        }
+        targets.push(s.target(element)?);
+    }
+    let address = s.address(a, space)?;
+    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), acquire })))
+}
+
+fn bytes_of(ty: Type) -> Decoded<u32> {
+    let bits = ty.bits();
+    if bits >= 8 && bits.is_power_of_two() {
+        Ok(bits / 8)
+    } else {
+        Err(format!("an access of type `.{}`", ty.text()))
+    }
+}
+
+/// `st`.
+pub(super) fn st(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if m.word(Word::Async) {
+        return Err("the instruction is not modelled".to_owned());
+    }
+    let release = m.word(Word::Release);
+    m.ignore(&[Word::Weak, Word::Volatile, Word::Relaxed, Word::Mmio]);
+    m.ignore(SCOPES);
+    let space = m.space()?;
+    m.ignore(CACHE);
+    let count = vector(m);
+    let ty = m.ty()?;
+    let [a, b, ..] = ops else { return Err("two operands are needed".to_owned()) };
+    let bytes = bytes_of(ty)?;
+    let mut sources = Vec::new();
+    for element in elements(b, count)? {
+        sources.push(s.wide_source(element, ty.bits())?);
+    }
+    let address = s.address(a, space)?;
+    Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), release })))
+}
+
+/// An operation of `atom` and `red`.
+#[derive(Clone, Copy)]
+enum Verb {
+    Int(IntOp),
+    Cas,
+}
+
+/// `atom`, `red`.
+pub(super) fn atom(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    result: bool,
+) -> Decoded<Op> {
+    if m.word(Word::Async) {
+        return Err("the instruction is not modelled".to_owned());
+    }
+    m.ignore(&[Word::Relaxed, Word::Acquire, Word::Release, Word::AcqRel, Word::Noftz]);
+    m.ignore(SCOPES);
+    let space = m.space()?;
+    let verb = m
+        .one_of(&[
+            (Word::Add, Verb::Int(IntOp::Add)),
+            (Word::Min, Verb::Int(IntOp::Min)),
+            (Word::Max, Verb::Int(IntOp::Max)),
+            (Word::Inc, Verb::Int(IntOp::Inc)),
+            (Word::Dec, Verb::Int(IntOp::Dec)),
+            (Word::And, Verb::Int(IntOp::And)),
+            (Word::Or, Verb::Int(IntOp::Or)),
+            (Word::Xor, Verb::Int(IntOp::Xor)),
+            (Word::Exch, Verb::Int(IntOp::Exchange)),
+            (Word::Cas, Verb::Cas),
+        ])
+        .ok_or("an operation is missing")?;
+    m.ignore(CACHE);
+    let count = vector(m);
+    let ty = m.ty()?;
+    let op = operation(verb, ty)?;
+    let bits = op.bytes() * 8;
+    let (d, rest) = match (result, ops) {
+        (true, [d, rest @ ..]) => (Some(d), rest),
+        (true, []) => return Err("operands are missing".to_owned()),
+        (false, rest) => (None, rest),
+    };
+    let [a, b, rest @ ..] = rest else { return Err("operands are missing".to_owned()) };
+    let address = s.address(a, space)?;
+    let c = match (verb, rest) {
+        (Verb::Cas, [c, ..]) => Some(s.source(c, bits)?),
+        (Verb::Cas, []) => return Err("`.cas` takes two values".to_owned()),
+        (Verb::Int(_), _) => None,
+    };
+    let sources = elements(b, count)?;
+    let mut parts = Vec::new();
+    for (i, source) in sources.iter().enumerate() {
+        let target = match d {
+            None => None,
+            Some(d) => match elements(d, count)? {
+                [Operand::Sink] => None,
+                list => s.target(&list[i])?,
+            },
+        };
+        parts.push((s.source(source, bits)?, target));
+    }
+    let (b, d) = parts.remove(0);
+    Ok(Op::Atom(Box::new(Atom { address, op, d, b, c, more: parts.into() })))
+}
+
+fn operation(verb: Verb, ty: Type) -> Decoded<AtomOp> {
+    if ty == Type::B128 {
+        return match verb {
+            Verb::Cas => Ok(AtomOp::Cas128),
+            Verb::Int(IntOp::Exchange) => Ok(AtomOp::Exchange128),
+            Verb::Int(_) => Err("128 bits can be exchanged only".to_owned()),
+        };
+    }
+    let float = match verb {
+        Verb::Int(IntOp::Add) => Some(FloatOp::Add),
+        Verb::Int(IntOp::Min) => Some(FloatOp::Min),
+        Verb::Int(IntOp::Max) => Some(FloatOp::Max),
+        Verb::Int(_) | Verb::Cas => None,
+    };
+    match (arithmetic(ty)?, verb, float) {
+        (Arithmetic::Int(Int::U8 | Int::S8), ..) => Err("8 bits".to_owned()),
+        (Arithmetic::Int(int), Verb::Cas, _) => Ok(AtomOp::Cas(int)),
+        (Arithmetic::Int(int), Verb::Int(op), _) => Ok(AtomOp::Int(op, int)),
+        (Arithmetic::F32, Verb::Int(IntOp::Exchange), _) => {
+            Ok(AtomOp::Int(IntOp::Exchange, Int::U32))
+        }
+        (Arithmetic::F32, _, Some(op)) => Ok(AtomOp::F32(op)),
+        (Arithmetic::F64, _, Some(op)) => Ok(AtomOp::F64(op)),
+        (Arithmetic::Half(half), _, Some(op)) => Ok(AtomOp::Half(op, half)),
+        (Arithmetic::HalfPair(half), _, Some(op)) => Ok(AtomOp::Half2(op, half)),
+        _ => Err(format!("the operation is not for `.{}`", ty.text())),
+    }
+}
+
+/// `prefetch`, `prefetchu`, `discard`, `applypriority`: hints to caches.
+pub(super) fn hint(m: &mut Modifiers) -> Op {
+    m.ignore(CACHE);
+    m.ignore(&[Word::TensormapWord]);
+    // The space is of no consequence either.
+    let _ = m.space();
+    Op::Hint
+}
+
+/// `createpolicy`: a policy is a number that nothing reads.
+pub(super) fn createpolicy(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+) -> Decoded<Op> {
+    m.ignore(&[Word::Fractional, Word::RangeWord, Word::CvtWord]);
+    m.ignore(CACHE);
+    let _ = m.space()?;
+    m.ty()?;
+    let d = ops.first().ok_or("a result is missing")?;
+    let a = s.preset_d(Preset::Double(0));
+    Ok(Op::MovD { d: s.dest_d(d)?, a })
+}
+
+/// The place of an instruction that works on shared memory only.
+pub(super) fn shared(m: &mut Modifiers) -> Decoded<Option<Place>> {
+    match m.space()? {
+        Some(Place::Shared) => Ok(Some(Place::Shared)),
+        None => Ok(None),
+        Some(_) => Err("only shared memory is possible".to_owned()),
+    }
+}

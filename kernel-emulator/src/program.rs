@@ -1,0 +1,446 @@
+//! Programs: PTX text, parsed and decoded, and launching its entries.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use kernel_ptx::{Directive, Features, Initial, Linkage, Module, Space, Target};
+
+use crate::code::Code;
+use crate::decode;
+use crate::decode::layout::{param_bytes, param_offsets, variable_bytes};
+use crate::fault::Fault;
+use crate::machine::Launch;
+use crate::memory::{DeviceMemory, MemoryError};
+use crate::scheduler::{self, refuse};
+
+/// Why a text is no program that can run here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// The text is not PTX.
+    #[error("{message}")]
+    Parse {
+        /// Line, from 1.
+        line: u32,
+        /// Column, from 1.
+        column: u32,
+        /// What stands there and what could, with the place.
+        message: String,
+    },
+    /// An instruction, a modifier or a combination that is not executed here.
+    #[error("line {line}: `{instruction}`: {reason}")]
+    Unsupported {
+        /// Line, from 1; 0 where no line is to blame.
+        line: u32,
+        /// The opcode with its modifiers, or the declaration.
+        instruction: String,
+        /// What of it.
+        reason: String,
+    },
+}
+
+/// A parameter of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Its name in the text.
+    pub name: String,
+    /// Bytes.
+    pub size: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Bytes from the start of the parameter block.
+    pub offset: u32,
+}
+
+/// An entry of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryInfo {
+    /// Its name in the text.
+    pub name: String,
+    /// Parameters in order.
+    pub params: Vec<ParamInfo>,
+    /// Bytes of the parameter block.
+    pub param_bytes: u32,
+    /// Bytes of static shared memory of a block.
+    pub static_shared_bytes: u32,
+    /// `.reqntid`
+    pub required_threads: Option<[u32; 3]>,
+    /// `.maxntid`, as the most threads of a block.
+    pub max_threads: Option<u32>,
+    /// `.reqnctapercluster`
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.target` of the module, such as `sm_90a`.
+    pub target: String,
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks, by dimension.
+    pub grid: [u32; 3],
+    /// Threads of a block, by dimension.
+    pub block: [u32; 3],
+    /// Blocks of a cluster, by dimension; all 1 without clusters.
+    pub cluster: [u32; 3],
+    /// Bytes of dynamic shared memory of a block; it starts at a multiple of 1024.
+    pub dynamic_shared_bytes: u32,
+}
+
+impl LaunchConfig {
+    /// A launch without clusters and dynamic shared memory.
+    pub const fn new(grid: [u32; 3], block: [u32; 3]) -> LaunchConfig {
+        LaunchConfig { grid, block, cluster: [1; 3], dynamic_shared_bytes: 0 }
+    }
+}
+
+/// How a launch is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Host threads; `None` uses rayon's current pool. Results do not depend on it, but for the
+    /// order of atomic operations of different blocks.
+    pub threads: Option<usize>,
+    /// Warp instructions that the launch may execute; `None` is no limit. The default is 2^36,
+    /// about an hour, so that a kernel that spins for ever ends.
+    pub max_instructions: Option<u64>,
+    /// The device, such as `sm_90a`; `None` is the module's own target. PTX for one device does not
+    /// run on an older one, and PTX for an `a` target on no other.
+    pub target: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { threads: None, max_instructions: Some(1 << 36), target: None }
+    }
+}
+
+impl Options {
+    /// The same, on so many host threads.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Options {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// The same, with at most so many warp instructions.
+    #[must_use]
+    pub fn with_max_instructions(mut self, max: u64) -> Options {
+        self.max_instructions = Some(max);
+        self
+    }
+
+    /// The same, on a device of that name.
+    #[must_use]
+    pub fn with_target(mut self, target: impl Into<String>) -> Options {
+        self.target = Some(target.into());
+        self
+    }
+}
+
+/// What a launch did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Instructions executed, each once for a warp or a part of one.
+    pub warp_instructions: u64,
+    /// Instructions executed, each once for every active lane.
+    pub lane_instructions: u64,
+    /// How many times shared memory was accessed once more because two lanes wanted different words
+    /// of one bank.
+    pub shared_bank_conflicts: u64,
+    /// What the kernel printed, blocks in order of their index.
+    pub output: String,
+}
+
+/// A PTX module, ready to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Tells programs apart in a device's memory.
+    id: u64,
+    text: Arc<str>,
+    module: Arc<Module>,
+    entries: Vec<EntryInfo>,
+    codes: Vec<Code>,
+}
+
+static NEXT_PROGRAM: AtomicU64 = AtomicU64::new(0);
+static NEXT_GRID: AtomicU64 = AtomicU64::new(1);
+
+impl Program {
+    /// Parses and decodes PTX text.
+    ///
+    /// # Errors
+    /// [`ProgramError::Parse`] where the text is not PTX; [`ProgramError::Unsupported`] for an
+    /// instruction, modifier or combination that is not executed here, in any entry or in a function
+    /// that one calls.
+    pub fn parse(text: &str) -> Result<Program, ProgramError> {
+        let module = kernel_ptx::parse(text).map_err(|error| ProgramError::Parse {
+            line: error.line,
+            column: error.column,
+            message: error.to_string(),
+        })?;
+        let mut entries = Vec::new();
+        let mut codes = Vec::new();
+        for (index, function) in module.functions.iter().enumerate() {
+            if !function.is_entry || function.body.is_none() {
+                continue;
+            }
+            let code = decode::entry(&module, index).map_err(|error| {
+                ProgramError::Unsupported {
+                    line: error.line,
+                    instruction: error.what,
+                    reason: error.problem,
+                }
+            })?;
+            let (offsets, _) = param_offsets(&function.params).map_err(|reason| {
+                ProgramError::Unsupported { line: 0, instruction: function.name.clone(), reason }
+            })?;
+            let params = function.params.iter().zip(offsets);
+            let params = params
+                .map(|(param, offset)| ParamInfo {
+                    name: param.name.clone(),
+                    size: u32::try_from(param_bytes(param)).expect("`param_offsets` checked it"),
+                    align: param.align,
+                    offset,
+                })
+                .collect();
+            let (mut required_threads, mut max_threads, mut required_cluster) = (None, None, None);
+            for directive in &function.directives {
+                match directive {
+                    Directive::RequiredThreads(threads) => required_threads = Some(*threads),
+                    Directive::MaxThreads(threads) => {
+                        max_threads = Some(threads.iter().map(|&n| n.max(1)).product());
+                    }
+                    Directive::RequiredCluster(cluster) => required_cluster = Some(*cluster),
+                    Directive::MinBlocks(_)
+                    | Directive::MaxRegisters(_)
+                    | Directive::ExplicitCluster
+                    | Directive::MaxClusterRank(_)
+                    | Directive::BlocksAreClusters
+                    | Directive::Pragma(_)
+                    | Directive::NoReturn
+                    | Directive::Other(_) => {}
+                }
+            }
+            entries.push(EntryInfo {
+                name: function.name.clone(),
+                params,
+                param_bytes: code.param_bytes,
+                static_shared_bytes: code.static_shared_bytes,
+                required_threads,
+                max_threads,
+                required_cluster,
+                target: module.target.first().cloned().unwrap_or_default(),
+            });
+            codes.push(code);
+        }
+        Ok(Program {
+            id: NEXT_PROGRAM.fetch_add(1, Relaxed),
+            text: text.into(),
+            module: Arc::new(module),
+            entries,
+            codes,
+        })
+    }
+
+    /// The entries, in the order of the text.
+    pub fn entries(&self) -> &[EntryInfo] {
+        &self.entries
+    }
+
+    /// The entry of that name.
+    pub fn entry(&self, name: &str) -> Option<&EntryInfo> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Runs an entry to its end.
+    ///
+    /// `params` is the parameter block: [`EntryInfo::param_bytes`] bytes, each parameter at its
+    /// [`offset`](ParamInfo::offset).
+    ///
+    /// # Errors
+    /// The first thing that the kernel did wrong, by block; [`FaultKind::Launch`](crate::FaultKind)
+    /// where the launch is not possible.
+    pub fn launch(
+        &self,
+        memory: &DeviceMemory,
+        entry: &str,
+        config: &LaunchConfig,
+        params: &[u8],
+        options: &Options,
+    ) -> Result<Report, Fault> {
+        let index = self.entries.iter().position(|e| e.name == entry);
+        let index = index.ok_or_else(|| refuse(entry, "the program has no entry of that name"))?;
+        let (info, code) = (&self.entries[index], &self.codes[index]);
+        check(info, config, params, options).map_err(|detail| refuse(entry, detail))?;
+        let variables = memory
+            .module(self.id, || self.place_variables(memory))
+            .map_err(|error| refuse(entry, format!("the module's variables: {error}")))?;
+        let words = params.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        let launch = Launch {
+            code,
+            entry,
+            text: &self.text,
+            files: &self.module.files,
+            grid: config.grid,
+            block: config.block,
+            cluster: config.cluster,
+            dynamic_shared_bytes: config.dynamic_shared_bytes,
+            params: words.collect(),
+            param_bytes: info.param_bytes,
+            allocations: memory.snapshot(),
+            variables,
+            budget: AtomicU64::new(options.max_instructions.unwrap_or(u64::MAX)),
+            grid_id: NEXT_GRID.fetch_add(1, Relaxed),
+            wide_atomics: Mutex::new(()),
+        };
+        let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;
+        Ok(Report {
+            warp_instructions: finished.counters.warp_instructions,
+            lane_instructions: finished.counters.lane_instructions,
+            shared_bank_conflicts: finished.counters.shared_bank_conflicts,
+            output: finished.output,
+        })
+    }
+
+    /// Allocates and initialises the module's variables in global memory. Those without initialiser
+    /// are zero (PTX ISA, "Initializers"); shared ones have no place here.
+    fn place_variables(&self, memory: &DeviceMemory) -> Result<Vec<u64>, MemoryError> {
+        let mut addresses = Vec::new();
+        for variable in &self.module.variables {
+            let here = matches!(variable.space, Space::Global | Space::Const)
+                && variable.linkage != Linkage::Extern;
+            addresses.push(if here {
+                memory.allocate_aligned(
+                    variable_bytes(variable),
+                    u64::from(variable.align.max(1)).next_power_of_two(),
+                )?
+            } else {
+                0
+            });
+        }
+        for (variable, &address) in self.module.variables.iter().zip(&addresses) {
+            if address == 0 {
+                continue;
+            }
+            let bytes = variable_bytes(variable);
+            memory.fill(address, 0, bytes)?;
+            let mut at = address;
+            for initial in variable.init.iter().flatten() {
+                let data = match initial {
+                    Initial::Bytes(data) => data.clone(),
+                    Initial::Address { symbol, offset, generic: _ } => {
+                        let named = self.module.variables.iter().position(|v| v.name == *symbol);
+                        let base = named.map_or(0, |i| addresses[i]);
+                        let width = usize::try_from(variable.ty.bytes()).unwrap_or(8).min(8);
+                        base.wrapping_add_signed(*offset).to_le_bytes()[..width].to_vec()
+                    }
+                };
+                memory.write(at, &data)?;
+                at += data.len() as u64;
+            }
+        }
+        Ok(addresses)
+    }
+}
+
+/// Whether a launch is possible.
+fn check(
+    info: &EntryInfo,
+    config: &LaunchConfig,
+    params: &[u8],
+    options: &Options,
+) -> Result<(), String> {
+    let LaunchConfig { grid, block, cluster, dynamic_shared_bytes } = *config;
+    for (what, dims) in [("grid", grid), ("block", block), ("cluster", cluster)] {
+        if dims.contains(&0) {
+            return Err(format!("a {what} of {dims:?}"));
+        }
+    }
+    let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
+    if threads > 1024 || block[2] > 64 {
+        return Err(format!("a block of {block:?}, {threads} threads; at most 1024, and 64 in z"));
+    }
+    if grid[0] > i32::MAX.unsigned_abs() || grid[1] > 65535 || grid[2] > 65535 {
+        return Err(format!("a grid of {grid:?}; at most 2147483647 x 65535 x 65535"));
+    }
+    if let Some(required) = info.required_threads
+        && required.map(|n| n.max(1)) != block
+    {
+        return Err(format!("a block of {block:?}, the entry requires {required:?}"));
+    }
+    if let Some(most) = info.max_threads
+        && threads > u64::from(most)
+    {
+        return Err(format!("a block of {threads} threads, the entry permits {most}"));
+    }
+    if let Some(required) = info.required_cluster
+        && required.map(|n| n.max(1)) != cluster
+    {
+        return Err(format!("a cluster of {cluster:?}, the entry requires {required:?}"));
+    }
+    let blocks: u64 = cluster.iter().map(|&n| u64::from(n)).product();
+    if blocks > 16 {
+        return Err(format!("a cluster of {blocks} blocks; at most 16"));
+    }
+    if (0..3).any(|d| !grid[d].is_multiple_of(cluster[d])) {
+        return Err(format!("a grid of {grid:?} is no multiple of the cluster {cluster:?}"));
+    }
+    if params.len() != info.param_bytes as usize {
+        return Err(format!(
+            "a parameter block of {} bytes, the entry has {}",
+            params.len(),
+            info.param_bytes
+        ));
+    }
+    let device = options.target.as_deref().unwrap_or(&info.target);
+    if !runs_on(&info.target, device) {
+        return Err(format!("PTX for {} does not run on {device}", info.target));
+    }
+    // A target that is not known gets what the largest device has.
+    let most = Target::parse(device).map_or(227 * 1024, Target::shared_bytes_per_block);
+    let exact = u64::from(info.static_shared_bytes) + u64::from(dynamic_shared_bytes);
+    if exact > most {
+        return Err(format!("{exact} bytes of shared memory, {device} has {most} for a block"));
+    }
+    Ok(())
+}
+
+/// Whether PTX for one target runs on a device: common features everywhere later, those of a family
+/// within it, those of a generation there alone (PTX ISA, "`.target`").
+fn runs_on(target: &str, device: &str) -> bool {
+    if target == device {
+        return true;
+    }
+    match (Target::parse(target), Target::parse(device)) {
+        (Some(t), Some(d)) => match t.features {
+            Features::Common => d.sm >= t.sm,
+            Features::Family => d.sm >= t.sm && d.sm / 10 == t.sm / 10,
+            Features::Specific => d.sm == t.sm && d.features == Features::Specific,
+        },
+        _ => true,
+    }
+}
+
+/// The instruction at a line of the text, up to its semicolon, with single spaces.
+pub(crate) fn instruction_text(text: &str, line: u32) -> String {
+    let Some(index) = line.checked_sub(1) else { return String::new() };
+    let mut out = String::new();
+    for line in text.lines().skip(index as usize).take(16) {
+        let code = line.split("//").next().unwrap_or_default();
+        for word in code.split_whitespace() {
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+        if code.contains(';') {
+            break;
+        }
+    }
+    out
+}

@@ -1,0 +1,384 @@
+//! `kiln run-ptx` on a kernel of these tests' own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use kiln_cli::check::sha256;
+use kiln_cli::command::{self, RunPtx, Statistics, Tally};
+use serde_json::{Value, json};
+
+/// y[i] = x[i] * factor for i < n.
+const SCALE: &str = "\
+.version 7.0
+.target sm_80
+.address_size 64
+
+.visible .entry scale(
+    .param .u64 x,
+    .param .u64 y,
+    .param .s32 factor,
+    .param .s32 n
+)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.s32 %r1, [factor];
+    ld.param.s32 %r2, [n];
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %ctaid.x;
+    mov.u32 %r5, %ntid.x;
+    mad.lo.s32 %r6, %r4, %r5, %r3;
+    setp.ge.s32 %p1, %r6, %r2;
+    @%p1 bra DONE;
+    mul.wide.s32 %rd3, %r6, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.s32 %r7, [%rd4];
+    mul.lo.s32 %r8, %r7, %r1;
+    st.global.s32 [%rd5], %r8;
+DONE:
+    ret;
+}
+";
+
+const ELEMENTS: i32 = 80;
+
+fn little_endian(values: impl Iterator<Item = i32>) -> Vec<u8> {
+    values.flat_map(i32::to_le_bytes).collect()
+}
+
+/// y of a launch whose x[i] is i - 5.
+fn scaled(factor: i32) -> Vec<u8> {
+    little_endian((0..ELEMENTS).map(|i| (i - 5) * factor))
+}
+
+fn exact(factor: i32) -> Value {
+    json!({"y": {
+        "tolerance": {"atol": 0.0, "rtol": 0.0, "bit_exact": true},
+        "sha256": sha256(&scaled(factor)),
+        "samples": [[0, -5 * factor], [79, 74 * factor]],
+    }})
+}
+
+/// A launch that passes: 3 blocks of 32 threads on 80 elements, with factor 2 and then 3.
+fn launch() -> Value {
+    json!({
+        "schema": 1,
+        "name": "scale",
+        "ptx": "scale.ptx",
+        "entry": "scale",
+        "launch": {"grid": [3, 1, 1], "cluster": [1, 1, 1], "block": [32, 1, 1], "num_warps": 1,
+                   "dynamic_shared_bytes": 0, "tmem_columns": 0, "pdl": false},
+        "params": [
+            {"name": "x", "kind": "pointer", "buffer": "x", "offset": 0, "size": 8},
+            {"name": "y", "kind": "pointer", "buffer": "y", "offset": 8, "size": 8},
+            {"name": "factor", "kind": "i32", "value": 2, "case_var": "factor", "offset": 16},
+            {"name": "n", "kind": "i32", "value": ELEMENTS},
+        ],
+        "buffers": {
+            "x": {"dtype": "i32", "shape": [ELEMENTS], "strides": [1], "bytes": 320, "role": "in",
+                  "align": 256,
+                  "init": {"kind": "values", "values": (0..ELEMENTS).map(|i| i - 5).collect::<Vec<_>>()}},
+            "y": {"dtype": "i32", "shape": [ELEMENTS], "role": "out",
+                  "init": {"kind": "fill_byte", "byte": 0xCD}},
+        },
+        "cases": [
+            {"scalars": {}, "expected": exact(2)},
+            {"scalars": {"factor": 3}, "expected": exact(3)},
+        ],
+        "opcodes": {"ret": 1},
+    })
+}
+
+/// A folder of its own for a test, with the kernel in it.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).expect("the folder of an earlier run can go");
+    }
+    fs::create_dir_all(&folder).expect("the test's folder can be made");
+    fs::write(folder.join("scale.ptx"), SCALE).expect("the kernel can be written");
+    folder
+}
+
+fn save(folder: &Path, launch: &Value) -> PathBuf {
+    let file = folder.join("launch.json");
+    fs::write(&file, launch.to_string()).expect("the description can be written");
+    file
+}
+
+fn run(files: Vec<PathBuf>) -> (String, Tally) {
+    let mut output = Vec::new();
+    let command = RunPtx { files, ..RunPtx::default() };
+    let tally = command::run_ptx(&command, &mut output).expect("a vector can be written");
+    (String::from_utf8(output).expect("the output is text"), tally)
+}
+
+/// The line of a launch that fails, without the path of the test's folder.
+fn failure(test: &str, launch: &Value) -> String {
+    let folder = folder(test);
+    let (text, tally) = run(vec![save(&folder, launch)]);
+    assert_eq!(tally, Tally { passed: 0, failed: 1 }, "{text}");
+    let text = text.strip_suffix("0 passed, 1 failed\n").expect("the last line counts");
+    let text = text.replace(&format!("{}/", folder.display()), "");
+    text.trim_end().to_owned()
+}
+
+/// The launch with one field changed.
+fn with(pointer: &str, value: Value) -> Value {
+    let mut launch = launch();
+    *launch.pointer_mut(pointer).expect("the launch has this field") = value;
+    launch
+}
+
+/// The launch without one member of an object.
+fn without(object: &str, member: &str) -> Value {
+    let mut launch = launch();
+    let members = launch.pointer_mut(object).and_then(Value::as_object_mut);
+    members.expect("the launch has this object").remove(member).expect("and this member");
+    launch
+}
+
+#[test]
+fn a_kernel_that_computes_what_it_should_passes_with_all_its_cases() {
+    let folder = folder("passes");
+    let (text, tally) = run(vec![save(&folder, &launch())]);
+    assert_eq!(tally, Tally { passed: 1, failed: 0 }, "{text}");
+    let (line, rest) = text.split_once('\n').expect("two lines");
+    assert!(line.starts_with("ok scale (2 cases, ") && line.ends_with(" s)"), "{line}");
+    assert_eq!(rest, "1 passed, 0 failed\n");
+}
+
+#[test]
+fn a_wrong_result_is_reported_with_case_and_element() {
+    let mut wrong = exact(3);
+    wrong["y"]["samples"][1] = json!([79, 223]);
+    wrong["y"]["sha256"] = json!(sha256(b"something else"));
+    assert_eq!(
+        failure("wrong_value", &with("/cases/1/expected", wrong)),
+        "FAILED scale: case 2 (factor = 3): buffer `y`[79]: required 223, actual 222 (bits 0xde); \
+         1 of 2 samples differ"
+    );
+}
+
+#[test]
+fn a_wrong_result_between_the_samples_is_noticed_by_the_digest() {
+    let required = sha256(b"something else");
+    let line = failure("wrong_digest", &with("/cases/0/expected/y/sha256", json!(required)));
+    assert_eq!(
+        line,
+        format!(
+            "FAILED scale: case 1: buffer `y`: required sha256 {required}, actual {}; \
+             all of the 2 samples agree",
+            sha256(&scaled(2))
+        )
+    );
+}
+
+#[test]
+fn a_fault_of_the_kernel_is_reported_whole() {
+    // 81 elements are read where there are 80.
+    let line = failure("fault", &with("/params/3/value", json!(81)));
+    assert!(line.starts_with("FAILED scale: case 1: out-of-bounds access: "), "{line}");
+    assert!(line.contains("in PTX line 28: ld.global.s32 %r7, [%rd4];"), "{line}");
+    assert!(line.contains("kernel `scale`, block (2, 0, 0), warp 0, lane 16"), "{line}");
+}
+
+#[test]
+fn a_result_that_nobody_wrote_is_an_error() {
+    let mut launch = without("/buffers/y", "init");
+    launch["params"][3]["value"] = json!(79);
+    let line = failure("never_written", &launch);
+    assert!(line.starts_with("FAILED scale: case 1: memory of `y`: the byte at "), "{line}");
+    assert!(line.ends_with(" was never written"), "{line}");
+}
+
+#[test]
+fn what_is_wrong_with_a_description_names_file_and_field() {
+    let complaint = |test: &str, launch: &Value| {
+        let line = failure(test, launch);
+        line.strip_prefix("FAILED launch.json: launch.json: ").unwrap_or(&line).to_owned()
+    };
+    assert_eq!(
+        complaint("no_grid", &without("/launch", "grid")),
+        "field `launch.grid`: this field is missing"
+    );
+    assert_eq!(
+        complaint("bad_block", &with("/launch/block", json!([32, "x", 1]))),
+        "field `launch.block[1]`: required an integer from 1 to 4294967295, actual \"x\""
+    );
+    assert_eq!(
+        complaint("no_such_buffer", &with("/params/0/buffer", json!("z"))),
+        "field `params[0].buffer`: there is no buffer `z`"
+    );
+    assert_eq!(
+        complaint("few_values", &with("/buffers/x/init/values", json!([1, 2]))),
+        "field `buffers.x.init.values`: required 80 numbers, actual 2"
+    );
+    assert_eq!(
+        complaint("small_buffer", &with("/buffers/x/bytes", json!(316))),
+        "field `buffers.x.strides`: the last element lies 79 elements from the start, but `bytes` leaves room for 79"
+    );
+    assert_eq!(
+        complaint("odd_bytes", &with("/buffers/x/bytes", json!(322))),
+        "field `buffers.x.bytes`: required a multiple of 4, actual 322"
+    );
+    assert_eq!(
+        complaint("unknown_init", &with("/buffers/y/init/kind", json!("random"))),
+        "field `buffers.y.init.kind`: required int_range, raw_choice, uniform, values, zeros, fill_byte or file, actual \"random\""
+    );
+    assert_eq!(
+        complaint("unread_init", &without("/buffers/x", "init")),
+        "field `buffers.x`: a buffer that is read needs `init`"
+    );
+    assert_eq!(
+        complaint("large_scalar", &with("/params/3/value", json!(3_000_000_000_u32))),
+        "field `params[3].value`: required a number that i32 can hold, actual 3000000000"
+    );
+    assert_eq!(
+        complaint("sample_outside", &with("/cases/0/expected/y/samples/0", json!([80, 1]))),
+        "field `cases[0].expected.y.samples[0][0]`: required an integer from 0 to 79, actual 80"
+    );
+    assert_eq!(
+        complaint("folder_in_name", &with("/name", json!("../scale"))),
+        "field `name`: required a name without `/`, `\\` and line ends, as files are named after it, actual \"../scale\""
+    );
+}
+
+#[test]
+fn files_that_are_missing_or_no_json_are_named() {
+    let line = failure("no_ptx", &with("/ptx", json!("none.ptx")));
+    let start = "FAILED launch.json: cannot read none.ptx, which field `ptx` names: ";
+    assert!(line.starts_with(start), "{line}");
+
+    let folder = folder("no_json");
+    let missing = folder.join("missing.json");
+    let broken = folder.join("broken.json");
+    fs::write(&broken, "{\"name\": \"a\",\n \"ptx\" \"b\"}").expect("the file can be written");
+    let good = save(&folder, &launch());
+    let (text, tally) = run(vec![missing, broken, good]);
+    assert_eq!(tally, Tally { passed: 1, failed: 2 });
+    let text = text.replace(&format!("{}/", folder.display()), "");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("FAILED missing.json: cannot read missing.json: "), "{text}");
+    assert_eq!(
+        lines[1],
+        "FAILED broken.json: broken.json is not JSON: expected `:` at line 2 column 8"
+    );
+    assert_eq!(lines[3], "1 passed, 2 failed");
+}
+
+#[test]
+fn arguments_must_fit_the_parameters_of_the_kernel() {
+    let mut fewer = launch();
+    fewer["params"].as_array_mut().expect("a list").pop();
+    assert_eq!(
+        failure("few_params", &fewer),
+        "FAILED scale: case 1: the kernel has 4 parameters, but `params` has 3"
+    );
+    assert_eq!(
+        failure("param_offset", &with("/params/2/offset", json!(20))),
+        "FAILED scale: case 1: parameter `factor`: required offset 16 (`factor` in the PTX), actual 20"
+    );
+    assert_eq!(
+        failure("param_size", &with("/params/3/kind", json!("i64"))),
+        "FAILED scale: case 1: parameter `n`: required 4 bytes (`n` in the PTX), actual 8"
+    );
+    let mut replaced = without("/params/2", "value");
+    replaced["cases"][0]["scalars"] = json!({"factor": 2});
+    replaced["cases"][1]["scalars"] = json!({});
+    assert_eq!(
+        failure("no_value", &replaced),
+        "FAILED scale: case 2: parameter `factor`: it has no `value`, and the case gives no `factor`"
+    );
+    assert_eq!(
+        failure("no_entry", &with("/entry", json!("scales"))),
+        "FAILED scale: scale.ptx has no kernel `scales`"
+    );
+}
+
+#[test]
+fn a_buffer_that_starts_with_other_bytes_than_recorded_is_refused() {
+    let mut launch = launch();
+    let recorded = sha256(&little_endian(0..ELEMENTS));
+    launch["buffers"]["x"]["init_sha256"] = json!(recorded);
+    assert_eq!(
+        failure("init_digest", &launch),
+        format!(
+            "FAILED scale: buffer `x`: `init` gives bytes with sha256 {}, but `init_sha256` is {recorded}",
+            sha256(&scaled(1))
+        )
+    );
+}
+
+#[test]
+fn a_launch_without_cases_runs_on_files_and_saves_what_it_writes() {
+    let folder = folder("out");
+    let x = little_endian((0..ELEMENTS).map(|i| 1000 - i * i));
+    fs::write(folder.join("x.bin"), &x).expect("the input can be written");
+    let mut launch = without("", "cases");
+    launch["buffers"]["x"]["init"] = json!({"kind": "file", "path": "x.bin"});
+    let file = save(&folder, &launch);
+    let out = folder.join("results/deep");
+    let command = RunPtx {
+        files: vec![file.clone()],
+        out: Some(out.clone()),
+        options: command::options(Some(1)),
+        statistics: Statistics::Shown,
+    };
+    let mut output = Vec::new();
+    let tally = command::run_ptx(&command, &mut output).expect("a vector can be written");
+    let text = String::from_utf8(output).expect("the output is text");
+    assert_eq!(tally, Tally { passed: 1, failed: 0 }, "{text}");
+    assert!(text.contains(" warp instructions, "), "{text}");
+    let y = fs::read(out.join("scale.y.bin")).expect("y is saved");
+    assert_eq!(y, little_endian((0..ELEMENTS).map(|i| 2 * (1000 - i * i))));
+    assert!(!out.join("scale.x.bin").exists(), "x is only read");
+
+    fs::write(folder.join("x.bin"), &x[4..]).expect("the input can be written");
+    let (text, _) = run(vec![file]);
+    assert!(
+        text.contains("field `buffers.x.init.path`: required a file of 320 bytes, actual 316"),
+        "{text}"
+    );
+}
+
+fn kiln(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(arguments)
+        .output()
+        .expect("the command was built for this test")
+}
+
+#[test]
+fn the_exit_status_says_whether_anything_failed() {
+    let folder = folder("status");
+    let good = save(&folder, &launch());
+    let good = good.to_str().expect("the path is text");
+    assert_eq!(kiln(&["run-ptx", good]).status.code(), Some(0));
+    let output = kiln(&["run-ptx", good, "none.json", "--threads", "1", "--stats"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with("\n1 passed, 1 failed\n"));
+}
+
+#[test]
+fn layouts_are_shown_and_refused() {
+    let form = "slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))";
+    let output = kiln(&["layout", form, "--shape", "16"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8_lossy(&output.stdout);
+    // Four rows in a thread, the same in all lanes, the next four in the next warp.
+    assert!(
+        text.contains("register [1] [2]\nlane     [0] [0] [0] [0] [0]\nwarp     [4] [8]\n"),
+        "{text}"
+    );
+    assert!(text.contains("each element is held 32 times"), "{text}");
+    let output = kiln(&["layout", "blocked([1], [32], [1], [1])", "--shape", "16"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("order must name every axis exactly once, but is [1]"), "{text}");
+}
