@@ -248,9 +248,14 @@ fn lower_variant(
     }
     let file =
         locations.place(Loc::KERNEL).map_or("kernel.rs".to_owned(), |place| relative(&place.file));
-    let lowered = lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| {
+    let mut lowered = lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| {
         locations.line_column(loc)
     });
+    if let Some(blocks) = schedule::blocks_per_multiprocessor(&kernel, &inferred.layouts) {
+        for function in &mut lowered.module.functions {
+            function.directives.push(kernel_ptx::Directive::MinBlocks(blocks));
+        }
+    }
     let limit = kernel.target.shared_bytes_per_block();
     if u64::from(lowered.shared_bytes) > limit {
         problems.push(

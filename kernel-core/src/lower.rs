@@ -17,6 +17,7 @@ use crate::ir::{
 use crate::loc::Loc;
 
 mod atomic;
+mod bits;
 mod cast;
 mod coalesce;
 mod control;
@@ -315,7 +316,7 @@ impl Lower<'_> {
             .fold(Val::Int(1), |all, one| self.e.and(kernel_ptx::Type::Pred, all, one));
         match holds {
             Val::Int(1) => {}
-            _ => {
+            Val::Reg(_) | Val::Int(_) | Val::F32(_) | Val::F64(_) => {
                 let predicate = self.e.reg(holds, kernel_ptx::Type::Pred);
                 let guard = Some(kernel_ptx::Guard { predicate, negated: true });
                 self.e.effect_if(guard, Opcode::Trap, &[], []);

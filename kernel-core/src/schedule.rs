@@ -48,7 +48,9 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
                 collect_constants(then, out);
                 collect_constants(otherwise, out);
             }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => collect_constants(body, out),
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+                collect_constants(body, out)
+            }
             StmtKind::Reduce { combine, .. } => collect_constants(combine, out),
         }
     }
@@ -122,7 +124,10 @@ impl Pass<'_> {
                 end: Terminator::Yield(Vec::new()),
             };
             let otherwise = Region { end: Terminator::Yield(Vec::new()), ..Region::default() };
-            out.push(Stmt { kind: StmtKind::If { condition, then, otherwise, results: Vec::new() }, loc });
+            out.push(Stmt {
+                kind: StmtKind::If { condition, then, otherwise, results: Vec::new() },
+                loc,
+            });
         };
         guarded(self, from, before);
 
@@ -149,7 +154,8 @@ impl Pass<'_> {
         let mut out = Vec::new();
         for stmt in prefix {
             let StmtKind::Op { op: kind, args, result } = &stmt.kind else { continue };
-            let args = args.iter().map(|arg| map.get(&key(*arg)).copied().unwrap_or(*arg)).collect();
+            let args =
+                args.iter().map(|arg| map.get(&key(*arg)).copied().unwrap_or(*arg)).collect();
             let result = result.map(|old| {
                 let data = self.values[old].clone();
                 let new = self.values.alloc(data);
@@ -172,16 +178,20 @@ fn is_pure(stmt: &Stmt) -> bool {
 
 /// Where to cut a loop body, if rotating it is possible and gains something.
 fn cut(body: &Region) -> Option<Cut> {
-    if !matches!(body.end, Terminator::Continue(0, _)) || body.stmts.iter().any(|stmt| leaves(stmt, 0)) {
+    if !matches!(body.end, Terminator::Continue(0, _))
+        || body.stmts.iter().any(|stmt| leaves(stmt, 0))
+    {
         return None;
     }
     let is = |stmt: &Stmt, wanted: fn(&Op) -> bool| matches!(&stmt.kind, StmtKind::Op { op, .. } if wanted(op));
     let copy = |stmt: &Stmt| is(stmt, |op| matches!(op, Op::CopyAsync(_) | Op::CopyCommit));
     let wait = body.stmts.iter().position(|stmt| !is_pure(stmt) && !copy(stmt))?;
     let sync = body.stmts.iter().rposition(|stmt| !is_pure(stmt))?;
-    let starts = body.stmts[..wait].iter().any(|stmt| is(stmt, |op| matches!(op, Op::CopyAsync(_))));
+    let starts =
+        body.stmts[..wait].iter().any(|stmt| is(stmt, |op| matches!(op, Op::CopyAsync(_))));
     let ends = is(&body.stmts[sync], |op| matches!(op, Op::Sync));
-    let product = body.stmts[wait..sync].iter().any(|stmt| is(stmt, |op| matches!(op, Op::Dot { .. })));
+    let product =
+        body.stmts[wait..sync].iter().any(|stmt| is(stmt, |op| matches!(op, Op::Dot { .. })));
     // Copies that depend on carried values would need next turn's values before they are made.
     let carried = &body.args[1..];
     let mut tainted: Vec<Value> = carried.to_vec();
@@ -244,7 +254,9 @@ fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
         region.stmts.iter().for_each(|stmt| uses(&stmt.kind, out));
         match &region.end {
             Terminator::Return => {}
-            Terminator::Yield(values) | Terminator::Continue(_, values) | Terminator::Break(_, values) => {
+            Terminator::Yield(values)
+            | Terminator::Continue(_, values)
+            | Terminator::Break(_, values) => {
                 out.extend(values);
             }
         }
@@ -270,4 +282,61 @@ fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
             region(combine, out);
         }
     }
+}
+
+/// Registers of a multiprocessor (sm_80 to sm_100; CUDA C++ Programming Guide, "Compute Capabilities").
+const REGISTERS: u32 = 65536;
+
+/// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` where ptxas is left to itself.
+///
+/// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
+/// other blocks. Accumulators take half of a thread's registers then, and the other half is enough for
+/// operands and addresses; without the bound ptxas takes more, and fewer blocks fit.
+pub fn blocks_per_multiprocessor(kernel: &Kernel, layouts: &crate::ir::Layouts) -> Option<u32> {
+    let registers = accumulators(kernel, &kernel.body, layouts)?;
+    // With fewer accumulators than these, addresses and operands outweigh them.
+    if registers < 32 {
+        return None;
+    }
+    let blocks = REGISTERS / (kernel.threads() * registers * 2);
+    (blocks >= 2).then_some(blocks.min(16))
+}
+
+/// Registers a thread that the accumulators of the largest product loop take; `None` if some loop carries other tiles too.
+fn accumulators(kernel: &Kernel, region: &Region, layouts: &crate::ir::Layouts) -> Option<u32> {
+    let mut most = None;
+    for stmt in &region.stmts {
+        let inner = match &stmt.kind {
+            StmtKind::Op { .. } | StmtKind::Reduce { .. } => continue,
+            StmtKind::If { then, otherwise, .. } => {
+                accumulators(kernel, then, layouts).max(accumulators(kernel, otherwise, layouts))
+            }
+            StmtKind::Loop { body, .. } => accumulators(kernel, body, layouts),
+            StmtKind::For { body, .. } => {
+                let Terminator::Continue(0, carried) = &body.end else { return None };
+                let tiles = carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty());
+                let mut sum = 0;
+                let mut all = true;
+                for value in tiles {
+                    let product = body.stmts.iter().any(|stmt| {
+                        matches!(&stmt.kind, StmtKind::Op { op: Op::Dot { .. }, result: Some(result), .. } if result == value)
+                    });
+                    let elem = kernel.ty(*value).elem();
+                    let bytes = match elem {
+                        Some(crate::ir::Elem::Number(dtype)) => dtype.bytes(),
+                        _ => 8,
+                    };
+                    all &= product;
+                    sum += layouts.get(*value)?.in_size(kernel_layout::Dim::Register)
+                        * bytes.div_ceil(4);
+                }
+                if !all {
+                    return None;
+                }
+                Some(sum).filter(|sum| *sum > 0).max(accumulators(kernel, body, layouts))
+            }
+        };
+        most = most.max(inner);
+    }
+    most
 }

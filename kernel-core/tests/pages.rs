@@ -36,7 +36,10 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         let after = &rest[start + 3..];
         let line = after.find('\n').expect("a fence ends its line");
         let end = after.find("\n```").expect("every fence is closed");
-        out.push(Block { language: after[..line].trim(), text: after.get(line + 1..end).unwrap_or("") });
+        out.push(Block {
+            language: after[..line].trim(),
+            text: after.get(line + 1..end).unwrap_or(""),
+        });
         rest = &after[end + 4..];
     }
     out
@@ -114,7 +117,11 @@ fn pages_have_their_sections() {
             let text = section(page, heading).unwrap_or("");
             assert!(text.trim().len() > 20, "{}: nothing under `{heading}`", code.number());
         }
-        assert!(page.lines().all(|line| line.chars().count() <= 120), "{}: a long line", code.number());
+        assert!(
+            page.lines().all(|line| line.chars().count() <= 120),
+            "{}: a long line",
+            code.number()
+        );
     }
 }
 
@@ -136,7 +143,10 @@ fn examples_raise_their_code_and_nothing_else() {
             if updating() {
                 update(code, message.text, text.trim_end());
             } else {
-                wrong.push(format!("{}: the page shows another message than\n{text}", code.number()));
+                wrong.push(format!(
+                    "{}: the page shows another message than\n{text}",
+                    code.number()
+                ));
             }
         }
     }
@@ -159,12 +169,18 @@ fn fixes_compile() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests may read the environment; the compiler may not")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests may read the environment; the compiler may not"
+)]
 fn updating() -> bool {
     std::env::var_os("UPDATE_EXPECT").is_some()
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests may write their expected text; the compiler writes nothing")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests may write their expected text; the compiler writes nothing"
+)]
 fn update(code: Code, old: &str, new: &str) {
     let path = format!("{}/docs/errors/{}.md", env!("CARGO_MANIFEST_DIR"), code.number());
     let (old, new) = (format!("```text\n{old}\n```"), format!("```text\n{new}\n```"));

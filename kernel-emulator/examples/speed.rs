@@ -69,17 +69,41 @@ fn main() {
     let integer = "add.u32 %r2, %r2, %r3; xor.b32 %r3, %r3, %r2; shl.b32 %r4, %r2, 3; and.b32 %r5, %r4, %r3;
         mad.lo.u32 %r2, %r5, %r4, %r3; shr.u32 %r4, %r4, 2; sub.u32 %r5, %r5, %r2; or.b32 %r3, %r3, %r5;";
     measure("integer", integer, 0.0);
-    measure("f32 add, mul", "add.f32 %f0, %f0, %f1; mul.f32 %f1, %f1, %f3; sub.f32 %f2, %f0, %f1; max.f32 %f3, %f2, %f1;", 0.0);
-    measure("f32 fma", "fma.rn.f32 %f0, %f0, %f1, %f2; fma.rn.f32 %f1, %f1, %f2, %f0; fma.rn.f32 %f2, %f1, %f2, %f0; fma.rn.f32 %f3, %f1, %f2, %f0;", 0.0);
+    measure(
+        "f32 add, mul",
+        "add.f32 %f0, %f0, %f1; mul.f32 %f1, %f1, %f3; sub.f32 %f2, %f0, %f1; max.f32 %f3, %f2, %f1;",
+        0.0,
+    );
+    measure(
+        "f32 fma",
+        "fma.rn.f32 %f0, %f0, %f1, %f2; fma.rn.f32 %f1, %f1, %f2, %f0; fma.rn.f32 %f2, %f1, %f2, %f0; fma.rn.f32 %f3, %f1, %f2, %f0;",
+        0.0,
+    );
     measure("f32 ex2", "ex2.approx.f32 %f0, %f1; ex2.approx.f32 %f3, %f2;", 0.0);
-    measure("selection, comparison", "setp.lt.s32 %p1, %r2, %r3; selp.b32 %r4, %r2, %r3, %p1; setp.lt.f32 %p2, %f0, %f1; and.pred %p3, %p1, %p2;", 0.0);
-    measure("64-bit addresses", "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d2, %d1; shl.b64 %d4, %d2, 2; add.s64 %d4, %d4, 8;", 0.0);
+    measure(
+        "selection, comparison",
+        "setp.lt.s32 %p1, %r2, %r3; selp.b32 %r4, %r2, %r3, %p1; setp.lt.f32 %p2, %f0, %f1; and.pred %p3, %p1, %p2;",
+        0.0,
+    );
+    measure(
+        "64-bit addresses",
+        "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d2, %d1; shl.b64 %d4, %d2, 2; add.s64 %d4, %d4, 8;",
+        0.0,
+    );
     measure("ld.global.b32", "ld.global.u32 %r4, [%d1]; ld.global.u32 %r5, [%d1+512];", 0.0);
     measure("st.global.b32", "st.global.u32 [%d1], %r2; st.global.u32 [%d1+512], %r2;", 0.0);
     measure("ld.shared.b32", "ld.shared.u32 %r4, [%r20]; ld.shared.u32 %r5, [%r20];", 0.0);
     measure("ld.shared.v4.b32", "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r22];", 0.0);
-    measure("shfl.sync", "shfl.sync.bfly.b32 %r4, %r2, 16, 31, -1; shfl.sync.idx.b32 %r5, %r2, 3, 31, -1;", 0.0);
-    measure("ldmatrix.x4", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%r22];", 0.0);
+    measure(
+        "shfl.sync",
+        "shfl.sync.bfly.b32 %r4, %r2, 16, 31, -1; shfl.sync.idx.b32 %r5, %r2, 3, 31, -1;",
+        0.0,
+    );
+    measure(
+        "ldmatrix.x4",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%r22];",
+        0.0,
+    );
     measure("bar.sync", "bar.sync 0;", 0.0);
     let f16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r6, %r7, %r8, %r9}, {%r6, %r7}, {%f0, %f1, %f2, %f3};";
     measure("mma m16n8k16 f16", f16, 4096.0);

@@ -4,20 +4,20 @@
 //! of the warp's register file. Immediates and special registers have slots of their own, filled
 //! when a warp starts, so that an operand is always read in the same way.
 
-use crate::numeric::atomic::{FloatOp, IntOp};
 use crate::numeric::compare::Join;
-use crate::numeric::convert::{Conversion, Minifloat, Type as Scalar};
-use crate::numeric::format::{Overflow, Round};
-use crate::numeric::integer::Int;
-use crate::numeric::matrix::{BitOp, Element, IntElement};
-use crate::numeric::narrow::Half;
-use crate::numeric::scalar::{Clamp, Extreme, Property};
+use crate::numeric::scalar::Property;
 
 pub(crate) mod ops;
+pub(crate) mod parts;
 
 pub(crate) use ops::{
-    BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary, Lop3Pred,
-    NarrowBinary, NarrowTernary, NarrowUnary, SetHalves, SetResult, ShiftOp, W1, W2, W3,
+    BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary,
+    Lop3Pred, NarrowBinary, NarrowTernary, NarrowUnary, SetHalves, SetResult, ShiftOp, W1, W2, W3,
+};
+pub(crate) use parts::{
+    Address, Atom, AtomOp, Bar, BarKind, Base, Call, Convert, ConvertKind, CpAsync, Extend,
+    Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members, Mma, MmaKind, Place,
+    Redux, Shfl, ShflMode, Stmatrix, Store, Vote, VoteResult,
 };
 
 /// Lanes of a warp.
@@ -89,78 +89,265 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     // Arithmetic and logic on whole registers; see `exec/arith.rs`.
-    W1 { op: W1, d: W, a: W },
-    W2 { op: W2, d: W, a: W, b: W },
-    W3 { op: W3, d: W, a: W, b: W, c: W },
-    D1 { op: D1, d: D, a: D },
-    D2 { op: D2, d: D, a: D, b: D },
-    D3 { op: D3, d: D, a: D, b: D, c: D },
+    W1 {
+        op: W1,
+        d: W,
+        a: W,
+    },
+    W2 {
+        op: W2,
+        d: W,
+        a: W,
+        b: W,
+    },
+    W3 {
+        op: W3,
+        d: W,
+        a: W,
+        b: W,
+        c: W,
+    },
+    D1 {
+        op: D1,
+        d: D,
+        a: D,
+    },
+    D2 {
+        op: D2,
+        d: D,
+        a: D,
+        b: D,
+    },
+    D3 {
+        op: D3,
+        d: D,
+        a: D,
+        b: D,
+        c: D,
+    },
     /// 64-bit shifts, whose amount is 32 bits wide.
-    ShiftD { op: ShiftOp, d: D, a: D, b: W },
+    ShiftD {
+        op: ShiftOp,
+        d: D,
+        a: D,
+        b: W,
+    },
     /// `popc`, `clz`, `bfind` of 64 bits.
-    CountD { op: CountOp, d: W, a: D },
+    CountD {
+        op: CountOp,
+        d: W,
+        a: D,
+    },
     /// `mul.wide`, `mad.wide` of 32 bits.
-    Wide { signed: bool, d: D, a: W, b: W, c: Option<D> },
-    Bfi { d: W, a: W, b: W, c: W, e: W },
+    Wide {
+        signed: bool,
+        d: D,
+        a: W,
+        b: W,
+        c: Option<D>,
+    },
+    Bfi {
+        d: W,
+        a: W,
+        b: W,
+        c: W,
+        e: W,
+    },
     BfiD(Box<BitField>),
-    BfeD { signed: bool, d: D, a: D, b: W, c: W },
+    BfeD {
+        signed: bool,
+        d: D,
+        a: D,
+        b: W,
+        c: W,
+    },
     /// The carry chain: `d = a op b [op c] [op carry]`.
     Carry(Box<Carry>),
     /// `lop3` with a predicate.
     Lop3Pred(Box<Lop3Pred>),
     // Comparison and selection.
     /// The plain form, which nearly every comparison is.
-    Setp { cmp: Compare, d: P, a: Slot, b: Slot },
+    Setp {
+        cmp: Compare,
+        d: P,
+        a: Slot,
+        b: Slot,
+    },
     /// With a second result or a third operand.
-    SetpJoin { cmp: Compare, results: Box<[Option<P>; 2]>, a: Slot, b: Slot, with: (Join, Pred) },
+    SetpJoin {
+        cmp: Compare,
+        results: Box<[Option<P>; 2]>,
+        a: Slot,
+        b: Slot,
+        with: (Join, Pred),
+    },
     /// On two halves: low result, high result.
-    SetpHalves { cmp: HalfCompare, results: Box<[Option<P>; 2]>, a: W, b: W, with: (Join, Pred) },
-    Set { cmp: Compare, to: SetResult, d: W, a: Slot, b: Slot, with: (Join, Pred) },
-    SetHalves { cmp: HalfCompare, to: SetHalves, d: W, a: W, b: W, with: (Join, Pred) },
-    SelpW { d: W, a: W, b: W, p: Pred },
-    SelpD { d: D, a: D, b: D, p: Pred },
-    SelpQ { d: Q, a: Q, b: Q, p: Pred },
+    SetpHalves {
+        cmp: HalfCompare,
+        results: Box<[Option<P>; 2]>,
+        a: W,
+        b: W,
+        with: (Join, Pred),
+    },
+    Set {
+        cmp: Compare,
+        to: SetResult,
+        d: W,
+        a: Slot,
+        b: Slot,
+        with: (Join, Pred),
+    },
+    SetHalves {
+        cmp: HalfCompare,
+        to: SetHalves,
+        d: W,
+        a: W,
+        b: W,
+        with: (Join, Pred),
+    },
+    SelpW {
+        d: W,
+        a: W,
+        b: W,
+        p: Pred,
+    },
+    SelpD {
+        d: D,
+        a: D,
+        b: D,
+        p: Pred,
+    },
+    SelpQ {
+        d: Q,
+        a: Q,
+        b: Q,
+        p: Pred,
+    },
     /// `slct`: `a` where `c >= 0`; `float` holds `.ftz` where `c` is an f32.
-    Slct { float: Option<bool>, d: Slot, a: Slot, b: Slot, c: W },
-    Testp { what: Property, d: P, a: Slot },
+    Slct {
+        float: Option<bool>,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+        c: W,
+    },
+    Testp {
+        what: Property,
+        d: P,
+        a: Slot,
+    },
     // Moves.
-    MovW { d: W, a: W },
-    MovD { d: D, a: D },
-    MovQ { d: Q, a: Q },
-    MovP { d: P, a: Pred },
+    MovW {
+        d: W,
+        a: W,
+    },
+    MovD {
+        d: D,
+        a: D,
+    },
+    MovQ {
+        d: Q,
+        a: Q,
+    },
+    MovP {
+        d: P,
+        a: Pred,
+    },
     /// `mov` between a register and the parts of a vector.
-    Pack { d: Slot, parts: Box<[Slot]>, part_bits: u32 },
-    Unpack { parts: Box<[Option<Slot>]>, a: Slot, part_bits: u32 },
-    Logic { op: Join, d: P, a: Pred, b: Pred },
-    Clock { d: Slot, what: Clock },
+    Pack {
+        d: Slot,
+        parts: Box<[Slot]>,
+        part_bits: u32,
+    },
+    Unpack {
+        parts: Box<[Option<Slot>]>,
+        a: Slot,
+        part_bits: u32,
+    },
+    Logic {
+        op: Join,
+        d: P,
+        a: Pred,
+        b: Pred,
+    },
+    Clock {
+        d: Slot,
+        what: Clock,
+    },
     // Conversion; see `exec/convert.rs`.
     Convert(Box<Convert>),
     // Memory; see `exec/memory.rs`.
     Load(Box<Load>),
     Store(Box<Store>),
     Atom(Box<Atom>),
-    Isspacep { d: P, a: D, space: Place },
-    Mapa { d: Slot, a: Slot, rank: W },
-    CtaRank { d: W, a: Slot },
+    Isspacep {
+        d: P,
+        a: D,
+        space: Place,
+    },
+    Mapa {
+        d: Slot,
+        a: Slot,
+        rank: W,
+    },
+    CtaRank {
+        d: W,
+        a: Slot,
+    },
     // Asynchronous copies; see `exec/async_copy.rs`.
     CpAsync(Box<CpAsync>),
     CommitGroup,
-    WaitGroup { keep: u32 },
+    WaitGroup {
+        keep: u32,
+    },
     WaitAll,
-    CpArrive { barrier: Address, noinc: bool },
+    CpArrive {
+        barrier: Address,
+        noinc: bool,
+    },
     // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
     Shfl(Box<Shfl>),
-    Vote { op: Vote, d: VoteResult, a: Pred, members: Members },
-    MatchAny { d: W, a: Slot, members: W },
-    MatchAll { d: Option<W>, p: Option<P>, a: Slot, members: W },
-    Redux { op: Redux, d: W, a: W, members: W },
-    Activemask { d: W },
-    Elect { d: Option<W>, p: P, members: W },
+    Vote {
+        op: Vote,
+        d: VoteResult,
+        a: Pred,
+        members: Members,
+    },
+    MatchAny {
+        d: W,
+        a: Slot,
+        members: W,
+    },
+    MatchAll {
+        d: Option<W>,
+        p: Option<P>,
+        a: Slot,
+        members: W,
+    },
+    Redux {
+        op: Redux,
+        d: W,
+        a: W,
+        members: W,
+    },
+    Activemask {
+        d: W,
+    },
+    Elect {
+        d: Option<W>,
+        p: P,
+        members: W,
+    },
     Ldmatrix(Box<Ldmatrix>),
     Stmatrix(Box<Stmatrix>),
-    Movmatrix { d: W, a: W },
+    Movmatrix {
+        d: W,
+        a: W,
+    },
     Mma(Box<Mma>),
-    WarpSync { members: W },
+    WarpSync {
+        members: W,
+    },
     // Barriers and fences; see `exec/barrier.rs`.
     Bar(Box<Bar>),
     ClusterArrive,
@@ -169,14 +356,29 @@ pub(crate) enum Op {
     Fence,
     Nanosleep,
     // Control; see `machine/warp.rs`.
-    Bra { target: u32 },
-    BrxIdx { index: W, targets: Box<[u32]> },
+    Bra {
+        target: u32,
+    },
+    BrxIdx {
+        index: W,
+        targets: Box<[u32]>,
+    },
     Call(Box<Call>),
     Ret,
     Exit,
-    Trap { breakpoint: bool },
-    Vprintf { format: LocalSpot, arguments: LocalSpot, result: Option<LocalSpot> },
-    AssertFail { message: LocalSpot, file: LocalSpot, line: LocalSpot },
+    Trap {
+        breakpoint: bool,
+    },
+    Vprintf {
+        format: LocalSpot,
+        arguments: LocalSpot,
+        result: Option<LocalSpot>,
+    },
+    AssertFail {
+        message: LocalSpot,
+        file: LocalSpot,
+        line: LocalSpot,
+    },
     /// Hints without a meaning here: `prefetch`, `discard` of caches, `setmaxnreg`, `pmevent`.
     Hint,
 }
@@ -282,318 +484,6 @@ impl Op {
     }
 }
 
-/// `cvt` in general.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Convert {
-    pub(crate) kind: ConvertKind,
-    pub(crate) d: Slot,
-    pub(crate) a: Slot,
-    /// The second operand of packed conversions: the low half.
-    pub(crate) b: Option<Slot>,
-    /// The third operand of `cvt.pack`.
-    pub(crate) c: Option<Slot>,
-}
-
-/// What `cvt` converts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ConvertKind {
-    /// One value; `extend` is the width that a narrow signed result is extended to.
-    Scalar { to: Scalar, from: Scalar, mode: Conversion, extend: u32 },
-    /// Two f32 to halves.
-    Halves { half: Half, mode: Conversion },
-    /// Two f32 to small floats.
-    Minis { mini: Minifloat, clamp: Clamp },
-    MinisFromHalves { mini: Minifloat, half: Half, clamp: Clamp },
-    MinisToHalves { mini: Minifloat, half: Half, clamp: Clamp },
-    Ue8m0 { round: Round, overflow: Overflow },
-    Ue8m0FromBf16 { round: Round, overflow: Overflow },
-    Ue8m0ToBf16,
-    /// `cvt.pack.sat`.
-    Pack { bits: u32, signed: bool },
-}
-
-/// Where an access goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    Generic,
-    Global,
-    /// Constant memory, which lies in global addresses here.
-    Const,
-    /// The parameters of the entry.
-    Param,
-    Local,
-    Shared,
-}
-
-/// `[base + offset]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Address {
-    pub(crate) place: Place,
-    pub(crate) base: Base,
-    pub(crate) offset: i64,
-}
-
-/// What an address starts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Base {
-    /// A 32-bit register, zero-extended.
-    W(W),
-    D(D),
-    None,
-}
-
-/// How a loaded element fills a wider register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extend {
-    Zero,
-    /// To that many bits.
-    Sign(u32),
-}
-
-/// `ld`.
-#[derive(Clone, Debug)]
-pub(crate) struct Load {
-    pub(crate) address: Address,
-    /// Bytes of one element: 1, 2, 4, 8 or 16.
-    pub(crate) bytes: u32,
-    pub(crate) extend: Extend,
-    /// One per element; `None` for `_`.
-    pub(crate) targets: Box<[Option<Slot>]>,
-    pub(crate) acquire: bool,
-}
-
-/// `st`.
-#[derive(Clone, Debug)]
-pub(crate) struct Store {
-    pub(crate) address: Address,
-    pub(crate) bytes: u32,
-    pub(crate) sources: Box<[Slot]>,
-    pub(crate) release: bool,
-}
-
-/// `atom` and `red`.
-#[derive(Clone, Debug)]
-pub(crate) struct Atom {
-    pub(crate) address: Address,
-    pub(crate) op: AtomOp,
-    /// `None` for `red`.
-    pub(crate) d: Option<Slot>,
-    pub(crate) b: Slot,
-    pub(crate) c: Option<Slot>,
-    /// Further elements of `.v2`, `.v4`, `.v8`: source, and result if there is one.
-    pub(crate) more: Box<[(Slot, Option<Slot>)]>,
-}
-
-/// What an atomic operation does to the word in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AtomOp {
-    Int(IntOp, Int),
-    Cas(Int),
-    /// 128 bits: exchange.
-    Exchange128,
-    /// 128 bits: compare and swap.
-    Cas128,
-    F32(FloatOp),
-    F64(FloatOp),
-    Half(FloatOp, Half),
-    Half2(FloatOp, Half),
-}
-
-impl AtomOp {
-    /// Bytes of the word in memory.
-    pub(crate) const fn bytes(self) -> u32 {
-        match self {
-            AtomOp::Int(_, ty) | AtomOp::Cas(ty) => ty.bits() / 8,
-            AtomOp::Exchange128 | AtomOp::Cas128 => 16,
-            AtomOp::F32(_) | AtomOp::Half2(..) => 4,
-            AtomOp::F64(_) => 8,
-            AtomOp::Half(..) => 2,
-        }
-    }
-}
-
-/// `cp.async`.
-#[derive(Clone, Debug)]
-pub(crate) struct CpAsync {
-    pub(crate) to: Address,
-    pub(crate) from: Address,
-    /// 4, 8 or 16.
-    pub(crate) bytes: u32,
-    /// Bytes that are read; the others are zero.
-    pub(crate) source_bytes: Option<W>,
-    /// Where true, nothing is read and zeros are written.
-    pub(crate) ignore: Option<Pred>,
-}
-
-/// `shfl.sync`.
-#[derive(Clone, Debug)]
-pub(crate) struct Shfl {
-    pub(crate) mode: ShflMode,
-    pub(crate) d: Option<W>,
-    pub(crate) p: Option<P>,
-    pub(crate) a: W,
-    pub(crate) b: W,
-    pub(crate) c: W,
-    pub(crate) members: W,
-}
-
-/// Where a lane of `shfl` reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ShflMode {
-    Up,
-    Down,
-    Bfly,
-    Idx,
-}
-
-/// `vote` operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Vote {
-    All,
-    Any,
-    Uni,
-    Ballot,
-}
-
-/// Where a vote's result goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum VoteResult {
-    P(P),
-    W(W),
-}
-
-/// The lanes of a warp-wide instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Members {
-    /// A mask operand.
-    Mask(W),
-    /// Every lane: `.aligned` and instructions without a mask.
-    All,
-}
-
-/// `redux.sync` operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Redux {
-    Add,
-    MinS,
-    MinU,
-    MaxS,
-    MaxU,
-    And,
-    Or,
-    Xor,
-    FMin { which: Extreme, abs: bool, nan: bool },
-}
-
-/// `ldmatrix`.
-#[derive(Clone, Debug)]
-pub(crate) struct Ldmatrix {
-    pub(crate) shape: MatrixShape,
-    pub(crate) count: u32,
-    pub(crate) trans: bool,
-    pub(crate) address: Address,
-    pub(crate) targets: Box<[W]>,
-}
-
-/// `stmatrix`.
-#[derive(Clone, Debug)]
-pub(crate) struct Stmatrix {
-    pub(crate) shape: MatrixShape,
-    pub(crate) count: u32,
-    pub(crate) trans: bool,
-    pub(crate) address: Address,
-    pub(crate) sources: Box<[W]>,
-}
-
-/// The matrices of `ldmatrix` and `stmatrix`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MatrixShape {
-    /// 8 rows of 8 16-bit elements.
-    M8n8B16,
-}
-
-/// `mma.sync`.
-#[derive(Clone, Debug)]
-pub(crate) struct Mma {
-    pub(crate) kind: MmaKind,
-    pub(crate) d: Box<[Slot]>,
-    pub(crate) a: Box<[Slot]>,
-    pub(crate) b: Box<[Slot]>,
-    pub(crate) c: Box<[Slot]>,
-}
-
-/// The element types of `mma.sync`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MmaKind {
-    /// 16 rows; `half` accumulates in f16.
-    Float { a: Element, b: Element, half: bool },
-    /// 16 rows, or 8.
-    Int { a: IntElement, b: IntElement, rows: u32, saturate: bool },
-    Bits { op: BitOp },
-    /// 16 rows, or 8.
-    F64 { rows: u32, round: Round },
-}
-
-/// `bar` and `barrier`.
-#[derive(Clone, Debug)]
-pub(crate) struct Bar {
-    pub(crate) kind: BarKind,
-    /// All lanes of a warp execute it together.
-    pub(crate) aligned: bool,
-    pub(crate) id: W,
-    pub(crate) threads: Option<W>,
-}
-
-/// What a barrier instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BarKind {
-    Sync,
-    Arrive,
-    RedPopc { d: W, a: Pred },
-    RedAnd { d: P, a: Pred },
-    RedOr { d: P, a: Pred },
-}
-
-/// `mbarrier`.
-#[derive(Clone, Debug)]
-pub(crate) struct Mbarrier {
-    pub(crate) address: Address,
-    pub(crate) kind: MbarrierKind,
-}
-
-/// What an mbarrier instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MbarrierKind {
-    Init { count: W },
-    Inval,
-    Arrive { state: Option<D>, count: Option<W>, expect: Option<W>, drop: bool, no_complete: bool },
-    ExpectTx { bytes: W },
-    CompleteTx { bytes: W },
-    /// `test_wait`, `try_wait`: the state or the parity that is waited for.
-    Wait { d: P, phase: Slot, parity: bool, blocking: bool },
-    PendingCount { d: W, state: D },
-}
-
-/// A place in the local frame: byte offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LocalSpot {
-    pub(crate) offset: u32,
-}
-
-/// `call` of a function of the module.
-#[derive(Clone, Debug)]
-pub(crate) struct Call {
-    /// First instruction of the callee.
-    pub(crate) target: u32,
-    /// Local bytes copied in: from, to, bytes.
-    pub(crate) arguments: Box<[(u32, u32, u32)]>,
-    /// Local bytes copied back: from, to, bytes.
-    pub(crate) results: Box<[(u32, u32, u32)]>,
-    /// Register parameters: from, to.
-    pub(crate) registers_in: Box<[(Slot, Slot)]>,
-    pub(crate) registers_out: Box<[(Slot, Slot)]>,
-}
-
 /// What a slot holds when a warp starts, beside what a kernel writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Preset {
@@ -605,7 +495,10 @@ pub(crate) enum Preset {
     /// The same, from the start of its dynamic part.
     DynamicShared(u32),
     /// The generic address of a module-scope variable, plus bytes.
-    Global { variable: u32, offset: i64 },
+    Global {
+        variable: u32,
+        offset: i64,
+    },
 }
 
 /// A special register whose value does not change while a warp lives.
@@ -666,8 +559,6 @@ pub(crate) struct Code {
 impl Code {
     /// Whether a global address lies in a variable of constant memory.
     pub(crate) fn constant(&self, variables: &[u64], address: u64) -> bool {
-        self.constants
-            .iter()
-            .any(|&(i, bytes)| address.wrapping_sub(variables[i as usize]) < bytes)
+        self.constants.iter().any(|&(i, bytes)| address.wrapping_sub(variables[i as usize]) < bytes)
     }
 }

@@ -3,9 +3,19 @@
 //! Every modifier and operand of an instruction must be accounted for; whatever is left over is a
 //! named error, never a skip.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not listed is refused with its name, new variants included"
+)]
+#![expect(
+    clippy::many_single_char_names,
+    reason = "d, a, b, c are the manual's operand names; s and m are the scope and the modifiers everywhere here"
+)]
+
 mod arith;
 mod async_copy;
 mod barrier;
+mod bits;
 mod compare;
 mod control;
 mod convert;
@@ -105,13 +115,10 @@ struct Callees<'m> {
 
 /// The function that an instruction calls.
 fn callee(instruction: &Instruction) -> Option<&str> {
-    let operands = instruction.operands.iter();
-    operands
-        .filter_map(|operand| match operand {
-            Operand::Symbol(Symbol::Function(name), _) => Some(name.as_str()),
-            _ => None,
-        })
-        .next()
+    instruction.operands.iter().find_map(|operand| match operand {
+        Operand::Symbol(Symbol::Function(name), _) => Some(name.as_str()),
+        _ => None,
+    })
 }
 
 /// The functions that an entry can reach, itself first. None may reach itself.
@@ -137,8 +144,7 @@ fn visit(
         }
         let Some(name) = callee(instruction) else { continue };
         // A declaration and a definition may both be there.
-        let definition =
-            module.functions.iter().position(|f| f.name == name && f.body.is_some());
+        let definition = module.functions.iter().position(|f| f.name == name && f.body.is_some());
         let Some(definition) = definition else { continue };
         if path.contains(&definition) {
             return Err(DecodeError {
@@ -161,10 +167,10 @@ fn assign(function: &Function, code: &mut Code) -> Vec<Slot> {
     let mut slots = Vec::with_capacity(function.registers.len());
     for register in &function.registers {
         let (count, names, slot): (&mut u32, usize, fn(u32) -> Slot) = match register.ty.bits() {
-            1 => (&mut code.preds, 3, |i| Slot::P(P(i))),
-            ..=32 => (&mut code.words, 0, |i| Slot::W(W(i))),
-            ..=64 => (&mut code.doubles, 1, |i| Slot::D(D(i))),
-            _ => (&mut code.quads, 2, |i| Slot::Q(Q(i))),
+            0..=1 => (&mut code.preds, 3, |i| Slot::P(P(i))),
+            2..=32 => (&mut code.words, 0, |i| Slot::W(W(i))),
+            33..=64 => (&mut code.doubles, 1, |i| Slot::D(D(i))),
+            65.. => (&mut code.quads, 2, |i| Slot::Q(Q(i))),
         };
         slots.push(slot(*count));
         *count += 1;
@@ -190,8 +196,7 @@ fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> 
             Statement::Location { file, line, column } => source = (*file, *line, *column),
             Statement::Pragma(_) => {}
             Statement::Instruction(inst) => {
-                let error =
-                    |problem| DecodeError { line: inst.line, what: text(inst), problem };
+                let error = |problem| DecodeError { line: inst.line, what: text(inst), problem };
                 let op = instruction(&mut scope, inst, callees, epilogue).map_err(error)?;
                 let guard = match inst.guard {
                     None => None,
@@ -249,6 +254,7 @@ fn text(instruction: &Instruction) -> String {
 }
 
 /// Decodes one instruction.
+#[expect(clippy::too_many_lines, reason = "one line for each opcode")]
 fn instruction(
     scope: &mut Scope<'_>,
     inst: &Instruction,
@@ -281,23 +287,23 @@ fn instruction(
         Opcode::Sin | Opcode::Cos | Opcode::Lg2 | Opcode::Ex2 | Opcode::Tanh => {
             arith::transcendental(scope, m, ops, inst.opcode)?
         }
-        Opcode::And | Opcode::Or | Opcode::Xor => arith::logic(scope, m, ops, inst.opcode)?,
-        Opcode::Not => arith::not(scope, m, ops)?,
-        Opcode::Cnot => arith::cnot(scope, m, ops)?,
-        Opcode::Shl => arith::shl(scope, m, ops)?,
-        Opcode::Shr => arith::shr(scope, m, ops)?,
-        Opcode::Shf => arith::shf(scope, m, ops)?,
-        Opcode::Lop3 => arith::lop3(scope, m, ops)?,
-        Opcode::Prmt => arith::prmt(scope, m, ops)?,
-        Opcode::Popc | Opcode::Clz | Opcode::Brev => arith::bits(scope, m, ops, inst.opcode)?,
-        Opcode::Bfind => arith::bfind(scope, m, ops)?,
-        Opcode::Bfe => arith::bfe(scope, m, ops)?,
-        Opcode::Bfi => arith::bfi(scope, m, ops)?,
-        Opcode::Fns => arith::fns(scope, m, ops)?,
-        Opcode::Bmsk => arith::bmsk(scope, m, ops)?,
-        Opcode::Szext => arith::szext(scope, m, ops)?,
-        Opcode::Dp4a => arith::dp4a(scope, m, ops)?,
-        Opcode::Dp2a => arith::dp2a(scope, m, ops)?,
+        Opcode::And | Opcode::Or | Opcode::Xor => bits::logic(scope, m, ops, inst.opcode)?,
+        Opcode::Not => bits::not(scope, m, ops)?,
+        Opcode::Cnot => bits::cnot(scope, m, ops)?,
+        Opcode::Shl => bits::shl(scope, m, ops)?,
+        Opcode::Shr => bits::shr(scope, m, ops)?,
+        Opcode::Shf => bits::shf(scope, m, ops)?,
+        Opcode::Lop3 => bits::lop3(scope, m, ops)?,
+        Opcode::Prmt => bits::prmt(scope, m, ops)?,
+        Opcode::Popc | Opcode::Clz | Opcode::Brev => bits::bits(scope, m, ops, inst.opcode)?,
+        Opcode::Bfind => bits::bfind(scope, m, ops)?,
+        Opcode::Bfe => bits::bfe(scope, m, ops)?,
+        Opcode::Bfi => bits::bfi(scope, m, ops)?,
+        Opcode::Fns => bits::fns(scope, m, ops)?,
+        Opcode::Bmsk => bits::bmsk(scope, m, ops)?,
+        Opcode::Szext => bits::szext(scope, m, ops)?,
+        Opcode::Dp4a => bits::dp4a(scope, m, ops)?,
+        Opcode::Dp2a => bits::dp2a(scope, m, ops)?,
         Opcode::Setp => compare::setp(scope, m, ops)?,
         Opcode::Set => compare::set(scope, m, ops)?,
         Opcode::Selp => compare::selp(scope, m, ops)?,
@@ -373,8 +379,6 @@ fn instruction(
 }
 
 /// Checks the number of operands.
-fn count<'o, const N: usize>(operands: &'o [Operand]) -> Decoded<&'o [Operand; N]> {
-    operands
-        .try_into()
-        .map_err(|_| format!("{} operands where {N} are needed", operands.len()))
+fn count<const N: usize>(operands: &[Operand]) -> Decoded<&[Operand; N]> {
+    operands.try_into().map_err(|_| format!("{} operands where {N} are needed", operands.len()))
 }

@@ -3,6 +3,12 @@
 //! The files mirror those of the instruction table: arithmetic, conversion, memory, matrices,
 //! asynchronous copies, barriers, control.
 
+#![expect(
+    clippy::inline_always,
+    reason = "the loops over lanes must be compiled into each operation to vectorise"
+)]
+#![expect(clippy::many_single_char_names, reason = "d, a, b, c are the manual's operand names")]
+
 pub(crate) mod arith;
 pub(crate) mod async_copy;
 pub(crate) mod barrier;
@@ -19,6 +25,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Flow, Warp};
 
 /// Executes an instruction that the warp's loop does not handle itself.
+#[expect(clippy::too_many_lines, reason = "one line for each instruction")]
 #[inline]
 pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) -> Run<Flow> {
     match op {
@@ -120,7 +127,9 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::Trap { breakpoint } => {
             let name = if *breakpoint { "brkpt" } else { "trap" };
             let lane = mask.trailing_zeros();
-            return Err(Trap::new(FaultKind::Trap, format!("the kernel executed `{name}`")).lane(lane));
+            return Err(
+                Trap::new(FaultKind::Trap, format!("the kernel executed `{name}`")).lane(lane)
+            );
         }
         Op::Vprintf { format, arguments, result } => {
             print::vprintf(cx, warp, *format, *arguments, *result, mask)?;

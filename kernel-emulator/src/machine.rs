@@ -1,7 +1,7 @@
 //! The machine: what a launch, a cluster, a block and a warp consist of while they run.
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
 use crate::fault::{FaultKind, Run, Trap};
@@ -257,7 +257,8 @@ fn special_value(
         Special::Smid => {
             let [x, y, z] = block.id;
             let [gx, gy, _] = launch.grid;
-            let linear = (u64::from(z) * u64::from(gy) + u64::from(y)) * u64::from(gx) + u64::from(x);
+            let linear =
+                (u64::from(z) * u64::from(gy) + u64::from(y)) * u64::from(gx) + u64::from(x);
             [linear % u64::from(crate::MULTIPROCESSORS); LANES]
         }
         Special::Nsmid => same(crate::MULTIPROCESSORS),

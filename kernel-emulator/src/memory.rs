@@ -40,7 +40,9 @@ pub enum MemoryError {
         address: u64,
     },
     /// The access crosses the end of its allocation.
-    #[error("{bytes} bytes at {address:#x} cross the end of an allocation of {size} bytes at {base:#x}")]
+    #[error(
+        "{bytes} bytes at {address:#x} cross the end of an allocation of {size} bytes at {base:#x}"
+    )]
     OutOfBounds {
         /// First byte.
         address: u64,

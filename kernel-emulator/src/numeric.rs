@@ -18,6 +18,7 @@
 //! | [`compare`] | `set`, `setp`, `slct` | 9.7.6, 9.7.7 |
 //! | [`fragment`] | which lane and register holds which element | 9.7.14 |
 //! | [`matrix`] | `mma` products | 9.7.14 |
+//! | [`tensor_core`] | floating-point `mma` bit for bit as on an H200 | - |
 //! | [`atomic`] | what `atom` and `red` do to a word | 9.7.13 |
 //!
 //! How a float result is made: operands of at most 24 significant bits are widened to f64, where a
@@ -45,6 +46,7 @@ pub mod integer;
 pub mod matrix;
 pub mod narrow;
 pub mod scalar;
+pub mod tensor_core;
 
 #[cfg(test)]
 mod approx_tests;

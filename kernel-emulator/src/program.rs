@@ -185,13 +185,12 @@ impl Program {
             if !function.is_entry || function.body.is_none() {
                 continue;
             }
-            let code = decode::entry(&module, index).map_err(|error| {
-                ProgramError::Unsupported {
+            let code =
+                decode::entry(&module, index).map_err(|error| ProgramError::Unsupported {
                     line: error.line,
                     instruction: error.what,
                     reason: error.problem,
-                }
-            })?;
+                })?;
             let (offsets, _) = param_offsets(&function.params).map_err(|reason| {
                 ProgramError::Unsupported { line: 0, instruction: function.name.clone(), reason }
             })?;
@@ -261,6 +260,10 @@ impl Program {
     /// # Errors
     /// The first thing that the kernel did wrong, by block; [`FaultKind::Launch`](crate::FaultKind)
     /// where the launch is not possible.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a fault ends the launch, so its size is of no consequence"
+    )]
     pub fn launch(
         &self,
         memory: &DeviceMemory,

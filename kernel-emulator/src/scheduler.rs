@@ -6,14 +6,13 @@
 //! one reported, so that it does not depend on that number either.
 
 use std::collections::VecDeque;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::code::Op;
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
-use crate::machine::{
-    Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name,
-};
+use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
 
 /// Instructions of a warp before the next one's turn.
 const WARP_TURN: u64 = 4096;
@@ -90,8 +89,7 @@ impl Unit {
                         continue;
                     }
                     alive = true;
-                    let mut cx =
-                        Context { launch, cluster: &mut self.cluster, block, counters };
+                    let mut cx = Context { launch, cluster: &mut self.cluster, block, counters };
                     match warp.run(&mut cx, WARP_TURN) {
                         Ok(count) => ran += count,
                         Err(trap) => {
@@ -177,10 +175,13 @@ impl Unit {
                     .fragments
                     .iter()
                     .filter(|f| f.mask & missing != 0)
-                    .map(|f| format!("lanes {:#010x} wait at PTX line {}", f.mask & missing, line(f.pc)))
+                    .map(|f| {
+                        format!("lanes {:#010x} wait at PTX line {}", f.mask & missing, line(f.pc))
+                    })
                     .collect();
                 let aligned = matches!(launch.code.insts[fragment.pc as usize].op, Op::Bar(_));
-                let kind = if aligned { FaultKind::BarrierDivergence } else { FaultKind::WarpDivergence };
+                let kind =
+                    if aligned { FaultKind::BarrierDivergence } else { FaultKind::WarpDivergence };
                 let detail = format!(
                     "lanes {:#010x} execute it, but it needs {needed:#010x}: {}",
                     fragment.mask,
@@ -207,12 +208,10 @@ impl Unit {
                     .map(|(_, w, f)| format!("warp {} waits at PTX line {}", w.index, line(f.pc)))
                     .take(4)
                     .collect();
-                let mut detail = format!(
-                    "{} of {} threads are at barrier {id}",
-                    state.arrived, state.required
-                );
+                let mut detail =
+                    format!("{} of {} threads are at barrier {id}", state.arrived, state.required);
                 if left > 0 {
-                    detail.push_str(&format!(", {left} threads of the block have left the kernel"));
+                    let _ = write!(detail, ", {left} threads of the block have left the kernel");
                 }
                 for other in &elsewhere {
                     detail.push_str(", ");
@@ -238,9 +237,7 @@ impl Unit {
                 FaultKind::Deadlock,
                 "the mbarrier that is waited for cannot complete: nothing else can run".to_owned(),
             ),
-            State::Ready | State::Join => {
-                (FaultKind::Deadlock, "nothing can run".to_owned())
-            }
+            State::Ready | State::Join => (FaultKind::Deadlock, "nothing can run".to_owned()),
         };
         let trap = Trap::new(kind, detail).at(fragment.pc).lane(fragment.mask.trailing_zeros());
         locate(launch, &trap, block.id, warp)
@@ -259,13 +256,18 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
     }
     if let Some((from, lane, address)) = trap.unwritten {
         let line = code.origins[from as usize].line;
-        detail.push_str(&format!(
+        let _ = write!(
+            detail,
             "; bytes never written were last loaded in PTX line {line}, by lane {lane} at {address:#x}"
-        ));
+        );
     }
     let (file, line, column) = origin.source;
     let source = (line > 0).then(|| SourceLine {
-        file: launch.files.iter().find(|(i, _)| *i == file).map_or_else(String::new, |f| f.1.clone()),
+        file: launch
+            .files
+            .iter()
+            .find(|(i, _)| *i == file)
+            .map_or_else(String::new, |f| f.1.clone()),
         line,
         column,
     });
@@ -441,4 +443,3 @@ pub(crate) fn refuse(entry: &str, detail: impl Into<String>) -> Fault {
         detail: detail.into(),
     }
 }
-

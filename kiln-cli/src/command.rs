@@ -89,7 +89,10 @@ pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
 fn verdict(file: &Path, command: &RunPtx) -> (String, Result<Outcome, String>) {
     let launch = match Launch::read(file) {
         Ok(launch) => launch,
-        Err(error) => return (file.display().to_string(), Err(error.to_string())),
+        Err(error) => {
+            let name = Launch::name_of(file).unwrap_or_else(|| file.display().to_string());
+            return (name, Err(error.to_string()));
+        }
     };
     // One launch that the emulator gives up on must not take the others' verdicts with it.
     let result =

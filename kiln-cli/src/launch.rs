@@ -212,15 +212,24 @@ impl Launch {
     /// # Errors
     /// When a file cannot be read, or a field is missing or makes no sense.
     pub fn read(file: &Path) -> Result<Launch, LaunchError> {
-        let text = fs::read_to_string(file).map_err(|error| LaunchError::Read {
-            field: None,
-            file: file.to_owned(),
-            error,
-        })?;
-        let value: Value = serde_json::from_str(&quote_special_numbers(&text))
-            .map_err(|error| LaunchError::Json { file: file.to_owned(), error })?;
-        Source { file }.launch(&Field::root(&value))
+        Source { file }.launch(&Field::root(&json(file)?))
     }
+
+    /// The name of a launch whose description cannot be read as a whole; `None` where not even that is there.
+    pub fn name_of(file: &Path) -> Option<String> {
+        name(&Field::root(&json(file).ok()?), file).ok()
+    }
+}
+
+/// The description as JSON.
+fn json(file: &Path) -> Result<Value, LaunchError> {
+    let text = fs::read_to_string(file).map_err(|error| LaunchError::Read {
+        field: None,
+        file: file.to_owned(),
+        error,
+    })?;
+    serde_json::from_str(&quote_special_numbers(&text))
+        .map_err(|error| LaunchError::Json { file: file.to_owned(), error })
 }
 
 /// The file that is being read.
@@ -612,8 +621,10 @@ fn sample_of(sample: &Field<'_>, elements: usize) -> Result<(usize, Number), Fie
     let [index, value] = &sample.elements()?[..] else {
         return Err(sample.error("required a pair of index and value"));
     };
-    let most = elements.saturating_sub(1) as u64;
-    let index: u64 = index.integer(0, most)?;
+    let Some(last) = elements.checked_sub(1) else {
+        return Err(index.error("the buffer has no elements"));
+    };
+    let index: u64 = index.integer(0, last as u64)?;
     let index = usize::try_from(index).expect("below the number of elements");
     Ok((index, value.number()?))
 }

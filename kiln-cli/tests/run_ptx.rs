@@ -201,7 +201,7 @@ fn a_result_that_nobody_wrote_is_an_error() {
 fn what_is_wrong_with_a_description_names_file_and_field() {
     let complaint = |test: &str, launch: &Value| {
         let line = failure(test, launch);
-        line.strip_prefix("FAILED launch.json: launch.json: ").unwrap_or(&line).to_owned()
+        line.strip_prefix("FAILED scale: launch.json: ").unwrap_or(&line).to_owned()
     };
     assert_eq!(
         complaint("no_grid", &without("/launch", "grid")),
@@ -243,16 +243,22 @@ fn what_is_wrong_with_a_description_names_file_and_field() {
         complaint("sample_outside", &with("/cases/0/expected/y/samples/0", json!([80, 1]))),
         "field `cases[0].expected.y.samples[0][0]`: required an integer from 0 to 79, actual 80"
     );
+    let mut empty = with("/buffers/y/shape", json!([0]));
+    empty["buffers"]["y"]["init"] = json!({"kind": "zeros"});
+    assert_eq!(
+        complaint("empty_buffer", &empty),
+        "field `cases[0].expected.y.samples[0][0]`: the buffer has no elements"
+    );
     assert_eq!(
         complaint("folder_in_name", &with("/name", json!("../scale"))),
-        "field `name`: required a name without `/`, `\\` and line ends, as files are named after it, actual \"../scale\""
+        "FAILED launch.json: launch.json: field `name`: required a name without `/`, `\\` and line ends, as files are named after it, actual \"../scale\""
     );
 }
 
 #[test]
 fn files_that_are_missing_or_no_json_are_named() {
     let line = failure("no_ptx", &with("/ptx", json!("none.ptx")));
-    let start = "FAILED launch.json: cannot read none.ptx, which field `ptx` names: ";
+    let start = "FAILED scale: cannot read none.ptx, which field `ptx` names: ";
     assert!(line.starts_with(start), "{line}");
 
     let folder = folder("no_json");

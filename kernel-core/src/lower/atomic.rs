@@ -250,7 +250,16 @@ impl Lower<'_> {
                         let byte = self.e.and(Type::U32, shifted, Val::Int(0xff));
                         self.e.compare(Word::Ne, Type::S32, byte, Val::Int(0))
                     }
-                    _ => self.e.extend(dtype, shifted),
+                    Dtype::I8
+                    | Dtype::I16
+                    | Dtype::I32
+                    | Dtype::I64
+                    | Dtype::U8
+                    | Dtype::U16
+                    | Dtype::U32
+                    | Dtype::U64
+                    | Dtype::F32
+                    | Dtype::F64 => self.e.extend(dtype, shifted),
                 }
             }
         }
@@ -272,7 +281,16 @@ impl Lower<'_> {
                 let bits = match dtype {
                     Dtype::F16 | Dtype::Bf16 => self.e.pack(new, Val::Int(0)),
                     Dtype::Bool => self.e.select(Type::U32, new, Val::Int(1), Val::Int(0)),
-                    _ => new,
+                    Dtype::I8
+                    | Dtype::I16
+                    | Dtype::I32
+                    | Dtype::I64
+                    | Dtype::U8
+                    | Dtype::U16
+                    | Dtype::U32
+                    | Dtype::U64
+                    | Dtype::F32
+                    | Dtype::F64 => new,
                 };
                 let length = Val::Int(i64::from(dtype.bytes() * 8));
                 self.e.pure(Opcode::Bfi, mods![Type::B32], Type::B32, &[bits, word, shift, length])
@@ -300,7 +318,14 @@ fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word,
             // The sum wraps alike; 64-bit addition exists as unsigned only.
             Dtype::I64 | Dtype::U64 => Some((Word::Add, Type::U64)),
             _ if integer => Some((Word::Add, arithmetic(dtype))),
-            _ => None,
+            Dtype::Bool
+            | Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::Bf16 => None,
         },
         Atomic::Max if integer => Some((Word::Max, arithmetic(dtype))),
         Atomic::Min if integer => Some((Word::Min, arithmetic(dtype))),

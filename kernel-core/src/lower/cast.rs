@@ -2,6 +2,7 @@
 
 use kernel_ptx::{Opcode, Type, Word};
 
+use super::bits::low_word;
 use super::emitter::{Emitter, Val, mods};
 use super::fold::register;
 use super::scalar::{arithmetic, float_constant};
@@ -59,8 +60,10 @@ impl Emitter {
                 self.extend(to, low)
             }
             (false, true) if from == Dtype::U32 => match value {
-                Val::Int(value) => Val::Int(i64::from(value as u32)),
-                _ => self.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[value]),
+                Val::Int(value) => Val::Int(i64::from(low_word(value))),
+                Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                    self.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[value])
+                }
             },
             (false, true) => self.widen(value),
             (false, false) => self.extend(to, value),
@@ -69,13 +72,12 @@ impl Emitter {
 
     fn int_to_float(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {
         let source = arithmetic(from);
+        // Every float type holds integers up to 256.
         if let Val::Int(known) = value
-            && known.unsigned_abs() <= 2048
+            && known.unsigned_abs() <= 256
+            && let Ok(known) = i16::try_from(known)
         {
-            // Every float type holds integers up to 2048; bfloat16 only up to 256.
-            if to != Dtype::Bf16 || known.unsigned_abs() <= 256 {
-                return float_constant(known as f64, to);
-            }
+            return float_constant(f64::from(known), to);
         }
         match to {
             Dtype::Bf16 => {
@@ -122,7 +124,15 @@ impl Emitter {
             Dtype::I16 => (-32768, 32767),
             Dtype::U8 => (0, 255),
             Dtype::U16 => (0, 65535),
-            _ => {
+            Dtype::Bool
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U32
+            | Dtype::U64
+            | Dtype::F16
+            | Dtype::Bf16
+            | Dtype::F32
+            | Dtype::F64 => {
                 if from == Dtype::F32 && to.bytes() == 4 {
                     return converted;
                 }

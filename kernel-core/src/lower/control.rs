@@ -160,7 +160,7 @@ impl Lower<'_> {
                 }
                 Flow::Continues
             }
-            condition => {
+            condition @ (Val::Reg(_) | Val::F32(_) | Val::F64(_)) => {
                 let outer = self.e.current();
                 let slots: Vec<Data> =
                     results.iter().map(|&result| self.slots(result, outer)).collect();
@@ -293,7 +293,7 @@ impl Lower<'_> {
                 self.e.compare(Word::Lt, ty, at, to)
             }
             Val::Int(_) => self.e.compare(Word::Gt, ty, at, to),
-            step => {
+            step @ (Val::Reg(_) | Val::F32(_) | Val::F64(_)) => {
                 let up = self.e.compare(Word::Ge, ty, step, Val::Int(0));
                 let below = self.e.compare(Word::Lt, ty, at, to);
                 let above = self.e.compare(Word::Gt, ty, at, to);

@@ -196,7 +196,13 @@ impl Shuffles {
         };
         let (register, lane) = (out(Dim::Register), out(Dim::Lane));
         // Where the source repeats its elements over warps, the place may depend on the warp too.
-        let part = |out: usize| -> Vec<u32> { [Dim::Lane, Dim::Warp].into_iter().flat_map(|dim| positions.bases(dim)).map(|basis| basis[out]).collect() };
+        let part = |out: usize| -> Vec<u32> {
+            [Dim::Lane, Dim::Warp]
+                .into_iter()
+                .flat_map(|dim| positions.bases(dim))
+                .map(|basis| basis[out])
+                .collect()
+        };
         let (lanes, choices) = (part(lane), part(register));
         let mut parts = vec![0u32];
         for &choice in choices.iter().filter(|&&choice| choice != 0) {
@@ -209,7 +215,8 @@ impl Shuffles {
             parts.len() == 1 << choices.iter().fold(0, |mask, choice| mask | choice).count_ones()
                 || *part == 0
         });
-        let own_lane = (0..).zip(&lanes).all(|(bit, &basis)| basis == if bit < 5 { 1 << bit } else { 0 });
+        let own_lane =
+            (0..).zip(&lanes).all(|(bit, &basis)| basis == if bit < 5 { 1 << bit } else { 0 });
         let mut results = Vec::new();
         let mut fetches: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for index in 0..positions.in_size(Dim::Register) {

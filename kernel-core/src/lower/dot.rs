@@ -46,7 +46,10 @@ impl Fragment {
     /// The value at coordinates that wrap around where the tile is smaller than the instruction.
     fn at(&self, row: u32, column: u32) -> Val {
         let register = self.registers[&(row % self.shape[0], column % self.shape[1])];
-        let register = self.deferred.as_ref().map_or(register, |(deferred, _)| deferred.plan.original(register));
+        let register = self
+            .deferred
+            .as_ref()
+            .map_or(register, |(deferred, _)| deferred.plan.original(register));
         self.values[register as usize]
     }
 
@@ -78,7 +81,9 @@ impl Lower<'_> {
         if self.used.get(*result) != Some(&1) || !feeds_product(*result, rest) {
             return false;
         }
-        let Some(plan) = self.matrices(args[0], &self.layout(*result).clone()) else { return false };
+        let Some(plan) = self.matrices(args[0], &self.layout(*result).clone()) else {
+            return false;
+        };
         let registers = self.layout(*result).in_size(Dim::Register) as usize;
         self.deferred.insert(*result, Deferred { window: args[0], plan });
         self.values.insert(*result, Data::Tile(vec![Val::Int(0); registers]));
@@ -138,7 +143,8 @@ impl Lower<'_> {
         let wide = sum == Dtype::F32;
         let ty = if wide { Type::F32 } else { Type::F16 };
         let modifiers: Vec<Modifier> =
-            mods![Word::Sync, Word::Aligned, shape, Word::Row, Word::Col, ty, kind, kind, ty].to_vec();
+            mods![Word::Sync, Word::Aligned, shape, Word::Row, Word::Col, ty, kind, kind, ty]
+                .to_vec();
         let mut sums: BTreeMap<(u32, u32), Val> =
             places(layout).map(|(register, at)| (at, accumulator[register as usize])).collect();
         let extents = layout.shape();
@@ -151,12 +157,14 @@ impl Lower<'_> {
                 self.fetch_operand(&mut b, 0, ahead, ahead + 2 * half);
             }
             for &(row, column) in &tiles {
-                let left = [(row, step), (row + 8, step), (row, step + half), (row + 8, step + half)]
-                    .map(|at| self.operand_word(kind, &a, at, (0, 1)));
+                let left =
+                    [(row, step), (row + 8, step), (row, step + half), (row + 8, step + half)]
+                        .map(|at| self.operand_word(kind, &a, at, (0, 1)));
                 let right = [(step, column), (step + half, column)]
                     .map(|at| self.operand_word(kind, &b, at, (1, 0)));
-                let places = [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
-                    .map(|(row, column)| (row % extents[0], column % extents[1]));
+                let places =
+                    [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
+                        .map(|(row, column)| (row % extents[0], column % extents[1]));
                 let before = places.map(|at| sums[&at]);
                 let (registers, sources) = if wide {
                     (vec![Type::F32; 4], before.to_vec())
@@ -164,8 +172,11 @@ impl Lower<'_> {
                     let pairs = before.chunks(2).map(|pair| self.e.pack(pair[0], pair[1]));
                     (vec![Type::B32; 2], pairs.collect())
                 };
-                let sources: Vec<Reg> =
-                    sources.into_iter().zip(&registers).map(|(value, &ty)| self.e.reg(value, ty)).collect();
+                let sources: Vec<Reg> = sources
+                    .into_iter()
+                    .zip(&registers)
+                    .map(|(value, &ty)| self.e.reg(value, ty))
+                    .collect();
                 let targets: Vec<Reg> = registers.into_iter().map(|ty| self.e.fresh(ty)).collect();
                 let operands = [&targets[..], &left, &right, &sources].map(vector);
                 self.e.push(Instruction::new(Opcode::Mma, modifiers.clone(), operands), 1, false);
@@ -181,8 +192,15 @@ impl Lower<'_> {
     }
 
     /// The word of an operand at a register's coordinates: two neighbours along k, or one tf32.
-    fn operand_word(&mut self, kind: Type, fragment: &Fragment, at: (u32, u32), next: (u32, u32)) -> Reg {
-        let (depth, extent) = if next.1 == 1 { (at.1, fragment.shape[1]) } else { (at.0, fragment.shape[0]) };
+    fn operand_word(
+        &mut self,
+        kind: Type,
+        fragment: &Fragment,
+        at: (u32, u32),
+        next: (u32, u32),
+    ) -> Reg {
+        let (depth, extent) =
+            if next.1 == 1 { (at.1, fragment.shape[1]) } else { (at.0, fragment.shape[0]) };
         // Beyond the tile's own k there is nothing to add.
         let outside = depth >= extent;
         let word = if kind == Type::Tf32 {
@@ -259,9 +277,10 @@ fn is_accumulator(layout: &Layout) -> bool {
     let required: [[u32; 2]; 5] = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]];
     let lanes = layout.bases(Dim::Lane);
     lanes.len() == 5
-        && lanes.iter().zip(required).all(|(basis, required)| {
-            (0..2).all(|axis| basis[axis] == required[axis] % shape[axis])
-        })
+        && lanes
+            .iter()
+            .zip(required)
+            .all(|(basis, required)| (0..2).all(|axis| basis[axis] == required[axis] % shape[axis]))
 }
 
 /// The registers of a layout from values by coordinates.

@@ -46,7 +46,7 @@ impl Emitter {
         match op {
             Unary::Neg => match a {
                 Val::F64(bits) => Val::F64(bits ^ (1 << 63)),
-                _ => self.negate_f64(a),
+                Val::Reg(_) | Val::Int(_) | Val::F32(_) => self.negate_f64(a),
             },
             Unary::Abs => self.pure(Opcode::Abs, mods![Type::F64], Type::F64, &[a]),
             Unary::Exp => self.exp_f64(a),

@@ -2,6 +2,7 @@
 
 use kernel_ptx::{Opcode, Type, Word};
 
+use super::bits::sign_extended;
 use super::emitter::{Emitter, Val, mods};
 use super::{Data, Lower};
 use crate::ir::{Binary, Dtype, Elem, Op, Unary, Value};
@@ -96,7 +97,7 @@ impl Emitter {
                 .collect()
         };
         // bfloat16 has only the fused form before sm_90; adding −0 and multiplying by 1 change nothing.
-        let both = |half: i64| Val::Int(i64::from((half | half << 16) as i32));
+        let both = |half: i64| Val::Int(sign_extended(half | half << 16, 32));
         let (one, minus_zero) = (both(0x3f80), both(0x8000));
         let word = match op {
             Op::Unary(Unary::Neg) => {
@@ -111,7 +112,16 @@ impl Emitter {
                 let opcode = match op {
                     Binary::Add => Opcode::Add,
                     Binary::Sub => Opcode::Sub,
-                    _ => Opcode::Mul,
+                    Binary::Mul
+                    | Binary::Div
+                    | Binary::Rem
+                    | Binary::And
+                    | Binary::Or
+                    | Binary::Xor
+                    | Binary::Shl
+                    | Binary::Shr
+                    | Binary::Min
+                    | Binary::Max => Opcode::Mul,
                 };
                 let words = words(self);
                 self.pure(opcode, mods![Word::Rn, packed], Type::B32, &words)
@@ -122,7 +132,16 @@ impl Emitter {
                 let args = match op {
                     Binary::Add => [a, one, b],
                     Binary::Sub => [b, both(0xbf80), a],
-                    _ => [a, b, minus_zero],
+                    Binary::Mul
+                    | Binary::Div
+                    | Binary::Rem
+                    | Binary::And
+                    | Binary::Or
+                    | Binary::Xor
+                    | Binary::Shl
+                    | Binary::Shr
+                    | Binary::Min
+                    | Binary::Max => [a, b, minus_zero],
                 };
                 let args = args.map(|arg| Val::Reg(self.reg(arg, Type::B32)));
                 self.pure(Opcode::Fma, mods![Word::Rn, packed], Type::B32, &args)

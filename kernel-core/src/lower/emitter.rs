@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use kernel_ptx::{Guard, Instruction, Label, Modifier, Opcode, Operand, Reg, Type};
 
+use super::bits::sign_extended;
 use crate::loc::Loc;
 
 /// Modifiers from types, spaces and words: `mods![W::Rn, T::F32]`.
@@ -432,7 +433,7 @@ impl Emitter {
         match (low, high) {
             (Val::Int(low), Val::Int(high)) => {
                 let bits = (low & 0xffff) | ((high & 0xffff) << 16);
-                Val::Int(i64::from(bits as u32 as i32))
+                Val::Int(sign_extended(bits, 32))
             }
             _ => {
                 if let Some(word) = self.parent(low, high) {

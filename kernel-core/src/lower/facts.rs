@@ -447,7 +447,16 @@ impl<'a> Facts<'a> {
                 Binary::Add => x.contiguity.min(y.constancy).max(x.constancy.min(y.contiguity)),
                 Binary::Sub => x.contiguity.min(y.constancy),
                 Binary::Mul if b.constant == Some(1) => x.contiguity,
-                _ => 1,
+                Binary::Mul
+                | Binary::Div
+                | Binary::Rem
+                | Binary::And
+                | Binary::Or
+                | Binary::Xor
+                | Binary::Shl
+                | Binary::Shr
+                | Binary::Min
+                | Binary::Max => 1,
             };
             let reach = |axis: &AxisFacts, scale: u64| {
                 if axis.contiguity > contiguity {

@@ -2,37 +2,33 @@
 
 use kernel_ptx::{Opcode, Operand, SpecialRegister, Type, Word};
 
+use super::bits::{log2, low_word, sign_extended};
 use super::emitter::{Emitter, Val, mods};
 
 /// The register type that holds an operation type.
 pub(super) fn register(ty: Type) -> Type {
-    match ty {
-        Type::Pred | Type::F32 | Type::F64 => ty,
-        _ => match ty.bits() {
-            16 => Type::B16,
-            64 => Type::B64,
-            _ => Type::B32,
-        },
+    if matches!(ty, Type::Pred | Type::F32 | Type::F64) {
+        return ty;
+    }
+    match ty.bits() {
+        16 => Type::B16,
+        64 => Type::B64,
+        _ => Type::B32,
     }
 }
 
 /// `value` as a constant of `ty`: 32-bit constants are kept as their `i32` value.
 fn wrap(ty: Type, value: i64) -> i64 {
-    if ty.bits() == 64 { value } else { i64::from(value as i32) }
+    if ty.bits() == 64 { value } else { sign_extended(value, 32) }
 }
 
 /// `value` as an unsigned instruction of type `ty` reads it.
 fn unsigned(ty: Type, value: i64) -> u64 {
-    if ty.bits() == 64 { value.cast_unsigned() } else { u64::from(value as u32) }
+    if ty.bits() == 64 { value.cast_unsigned() } else { u64::from(low_word(value)) }
 }
 
 fn is_signed(ty: Type) -> bool {
     matches!(ty, Type::S32 | Type::S64)
-}
-
-/// log2 of a power of two above 1.
-fn log2(value: i64) -> Option<u32> {
-    (value > 1 && value & (value - 1) == 0).then(|| value.trailing_zeros())
 }
 
 impl Emitter {
@@ -114,7 +110,9 @@ impl Emitter {
     pub(super) fn widen(&mut self, a: Val) -> Val {
         match a {
             Val::Int(_) => a,
-            _ => self.pure(Opcode::Cvt, mods![Type::S64, Type::S32], Type::B64, &[a]),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                self.pure(Opcode::Cvt, mods![Type::S64, Type::S32], Type::B64, &[a])
+            }
         }
     }
 
@@ -122,7 +120,9 @@ impl Emitter {
     pub(super) fn narrow(&mut self, a: Val) -> Val {
         match a {
             Val::Int(a) => Val::Int(wrap(Type::S32, a)),
-            _ => self.pure(Opcode::Cvt, mods![Type::U32, Type::U64], Type::B32, &[a]),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                self.pure(Opcode::Cvt, mods![Type::U32, Type::U64], Type::B32, &[a])
+            }
         }
     }
 
@@ -131,7 +131,7 @@ impl Emitter {
         match a {
             _ if by == 0 => a,
             Val::Int(a) => Val::Int(wrap(ty, a.wrapping_shl(by))),
-            _ => self.pure(
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => self.pure(
                 Opcode::Shl,
                 mods![register(ty)],
                 register(ty),
@@ -146,7 +146,9 @@ impl Emitter {
             _ if by == 0 => a,
             Val::Int(a) if is_signed(ty) => Val::Int(a >> by),
             Val::Int(a) => Val::Int(wrap(ty, (unsigned(ty, a) >> by).cast_signed())),
-            _ => self.pure(Opcode::Shr, mods![ty], register(ty), &[a, Val::Int(i64::from(by))]),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                self.pure(Opcode::Shr, mods![ty], register(ty), &[a, Val::Int(i64::from(by))])
+            }
         }
     }
 
@@ -201,7 +203,9 @@ impl Emitter {
         match a {
             Val::Int(a) if ty == Type::Pred => Val::Int(1 - a),
             Val::Int(a) => Val::Int(!a),
-            _ => self.pure(Opcode::Not, mods![register(ty)], register(ty), &[a]),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                self.pure(Opcode::Not, mods![register(ty)], register(ty), &[a])
+            }
         }
     }
 
@@ -283,7 +287,7 @@ impl Emitter {
                 let no = self.and(ty, unset, b);
                 self.or(ty, yes, no)
             }
-            _ => {
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
                 let held = register(ty);
                 let [a, b] = [a, b].map(|value| {
                     if held == Type::B16 { Val::Reg(self.reg(value, held)) } else { value }

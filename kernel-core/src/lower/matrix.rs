@@ -124,7 +124,13 @@ impl Lower<'_> {
     }
 
     /// One `ldmatrix`: the registers from `start`.
-    pub(super) fn load_matrix(&mut self, window: Value, plan: &Matrices, start: u32, result: &mut [Val]) {
+    pub(super) fn load_matrix(
+        &mut self,
+        window: Value,
+        plan: &Matrices,
+        start: u32,
+        result: &mut [Val],
+    ) {
         let constant = plan
             .registers
             .iter()

@@ -2,6 +2,7 @@
 
 use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
+use super::bits::sign_extended;
 use super::emitter::{Emitter, Val, mods};
 use super::scalar::{held, zero};
 use crate::ir::{Dtype, Elem};
@@ -226,7 +227,7 @@ impl Emitter {
             } else {
                 (a & 0xff) | (b & 0xff) << 8
             };
-            return Val::Int(i64::from(bits as i32));
+            return Val::Int(sign_extended(bits, 32));
         }
         self.pure(Opcode::Prmt, mods![Type::B32], Type::B32, &[a, b, Val::Int(selector)])
     }

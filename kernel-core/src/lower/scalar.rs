@@ -6,6 +6,7 @@
 
 use kernel_ptx::{Opcode, Type, Word};
 
+use super::bits::{low_word, sign_extended};
 use super::emitter::{Emitter, Val, mods};
 use super::fold::register;
 use crate::ir::{Binary, Compare, Const, Dtype, Elem, Unary};
@@ -37,14 +38,21 @@ pub(super) fn held(elem: Elem) -> Type {
 pub(super) fn constant(value: Const, dtype: Dtype) -> Val {
     match value {
         Const::Bool(value) => Val::Int(i64::from(value)),
-        Const::Int(value) if dtype.is_float() => float_constant(value as f64, dtype),
-        Const::Int(value) if dtype.bytes() == 8 => Val::Int(value as i64),
-        Const::Int(value) => Val::Int(i64::from(value as i32)),
+        Const::Int(value) => {
+            // An unsigned constant of 64 bits is kept by its bits.
+            let bits = i64::try_from(value).unwrap_or_else(|_| {
+                u64::try_from(value)
+                    .expect("a constant lies in the range of its type")
+                    .cast_signed()
+            });
+            Val::Int(if dtype.bytes() == 8 { bits } else { sign_extended(bits, 32) })
+        }
         Const::Float(value) => float_constant(value, dtype),
     }
 }
 
 /// A float that `dtype` holds exactly.
+#[expect(clippy::cast_possible_truncation, reason = "the type holds the value exactly")]
 pub(super) fn float_constant(value: f64, dtype: Dtype) -> Val {
     match dtype {
         Dtype::F64 => Val::F64(value.to_bits()),
@@ -109,8 +117,8 @@ impl Emitter {
             | Dtype::F64 => return value,
         };
         match value {
-            Val::Int(value) if narrow == Type::S8 => Val::Int(i64::from(value as i8)),
-            Val::Int(value) => Val::Int(i64::from(value as i16)),
+            Val::Int(value) if narrow == Type::S8 => Val::Int(sign_extended(value, 8)),
+            Val::Int(value) => Val::Int(sign_extended(value, 16)),
             Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
                 self.pure(Opcode::Cvt, mods![Type::S32, narrow], Type::B32, &[value])
             }
@@ -124,8 +132,8 @@ impl Emitter {
             return self.pure(Opcode::Cvt, mods![Type::F32, Type::F16], Type::F32, &[half]);
         }
         match value {
-            Val::Int(bits) => Val::F32((bits as u32) << 16),
-            _ => {
+            Val::Int(bits) => Val::F32(low_word(bits) << 16),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
                 // A bfloat16 is the high half of the float with its value.
                 let word = self.pack(Val::Int(0), value);
                 self.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[word])
@@ -213,7 +221,9 @@ impl Emitter {
             Unary::Abs if dtype.is_signed() => {
                 let absolute = match a {
                     Val::Int(a) => Val::Int(a.wrapping_abs()),
-                    _ => self.pure(Opcode::Abs, mods![ty], register(ty), &[a]),
+                    Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                        self.pure(Opcode::Abs, mods![ty], register(ty), &[a])
+                    }
                 };
                 self.extend(dtype, absolute)
             }
@@ -239,7 +249,7 @@ impl Emitter {
         match op {
             Unary::Neg => match a {
                 Val::F32(bits) => Val::F32(bits ^ 0x8000_0000),
-                _ => f32_op(self, Opcode::Neg, &[], a),
+                Val::Reg(_) | Val::Int(_) | Val::F64(_) => f32_op(self, Opcode::Neg, &[], a),
             },
             Unary::Abs => f32_op(self, Opcode::Abs, &[], a),
             Unary::Exp => {
@@ -322,8 +332,10 @@ impl Emitter {
             Dtype::I64 | Dtype::U64 => self.mul(Type::S64, index, bytes),
             Dtype::U32 => {
                 let wide = match index {
-                    Val::Int(index) => Val::Int(i64::from(index as u32)),
-                    _ => self.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[index]),
+                    Val::Int(index) => Val::Int(i64::from(low_word(index))),
+                    Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                        self.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[index])
+                    }
                 };
                 self.mul(Type::S64, wide, bytes)
             }
@@ -380,7 +392,7 @@ impl Emitter {
         let ty = arithmetic(dtype);
         let mask = i64::from(dtype.bytes() * 8 - 1);
         if let Val::Int(by) = b {
-            let by = (by & mask) as u32;
+            let by = low_word(by & mask);
             return if op == Binary::Shl { self.shl(ty, a, by) } else { self.shr(ty, a, by) };
         }
         let by = if dtype.bytes() == 8 { self.narrow(b) } else { b };
@@ -419,7 +431,16 @@ impl Emitter {
                 let opcode = match op {
                     Binary::Add => Opcode::Add,
                     Binary::Sub => Opcode::Sub,
-                    _ => Opcode::Mul,
+                    Binary::Mul
+                    | Binary::Div
+                    | Binary::Rem
+                    | Binary::And
+                    | Binary::Or
+                    | Binary::Xor
+                    | Binary::Shl
+                    | Binary::Shr
+                    | Binary::Min
+                    | Binary::Max => Opcode::Mul,
                 };
                 self.float(opcode, Type::F16, &[a, b])
             }

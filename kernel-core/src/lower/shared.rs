@@ -42,8 +42,13 @@ impl<'a> SharedPlan<'a> {
         let mut end = 0u32;
         for (shared, data) in kernel.shared.iter() {
             let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
-            let tiles: u32 = data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
-            let start = end.next_multiple_of(if tile >= SWIZZLE_BYTES { SWIZZLE_BYTES } else { TILE_BYTES });
+            let tiles: u32 =
+                data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
+            let start = end.next_multiple_of(if tile >= SWIZZLE_BYTES {
+                SWIZZLE_BYTES
+            } else {
+                TILE_BYTES
+            });
             starts.insert(shared, start);
             end = (start + tile * tiles).next_multiple_of(TILE_BYTES);
             let last = kernel.body.stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared));
@@ -54,7 +59,12 @@ impl<'a> SharedPlan<'a> {
 
     /// Where scratch may begin.
     fn free(&self) -> u32 {
-        self.ends.iter().filter(|(_, last)| *last >= self.at).map(|(end, _)| *end).max().unwrap_or(0)
+        self.ends
+            .iter()
+            .filter(|(_, last)| *last >= self.at)
+            .map(|(end, _)| *end)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The bytes of everything.
@@ -66,11 +76,16 @@ impl<'a> SharedPlan<'a> {
 /// Whether a statement, or one inside it, touches an allocation.
 fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
     let is = |value: &Value| matches!(kernel.ty(*value), Type::Shared(ty) if ty.root == shared);
-    let within = |region: &Region| region.stmts.iter().any(|stmt| needs(kernel, &stmt.kind, shared));
+    let within =
+        |region: &Region| region.stmts.iter().any(|stmt| needs(kernel, &stmt.kind, shared));
     match kind {
         StmtKind::Op { args, .. } => args.iter().any(is),
-        StmtKind::If { then, otherwise, results, .. } => results.iter().any(is) || within(then) || within(otherwise),
-        StmtKind::For { body, inits, .. } | StmtKind::Loop { body, inits, .. } => inits.iter().any(is) || within(body),
+        StmtKind::If { then, otherwise, results, .. } => {
+            results.iter().any(is) || within(then) || within(otherwise)
+        }
+        StmtKind::For { body, inits, .. } | StmtKind::Loop { body, inits, .. } => {
+            inits.iter().any(is) || within(body)
+        }
         StmtKind::Reduce { .. } => false,
     }
 }
@@ -201,7 +216,7 @@ impl Lower<'_> {
             let position = e.position(map, constant);
             let (dynamic, moved) = match dynamic {
                 Val::Int(known) => (Val::Int(0), known),
-                _ => (dynamic, 0),
+                Val::Reg(_) | Val::F32(_) | Val::F64(_) => (dynamic, 0),
             };
             let value = if e.depth(dynamic) < e.depth(position.value) {
                 let start = e.add(Register::U32, base, dynamic);

@@ -53,7 +53,6 @@ pub(crate) enum NarrowBinary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NarrowTernary {
     Fma(Mode),
-    Extreme(Extreme, Selection),
 }
 
 /// One 32-bit operand.
@@ -63,24 +62,47 @@ pub(crate) enum W1 {
     /// `.b16`
     Not16,
     /// Of 16 or 32 bits.
-    Cnot { bits: u32 },
+    Cnot {
+        bits: u32,
+    },
     Neg(Int),
     Abs(Int),
     Popc,
     Clz,
     Brev,
-    Bfind { ty: Int, shift: bool },
-    FNeg { ftz: bool },
-    FAbs { ftz: bool },
+    Bfind {
+        ty: Int,
+        shift: bool,
+    },
+    FNeg {
+        ftz: bool,
+    },
+    FAbs {
+        ftz: bool,
+    },
     FRcp(Mode),
     FSqrt(Mode),
-    RcpApprox { ftz: bool },
-    SqrtApprox { ftz: bool },
-    RsqrtApprox { ftz: bool },
-    SinApprox { ftz: bool },
-    CosApprox { ftz: bool },
-    Lg2Approx { ftz: bool },
-    Ex2Approx { ftz: bool },
+    RcpApprox {
+        ftz: bool,
+    },
+    SqrtApprox {
+        ftz: bool,
+    },
+    RsqrtApprox {
+        ftz: bool,
+    },
+    SinApprox {
+        ftz: bool,
+    },
+    CosApprox {
+        ftz: bool,
+    },
+    Lg2Approx {
+        ftz: bool,
+    },
+    Ex2Approx {
+        ftz: bool,
+    },
     TanhApprox,
     Half(Half, NarrowUnary),
     Half2(Half, NarrowUnary),
@@ -106,22 +128,36 @@ pub(crate) enum W2 {
     ShrU,
     AddSat,
     SubSat,
-    Mul24 { signed: bool, hi: bool },
+    Mul24 {
+        signed: bool,
+        hi: bool,
+    },
     Shl16,
     Shr16(Int),
     Int(IntBinary, Int),
     /// `min` and `max` of `.s32`, negative results made 0.
     Relu(IntBinary),
     /// Both 16-bit halves.
-    Pair { op: IntBinary, ty: Int, relu: bool },
+    Pair {
+        op: IntBinary,
+        ty: Int,
+        relu: bool,
+    },
     Bmsk(Range),
-    Szext { signed: bool, range: Range },
+    Szext {
+        signed: bool,
+        range: Range,
+    },
     FAdd(Mode),
     FSub(Mode),
     FMul(Mode),
     FDiv(Mode),
-    FDivApprox { ftz: bool },
-    FDivFull { ftz: bool },
+    FDivApprox {
+        ftz: bool,
+    },
+    FDivFull {
+        ftz: bool,
+    },
     FExtreme(Extreme, Selection),
     FCopysign,
     Half(Half, NarrowBinary),
@@ -165,7 +201,9 @@ pub(crate) enum D1 {
     /// `rcp.approx.ftz.f64`
     FRcpApprox,
     /// `rsqrt.approx{.ftz}.f64`
-    FRsqrtApprox { ftz: bool },
+    FRsqrtApprox {
+        ftz: bool,
+    },
 }
 
 /// Two 64-bit operands.
@@ -255,9 +293,16 @@ pub(crate) struct Lop3Pred {
 pub(crate) enum Compare {
     /// 16, 32 or 64 bits.
     Int(Comparison, Int),
-    F32 { op: Comparison, ftz: bool },
+    F32 {
+        op: Comparison,
+        ftz: bool,
+    },
     F64(Comparison),
-    Half { op: Comparison, half: Half, ftz: bool },
+    Half {
+        op: Comparison,
+        half: Half,
+        ftz: bool,
+    },
 }
 
 /// A comparison of both halves.

@@ -4,13 +4,12 @@ use kernel_ptx::{Opcode, Operand, Type, Word};
 
 use super::count;
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::ops::{BitField, Carry, CarryKind};
+use crate::code::ops::{Carry, CarryKind};
 use crate::code::{
-    CountOp, D1, D2, D3, IntBinary, IntTernary, Lop3Pred, NarrowBinary, NarrowTernary,
-    NarrowUnary, Op, ShiftOp, W1, W2, W3,
+    D1, D2, D3, IntBinary, IntTernary, NarrowBinary, NarrowTernary, NarrowUnary, Op, W1, W2, W3,
 };
 use crate::numeric::format::Round;
-use crate::numeric::integer::{Int, Permute, Range};
+use crate::numeric::integer::Int;
 use crate::numeric::narrow::Half;
 use crate::numeric::scalar::{Clamp, Extreme, Mode, Selection};
 
@@ -60,7 +59,7 @@ fn no<T>(ty: Arithmetic) -> Decoded<T> {
 }
 
 /// An integer type.
-fn int(m: &mut Modifiers) -> Decoded<Int> {
+pub(super) fn int(m: &mut Modifiers) -> Decoded<Int> {
     match arithmetic(m.ty()?)? {
         Arithmetic::Int(ty) => Ok(ty),
         other => no(other),
@@ -100,31 +99,30 @@ fn only_round(mode: Mode) -> Decoded<Round> {
     }
 }
 
-fn w1(s: &mut Scope<'_>, op: W1, ops: &[Operand], narrow: bool) -> Decoded<Op> {
+pub(super) fn w1(s: &mut Scope<'_>, op: W1, ops: &[Operand], narrow: bool) -> Decoded<Op> {
     let [d, a] = count(ops)?;
     let a = if narrow { s.h(a)? } else { s.w(a)? };
     Ok(Op::W1 { op, d: s.dest_w(d)?, a })
 }
 
-fn w2(s: &mut Scope<'_>, op: W2, ops: &[Operand], narrow: bool) -> Decoded<Op> {
+pub(super) fn w2(s: &mut Scope<'_>, op: W2, ops: &[Operand], narrow: bool) -> Decoded<Op> {
     let [d, a, b] = count(ops)?;
     let (a, b) = if narrow { (s.h(a)?, s.h(b)?) } else { (s.w(a)?, s.w(b)?) };
     Ok(Op::W2 { op, d: s.dest_w(d)?, a, b })
 }
 
-fn w3(s: &mut Scope<'_>, op: W3, ops: &[Operand], narrow: bool) -> Decoded<Op> {
+pub(super) fn w3(s: &mut Scope<'_>, op: W3, ops: &[Operand], narrow: bool) -> Decoded<Op> {
     let [d, a, b, c] = count(ops)?;
-    let (a, b, c) =
-        if narrow { (s.h(a)?, s.h(b)?, s.h(c)?) } else { (s.w(a)?, s.w(b)?, s.w(c)?) };
+    let (a, b, c) = if narrow { (s.h(a)?, s.h(b)?, s.h(c)?) } else { (s.w(a)?, s.w(b)?, s.w(c)?) };
     Ok(Op::W3 { op, d: s.dest_w(d)?, a, b, c })
 }
 
-fn d1(s: &mut Scope<'_>, op: D1, ops: &[Operand]) -> Decoded<Op> {
+pub(super) fn d1(s: &mut Scope<'_>, op: D1, ops: &[Operand]) -> Decoded<Op> {
     let [d, a] = count(ops)?;
     Ok(Op::D1 { op, d: s.dest_d(d)?, a: s.d(a)? })
 }
 
-fn d2(s: &mut Scope<'_>, op: D2, ops: &[Operand]) -> Decoded<Op> {
+pub(super) fn d2(s: &mut Scope<'_>, op: D2, ops: &[Operand]) -> Decoded<Op> {
     let [d, a, b] = count(ops)?;
     Ok(Op::D2 { op, d: s.dest_d(d)?, a: s.d(a)?, b: s.d(b)? })
 }
@@ -199,12 +197,7 @@ fn int3(s: &mut Scope<'_>, op: IntTernary, ty: Int, ops: &[Operand]) -> Decoded<
 }
 
 /// `add`, `sub`.
-pub(super) fn add(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
-    ops: &[Operand],
-    sub: bool,
-) -> Decoded<Op> {
+pub(super) fn add(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand], sub: bool) -> Decoded<Op> {
     if m.word(Word::Cc) {
         return carry_op(s, m, ops, sub, (false, true));
     }
@@ -293,9 +286,7 @@ pub(super) fn mul(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
         (Arithmetic::F32, None) => w2(s, W2::FMul(mode), ops, false),
         (Arithmetic::F32Pair, None) => d2(s, D2::PairMul(mode), ops),
         (Arithmetic::F64, None) => d2(s, D2::FMul(only_round(mode)?), ops),
-        (Arithmetic::Half(half), None) => {
-            w2(s, W2::Half(half, NarrowBinary::Mul(mode)), ops, true)
-        }
+        (Arithmetic::Half(half), None) => w2(s, W2::Half(half, NarrowBinary::Mul(mode)), ops, true),
         (Arithmetic::HalfPair(half), None) => {
             w2(s, W2::Half2(half, NarrowBinary::Mul(mode)), ops, false)
         }
@@ -370,8 +361,9 @@ pub(super) fn mad24(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
     w3(s, op, ops, false)
 }
 
-fn high(m: &mut Modifiers) -> Decoded<bool> {
-    m.one_of(&[(Word::Lo, false), (Word::Hi, true)]).ok_or_else(|| "`.lo` or `.hi` is missing".to_owned())
+pub(super) fn high(m: &mut Modifiers) -> Decoded<bool> {
+    m.one_of(&[(Word::Lo, false), (Word::Hi, true)])
+        .ok_or_else(|| "`.lo` or `.hi` is missing".to_owned())
 }
 
 /// `fma`.
@@ -385,9 +377,7 @@ pub(super) fn fma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
         Arithmetic::F32Pair => d3(s, D3::PairFma(mode), ops),
         Arithmetic::F64 => d3(s, D3::FFma(only_round(mode)?), ops),
         Arithmetic::Half(half) => w3(s, W3::Half(half, NarrowTernary::Fma(mode)), ops, true),
-        Arithmetic::HalfPair(half) => {
-            w3(s, W3::Half2(half, NarrowTernary::Fma(mode)), ops, false)
-        }
+        Arithmetic::HalfPair(half) => w3(s, W3::Half2(half, NarrowTernary::Fma(mode)), ops, false),
         ty @ (Arithmetic::Int(_) | Arithmetic::IntPair(_)) => no(ty),
     }
 }
@@ -462,9 +452,7 @@ pub(super) fn abs(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
         Arithmetic::F32 => w1(s, W1::FAbs { ftz }, ops, false),
         Arithmetic::F64 if !ftz => d1(s, D1::FAbs, ops),
         Arithmetic::Half(half) => w1(s, W1::Half(half, NarrowUnary::Abs { ftz }), ops, true),
-        Arithmetic::HalfPair(half) => {
-            w1(s, W1::Half2(half, NarrowUnary::Abs { ftz }), ops, false)
-        }
+        Arithmetic::HalfPair(half) => w1(s, W1::Half2(half, NarrowUnary::Abs { ftz }), ops, false),
         ty => no(ty),
     }
 }
@@ -478,9 +466,7 @@ pub(super) fn neg(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
         Arithmetic::F32 => w1(s, W1::FNeg { ftz }, ops, false),
         Arithmetic::F64 if !ftz => d1(s, D1::FNeg, ops),
         Arithmetic::Half(half) => w1(s, W1::Half(half, NarrowUnary::Neg { ftz }), ops, true),
-        Arithmetic::HalfPair(half) => {
-            w1(s, W1::Half2(half, NarrowUnary::Neg { ftz }), ops, false)
-        }
+        Arithmetic::HalfPair(half) => w1(s, W1::Half2(half, NarrowUnary::Neg { ftz }), ops, false),
         ty => no(ty),
     }
 }
@@ -555,240 +541,4 @@ pub(super) fn transcendental(
         }
         (ty, _) => no(ty),
     }
-}
-
-/// `and`, `or`, `xor`.
-pub(super) fn logic(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
-    ops: &[Operand],
-    opcode: Opcode,
-) -> Decoded<Op> {
-    use crate::numeric::compare::Join;
-    let ty = m.ty()?;
-    let (w, d, p) = if opcode == Opcode::And {
-        (W2::And, D2::And, Join::And)
-    } else if opcode == Opcode::Or {
-        (W2::Or, D2::Or, Join::Or)
-    } else {
-        (W2::Xor, D2::Xor, Join::Xor)
-    };
-    match ty.bits() {
-        1 => {
-            let [target, a, b] = count(ops)?;
-            Ok(Op::Logic { op: p, d: s.dest_p(target)?, a: s.pred(a)?, b: s.pred(b)? })
-        }
-        64 => d2(s, d, ops),
-        bits => w2(s, w, ops, bits < 32),
-    }
-}
-
-/// `not`.
-pub(super) fn not(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    match m.ty()?.bits() {
-        1 => {
-            let [d, a] = count(ops)?;
-            let mut a = s.pred(a)?;
-            a.negated = !a.negated;
-            Ok(Op::MovP { d: s.dest_p(d)?, a })
-        }
-        64 => d1(s, D1::Not, ops),
-        32 => w1(s, W1::Not, ops, false),
-        _ => w1(s, W1::Not16, ops, true),
-    }
-}
-
-/// `cnot`.
-pub(super) fn cnot(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    match m.ty()?.bits() {
-        64 => d1(s, D1::Cnot, ops),
-        bits => w1(s, W1::Cnot { bits }, ops, bits < 32),
-    }
-}
-
-/// `shl`.
-pub(super) fn shl(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let [d, a, b] = count(ops)?;
-    match m.ty()?.bits() {
-        64 => {
-            let (a, b) = (s.d(a)?, s.w(b)?);
-            Ok(Op::ShiftD { op: ShiftOp::Left, d: s.dest_d(d)?, a, b })
-        }
-        32 => w2(s, W2::Shl, ops, false),
-        _ => {
-            let (a, b) = (s.h(a)?, s.w(b)?);
-            Ok(Op::W2 { op: W2::Shl16, d: s.dest_w(d)?, a, b })
-        }
-    }
-}
-
-/// `shr`.
-pub(super) fn shr(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let ty = int(m)?;
-    let [d, a, b] = count(ops)?;
-    match ty.bits() {
-        64 => {
-            let (a, b) = (s.d(a)?, s.w(b)?);
-            Ok(Op::ShiftD { op: ShiftOp::Right { signed: ty.is_signed() }, d: s.dest_d(d)?, a, b })
-        }
-        32 => w2(s, if ty.is_signed() { W2::ShrS } else { W2::ShrU }, ops, false),
-        _ => {
-            let (a, b) = (s.h(a)?, s.w(b)?);
-            Ok(Op::W2 { op: W2::Shr16(ty), d: s.dest_w(d)?, a, b })
-        }
-    }
-}
-
-fn range(m: &mut Modifiers) -> Decoded<Range> {
-    m.one_of(&[(Word::Clamp, Range::Clamp), (Word::Wrap, Range::Wrap)])
-        .ok_or_else(|| "`.clamp` or `.wrap` is missing".to_owned())
-}
-
-/// `shf`.
-pub(super) fn shf(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let left = m.word(Word::L);
-    if !left && !m.word(Word::R) {
-        return Err("`.l` or `.r` is missing".to_owned());
-    }
-    let range = range(m)?;
-    m.ty()?;
-    w3(s, if left { W3::ShfL(range) } else { W3::ShfR(range) }, ops, false)
-}
-
-/// `lop3`.
-pub(super) fn lop3(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let and = m.one_of(&[(Word::And, true), (Word::Or, false)]);
-    m.ty()?;
-    let table = |s: &Scope<'_>, operand| {
-        let value = s.immediate(operand)?;
-        u8::try_from(value).map_err(|_| format!("table {value} is more than 8 bits"))
-    };
-    let Some(and) = and else {
-        let [d, a, b, c, t] = count(ops)?;
-        let table = table(s, t)?;
-        let (a, b, c) = (s.w(a)?, s.w(b)?, s.w(c)?);
-        return Ok(Op::W3 { op: W3::Lop3(table), d: s.dest_w(d)?, a, b, c });
-    };
-    let [pair, a, b, c, t, q] = count(ops)?;
-    let Operand::Pair(d, p) = pair else {
-        return Err("`d|p` is needed".to_owned());
-    };
-    let d = match &**d {
-        Operand::Sink => None,
-        other => Some(s.dest_w(other)?),
-    };
-    Ok(Op::Lop3Pred(Box::new(Lop3Pred {
-        table: table(s, t)?,
-        and,
-        d,
-        p: s.dest_p(p)?,
-        a: s.w(a)?,
-        b: s.w(b)?,
-        c: s.w(c)?,
-        q: s.pred(q)?,
-    })))
-}
-
-/// `prmt`.
-pub(super) fn prmt(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ty()?;
-    let mode = m.one_of(&[
-        (Word::F4e, Permute::Forward4),
-        (Word::B4e, Permute::Backward4),
-        (Word::Rc8, Permute::Replicate8),
-        (Word::Ecl, Permute::EdgeLeft),
-        (Word::Ecr, Permute::EdgeRight),
-        (Word::Rc16, Permute::Replicate16),
-    ]);
-    w3(s, W3::Prmt(mode.unwrap_or(Permute::Bytes)), ops, false)
-}
-
-/// `popc`, `clz`, `brev`.
-pub(super) fn bits(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
-    ops: &[Operand],
-    opcode: Opcode,
-) -> Decoded<Op> {
-    let [d, a] = count(ops)?;
-    let wide = m.ty()?.bits() == 64;
-    match (opcode, wide) {
-        (Opcode::Brev, true) => d1(s, D1::Brev, ops),
-        (Opcode::Brev, false) => w1(s, W1::Brev, ops, false),
-        (Opcode::Popc, false) => w1(s, W1::Popc, ops, false),
-        (_, false) => w1(s, W1::Clz, ops, false),
-        (opcode, true) => {
-            let op = if opcode == Opcode::Popc { CountOp::Popc } else { CountOp::Clz };
-            let a = s.d(a)?;
-            Ok(Op::CountD { op, d: s.dest_w(d)?, a })
-        }
-    }
-}
-
-/// `bfind`.
-pub(super) fn bfind(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let shift = m.word(Word::Shiftamt);
-    let ty = int(m)?;
-    let [d, a] = count(ops)?;
-    if ty.bits() == 64 {
-        let a = s.d(a)?;
-        return Ok(Op::CountD { op: CountOp::Bfind { ty, shift }, d: s.dest_w(d)?, a });
-    }
-    w1(s, W1::Bfind { ty, shift }, ops, false)
-}
-
-/// `bfe`.
-pub(super) fn bfe(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let ty = int(m)?;
-    if ty.bits() != 64 {
-        return w3(s, W3::Bfe(ty), ops, false);
-    }
-    let [d, a, b, c] = count(ops)?;
-    let (a, b, c) = (s.d(a)?, s.w(b)?, s.w(c)?);
-    Ok(Op::BfeD { signed: ty.is_signed(), d: s.dest_d(d)?, a, b, c })
-}
-
-/// `bfi`.
-pub(super) fn bfi(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let [d, a, b, position, length] = count(ops)?;
-    let (c, e) = (s.w(position)?, s.w(length)?);
-    if m.ty()?.bits() != 64 {
-        let (a, b) = (s.w(a)?, s.w(b)?);
-        return Ok(Op::Bfi { d: s.dest_w(d)?, a, b, c, e });
-    }
-    let (a, b) = (s.d(a)?, s.d(b)?);
-    Ok(Op::BfiD(Box::new(BitField { d: s.dest_d(d)?, a, b, position: c, length: e })))
-}
-
-/// `fns`.
-pub(super) fn fns(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ty()?;
-    w3(s, W3::Fns, ops, false)
-}
-
-/// `bmsk`.
-pub(super) fn bmsk(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let range = range(m)?;
-    m.ty()?;
-    w2(s, W2::Bmsk(range), ops, false)
-}
-
-/// `szext`.
-pub(super) fn szext(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let range = range(m)?;
-    let signed = int(m)?.is_signed();
-    w2(s, W2::Szext { signed, range }, ops, false)
-}
-
-/// `dp4a`.
-pub(super) fn dp4a(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let (a_signed, b_signed) = (int(m)?.is_signed(), int(m)?.is_signed());
-    w3(s, W3::Dp4a { a_signed, b_signed }, ops, false)
-}
-
-/// `dp2a`.
-pub(super) fn dp2a(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let hi = high(m)?;
-    let (a_signed, b_signed) = (int(m)?.is_signed(), int(m)?.is_signed());
-    w3(s, W3::Dp2a { a_signed, b_signed, hi }, ops, false)
 }

@@ -19,7 +19,7 @@ pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
     }
     if m.word(Word::WaitGroup) {
         let [keep] = super::count(ops)?;
-        return Ok(Op::WaitGroup { keep: s.immediate(keep)? });
+        return Ok(Op::WaitGroup { keep: Scope::immediate(keep)? });
     }
     if m.word(Word::Mbarrier) {
         m.ignore(&[Word::Arrive]);
@@ -46,7 +46,7 @@ pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
     let [to, from, bytes, rest @ ..] = ops.as_slice() else {
         return Err(format!("{} operands where 3 or 4 are needed", ops.len()));
     };
-    let bytes = s.immediate(bytes)?;
+    let bytes = Scope::immediate(bytes)?;
     if !(matches!(bytes, 4 | 8) && !cg || bytes == 16) {
         return Err(format!("a copy of {bytes} bytes"));
     }

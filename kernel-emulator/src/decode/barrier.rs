@@ -5,9 +5,7 @@ use kernel_ptx::{Opcode, Operand, Type, Word};
 use super::count;
 use super::memory::{SCOPES, shared};
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::{
-    Address, Bar, BarKind, Base, Mbarrier, MbarrierKind, Op, Place, Slot, W,
-};
+use crate::code::{Address, Bar, BarKind, Base, Mbarrier, MbarrierKind, Op, Place, Slot, W};
 
 /// `bar`, `barrier`.
 pub(super) fn bar(
@@ -35,9 +33,7 @@ pub(super) fn bar(
     }
     m.ignore(&[Word::Cta]);
     let bar = |kind, id, threads| Op::Bar(Box::new(Bar { kind, aligned, id, threads }));
-    if let Some(kind) =
-        m.one_of(&[(Word::Sync, BarKind::Sync), (Word::Arrive, BarKind::Arrive)])
-    {
+    if let Some(kind) = m.one_of(&[(Word::Sync, BarKind::Sync), (Word::Arrive, BarKind::Arrive)]) {
         let (id, threads) = match ops {
             [id] => (s.w(id)?, None),
             [id, threads] => (s.w(id)?, Some(s.w(threads)?)),

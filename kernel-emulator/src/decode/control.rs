@@ -4,9 +4,7 @@ use kernel_ptx::{Operand, Space, Symbol, Type, Word};
 
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use super::{Callees, count};
-use crate::code::{
-    Call, LocalSpot, Members, Op, Redux, Shfl, ShflMode, Slot, Vote, VoteResult, W,
-};
+use crate::code::{Call, LocalSpot, Members, Op, Redux, Shfl, ShflMode, Slot, Vote, VoteResult, W};
 use crate::numeric::scalar::Extreme;
 
 /// `bra`; the target is the number of a label until the function is complete.
@@ -83,11 +81,8 @@ pub(super) fn vote(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Dec
         .ok_or("an operation is missing")?;
     m.ty()?;
     let [d, a, mask] = count(ops)?;
-    let d = if op == Vote::Ballot {
-        VoteResult::W(s.dest_w(d)?)
-    } else {
-        VoteResult::P(s.dest_p(d)?)
-    };
+    let d =
+        if op == Vote::Ballot { VoteResult::W(s.dest_w(d)?) } else { VoteResult::P(s.dest_p(d)?) };
     let a = s.pred(a)?;
     Ok(Op::Vote { op, d, a, members: Members::Mask(members(s, mask)?) })
 }
@@ -264,12 +259,7 @@ fn param_size(param: &kernel_ptx::Param) -> Decoded<u32> {
 }
 
 /// Calls of functions that the device provides.
-fn provided(
-    s: &Scope<'_>,
-    name: &str,
-    results: &[Operand],
-    arguments: &[Operand],
-) -> Decoded<Op> {
+fn provided(s: &Scope<'_>, name: &str, results: &[Operand], arguments: &[Operand]) -> Decoded<Op> {
     let spot = |operand: &Operand| match operand {
         Operand::Symbol(Symbol::Local(v), _) => {
             Ok(LocalSpot { offset: s.frame.variables[*v as usize] })
@@ -285,11 +275,9 @@ fn provided(
             };
             Ok(Op::Vprintf { format: spot(format)?, arguments: spot(arguments)?, result })
         }
-        ("__assertfail", [message, file, line, ..]) => Ok(Op::AssertFail {
-            message: spot(message)?,
-            file: spot(file)?,
-            line: spot(line)?,
-        }),
+        ("__assertfail", [message, file, line, ..]) => {
+            Ok(Op::AssertFail { message: spot(message)?, file: spot(file)?, line: spot(line)? })
+        }
         _ => Err(format!("`{name}` has no body here, and the device provides no such function")),
     }
 }

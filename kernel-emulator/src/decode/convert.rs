@@ -2,8 +2,8 @@
 
 use kernel_ptx::{Operand, Type, Word};
 
-use super::operands::{Decoded, Modifiers, Scope, register_bits};
 use super::count;
+use super::operands::{Decoded, Modifiers, Scope, register_bits};
 use crate::code::{Convert, ConvertKind, Op};
 use crate::numeric::convert::{Conversion, Minifloat, Type as Scalar};
 use crate::numeric::format::{Overflow, Round};
@@ -77,8 +77,7 @@ pub(super) fn cvt(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
     } else {
         Clamp::None
     };
-    let overflow =
-        if m.word(Word::Satfinite) { Overflow::Saturate } else { Overflow::Ieee };
+    let overflow = if m.word(Word::Satfinite) { Overflow::Saturate } else { Overflow::Ieee };
     let (to, from) = (m.ty()?, m.ty()?);
     let mode = Conversion {
         round: integral.or(round).unwrap_or(Round::NearestEven),

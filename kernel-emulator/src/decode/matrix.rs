@@ -170,14 +170,8 @@ fn targets(s: &Scope<'_>, operand: &Operand, number: u32, bits: u32) -> Decoded<
     exactly(slots, number)
 }
 
-fn sources(
-    s: &mut Scope<'_>,
-    operand: &Operand,
-    number: u32,
-    bits: u32,
-) -> Decoded<Box<[Slot]>> {
-    let slots =
-        list(operand).iter().map(|a| s.source(a, bits)).collect::<Decoded<Vec<_>>>()?;
+fn sources(s: &mut Scope<'_>, operand: &Operand, number: u32, bits: u32) -> Decoded<Box<[Slot]>> {
+    let slots = list(operand).iter().map(|a| s.source(a, bits)).collect::<Decoded<Vec<_>>>()?;
     exactly(slots, number)
 }
 

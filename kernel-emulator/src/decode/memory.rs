@@ -43,12 +43,10 @@ fn vector(m: &mut Modifiers) -> usize {
 }
 
 /// The elements of a vector operand, or the operand itself.
-fn elements<'o>(operand: &'o Operand, count: usize) -> Decoded<&'o [Operand]> {
+fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
     match operand {
         Operand::Vector(list) if list.len() == count => Ok(list),
-        Operand::Vector(list) => {
-            Err(format!("{} registers where {count} are needed", list.len()))
-        }
+        Operand::Vector(list) => Err(format!("{} registers where {count} are needed", list.len())),
         other if count == 1 => Ok(std::slice::from_ref(other)),
         _ => Err(format!("a vector of {count} registers is needed")),
     }
@@ -221,11 +219,7 @@ pub(super) fn hint(m: &mut Modifiers) -> Op {
 }
 
 /// `createpolicy`: a policy is a number that nothing reads.
-pub(super) fn createpolicy(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
-    ops: &[Operand],
-) -> Decoded<Op> {
+pub(super) fn createpolicy(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     m.ignore(&[Word::Fractional, Word::RangeWord, Word::CvtWord]);
     m.ignore(CACHE);
     let _ = m.space()?;

@@ -95,11 +95,6 @@ impl Modifiers {
         }
     }
 
-    /// Whether any of the modifiers left is this type.
-    pub(super) fn has_type(&self, ty: Type) -> bool {
-        self.left.contains(&Modifier::Type(ty))
-    }
-
     /// Every modifier must have been taken.
     pub(super) fn finish(&self) -> Decoded<()> {
         match self.left.first() {
@@ -335,7 +330,7 @@ impl Scope<'_> {
     }
 
     /// An immediate integer.
-    pub(super) fn immediate(&self, operand: &Operand) -> Decoded<u32> {
+    pub(super) fn immediate(operand: &Operand) -> Decoded<u32> {
         match operand {
             Operand::Int(value) => {
                 u32::try_from(*value).map_err(|_| format!("{value} is out of range"))
@@ -385,10 +380,14 @@ impl Scope<'_> {
                 Ok((Preset::Double(at.wrapping_add_signed(offset)), Place::Local))
             }
             Space::Global | Space::Const => {
-                let place = if variable.space == Space::Const { Place::Const } else { Place::Global };
+                let place =
+                    if variable.space == Space::Const { Place::Const } else { Place::Global };
                 let variable = match symbol {
                     Symbol::Global(i) => *i,
-                    Symbol::Local(_) | Symbol::Param(_) | Symbol::Result(_) | Symbol::Function(_) => {
+                    Symbol::Local(_)
+                    | Symbol::Param(_)
+                    | Symbol::Result(_)
+                    | Symbol::Function(_) => {
                         return Err(format!(
                             "`{}` is a global variable of function scope, which is not modelled",
                             variable.name

@@ -8,10 +8,10 @@ use crate::code::{
     NarrowTernary, NarrowUnary, ShiftOp, W, W1, W2, W3, Words,
 };
 use crate::machine::{Registers, Warp};
+use crate::numeric::approx;
 use crate::numeric::integer::{self, Int};
 use crate::numeric::narrow::{self, Half};
 use crate::numeric::scalar::{self, Mode};
-use crate::numeric::approx;
 
 #[inline(always)]
 fn map(a: &Words, f: impl Fn(u32) -> u32) -> Words {
@@ -114,12 +114,8 @@ fn narrow2(ty: Half, op: NarrowBinary, a: u16, b: u16) -> u16 {
 
 #[inline]
 fn narrow3(ty: Half, op: NarrowTernary, a: u16, b: u16, c: u16) -> u16 {
-    match op {
-        NarrowTernary::Fma(mode) => narrow::fma(ty, a, b, c, mode),
-        NarrowTernary::Extreme(which, selection) => {
-            narrow::extreme(which, ty, narrow::extreme(which, ty, a, b, selection), c, selection)
-        }
-    }
+    let NarrowTernary::Fma(mode) = op;
+    narrow::fma(ty, a, b, c, mode)
 }
 
 /// One 32-bit operand.
@@ -188,9 +184,9 @@ pub(crate) fn w2(regs: &mut Registers, op: W2, d: W, a: W, b: W, mask: u32) {
         W2::Add => zip(x, y, u32::wrapping_add),
         W2::Sub => zip(x, y, u32::wrapping_sub),
         W2::Mul => zip(x, y, u32::wrapping_mul),
-        W2::MulHiS => zip(x, y, |a, b| {
-            high((i64::from(signed(a)) * i64::from(signed(b))).cast_unsigned())
-        }),
+        W2::MulHiS => {
+            zip(x, y, |a, b| high((i64::from(signed(a)) * i64::from(signed(b))).cast_unsigned()))
+        }
         W2::MulHiU => zip(x, y, |a, b| high(u64::from(a) * u64::from(b))),
         W2::MinS => zip(x, y, |a, b| signed(a).min(signed(b)).cast_unsigned()),
         W2::MinU => zip(x, y, u32::min),
@@ -209,9 +205,9 @@ pub(crate) fn w2(regs: &mut Registers, op: W2, d: W, a: W, b: W, mask: u32) {
         W2::Shl16 => zip(x, y, |a, b| low(integer::shl(16, a.into(), b))),
         W2::Shr16(ty) => zip(x, y, |a, b| low(integer::shr(ty, a.into(), b))),
         W2::Int(op, ty) => zip(x, y, |a, b| low(int2(op, ty, a.into(), b.into()))),
-        W2::Relu(op) => zip(x, y, |a, b| {
-            low(integer::relu(Int::S32, int2(op, Int::S32, a.into(), b.into())))
-        }),
+        W2::Relu(op) => {
+            zip(x, y, |a, b| low(integer::relu(Int::S32, int2(op, Int::S32, a.into(), b.into()))))
+        }
         W2::Pair { op, ty, relu } => zip(x, y, |a, b| {
             integer::pairwise(a, b, |a, b| {
                 let result = int2(op, ty, a, b);
@@ -246,9 +242,7 @@ pub(crate) fn w3(regs: &mut Registers, op: W3, d: W, a: W, b: W, c: W, mask: u32
     let out = match op {
         W3::Mad => zip3(x, y, z, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
         W3::MadHiSat => zip3(x, y, z, integer::mad_hi_sat_s32),
-        W3::Int(op, ty) => {
-            zip3(x, y, z, |a, b, c| low(int3(op, ty, a.into(), b.into(), c.into())))
-        }
+        W3::Int(op, ty) => zip3(x, y, z, |a, b, c| low(int3(op, ty, a.into(), b.into(), c.into()))),
         W3::Mad24 { signed, hi: false } => {
             zip3(x, y, z, |a, b, c| integer::mul24_lo(signed, a, b).wrapping_add(c))
         }
@@ -435,10 +429,8 @@ pub(crate) fn bfi_d(regs: &mut Registers, field: &BitField, mask: u32) {
     for lane in 0..LANES {
         out[lane] = integer::bfi(64, x[lane], y[lane], p[lane], n[lane]);
     }
-    let defined = regs.d_defined(a)
-        & regs.d_defined(b)
-        & regs.w_defined(position)
-        & regs.w_defined(length);
+    let defined =
+        regs.d_defined(a) & regs.d_defined(b) & regs.w_defined(position) & regs.w_defined(length);
     regs.set_d(d, &out, mask, defined);
 }
 
@@ -472,12 +464,8 @@ pub(crate) fn carry(warp: &mut Warp, op: &Carry, mask: u32) {
         let (value, flag) = match op.kind {
             CarryKind::Add => integer::add_carry(op.ty, a, b, carry),
             CarryKind::Sub => integer::sub_borrow(op.ty, a, b, carry),
-            CarryKind::MadLo => {
-                integer::add_carry(op.ty, integer::mul_lo(op.ty, a, b), c, carry)
-            }
-            CarryKind::MadHi => {
-                integer::add_carry(op.ty, integer::mul_hi(op.ty, a, b), c, carry)
-            }
+            CarryKind::MadLo => integer::add_carry(op.ty, integer::mul_lo(op.ty, a, b), c, carry),
+            CarryKind::MadHi => integer::add_carry(op.ty, integer::mul_hi(op.ty, a, b), c, carry),
         };
         out[lane] = value;
         flags |= u32::from(flag) << lane;

@@ -4,6 +4,8 @@
 //! then its destination bytes are in flight, and touching them is a fault. Global memory is read when
 //! the copy lands, so that a source overwritten too early shows as well.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::memory::{Access, addresses, place};
 use crate::code::{Address, CpAsync, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
@@ -132,12 +134,7 @@ fn global_lanes(place: Place, from: &[u64; LANES], mask: u32) -> Run<([u64; LANE
 }
 
 /// `cp.async.wait_group`, which lets that many groups of each thread fly on, and `cp.async.wait_all`.
-pub(crate) fn wait(
-    cx: &mut Context<'_>,
-    warp: &mut Warp,
-    keep: Option<u32>,
-    mask: u32,
-) -> Run<()> {
+pub(crate) fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: Option<u32>, mask: u32) -> Run<()> {
     let committed = warp.copies.committed;
     let lands = |copy: &Copy| {
         mask >> copy.lane & 1 != 0
@@ -179,10 +176,10 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
         let allocation = allocation.expect("checked when the copy was issued");
         for (i, byte) in data.iter_mut().enumerate().take(copy.read as usize) {
             let offset = usize::try_from(copy.from - allocation.base).expect("checked") + i;
-            use std::sync::atomic::Ordering::Relaxed;
             if allocation.written[offset / 8].load(Relaxed) >> (offset % 8) & 1 == 0 {
                 let address = copy.from + i as u64;
-                let detail = format!("an asynchronous copy of bytes never written, at {address:#x}");
+                let detail =
+                    format!("an asynchronous copy of bytes never written, at {address:#x}");
                 return Err(Trap::new(FaultKind::Uninitialised, detail)
                     .lane(copy.lane)
                     .address(address));

@@ -1,9 +1,7 @@
 //! `bar`, `barrier`, `barrier.cluster`, `mbarrier` (PTX ISA 9.7.13).
 
 use super::memory::{Access, addresses, place, resolve};
-use crate::code::{
-    Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W,
-};
+use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Flow, NamedBarrier, State, Warp};
@@ -41,7 +39,9 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         return illegal(format!("barrier number {id}; there are 16"));
     }
     if required == 0 || !required.is_multiple_of(32) {
-        return illegal(format!("{required} threads at barrier {id}, which is not a multiple of 32"));
+        return illegal(format!(
+            "{required} threads at barrier {id}, which is not a multiple of 32"
+        ));
     }
     if required > all {
         return illegal(format!("{required} threads at barrier {id}, in a block of {all}"));
@@ -64,7 +64,9 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         let other = barrier.required;
         return Err(Trap::new(
             FaultKind::BarrierDivergence,
-            format!("barrier {id} is reached here for {required} threads, while others wait at it for {other}"),
+            format!(
+                "barrier {id} is reached here for {required} threads, while others wait at it for {other}"
+            ),
         ));
     }
     let predicate = match op.kind {
@@ -278,7 +280,8 @@ fn locate(
         }
         let (block, offsets, done) = place::shared(cx, &local, 8, same, Access::Atomic)?;
         for lane in lanes(done) {
-            out[lane] = (block, usize::try_from(offsets[lane] / 8).expect("shared memory is small"));
+            out[lane] =
+                (block, usize::try_from(offsets[lane] / 8).expect("shared memory is small"));
         }
         rest &= !done;
     }
@@ -319,8 +322,9 @@ pub(crate) fn mbarrier(
     }
     let mut states = [0; LANES];
     for lane in lanes(mask) {
-        states[lane] = one(cx, warp, op.kind, places[lane], lane)
-            .map_err(|trap| if trap.lane.is_some() { trap } else { trap.lane(lane_number(lane)) })?;
+        states[lane] = one(cx, warp, op.kind, places[lane], lane).map_err(|trap| {
+            if trap.lane.is_some() { trap } else { trap.lane(lane_number(lane)) }
+        })?;
     }
     if let MbarrierKind::Arrive { state: Some(state), .. } = op.kind {
         warp.regs.set_d(state, &states, mask, u32::MAX);
@@ -349,7 +353,9 @@ fn one(
     let mut object = object(cx, at, lane)?;
     let before = object.encode();
     match kind {
-        MbarrierKind::Init { .. } | MbarrierKind::Wait { .. } | MbarrierKind::PendingCount { .. } => {
+        MbarrierKind::Init { .. }
+        | MbarrierKind::Wait { .. }
+        | MbarrierKind::PendingCount { .. } => {
             unreachable!("handled by the caller")
         }
         MbarrierKind::Inval => {

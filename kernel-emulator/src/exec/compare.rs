@@ -20,7 +20,11 @@ fn bits(f: impl Fn(usize) -> bool) -> u32 {
 
 /// Native comparison of ordered values.
 #[inline(always)]
-fn ordered<T: PartialOrd + Copy>(op: Comparison, a: impl Fn(usize) -> T, b: impl Fn(usize) -> T) -> u32 {
+fn ordered<T: PartialOrd + Copy>(
+    op: Comparison,
+    a: impl Fn(usize) -> T,
+    b: impl Fn(usize) -> T,
+) -> u32 {
     match op {
         Comparison::Equal => bits(|lane| a(lane) == b(lane)),
         // `.ne` is false where an operand is NaN, unlike the host's.
@@ -197,7 +201,7 @@ pub(crate) fn set_halves(
     };
     let mut out = [0; LANES];
     for (lane, out) in out.iter_mut().enumerate() {
-        *out = (low >> lane & 1) * yes | (high >> lane & 1) * (yes << 16);
+        *out = ((low >> lane & 1) * yes) | ((high >> lane & 1) * (yes << 16));
     }
     regs.set_w(d, &out, mask, defined);
 }
@@ -216,8 +220,7 @@ pub(crate) fn selp_w(regs: &mut Registers, d: W, a: W, b: W, p: Pred, mask: u32)
         let take = (choose >> lane & 1).wrapping_neg();
         out[lane] = x[lane] & take | y[lane] & !take;
     }
-    let defined =
-        selected(choose, regs.p_defined(p.slot), regs.w_defined(a), regs.w_defined(b));
+    let defined = selected(choose, regs.p_defined(p.slot), regs.w_defined(a), regs.w_defined(b));
     regs.set_w(d, &out, mask, defined);
 }
 
@@ -230,8 +233,7 @@ pub(crate) fn selp_d(regs: &mut Registers, d: D, a: D, b: D, p: Pred, mask: u32)
         let take = u64::from(choose >> lane & 1).wrapping_neg();
         out[lane] = x[lane] & take | y[lane] & !take;
     }
-    let defined =
-        selected(choose, regs.p_defined(p.slot), regs.d_defined(a), regs.d_defined(b));
+    let defined = selected(choose, regs.p_defined(p.slot), regs.d_defined(a), regs.d_defined(b));
     regs.set_d(d, &out, mask, defined);
 }
 

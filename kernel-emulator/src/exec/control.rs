@@ -93,14 +93,7 @@ fn groups(warp: &Warp, members: Members, mask: u32) -> Vec<u32> {
 }
 
 /// `vote.sync`.
-pub(crate) fn vote(
-    warp: &mut Warp,
-    op: Vote,
-    d: VoteResult,
-    a: Pred,
-    members: Members,
-    mask: u32,
-) {
+pub(crate) fn vote(warp: &mut Warp, op: Vote, d: VoteResult, a: Pred, members: Members, mask: u32) {
     for group in groups(warp, members, mask) {
         let yes = warp.regs.pred(a) & group;
         let defined = if warp.regs.p_defined(a.slot) & group == group { u32::MAX } else { 0 };
@@ -194,4 +187,3 @@ pub(crate) fn elect(warp: &mut Warp, d: Option<W>, p: P, members: W, mask: u32) 
         }
     }
 }
-

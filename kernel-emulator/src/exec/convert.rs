@@ -60,13 +60,7 @@ pub(crate) fn convert(regs: &mut Registers, op: &Convert, mask: u32) {
 }
 
 /// Conversions of one value; the commonest ones as loops that vectorise.
-fn scalar(
-    a: &[u64; LANES],
-    to: Type,
-    from: Type,
-    mode: Conversion,
-    extend: u32,
-) -> [u64; LANES] {
+fn scalar(a: &[u64; LANES], to: Type, from: Type, mode: Conversion, extend: u32) -> [u64; LANES] {
     let mut out = [0; LANES];
     let integers = from.bits() <= 64 && is_integer(to) && is_integer(from);
     if integers && mode.clamp == crate::numeric::scalar::Clamp::None {
@@ -77,7 +71,8 @@ fn scalar(
         let inside = if to.is_signed() { keep } else { u64::MAX >> (64 - to.bits()) & keep };
         for lane in 0..LANES {
             let up = a[lane] << unused;
-            let value = if by_sign { (up.cast_signed() >> unused).cast_unsigned() } else { up >> unused };
+            let value =
+                if by_sign { (up.cast_signed() >> unused).cast_unsigned() } else { up >> unused };
             out[lane] = value & inside;
         }
         return out;

@@ -57,12 +57,7 @@ fn rows(
 }
 
 /// `ldmatrix`.
-pub(crate) fn ldmatrix(
-    cx: &mut Context<'_>,
-    warp: &mut Warp,
-    op: &Ldmatrix,
-    mask: u32,
-) -> Run<()> {
+pub(crate) fn ldmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Ldmatrix, mask: u32) -> Run<()> {
     whole(mask)?;
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
@@ -106,12 +101,7 @@ fn spread_rows(written: u32, trans: bool) -> u32 {
 }
 
 /// `stmatrix`.
-pub(crate) fn stmatrix(
-    cx: &mut Context<'_>,
-    warp: &mut Warp,
-    op: &Stmatrix,
-    mask: u32,
-) -> Run<()> {
+pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mask: u32) -> Run<()> {
     whole(mask)?;
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
@@ -184,11 +174,7 @@ fn defined(warp: &Warp, op: &Mma) -> [u32; 2] {
     }
     // Registers with an even index belong to the upper eight rows, the others to the lower ones.
     let half = |slots: &[Slot], odd: usize| {
-        slots
-            .iter()
-            .skip(odd)
-            .step_by(2)
-            .fold(u32::MAX, |m, slot| m & warp.regs.defined(*slot))
+        slots.iter().skip(odd).step_by(2).fold(u32::MAX, |m, slot| m & warp.regs.defined(*slot))
     };
     let rows = |lanes: u32| {
         // A row is defined if all four lanes that hold it are.
@@ -256,7 +242,13 @@ const fn accumulate(saturate: bool) -> Accumulate {
 }
 
 /// `per_half` registers of the result belong to the upper eight rows, the rest to the lower ones.
-fn write_words(warp: &mut Warp, slots: &[Slot], values: &[Words], defined: [u32; 2], per_half: usize) {
+fn write_words(
+    warp: &mut Warp,
+    slots: &[Slot],
+    values: &[Words],
+    defined: [u32; 2],
+    per_half: usize,
+) {
     for (i, (slot, value)) in slots.iter().zip(values).enumerate() {
         if let Slot::W(slot) = *slot {
             warp.regs.set_w(slot, value, u32::MAX, defined[(i / per_half).min(1)]);

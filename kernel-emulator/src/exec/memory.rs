@@ -48,7 +48,11 @@ pub(crate) fn addresses(warp: &Warp, address: &Address, mask: u32) -> Run<Double
         }
         Base::W(slot) => {
             let base = warp.regs.w(slot);
-            #[expect(clippy::cast_possible_truncation, reason = "32-bit addresses wrap")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "32-bit addresses wrap"
+            )]
             let offset = address.offset as u32;
             for lane in 0..LANES {
                 out[lane] = u64::from(base[lane].wrapping_add(offset));
@@ -78,8 +82,8 @@ const fn window(address: u64) -> Place {
 pub(crate) fn resolve(addresses: &Doubles, mask: u32) -> (Place, u32, Doubles) {
     let place = window(addresses[mask.trailing_zeros() as usize % LANES]);
     let mut same = 0;
-    for lane in 0..LANES {
-        same |= u32::from(window(addresses[lane]) == place) << lane;
+    for (lane, &address) in addresses.iter().enumerate() {
+        same |= u32::from(window(address) == place) << lane;
     }
     let local = match place {
         Place::Shared | Place::Local | Place::Param => {
@@ -242,18 +246,16 @@ fn check_sources(warp: &Warp, op: &Store, place: Place, defined: u32, mask: u32)
     }
     let source = op.sources.iter().find(|s| warp.regs.defined(**s) & undefined != undefined);
     let source = source.expect("an undefined lane comes from a source");
-    Err(super::uninitialised(warp, *source, undefined & !warp.regs.defined(*source), "is stored to global memory"))
+    Err(super::uninitialised(
+        warp,
+        *source,
+        undefined & !warp.regs.defined(*source),
+        "is stored to global memory",
+    ))
 }
 
 /// `isspacep`.
-pub(crate) fn isspacep(
-    cx: &Context<'_>,
-    warp: &mut Warp,
-    d: P,
-    a: D,
-    space: Place,
-    mask: u32,
-) {
+pub(crate) fn isspacep(cx: &Context<'_>, warp: &mut Warp, d: P, a: D, space: Place, mask: u32) {
     let mut bits = 0;
     for (lane, &address) in warp.regs.d(a).iter().enumerate() {
         let place = window(address);

@@ -18,7 +18,10 @@ pub(crate) fn pack(regs: &mut Registers, d: Slot, parts: &[Slot], part_bits: u32
     if let Slot::Q(d) = d {
         regs.set_q(d, &out, mask, defined);
     } else {
-        #[expect(clippy::cast_possible_truncation, reason = "narrower registers take at most 64 bits")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "narrower registers take at most 64 bits"
+        )]
         let out = out.map(|value| value as u64);
         regs.set_wide(d, &out, mask, defined);
     }

@@ -150,6 +150,7 @@ pub(crate) fn vprintf(
 }
 
 /// The flags, width and precision of a conversion.
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag of a conversion")]
 #[derive(Debug, Default)]
 struct Spec {
     left: bool,
@@ -176,9 +177,11 @@ impl Spec {
                 _ => spec.alternate = true,
             }
         }
-        let length = digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '*');
+        let length =
+            digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '*');
         let numbers = &digits[..digits.len() - length.len()];
-        let (width, precision) = numbers.split_once('.').map_or((numbers, None), |(w, p)| (w, Some(p)));
+        let (width, precision) =
+            numbers.split_once('.').map_or((numbers, None), |(w, p)| (w, Some(p)));
         spec.width_argument = width == "*";
         spec.width = width.parse().unwrap_or(0);
         spec.precision = precision.map(|p| p.parse().unwrap_or(0));
@@ -188,7 +191,8 @@ impl Spec {
 
     fn pad(&self, out: &mut String, text: &str) {
         let width = self.width;
-        let _ = if self.left { write!(out, "{text:<width$}") } else { write!(out, "{text:>width$}") };
+        let _ =
+            if self.left { write!(out, "{text:<width$}") } else { write!(out, "{text:>width$}") };
     }
 
     fn number(&self, out: &mut String, negative: bool, digits: &str) {

@@ -124,9 +124,9 @@ impl Registers {
 
     pub(crate) fn set_q(&mut self, slot: Q, value: &[u128; LANES], mask: u32, defined: u32) {
         let i = slot.0 as usize;
-        for lane in 0..LANES {
+        for (lane, (target, value)) in self.q[i].iter_mut().zip(value).enumerate() {
             if mask >> lane & 1 != 0 {
-                self.q[i][lane] = value[lane];
+                *target = *value;
             }
         }
         merge(&mut self.q_defined[i], mask, defined);
@@ -165,8 +165,8 @@ impl Registers {
         match slot {
             Slot::W(s) => {
                 let mut out = [0; LANES];
-                for lane in 0..LANES {
-                    out[lane] = value[lane] as u32;
+                for (out, value) in out.iter_mut().zip(value) {
+                    *out = *value as u32;
                 }
                 self.set_w(s, &out, mask, defined);
             }
@@ -185,15 +185,12 @@ impl Registers {
     /// Copies a slot to another of the same bank.
     pub(crate) fn copy(&mut self, from: Slot, to: Slot, mask: u32) {
         let defined = self.defined(from);
-        match (from, to) {
-            (Slot::Q(a), Slot::Q(d)) => {
-                let value = *self.q(a);
-                self.set_q(d, &value, mask, defined);
-            }
-            _ => {
-                let value = self.wide(from);
-                self.set_wide(to, &value, mask, defined);
-            }
+        if let (Slot::Q(a), Slot::Q(d)) = (from, to) {
+            let value = *self.q(a);
+            self.set_q(d, &value, mask, defined);
+        } else {
+            let value = self.wide(from);
+            self.set_wide(to, &value, mask, defined);
         }
     }
 }

@@ -38,11 +38,18 @@ pub(crate) enum State {
     /// For lanes that a warp-wide instruction needs.
     Members(u32),
     /// For a named barrier to complete the generation.
-    Barrier { id: u8, generation: u64 },
+    Barrier {
+        id: u8,
+        generation: u64,
+    },
     /// For the barrier of the cluster.
-    Cluster { generation: u64 },
+    Cluster {
+        generation: u64,
+    },
     /// For anything to happen in the block, to look again.
-    Event { seen: u64 },
+    Event {
+        seen: u64,
+    },
 }
 
 /// What an instruction asks of the loop that runs it.
@@ -316,11 +323,10 @@ impl Warp {
         )]
         match &inst.op {
             Op::Bra { target } => {
-                let next = if active == mask { *target } else { pc + 1 };
-                if active != mask {
-                    self.part(joins[pc as usize], &[(active, *target), (mask & !active, pc + 1)]);
+                if active == mask {
+                    self.fragments[self.current].pc = *target;
                 } else {
-                    self.fragments[self.current].pc = next;
+                    self.part(joins[pc as usize], &[(active, *target), (mask & !active, pc + 1)]);
                 }
                 return Ok(true);
             }
@@ -441,7 +447,7 @@ impl Warp {
         let waits = |f: &Fragment| matches!(f.state, State::Members(_)) && f.pc == pc;
         if needed & !active != 0 {
             there |= self.fragments.iter().filter(|f| waits(f)).fold(0, |m, f| m | f.mask);
-            if needed & !there != 0 {
+            if needed & !there > 0 {
                 self.fragments[self.current].state = State::Members(needed);
                 return Ok(false);
             }
@@ -486,7 +492,7 @@ impl Warp {
         fragment.mask = *mask;
         fragment.pc = *pc;
         for &(mask, pc) in others {
-            self.fragments.push(Fragment { mask, pc, ..template.clone() });
+            self.fragments.push(Fragment { pc, mask, ..template.clone() });
         }
     }
 

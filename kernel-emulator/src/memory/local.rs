@@ -60,8 +60,7 @@ impl Local {
                 let bits = 0xFF << (8 * at);
                 match value {
                     Some(byte) => {
-                        self.words[index] =
-                            self.words[index] & !bits | u64::from(byte) << (8 * at);
+                        self.words[index] = self.words[index] & !bits | u64::from(byte) << (8 * at);
                         self.written[index] |= 1 << at;
                     }
                     None => self.written[index] &= !(1 << at),

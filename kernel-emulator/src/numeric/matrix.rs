@@ -293,6 +293,28 @@ fn multiply_tiles<const K: usize>(
     d
 }
 
+/// A, widened, from the registers of any element type.
+#[inline]
+pub(super) fn tile_a<const K: usize>(element: Element, a: &[Register]) -> [[f32; K]; 16] {
+    match element {
+        Element::F16 => gather_a::<K, 8>(a, widen_f16s),
+        Element::Bf16 => gather_a::<K, 8>(a, widen_bf16s),
+        Element::Tf32 => gather_a::<K, 4>(a, widen_tf32s),
+        Element::Mini(mini) => gather_a::<K, 16>(a, |words| widen_minis(values(mini), words)),
+    }
+}
+
+/// B, widened, from the registers of any element type.
+#[inline]
+pub(super) fn tile_b<const K: usize>(element: Element, b: &[Register]) -> [[f32; 8]; K] {
+    match element {
+        Element::F16 => gather_b::<K, 8>(b, widen_f16s),
+        Element::Bf16 => gather_b::<K, 8>(b, widen_bf16s),
+        Element::Tf32 => gather_b::<K, 4>(b, widen_tf32s),
+        Element::Mini(mini) => gather_b::<K, 16>(b, |words| widen_minis(values(mini), words)),
+    }
+}
+
 fn product<const K: usize>(
     left: Element,
     a: &[Register],
@@ -300,19 +322,7 @@ fn product<const K: usize>(
     b: &[Register],
     c: &[[f32; 8]; 16],
 ) -> [[f32; 8]; 16] {
-    let a = match left {
-        Element::F16 => gather_a::<K, 8>(a, widen_f16s),
-        Element::Bf16 => gather_a::<K, 8>(a, widen_bf16s),
-        Element::Tf32 => gather_a::<K, 4>(a, widen_tf32s),
-        Element::Mini(mini) => gather_a::<K, 16>(a, |words| widen_minis(values(mini), words)),
-    };
-    let b = match right {
-        Element::F16 => gather_b::<K, 8>(b, widen_f16s),
-        Element::Bf16 => gather_b::<K, 8>(b, widen_bf16s),
-        Element::Tf32 => gather_b::<K, 4>(b, widen_tf32s),
-        Element::Mini(mini) => gather_b::<K, 16>(b, |words| widen_minis(values(mini), words)),
-    };
-    multiply_tiles(&a, &b, c)
+    multiply_tiles(&tile_a::<K>(left, a), &tile_b::<K>(right, b), c)
 }
 
 /// Dispatches on k, which follows from B's registers: each holds four times as many rows as it has

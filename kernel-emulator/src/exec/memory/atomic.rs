@@ -76,7 +76,9 @@ fn aligned(addresses: &Doubles, bytes: u64, mask: u32) -> Run<()> {
         None => Ok(()),
         Some(lane) => {
             let address = addresses[lane];
-            let detail = format!("an atomic operation on {bytes} bytes at {address:#x}, which is not a multiple of {bytes}");
+            let detail = format!(
+                "an atomic operation on {bytes} bytes at {address:#x}, which is not a multiple of {bytes}"
+            );
             Err(Trap::new(FaultKind::Misaligned, detail).lane(lane_number(lane)).address(address))
         }
     }
@@ -113,8 +115,7 @@ fn on(
             done
         }
         Place::Shared => {
-            let (block, offsets, done) =
-                place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
+            let (block, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
             let block = &mut cx.cluster.blocks[block];
             place::flying(&block.shared, &offsets, addresses, bytes, done, Access::Atomic)?;
             for lane in lanes(done) {
@@ -155,7 +156,10 @@ fn finish(
         let lane = unwritten.trailing_zeros();
         let address = addresses[lane as usize];
         if reads(op) {
-            let detail = format!("an atomic operation on {} bytes at {address:#x} that were never written", op.bytes());
+            let detail = format!(
+                "an atomic operation on {} bytes at {address:#x} that were never written",
+                op.bytes()
+            );
             return Err(Trap::new(FaultKind::Uninitialised, detail).lane(lane).address(address));
         }
         warp.unwritten = Some((warp.pc, lane, address));

@@ -47,19 +47,19 @@ pub(crate) fn load<const N: usize>(
         }
         Place::Param => {
             let size = u64::from(cx.launch.param_bytes);
-            let offsets = access::check(addresses, PARAM_BASE, size, bytes.into(), mask)
-                .map_err(|(lane, problem)| {
+            let offsets = access::check(addresses, PARAM_BASE, size, bytes.into(), mask).map_err(
+                |(lane, problem)| {
                     let name = "the entry's parameters";
                     fixed(addresses, lane, problem, bytes, Access::Load, (name, PARAM_BASE, size))
-                })?;
+                },
+            )?;
             Ok(access::load(&Parameters(&cx.launch.params), &offsets, bytes, mask, out))
         }
         Place::Local => {
             let offsets = local(warp, addresses, bytes, mask, Access::Load)?;
             let mut defined = 0;
             for lane in lanes(mask) {
-                defined |=
-                    access::load(&warp.local.lane(lane), &offsets, bytes, 1 << lane, out);
+                defined |= access::load(&warp.local.lane(lane), &offsets, bytes, 1 << lane, out);
             }
             Ok(defined)
         }
@@ -107,10 +107,14 @@ pub(crate) fn store<const N: usize>(
         }
         Place::Const | Place::Param => {
             let lane = mask.trailing_zeros();
-            let name = if place == Place::Const { "constant memory" } else { "a parameter of the entry" };
-            Err(Trap::new(FaultKind::WrongSpace, format!("a store to {name}, which cannot be written"))
-                .lane(lane)
-                .address(addresses[lane as usize]))
+            let name =
+                if place == Place::Const { "constant memory" } else { "a parameter of the entry" };
+            Err(Trap::new(
+                FaultKind::WrongSpace,
+                format!("a store to {name}, which cannot be written"),
+            )
+            .lane(lane)
+            .address(addresses[lane as usize]))
         }
         Place::Local => {
             let offsets = local(warp, addresses, bytes, mask, Access::Store)?;
@@ -199,7 +203,9 @@ fn nowhere(
                 a.bytes,
                 a.base
             ),
-            Some(_) | None => format!("{what} of {bytes} bytes at {address:#x}, where nothing is allocated"),
+            Some(_) | None => {
+                format!("{what} of {bytes} bytes at {address:#x}, where nothing is allocated")
+            }
         },
     };
     Trap::new(FaultKind::OutOfBounds, detail).lane(lane).address(address)
@@ -224,7 +230,9 @@ fn fixed(
         ),
         Problem::Bounds => (
             FaultKind::OutOfBounds,
-            format!("{what} of {bytes} bytes at {address:#x}, outside {name} of {size} bytes at {base:#x}"),
+            format!(
+                "{what} of {bytes} bytes at {address:#x}, outside {name} of {size} bytes at {base:#x}"
+            ),
         ),
     };
     Trap::new(kind, detail).lane(lane).address(address)
@@ -242,7 +250,8 @@ pub(crate) fn shared(
     let first = mask.trailing_zeros();
     let address = addresses[first as usize];
     let rank = address >> RANK_SHIFT;
-    let Some(block) = usize::try_from(rank).ok().filter(|&rank| rank < cx.cluster.blocks.len()) else {
+    let Some(block) = usize::try_from(rank).ok().filter(|&rank| rank < cx.cluster.blocks.len())
+    else {
         let what = access.text();
         let (kind, detail) = if address >> 32 != 0 {
             let detail = format!(
@@ -251,7 +260,9 @@ pub(crate) fn shared(
             (FaultKind::WrongSpace, detail)
         } else {
             let blocks = cx.cluster.blocks.len();
-            let detail = format!("{what} at shared address {address:#x}, in block {rank} of a cluster of {blocks}");
+            let detail = format!(
+                "{what} at shared address {address:#x}, in block {rank} of a cluster of {blocks}"
+            );
             (FaultKind::OutOfBounds, detail)
         };
         return Err(Trap::new(kind, detail).lane(first).address(address));
@@ -307,13 +318,7 @@ pub(crate) fn flying(
 }
 
 /// Offsets into the warp's local memory.
-fn local(
-    warp: &Warp,
-    addresses: &Doubles,
-    bytes: u32,
-    mask: u32,
-    access: Access,
-) -> Run<Doubles> {
+fn local(warp: &Warp, addresses: &Doubles, bytes: u32, mask: u32, access: Access) -> Run<Doubles> {
     let (base, size) = (u64::from(LOCAL_BASE), u64::from(warp.local.bytes()));
     access::check(addresses, base, size, bytes.into(), mask).map_err(|(lane, problem)| {
         fixed(addresses, lane, problem, bytes, access, ("the thread's local memory", base, size))
@@ -334,7 +339,10 @@ pub(crate) fn conflicts(offsets: &Doubles, bytes: u32, mask: u32) -> u64 {
     }
     let words = u64::from(bytes.div_ceil(4));
     let group = LANES / usize::try_from(words.min(8)).expect("at most eight");
-    (0..LANES).step_by(group).map(|start| group_conflicts(offsets, words, mask, start..start + group)).sum()
+    (0..LANES)
+        .step_by(group)
+        .map(|start| group_conflicts(offsets, words, mask, start..start + group))
+        .sum()
 }
 
 /// The same for lanes that are served together.

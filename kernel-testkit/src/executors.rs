@@ -1,0 +1,259 @@
+//! Running a kernel in each of the ways that there are.
+
+use kernel_core::{compile::Variant, eval, ir};
+use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program};
+
+use crate::{
+    data::{Argument, Buffer, Number, encode},
+    prepare::Build,
+};
+
+mod gpu;
+
+pub use gpu::Gpu;
+
+/// Runs the tile IR and leaves the results in `args`.
+///
+/// # Errors
+/// The fault that stopped the kernel.
+pub fn evaluate(build: &Build, grid: [u32; 3], args: &mut [Argument]) -> Result<(), String> {
+    let run = |args: &[Argument]| {
+        let mut list: Vec<eval::Arg> = args.iter().map(eval_arg).collect();
+        eval::run(&build.kernel, grid, &mut list).map_err(|error| error.to_string())?;
+        Ok(list)
+    };
+    let mut patterns = [Vec::new(), Vec::new()];
+    for (pattern, result) in PATTERNS.into_iter().zip(&mut patterns) {
+        poison(args, pattern);
+        *result = run(args)?;
+        if !suspicious(args, result, pattern) {
+            patterns[1] = patterns[0].clone();
+            break;
+        }
+    }
+    let [first, second] = &patterns;
+    for ((arg, first), second) in args.iter_mut().zip(first).zip(second) {
+        let (Some(buffer), Some(first), Some(second)) =
+            (arg.buffer_mut(), eval_bytes(first), eval_bytes(second))
+        else {
+            continue;
+        };
+        take(buffer, first)?;
+        unwritten(buffer, first, second)?;
+    }
+    Ok(())
+}
+
+/// What memory holds that the kernel has to write: two patterns, because a kernel may write one of them.
+const PATTERNS: [u8; 2] = [0xff, 0x5a];
+
+fn poison(args: &mut [Argument], pattern: u8) {
+    for buffer in args.iter_mut().filter_map(Argument::buffer_mut) {
+        if buffer.poisoned {
+            buffer.poison(pattern);
+        }
+    }
+}
+
+/// Whether an element that has to be written holds the pattern still.
+fn suspicious(args: &[Argument], results: &[eval::Arg], pattern: u8) -> bool {
+    args.iter().zip(results).any(|(arg, result)| match (arg.buffer(), eval_bytes(result)) {
+        (Some(buffer), Some(bytes)) => holds_pattern(buffer, bytes, pattern),
+        _ => false,
+    })
+}
+
+fn holds_pattern(buffer: &Buffer, bytes: &[u8], pattern: u8) -> bool {
+    let size = buffer.dtype.bytes() as usize;
+    buffer.poisoned
+        && (0..buffer.len())
+            .any(|number| bytes[buffer.place(number)..][..size].iter().all(|b| *b == pattern))
+}
+
+/// Puts the elements of a result into a buffer; no byte between them may have changed.
+fn take(buffer: &mut Buffer, bytes: &[u8]) -> Result<(), String> {
+    let live = buffer.live();
+    let changed = (0..bytes.len()).find(|at| !live[*at] && bytes[*at] != buffer.data[*at]);
+    if let Some(at) = changed {
+        return Err(format!("byte {at} of an argument was written, which is of no element"));
+    }
+    buffer.data.copy_from_slice(bytes);
+    Ok(())
+}
+
+/// An element that keeps what was there before was not written.
+fn unwritten(buffer: &Buffer, first: &[u8], second: &[u8]) -> Result<(), String> {
+    if !buffer.poisoned || first == second {
+        return Ok(());
+    }
+    let size = buffer.dtype.bytes() as usize;
+    let missing = (0..buffer.len())
+        .find(|n| first[buffer.place(*n)..][..size] != second[buffer.place(*n)..][..size]);
+    match missing {
+        Some(number) => Err(format!("the element {:?} was never written", buffer.index(number))),
+        None => Ok(()),
+    }
+}
+
+fn eval_arg(arg: &Argument) -> eval::Arg {
+    match arg {
+        Argument::Tensor(buffer) => eval::Arg::Tensor {
+            data: buffer.data.clone(),
+            dtype: buffer.dtype,
+            shape: buffer.shape.clone(),
+            strides: buffer.strides.clone(),
+            offset: buffer.offset,
+        },
+        Argument::Pointer(buffer) => {
+            let offset = buffer.offset * buffer.dtype.bytes() as usize;
+            eval::Arg::Pointer { data: buffer.data.clone(), offset }
+        }
+        Argument::Scalar(dtype, value) => eval::Arg::Scalar { bits: bits(*dtype, *value) },
+    }
+}
+
+fn eval_bytes(arg: &eval::Arg) -> Option<&[u8]> {
+    match arg {
+        eval::Arg::Tensor { data, .. } | eval::Arg::Pointer { data, .. } => Some(data),
+        eval::Arg::Scalar { .. } => None,
+    }
+}
+
+/// A scalar's bits, extended by zeros.
+fn bits(dtype: ir::Dtype, value: Number) -> u64 {
+    let mut word = [0; 8];
+    let bytes = encode(dtype, value);
+    word[..bytes.len()].copy_from_slice(&bytes);
+    u64::from_le_bytes(word)
+}
+
+/// The entry parameters, each extended to 64 bits: an address, extents and strides for a tensor.
+fn slots(args: &[Argument], mut address: impl FnMut(usize) -> u64) -> Vec<u64> {
+    let mut out = Vec::new();
+    for (number, arg) in args.iter().enumerate() {
+        match arg {
+            Argument::Tensor(buffer) => {
+                out.push(address(number) + (buffer.offset * buffer.dtype.bytes() as usize) as u64);
+                out.extend(buffer.shape.iter().map(|extent| u64::from(*extent)));
+                out.extend(buffer.strides.iter().map(|stride| stride.cast_unsigned()));
+            }
+            Argument::Pointer(buffer) => {
+                out.push(address(number) + (buffer.offset * buffer.dtype.bytes() as usize) as u64);
+            }
+            Argument::Scalar(dtype, value) => out.push(bits(*dtype, *value)),
+        }
+    }
+    out
+}
+
+/// Whether the arguments are as a variant, or an attribute, assumes.
+pub fn holds(fact: ir::Fact, args: &[Argument]) -> bool {
+    let axis_of = |param: u32, axis: u32| {
+        let buffer = args[param as usize].buffer().expect("facts of an axis are about tensors");
+        (i64::from(buffer.shape[axis as usize]), buffer.strides[axis as usize])
+    };
+    match fact {
+        ir::Fact::PointerAligned { param, bytes } => {
+            let buffer = args[param as usize].buffer().expect("scalars have no address");
+            (buffer.offset * buffer.dtype.bytes() as usize).is_multiple_of(bytes as usize)
+        }
+        ir::Fact::StrideEquals { param, axis, value } => {
+            let (extent, stride) = axis_of(param, axis);
+            stride == value || extent == 1
+        }
+        ir::Fact::StrideMultiple { param, axis, of } => {
+            let (extent, stride) = axis_of(param, axis);
+            stride % of == 0 || extent == 1
+        }
+        ir::Fact::DimMultiple { param, axis, of } => axis_of(param, axis).0 % of == 0,
+        ir::Fact::ScalarMultiple { param, of } => match args[param as usize] {
+            Argument::Scalar(_, Number::Int(value)) => value % i128::from(of) == 0,
+            _ => false,
+        },
+    }
+}
+
+/// Runs the PTX of a variant in the emulator and leaves the results in `args`.
+///
+/// What is poisoned is memory that was never written, and so are the bytes between elements: reading them stops the
+/// kernel, and afterwards the former have to be written and the latter not.
+///
+/// # Errors
+/// The fault that stopped the kernel.
+pub fn emulate(
+    build: &Build,
+    variant: &Variant,
+    grid: [u32; 3],
+    args: &mut [Argument],
+) -> Result<(), String> {
+    let program = Program::parse(&variant.ptx).map_err(|error| error.to_string())?;
+    let entry = program.entry(&variant.entry).ok_or("the PTX has no such entry")?;
+    let memory = DeviceMemory::new();
+    let failed = |error: MemoryError| error.to_string();
+    let mut addresses = Vec::new();
+    for arg in &*args {
+        let Some(buffer) = arg.buffer() else {
+            addresses.push(0);
+            continue;
+        };
+        let address = memory.allocate(buffer.data.len() as u64).map_err(failed)?;
+        addresses.push(address);
+        if !buffer.poisoned {
+            for (start, end) in runs(&buffer.live(), true) {
+                memory.write(address + start as u64, &buffer.data[start..end]).map_err(failed)?;
+            }
+        }
+    }
+    let values = slots(args, |number| addresses[number]);
+    if values.len() != entry.params.len() {
+        return Err(format!("{} values for {} parameters", values.len(), entry.params.len()));
+    }
+    let mut params = vec![0; entry.param_bytes as usize];
+    for (param, value) in entry.params.iter().zip(values) {
+        let (start, size) = (param.offset as usize, param.size as usize);
+        params[start..start + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+    let config = LaunchConfig {
+        dynamic_shared_bytes: variant.shared_bytes,
+        ..LaunchConfig::new(grid, [build.kernel.threads(), 1, 1])
+    };
+    // Tests run side by side; each on one thread of the host.
+    let options =
+        kernel_emulator::Options::default().with_threads(1).with_max_instructions(1 << 28);
+    program
+        .launch(&memory, &variant.entry, &config, &params, &options)
+        .map_err(|fault| fault.to_string())?;
+    for (arg, address) in args.iter_mut().zip(addresses) {
+        let Some(buffer) = arg.buffer_mut() else { continue };
+        let live = buffer.live();
+        for (start, end) in runs(&live, true) {
+            let bytes = &mut buffer.data[start..end];
+            memory.read(address + start as u64, bytes).map_err(|error| match error {
+                MemoryError::NeverWritten { address: at } => {
+                    format!("byte {} of an output was never written", at - address)
+                }
+                other => other.to_string(),
+            })?;
+        }
+        for (start, end) in runs(&live, false) {
+            for at in start..end {
+                if memory.read(address + at as u64, &mut [0]).is_ok() {
+                    return Err(format!("byte {at} was written, which is of no element"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The stretches of `value`, as start and end.
+fn runs(list: &[bool], value: bool) -> Vec<(usize, usize)> {
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in list.iter().enumerate().filter(|(_, item)| **item == value) {
+        match out.last_mut() {
+            Some((_, end)) if *end == at => *end += 1,
+            _ => out.push((at, at + 1)),
+        }
+    }
+    out
+}

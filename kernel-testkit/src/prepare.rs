@@ -1,0 +1,159 @@
+//! Compiling a file test: every instance, for every target that it names.
+
+use kernel_core::{
+    Options, build,
+    compile::{Variant, compile_unit},
+    diag::{self, Problems},
+    ir,
+    loc::Locations,
+    syntax,
+};
+use proc_macro2::TokenStream;
+
+use crate::directives::Directives;
+
+/// A compiled file.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The attribute's grid, as text.
+    pub grid: Option<String>,
+    /// What is run.
+    pub builds: Vec<Build>,
+}
+
+/// One instance for one target.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// The instance and the target, for messages.
+    pub label: String,
+    /// Generic parameters and what they stand for.
+    pub generics: Vec<(String, String)>,
+    /// The target, as kernels spell it.
+    pub target: String,
+    /// The tile IR, before layouts, without assumptions.
+    pub kernel: ir::Kernel,
+    /// What attributes state.
+    pub declared: Vec<ir::Fact>,
+    /// The PTX under fewer and fewer assumptions.
+    pub variants: Vec<Variant>,
+    /// Every stage of the first variant: ending and text.
+    pub stages: Vec<(String, String)>,
+}
+
+/// Compiles the kernel of a file.
+///
+/// # Errors
+/// What the compiler, or the reader of Rust, says about it.
+pub fn prepare(text: &str, directives: &Directives) -> Result<Prepared, String> {
+    let file = syn::parse_file(text).map_err(|error| {
+        let start = error.span().start();
+        format!("{}:{}: {error}", start.line, start.column + 1)
+    })?;
+    let mut problems = Problems::new();
+    let (unit, locations) = read(file, &mut problems)?;
+    let mut dumps = Vec::new();
+    let compiled =
+        compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    report(&problems, &locations)?;
+    let [kernel] = unit.kernels.as_slice() else {
+        return Err("a file test holds one kernel".to_owned());
+    };
+    let mut builds = Vec::new();
+    for instance in compiled.into_iter().flatten() {
+        let name = instance.instance.describe();
+        if !directives.instances.is_empty() && !directives.instances.contains(&name) {
+            continue;
+        }
+        for image in instance.images {
+            if !directives.targets.is_empty() && !directives.targets.contains(&image.target) {
+                continue;
+            }
+            let target = build::target_named(&image.target).expect("it has been compiled for");
+            let request = build::Request {
+                unit: &unit,
+                kernel,
+                instance: &instance.instance,
+                target,
+                assume_aligned: false,
+            };
+            let built = build::build(&request, &mut problems);
+            report(&problems, &locations)?;
+            let built = built.ok_or("the compiler built nothing and does not say why")?;
+            let values = instance.instance.values.iter();
+            let generics: Vec<(String, String)> = values
+                .map(|(name, value)| (name.clone(), value.tokens.to_string().replace(' ', "")))
+                .collect();
+            let first = image.variants.first().map_or("", |variant| variant.name);
+            let mut start = kernel.function.name.name.clone();
+            for (name, value) in &generics {
+                start.push_str(&format!("-{name}={value}"));
+            }
+            start.push_str(&format!("-{}-{first}.", image.target));
+            let stages = dumps
+                .iter()
+                .filter_map(|(name, text)| {
+                    Some((name.strip_prefix(&start)?.to_owned(), text.clone()))
+                })
+                .collect();
+            builds.push(Build {
+                label: format!("{name} for {}", image.target).trim_start().to_owned(),
+                generics,
+                target: image.target,
+                kernel: built.kernel,
+                declared: image.declared,
+                variants: image.variants,
+                stages,
+            });
+        }
+    }
+    if builds.is_empty() {
+        return Err("the header selects no instance".to_owned());
+    }
+    let grid = kernel.attr.grid.as_ref().map(ToString::to_string);
+    Ok(Prepared { grid, builds })
+}
+
+/// Finds the kernel, or the module of one, among the items of a file.
+fn read(file: syn::File, problems: &mut Problems) -> Result<(syntax::Unit, Locations), String> {
+    let is_kernel = |attr: &syn::Attribute| {
+        attr.path().segments.last().is_some_and(|segment| segment.ident == "kernel")
+    };
+    for item in file.items {
+        match item {
+            syn::Item::Fn(mut function) => {
+                let Some(at) = function.attrs.iter().position(is_kernel) else { continue };
+                let attr = function.attrs.remove(at);
+                let tokens = match attr.meta {
+                    syn::Meta::List(list) => list.tokens,
+                    syn::Meta::Path(_) | syn::Meta::NameValue(_) => TokenStream::new(),
+                };
+                let locations = Locations::new(function.sig.ident.span());
+                let unit = syntax::parse_function(tokens, &function, &locations, problems);
+                return Ok((unit, locations));
+            }
+            syn::Item::Mod(mut module) => {
+                let Some(at) = module.attrs.iter().position(is_kernel) else { continue };
+                module.attrs.remove(at);
+                let locations = Locations::new(module.ident.span());
+                let unit = syntax::parse_module(&module, &locations, problems);
+                return Ok((unit, locations));
+            }
+            _ => {}
+        }
+    }
+    Err("there is no `#[kernel]` in the file".to_owned())
+}
+
+fn report(problems: &Problems, locations: &Locations) -> Result<(), String> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let texts: Vec<String> = problems
+        .iter()
+        .map(|problem| {
+            let (line, column) = locations.line_column(problem.primary);
+            format!("{line}:{column}: {}", diag::render(problem, locations))
+        })
+        .collect();
+    Err(texts.join("\n"))
+}

@@ -1,0 +1,54 @@
+//! Runs the file tests of `tests/kernels`: each file by every executor that it names, compiled twice, and
+//! assembled where `KILN_PTXAS` names an assembler.
+#![expect(clippy::print_stderr, reason = "what is left out has to be said")]
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use kernel_testkit::{FileTest, directives::Executor, gpu};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
+    let files = FileTest::all(&root).expect("the tests are part of the repository");
+    let files: Vec<Arc<FileTest>> = files.into_iter().map(Arc::new).collect();
+    let ptxas = std::env::var_os("KILN_PTXAS").map(PathBuf::from);
+    if !args.list {
+        if let Err(reason) = gpu() {
+            let count = files.iter().filter(|file| file.names(Executor::Gpu)).count();
+            eprintln!("gpu: skipped, no device, for {count} files: {reason}");
+        }
+        if ptxas.is_none() {
+            eprintln!("ptxas: left out, KILN_PTXAS names none");
+        }
+    }
+    let mut trials = Vec::new();
+    for file in &files {
+        trials.push(trial("run", file, FileTest::run));
+        trials.push(trial("deterministic", file, FileTest::deterministic));
+        if let Some(ptxas) = ptxas.clone() {
+            trials.push(trial("ptxas", file, move |file| {
+                let spills = file.assemble(&ptxas, Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+                for line in spills {
+                    eprintln!("spill: {line}");
+                }
+                Ok(())
+            }));
+        }
+    }
+    libtest_mimic::run(&args, trials).exit_code()
+}
+
+fn trial(
+    kind: &str,
+    file: &Arc<FileTest>,
+    check: impl Fn(&FileTest) -> Result<(), String> + Send + 'static,
+) -> Trial {
+    let shared = Arc::clone(file);
+    let name = format!("{kind}::{}", file.name);
+    Trial::test(name, move || check(&shared).map_err(Failed::from))
+}
