@@ -16,8 +16,8 @@ pub fn softmax<T: Float, const N: i32, const W: i32>(x: Tensor<T, 2>, out: Tenso
     let v = x.tile([row, 0], [1, N]).load().cast::<f32>();
     let v = select(inside, v, f32::NEG_INFINITY);
     let p = (v - v.max(1).expand(1)).exp();
-    let p = p / p.sum(1).expand(1);
-    out.tile([row, 0], [1, N]).store(p.cast::<T>());
+    let scale = 1.0 / p.sum(1); // one division a row
+    out.tile([row, 0], [1, N]).store((p * scale.expand(1)).cast::<T>());
 }
 
 /// One block a row of any width, `N` elements at a time: the sum is rescaled when the maximum grows.
@@ -34,9 +34,10 @@ pub fn softmax_wide<T: Float, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2
         total = total * (top - new).exp() + (v - new).exp().sum(1).expand(1);
         top = new;
     }
+    let scale = 1.0 / total;
     for at in range(0, x.dim(1), N) {
         let v = x.tile([row, at], [1, N]).load().cast::<f32>();
-        let p = (v - top).exp() / total;
+        let p = (v - top).exp() * scale;
         out.tile([row, at], [1, N]).store(p.cast::<T>());
     }
 }

@@ -58,3 +58,8 @@ pub mod __private {
     pub use half::{bf16, f16};
     pub use kernel_runtime::*;
 }
+
+/// The README's kernel is compiled and run as it stands there.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -16,7 +16,7 @@ use crate::{
         StmtKind, Terminator, Type, Value, ValueData,
     },
     loc::Loc,
-    syntax::{self, Unit},
+    syntax::{self, Expr, Unit},
 };
 
 mod access;
@@ -384,8 +384,8 @@ impl Builder<'_> {
             Val::Value(value) if self.ty(value).shape().is_empty() => {
                 self.report(
                     Diagnostic::new(Code::NotConstant, loc, format!("{what} must be known when compiling"))
-                        .why("tile extents, axes and unrolled loops shape the code that is generated")
-                        .help("use a literal, a `const`, a const generic parameter, or arithmetic on these"),
+                        .why("tile extents, axes and unrolled loops shape the code that is generated; known are literals, `const` items, const generic parameters, and arithmetic on these")
+                        .help("#[kernel(.., instances(N = [64, 128]))]\npub fn name<const N: i32>(..)"),
                 );
                 None
             }
@@ -404,32 +404,49 @@ impl Builder<'_> {
     }
 
     /// An extent list such as `[BM, BN]`: powers of two.
-    fn shape(&mut self, val: &Val, loc: Loc) -> Option<Vec<u32>> {
-        let val = self.plain(val.clone());
-        let parts: Vec<Val> =
-            match &val {
-                Val::Array(parts) => parts.to_vec(),
-                Val::Error | Val::Never => return None,
-                other => {
-                    let actual = self.describe(other);
-                    self.report(
-                        Diagnostic::new(Code::Kind, loc, "extents are an array of integers")
-                            .compare("", "an array such as `[64, 32]`", actual),
-                    );
-                    return None;
-                }
-            };
-        let mut shape = Vec::new();
-        for part in &parts {
-            let extent = self.const_int(part, "an extent of a tile", loc)?;
-            shape.push(self.extent(extent, loc)?);
+    fn shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
+        match self.plain(val.clone()) {
+            Val::Array(parts) => self.extents(&parts, at, 0),
+            Val::Error | Val::Never => None,
+            other => {
+                let actual = self.describe(&other);
+                self.report(
+                    Diagnostic::new(Code::Kind, at.loc, "extents are an array of integers")
+                        .compare("", "an array such as `[64, 32]`", actual)
+                        .help("[64, 32]"),
+                );
+                None
+            }
         }
+    }
+
+    /// The extents in `parts`, which stand at `at` from its element `first` on.
+    fn extents(&mut self, parts: &[Val], at: &Expr, first: usize) -> Option<Vec<u32>> {
+        let mut shape: Vec<Option<u32>> = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            let loc = at.part(first + index);
+            let extent = self.const_int(part, "an extent of a tile", loc);
+            shape.push(extent.and_then(|extent| self.extent(extent, loc)));
+        }
+        let shape: Vec<u32> = shape.into_iter().collect::<Option<_>>()?;
         if shape.is_empty() || shape.len() > 5 {
-            self.report(Diagnostic::new(Code::Axis, loc, "a tile has 1 to 5 axes").compare(
+            self.report(Diagnostic::new(Code::Axis, at.loc, "a tile has 1 to 5 axes").compare(
                 "rank",
                 "1 to 5",
                 shape.len().to_string(),
             ));
+            return None;
+        }
+        let elements: u128 = shape.iter().map(|extent| u128::from(*extent)).product();
+        if elements > u128::from(u32::MAX) {
+            // Beyond this no block could hold it, and counts would need more than 32 bits everywhere.
+            self.report(
+                Diagnostic::new(Code::TileBudget, at.loc, "a tile of more elements than can be counted").compare(
+                    "elements",
+                    format!("at most {}", u32::MAX),
+                    elements.to_string(),
+                ),
+            );
             return None;
         }
         Some(shape)

@@ -41,6 +41,8 @@ mod scalar;
 mod shape;
 mod shared;
 mod tensor;
+#[cfg(test)]
+mod tests;
 
 use control::LoopFrame;
 use emitter::{Emitter, Place, Val};
@@ -136,7 +138,7 @@ impl Lower<'_> {
         for (index, stmt) in region.stmts.iter().enumerate() {
             self.e.loc = stmt.loc;
             self.e.place = self.place(stmt);
-            if std::ptr::eq(region, &self.kernel.body) {
+            if std::ptr::eq(region, &raw const self.kernel.body) {
                 self.plan.at = index;
             }
             if self.defer(&region.stmts[index..]) {

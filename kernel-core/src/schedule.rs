@@ -290,50 +290,50 @@ const REGISTERS: u32 = 65536;
 /// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` where ptxas is left to itself.
 ///
 /// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
-/// other blocks. Accumulators take half of a thread's registers then, and the other half is enough for
-/// operands and addresses; without the bound ptxas takes more, and fewer blocks fit.
+/// other blocks. Left to itself, ptxas takes more registers than accumulators, operands and addresses need,
+/// and fewer blocks fit.
 pub fn blocks_per_multiprocessor(kernel: &Kernel, layouts: &crate::ir::Layouts) -> Option<u32> {
-    let registers = accumulators(kernel, &kernel.body, layouts)?;
-    // With fewer accumulators than these, addresses and operands outweigh them.
-    if registers < 32 {
-        return None;
-    }
-    let blocks = REGISTERS / (kernel.threads() * registers * 2);
+    let need = product_registers(kernel, &kernel.body, layouts)?;
+    let blocks = REGISTERS / (kernel.threads() * (need + ADDRESS_REGISTERS));
     (blocks >= 2).then_some(blocks.min(16))
 }
 
-/// Registers a thread that the accumulators of the largest product loop take; `None` if some loop carries other tiles too.
-fn accumulators(kernel: &Kernel, region: &Region, layouts: &crate::ir::Layouts) -> Option<u32> {
+/// What a product loop needs besides accumulators and operands: shared addresses, row addresses, counters.
+const ADDRESS_REGISTERS: u32 = 16;
+
+/// Registers a thread that the accumulators and operands of the largest product loop take.
+///
+/// `None` without such a loop, and where some loop carries tiles that are not accumulators: their neighbours need registers too.
+fn product_registers(kernel: &Kernel, region: &Region, layouts: &crate::ir::Layouts) -> Option<u32> {
+    let registers = |value: Value| -> Option<u32> {
+        let bytes = match kernel.ty(value).elem()? {
+            crate::ir::Elem::Number(dtype) => dtype.bytes(),
+            crate::ir::Elem::Ptr(_) => 8,
+        };
+        let held = layouts.get(value)?.in_size(kernel_layout::Dim::Register);
+        Some((held * bytes).div_ceil(4))
+    };
     let mut most = None;
     for stmt in &region.stmts {
         let inner = match &stmt.kind {
             StmtKind::Op { .. } | StmtKind::Reduce { .. } => continue,
             StmtKind::If { then, otherwise, .. } => {
-                accumulators(kernel, then, layouts).max(accumulators(kernel, otherwise, layouts))
+                product_registers(kernel, then, layouts).max(product_registers(kernel, otherwise, layouts))
             }
-            StmtKind::Loop { body, .. } => accumulators(kernel, body, layouts),
+            StmtKind::Loop { body, .. } => product_registers(kernel, body, layouts),
             StmtKind::For { body, .. } => {
                 let Terminator::Continue(0, carried) = &body.end else { return None };
-                let tiles = carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty());
                 let mut sum = 0;
-                let mut all = true;
-                for value in tiles {
-                    let product = body.stmts.iter().any(|stmt| {
-                        matches!(&stmt.kind, StmtKind::Op { op: Op::Dot { .. }, result: Some(result), .. } if result == value)
-                    });
-                    let elem = kernel.ty(*value).elem();
-                    let bytes = match elem {
-                        Some(crate::ir::Elem::Number(dtype)) => dtype.bytes(),
-                        _ => 8,
-                    };
-                    all &= product;
-                    sum += layouts.get(*value)?.in_size(kernel_layout::Dim::Register)
-                        * bytes.div_ceil(4);
+                for value in carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty()) {
+                    let operands = body.stmts.iter().find_map(|stmt| match &stmt.kind {
+                        StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } if result == value => {
+                            Some([args[0], args[1]])
+                        }
+                        _ => None,
+                    })?;
+                    sum += registers(*value)? + registers(operands[0])? + registers(operands[1])?;
                 }
-                if !all {
-                    return None;
-                }
-                Some(sum).filter(|sum| *sum > 0).max(accumulators(kernel, body, layouts))
+                Some(sum).filter(|sum| *sum > 0).max(product_registers(kernel, body, layouts))
             }
         };
         most = most.max(inner);

@@ -298,6 +298,16 @@ pub struct Expr {
     pub loc: Loc,
 }
 
+impl Expr {
+    /// The place of element `index`, if an array is written out here; else the whole place.
+    pub fn part(&self, index: usize) -> Loc {
+        match &self.kind {
+            ExprKind::Array(parts) => parts.get(index).map_or(self.loc, |part| part.loc),
+            _ => self.loc,
+        }
+    }
+}
+
 /// Operators on one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnOp {

@@ -60,3 +60,5 @@ mod integer_tests;
 mod matrix_tests;
 #[cfg(test)]
 mod oracle;
+#[cfg(test)]
+mod tensor_core_tests;

@@ -8,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failed operation. Nothing was launched when a launch returns one, except where the device itself
 /// reports a failure of work that it had accepted ([`Error::Driver`]).
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The NVIDIA driver's library could not be loaded.
@@ -400,4 +400,11 @@ pub struct DriverError {
     pub name: String,
     /// The driver's description.
     pub message: String,
+}
+
+/// The message itself: `fn main() -> kiln::Result<()>` prints errors this way.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

@@ -149,9 +149,13 @@ impl Buffer {
 
     /// Where the element `number` in row-major order begins, in bytes.
     pub fn place(&self, number: usize) -> usize {
-        let steps = self.index(number).iter().zip(&self.strides).map(|(i, s)| i64::from(*i) * s);
-        let elements = usize::try_from(steps.sum::<i64>()).expect("strides are not negative");
-        (self.offset + elements) * self.dtype.bytes() as usize
+        let (mut rest, mut elements) = (number, self.offset);
+        for (extent, stride) in self.shape.iter().zip(&self.strides).rev() {
+            let stride = usize::try_from(*stride).expect("strides are not negative");
+            elements += rest % *extent as usize * stride;
+            rest /= *extent as usize;
+        }
+        elements * self.dtype.bytes() as usize
     }
 
     /// The bytes of the element `number` in row-major order.

@@ -17,7 +17,7 @@ pub use gpu::Gpu;
 /// # Errors
 /// The fault that stopped the kernel.
 pub fn evaluate(build: &Build, grid: [u32; 3], args: &mut [Argument]) -> Result<(), String> {
-    let run = |args: &[Argument]| {
+    let run = |args: &[Argument]| -> Result<Vec<eval::Arg>, String> {
         let mut list: Vec<eval::Arg> = args.iter().map(eval_arg).collect();
         eval::run(&build.kernel, grid, &mut list).map_err(|error| error.to_string())?;
         Ok(list)

@@ -81,11 +81,16 @@ impl FileTest {
         Ok(out)
     }
 
+    /// What PTX calls the file.
+    fn file(&self) -> String {
+        format!("{}.rs", self.name)
+    }
+
     fn loaded(&self) -> Result<&Loaded, String> {
         let load = || {
             let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
             let directives = Directives::parse(&text)?;
-            let prepared = prepare::prepare(&text, &directives)?;
+            let prepared = prepare::prepare(&self.file(), &text, &directives)?;
             Ok(Loaded { text, directives, prepared })
         };
         self.loaded.get_or_init(load).as_ref().map_err(Clone::clone)
@@ -198,12 +203,15 @@ impl FileTest {
     /// What differs.
     pub fn deterministic(&self) -> Result<(), String> {
         let loaded = self.loaded()?;
-        let again = prepare::prepare(&loaded.text, &loaded.directives)?;
+        let again = prepare::prepare(&self.file(), &loaded.text, &loaded.directives)?;
         for (first, second) in loaded.prepared.builds.iter().zip(&again.builds) {
             for (a, b) in first.variants.iter().zip(&second.variants) {
                 let what = format!("[{}] {}", first.label, a.name);
+                if let Some((a, b)) = a.ptx.lines().zip(b.ptx.lines()).find(|(a, b)| a != b) {
+                    return Err(format!("{what}: another text the second time:\n  {a}\n  {b}"));
+                }
                 if a.ptx != b.ptx {
-                    return Err(format!("{what}: another text the second time"));
+                    return Err(format!("{what}: another length the second time"));
                 }
                 let quoted = a.ptx.lines().filter(|line| line.contains(".file"));
                 for line in quoted {

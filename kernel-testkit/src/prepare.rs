@@ -40,11 +40,35 @@ pub struct Build {
     pub stages: Vec<(String, String)>,
 }
 
-/// Compiles the kernel of a file.
+/// Compiles the kernel of a file, which PTX calls `name`.
 ///
 /// # Errors
 /// What the compiler, or the reader of Rust, says about it.
-pub fn prepare(text: &str, directives: &Directives) -> Result<Prepared, String> {
+pub fn prepare(name: &str, text: &str, directives: &Directives) -> Result<Prepared, String> {
+    // The lexer numbers the texts that a thread has read, and that number is what it calls the file.
+    let compiled = std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = builder.spawn_scoped(scope, || compile(text, directives));
+        thread.map(std::thread::ScopedJoinHandle::join)
+    });
+    let mut prepared = match compiled {
+        Ok(Ok(prepared)) => prepared?,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(error) => return Err(error.to_string()),
+    };
+    for build in &mut prepared.builds {
+        let texts = build.variants.iter_mut().map(|variant| &mut variant.ptx);
+        for text in texts.chain(build.stages.iter_mut().map(|(_, text)| text)) {
+            *text = text.replace("<parsed string 1>", name);
+        }
+    }
+    Ok(prepared)
+}
+
+/// As much as a main thread has.
+const STACK_BYTES: usize = 8 << 20;
+
+fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
     let file = syn::parse_file(text).map_err(|error| {
         let start = error.span().start();
         format!("{}:{}: {error}", start.line, start.column + 1)

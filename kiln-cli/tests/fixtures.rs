@@ -54,7 +54,7 @@ fn passes(names: &[&str]) {
 
 #[test]
 fn elementwise_kernels_and_reductions_pass() {
-    passes(&["vec_add_sm80", "softmax_sm80", "sum_rows_sm90a"]);
+    passes(&["vec_add_sm80", "softmax_sm80", "sum_rows_sm90a", "cluster2_softmax_sm90a"]);
 }
 
 #[test]

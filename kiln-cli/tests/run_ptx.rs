@@ -308,6 +308,46 @@ fn arguments_must_fit_the_parameters_of_the_kernel() {
 }
 
 #[test]
+fn scratch_memory_has_its_bytes_for_each_block() {
+    let scratch = |bytes_per_cta: u32| {
+        let mut launch = without("", "cases");
+        launch["params"][1] =
+            json!({"kind": "global_scratch", "bytes_per_cta": bytes_per_cta, "scratch_align": 512});
+        launch
+    };
+    let folder = folder("scratch");
+    // Three blocks: 321 bytes hold the 80 results, 318 do not.
+    let (text, tally) = run(vec![save(&folder, &scratch(107))]);
+    assert_eq!(tally, Tally { passed: 1, failed: 0 }, "{text}");
+    let line = failure("small_scratch", &scratch(106));
+    assert!(line.contains("out-of-bounds access: a store of 4 bytes"), "{line}");
+    let line = failure("no_scratch", &scratch(0));
+    assert!(line.contains("out-of-bounds access: a store of 4 bytes"), "{line}");
+}
+
+#[test]
+fn a_tensor_map_is_read_and_refused_by_name() {
+    let map = json!({
+        "dtype": "INT32", "dtype_enum": 4, "rank": 2,
+        "global_address": {"buffer": "x", "byte_offset": 0},
+        "global_dim": [8, 10], "global_strides_bytes": [32], "box_dim": [8, 2],
+        "element_strides": [1, 1], "interleave": "NONE", "interleave_enum": 0,
+        "swizzle": "NONE", "swizzle_enum": 0, "l2_promotion_enum": 2, "oob_fill_enum": 0,
+    });
+    let mut launch = with("/params/0", json!({"name": "x", "kind": "tensormap", "map": map}));
+    assert_eq!(
+        failure("tensor_map", &launch),
+        "FAILED scale: case 1: parameter `x`: tensor maps are not modelled yet for this target"
+    );
+    launch["params"][0]["map"]["global_strides_bytes"] = json!([32, 64]);
+    assert_eq!(
+        failure("tensor_map_strides", &launch),
+        "FAILED scale: launch.json: field `params[0].map.global_strides_bytes`: \
+         required 1 numbers, actual 2"
+    );
+}
+
+#[test]
 fn a_buffer_that_starts_with_other_bytes_than_recorded_is_refused() {
     let mut launch = launch();
     let recorded = sha256(&little_endian(0..ELEMENTS));

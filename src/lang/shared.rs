@@ -108,40 +108,6 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// The part that begins at element `at` and has the extents `shape`.
-    ///
-    /// Both have the array's rank; `shape` is known when compiling, and the part lies inside the
-    /// array.
-    ///
-    /// ```no_run
-    /// use kiln::prelude::*;
-    ///
-    /// fn upper_half(x: Shared<f32>) -> Tile<f32> {
-    ///     x.tile([0, 0], [x.dim(0) / 2, x.dim(1)]).load()
-    /// }
-    /// ```
-    #[must_use]
-    pub fn tile(self, at: impl Shape, shape: impl Shape) -> Shared<T> {
-        stub()
-    }
-
-    /// The same bytes as an array of another type or shape, row-major.
-    ///
-    /// The number of bytes stays the same. How the elements are arranged does not carry over, so an
-    /// array that is swizzled has no view.
-    ///
-    /// ```no_run
-    /// use kiln::prelude::*;
-    ///
-    /// fn as_words(x: Shared<f16>) -> Shared<u32> {
-    ///     x.view::<u32>([x.dim(0) / 2])
-    /// }
-    /// ```
-    #[must_use]
-    pub fn view<U: Scalar>(self, shape: impl Shape) -> Shared<U> {
-        stub()
-    }
-
     /// The transpose: the same memory with its two axes swapped. The array has rank 2. Moves no
     /// data.
     ///

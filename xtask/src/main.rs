@@ -1,2 +1,47 @@
-//! Placeholder.
-fn main() {}
+//! Repository chores: `cargo xtask tidy`, `cargo xtask ptxas`.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a program that prints its findings")]
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use lexopt::prelude::*;
+
+mod ptxas;
+mod repository;
+mod tidy;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  tidy     check what neither rustc nor clippy checks: sizes, crate arrows, pages, tests, words
+  ptxas    assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
+";
+
+fn main() -> Result<ExitCode> {
+    let mut arguments = lexopt::Parser::from_env();
+    let mut command = None;
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Short('h') | Long("help") => {
+                print!("{USAGE}");
+                return Ok(ExitCode::SUCCESS);
+            }
+            Value(name) if command.is_none() => command = Some(name.string()?),
+            other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected().into()),
+        }
+    }
+    let findings = match command.as_deref() {
+        Some("tidy") => {
+            let findings = tidy::check(&repository::root())?;
+            for finding in &findings {
+                println!("{finding}");
+            }
+            findings.len()
+        }
+        Some("ptxas") => ptxas::run()?,
+        Some(other) => bail!("there is no command `{other}`\n\n{USAGE}"),
+        None => bail!("{USAGE}"),
+    };
+    Ok(if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -22,13 +22,13 @@ impl Builder<'_> {
         param: u32,
         at: &Val,
         shape: &Val,
-        at_loc: Loc,
-        shape_loc: Loc,
+        [at_expr, shape_expr]: [&Expr; 2],
     ) -> Val {
+        let (at_loc, shape_loc) = (at_expr.loc, shape_expr.loc);
         let ParamKind::Tensor { rank, .. } = self.params[param as usize].kind else {
             return Val::Error;
         };
-        let Some(shape) = self.shape(shape, shape_loc) else { return Val::Error };
+        let Some(shape) = self.shape(shape, shape_expr) else { return Val::Error };
         let parts = match at {
             Val::Array(parts) => parts.to_vec(),
             other => {
@@ -60,15 +60,16 @@ impl Builder<'_> {
             }
         }
         let mut corner = Vec::new();
-        for part in &parts {
-            let Some(value) = self.value(part, at_loc) else { return Val::Error };
+        for (index, part) in parts.iter().enumerate() {
+            let loc = at_expr.part(index);
+            let Some(value) = self.value(part, loc) else { return Val::Error };
             if !self.ty(value).shape().is_empty()
                 || self.cells.unify(self.num(value), Num::Known(Dtype::I32)).is_err()
                 || self.is_ptr(value)
             {
                 let actual = self.describe(part);
                 return self.report(
-                    Diagnostic::new(Code::Kind, at_loc, "the coordinates of a window are `i32`")
+                    Diagnostic::new(Code::Kind, loc, "the coordinates of a window are `i32`")
                         .compare("", "a scalar (i32)", actual)
                         .help("n as i32"),
                 );
@@ -108,7 +109,8 @@ impl Builder<'_> {
                 (param.name.clone(), param.loc)
             };
             return self.report(
-                Diagnostic::new(Code::ReadOnly, loc, format!("`{name}` is only read"))
+                Diagnostic::new(Code::ReadOnly, loc, format!("a store to `{name}`, which is only read"))
+                    .compare("", format!("a `TensorMut<{}, {rank}>`", dtype.name()), format!("a `Tensor<{}, {rank}>`", dtype.name()))
                     .place(place, "declared here")
                     .why("the launch borrows a `Tensor` with `&`: other kernels may read it at the same time")
                     .help(format!("{name}: TensorMut<{}, {rank}>", dtype.name())),
@@ -335,24 +337,24 @@ impl Builder<'_> {
         &mut self,
         segment: &Segment,
         shape: &Val,
-        shape_loc: Loc,
+        shape_expr: &Expr,
         env: Env,
         loc: Loc,
     ) -> Val {
         if self.conditional > 0 {
             return self.report(
-                Diagnostic::new(Code::SharedInLoop, loc, "shared memory is allocated once a block")
-                    .why("its address is fixed when compiling; an allocation in a loop or branch would be the same memory each time")
+                Diagnostic::new(Code::SharedInLoop, loc, "shared memory is allocated inside a loop or branch")
+                    .why("its address is fixed when compiling, so each turn would get the memory that other threads may still use")
                     .help("let tile = shared::<f32>([64, 64]); // before the loop"),
             );
         }
         let num = self.element_arg(segment, env);
-        let Some(shape) = self.ring_shape(shape, shape_loc) else { return Val::Error };
+        let Some(shape) = self.ring_shape(shape, shape_expr) else { return Val::Error };
         if shape.len() > 3 {
             return self.report(
                 Diagnostic::new(
                     Code::Axis,
-                    shape_loc,
+                    shape_expr.loc,
                     "a shared tile has one or two axes, and one more for a ring",
                 )
                 .compare("rank", "1 to 3", shape.len().to_string()),
@@ -369,12 +371,13 @@ impl Builder<'_> {
     }
 
     /// The extents of a shared allocation: of three, the first counts buffers and may be any number.
-    fn ring_shape(&mut self, val: &Val, loc: Loc) -> Option<Vec<u32>> {
-        let Val::Array(parts) = val else { return self.shape(val, loc) };
-        let [ring, rest @ ..] = parts.as_slice() else { return self.shape(val, loc) };
+    fn ring_shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
+        let Val::Array(parts) = val else { return self.shape(val, at) };
+        let [ring, rest @ ..] = parts.as_slice() else { return self.shape(val, at) };
         if rest.len() != 2 {
-            return self.shape(val, loc);
+            return self.shape(val, at);
         }
+        let loc = at.part(0);
         let count = self.const_int(ring, "the number of buffers", loc)?;
         let Some(count) = u32::try_from(count).ok().filter(|count| (1..=1024).contains(count))
         else {
@@ -384,7 +387,7 @@ impl Builder<'_> {
             );
             return None;
         };
-        let mut shape = self.shape(&super::array(rest.to_vec()), loc)?;
+        let mut shape = self.extents(rest, at, 1)?;
         shape.insert(0, count);
         Some(shape)
     }

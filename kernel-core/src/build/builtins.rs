@@ -105,10 +105,11 @@ impl Builder<'_> {
         if parent == Some("atomic") {
             return self.atomic(name, segment, args, env, loc);
         }
-        let Some(count) = arity(name) else {
+        let Some(parameters) = parameters(name) else {
             self.args(args, env);
             return self.unknown(name, segment.loc, env);
         };
+        let count = if parameters.is_empty() { 0 } else { parameters.split(", ").count() };
         if args.len() != count {
             self.args(args, env);
             return self.report(
@@ -117,7 +118,8 @@ impl Builder<'_> {
                     loc,
                     format!("`{name}` takes another number of arguments"),
                 )
-                .compare("arguments", count.to_string(), args.len().to_string()),
+                .compare("arguments", count.to_string(), args.len().to_string())
+                .help(format!("{name}({parameters})")),
             );
         }
         let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
@@ -132,12 +134,12 @@ impl Builder<'_> {
             "arange" => self.arange(&vals, args, loc),
             "zeros" => {
                 let num = self.element_arg(segment, env);
-                let Some(shape) = self.shape(&vals[0], at(0)) else { return Val::Error };
+                let Some(shape) = self.shape(&vals[0], &args[0]) else { return Val::Error };
                 self.filled(shape, num, None, loc)
             }
             "full" => {
                 let num = self.element_arg(segment, env);
-                let Some(shape) = self.shape(&vals[0], at(0)) else { return Val::Error };
+                let Some(shape) = self.shape(&vals[0], &args[0]) else { return Val::Error };
                 self.filled(shape, num, Some((&vals[1], at(1))), loc)
             }
             "select" => self.select(vals[0].clone(), vals[1].clone(), vals[2].clone(), loc),
@@ -146,7 +148,7 @@ impl Builder<'_> {
             "fma" => self.fma(vals[0].clone(), vals[1].clone(), vals[2].clone(), loc),
             "dot" => self.dot(&vals[0], &vals[1], &vals[2], false, loc),
             "dot_tf32" => self.dot(&vals[0], &vals[1], &vals[2], true, loc),
-            "shared" => self.shared_alloc(segment, &vals[0], at(0), env, loc),
+            "shared" => self.shared_alloc(segment, &vals[0], &args[0], env, loc),
             "array" => {
                 let Some(count) = self.const_int(&vals[0], "the length of an array", at(0)) else {
                     return Val::Error;
@@ -554,7 +556,7 @@ impl Builder<'_> {
         val: Val,
         name: &Segment,
         vals: &[Val],
-        _args: &[Expr],
+        args: &[Expr],
         env: Env,
         loc: Loc,
     ) -> Val {
@@ -580,7 +582,10 @@ impl Builder<'_> {
                 Val::Value(self.splat(value, &[1], loc))
             }
             ("reshape" | "broadcast", [shape]) => {
-                let Some(shape) = self.shape(shape, loc) else { return Val::Error };
+                let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
+                if self.check_budget(&shape, loc).is_none() {
+                    return Val::Error;
+                }
                 let Some(value) = self.value(&val, loc) else { return Val::Error };
                 if name.name == "reshape" && shape.iter().any(|extent| *extent != 1) {
                     return self.report(
@@ -691,11 +696,11 @@ impl Builder<'_> {
                 self.expand(tile, axis, loc)
             }
             ("reshape", [shape]) => {
-                let Some(shape) = self.shape(shape, loc_of(0)) else { return Val::Error };
+                let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
                 self.reshape(tile, shape, loc)
             }
             ("broadcast", [shape]) => {
-                let Some(shape) = self.shape(shape, loc_of(0)) else { return Val::Error };
+                let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
                 self.broadcast(tile, &shape, loc)
             }
             ("t", []) => {
@@ -812,7 +817,7 @@ impl Builder<'_> {
         };
         let loc_of = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
         match (name.name.as_str(), vals) {
-            ("tile", [at, shape]) => self.window(param, at, shape, loc_of(0), loc_of(1)),
+            ("tile", [at, shape]) => self.window(param, at, shape, [&args[0], &args[1]]),
             ("dim", [axis]) => {
                 let Some(axis) = self.axis(axis, rank as usize, "the tensor", loc_of(0)) else {
                     return Val::Error;
@@ -869,16 +874,33 @@ impl Builder<'_> {
     }
 }
 
-/// How many arguments a function of the language takes.
-fn arity(name: &str) -> Option<usize> {
+/// The parameters of a function of the language, as its documentation calls them.
+fn parameters(name: &str) -> Option<&'static str> {
     Some(match name {
-        "sync" | "copy_async_commit" | "copy_async_wait_all" | "num_warps" => 0,
-        "zeros" | "shared" | "load" | "copy_async_wait" | "unroll" | "block_id" | "num_blocks"
-        | "grid_dim" | "device_assert" | "target" | "swizzle" => 1,
-        "arange" | "full" | "maximum" | "minimum" | "array" | "store" | "copy_async" | "cdiv"
-        | "slice" => 2,
-        "select" | "fma" | "dot" | "dot_tf32" | "load_masked" | "store_masked" | "range" => 3,
-        "blocked" => 4,
+        "sync" | "copy_async_commit" | "copy_async_wait_all" | "num_warps" => "",
+        "zeros" | "shared" => "shape",
+        "full" => "shape, value",
+        "arange" => "start, end",
+        "select" => "mask, a, b",
+        "maximum" | "minimum" => "a, b",
+        "cdiv" => "a, b",
+        "fma" => "a, b, c",
+        "dot" | "dot_tf32" => "a, b, acc",
+        "array" => "len, |index| element",
+        "load" => "at",
+        "load_masked" => "at, mask, other",
+        "store" => "at, value",
+        "store_masked" => "at, mask, value",
+        "copy_async" => "from, to",
+        "copy_async_wait" => "pending",
+        "range" => "start, end, step",
+        "unroll" => "range",
+        "block_id" | "num_blocks" | "grid_dim" => "axis",
+        "device_assert" => "condition",
+        "target" => "target",
+        "blocked" => "per_thread, lanes, warps, order",
+        "slice" => "axis, layout",
+        "swizzle" => "bytes",
         _ => return None,
     })
 }

@@ -79,18 +79,12 @@ impl Emitter {
         {
             return float_constant(f64::from(known), to);
         }
-        match to {
-            Dtype::Bf16 => {
-                let odd = self.int_to_odd_f32(source, value);
-                self.f32_to_half(to, odd)
-            }
-            _ => self.pure(
-                Opcode::Cvt,
-                mods![Word::Rn, arithmetic(to), source],
-                register(arithmetic(to)),
-                &[value],
-            ),
+        if to == Dtype::Bf16 {
+            let odd = self.int_to_odd_f32(source, value);
+            return self.f32_to_half(to, odd);
         }
+        let ty = arithmetic(to);
+        self.pure(Opcode::Cvt, mods![Word::Rn, ty, source], register(ty), &[value])
     }
 
     /// An integer as an `f32` whose last bit says that something was cut off, so that rounding it again is exact.
@@ -112,11 +106,8 @@ impl Emitter {
     fn float_to_int(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {
         let (value, from) = self.widened(from, value);
         let source = arithmetic(from);
-        let target = match to {
-            // The narrow ranges lie inside that of s32, which is clamped further.
-            Dtype::U8 | Dtype::U16 => Type::S32,
-            _ => arithmetic(to),
-        };
+        // The narrow ranges lie inside that of s32, which is clamped further.
+        let target = if to.bytes() < 4 { Type::S32 } else { arithmetic(to) };
         let held = register(target);
         let converted = self.pure(Opcode::Cvt, mods![Word::Rzi, target, source], held, &[value]);
         let (low, high) = match to {

@@ -55,13 +55,13 @@ pub(super) fn run(order: &mut Vec<Node>, types: &dyn Fn(Reg) -> Type, count: usi
         for reg in results(inst) {
             touched[reg.0 as usize].written = Some(index);
         }
-        if matches!(inst.inst.opcode, Opcode::Bra | Opcode::Ret) {
+        if matches!(inst.instruction.opcode, Opcode::Bra | Opcode::Ret) {
             start = index;
         }
     }
     for (origin, value, carried) in renamed {
         if let Node::Inst(inst) = &mut order[origin] {
-            for operand in &mut inst.inst.operands[..inst.results] {
+            for operand in &mut inst.instruction.operands[..inst.results] {
                 registers_mut(operand, &mut |reg| {
                     if *reg == value {
                         *reg = carried;
@@ -76,7 +76,7 @@ pub(super) fn run(order: &mut Vec<Node>, types: &dyn Fn(Reg) -> Type, count: usi
 
 /// The registers of an unconditional move from one to another.
 fn plain_move(inst: &Inst) -> Option<(Reg, Reg)> {
-    match (inst.inst.opcode, inst.inst.guard, &inst.inst.operands[..]) {
+    match (inst.instruction.opcode, inst.instruction.guard, &inst.instruction.operands[..]) {
         (Opcode::Mov, None, [Operand::Reg(to), Operand::Reg(from)]) => Some((*to, *from)),
         _ => None,
     }
@@ -84,7 +84,7 @@ fn plain_move(inst: &Inst) -> Option<(Reg, Reg)> {
 
 fn unguarded(node: &Node) -> bool {
     match node {
-        Node::Inst(inst) => inst.inst.guard.is_none() && !inst.effect,
+        Node::Inst(inst) => inst.instruction.guard.is_none() && !inst.effect,
         Node::Label(_) | Node::Frame(_) => false,
     }
 }

@@ -143,7 +143,7 @@ impl Lower<'_> {
         };
         while choices.len() > 1 {
             let bit = choices.iter().fold(0, |mask, (variant, _)| mask | variant);
-            let bit = 1 << (31 - bit.leading_zeros());
+            let bit = 1u32 << bit.ilog2();
             let set = self.e.and(Type::U32, part, Val::Int(i64::from(bit)));
             let set = self.e.compare(Word::Ne, Type::S32, set, Val::Int(0));
             let (ones, zeros): (Vec<_>, Vec<_>) =
@@ -153,7 +153,7 @@ impl Lower<'_> {
                 .map(|(variant, zero)| {
                     let one = ones
                         .iter()
-                        .find(|(other, _)| plan.same_below(variant, *other, bit))
+                        .find(|(other, _)| variant == other & !bit)
                         .map_or(zero, |(_, one)| *one);
                     (variant, self.e.select(ty, set, one, zero))
                 })
@@ -257,10 +257,6 @@ impl Shuffles {
 
     fn variants(&self) -> impl Iterator<Item = u32> + '_ {
         self.parts.iter().copied()
-    }
-
-    fn same_below(&self, zero: u32, one: u32, bit: u32) -> bool {
-        zero == one & !bit
     }
 }
 

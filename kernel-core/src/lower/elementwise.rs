@@ -1,6 +1,6 @@
 //! Elementwise operations on scalars and tiles; halves go in pairs.
 
-use kernel_ptx::{Opcode, Type, Word};
+use kernel_ptx::{Modifier, Opcode, Type, Word};
 
 use super::bits::sign_extended;
 use super::emitter::{Emitter, Val, mods};
@@ -68,7 +68,37 @@ impl Emitter {
                 Elem::Ptr(_) => unreachable!("check::types rejects a product of pointers"),
             },
             Op::Cast => self.cast(elems[0], target, args[0]),
-            _ => unreachable!("only elementwise operations come here"),
+            Op::Const(_)
+            | Op::ParamPtr(_)
+            | Op::ParamDim(..)
+            | Op::ParamStride(..)
+            | Op::ParamScalar(_)
+            | Op::BlockId(_)
+            | Op::NumBlocks(_)
+            | Op::Arange(_)
+            | Op::Splat
+            | Op::Broadcast
+            | Op::Expand(_)
+            | Op::Reshape
+            | Op::Permute(_)
+            | Op::ToLayout(_)
+            | Op::LoadTensor(_)
+            | Op::StoreTensor(_)
+            | Op::LoadPtr { .. }
+            | Op::StorePtr { .. }
+            | Op::Atomic(_)
+            | Op::SharedAlloc(_)
+            | Op::SharedIndex
+            | Op::SharedTranspose
+            | Op::LoadShared
+            | Op::StoreShared
+            | Op::CopyAsync(_)
+            | Op::CopyCommit
+            | Op::CopyWait(_)
+            | Op::CopyWaitAll
+            | Op::Sync
+            | Op::Dot { .. }
+            | Op::Assert(_) => unreachable!("only elementwise operations come here"),
         }
     }
 
@@ -86,77 +116,79 @@ impl Emitter {
             return (elems[0] == Elem::Number(Dtype::F32))
                 .then(|| self.f32_to_halves(dtype, low[0], high[0]));
         }
+        let form = Packed::of(op, dtype)?;
         let packed = if dtype == Dtype::F16 { Type::F16x2 } else { Type::Bf16x2 };
-        let words = |this: &mut Self| -> Vec<Val> {
-            low.iter()
-                .zip(high)
-                .map(|(&low, &high)| {
-                    let word = this.pack(low, high);
-                    Val::Reg(this.reg(word, Type::B32))
-                })
-                .collect()
-        };
-        // bfloat16 has only the fused form before sm_90; adding −0 and multiplying by 1 change nothing.
-        let both = |half: i64| Val::Int(sign_extended(half | half << 16, 32));
-        let (one, minus_zero) = (both(0x3f80), both(0x8000));
-        let word = match op {
-            Op::Unary(Unary::Neg) => {
-                let words = words(self);
-                self.xor(Type::U32, words[0], both(0x8000))
+        let words: Vec<Val> =
+            low.iter().zip(high).map(|(&low, &high)| self.pack(low, high)).collect();
+        let word = match form {
+            Packed::Bits(Opcode::And, mask) => self.and(Type::U32, words[0], both(mask)),
+            Packed::Bits(_, mask) => self.xor(Type::U32, words[0], both(mask)),
+            Packed::Plain(opcode) => self.packed(opcode, mods![packed], &words),
+            Packed::Rounded(opcode) => self.packed(opcode, mods![Word::Rn, packed], &words),
+            Packed::FusedAdd(factor) => {
+                // The second operand is the factor's, so that `a - b` is `b · −1 + a`.
+                let (moved, kept) =
+                    if factor == ONE { (words[0], words[1]) } else { (words[1], words[0]) };
+                self.packed(Opcode::Fma, mods![Word::Rn, packed], &[moved, both(factor), kept])
             }
-            Op::Unary(Unary::Abs) => {
-                let words = words(self);
-                self.and(Type::U32, words[0], both(0x7fff))
+            Packed::FusedMul => {
+                let args = [words[0], words[1], both(MINUS_ZERO)];
+                self.packed(Opcode::Fma, mods![Word::Rn, packed], &args)
             }
-            Op::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul)) if dtype == Dtype::F16 => {
-                let opcode = match op {
-                    Binary::Add => Opcode::Add,
-                    Binary::Sub => Opcode::Sub,
-                    Binary::Mul
-                    | Binary::Div
-                    | Binary::Rem
-                    | Binary::And
-                    | Binary::Or
-                    | Binary::Xor
-                    | Binary::Shl
-                    | Binary::Shr
-                    | Binary::Min
-                    | Binary::Max => Opcode::Mul,
-                };
-                let words = words(self);
-                self.pure(opcode, mods![Word::Rn, packed], Type::B32, &words)
-            }
-            Op::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul)) => {
-                let words = words(self);
-                let (a, b) = (words[0], words[1]);
-                let args = match op {
-                    Binary::Add => [a, one, b],
-                    Binary::Sub => [b, both(0xbf80), a],
-                    Binary::Mul
-                    | Binary::Div
-                    | Binary::Rem
-                    | Binary::And
-                    | Binary::Or
-                    | Binary::Xor
-                    | Binary::Shl
-                    | Binary::Shr
-                    | Binary::Min
-                    | Binary::Max => [a, b, minus_zero],
-                };
-                let args = args.map(|arg| Val::Reg(self.reg(arg, Type::B32)));
-                self.pure(Opcode::Fma, mods![Word::Rn, packed], Type::B32, &args)
-            }
-            Op::Binary(op @ (Binary::Min | Binary::Max)) => {
-                let opcode = if *op == Binary::Min { Opcode::Min } else { Opcode::Max };
-                let words = words(self);
-                self.pure(opcode, mods![packed], Type::B32, &words)
-            }
-            Op::Fma => {
-                let words = words(self);
-                self.pure(Opcode::Fma, mods![Word::Rn, packed], Type::B32, &words)
-            }
-            _ => return None,
         };
         Some(self.unpack(word))
+    }
+
+    fn packed(&mut self, opcode: Opcode, modifiers: &[Modifier], words: &[Val]) -> Val {
+        let words: Vec<Val> =
+            words.iter().map(|&word| Val::Reg(self.reg(word, Type::B32))).collect();
+        self.pure(opcode, modifiers, Type::B32, &words)
+    }
+}
+
+/// bfloat16 1, −1 and −0.
+const ONE: i64 = 0x3f80;
+const MINUS_ONE: i64 = 0xbf80;
+const MINUS_ZERO: i64 = 0x8000;
+
+/// The same half twice, as a word.
+fn both(half: i64) -> Val {
+    Val::Int(sign_extended(half | half << 16, 32))
+}
+
+/// How an operation is done on two halves at once.
+enum Packed {
+    /// A bitwise operation with a mask.
+    Bits(Opcode, i64),
+    /// An instruction without rounding.
+    Plain(Opcode),
+    /// An instruction that rounds to nearest even.
+    Rounded(Opcode),
+    /// `a · factor + b`: before `sm_90`, bfloat16 has only the fused form, and a factor of ±1 changes nothing.
+    FusedAdd(i64),
+    /// `a · b + −0`: likewise.
+    FusedMul,
+}
+
+impl Packed {
+    fn of(op: &Op, dtype: Dtype) -> Option<Packed> {
+        let native = dtype == Dtype::F16;
+        let add = |opcode, factor| {
+            if native { Packed::Rounded(opcode) } else { Packed::FusedAdd(factor) }
+        };
+        let forms = [
+            (Op::Unary(Unary::Neg), Packed::Bits(Opcode::Xor, 0x8000)),
+            (Op::Unary(Unary::Abs), Packed::Bits(Opcode::And, 0x7fff)),
+            (Op::Binary(Binary::Min), Packed::Plain(Opcode::Min)),
+            (Op::Binary(Binary::Max), Packed::Plain(Opcode::Max)),
+            (Op::Binary(Binary::Add), add(Opcode::Add, ONE)),
+            (Op::Binary(Binary::Sub), add(Opcode::Sub, MINUS_ONE)),
+            (
+                Op::Binary(Binary::Mul),
+                if native { Packed::Rounded(Opcode::Mul) } else { Packed::FusedMul },
+            ),
+            (Op::Fma, Packed::Rounded(Opcode::Fma)),
+        ];
+        forms.into_iter().find(|(other, _)| other == op).map(|(_, form)| form)
     }
 }

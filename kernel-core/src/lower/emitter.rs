@@ -36,14 +36,6 @@ pub(super) enum Val {
 }
 
 impl Val {
-    /// The integer, if it is known.
-    pub(super) fn int(self) -> Option<i64> {
-        match self {
-            Val::Int(value) => Some(value),
-            Val::Reg(_) | Val::F32(_) | Val::F64(_) => None,
-        }
-    }
-
     /// The operand that reads it.
     pub(super) fn operand(self) -> Operand {
         match self {
@@ -83,7 +75,7 @@ pub(super) enum FrameKind {
 #[derive(Clone, Debug)]
 pub(super) struct Inst {
     /// The instruction.
-    pub(super) inst: Instruction,
+    pub(super) instruction: Instruction,
     /// How many leading operands are written.
     pub(super) results: usize,
     /// It does more than to write registers.
@@ -178,11 +170,6 @@ impl Emitter {
         let id = self.open.pop().expect("a frame was entered");
         let parent = self.current();
         self.frames[parent.0].nodes.push(Node::Frame(id));
-    }
-
-    /// How deep in loops the current frame is.
-    pub(super) fn in_loop(&self) -> bool {
-        self.open.iter().any(|id| self.frames[id.0].kind == FrameKind::Loop)
     }
 
     /// A register that the current frame defines.
@@ -308,9 +295,14 @@ impl Emitter {
         self.push_in(current, inst, results, effect);
     }
 
-    fn push_in(&mut self, frame: FrameId, inst: Instruction, results: usize, effect: bool) {
+    fn push_in(&mut self, frame: FrameId, instruction: Instruction, results: usize, effect: bool) {
         let loc = self.loc;
-        self.frames[frame.0].nodes.push(Node::Inst(Box::new(Inst { inst, results, effect, loc })));
+        self.frames[frame.0].nodes.push(Node::Inst(Box::new(Inst {
+            instruction,
+            results,
+            effect,
+            loc,
+        })));
     }
 
     /// An instruction without results that must stay.
@@ -430,37 +422,24 @@ impl Emitter {
 
     /// The 32-bit word of two halves: the word they came from, where they did.
     pub(super) fn pack(&mut self, low: Val, high: Val) -> Val {
-        match (low, high) {
-            (Val::Int(low), Val::Int(high)) => {
-                let bits = (low & 0xffff) | ((high & 0xffff) << 16);
-                Val::Int(sign_extended(bits, 32))
-            }
-            _ => {
-                if let Some(word) = self.parent(low, high) {
-                    return Val::Reg(word);
-                }
-                let sources = [low, high].map(|half| Val::Reg(self.reg(half, Type::B16)));
-                let key = (Opcode::Mov, mods![Type::B32].to_vec(), sources.to_vec(), 0);
-                if let Some(known) = self.find(&key) {
-                    return known;
-                }
-                let frame = self.target(&sources);
-                let reg = self.fresh_in(Type::B32, frame);
-                let pair = Operand::Vector(sources.iter().map(|value| value.operand()).collect());
-                self.push_in(
-                    frame,
-                    Instruction::new(
-                        Opcode::Mov,
-                        mods![Type::B32].to_vec(),
-                        [Operand::Reg(reg), pair],
-                    ),
-                    1,
-                    false,
-                );
-                self.frames[frame.0].values.insert(key, Val::Reg(reg));
-                Val::Reg(reg)
-            }
+        if let (Val::Int(low), Val::Int(high)) = (low, high) {
+            return Val::Int(sign_extended((low & 0xffff) | ((high & 0xffff) << 16), 32));
         }
+        if let Some(word) = self.parent(low, high) {
+            return Val::Reg(word);
+        }
+        let sources = [low, high].map(|half| Val::Reg(self.reg(half, Type::B16)));
+        let key = (Opcode::Mov, mods![Type::B32].to_vec(), sources.to_vec(), 0);
+        if let Some(known) = self.find(&key) {
+            return known;
+        }
+        let frame = self.target(&sources);
+        let reg = self.fresh_in(Type::B32, frame);
+        let pair = Operand::Vector(sources.iter().map(|value| value.operand()).collect());
+        let inst = Instruction::new(Opcode::Mov, mods![Type::B32], [Operand::Reg(reg), pair]);
+        self.push_in(frame, inst, 1, false);
+        self.frames[frame.0].values.insert(key, Val::Reg(reg));
+        Val::Reg(reg)
     }
 
     /// The word whose halves these are.

@@ -6,9 +6,9 @@
 
 use la_arena::ArenaMap;
 
-use crate::ir::{
-    Binary, Compare, Const, Elem, Fact, Kernel, Op, Region, StmtKind, Terminator, Type, Value,
-};
+use crate::ir::{Binary, Const, Elem, Fact, Kernel, Op, Region, StmtKind, Terminator, Type, Value};
+
+mod arith;
 
 /// The divisor of zero: larger than any alignment that matters.
 const EVERYTHING: u64 = 1 << 40;
@@ -79,6 +79,29 @@ pub(super) fn power_of_two(value: i64) -> u64 {
     if value == 0 { EVERYTHING } else { (1 << value.trailing_zeros()).min(EVERYTHING) }
 }
 
+/// What a declared fact is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Pointer(u32),
+    ExactStride(u32, u32),
+    Stride(u32, u32),
+    Dim(u32, u32),
+    Scalar(u32),
+}
+
+impl Asked {
+    /// What a fact is about, and the number it gives.
+    fn of(fact: Fact) -> (Asked, i64) {
+        match fact {
+            Fact::PointerAligned { param, bytes } => (Asked::Pointer(param), i64::from(bytes)),
+            Fact::StrideEquals { param, axis, value } => (Asked::ExactStride(param, axis), value),
+            Fact::StrideMultiple { param, axis, of } => (Asked::Stride(param, axis), of),
+            Fact::DimMultiple { param, axis, of } => (Asked::Dim(param, axis), of),
+            Fact::ScalarMultiple { param, of } => (Asked::Scalar(param), of),
+        }
+    }
+}
+
 /// A counted loop, by its induction variable.
 #[derive(Clone, Copy, Debug)]
 struct Induction {
@@ -121,43 +144,32 @@ impl<'a> Facts<'a> {
 
     /// A power of two that divides the address of a parameter.
     pub(super) fn pointer(&self, param: u32) -> u64 {
-        self.declared(|fact| match fact {
-            Fact::PointerAligned { param: p, bytes } if p == param => Some(i64::from(bytes)),
-            _ => None,
-        })
+        self.declared(Asked::Pointer(param))
     }
 
     /// A stride that is known exactly.
     pub(super) fn stride(&self, param: u32, axis: u32) -> Option<i64> {
-        self.kernel.facts.iter().find_map(|&fact| match fact {
-            Fact::StrideEquals { param: p, axis: a, value } if (p, a) == (param, axis) => {
-                Some(value)
-            }
-            _ => None,
-        })
+        let mut known = self.kernel.facts.iter().map(|&fact| Asked::of(fact));
+        known.find(|(asked, _)| *asked == Asked::ExactStride(param, axis)).map(|(_, value)| value)
     }
 
     /// A power of two that divides a stride.
     pub(super) fn stride_divisor(&self, param: u32, axis: u32) -> u64 {
-        if let Some(stride) = self.stride(param, axis) {
-            return power_of_two(stride);
+        match self.stride(param, axis) {
+            Some(stride) => power_of_two(stride),
+            None => self.declared(Asked::Stride(param, axis)),
         }
-        self.declared(|fact| match fact {
-            Fact::StrideMultiple { param: p, axis: a, of } if (p, a) == (param, axis) => Some(of),
-            _ => None,
-        })
     }
 
     /// A power of two that divides an extent.
     pub(super) fn dim_divisor(&self, param: u32, axis: u32) -> u64 {
-        self.declared(|fact| match fact {
-            Fact::DimMultiple { param: p, axis: a, of } if (p, a) == (param, axis) => Some(of),
-            _ => None,
-        })
+        self.declared(Asked::Dim(param, axis))
     }
 
-    fn declared(&self, pick: impl Fn(Fact) -> Option<i64>) -> u64 {
-        self.kernel.facts.iter().filter_map(|&fact| pick(fact)).map(power_of_two).max().unwrap_or(1)
+    fn declared(&self, wanted: Asked) -> u64 {
+        let known = self.kernel.facts.iter().map(|&fact| Asked::of(fact));
+        let divisors = known.filter(|(asked, _)| *asked == wanted).map(|(_, of)| power_of_two(of));
+        divisors.max().unwrap_or(1)
     }
 
     /// Whether `offset .. offset + extent` lies inside axis `axis` of parameter `param` whatever happens: the
@@ -191,7 +203,6 @@ impl<'a> Facts<'a> {
                         self.dims.insert(*result, (*param, *axis));
                     }
                 }
-                StmtKind::Op { result: None, .. } => {}
                 StmtKind::If { then, otherwise, results, .. } => {
                     self.region(then, loops);
                     self.region(otherwise, loops);
@@ -222,7 +233,7 @@ impl<'a> Facts<'a> {
                     self.turns(inits, &body.args[1..], body, loops);
                 }
                 StmtKind::Loop { inits, body, .. } => self.turns(inits, &body.args, body, loops),
-                StmtKind::Reduce { .. } => {}
+                StmtKind::Op { result: None, .. } | StmtKind::Reduce { .. } => {}
             }
         }
         if let Terminator::Continue(depth, values) = &region.end {
@@ -280,58 +291,9 @@ impl<'a> Facts<'a> {
                 constant: self.stride(*param, *axis),
                 ..ValueFacts::scalar(self.stride_divisor(*param, *axis))
             },
-            Op::ParamScalar(param) => ValueFacts::scalar(self.declared(|fact| match fact {
-                Fact::ScalarMultiple { param: p, of } if p == *param => Some(of),
-                _ => None,
-            })),
-            Op::Arange(low) => {
-                let divisor = power_of_two(i64::from(*low));
-                let axis = AxisFacts { contiguity: u64::from(shape[0]), divisor, constancy: 1 };
-                ValueFacts { constant: None, divisor: 1, axes: vec![axis] }
-            }
-            Op::Splat => {
-                let scalar = arg(0);
-                let axes = shape
-                    .iter()
-                    .map(|&extent| AxisFacts {
-                        contiguity: 1,
-                        divisor: scalar.divisor,
-                        constancy: u64::from(extent),
-                    })
-                    .collect();
-                ValueFacts { axes, ..scalar }
-            }
-            Op::Broadcast => {
-                let source = arg(0);
-                let before = self.kernel.ty(args[0]).shape();
-                let axes = source.axes.iter().zip(before.iter().zip(shape)).map(
-                    |(axis, (&before, &after))| {
-                        if before == after {
-                            *axis
-                        } else {
-                            AxisFacts {
-                                contiguity: 1,
-                                divisor: axis.at(1),
-                                constancy: u64::from(after),
-                            }
-                        }
-                    },
-                );
-                ValueFacts { axes: axes.collect(), ..source }
-            }
-            Op::Expand(place) => {
-                let mut source = arg(0);
-                let divisor =
-                    source.axes.iter().map(|axis| axis.at(1)).min().unwrap_or(source.divisor);
-                source
-                    .axes
-                    .insert(*place as usize, AxisFacts { contiguity: 1, divisor, constancy: 1 });
-                source
-            }
-            Op::Permute(order) => {
-                let source = arg(0);
-                let axes = order.iter().map(|&axis| source.axes[axis as usize]).collect();
-                ValueFacts { axes, ..source }
+            Op::ParamScalar(param) => ValueFacts::scalar(self.declared(Asked::Scalar(*param))),
+            Op::Arange(_) | Op::Splat | Op::Broadcast | Op::Expand(_) | Op::Permute(_) => {
+                self.spread(op, args, shape)
             }
             Op::ToLayout(_) => arg(0),
             // Narrower types wrap inside a run.
@@ -341,8 +303,8 @@ impl<'a> Facts<'a> {
             {
                 arg(0)
             }
-            Op::Binary(op) => self.binary(*op, args, ty),
-            Op::Compare(op) => self.comparison(*op, &arg(0), &arg(1)),
+            Op::Binary(op) => self.binary(*op, args, result),
+            Op::Compare(op) => arith::comparison(*op, &arg(0), &arg(1)),
             Op::Select => {
                 let mask = arg(0);
                 let mut met = arg(1).meet(&arg(2));
@@ -396,95 +358,56 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn binary(&self, op: Binary, args: &[Value], ty: &Type) -> ValueFacts {
-        let (a, b) = (self.value(args[0]), self.value(args[1]));
-        // Distances are in elements; a pointer's divisor is in bytes.
-        let scale = |index: usize| match (ty.elem(), self.kernel.ty(args[index]).elem()) {
-            (Some(Elem::Ptr(dtype)), Some(Elem::Number(_))) => u64::from(dtype.bytes()),
-            _ => 1,
-        };
-        let (scale_a, scale_b) = (scale(0), scale(1));
-        // Counting elements of a pointer, a run starts at a multiple of its byte divisor.
-        let unit = match ty.elem() {
-            Some(Elem::Ptr(dtype)) => u64::from(dtype.bytes()),
-            _ => 1,
-        };
-        let constant = match (a.constant, b.constant) {
-            (Some(a), Some(b)) => fold(op, a, b),
-            _ => None,
-        };
-        let combine = |op: Binary, x: u64, y: u64, right: Option<i64>| -> u64 {
-            match op {
-                Binary::Add | Binary::Sub | Binary::Or | Binary::Xor => x.min(y),
-                Binary::Mul => x.saturating_mul(y).min(EVERYTHING),
-                Binary::And => x.max(y),
-                Binary::Shl => right
-                    .filter(|&by| (0..32).contains(&by))
-                    .map_or(x, |by| (x << by).min(EVERYTHING)),
-                Binary::Min | Binary::Max => x.min(y),
-                Binary::Div => match right {
-                    Some(divisor)
-                        if divisor > 0 && divisor.cast_unsigned() == power_of_two(divisor) =>
-                    {
-                        (x / divisor.cast_unsigned()).max(1)
-                    }
-                    _ => 1,
-                },
-                Binary::Rem => x.min(y),
-                Binary::Shr => {
-                    right.filter(|&by| (0..32).contains(&by)).map_or(1, |by| (x >> by).max(1))
+    /// Operations that say which element stands where.
+    fn spread(&self, op: &Op, args: &[Value], shape: &[u32]) -> ValueFacts {
+        if let Op::Arange(low) = op {
+            let divisor = power_of_two(i64::from(*low));
+            let axis = AxisFacts { contiguity: u64::from(shape[0]), divisor, constancy: 1 };
+            return ValueFacts { constant: None, divisor: 1, axes: vec![axis] };
+        }
+        let mut source = self.value(args[0]);
+        if let Op::Expand(place) = op {
+            let divisor = source.axes.iter().map(|axis| axis.at(1)).min().unwrap_or(source.divisor);
+            source.axes.insert(*place as usize, AxisFacts { contiguity: 1, divisor, constancy: 1 });
+        } else if let Op::Permute(order) = op {
+            source.axes = order.iter().map(|&axis| source.axes[axis as usize]).collect();
+        } else if *op == Op::Splat {
+            let equal = |&extent: &u32| AxisFacts {
+                contiguity: 1,
+                divisor: source.divisor,
+                constancy: u64::from(extent),
+            };
+            source.axes = shape.iter().map(equal).collect();
+        } else {
+            let before = self.kernel.ty(args[0]).shape();
+            for (axis, (&before, &after)) in source.axes.iter_mut().zip(before.iter().zip(shape)) {
+                if before != after {
+                    *axis = AxisFacts {
+                        contiguity: 1,
+                        divisor: axis.at(1),
+                        constancy: u64::from(after),
+                    };
                 }
             }
-        };
-        let divisor = combine(
-            op,
-            (a.divisor * scale_a).min(EVERYTHING),
-            (b.divisor * scale_b).min(EVERYTHING),
-            b.constant,
-        );
-        let axes = a.axes.iter().zip(&b.axes).map(|(x, y)| {
-            let contiguity = match op {
-                Binary::Add => x.contiguity.min(y.constancy).max(x.constancy.min(y.contiguity)),
-                Binary::Sub => x.contiguity.min(y.constancy),
-                Binary::Mul if b.constant == Some(1) => x.contiguity,
-                Binary::Mul
-                | Binary::Div
-                | Binary::Rem
-                | Binary::And
-                | Binary::Or
-                | Binary::Xor
-                | Binary::Shl
-                | Binary::Shr
-                | Binary::Min
-                | Binary::Max => 1,
-            };
-            let reach = |axis: &AxisFacts, scale: u64| {
-                if axis.contiguity > contiguity {
-                    axis.divisor.min(contiguity * unit / scale.min(unit)).max(1) * scale
-                } else {
-                    (axis.divisor * scale).min(EVERYTHING)
-                }
-            };
-            let divisor = combine(op, reach(x, scale_a), reach(y, scale_b), b.constant);
-            AxisFacts { contiguity, divisor, constancy: x.constancy.min(y.constancy) }
-        });
-        ValueFacts { constant, divisor, axes: axes.collect() }
+        }
+        source
     }
 
-    fn comparison(&self, op: Compare, a: &ValueFacts, b: &ValueFacts) -> ValueFacts {
-        let axes = a.axes.iter().zip(&b.axes).map(|(x, y)| {
-            // Runs that start at a multiple of g, of length g, lie on one side of a bound that is a multiple of g.
-            let side = |run: &AxisFacts, bound: &AxisFacts| {
-                run.contiguity.min(bound.constancy).min(run.divisor).min(bound.divisor).max(1)
-            };
-            let runs = match op {
-                Compare::Lt | Compare::Ge => side(x, y),
-                Compare::Gt | Compare::Le => side(y, x),
-                Compare::Eq | Compare::Ne => 1,
-            };
-            AxisFacts { constancy: x.constancy.min(y.constancy).max(runs), ..AxisFacts::UNKNOWN }
+    fn binary(&self, op: Binary, args: &[Value], result: Value) -> ValueFacts {
+        let bytes = |value: Value| match self.kernel.ty(value).elem() {
+            Some(Elem::Ptr(dtype)) => Some(u64::from(dtype.bytes())),
+            Some(Elem::Number(_)) | None => None,
+        };
+        let unit = bytes(result);
+        if unit.is_none() && args.iter().any(|&arg| bytes(arg).is_some()) {
+            return self.nothing(result);
+        }
+        // Distances are in elements; a pointer's divisor is in bytes.
+        let [a, b] = [args[0], args[1]].map(|arg| arith::Operand {
+            facts: self.value(arg),
+            scale: unit.filter(|_| bytes(arg).is_none()).unwrap_or(1),
         });
-        ValueFacts { constant: None, divisor: 1, axes: axes.collect() }
+        arith::binary(op, &a, &b, unit.unwrap_or(1))
     }
 }
 
@@ -492,22 +415,5 @@ fn wide_integer(elem: Elem) -> bool {
     match elem {
         Elem::Number(dtype) => dtype.is_int() && dtype.bytes() >= 4,
         Elem::Ptr(_) => false,
-    }
-}
-
-fn fold(op: Binary, a: i64, b: i64) -> Option<i64> {
-    match op {
-        Binary::Add => a.checked_add(b),
-        Binary::Sub => a.checked_sub(b),
-        Binary::Mul => a.checked_mul(b),
-        Binary::Div => a.checked_div(b),
-        Binary::Rem => a.checked_rem(b),
-        Binary::And => Some(a & b),
-        Binary::Or => Some(a | b),
-        Binary::Xor => Some(a ^ b),
-        Binary::Min => Some(a.min(b)),
-        Binary::Max => Some(a.max(b)),
-        Binary::Shl => u32::try_from(b).ok().and_then(|by| a.checked_shl(by)),
-        Binary::Shr => u32::try_from(b).ok().and_then(|by| a.checked_shr(by)),
     }
 }

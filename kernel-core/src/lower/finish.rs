@@ -40,7 +40,7 @@ impl Emitter {
                         position = Some((line, column));
                         body.push(Statement::Location { file: 1, line, column });
                     }
-                    let mut instruction = inst.inst;
+                    let mut instruction = inst.instruction;
                     if let Some(guard) = &mut instruction.guard {
                         rename(&mut guard.predicate);
                     }
@@ -96,10 +96,10 @@ fn live(order: &[Node], count: usize) -> Vec<bool> {
 
 /// Visits the registers that an instruction reads.
 pub(super) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
-    if let Some(guard) = inst.inst.guard {
+    if let Some(guard) = inst.instruction.guard {
         visit(guard.predicate);
     }
-    for operand in &inst.inst.operands[inst.results..] {
+    for operand in &inst.instruction.operands[inst.results..] {
         registers(operand, visit);
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
 /// The registers that an instruction writes.
 pub(super) fn results(inst: &Inst) -> impl Iterator<Item = Reg> {
     let mut written = Vec::new();
-    for operand in &inst.inst.operands[..inst.results] {
+    for operand in &inst.instruction.operands[..inst.results] {
         registers(operand, &mut |reg| written.push(reg));
     }
     written.into_iter()
@@ -115,7 +115,9 @@ pub(super) fn results(inst: &Inst) -> impl Iterator<Item = Reg> {
 
 fn registers(operand: &Operand, visit: &mut dyn FnMut(Reg)) {
     match operand {
-        Operand::Reg(reg) | Operand::Not(reg) => visit(*reg),
+        Operand::Reg(reg) | Operand::Not(reg) | Operand::Address { base: Base::Reg(reg), .. } => {
+            visit(*reg);
+        }
         Operand::Vector(parts) | Operand::List(parts) => {
             for part in parts {
                 registers(part, visit);
@@ -125,7 +127,6 @@ fn registers(operand: &Operand, visit: &mut dyn FnMut(Reg)) {
             registers(a, visit);
             registers(b, visit);
         }
-        Operand::Address { base: Base::Reg(reg), .. } => visit(*reg),
         Operand::TensorAddress { base, lists, .. } => {
             if let Base::Reg(reg) = base {
                 visit(*reg);

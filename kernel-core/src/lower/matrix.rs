@@ -24,7 +24,7 @@ pub(super) struct Matrices {
     /// The bits of the register index within one word.
     within: Vec<usize>,
     /// The bits of the register index that tell the matrices of one instruction apart.
-    matrices: Vec<usize>,
+    between: Vec<usize>,
     /// The byte offset of the row whose address a lane gives.
     rows: ThreadMap,
     /// The byte offset of each bit of the register index.
@@ -78,7 +78,7 @@ impl Matrices {
         Some(Matrices {
             transposed,
             within,
-            matrices,
+            between: matrices,
             rows: ThreadMap::new(bases),
             registers,
             repeated,
@@ -155,17 +155,16 @@ impl Lower<'_> {
         let vector = Operand::Vector(targets.iter().map(|&target| Operand::Reg(target)).collect());
         self.e.push(Instruction::new(Opcode::Ldmatrix, modifiers, [vector, address]), 1, false);
         for (word, target) in words.into_iter().zip(targets) {
-            match plan.within[..] {
-                [] if float => {
-                    result[word as usize] =
-                        self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[Val::Reg(target)])
-                }
-                [] => result[word as usize] = Val::Reg(target),
-                _ => {
-                    let [low, high] = self.e.unpack(Val::Reg(target));
-                    result[word as usize] = low;
-                    result[(word | 1 << plan.within[0]) as usize] = high;
-                }
+            let target = Val::Reg(target);
+            if let [bit] = plan.within[..] {
+                let [low, high] = self.e.unpack(target);
+                result[word as usize] = low;
+                result[(word | 1 << bit) as usize] = high;
+            } else if float {
+                result[word as usize] =
+                    self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[target]);
+            } else {
+                result[word as usize] = target;
             }
         }
     }
@@ -179,7 +178,7 @@ impl Matrices {
 
     /// The first register of the instruction that reads `register`.
     pub(super) fn start_of(&self, register: u32) -> u32 {
-        let within = self.within.iter().chain(&self.matrices);
+        let within = self.within.iter().chain(&self.between);
         within.fold(self.original(register), |start, bit| start & !(1 << bit))
     }
 
@@ -188,15 +187,15 @@ impl Matrices {
         let covered = self
             .within
             .iter()
-            .chain(&self.matrices)
+            .chain(&self.between)
             .fold(self.repeated, |mask, bit| mask | 1 << bit);
         (0..1u32 << self.registers.len()).filter(move |register| register & covered == 0)
     }
 
     /// The first register of each word of the instruction at `start`.
     fn words(&self, start: u32) -> Vec<u32> {
-        (0..1u32 << self.matrices.len())
-            .map(|index| super::tensor::vector_register(&self.matrices, start, index))
+        (0..1u32 << self.between.len())
+            .map(|index| super::tensor::vector_register(&self.between, start, index))
             .collect()
     }
 }

@@ -4,7 +4,7 @@ use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type,
 
 use super::bits::sign_extended;
 use super::emitter::{Emitter, Val, mods};
-use super::scalar::{held, zero};
+use super::scalar::zero;
 use crate::ir::{Dtype, Elem};
 
 /// The most bytes of one access.
@@ -87,15 +87,9 @@ fn braced(mut registers: Vec<Operand>) -> Operand {
 impl Emitter {
     /// The operand that addresses `value + offset`; constants that were added to a register go into the operand.
     pub(super) fn at(&mut self, value: Val, offset: i64) -> Operand {
-        match self.sum_of(value) {
-            Some((base, constant)) => {
-                Operand::Address { base: Base::Reg(base), offset: constant + offset }
-            }
-            None => {
-                let reg = self.reg(value, Type::B64);
-                Operand::Address { base: Base::Reg(reg), offset }
-            }
-        }
+        let (base, constant) =
+            self.sum_of(value).unwrap_or_else(|| (self.reg(value, Type::B64), 0));
+        Operand::Address { base: Base::Reg(base), offset: constant + offset }
     }
 
     /// Reads `count` neighbouring elements; where `mask` does not hold, they are `other` (zeros without it).
@@ -117,7 +111,7 @@ impl Emitter {
         let registers: Vec<Reg> = (0..words.count).map(|_| self.fresh(words.register)).collect();
         let guard = self.guard(mask);
         if guard.is_some() {
-            let initial = self.to_words(elem, words, other);
+            let initial = self.packed_words(elem, words, other);
             for (&register, value) in registers.iter().zip(initial) {
                 self.assign(register, value);
             }
@@ -147,7 +141,7 @@ impl Emitter {
         }
         let count = u32::try_from(values.len()).expect("an access has few elements");
         let words = Words::of(elem, count);
-        let values = self.to_words(elem, words, values);
+        let values = self.packed_words(elem, words, values);
         let registers =
             values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
         let guard = self.guard(mask);
@@ -190,7 +184,7 @@ impl Emitter {
     }
 
     /// Elements packed into the registers of an access.
-    fn to_words(&mut self, elem: Elem, words: Words, values: &[Val]) -> Vec<Val> {
+    fn packed_words(&mut self, elem: Elem, words: Words, values: &[Val]) -> Vec<Val> {
         values.chunks(words.elements as usize).map(|chunk| self.word(elem, chunk)).collect()
     }
 
@@ -230,10 +224,5 @@ impl Emitter {
             return Val::Int(sign_extended(bits, 32));
         }
         self.pure(Opcode::Prmt, mods![Type::B32], Type::B32, &[a, b, Val::Int(selector)])
-    }
-
-    /// A fresh register of an element.
-    pub(super) fn slot(&mut self, elem: Elem) -> Reg {
-        self.fresh(held(elem))
     }
 }

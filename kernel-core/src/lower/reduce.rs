@@ -44,7 +44,7 @@ impl Lower<'_> {
                 }
             }
         }
-        self.across_warps(&layout, axis, combine, &elems, partial, results);
+        self.across_warps(&layout, axis, combine, &elems, &partial, results);
     }
 
     /// What each thread has, reduced: by the coordinates that remain.
@@ -130,7 +130,7 @@ impl Lower<'_> {
         axis: usize,
         combine: &Region,
         elems: &[Elem],
-        partial: BTreeMap<Vec<u32>, Vec<Val>>,
+        partial: &BTreeMap<Vec<u32>, Vec<Val>>,
         results: &[Value],
     ) {
         let rest = layout.slice(axis);
@@ -185,7 +185,7 @@ impl Lower<'_> {
                 bases.push((part | flat(&rest, basis)) * size);
             }
             let map = ThreadMap::new(bases);
-            for (place, values) in &partial {
+            for (place, values) in partial {
                 let address =
                     self.scratch_address(scratch + starts[index], &map, flat(&rest, place) * size);
                 self.e.store(Space::Shared, elem, &values[index..=index], address, one);

@@ -409,9 +409,8 @@ impl Emitter {
         let ty = arithmetic(dtype);
         let one = float_constant(1.0, dtype);
         match op {
-            Binary::Mul if b == one => a,
+            Binary::Mul | Binary::Div if b == one => a,
             Binary::Mul if a == one => b,
-            Binary::Div if b == one => a,
             Binary::Add => self.float(Opcode::Add, ty, &[a, b]),
             Binary::Sub => self.float(Opcode::Sub, ty, &[a, b]),
             Binary::Mul => self.float(Opcode::Mul, ty, &[a, b]),

@@ -42,21 +42,23 @@ impl Lower<'_> {
         let from = self.layout(arg).clone();
         let mut to = self.layout(result).clone();
         let shape = self.kernel.ty(result).shape();
-        let from = match op {
-            Op::Expand(axis) => from.expand_axis(*axis as usize),
-            Op::Reshape => from.reshape(shape),
-            Op::Permute(order) => from.permute_axes(order),
-            Op::Broadcast => {
-                // Each place of the result reads the element that its coordinates collapse to.
-                for (axis, &extent) in self.kernel.ty(arg).shape().iter().enumerate() {
-                    if extent == 1 {
-                        to = to.collapse_axis(axis);
-                    }
-                }
-                from
-            }
-            _ => from,
+        let from = if let Op::Expand(axis) = op {
+            from.expand_axis(*axis as usize)
+        } else if let Op::Permute(order) = op {
+            from.permute_axes(order)
+        } else if *op == Op::Reshape {
+            from.reshape(shape)
+        } else {
+            from
         };
+        if *op == Op::Broadcast {
+            // Each place of the result reads the element that its coordinates collapse to.
+            for (axis, &extent) in self.kernel.ty(arg).shape().iter().enumerate() {
+                if extent == 1 {
+                    to = to.collapse_axis(axis);
+                }
+            }
+        }
         let values = self.tile(arg).to_vec();
         let elem = self.elem(arg);
         Data::Tile(self.convert(elem, &values, &from, &to))

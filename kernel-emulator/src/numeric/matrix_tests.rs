@@ -15,10 +15,10 @@ use super::narrow::{Half, narrow_f16, widen_f16};
 use super::oracle::Random;
 
 /// Row and column of element `i` of a lane's fragment, as one shape's section of the manual gives them.
-type Formula = fn(i: usize, group: usize, within: usize) -> (usize, usize);
+pub(super) type Formula = fn(i: usize, group: usize, within: usize) -> (usize, usize);
 
 /// The formulas of PTX ISA 9.7.14.5.7 to .10: shape, elements per register, A, B.
-const SHAPES: [(&str, usize, usize, usize, Formula, usize, Formula); 9] = [
+pub(super) const SHAPES: [(&str, usize, usize, usize, Formula, usize, Formula); 9] = [
     (
         "m16n8k8 f16",
         2,
@@ -154,7 +154,7 @@ fn fragments_follow_the_manual_and_cover_the_matrix() {
 }
 
 /// Packs a row-major matrix into registers by a shape's formula.
-fn registers(
+pub(super) fn registers(
     e: usize,
     elements: usize,
     place: Formula,
@@ -174,7 +174,7 @@ fn registers(
     registers
 }
 
-fn accumulators(values: &[u32; 128]) -> [Register; 4] {
+pub(super) fn accumulators(values: &[u32; 128]) -> [Register; 4] {
     let mut c = [[0; LANES]; 4];
     for lane in 0..LANES {
         for (i, register) in c.iter_mut().enumerate() {

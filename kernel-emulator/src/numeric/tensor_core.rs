@@ -54,8 +54,8 @@ struct Columns<const K: usize> {
     exponents: [[i16; WIDTH]; K],
 }
 
-/// Columns summed at once: few enough that sums, units and offsets stay in registers.
-const WIDTH: usize = 4;
+/// Columns summed at once: one vector of f64, so that sums, units and offsets stay in registers.
+const WIDTH: usize = 2;
 
 /// Adds 1.5 * 2^52 units of the last place.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
@@ -150,7 +150,7 @@ fn sum<const K: usize>(
     let values = a.map(|row| row.map(f64::from));
     let exponents = a.map(|row| row.map(|x| exponent(x, least_a)));
     let mut d = [[0.0; 8]; 16];
-    for first in [0, WIDTH] {
+    for first in (0..8).step_by(WIDTH) {
         let columns: Columns<K> = Columns {
             values: std::array::from_fn(|k| std::array::from_fn(|n| f64::from(b[k][first + n]))),
             exponents: std::array::from_fn(|k| {

@@ -1,6 +1,7 @@
 //! Tensor maps as launch descriptions give them: the arguments of `cuTensorMapEncodeTiled`.
 
-use super::{Buffer, named_buffer};
+use super::Buffer;
+use super::read::named_buffer;
 use crate::field::{Field, FieldError};
 
 /// The arguments of `cuTensorMapEncodeTiled`; dimensions are innermost first.

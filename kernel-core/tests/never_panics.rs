@@ -1,0 +1,162 @@
+//! Whatever is written under `#[kernel]`, the compiler answers with items or with diagnostics: it never panics.
+//!
+//! Valid kernels are mutated token by token, and bodies are made up from the language's own words. All of it
+//! is seeded. `KILN_FUZZ_TURNS=1000000 KILN_FUZZ_SEED=7 cargo test -p kernel-core --test never_panics` runs
+//! longer, on other inputs.
+
+#[path = "never_panics/grammar.rs"]
+mod grammar;
+#[path = "never_panics/mutate.rs"]
+mod mutate;
+#[path = "never_panics/random.rs"]
+mod random;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use kernel_core::{Options, compile_function, compile_module, diag::Code};
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
+use random::Random;
+
+/// Kernels beside those of the error pages: structs, methods, traits, loops left early, pointers, products.
+const KERNELS: &str = include_str!("never_panics/kernels.rs");
+
+/// As much stack as rustc gives the thread that runs procedural macros, on the platforms that give least.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Compiles what the tokens hold: a function or a module with its `#[kernel]` attribute, if they hold one.
+///
+/// Gives whether there was anything to compile.
+fn compile(tokens: TokenStream) -> bool {
+    let is_kernel = |attr: &syn::Attribute| attr.path().is_ident("kernel");
+    match syn::parse2::<syn::Item>(tokens) {
+        Ok(syn::Item::Fn(mut function)) => {
+            let attr = function.attrs.iter().position(is_kernel).map(|at| function.attrs.remove(at));
+            let attr = match attr.map(|attr| attr.meta) {
+                Some(syn::Meta::List(list)) => list.tokens,
+                _ => TokenStream::new(),
+            };
+            compile_function(attr, &function, Options::default());
+            true
+        }
+        Ok(syn::Item::Mod(mut module)) => {
+            module.attrs.retain(|attr| !is_kernel(attr));
+            compile_module(&module, Options::default());
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Every kernel to start from, `#[kernel]` attribute included.
+fn seeds() -> Vec<TokenStream> {
+    let mut texts = vec![KERNELS.to_owned()];
+    for code in Code::ALL {
+        let fences = code.page().split("```rust\n").skip(1);
+        texts.extend(fences.filter_map(|text| text.split("\n```").next()).map(str::to_owned));
+    }
+    let mut out = Vec::new();
+    for text in texts {
+        let file: syn::File = syn::parse_str(&text).expect("the seeds are Rust");
+        for item in file.items {
+            if matches!(item, syn::Item::Fn(_) | syn::Item::Mod(_)) {
+                out.push(item.into_token_stream());
+            }
+        }
+    }
+    out
+}
+
+/// Runs `turns` inputs; on a panic, fails with the input.
+fn run(turns: u64, seed: u64, input: impl Fn(u64, &mut Random) -> TokenStream + Send + 'static) {
+    let work = move || {
+        let mut compiled = 0u64;
+        for turn in 0..turns {
+            let mut random = Random::new(seed.wrapping_mul(0x1_0000_0000).wrapping_add(turn));
+            let tokens = input(turn, &mut random);
+            let text = tokens.to_string();
+            trace(turn, &text);
+            match catch_unwind(AssertUnwindSafe(|| compile(tokens))) {
+                Ok(whole) => compiled += u64::from(whole),
+                Err(_) => panic!("the compiler panicked (see above) in turn {turn} of seed {seed}:\n{text}"),
+            }
+        }
+        // Inputs that are not even items test nothing.
+        assert!(compiled * 4 > turns, "only {compiled} of {turns} inputs are items");
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
+    if let Err(panic) = thread.expect("a thread starts").join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[test]
+fn on_mutated_kernels() {
+    let seeds: Vec<String> = seeds().iter().map(ToString::to_string).collect();
+    let (turns, seed) = (setting("KILN_FUZZ_TURNS", 3000), setting("KILN_FUZZ_SEED", 1));
+    run(turns, seed, move |_, random| {
+        let text = &seeds[random.below(seeds.len())];
+        let donor = &seeds[random.below(seeds.len())];
+        let parse = |text: &str| text.parse::<TokenStream>().expect("the seeds are tokens");
+        mutate::mutate(&parse(text), &parse(donor), random)
+    });
+}
+
+#[test]
+fn on_made_up_kernels() {
+    let (turns, seed) = (setting("KILN_FUZZ_TURNS", 3000), setting("KILN_FUZZ_SEED", 1));
+    run(turns, seed, |_, random| {
+        grammar::kernel(random).parse().expect("the grammar makes tokens")
+    });
+}
+
+#[test]
+fn on_deep_nesting() {
+    let (open, close) = ("(".repeat(90), ")".repeat(90));
+    let mut helpers = String::from("fn f0(x: i32) -> i32 { x }");
+    for depth in 1..64 {
+        let inner = depth - 1;
+        helpers.push_str(&format!("fn f{depth}(x: i32) -> i32 {{ {open}f{inner}(x){close} }}"));
+    }
+    let nested = |before: &str, after: &str, depth: usize| {
+        format!("let y = {}1{};", before.repeat(depth), after.repeat(depth))
+    };
+    let mut bodies = vec![
+        format!("{helpers} let y = f63(n);"),
+        format!("let y = n{};", " + 1".repeat(500)),
+        format!("let y = n{};", ".abs()".repeat(500)),
+        format!("let y = {}n;", "-".repeat(500)),
+    ];
+    for depth in [40, 90, 120] {
+        bodies.push(nested("(", ")", depth));
+        bodies.push(nested("{ ", " }", depth));
+        bodies.push(nested("if n > 0 { ", " } else { 2 }", depth));
+        bodies.push(nested("[", "]", depth));
+        bodies.push(nested("(", ",)", depth));
+        bodies.push(nested("(|| ", ")()", depth));
+        bodies.push(nested("{ for _ in 0..n { ", "; } 1 }", depth));
+        bodies.push(nested("loop { break ", " }", depth));
+        bodies.push(nested("{ fn g() -> i32 { ", " } g() }", depth));
+        bodies.push(nested("n.max(", ")", depth));
+    }
+    let turns = u64::try_from(bodies.len()).expect("a few");
+    run(turns, 0, move |turn, _| {
+        let body = &bodies[usize::try_from(turn).expect("a few")];
+        let text = format!("#[kernel(target = sm_80, warps = 4)] pub fn deep(n: i32) {{ {body} }}");
+        text.parse().expect("the bodies are tokens")
+    });
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests may read the environment; the compiler may not")]
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// With `KILN_FUZZ_TRACE=FILE` the input is written there before it is compiled: what is left after a crash or
+/// a hang that no test can catch.
+#[expect(clippy::disallowed_methods, reason = "tests may use files; the compiler may not")]
+fn trace(turn: u64, text: &str) {
+    if let Ok(path) = std::env::var("KILN_FUZZ_TRACE") {
+        std::fs::write(path, format!("// turn {turn}\n{text}\n")).expect("the trace can be written");
+    }
+}
