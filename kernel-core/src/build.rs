@@ -5,6 +5,16 @@
 //! is not becomes an IR statement. Functions are inlined, aggregates are taken apart, variables are
 //! turned into SSA values where control flow joins. See [`control`] for how.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    clippy::single_match_else,
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    clippy::many_single_char_names,
+    clippy::struct_field_names,
+    reason = "each construct takes a few kinds of values, and any other kind is the user's mistake and is reported; one function lists all builtins of a kind; values are handles"
+)]
+
 use std::rc::Rc;
 
 use la_arena::Arena;
@@ -21,12 +31,16 @@ use crate::{
 
 mod access;
 mod arith;
+mod branch;
 mod builtins;
 mod call;
 mod control;
 mod expr;
 mod finish;
+mod methods;
 mod params;
+mod places;
+mod reach;
 mod scope;
 mod tiles;
 mod types;
@@ -105,6 +119,13 @@ fn edits(a: &str, b: &str) -> usize {
 /// Evaluation steps after which a kernel is taken to have no end at compile time.
 const MAX_STEPS: u32 = 4_000_000;
 
+/// Expressions that may be open at the same time, those of inlined functions included, so that the
+/// compiler cannot run out of stack inside rustc.
+const MAX_DEPTH: u32 = 400;
+
+/// Elements that an array may have, those of arrays in it included.
+const MAX_ELEMENTS: usize = 1 << 16;
+
 /// What is passed to [`build`].
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -150,6 +171,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         params: Vec::new(),
         target: request.target,
         steps: 0,
+        depth: 0,
         conditional: 0,
         warps: 1,
     };
@@ -176,6 +198,8 @@ struct Builder<'p> {
     params: Vec<Param>,
     target: kernel_ptx::Target,
     steps: u32,
+    /// Expressions that are open.
+    depth: u32,
     /// How many run-time branches and loops enclose the current point.
     conditional: u32,
     warps: u32,
@@ -441,7 +465,12 @@ impl Builder<'_> {
         if elements > u128::from(u32::MAX) {
             // Beyond this no block could hold it, and counts would need more than 32 bits everywhere.
             self.report(
-                Diagnostic::new(Code::TileBudget, at.loc, "a tile of more elements than can be counted").compare(
+                Diagnostic::new(
+                    Code::TileBudget,
+                    at.loc,
+                    "a tile of more elements than can be counted",
+                )
+                .compare(
                     "elements",
                     format!("at most {}", u32::MAX),
                     elements.to_string(),

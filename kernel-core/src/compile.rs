@@ -120,7 +120,11 @@ pub fn compile_unit(
     for kernel in &unit.kernels {
         let targets = targets(kernel, problems);
         let mut compiled = Vec::new();
-        for instance in build::instance_rows(kernel, problems) {
+        let before = problems.len();
+        let rows = build::instance_rows(kernel, problems);
+        let count = rows.len();
+        for instance in rows {
+            problems.enter_instance(instance.describe());
             let mut images = Vec::new();
             for (name, target) in &targets {
                 let request = Request {
@@ -138,6 +142,7 @@ pub fn compile_unit(
             }
             compiled.push(CompiledInstance { instance, images });
         }
+        problems.leave_instances(before, count);
         all.push(compiled);
     }
     if problems.is_empty() { all } else { Vec::new() }
@@ -146,21 +151,22 @@ pub fn compile_unit(
 fn targets(kernel: &Kernel, problems: &mut Problems) -> Vec<(String, kernel_ptx::Target)> {
     let mut out: Vec<(String, kernel_ptx::Target)> = Vec::new();
     for ident in &kernel.attr.targets {
-        match build::target_named(&ident.name) {
-            Some(target) => out.push((ident.name.clone(), target)),
-            None => {
-                let names = build::TARGETS.map(|(name, _)| name);
-                let mut diagnostic = Diagnostic::new(
-                    Code::Target,
-                    ident.loc,
-                    format!("`{}` is not a target", ident.name),
-                )
-                .compare("target", names.join(", "), ident.name.clone());
-                if let Some(near) = build::nearest(&ident.name, names) {
-                    diagnostic = diagnostic.help(format!("target = {near}"));
-                }
-                problems.push(diagnostic);
+        if let Some(target) = build::target_named(&ident.name) {
+            out.push((ident.name.clone(), target));
+        } else {
+            let names = build::TARGETS.map(|(name, _)| name);
+            let mut diagnostic = Diagnostic::new(
+                Code::Target,
+                ident.loc,
+                format!("`{}` is not a target", ident.name),
+            )
+            .compare("target", names.join(", "), ident.name.clone());
+            // The suffix is what people leave out: `sm_90` means `sm_90a`.
+            let longer = names.into_iter().find(|name| name.starts_with(&ident.name));
+            if let Some(near) = longer.or_else(|| build::nearest(&ident.name, names)) {
+                diagnostic = diagnostic.help(format!("target = {near}"));
             }
+            problems.push(diagnostic);
         }
     }
     if kernel.attr.targets.is_empty() && problems.is_empty() {
@@ -205,7 +211,7 @@ fn compile_image(
 fn dump_label(request: &Request<'_>, target: &str) -> String {
     let mut label = request.kernel.name().to_owned();
     for (name, value) in &request.instance.values {
-        label.push_str(&format!("-{name}={}", value.tokens.to_string().replace(' ', "")));
+        label.extend(["-", name, "=", &value.tokens.to_string().replace(' ', "")]);
     }
     label.push('-');
     label.push_str(target);

@@ -28,6 +28,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Code that can be pasted.
     pub help: Option<String>,
+    /// The instances in which it shows, where it does not show in all.
+    pub instances: Vec<String>,
 }
 
 /// One row of a comparison.
@@ -52,6 +54,7 @@ impl Diagnostic {
             compare: Vec::new(),
             notes: Vec::new(),
             help: None,
+            instances: Vec::new(),
         }
     }
 
@@ -99,6 +102,8 @@ impl Diagnostic {
 #[derive(Debug, Default)]
 pub struct Problems {
     list: Vec<Diagnostic>,
+    /// The instance that is being compiled.
+    instance: Option<String>,
 }
 
 impl Problems {
@@ -108,13 +113,36 @@ impl Problems {
     }
 
     /// Adds a problem, unless there is one with that code at that place already.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    pub fn push(&mut self, mut diagnostic: Diagnostic) {
         let known = self
             .list
-            .iter()
-            .any(|other| other.code == diagnostic.code && other.primary == diagnostic.primary);
-        if !known {
-            self.list.push(diagnostic);
+            .iter_mut()
+            .find(|other| other.code == diagnostic.code && other.primary == diagnostic.primary);
+        match known {
+            None => {
+                diagnostic.instances.extend(self.instance.clone());
+                self.list.push(diagnostic);
+            }
+            Some(known) => {
+                let missing = self.instance.as_ref().filter(|i| !known.instances.contains(i));
+                known.instances.extend(missing.cloned());
+            }
+        }
+    }
+
+    /// Problems found from here on belong to this instance of the kernel.
+    pub fn enter_instance(&mut self, description: String) {
+        self.instance = Some(description);
+    }
+
+    /// The instances are done: problems beyond the first `before` that show in all `count` of them
+    /// do not depend on the choice.
+    pub fn leave_instances(&mut self, before: usize, count: usize) {
+        self.instance = None;
+        for diagnostic in self.list.iter_mut().skip(before) {
+            if diagnostic.instances.len() == count {
+                diagnostic.instances.clear();
+            }
         }
     }
 

@@ -1,6 +1,12 @@
 //! The host's side of a kernel, as tokens: the function that makes a launch, its `Args`, its
 //! instances, and the body as a dead function for rustc's own eyes.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    clippy::single_match_else,
+    reason = "most of Rust's syntax passes through untouched"
+)]
+
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -180,15 +186,16 @@ impl Signature {
                 }
             })
             .collect();
-        let grid = match &kernel.attr.grid {
-            Some(grid) => quote! {
+        let grid = if let Some(grid) = &kernel.attr.grid {
+            quote! {
                 ::core::option::Option::Some({
                     #[allow(unused_variables)]
                     let grid = { #(#locals)* ::kiln::__private::IntoGrid::into_grid(#grid) };
                     grid
                 })
-            },
-            None => quote!(::core::option::Option::None),
+            }
+        } else {
+            quote!(::core::option::Option::None)
         };
         let values = self.fields.iter().map(|field| {
             let name = &field.name;
@@ -241,10 +248,8 @@ impl Signature {
             let (name, doc, ty) = (&field.name, &field.doc, &field.ty);
             quote!(#[doc = #doc] pub #name: #ty,)
         });
-        let inner_vis = match vis {
-            syn::Visibility::Inherited => quote!(pub(super)),
-            _ => quote!(pub),
-        };
+        let inner_vis =
+            if let syn::Visibility::Inherited = vis { quote!(pub(super)) } else { quote!(pub) };
         let targets = kernel.attr.targets.iter().filter_map(|ident| target_variant(&ident.name));
         let list = instance_list(compiled.ok());
         let table = match compiled {

@@ -1,6 +1,6 @@
 //! Tile IR to PTX: one virtual register for each element that a thread holds.
 //!
-//! The body is walked once, in order. [`emitter`] holds the code while it is built, and decides where
+//! The body is walked once, in order. `emitter` holds the code while it is built, and decides where
 //! an instruction goes; the other modules each lower one kind of operation. Layouts drive everything:
 //! what a lane and a warp contribute to a coordinate is a linear function of the thread's index, what a
 //! register contributes is a constant.

@@ -49,7 +49,7 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
                 collect_constants(otherwise, out);
             }
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                collect_constants(body, out)
+                collect_constants(body, out);
             }
             StmtKind::Reduce { combine, .. } => collect_constants(combine, out),
         }
@@ -116,7 +116,7 @@ impl Pass<'_> {
         let prefix = stmts;
 
         let guarded = |pass: &mut Self, at: Value, out: &mut Vec<Stmt>| {
-            let condition = pass.new(Type::scalar(Dtype::Bool), loc);
+            let condition = pass.value(Type::scalar(Dtype::Bool), loc);
             out.push(op(Op::Compare(Compare::Lt), vec![at, to], Some(condition), loc));
             let then = Region {
                 args: Vec::new(),
@@ -136,7 +136,7 @@ impl Pass<'_> {
         let (stay, sink) = split(rest);
         out.extend(stay);
         let ty = self.values[iv].ty.clone();
-        let next = self.new(ty, loc);
+        let next = self.value(ty, loc);
         out.push(op(Op::Binary(crate::ir::Binary::Add), vec![iv, step], Some(next), loc));
         guarded(self, next, &mut out);
         out.extend(sink);
@@ -144,7 +144,7 @@ impl Pass<'_> {
         body.stmts = out;
     }
 
-    fn new(&mut self, ty: Type, loc: crate::loc::Loc) -> Value {
+    fn value(&mut self, ty: Type, loc: crate::loc::Loc) -> Value {
         self.values.alloc(ValueData { ty, loc })
     }
 
@@ -234,7 +234,11 @@ fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
             StmtKind::Op { op, result, .. } if op.is_pure() => {
                 result.is_some_and(|result| needed.contains(&result))
             }
-            _ => true,
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. } => true,
         };
         if wanted {
             stays[index] = true;
@@ -284,7 +288,7 @@ fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
     }
 }
 
-/// Registers of a multiprocessor (sm_80 to sm_100; CUDA C++ Programming Guide, "Compute Capabilities").
+/// Registers of a multiprocessor (`sm_80` to `sm_100`; CUDA C++ Programming Guide, "Compute Capabilities").
 const REGISTERS: u32 = 65536;
 
 /// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` where ptxas is left to itself.
@@ -304,7 +308,11 @@ const ADDRESS_REGISTERS: u32 = 16;
 /// Registers a thread that the accumulators and operands of the largest product loop take.
 ///
 /// `None` without such a loop, and where some loop carries tiles that are not accumulators: their neighbours need registers too.
-fn product_registers(kernel: &Kernel, region: &Region, layouts: &crate::ir::Layouts) -> Option<u32> {
+fn product_registers(
+    kernel: &Kernel,
+    region: &Region,
+    layouts: &crate::ir::Layouts,
+) -> Option<u32> {
     let registers = |value: Value| -> Option<u32> {
         let bytes = match kernel.ty(value).elem()? {
             crate::ir::Elem::Number(dtype) => dtype.bytes(),
@@ -317,19 +325,21 @@ fn product_registers(kernel: &Kernel, region: &Region, layouts: &crate::ir::Layo
     for stmt in &region.stmts {
         let inner = match &stmt.kind {
             StmtKind::Op { .. } | StmtKind::Reduce { .. } => continue,
-            StmtKind::If { then, otherwise, .. } => {
-                product_registers(kernel, then, layouts).max(product_registers(kernel, otherwise, layouts))
-            }
+            StmtKind::If { then, otherwise, .. } => product_registers(kernel, then, layouts)
+                .max(product_registers(kernel, otherwise, layouts)),
             StmtKind::Loop { body, .. } => product_registers(kernel, body, layouts),
             StmtKind::For { body, .. } => {
                 let Terminator::Continue(0, carried) = &body.end else { return None };
                 let mut sum = 0;
                 for value in carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty()) {
-                    let operands = body.stmts.iter().find_map(|stmt| match &stmt.kind {
-                        StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } if result == value => {
-                            Some([args[0], args[1]])
+                    let operands = body.stmts.iter().find_map(|stmt| {
+                        if let StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } =
+                            &stmt.kind
+                            && result == value
+                        {
+                            return Some([args[0], args[1]]);
                         }
-                        _ => None,
+                        None
                     })?;
                     sum += registers(*value)? + registers(operands[0])? + registers(operands[1])?;
                 }

@@ -3,6 +3,11 @@
 //! It is a subset of Rust: what is outside is refused here, all of it at once. Every node has a
 //! [`Loc`]; nothing of `syn` is kept, so that the tree is plain data.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not in the subset is refused, whatever Rust or `syn` may add"
+)]
+
 use std::rc::Rc;
 
 use crate::loc::Loc;

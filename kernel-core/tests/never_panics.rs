@@ -31,7 +31,8 @@ fn compile(tokens: TokenStream) -> bool {
     let is_kernel = |attr: &syn::Attribute| attr.path().is_ident("kernel");
     match syn::parse2::<syn::Item>(tokens) {
         Ok(syn::Item::Fn(mut function)) => {
-            let attr = function.attrs.iter().position(is_kernel).map(|at| function.attrs.remove(at));
+            let attr =
+                function.attrs.iter().position(is_kernel).map(|at| function.attrs.remove(at));
             let attr = match attr.map(|attr| attr.meta) {
                 Some(syn::Meta::List(list)) => list.tokens,
                 _ => TokenStream::new(),
@@ -78,7 +79,9 @@ fn run(turns: u64, seed: u64, input: impl Fn(u64, &mut Random) -> TokenStream + 
             trace(turn, &text);
             match catch_unwind(AssertUnwindSafe(|| compile(tokens))) {
                 Ok(whole) => compiled += u64::from(whole),
-                Err(_) => panic!("the compiler panicked (see above) in turn {turn} of seed {seed}:\n{text}"),
+                Err(_) => panic!(
+                    "the compiler panicked (see above) in turn {turn} of seed {seed}:\n{text}"
+                ),
             }
         }
         // Inputs that are not even items test nothing.
@@ -147,7 +150,10 @@ fn on_deep_nesting() {
     });
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests may read the environment; the compiler may not")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests may read the environment; the compiler may not"
+)]
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
@@ -157,6 +163,7 @@ fn setting(name: &str, default: u64) -> u64 {
 #[expect(clippy::disallowed_methods, reason = "tests may use files; the compiler may not")]
 fn trace(turn: u64, text: &str) {
     if let Ok(path) = std::env::var("KILN_FUZZ_TRACE") {
-        std::fs::write(path, format!("// turn {turn}\n{text}\n")).expect("the trace can be written");
+        std::fs::write(path, format!("// turn {turn}\n{text}\n"))
+            .expect("the trace can be written");
     }
 }

@@ -197,6 +197,8 @@ fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> 
             Statement::Pragma(_) => {}
             Statement::Instruction(inst) => {
                 let error = |problem| DecodeError { line: inst.line, what: text(inst), problem };
+                kernel_ptx::form(inst, &function.registers)
+                    .map_err(|problem| error(problem.to_string()))?;
                 let op = instruction(&mut scope, inst, callees, epilogue).map_err(error)?;
                 let guard = match inst.guard {
                     None => None,

@@ -197,10 +197,7 @@ impl Builder<'_> {
     /// `load(at)`, `load_masked(at, mask, other)`
     pub(super) fn load_ptr(&mut self, at: &Val, masked: Option<(&Val, &Val)>, loc: Loc) -> Val {
         let Some(at) = self.address(at, loc) else { return Val::Error };
-        let dtype = match self.ty(at).elem() {
-            Some(Elem::Ptr(dtype)) => dtype,
-            _ => return Val::Error,
-        };
+        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
         let mut args = vec![at];
         if let Some((mask, other)) = masked {

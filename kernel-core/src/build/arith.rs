@@ -67,6 +67,17 @@ fn round_to(value: f64, precision: i32, min_exp: i32, max: f64) -> f64 {
     if rounded.abs() > max { f64::INFINITY.copysign(value) } else { rounded }
 }
 
+/// The type that holds more of both: a float rather than an integer, then the one of more bytes.
+fn wider(x: Dtype, y: Dtype) -> Dtype {
+    let rank = |dtype: Dtype| (dtype.is_float(), dtype.bytes());
+    match (x, y) {
+        // Neither holds the other.
+        (Dtype::F16, Dtype::Bf16) | (Dtype::Bf16, Dtype::F16) => Dtype::F32,
+        _ if rank(x) >= rank(y) => x,
+        _ => y,
+    }
+}
+
 impl Builder<'_> {
     /// `a op b` on scalars and tiles, in any mix.
     pub(super) fn binary(&mut self, op: Binary, a: Val, b: Val, loc: Loc) -> Val {
@@ -101,10 +112,7 @@ impl Builder<'_> {
         let known = self.cells.known(num);
         let refused = match known {
             Some(dtype) if bits => dtype.is_float(),
-            Some(dtype) if ints => {
-                !dtype.is_int()
-                    && !(dtype.is_float() && op == Binary::Rem && self.ty(x).shape().is_empty())
-            }
+            Some(dtype) if ints => !dtype.is_int(),
             Some(Dtype::Bool) => true,
             Some(_) => false,
             None => (bits || ints) && self.cells.is_float(num),
@@ -137,15 +145,36 @@ impl Builder<'_> {
         match self.cells.unify(a, b) {
             Ok(num) => Some(num),
             Err((left, right)) => {
-                self.report(
-                    Diagnostic::new(
-                        Code::DtypeMismatch,
-                        loc,
-                        format!("{what} joins different element types"),
-                    )
-                    .compare("", "one element type on both sides", format!("{left} and {right}"))
-                    .help(format!(".cast::<{left}>()")),
+                let mut diagnostic = Diagnostic::new(
+                    Code::DtypeMismatch,
+                    loc,
+                    format!("{what} joins different element types"),
+                )
+                .compare(
+                    "",
+                    "one element type on both sides",
+                    format!("{left} and {right}"),
                 );
+                diagnostic = match (Dtype::from_name(&left), Dtype::from_name(&right)) {
+                    (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
+                        diagnostic.help("select(mask, 1, 0)")
+                    }
+                    (Some(x), Some(y)) => {
+                        diagnostic.help(format!(".cast::<{}>()", wider(x, y).name()))
+                    }
+                    // One is a literal of the wrong form.
+                    _ if left.ends_with("literal") && right.ends_with("literal") => {
+                        diagnostic.help("1.0")
+                    }
+                    (Some(x), None) | (None, Some(x)) if x.is_float() => diagnostic
+                        .why("an integer literal does not become a float by itself")
+                        .help("1.0"),
+                    (Some(_), None) | (None, Some(_)) => diagnostic
+                        .why("a float literal does not become an integer by itself")
+                        .help("1"),
+                    (None, None) => diagnostic,
+                };
+                self.report(diagnostic);
                 None
             }
         }
@@ -210,7 +239,11 @@ impl Builder<'_> {
                     Binary::Max => Some(a.max(b)),
                 };
                 let dtype = self.cells.known(num);
-                let in_range = |value: &i128| dtype.is_none_or(|dtype| fits(*value, dtype));
+                let in_range = |value: &i128| match dtype {
+                    Some(dtype) => fits(*value, dtype),
+                    // No type that it could still take holds more.
+                    None => (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(value),
+                };
                 match value.filter(in_range) {
                     Some(value) => Some(Val::Const(Const::Int(value), num)),
                     None if b == 0 && matches!(op, Binary::Div | Binary::Rem) => {
@@ -352,9 +385,21 @@ impl Builder<'_> {
                 (float || known.is_none_or(Dtype::is_signed), "signed integers and floats")
             }
             Unary::Not => (!float, "integers and `bool`"),
-            Unary::Abs => (float || known.is_none_or(|d| d.is_int()), "numbers"),
+            Unary::Abs => (float || known.is_none_or(Dtype::is_int), "numbers"),
             _ => (float, "floats"),
         };
+        if !fine && wants == "floats" && known.is_some_and(Dtype::is_int) {
+            let name = self.cells.name(num);
+            return self.report(
+                Diagnostic::new(
+                    Code::DtypeRefused,
+                    loc,
+                    format!("{} is not defined on `{name}`", unary_name(op)),
+                )
+                .compare("element type", wants, format!("`{name}`"))
+                .help(format!("x.cast::<f32>().{}()", unary_name(op).trim_matches('`'))),
+            );
+        }
         if !fine {
             return self.refuse_dtype(unary_name(op), wants, num, loc);
         }
@@ -464,7 +509,8 @@ fn cast_const(value: Const, dtype: Dtype) -> Const {
         // Wraps, as `as` does between integers.
         Some((lo, hi)) => {
             let width = hi - lo + 1;
-            Const::Int((v - lo).rem_euclid(width) + lo)
+            let low = v.rem_euclid(width);
+            Const::Int(if low > hi { low - width } else { low })
         }
         None if dtype == Dtype::Bool => Const::Bool(v != 0),
         None => Const::Float(round_float(v as f64, dtype)),

@@ -162,7 +162,7 @@ impl Builder<'_> {
         let mut inferred = Vec::new();
         for ((_, ty), val) in function.params.iter().zip(&vals) {
             let actual = self.type_of(val);
-            self.infer_generics(ty, &actual, &names, &mut inferred);
+            Self::infer_generics(ty, &actual, &names, &mut inferred);
         }
         self.bind_generics(&function.generics, generic_args, &inferred, env, scope, loc);
         self.calls.push(Call { function: function.clone(), loc });
@@ -181,7 +181,7 @@ impl Builder<'_> {
             };
             self.bind_pattern(pat, val, scope);
         }
-        let result = if super::control::returns_early(body) {
+        let result = if super::reach::returns_early(body) {
             self.returning(body, scope)
         } else {
             let inner = self.scopes.child(scope);
@@ -332,7 +332,7 @@ impl Builder<'_> {
                 loc,
             );
         }
-        self.builtin_method(receiver, val, name, args, env, loc)
+        self.builtin_method(val, name, args, env, loc)
     }
 
     /// The scope of an `impl`: its generics bound from the type, and `Self`.
@@ -351,7 +351,7 @@ impl Builder<'_> {
         {
             for (arg, ty) in last.args.iter().zip(generics) {
                 if let crate::syntax::GenericArg::Type(arg) = arg {
-                    self.infer_generics(arg, ty, &names, &mut inferred);
+                    Self::infer_generics(arg, ty, &names, &mut inferred);
                 }
             }
         }

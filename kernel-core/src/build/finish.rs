@@ -97,7 +97,7 @@ impl Builder<'_> {
                     self.settle_region(otherwise);
                 }
                 StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                    self.settle_region(body)
+                    self.settle_region(body);
                 }
                 StmtKind::Reduce { combine, .. } => self.settle_region(combine),
             }

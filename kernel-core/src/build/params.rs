@@ -327,7 +327,7 @@ impl Builder<'_> {
                 };
                 match kind {
                     ParamKind::Scalar(dtype) if dtype.is_int() => {
-                        out.push(Fact::ScalarMultiple { param, of })
+                        out.push(Fact::ScalarMultiple { param, of });
                     }
                     ParamKind::Pointer(_) if of <= 256 && of.count_ones() == 1 => {
                         let bytes = u32::try_from(of).expect("at most 256");
@@ -368,11 +368,11 @@ impl Builder<'_> {
                             *loc,
                             "`stride` needs one entry an axis",
                         )
-                        .compare(
-                            "entries",
-                            rank.to_string(),
-                            strides.len().to_string(),
-                        ),
+                        .compare("entries", rank.to_string(), strides.len().to_string())
+                        .help(format!(
+                            "#[stride({}1)]",
+                            "_, ".repeat(rank.saturating_sub(1) as usize)
+                        )),
                     );
                     return;
                 }

@@ -104,7 +104,7 @@ impl Scopes {
                     self.bind(scope, &f.name.name, Binding::Function(f.clone(), scope));
                 }
                 Item::Struct(s) => {
-                    self.bind(scope, &s.name.name, Binding::Struct(s.clone(), scope))
+                    self.bind(scope, &s.name.name, Binding::Struct(s.clone(), scope));
                 }
                 Item::Const(c) => self.bind(scope, &c.name.name, Binding::Const(c.clone(), scope)),
                 Item::Trait(t) => self.bind(scope, &t.name.name, Binding::Trait(t.clone())),

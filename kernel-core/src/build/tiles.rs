@@ -81,12 +81,18 @@ impl Builder<'_> {
             .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
             if p.len() != q.len() {
                 diagnostic = diagnostic
-                    .why("elements pair by index, so both sides need the same number of axes")
-                    .help(".expand(1)");
+                    .why("elements pair by index, so both sides need the same number of axes");
+            }
+            if let Some((left, axis)) = missing_axis(&p, &q) {
+                let side = if left { "left" } else { "right" };
+                diagnostic = diagnostic.help(format!("`.expand({axis})` on the {side} side"));
             }
             self.report(diagnostic);
             return None;
         };
+        if shape != p && shape != q {
+            self.check_budget(&shape, loc)?;
+        }
         Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
     }
 
@@ -297,18 +303,29 @@ impl Builder<'_> {
             && sa[1] == sb[0]
             && sc == [sa[0], sb[1]];
         if !fits {
-            return self.report(
-                Diagnostic::new(
-                    Code::DotShape,
-                    loc,
-                    "the operands of a product do not fit together",
-                )
-                .compare(
-                    "",
-                    "[m, k] · [k, n] + [m, n]",
-                    format!("{sa:?} · {sb:?} + {sc:?}"),
-                ),
+            let mut diagnostic = Diagnostic::new(
+                Code::DotShape,
+                loc,
+                "the operands of a product do not fit together",
+            )
+            .compare(
+                "",
+                "[m, k] · [k, n] + [m, n]",
+                format!("{sa:?} · {sb:?} + {sc:?}"),
             );
+            if let ([m, k], [n, k_of_b]) = (sa.as_slice(), sb.as_slice()) {
+                diagnostic = match sc.as_slice() {
+                    // The same factor read the other way round would fit.
+                    [rows, cols] if k == k_of_b && rows == m && cols == n => {
+                        diagnostic.help("dot(a, b.t(), acc)")
+                    }
+                    _ if k == n => diagnostic.help(format!("zeros::<f32>([{m}, {k_of_b}])")),
+                    _ => diagnostic.why(format!(
+                        "a row of the left factor has {k} elements, a column of the right one {n}"
+                    )),
+                };
+            }
+            return self.report(diagnostic);
         }
         let Some(num) = self.unify(self.num(a), self.num(b), "`dot`", loc) else {
             return Val::Error;
@@ -317,8 +334,7 @@ impl Builder<'_> {
         let acc_dtype = self.cells.settled(acc_num);
         let legal = match dtype {
             Dtype::F16 => matches!(acc_dtype, Dtype::F32 | Dtype::F16),
-            Dtype::Bf16 => acc_dtype == Dtype::F32,
-            Dtype::F32 => acc_dtype == Dtype::F32,
+            Dtype::Bf16 | Dtype::F32 => acc_dtype == Dtype::F32,
             Dtype::F64 => acc_dtype == Dtype::F64 && !tf32,
             Dtype::I8 => acc_dtype == Dtype::I32 && !tf32,
             _ => false,
@@ -361,4 +377,20 @@ impl Builder<'_> {
         }
         Val::Value(self.emit_num(op, args, Some(shape), num, loc))
     }
+}
+
+/// Where an axis of extent 1 would make two shapes fit: whether on the left, and its position. `None` if there
+/// is not exactly one such place, so that nothing is guessed.
+fn missing_axis(left: &[u32], right: &[u32]) -> Option<(bool, usize)> {
+    let (short, long, on_left) = match left.len().checked_sub(right.len()) {
+        Some(1) => (right, left, false),
+        None if left.len() + 1 == right.len() => (left, right, true),
+        _ => return None,
+    };
+    let mut fitting = (0..long.len()).filter(|axis| {
+        let others = long.iter().enumerate().filter(|(at, _)| at != axis).map(|(_, extent)| extent);
+        short.iter().zip(others).all(|(x, y)| x == y || *x == 1 || *y == 1)
+    });
+    let first = fitting.next()?;
+    fitting.next().is_none().then_some((on_left, first))
 }

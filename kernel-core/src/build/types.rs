@@ -296,24 +296,23 @@ impl Builder<'_> {
 
     /// Finds what generic parameters stand for from an argument: `Tile<T>` against a tile, and so on.
     pub(super) fn infer_generics(
-        &mut self,
         pattern: &TypeExpr,
         ty: &Ty,
         names: &[&str],
         out: &mut Vec<(String, Ty)>,
     ) {
         match &pattern.kind {
-            TypeKind::Ref(inner, _) => self.infer_generics(inner, ty, names, out),
+            TypeKind::Ref(inner, _) => Self::infer_generics(inner, ty, names, out),
             TypeKind::Tuple(parts) => {
                 if let Ty::Tuple(types) = ty {
                     for (part, ty) in parts.iter().zip(types) {
-                        self.infer_generics(part, ty, names, out);
+                        Self::infer_generics(part, ty, names, out);
                     }
                 }
             }
             TypeKind::Array(elem, _) => {
                 if let Ty::Array(inner) = ty {
-                    self.infer_generics(elem, inner, names, out);
+                    Self::infer_generics(elem, inner, names, out);
                 }
             }
             TypeKind::Infer | TypeKind::Opaque => {}
@@ -332,7 +331,7 @@ impl Builder<'_> {
                     Ty::Struct(_, _, generics) => {
                         for (arg, ty) in last.args.iter().zip(generics) {
                             match arg {
-                                GenericArg::Type(arg) => self.infer_generics(arg, ty, names, out),
+                                GenericArg::Type(arg) => Self::infer_generics(arg, ty, names, out),
                                 GenericArg::Const(_) => {}
                             }
                         }
@@ -341,7 +340,7 @@ impl Builder<'_> {
                     _ => return,
                 };
                 if let Some(GenericArg::Type(arg)) = last.args.first() {
-                    self.infer_generics(arg, &inner, names, out);
+                    Self::infer_generics(arg, &inner, names, out);
                 }
             }
         }

@@ -310,6 +310,11 @@ impl Val {
         }
     }
 
+    /// How many values it holds.
+    pub(super) fn size(&self) -> usize {
+        self.parts().map_or(1, |parts| parts.iter().map(Val::size).sum())
+    }
+
     /// Calls `each` on every leaf, in order.
     pub(super) fn leaves<'v>(&'v self, each: &mut impl FnMut(&'v Val)) {
         match self.parts() {

@@ -60,8 +60,7 @@ impl LayoutProblem {
                     &actual,
                 )
                 .place(pinned_at, "layout chosen here")
-                .why("mma.sync takes its operands from fixed lanes and registers, which the accumulator's layout determines")
-                .help(form.to_string())
+                .why(format!("mma.sync takes its operands from fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"))
             }
             LayoutProblem::DotAccumulator { at, pinned_at, actual, required, form } => {
                 compare_bases(

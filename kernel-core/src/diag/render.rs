@@ -22,6 +22,15 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
         let _ = write!(text, "\n   required  {what}{}", row.required);
         let _ = write!(text, "\n   actual    {what}{}", row.actual);
     }
+    match diagnostic.instances.as_slice() {
+        [] => {}
+        [only] => {
+            let _ = write!(text, "\n   instance  {only}");
+        }
+        [first, rest @ ..] => {
+            let _ = write!(text, "\n   instance  {first} (and {} more)", rest.len());
+        }
+    }
     for (loc, words) in &diagnostic.secondary {
         if let Some(place) = locations.place(*loc) {
             let _ =

@@ -51,7 +51,7 @@ struct RawAttr {
 }
 
 enum RawEntry {
-    Value(syn::Ident, syn::Expr),
+    Value(syn::Ident, Box<syn::Expr>),
     Instances(Vec<RawInstances>),
 }
 
@@ -84,7 +84,7 @@ impl Parse for RawAttr {
                 entries.push(RawEntry::Instances(lists.into_iter().collect()));
             } else {
                 input.parse::<syn::Token![=]>()?;
-                entries.push(RawEntry::Value(name, input.parse()?));
+                entries.push(RawEntry::Value(name, Box::new(input.parse()?)));
             }
             if !input.is_empty() {
                 input.parse::<syn::Token![,]>()?;
@@ -158,7 +158,7 @@ impl Reader<'_> {
                 RawEntry::Instances(lists) => {
                     attr.instances.extend(lists.into_iter().map(|list| self.instances(list)));
                 }
-                RawEntry::Value(name, value) => self.attr_value(&mut attr, &name, value),
+                RawEntry::Value(name, value) => self.attr_value(&mut attr, &name, *value),
             }
         }
         attr

@@ -198,7 +198,7 @@ impl Reader<'_> {
         for arg in &args.args {
             match arg {
                 syn::GenericArgument::Type(ty) => {
-                    out.push(GenericArg::Type(self.ty(ty, depth + 1)))
+                    out.push(GenericArg::Type(self.ty(ty, depth + 1)));
                 }
                 syn::GenericArgument::Const(expr) => {
                     out.push(GenericArg::Const(self.expr(expr, depth + 1)));
@@ -423,9 +423,14 @@ impl Reader<'_> {
         let suffix = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         ExprKind::Lit(match lit {
             syn::Lit::Int(int) => {
-                let Ok(value) = int.base10_parse::<i128>() else {
-                    return self.refused(loc, "an integer this large", "");
+                let Ok(value) = int.base10_parse::<u64>() else {
+                    return self.refused(
+                        loc,
+                        "an integer this large",
+                        "integers have at most 64 bits",
+                    );
                 };
+                let value = i128::from(value);
                 match int.suffix() {
                     float @ ("f32" | "f64") =>
                     {

@@ -4,25 +4,175 @@ use crate::random::Random;
 
 /// Names that a kernel may have in it, those of the language and of the made-up kernels.
 pub(crate) const WORDS: &[&str] = &[
-    "arange", "zeros", "full", "select", "maximum", "minimum", "fma", "dot", "dot_tf32", "shared", "array", "load",
-    "load_masked", "store", "store_masked", "copy_async", "copy_async_commit", "copy_async_wait",
-    "copy_async_wait_all", "sync", "range", "unroll", "block_id", "num_blocks", "grid_dim", "num_warps", "cdiv",
-    "device_assert", "target", "blocked", "slice", "swizzle", "sm_80", "sm_90a", "sm_100a", "atomic", "add", "exp",
-    "exp2", "sqrt", "abs", "cast", "reshape", "broadcast", "expand", "t", "lt", "eq", "sum", "max", "min", "map",
-    "reduce", "to_layout", "with_layout", "dim", "dims", "stride", "ptr", "tile", "bytes", "len", "f16", "bf16", "f32",
-    "f64", "i8", "i16", "i32", "i64", "u8", "u32", "u64", "bool", "usize", "Tile", "Tensor", "TensorMut", "Ptr",
-    "Shared", "Layout", "Float", "T", "N", "M", "Self", "self", "BYTES", "MAX", "ZERO", "INFINITY", "x", "y", "n", "p",
-    "a", "b", "acc", "buf", "i", "k", "f", "g", "s", "Pair", "Ring", "left", "right", "if", "else", "for", "in",
-    "while", "loop", "break", "continue", "return", "let", "mut", "fn", "struct", "impl", "const", "use", "as", "match",
-    "unsafe", "move", "instances", "warps", "grid", "multiple_of", "_",
+    "arange",
+    "zeros",
+    "full",
+    "select",
+    "maximum",
+    "minimum",
+    "fma",
+    "dot",
+    "dot_tf32",
+    "shared",
+    "array",
+    "load",
+    "load_masked",
+    "store",
+    "store_masked",
+    "copy_async",
+    "copy_async_commit",
+    "copy_async_wait",
+    "copy_async_wait_all",
+    "sync",
+    "range",
+    "unroll",
+    "block_id",
+    "num_blocks",
+    "grid_dim",
+    "num_warps",
+    "cdiv",
+    "device_assert",
+    "target",
+    "blocked",
+    "slice",
+    "swizzle",
+    "sm_80",
+    "sm_90a",
+    "sm_100a",
+    "atomic",
+    "add",
+    "exp",
+    "exp2",
+    "sqrt",
+    "abs",
+    "cast",
+    "reshape",
+    "broadcast",
+    "expand",
+    "t",
+    "lt",
+    "eq",
+    "sum",
+    "max",
+    "min",
+    "map",
+    "reduce",
+    "to_layout",
+    "with_layout",
+    "dim",
+    "dims",
+    "stride",
+    "ptr",
+    "tile",
+    "bytes",
+    "len",
+    "f16",
+    "bf16",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u32",
+    "u64",
+    "bool",
+    "usize",
+    "Tile",
+    "Tensor",
+    "TensorMut",
+    "Ptr",
+    "Shared",
+    "Layout",
+    "Float",
+    "T",
+    "N",
+    "M",
+    "Self",
+    "self",
+    "BYTES",
+    "MAX",
+    "ZERO",
+    "INFINITY",
+    "x",
+    "y",
+    "n",
+    "p",
+    "a",
+    "b",
+    "acc",
+    "buf",
+    "i",
+    "k",
+    "f",
+    "g",
+    "s",
+    "Pair",
+    "Ring",
+    "left",
+    "right",
+    "if",
+    "else",
+    "for",
+    "in",
+    "while",
+    "loop",
+    "break",
+    "continue",
+    "return",
+    "let",
+    "mut",
+    "fn",
+    "struct",
+    "impl",
+    "const",
+    "use",
+    "as",
+    "match",
+    "unsafe",
+    "move",
+    "instances",
+    "warps",
+    "grid",
+    "multiple_of",
+    "_",
 ];
 
-const TYPES: &[&str] = &["f16", "bf16", "f32", "f64", "i8", "i32", "i64", "u8", "u32", "u64", "bool"];
-const SHAPES: &[&str] = &["[16]", "[64]", "[128]", "[16, 16]", "[64, 32]", "[1, 64]", "[N]", "[2, N]", "[2, 16, 16]", "[3]"];
+const TYPES: &[&str] =
+    &["f16", "bf16", "f32", "f64", "i8", "i32", "i64", "u8", "u32", "u64", "bool"];
+const SHAPES: &[&str] = &[
+    "[16]",
+    "[64]",
+    "[128]",
+    "[16, 16]",
+    "[64, 32]",
+    "[1, 64]",
+    "[N]",
+    "[2, N]",
+    "[2, 16, 16]",
+    "[3]",
+];
 const NAMES: &[&str] = &["n", "m", "x", "y", "p", "v", "w", "acc", "buf", "pair", "f", "i", "N"];
-const BINARY: &[&str] = &["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", "==", "&&", "||"];
-const METHODS: &[&str] = &["abs", "sqrt", "exp2", "t", "load", "dims", "len", "floor", "to_f32", "bytes"];
-const WITH_ONE: &[&str] = &["sum", "max", "min", "expand", "dim", "lt", "ge", "ne", "stride", "reshape", "broadcast", "store", "to_layout"];
+const BINARY: &[&str] =
+    &["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", "==", "&&", "||"];
+const METHODS: &[&str] =
+    &["abs", "sqrt", "exp2", "t", "load", "dims", "len", "floor", "to_f32", "bytes"];
+const WITH_ONE: &[&str] = &[
+    "sum",
+    "max",
+    "min",
+    "expand",
+    "dim",
+    "lt",
+    "ge",
+    "ne",
+    "stride",
+    "reshape",
+    "broadcast",
+    "store",
+    "to_layout",
+];
 
 /// A kernel with a few arguments of every kind and a body.
 pub(crate) fn kernel(random: &mut Random) -> String {
@@ -71,12 +221,24 @@ fn statement(random: &mut Random, depth: usize) -> String {
         2 => format!("let v: {} = {};", ty(random), expr(random, d)),
         3 => format!("let (v, w) = {};", expr(random, d)),
         4 => format!("{} = {};", place(random, d), expr(random, d)),
-        5 => format!("{} {}= {};", place(random, d), random.pick(&["+", "-", "*", "&", "<<"]), expr(random, d)),
+        5 => format!(
+            "{} {}= {};",
+            place(random, d),
+            random.pick(&["+", "-", "*", "&", "<<"]),
+            expr(random, d)
+        ),
         6 => format!("for i in {} {{ {} }}", iterator(random, d), block(random, d)),
         7 => format!("while {} {{ {} }}", expr(random, d), block(random, d)),
         8 => format!("loop {{ {} break; }}", block(random, d)),
-        9 => format!("if {} {{ {} }} else {{ {} }}", expr(random, d), block(random, d), block(random, d)),
-        10 => random.pick(&["break;", "continue;", "return;", "sync();", "copy_async_wait_all();"]).to_owned(),
+        9 => format!(
+            "if {} {{ {} }} else {{ {} }}",
+            expr(random, d),
+            block(random, d),
+            block(random, d)
+        ),
+        10 => random
+            .pick(&["break;", "continue;", "return;", "sync();", "copy_async_wait_all();"])
+            .to_owned(),
         11 => format!("const {{ assert!({}, \"m\") }}", expr(random, d)),
         12 => format!("buf[{}].store({});", expr(random, d), expr(random, d)),
         _ => format!("{};", expr(random, d)),
@@ -89,7 +251,11 @@ fn iterator(random: &mut Random, depth: usize) -> String {
         0 => format!("{a}..{b}"),
         1 => format!("range({a}, {b}, {})", expr(random, 0)),
         2 => format!("unroll(0..{})", random.pick(&["2", "4", "N", "n", "-3", "1000000"])),
-        3 => format!("unroll(range(0, {}, {}))", random.pick(&["8", "N"]), random.pick(&["2", "0", "-1", "3"])),
+        3 => format!(
+            "unroll(range(0, {}, {}))",
+            random.pick(&["8", "N"]),
+            random.pick(&["2", "0", "-1", "3"])
+        ),
         _ => a,
     }
 }
@@ -116,15 +282,39 @@ fn ty(random: &mut Random) -> String {
 
 fn literal(random: &mut Random) -> &'static str {
     random.pick(&[
-        "0", "1", "2", "3", "7", "16", "64", "-1", "2147483647", "-2147483648", "4294967296", "1u8", "300u8", "1i64", "0.0",
-        "1.5", "1e30", "-0.5f32", "2.0f64", "true", "false", "N",
+        "0",
+        "1",
+        "2",
+        "3",
+        "7",
+        "16",
+        "64",
+        "-1",
+        "2147483647",
+        "-2147483648",
+        "4294967296",
+        "1u8",
+        "300u8",
+        "1i64",
+        "0.0",
+        "1.5",
+        "1e30",
+        "-0.5f32",
+        "2.0f64",
+        "true",
+        "false",
+        "N",
     ])
 }
 
 #[expect(clippy::too_many_lines, reason = "one arm for each form of an expression")]
 fn expr(random: &mut Random, depth: usize) -> String {
     if depth == 0 {
-        return if random.once_in(2) { literal(random).to_owned() } else { random.pick(NAMES).to_owned() };
+        return if random.once_in(2) {
+            literal(random).to_owned()
+        } else {
+            random.pick(NAMES).to_owned()
+        };
     }
     let d = depth - 1;
     match random.below(34) {
@@ -137,29 +327,74 @@ fn expr(random: &mut Random, depth: usize) -> String {
         11 => format!("({}).cast::<{}>()", expr(random, d), random.pick(TYPES)),
         12 => format!("zeros::<{}>({})", random.pick(TYPES), random.pick(SHAPES)),
         13 => format!("full({}, {})", random.pick(SHAPES), expr(random, d)),
-        14 => format!("arange({}, {})", random.pick(&["0", "4", "-8", "n"]), random.pick(&["16", "64", "N", "12"])),
+        14 => format!(
+            "arange({}, {})",
+            random.pick(&["0", "4", "-8", "n"]),
+            random.pick(&["16", "64", "N", "12"])
+        ),
         15 => format!("select({}, {}, {})", expr(random, d), expr(random, d), expr(random, d)),
-        16 => format!("{}({}, {})", random.pick(&["maximum", "minimum", "cdiv", "f", "store", "load"]), expr(random, d), expr(random, d)),
+        16 => format!(
+            "{}({}, {})",
+            random.pick(&["maximum", "minimum", "cdiv", "f", "store", "load"]),
+            expr(random, d),
+            expr(random, d)
+        ),
         17 => format!("x.tile([{}, {}], [16, 16]).load()", expr(random, d), expr(random, d)),
-        18 => format!("y.tile([{}], [64]).{}", expr(random, d), random.pick(&["load()", "store(v)", "store(acc)"])),
+        18 => format!(
+            "y.tile([{}], [64]).{}",
+            expr(random, d),
+            random.pick(&["load()", "store(v)", "store(acc)"])
+        ),
         19 => format!("dot({}, {}, {})", expr(random, d), expr(random, d), expr(random, d)),
-        20 => format!("if {} {{ {} }} else {{ {} }}", expr(random, d), block(random, d), block(random, d)),
+        20 => format!(
+            "if {} {{ {} }} else {{ {} }}",
+            expr(random, d),
+            block(random, d),
+            block(random, d)
+        ),
         21 => format!("({}, {})", expr(random, d), expr(random, d)),
         22 => format!("[{}, {}]", expr(random, d), expr(random, d)),
-        23 => format!("[{}; {}]", expr(random, d), random.pick(&["2", "4", "N", "4096", "-1", "n"])),
+        23 => {
+            format!("[{}; {}]", expr(random, d), random.pick(&["2", "4", "N", "4096", "-1", "n"]))
+        }
         24 => format!("({}).{}", expr(random, d), random.pick(&["0", "1", "left", "right"])),
         25 => format!("({})[{}]", expr(random, d), expr(random, d)),
         26 => format!("(|a, b| {})({}, {})", expr(random, d), expr(random, d), expr(random, d)),
-        27 => format!("({}).reduce({}, |a, b| {})", expr(random, d), literal(random), expr(random, d)),
+        27 => {
+            format!("({}).reduce({}, |a, b| {})", expr(random, d), literal(random), expr(random, d))
+        }
         28 => format!("({}).map(|v| {})", expr(random, d), expr(random, d)),
-        29 => format!("load_masked(p + {}, {}, {})", expr(random, d), expr(random, d), expr(random, d)),
-        30 => format!("atomic::{}(p + {}, {})", random.pick(&["add", "max", "exchange", "and"]), expr(random, d), expr(random, d)),
+        29 => format!(
+            "load_masked(p + {}, {}, {})",
+            expr(random, d),
+            expr(random, d),
+            expr(random, d)
+        ),
+        30 => format!(
+            "atomic::{}(p + {}, {})",
+            random.pick(&["add", "max", "exchange", "and"]),
+            expr(random, d),
+            expr(random, d)
+        ),
         31 => format!("({}) as {}", expr(random, d), random.pick(TYPES)),
         32 => random
             .pick(&[
-                "pair.step(n)", "pair.sum()", "Pair { left: 1, right: acc }", "f32::INFINITY", "f16::BYTES", "i32::MAX", "block_id(0)",
-                "x.dim(1)", "y.dims()", "blocked([1], [32], [N], [0])", "swizzle(128)", "array(3, |i| i)",
-                "copy_async(x.tile([0, 0], [16, 16]), buf[0])", "loop { break n }", "target(sm_80)", "shared::<f32>([64])",
+                "pair.step(n)",
+                "pair.sum()",
+                "Pair { left: 1, right: acc }",
+                "f32::INFINITY",
+                "f16::BYTES",
+                "i32::MAX",
+                "block_id(0)",
+                "x.dim(1)",
+                "y.dims()",
+                "blocked([1], [32], [N], [0])",
+                "swizzle(128)",
+                "array(3, |i| i)",
+                "copy_async(x.tile([0, 0], [16, 16]), buf[0])",
+                "loop { break n }",
+                "target(sm_80)",
+                "shared::<f32>([64])",
             ])
             .to_owned(),
         _ => format!("{{ {} }}", block(random, d)),

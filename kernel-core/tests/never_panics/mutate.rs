@@ -6,14 +6,56 @@ use crate::{grammar::WORDS, random::Random};
 
 /// Literals at the edges of what the compiler computes with.
 const LITERALS: &[&str] = &[
-    "0", "1", "2", "3", "4", "5", "16", "31", "32", "33", "64", "100", "1024", "4096", "65536", "1048576", "2097152",
-    "2147483647", "2147483648", "4294967296", "9223372036854775807", "170141183460469231731687303715884105727",
-    "340282366920938463463374607431768211456", "0xff", "1u8", "1i64", "1usize", "1f32", "0.0", "1.0", "2.5", "1e30",
-    "1e400", "-1", "-64", "0.5f32", "0.5f16", "true", "false", "\"text\"", "'c'", "b'x'",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "16",
+    "31",
+    "32",
+    "33",
+    "64",
+    "100",
+    "1024",
+    "4096",
+    "65536",
+    "1048576",
+    "2097152",
+    "2147483647",
+    "2147483648",
+    "4294967296",
+    "9223372036854775807",
+    "170141183460469231731687303715884105727",
+    "340282366920938463463374607431768211456",
+    "0xff",
+    "1u8",
+    "1i64",
+    "1usize",
+    "1f32",
+    "0.0",
+    "1.0",
+    "2.5",
+    "1e30",
+    "1e400",
+    "-1",
+    "-64",
+    "0.5f32",
+    "0.5f16",
+    "true",
+    "false",
+    "\"text\"",
+    "'c'",
+    "b'x'",
 ];
 
 /// `tokens` with one to three changes; `donor` lends parts.
-pub(crate) fn mutate(tokens: &TokenStream, donor: &TokenStream, random: &mut Random) -> TokenStream {
+pub(crate) fn mutate(
+    tokens: &TokenStream,
+    donor: &TokenStream,
+    random: &mut Random,
+) -> TokenStream {
     let mut out = tokens.clone();
     for _ in 0..=random.below(3) {
         let size = count(&out);
@@ -51,7 +93,12 @@ fn nth(tokens: &TokenStream, at: &mut usize) -> Option<TokenTree> {
 }
 
 /// Changes token number `at` somehow; counts `at` down on the way.
-fn change(tokens: TokenStream, at: &mut usize, donor: &TokenStream, random: &mut Random) -> TokenStream {
+fn change(
+    tokens: TokenStream,
+    at: &mut usize,
+    donor: &TokenStream,
+    random: &mut Random,
+) -> TokenStream {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let mut out: Vec<TokenTree> = Vec::with_capacity(trees.len() + 1);
     let mut iter = trees.into_iter();
@@ -114,7 +161,10 @@ fn replaced(tree: &TokenTree, random: &mut Random) -> TokenTree {
         TokenTree::Ident(_) => TokenTree::Ident(Ident::new(random.pick(WORDS), Span::call_site())),
         TokenTree::Literal(_) => literal(random).into_iter().last().expect("a literal has a token"),
         TokenTree::Punct(_) => {
-            let puncts = ["+", "-", "*", "/", "%", "&", "|", "^", "!", "<", ">", "=", ".", ",", ";", ":", "?", "@"];
+            let puncts = [
+                "+", "-", "*", "/", "%", "&", "|", "^", "!", "<", ">", "=", ".", ",", ";", ":",
+                "?", "@",
+            ];
             let stream: TokenStream = random.pick(&puncts).parse().expect("these are tokens");
             stream.into_iter().next().expect("one token")
         }

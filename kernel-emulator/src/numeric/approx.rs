@@ -120,7 +120,8 @@ pub fn lg2_f32(a: u32, flush: bool) -> u32 {
 }
 
 /// `sin.approx{.ftz}.f32`: absolute error at most 2^-20.5 within a period of 0. Further out the manual
-/// promises nothing; the result here is what the device's way gives, see [`turns`].
+/// promises nothing; the result here is what an H200's way gives: the angle in turns, cut to f32, then
+/// its sine.
 pub fn sin_f32(a: u32, flush: bool) -> u32 {
     to_f32(sin_cos(turns(a)).0, flush)
 }

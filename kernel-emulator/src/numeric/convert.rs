@@ -1,5 +1,5 @@
 //! `cvt` between any two scalar types, and the packed forms. PTX ISA, "Data Movement and Conversion
-//! Instructions: cvt" (9.7.9.21).
+//! Instructions: cvt" (9.7.9).
 
 use super::format::{Format, Number, Overflow, Round, Special, Value, round_bits};
 use super::narrow::{self, Half};
@@ -501,7 +501,7 @@ pub fn unpack_ue8m0(pair: u16) -> u32 {
 
 /// `cvt.pack.sat.dst.s32{.b32}`: `a` and `b` saturated to `dst`, `b` in the lowest bits, `c` shifted
 /// up above them. `dst` is a 16, 8 bit type; the sub-byte types are given by width and sign.
-/// PTX ISA, "cvt.pack" (9.7.9.22).
+/// PTX ISA, "cvt.pack".
 pub fn pack_saturated(a: u32, b: u32, c: u32, width_bits: u32, signed: bool) -> u32 {
     let one = |x: u32| clamp_to(i128::from(x as i32), width_bits, signed) as u32;
     let pair = one(b) | one(a) << width_bits;

@@ -188,8 +188,8 @@ pub const fn sad(ty: Int, a: u64, b: u64, c: u64) -> u64 {
     c.wrapping_add(distance) & ty.mask()
 }
 
-/// `div`: truncates towards zero. Division by zero "yields an unspecified, machine-specific value"
-/// (9.7.1.6): all ones, as on an H200. The one overflow, the smallest signed value over -1, wraps.
+/// `div`: truncates towards zero. Division by zero yields an unspecified value
+/// (PTX ISA, "div"): all ones, as on an H200. The one overflow, the smallest signed value over -1, wraps.
 #[inline]
 pub const fn div(ty: Int, a: u64, b: u64) -> u64 {
     let (a, b) = (ty.extend(a), ty.extend(b));
@@ -291,7 +291,7 @@ const fn field_operands(width_bits: u32, pos: u32, len: u32) -> (u32, u32) {
 
 /// `bfe`: the field of `len` bits from bit `pos`, extended by the field's top bit for signed types.
 /// Beyond the operand's top the field is filled with its sign (zero for unsigned types), as in the
-/// manual's pseudocode (9.7.1.20). Of `pos` and `len` the 32-bit forms read the low eight bits, as
+/// manual's pseudocode. Of `pos` and `len` the 32-bit forms read the low eight bits, as
 /// that pseudocode says; the 64-bit forms read them whole on an H200, and here.
 #[inline]
 pub const fn bfe(ty: Int, a: u64, pos: u32, len: u32) -> u64 {
@@ -370,7 +370,7 @@ pub const fn szext(signed: bool, a: u32, n: u32, range: Range) -> u32 {
 
 /// `fns.b32`: the position of the `offset`-th set bit of `mask` from `base`: upwards for positive
 /// offsets, counting `base` itself, downwards for negative ones, and `base` itself, if set, for 0.
-/// 0xffffffff if there is none. PTX ISA, "fns" (9.7.1.17).
+/// 0xffffffff if there is none. PTX ISA, "fns".
 pub const fn fns(mask: u32, base: u32, offset: u32) -> u32 {
     let offset = offset as i32;
     if base > 31 {
@@ -466,8 +466,7 @@ pub enum Permute {
     Replicate16,
 }
 
-/// `prmt.b32`: bytes of `b:a`, numbered from `a`'s lowest, picked by `selector`. PTX ISA, "prmt"
-/// (9.7.9.7).
+/// `prmt.b32`: bytes of `b:a`, numbered from `a`'s lowest, picked by `selector`. PTX ISA, "prmt".
 pub const fn prmt(a: u32, b: u32, selector: u32, mode: Permute) -> u32 {
     let bytes = (b as u64) << 32 | a as u64;
     let c = selector & 3;

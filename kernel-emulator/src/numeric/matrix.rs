@@ -6,9 +6,9 @@
 //! and tf32 products outside f32's range). The sum starts at C and adds the products in order of
 //! increasing k, each addition rounded to nearest even in f32. An f16 accumulator is kept in f32
 //! through one instruction and rounded once at its end. Tensor cores add a block of products at
-//! once, aligned to the largest and cut, in an order the manual leaves open ("the accumulation order
-//! and rounding are unspecified", 9.7.14.5.14), so the last bits may differ from a device's; sums
-//! whose partial sums are all representable agree exactly.
+//! once, aligned to the largest and cut, in an order and with a precision that the manual leaves open,
+//! so the last bits may differ from a device's; sums whose partial sums are all representable agree
+//! exactly. [`tensor_core`](super::tensor_core) is the slower sum that agrees with an H200 always.
 //!
 //! Integer products are exact and wrap, or clamp once at the end with `.satfinite`. f64 is a chain of
 //! fused multiply-adds in order of increasing k.

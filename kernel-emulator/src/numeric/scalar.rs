@@ -1,8 +1,8 @@
 //! f32 and f64 instructions. PTX ISA, "Floating Point Instructions" (9.7.3).
 //!
-//! NaN: every f32 instruction that yields NaN yields 0x7fffffff ("NaN payloads are not supported",
-//! 9.7.3), `abs` and `neg` included. f64 instructions pass an operand's payload on; which operand's,
-//! the manual does not say, and [`nan_f64`] follows what an H200 does.
+//! NaN: every f32 instruction that yields NaN yields 0x7fffffff, `abs` and `neg` included:
+//! single-precision payloads do not exist (9.7.3). f64 instructions pass an operand's payload on;
+//! which operand's, the manual does not say, and [`nan_f64`] follows what an H200 does.
 
 use super::exact;
 use super::format::{Format, Overflow, Round};

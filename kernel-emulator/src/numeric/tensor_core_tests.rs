@@ -1,4 +1,5 @@
 //! The tensor-core model against its own statement in integers, and against an H200.
+#![expect(clippy::float_cmp, reason = "exact arithmetic is compared exactly")]
 
 use super::convert::{Minifloat, unpack_minis};
 use super::format::{Format, Round};
@@ -208,6 +209,11 @@ fn infinities_and_nan_stay_in_their_row_and_column() {
     let c = [[f32::INFINITY.to_bits(); LANES]; 4];
     let d = mma_f32(Element::F16, &[[0; LANES]; 4], Element::F16, &[[0; LANES]; 2], &c);
     assert_eq!(d, c);
+    // A zero times the largest number does not push the small products out of the sum.
+    let (mut a, mut b): ([Register; 4], [Register; 2]) = ([[0; LANES]; 4], [[0; LANES]; 2]);
+    (a[0][0], b[0][0]) = (0x1401_0000, 0x1401_7bff);
+    let d = mma_f32(Element::F16, &a, Element::F16, &b, &[[0; LANES]; 4]);
+    assert_eq!(f32::from_bits(d[0][0]), (1025.0 * 1025.0) / 2f32.powi(40));
     // Sums of zeros are +0.
     let minus = [[0x8000_0000; LANES]; 4];
     assert_eq!(

@@ -76,9 +76,8 @@ fn bit_fields() {
     // The lowest 8 bits of position and length count.
     check3("bfe.u32 %o, %a, %b, %c;", |a, b, c| {
         let (start, length) = (b & 0xFF, c & 0xFF);
-        (0..32.min(length)).fold(0, |out, i| {
-            if start + i > 31 { out } else { out | (a >> (start + i) & 1) << i }
-        })
+        (0..32.min(length))
+            .fold(0, |out, i| if start + i > 31 { out } else { out | (a >> (start + i) & 1) << i })
     });
     check3("bfe.s32 %o, %a, %b, %c;", |a, b, c| {
         let (start, length) = (b & 0xFF, c & 0xFF);
@@ -153,7 +152,8 @@ fn dot_products() {
     });
     check3("dp2a.hi.u32.s32 %o, %a, %b, %c;", |a, b, c| {
         let y = b.to_le_bytes();
-        let sum = (a & 0xFFFF) as i64 * i64::from(y[2] as i8) + (a >> 16) as i64 * i64::from(y[3] as i8);
+        let sum = i64::from(a & 0xFFFF) * i64::from(y[2] as i8)
+            + i64::from(a >> 16) * i64::from(y[3] as i8);
         c.wrapping_add(sum as u32)
     });
 }

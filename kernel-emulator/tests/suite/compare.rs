@@ -87,9 +87,12 @@ fn set_writes_masks_or_ones() {
 
 #[test]
 fn selection() {
-    check3("setp.gt.s32 %p0, %c, 0; selp.b32 %o, %a, %b, %p0;", |a, b, c| {
-        if c as i32 > 0 { a } else { b }
-    });
+    check3(
+        "setp.gt.s32 %p0, %c, 0; selp.b32 %o, %a, %b, %p0;",
+        |a, b, c| {
+            if c as i32 > 0 { a } else { b }
+        },
+    );
     check3("slct.u32.s32 %o, %a, %b, %c;", |a, b, c| if c as i32 >= 0 { a } else { b });
     check_floats("slct.f32.f32 %o, %a, %b, %c;", |a, b, c| {
         (if c >= 0.0 { a } else { b }).to_bits()

@@ -65,15 +65,19 @@ fn between_floats() {
 
 #[test]
 fn packed_halves_take_the_first_source_high() {
-    check_floats("cvt.rn.f16x2.f32 %r0, %a, %b; shr.u32 %r1, %r0, 16; cvt.u16.u32 %s0, %r1; cvt.f32.f16 %o, %s0;", |a, _, _| {
-        f16::from_f32(a).to_f32().to_bits()
-    });
+    check_floats(
+        "cvt.rn.f16x2.f32 %r0, %a, %b; shr.u32 %r1, %r0, 16; cvt.u16.u32 %s0, %r1; cvt.f32.f16 %o, %s0;",
+        |a, _, _| f16::from_f32(a).to_f32().to_bits(),
+    );
     check_floats("cvt.rn.bf16x2.f32 %r0, %a, %b; shl.b32 %o, %r0, 16;", |_, b, _| {
         bf16::from_f32(b).to_f32().to_bits()
     });
-    check_floats("cvt.rn.relu.f16x2.f32 %r0, %a, %b; cvt.u16.u32 %s0, %r0; cvt.f32.f16 %o, %s0;", |_, b, _| {
-        if b < 0.0 || b == 0.0 { 0 } else { f16::from_f32(b).to_f32().to_bits() }
-    });
+    check_floats(
+        "cvt.rn.relu.f16x2.f32 %r0, %a, %b; cvt.u16.u32 %s0, %r0; cvt.f32.f16 %o, %s0;",
+        |_, b, _| {
+            if b < 0.0 || b == 0.0 { 0 } else { f16::from_f32(b).to_f32().to_bits() }
+        },
+    );
 }
 
 #[test]

@@ -120,7 +120,11 @@ pub(crate) fn entry(params: usize, body: &str) -> String {
 }
 
 /// The fault of launching a kernel, or that there is none.
-pub(crate) fn outcome(text: &str, config: &LaunchConfig, data_bytes: usize) -> Result<(), Box<Fault>> {
+pub(crate) fn outcome(
+    text: &str,
+    config: &LaunchConfig,
+    data_bytes: usize,
+) -> Result<(), Box<Fault>> {
     let bench = Bench::new(text);
     let data = bench.upload(&vec![0; data_bytes]);
     let options = Options::default().with_max_instructions(1 << 22);
@@ -166,8 +170,7 @@ pub(crate) fn lanes(body: &str, words: [&W; 3], doubles: [&D; 3]) -> (W, D) {
         params.push(bench.upload_words(words));
     }
     for doubles in doubles {
-        let words: Vec<u32> =
-            doubles.iter().flat_map(|d| [*d as u32, (*d >> 32) as u32]).collect();
+        let words: Vec<u32> = doubles.iter().flat_map(|d| [*d as u32, (*d >> 32) as u32]).collect();
         params.push(bench.upload_words(&words));
     }
     params.push(bench.memory.allocate(128).expect("the test is small"));
@@ -234,8 +237,22 @@ pub(crate) fn check_d(body: &str, expected: impl Fn(u64, u64, u64, u32) -> u64) 
 #[track_caller]
 pub(crate) fn check_floats(body: &str, expected: impl Fn(f32, f32, f32) -> u32) {
     let special = [
-        0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MIN_POSITIVE,
-        f32::MAX, f32::MIN, 1e-40, -1e-40, 0.5, 2.0, 3.0, 1.5,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+        f32::MIN,
+        1e-40,
+        -1e-40,
+        0.5,
+        2.0,
+        3.0,
+        1.5,
     ];
     let mut random = Random(13);
     for round in 0..6 {

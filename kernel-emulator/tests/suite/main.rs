@@ -6,8 +6,15 @@
     clippy::cast_precision_loss,
     clippy::float_cmp,
     clippy::many_single_char_names,
+    clippy::precedence,
     reason = "the expected values are those of the host's own arithmetic, bit by bit"
 )]
+#![expect(
+    clippy::double_comparisons,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "they differ where an operand is NaN, which is what these tests are about"
+)]
+#![expect(clippy::type_complexity, reason = "tables of functions")]
 
 mod arith;
 mod async_copy;

@@ -1,0 +1,387 @@
+//! Branches: both sides are built from the same variables, and joined where they differ.
+
+use super::{
+    Builder, Env,
+    scope::{Var, VarId},
+    value::Val,
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Const, Region, StmtKind, Terminator, Type, Value},
+    loc::Loc,
+    syntax::{Block, Expr},
+};
+
+/// A leaf on both sides: of a variable, or of the branch's own value.
+type Pair = (Option<(VarId, usize)>, Val, Val);
+
+impl Builder<'_> {
+    /// `if c { a } else { b }`
+    pub(super) fn branch(
+        &mut self,
+        condition: &Expr,
+        then: &Block,
+        otherwise: Option<&Expr>,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let val = self.expr(condition, env);
+        self.branch_on(&val, condition.loc, loc, &mut |b| b.block(then, env), &mut |b| {
+            otherwise.map_or(Val::Unit, |e| b.expr(e, env))
+        })
+    }
+
+    /// The condition of a branch as an IR value, or as a constant.
+    pub(super) fn condition(&mut self, val: &Val, loc: Loc) -> Option<Result<bool, Value>> {
+        match self.plain(val.clone()) {
+            Val::Const(Const::Bool(known), _) => Some(Ok(known)),
+            Val::Error | Val::Never => None,
+            Val::Value(value) if *self.ty(value) == Type::scalar(crate::ir::Dtype::Bool) => {
+                Some(Err(value))
+            }
+            other => {
+                let actual = self.describe(&other);
+                let mut diagnostic = Diagnostic::new(
+                    Code::Kind,
+                    loc,
+                    "a condition is one `bool` for the whole block",
+                )
+                .compare("", "a scalar (bool)", actual);
+                if let Val::Value(value) = other
+                    && matches!(self.ty(value), Type::Tile(..))
+                {
+                    diagnostic = diagnostic
+                        .why("all threads of a block take the same branch; elements are chosen one by one with a mask")
+                        .help("select(mask, a, b)");
+                }
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    pub(super) fn branch_on(
+        &mut self,
+        condition: &Val,
+        condition_loc: Loc,
+        loc: Loc,
+        then: &mut dyn FnMut(&mut Self) -> Val,
+        otherwise: &mut dyn FnMut(&mut Self) -> Val,
+    ) -> Val {
+        let condition = match self.condition(condition, condition_loc) {
+            Some(Ok(true)) => return then(self),
+            Some(Ok(false)) => return otherwise(self),
+            Some(Err(value)) => value,
+            None => {
+                // The branches are still looked at, for their own problems.
+                let vars = self.scopes.vars.clone();
+                then(self);
+                self.scopes.vars.clone_from(&vars);
+                otherwise(self);
+                self.scopes.vars = vars;
+                return Val::Error;
+            }
+        };
+        let before = self.scopes.vars.clone();
+        let (then_region, then_end, then_val) = self.side(then);
+        let then_vars = std::mem::replace(&mut self.scopes.vars, before.clone());
+        let (else_region, else_end, else_val) = self.side(otherwise);
+        let else_vars = std::mem::replace(&mut self.scopes.vars, before);
+        self.join(
+            condition,
+            loc,
+            [
+                (then_region, then_end, then_val, then_vars),
+                (else_region, else_end, else_val, else_vars),
+            ],
+        )
+    }
+
+    pub(super) fn side(&mut self, body: &mut dyn FnMut(&mut Self) -> Val) -> (Region, bool, Val) {
+        let outer = std::mem::replace(&mut self.terminated, false);
+        self.regions.push(Region::default());
+        self.conditional += 1;
+        let val = body(self);
+        self.conditional -= 1;
+        let ended = std::mem::replace(&mut self.terminated, outer);
+        (self.regions.pop().expect("pushed above"), ended, val)
+    }
+
+    fn join(
+        &mut self,
+        condition: Value,
+        loc: Loc,
+        sides: [(Region, bool, Val, Vec<Var>); 2],
+    ) -> Val {
+        let [
+            (mut then, then_end, then_val, then_vars),
+            (mut otherwise, else_end, else_val, else_vars),
+        ] = sides;
+        if then_end || else_end {
+            let mut results = Vec::new();
+            let val = match (then_end, else_end) {
+                (true, true) => Val::Never,
+                (true, false) => self.go_on(&mut otherwise, else_vars, else_val, &mut results, loc),
+                _ => self.go_on(&mut then, then_vars, then_val, &mut results, loc),
+            };
+            self.push(StmtKind::If { condition, then, otherwise, results }, loc);
+            if then_end && else_end {
+                self.terminated = true;
+            }
+            return val;
+        }
+        // Variables first, then the value of the branch itself.
+        let mut pairs: Vec<Pair> = Vec::new();
+        let count = self.scopes.vars.len();
+        for index in 0..count {
+            let (a, b) = (&then_vars[index].val, &else_vars[index].val);
+            if a.same(b) {
+                self.scopes.vars[index].val = a.clone();
+                continue;
+            }
+            let id = VarId(u32::try_from(index).expect("checked when declared"));
+            match zip_leaves(a, b) {
+                Some(leaves) => {
+                    self.scopes.vars[index].val = a.clone();
+                    for (leaf, (x, y)) in leaves.into_iter().enumerate() {
+                        if !x.same(&y) {
+                            pairs.push((Some((id, leaf)), x, y));
+                        }
+                    }
+                }
+                None => {
+                    self.differing(&a.clone(), &b.clone(), loc);
+                    self.scopes.vars[index].val = Val::Error;
+                }
+            }
+        }
+        let value_at = pairs.len();
+        let mut value_leaves = Vec::new();
+        if !then_val.same(&else_val) {
+            match zip_leaves(&then_val, &else_val) {
+                Some(leaves) => {
+                    for (leaf, (x, y)) in leaves.into_iter().enumerate() {
+                        if !x.same(&y) {
+                            value_leaves.push(leaf);
+                            pairs.push((None, x, y));
+                        }
+                    }
+                }
+                None => {
+                    self.differing(&then_val, &else_val, loc);
+                }
+            }
+        }
+        let mut then_out = Vec::new();
+        let mut else_out = Vec::new();
+        let mut results = Vec::new();
+        let mut outs = Vec::new();
+        for (target, x, y) in &pairs {
+            let a = self.in_region(&mut then, x, loc);
+            let b = self.in_region(&mut otherwise, y, loc);
+            let merged = match (a, b) {
+                (Some(a), Some(b)) => self.merged(a, b, loc).map(|out| (a, b, out)),
+                _ => None,
+            };
+            let val = match merged {
+                Some((a, b, out)) => {
+                    then_out.push(a);
+                    else_out.push(b);
+                    results.push(out);
+                    Val::Value(out)
+                }
+                None => Val::Error,
+            };
+            if let Some(target) = target {
+                self.set_leaf(*target, val.clone());
+            }
+            outs.push(val);
+        }
+        then.end = Terminator::Yield(then_out);
+        otherwise.end = Terminator::Yield(else_out);
+        self.push(StmtKind::If { condition, then, otherwise, results }, loc);
+        if value_leaves.is_empty() {
+            return then_val;
+        }
+        let mut leaves = Vec::new();
+        then_val.leaves(&mut |leaf| leaves.push(leaf.clone()));
+        for (leaf, out) in value_leaves.into_iter().zip(outs.into_iter().skip(value_at)) {
+            leaves[leaf] = out;
+        }
+        then_val.with_leaves(&mut leaves.into_iter())
+    }
+
+    /// Only one side comes back: what it made and left in variables or as its value becomes results of the branch.
+    fn go_on(
+        &mut self,
+        region: &mut Region,
+        vars: Vec<Var>,
+        val: Val,
+        results: &mut Vec<Value>,
+        loc: Loc,
+    ) -> Val {
+        let mut out = Vec::new();
+        for (index, var) in vars.into_iter().take(self.scopes.vars.len()).enumerate() {
+            let before = self.scopes.vars[index].val.clone();
+            if !var.val.same(&before) {
+                self.scopes.vars[index].val =
+                    self.escaping(&var.val, Some(&before), &mut out, results, loc);
+            }
+        }
+        let val = self.escaping(&val, None, &mut out, results, loc);
+        region.end = Terminator::Yield(out);
+        val
+    }
+
+    /// The same value outside the region: each run-time leaf that was not there before is passed out.
+    fn escaping(
+        &mut self,
+        val: &Val,
+        before: Option<&Val>,
+        out: &mut Vec<Value>,
+        results: &mut Vec<Value>,
+        loc: Loc,
+    ) -> Val {
+        let mut known = Vec::new();
+        if let Some(before) = before {
+            before.leaves(&mut |leaf| known.push(leaf.clone()));
+        }
+        let mut leaves = Vec::new();
+        val.leaves(&mut |leaf| leaves.push(leaf.clone()));
+        for leaf in &mut leaves {
+            if let Val::Value(value) = *leaf
+                && !known.iter().any(|old| old.same(leaf))
+            {
+                let result = self.new_value(self.ty(value).clone(), loc);
+                if let Some(num) = self.value_cells.get(value).copied() {
+                    self.value_cells.insert(result, num);
+                }
+                out.push(value);
+                results.push(result);
+                *leaf = Val::Value(result);
+            }
+        }
+        val.with_leaves(&mut leaves.into_iter())
+    }
+
+    /// A value of the joined type, or a report.
+    pub(super) fn merged(&mut self, a: Value, b: Value, loc: Loc) -> Option<Value> {
+        let (ta, tb) = (self.ty(a).clone(), self.ty(b).clone());
+        let shapes = ta.shape() == tb.shape()
+            && self.is_ptr(a) == self.is_ptr(b)
+            && match (&ta, &tb) {
+                (Type::Shared(x), Type::Shared(y)) => x == y,
+                (Type::Shared(_), _) | (_, Type::Shared(_)) => false,
+                _ => true,
+            };
+        if !shapes || self.cells.unify(self.num(a), self.num(b)).is_err() {
+            let (x, y) = (Val::Value(a), Val::Value(b));
+            self.differing(&x, &y, loc);
+            return None;
+        }
+        let out = self.new_value(ta, loc);
+        if let Some(num) = self.value_cells.get(a).copied() {
+            self.value_cells.insert(out, num);
+        }
+        Some(out)
+    }
+
+    pub(super) fn differing(&mut self, a: &Val, b: &Val, loc: Loc) {
+        if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
+            return;
+        }
+        let (x, y) = (self.describe(a), self.describe(b));
+        self.report(
+            Diagnostic::new(
+                Code::BranchTypes,
+                loc,
+                "the ways through this code leave values of different types behind",
+            )
+            .compare("", x, y)
+            .why("after a branch or a turn of a loop, a variable has one type and one shape"),
+        );
+    }
+
+    /// A value made at the end of a region that was closed already.
+    pub(super) fn in_region(&mut self, region: &mut Region, val: &Val, loc: Loc) -> Option<Value> {
+        let outer = std::mem::replace(&mut self.terminated, false);
+        self.regions.push(std::mem::take(region));
+        let value = self.value(val, loc);
+        *region = self.regions.pop().expect("pushed above");
+        self.terminated = outer;
+        value
+    }
+
+    /// `a && b`, `a || b`
+    pub(super) fn short_circuit(
+        &mut self,
+        and: bool,
+        a: &Expr,
+        b: &Expr,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let left = self.expr(a, env);
+        match self.condition(&left, a.loc) {
+            None => {
+                self.expr(b, env);
+                Val::Error
+            }
+            Some(Ok(known)) if known != and => left,
+            Some(Ok(_)) => {
+                let right = self.expr(b, env);
+                self.condition(&right, b.loc);
+                right
+            }
+            Some(Err(_)) => {
+                let truth = |known: bool| {
+                    Val::Const(Const::Bool(known), super::value::Num::Known(crate::ir::Dtype::Bool))
+                };
+                // Where the right side only computes, evaluating it early changes nothing.
+                let (region, ended, right) = self.side(&mut |builder| builder.expr(b, env));
+                let pure = !ended
+                    && region
+                        .stmts
+                        .iter()
+                        .all(|stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure()));
+                if pure {
+                    self.regions.last_mut().expect("a region is open").stmts.extend(region.stmts);
+                    let op = if and { crate::ir::Binary::And } else { crate::ir::Binary::Or };
+                    if self.condition(&right, b.loc).is_none() {
+                        return Val::Error;
+                    }
+                    return self.binary(op, left, right, loc);
+                }
+                let mut evaluate = |builder: &mut Self| builder.expr(b, env);
+                let mut constant = |_: &mut Self| truth(!and);
+                if and {
+                    self.branch_on(&left, a.loc, loc, &mut evaluate, &mut constant)
+                } else {
+                    self.branch_on(&left, a.loc, loc, &mut constant, &mut evaluate)
+                }
+            }
+        }
+    }
+}
+
+/// The leaves of two values of one form, in pairs.
+pub(super) fn zip_leaves(a: &Val, b: &Val) -> Option<Vec<(Val, Val)>> {
+    match (a.parts(), b.parts()) {
+        (Some(x), Some(y)) => {
+            let kinds = std::mem::discriminant(a) == std::mem::discriminant(b);
+            if !kinds || x.len() != y.len() {
+                return None;
+            }
+            let mut out = Vec::new();
+            for (x, y) in x.iter().zip(y) {
+                out.extend(zip_leaves(x, y)?);
+            }
+            Some(out)
+        }
+        (None, None) => {
+            let scalar = |v: &Val| matches!(v, Val::Const(..) | Val::Value(_) | Val::Error);
+            (a.same(b) || (scalar(a) && scalar(b))).then(|| vec![(a.clone(), b.clone())])
+        }
+        _ => None,
+    }
+}

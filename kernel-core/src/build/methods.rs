@@ -1,0 +1,504 @@
+//! The methods of the language: of scalars, tiles, shared windows and tensors.
+
+use super::{
+    Builder, Env, array,
+    value::{Class, Num, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary},
+    loc::Loc,
+    syntax::{Expr, GenericArg, Segment},
+};
+
+/// Every method of a tile, for suggestions.
+const TILE_METHODS: &[&str] = &[
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "tanh",
+    "abs",
+    "floor",
+    "ceil",
+    "cast",
+    "reshape",
+    "broadcast",
+    "expand",
+    "t",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+    "sum",
+    "max",
+    "min",
+    "map",
+    "reduce",
+    "to_layout",
+    "dim",
+];
+
+const SHARED_METHODS: &[&str] = &["load", "store", "with_layout", "t", "dim", "bytes"];
+
+const TENSOR_METHODS: &[&str] = &["tile", "dim", "dims", "stride", "ptr"];
+
+impl Builder<'_> {
+    /// A method of the language.
+    pub(super) fn builtin_method(
+        &mut self,
+        val: Val,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
+        if matches!(val, Val::Error) || vals.iter().any(|v| matches!(v, Val::Error)) {
+            return Val::Error;
+        }
+        if self.dead() {
+            return Val::Never;
+        }
+        match &val {
+            Val::Const(..) => self.scalar_method(val, name, &vals, args, env, loc),
+            Val::Value(value) => match self.ty(*value).clone() {
+                Type::Scalar(Elem::Number(_)) => {
+                    self.scalar_method(val, name, &vals, args, env, loc)
+                }
+                Type::Tile(..) => self.tile_method(*value, name, &vals, args, env, loc),
+                Type::Shared(_) => self.shared_method(*value, name, &vals, args, loc),
+                Type::Scalar(Elem::Ptr(_)) | Type::Error => self.no_method(&val, name, &[]),
+            },
+            Val::Tensor(param) => self.tensor_method(*param, name, &vals, args, loc),
+            Val::View(view) => {
+                let view = view.clone();
+                match (name.name.as_str(), vals.as_slice()) {
+                    ("load", []) => self.load_tensor(&view, loc),
+                    ("store", [value]) => self.store_tensor(&view, value, args[0].loc, loc),
+                    ("load" | "store", _) => {
+                        self.count(name, usize::from(name.name != "load"), vals.len(), loc)
+                    }
+                    _ => self.no_method(&val, name, &["load", "store"]),
+                }
+            }
+            Val::Array(parts) => match name.name.as_str() {
+                "len" => Val::Const(
+                    Const::Int(i128::try_from(parts.len()).expect("small")),
+                    Num::Known(Dtype::I32),
+                ),
+                _ => self.no_method(&val, name, &["len"]),
+            },
+            other => {
+                let other = other.clone();
+                self.no_method(&other, name, &[])
+            }
+        }
+    }
+
+    pub(super) fn no_method(&mut self, val: &Val, name: &Segment, known: &[&str]) -> Val {
+        let what = self.describe(val);
+        let names = match val {
+            Val::Struct(item) => self.method_names(&item.def),
+            _ => known.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let mut diagnostic = Diagnostic::new(
+            Code::NotAFunction,
+            name.loc,
+            format!("{what} has no method `{}`", name.name),
+        );
+        if let Some(near) = super::nearest(&name.name, names.iter().map(String::as_str)) {
+            diagnostic = diagnostic.help(near.to_owned());
+        }
+        self.report(diagnostic)
+    }
+
+    pub(super) fn count(
+        &mut self,
+        name: &Segment,
+        required: usize,
+        actual: usize,
+        loc: Loc,
+    ) -> Val {
+        self.report(
+            Diagnostic::new(
+                Code::ArgumentCount,
+                loc,
+                format!("`{}` takes another number of arguments", name.name),
+            )
+            .compare("arguments", required.to_string(), actual.to_string()),
+        )
+    }
+
+    /// Elementwise methods that scalars and tiles share.
+    fn common_method(
+        &mut self,
+        val: &Val,
+        name: &Segment,
+        vals: &[Val],
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
+        let unary = match name.name.as_str() {
+            "exp" => Some(Unary::Exp),
+            "exp2" => Some(Unary::Exp2),
+            "log" | "ln" => Some(Unary::Log),
+            "log2" => Some(Unary::Log2),
+            "sqrt" => Some(Unary::Sqrt),
+            "rsqrt" => Some(Unary::Rsqrt),
+            "sin" => Some(Unary::Sin),
+            "cos" => Some(Unary::Cos),
+            "tanh" => Some(Unary::Tanh),
+            "abs" => Some(Unary::Abs),
+            "floor" => Some(Unary::Floor),
+            "ceil" => Some(Unary::Ceil),
+            _ => None,
+        };
+        if let Some(op) = unary {
+            return Some(match vals {
+                [] => self.unary(op, val.clone(), loc),
+                _ => self.count(name, 0, vals.len(), loc),
+            });
+        }
+        if name.name == "cast" {
+            let to = match name.args.first() {
+                Some(GenericArg::Type(ty)) => match self.resolve(ty, env) {
+                    Ty::Scalar(num) => num,
+                    _ => return Some(Val::Error),
+                },
+                _ => self.cells.open(Class::Any),
+            };
+            return Some(self.cast(val.clone(), to, loc));
+        }
+        None
+    }
+
+    fn scalar_method(
+        &mut self,
+        val: Val,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        if let Some(out) = self.common_method(&val, name, vals, env, loc) {
+            return out;
+        }
+        match (name.name.as_str(), vals) {
+            ("min", [other]) => self.binary(Binary::Min, val, other.clone(), loc),
+            ("max", [other]) => self.binary(Binary::Max, val, other.clone(), loc),
+            ("clamp", [lo, hi]) => {
+                let at_least = self.binary(Binary::Max, val, lo.clone(), loc);
+                self.binary(Binary::Min, at_least, hi.clone(), loc)
+            }
+            ("mul_add", [b, c]) => self.fma(val, b.clone(), c.clone(), loc),
+            ("rem_euclid", [n]) => {
+                let first = self.binary(Binary::Rem, val, n.clone(), loc);
+                let shifted = self.binary(Binary::Add, first, n.clone(), loc);
+                self.binary(Binary::Rem, shifted, n.clone(), loc)
+            }
+            // A tile of rank 1 reduced to one value is a scalar in here and a tile of rank 0 in Rust's types.
+            ("expand", [_]) => {
+                let Some(value) = self.value(&val, loc) else { return Val::Error };
+                Val::Value(self.splat(value, &[1], loc))
+            }
+            ("reshape" | "broadcast", [shape]) => {
+                let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
+                if self.check_budget(&shape, loc).is_none() {
+                    return Val::Error;
+                }
+                let Some(value) = self.value(&val, loc) else { return Val::Error };
+                if name.name == "reshape" && shape.iter().any(|extent| *extent != 1) {
+                    return self.report(
+                        Diagnostic::new(
+                            Code::ShapeMismatch,
+                            loc,
+                            "`reshape` keeps the number of elements",
+                        )
+                        .compare(
+                            "elements",
+                            "1",
+                            shape.iter().product::<u32>().to_string(),
+                        ),
+                    );
+                }
+                Val::Value(self.splat(value, &shape, loc))
+            }
+            ("to_f32", []) => self.cast(val, Num::Known(Dtype::F32), loc),
+            ("to_f64", []) => self.cast(val, Num::Known(Dtype::F64), loc),
+            _ => self.no_method(
+                &val,
+                name,
+                &["min", "max", "clamp", "abs", "sqrt", "exp", "mul_add", "cast"],
+            ),
+        }
+    }
+
+    fn tile_method(
+        &mut self,
+        tile: super::Value,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let val = Val::Value(tile);
+        if let Some(out) = self.common_method(&val, name, vals, env, loc) {
+            return out;
+        }
+        let rank = self.ty(tile).shape().len();
+        let compare = match name.name.as_str() {
+            "lt" => Some(Compare::Lt),
+            "le" => Some(Compare::Le),
+            "gt" => Some(Compare::Gt),
+            "ge" => Some(Compare::Ge),
+            "eq" => Some(Compare::Eq),
+            "ne" => Some(Compare::Ne),
+            _ => None,
+        };
+        let loc_of = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
+        match (name.name.as_str(), vals) {
+            (_, [other]) if compare.is_some() => {
+                self.compare(compare.expect("just tested"), val, other.clone(), loc)
+            }
+            (method @ ("sum" | "max" | "min"), [axis]) => {
+                let num = self.num(tile);
+                if self.cells.known(num) == Some(Dtype::Bool) || self.is_ptr(tile) {
+                    return self.refuse_dtype(&format!("`{method}`"), "numbers", num, loc);
+                }
+                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
+                    return Val::Error;
+                };
+                let op = match method {
+                    "sum" => Binary::Add,
+                    "max" => Binary::Max,
+                    _ => Binary::Min,
+                };
+                self.reduce_with(op, tile, axis, loc)
+            }
+            ("reduce", [axis, combine]) => {
+                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
+                    return Val::Error;
+                };
+                let Val::Closure(combine) = combine.clone() else {
+                    return self.error(
+                        Code::Kind,
+                        loc_of(1),
+                        "`reduce` takes a closure of two values",
+                    );
+                };
+                let at = loc_of(1);
+                self.reduce(tile, axis, loc, &mut |builder, a, b| {
+                    let val =
+                        builder.call_closure(&combine, vec![Val::Value(a), Val::Value(b)], at);
+                    builder.plain(val)
+                })
+            }
+            ("map", [f]) => {
+                let Val::Closure(f) = f.clone() else {
+                    return self.error(Code::Kind, loc_of(0), "`map` takes a closure of one value");
+                };
+                let out = self.call_closure(&f, vec![val], loc_of(0));
+                let out = self.plain(out);
+                let shape = self.ty(tile).shape().to_vec();
+                match self.value(&out, loc_of(0)) {
+                    Some(value) if self.ty(value).shape().is_empty() => {
+                        Val::Value(self.splat(value, &shape, loc))
+                    }
+                    Some(value) => Val::Value(value),
+                    None => Val::Error,
+                }
+            }
+            ("expand", [axis]) => {
+                let Some(axis) = self.axis(axis, rank + 1, "the wider tile", loc_of(0)) else {
+                    return Val::Error;
+                };
+                self.expand(tile, axis, loc)
+            }
+            ("reshape", [shape]) => {
+                let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
+                self.reshape(tile, shape, loc)
+            }
+            ("broadcast", [shape]) => {
+                let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
+                self.broadcast(tile, &shape, loc)
+            }
+            ("t", []) => {
+                let shape = self.ty(tile).shape().to_vec();
+                let [rows, cols] = shape.as_slice() else {
+                    return self.report(
+                        Diagnostic::new(Code::Axis, loc, "`t` swaps the two axes of a tile")
+                            .compare("rank", "2", rank.to_string()),
+                    );
+                };
+                let swapped = vec![*cols, *rows];
+                self.reshaped(Op::Permute(vec![1, 0]), tile, swapped, loc)
+            }
+            ("dim", [axis]) => {
+                let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
+                    return Val::Error;
+                };
+                let extent = self.ty(tile).shape()[axis as usize];
+                Val::Const(Const::Int(i128::from(extent)), Num::Known(Dtype::I32))
+            }
+            ("to_layout", [Val::Layout(form)]) => {
+                let ty = self.ty(tile).clone();
+                let form = form.clone();
+                // What is wrong with a pinned layout is wrong where it is written.
+                self.reshaped(Op::ToLayout(form), tile, ty.shape().to_vec(), loc_of(0))
+            }
+            ("to_layout", [other]) => {
+                let actual = self.describe(other);
+                self.report(
+                    Diagnostic::new(Code::Kind, loc_of(0), "`to_layout` takes a layout")
+                        .compare("", "a layout", actual)
+                        .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
+                )
+            }
+            (known, _) if TILE_METHODS.contains(&known) => {
+                let required = match known {
+                    "t" => 0,
+                    "reduce" => 2,
+                    _ => 1,
+                };
+                self.count(name, required, vals.len(), loc)
+            }
+            _ => self.no_method(&val, name, TILE_METHODS),
+        }
+    }
+
+    fn shared_method(
+        &mut self,
+        window: super::Value,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
+        let loc_of = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
+        match (name.name.as_str(), vals) {
+            ("load", []) => self.load_shared(window, loc).map_or(Val::Error, Val::Value),
+            ("store", [value]) => self.store_shared(window, value, loc_of(0), loc),
+            ("with_layout", [Val::Layout(form)]) => {
+                self.shared_layout(window, form.clone(), loc_of(0))
+            }
+            ("t", []) => {
+                let mut ty = shared;
+                if ty.shape.len() != 2 {
+                    return self.report(
+                        Diagnostic::new(Code::Axis, loc, "`t` swaps the two axes of a tile")
+                            .compare("rank", "2", ty.shape.len().to_string())
+                            .why("of a ring of buffers, take one first: `bufs[i].t()`"),
+                    );
+                }
+                ty.shape.swap(0, 1);
+                ty.transposed = !ty.transposed;
+                Val::Value(self.emit(Op::SharedTranspose, vec![window], Type::Shared(ty), loc))
+            }
+            ("dim", [axis]) => {
+                let Some(axis) = self.axis(axis, shared.shape.len(), "the window", loc_of(0))
+                else {
+                    return Val::Error;
+                };
+                Val::Const(
+                    Const::Int(i128::from(shared.shape[axis as usize])),
+                    Num::Known(Dtype::I32),
+                )
+            }
+            ("bytes", []) => {
+                let elements: i128 = shared.shape.iter().map(|e| i128::from(*e)).product();
+                let dtype = self.cells.settled(self.num(window));
+                Val::Const(Const::Int(elements * i128::from(dtype.bytes())), Num::Known(Dtype::I32))
+            }
+            _ => self.no_method(&Val::Value(window), name, SHARED_METHODS),
+        }
+    }
+
+    fn tensor_method(
+        &mut self,
+        param: u32,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let crate::ir::ParamKind::Tensor { dtype, rank, .. } =
+            self.params[param as usize].kind.clone()
+        else {
+            return Val::Error;
+        };
+        let loc_of = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
+        match (name.name.as_str(), vals) {
+            ("tile", [at, shape]) => self.window(param, at, shape, [&args[0], &args[1]]),
+            ("dim", [axis]) => {
+                let Some(axis) = self.axis(axis, rank as usize, "the tensor", loc_of(0)) else {
+                    return Val::Error;
+                };
+                Val::Value(self.emit(
+                    Op::ParamDim(param, axis),
+                    Vec::new(),
+                    Type::scalar(Dtype::I32),
+                    loc,
+                ))
+            }
+            ("dims", []) => array(
+                (0..rank)
+                    .map(|axis| {
+                        Val::Value(self.emit(
+                            Op::ParamDim(param, axis),
+                            Vec::new(),
+                            Type::scalar(Dtype::I32),
+                            loc,
+                        ))
+                    })
+                    .collect(),
+            ),
+            ("stride", [axis]) => {
+                let Some(axis) = self.axis(axis, rank as usize, "the tensor", loc_of(0)) else {
+                    return Val::Error;
+                };
+                Val::Value(self.emit(
+                    Op::ParamStride(param, axis),
+                    Vec::new(),
+                    Type::scalar(Dtype::I64),
+                    loc,
+                ))
+            }
+            ("ptr", []) => Val::Value(self.emit(
+                Op::ParamPtr(param),
+                Vec::new(),
+                Type::Scalar(Elem::Ptr(dtype)),
+                loc,
+            )),
+            ("load" | "store", _) => {
+                let name_of = self.params[param as usize].name.clone();
+                let index = ["i", "j", "k", "l", "m"];
+                let corner =
+                    index.iter().take(rank as usize).copied().collect::<Vec<_>>().join(", ");
+                let extents = vec!["64"; rank as usize].join(", ");
+                let value = if name.name == "load" { "" } else { "tile" };
+                self.report(
+                    Diagnostic::new(
+                        Code::NotAFunction,
+                        name.loc,
+                        "a tensor is read and written tile by tile",
+                    )
+                    .help(format!(
+                        "{name_of}.tile([{corner}], [{extents}]).{}({value})",
+                        name.name
+                    )),
+                )
+            }
+            _ => self.no_method(&Val::Tensor(param), name, TENSOR_METHODS),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What a loop body can change: the variables that its text can reach.
+
+use super::{
+    Builder, Env,
+    scope::{Binding, VarId},
+    value::{ClosureVal, Val},
+};
+use crate::syntax::{Block, Expr, ExprKind, Stmt};
+
+impl Builder<'_> {
+    /// The leaves that a body might change: those of every mutable variable that it can reach by name.
+    pub(super) fn candidates(&mut self, scan: &[Scan<'_>], env: Env) -> Vec<(VarId, usize)> {
+        let mut vars = Vec::new();
+        for part in scan {
+            let mut names = Vec::new();
+            match part {
+                Scan::Block(block) => names_in_block(block, &mut names),
+                Scan::Expr(expr) => names_in(expr, &mut names),
+            }
+            for name in names {
+                self.reachable(name, env, &mut vars, 0);
+            }
+        }
+        vars.sort_unstable();
+        vars.dedup();
+        let mut out = Vec::new();
+        for var in vars {
+            let data = &self.scopes.vars[var.0 as usize];
+            if !data.mutable {
+                continue;
+            }
+            let mut index = 0;
+            let mut leaves = Vec::new();
+            data.val.leaves(&mut |leaf| {
+                if matches!(leaf, Val::Const(..) | Val::Value(_)) {
+                    leaves.push(index);
+                }
+                index += 1;
+            });
+            out.extend(leaves.into_iter().map(|leaf| (var, leaf)));
+        }
+        out
+    }
+
+    fn reachable(&self, name: &str, env: Env, vars: &mut Vec<VarId>, depth: u32) {
+        let Some(Binding::Var(var)) = self.scopes.lookup(env, name) else { return };
+        self.reach(*var, vars, depth);
+    }
+
+    fn reach(&self, var: VarId, vars: &mut Vec<VarId>, depth: u32) {
+        if vars.contains(&var) || depth > 32 {
+            return;
+        }
+        vars.push(var);
+        self.scopes.vars[var.0 as usize].val.leaves(&mut |leaf| match leaf {
+            Val::Ref(place) => self.reach(place.var, vars, depth + 1),
+            Val::Closure(closure) => {
+                let ClosureVal { body, scope, .. } = &**closure;
+                let mut names = Vec::new();
+                names_in(body, &mut names);
+                for name in names {
+                    self.reachable(name, *scope, vars, depth + 1);
+                }
+            }
+            _ => {}
+        });
+    }
+}
+
+/// A part of the text of a loop.
+pub(super) enum Scan<'a> {
+    Block(&'a Block),
+    Expr(&'a Expr),
+}
+
+fn names_in_block<'a>(block: &'a Block, out: &mut Vec<&'a str>) {
+    for stmt in &block.stmts {
+        match stmt {
+            Stmt::Let { init, .. } => init.iter().for_each(|e| names_in(e, out)),
+            Stmt::Expr(expr) => names_in(expr, out),
+        }
+    }
+    block.tail.iter().for_each(|e| names_in(e, out));
+}
+
+/// Whether a block can return early: a `return` outside closures.
+pub(super) fn returns_early(block: &Block) -> bool {
+    let mut found = false;
+    for stmt in &block.stmts {
+        match stmt {
+            Stmt::Let { init, .. } => init.iter().for_each(|e| find_return(e, &mut found)),
+            Stmt::Expr(expr) => find_return(expr, &mut found),
+        }
+    }
+    block.tail.iter().for_each(|e| find_return(e, &mut found));
+    found
+}
+
+fn find_return(expr: &Expr, found: &mut bool) {
+    match &expr.kind {
+        ExprKind::Return(_) => *found = true,
+        ExprKind::Closure(..) => {}
+        _ => children(expr, &mut |child| match child {
+            Child::Expr(expr) => find_return(expr, found),
+            Child::Block(block) => *found |= returns_early(block),
+        }),
+    }
+}
+
+fn names_in<'a>(expr: &'a Expr, out: &mut Vec<&'a str>) {
+    if let ExprKind::Path(path) = &expr.kind
+        && let [segment] = path.segments.as_slice()
+    {
+        out.push(&segment.name);
+    }
+    children(expr, &mut |child| match child {
+        Child::Expr(expr) => names_in(expr, out),
+        Child::Block(block) => names_in_block(block, out),
+    });
+}
+
+enum Child<'a> {
+    Expr(&'a Expr),
+    Block(&'a Block),
+}
+
+/// Calls `each` on every direct part of an expression.
+fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(Child<'a>)) {
+    match &expr.kind {
+        ExprKind::Lit(_) | ExprKind::Path(_) | ExprKind::Continue(_) | ExprKind::Error => {}
+        ExprKind::Unary(_, a)
+        | ExprKind::Field(a, _)
+        | ExprKind::Cast(a, _)
+        | ExprKind::Ref(_, a)
+        | ExprKind::Assert(a, _) => {
+            each(Child::Expr(a));
+        }
+        ExprKind::Closure(_, body) => each(Child::Expr(body)),
+        ExprKind::Binary(_, a, b)
+        | ExprKind::Assign(a, b)
+        | ExprKind::AssignOp(_, a, b)
+        | ExprKind::Index(a, b)
+        | ExprKind::Repeat(a, b) => {
+            each(Child::Expr(a));
+            each(Child::Expr(b));
+        }
+        ExprKind::Call(f, args) => {
+            each(Child::Expr(f));
+            for arg in args {
+                each(Child::Expr(arg));
+            }
+        }
+        ExprKind::Method(receiver, _, args) => {
+            each(Child::Expr(receiver));
+            for arg in args {
+                each(Child::Expr(arg));
+            }
+        }
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+            for part in parts {
+                each(Child::Expr(part));
+            }
+        }
+        ExprKind::Struct(_, fields) => {
+            for (_, value) in fields {
+                each(Child::Expr(value));
+            }
+        }
+        ExprKind::Block(block) | ExprKind::ConstBlock(block) | ExprKind::Loop(_, block) => {
+            each(Child::Block(block));
+        }
+        ExprKind::If(condition, then, otherwise) => {
+            each(Child::Expr(condition));
+            each(Child::Block(then));
+            if let Some(otherwise) = otherwise {
+                each(Child::Expr(otherwise));
+            }
+        }
+        ExprKind::While(_, condition, body) => {
+            each(Child::Expr(condition));
+            each(Child::Block(body));
+        }
+        ExprKind::For(_, _, iter, body) => {
+            each(Child::Expr(iter));
+            each(Child::Block(body));
+        }
+        ExprKind::Break(_, value) | ExprKind::Return(value) => {
+            if let Some(value) = value {
+                each(Child::Expr(value));
+            }
+        }
+        ExprKind::Range(a, b) => {
+            for end in a.iter().chain(b) {
+                each(Child::Expr(end));
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `cp.async`.
+
+use crate::harness::{Bench, entry, one_block, outcome};
+
+/// Copies 16 bytes a lane into shared memory with `copy`, waits, and stores what is there.
+fn staged(copy: &str) -> Vec<u32> {
+    let bench = Bench::new(&entry(
+        2,
+        &format!(
+            ".shared .align 16 .b8 tile[512]; .reg .b64 %d<4>; .reg .b32 %r<10>; .reg .pred %p<4>;
+             ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
+             mov.u32 %r0, %tid.x; mul.wide.u32 %d2, %r0, 16; add.s64 %d0, %d0, %d2; add.s64 %d1, %d1, %d2;
+             mov.u32 %r1, tile; shl.b32 %r2, %r0, 4; add.u32 %r1, %r1, %r2;
+             st.shared.v4.u32 [%r1], {{9, 9, 9, 9}};
+             and.b32 %r3, %r0, 1; setp.eq.u32 %p0, %r3, 1;
+             {copy}
+             ld.shared.v4.u32 {{%r4, %r5, %r6, %r7}}, [%r1];
+             st.global.v4.u32 [%d1], {{%r4, %r5, %r6, %r7}};"
+        ),
+    ));
+    let from = bench.upload_words(&(100..228).collect::<Vec<_>>());
+    let to = bench.memory.allocate(512).expect("small");
+    bench.launch(&one_block(32), &[from, to]);
+    bench.words(to, 128)
+}
+
+#[test]
+fn sizes() {
+    let whole: Vec<u32> = (100..228).collect();
+    assert_eq!(
+        staged(
+            "cp.async.cg.shared.global [%r1], [%d0], 16; cp.async.commit_group; cp.async.wait_group 0;"
+        ),
+        whole
+    );
+    assert_eq!(
+        staged("cp.async.ca.shared.global.L2::128B [%r1], [%d0], 16; cp.async.wait_all;"),
+        whole
+    );
+    let part = |words: usize| -> Vec<u32> {
+        (0..128).map(|i| if i % 4 < words { 100 + i as u32 } else { 9 }).collect()
+    };
+    assert_eq!(staged("cp.async.ca.shared.global [%r1], [%d0], 4; cp.async.wait_all;"), part(1));
+    assert_eq!(staged("cp.async.ca.shared.global [%r1], [%d0], 8; cp.async.wait_all;"), part(2));
+}
+
+#[test]
+fn short_sources_are_filled_with_zeros() {
+    let expected: Vec<u32> = (0..128).map(|i| if i % 4 < 2 { 100 + i } else { 0 }).collect();
+    assert_eq!(
+        staged("cp.async.cg.shared.global [%r1], [%d0], 16, 8; cp.async.wait_all;"),
+        expected
+    );
+    // With `ignore-src`, odd lanes write zeros and read nothing.
+    let expected: Vec<u32> = (0..128).map(|i| if i / 4 % 2 == 0 { 100 + i } else { 0 }).collect();
+    assert_eq!(
+        staged("cp.async.cg.shared.global [%r1], [%d0], 16, %p0; cp.async.wait_all;"),
+        expected
+    );
+    // Of no bytes nothing is read, so the address does not matter.
+    assert_eq!(
+        staged(
+            "mov.b64 %d0, 16; cp.async.cg.shared.global [%r1], [%d0], 16, 0; cp.async.wait_all;"
+        ),
+        vec![0; 128]
+    );
+}
+
+#[test]
+fn guarded_copies_leave_other_lanes_alone() {
+    let expected: Vec<u32> = (0..128).map(|i| if i / 4 % 2 == 1 { 100 + i } else { 9 }).collect();
+    assert_eq!(
+        staged("@%p0 cp.async.cg.shared.global [%r1], [%d0], 16; cp.async.wait_all;"),
+        expected
+    );
+}
+
+#[test]
+fn copies_land_when_they_are_waited_for() {
+    // The source changes between the copy and the wait: the late copy shows it.
+    let expected: Vec<u32> = (0..128).map(|i| if i % 4 == 0 { 5 } else { 100 + i }).collect();
+    assert_eq!(
+        staged(
+            "cp.async.cg.shared.global [%r1], [%d0], 16; cp.async.commit_group; st.global.u32 [%d0], 5; cp.async.wait_group 0;"
+        ),
+        expected
+    );
+}
+
+#[test]
+fn groups_are_waited_for_in_order() {
+    // Two groups fly; waiting for all but one lets only the first be read.
+    let body = |read: &str, keep: u32| {
+        entry(
+            1,
+            &format!(
+                ".shared .align 16 .b8 tile[32]; .reg .b64 %d; .reg .b32 %r;
+                 ld.param.u64 %d, [p0];
+                 cp.async.ca.shared.global [tile], [%d], 4; cp.async.commit_group;
+                 cp.async.ca.shared.global [tile+16], [%d], 4; cp.async.commit_group;
+                 cp.async.wait_group {keep}; ld.shared.u32 %r, [{read}]; st.global.u32 [%d+4], %r;"
+            ),
+        )
+    };
+    assert!(outcome(&body("tile", 1), &one_block(1), 8).is_ok());
+    assert!(outcome(&body("tile+16", 1), &one_block(1), 8).is_err());
+    assert!(outcome(&body("tile+16", 0), &one_block(1), 8).is_ok());
+}
+
+#[test]
+fn arrival_on_an_mbarrier() {
+    let text = entry(
+        1,
+        ".shared .align 8 .b64 bar; .shared .align 16 .b8 tile[16]; .reg .b64 %d; .reg .b32 %r; .reg .pred %p;
+         ld.param.u64 %d, [p0]; mbarrier.init.shared.b64 [bar], 1;
+         cp.async.ca.shared.global [tile], [%d], 4; cp.async.mbarrier.arrive.noinc.shared.b64 [bar];
+         W: mbarrier.try_wait.parity.shared.b64 %p, [bar], 0; @!%p bra W;
+         ld.shared.u32 %r, [tile]; st.global.u32 [%d+4], %r;",
+    );
+    assert!(outcome(&text, &one_block(1), 8).is_ok());
+}

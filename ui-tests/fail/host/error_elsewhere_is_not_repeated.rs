@@ -1,0 +1,12 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = 1, instances(N = [64, 128]))]
+pub fn clear<const N: i32>(x: TensorMut<f32, 1>) {
+    x.tile([0], [N]).store(zeroes([N]));
+}
+
+fn main() {
+    let stream = Device::emulator().stream().unwrap();
+    let mut x = stream.zeros::<f32, 1>([256]).unwrap();
+    clear::<64>(clear::Args { x: &mut x }).launch(&stream).unwrap();
+}

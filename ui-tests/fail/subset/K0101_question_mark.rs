@@ -1,0 +1,9 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4)]
+pub fn first(x: TensorMut<f32, 1>) {
+    let tile = x.tile([0], [128]).load()?;
+    x.tile([0], [128]).store(tile);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use kiln::prelude::*;
+
+const N: i32 = 128;
+
+#[kernel(target = sm_80, warps = 4)]
+pub fn clear(x: TensorMut<f32, 1>) {
+    x.tile([0], [N]).store(zeros([N]));
+}
+
+fn main() {}
