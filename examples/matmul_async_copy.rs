@@ -4,6 +4,14 @@
 //!
 //! All twelve instances are checked against a product computed on the host; on a GPU each is also timed.
 
+#![expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
 use kiln::prelude::*;
 
 #[path = "support/mod.rs"]

@@ -2,6 +2,13 @@
 //!
 //! `cargo run --release --example softmax [-- ROWS COLUMNS]`
 
+#![expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
 use kiln::prelude::*;
 
 #[path = "support/mod.rs"]

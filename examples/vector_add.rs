@@ -2,6 +2,12 @@
 //!
 //! `cargo run --release --example vector_add`
 
+#![expect(
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
 use kiln::prelude::*;
 
 /// Adds `N` elements in each block.

@@ -24,6 +24,10 @@
 
 pub mod lang;
 
+#[cfg(feature = "driver-bindgen")]
+#[doc(hidden)]
+pub mod driver_bindgen;
+
 pub use kernel_macros::kernel;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,

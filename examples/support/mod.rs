@@ -33,7 +33,7 @@ pub fn random_f16(len: usize, seed: u64, scale: f32) -> Vec<f16> {
 /// A product in f64 at some elements: all of a small one, a few thousand of a large one.
 ///
 /// Gives (row, column, value).
-pub fn reference(a: &[f16], b: &[f16], [m, n, k]: [usize; 3]) -> Vec<(usize, usize, f64)> {
+pub fn reference(left: &[f16], right: &[f16], [m, n, k]: [usize; 3]) -> Vec<(usize, usize, f64)> {
     let count = (m * n).min(4096);
     // Steps coprime to the extents visit rows and columns evenly, the last ones included.
     (0..count)
@@ -45,7 +45,8 @@ pub fn reference(a: &[f16], b: &[f16], [m, n, k]: [usize; 3]) -> Vec<(usize, usi
             }
         })
         .map(|(row, column)| {
-            let sum = (0..k).map(|i| a[row * k + i].to_f64() * b[i * n + column].to_f64()).sum();
+            let sum =
+                (0..k).map(|i| left[row * k + i].to_f64() * right[i * n + column].to_f64()).sum();
             (row, column, sum)
         })
         .collect()

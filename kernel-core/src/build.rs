@@ -46,6 +46,7 @@ mod tiles;
 mod types;
 mod value;
 
+pub(crate) use params::PARAMETER_TYPES;
 pub use params::{TARGETS, instance_rows, target_named};
 use scope::{Call, ScopeId, Scopes};
 use value::{Cells, Num, Val};
@@ -121,7 +122,7 @@ const MAX_STEPS: u32 = 4_000_000;
 
 /// Expressions that may be open at the same time, those of inlined functions included, so that the
 /// compiler cannot run out of stack inside rustc.
-const MAX_DEPTH: u32 = 400;
+const MAX_DEPTH: u32 = 256;
 
 /// Elements that an array may have, those of arrays in it included.
 const MAX_ELEMENTS: usize = 1 << 16;

@@ -115,17 +115,26 @@ fn on_made_up_kernels() {
 
 #[test]
 fn on_deep_nesting() {
-    let (open, close) = ("(".repeat(90), ")".repeat(90));
-    let mut helpers = String::from("fn f0(x: i32) -> i32 { x }");
-    for depth in 1..64 {
-        let inner = depth - 1;
-        helpers.push_str(&format!("fn f{depth}(x: i32) -> i32 {{ {open}f{inner}(x){close} }}"));
-    }
+    // Functions that call one another, with what surrounds each call nested as well.
+    let chain = |before: &str, after: &str, depth: usize| {
+        let mut text = String::from("fn f0(x: i32) -> i32 { x }");
+        for (inner, outer) in (0..63).zip(1..64) {
+            let (before, after) = (before.repeat(depth), after.repeat(depth));
+            text.push_str(&format!("fn f{outer}(x: i32) -> i32 {{ {before}f{inner}(x){after} }}"));
+        }
+        text + "let y = f63(n);"
+    };
     let nested = |before: &str, after: &str, depth: usize| {
         format!("let y = {}1{};", before.repeat(depth), after.repeat(depth))
     };
     let mut bodies = vec![
-        format!("{helpers} let y = f63(n);"),
+        chain("(", ")", 90),
+        chain("1 + (", ")", 80),
+        chain("if x > 0 { ", " } else { 2 }", 40),
+        chain("loop { break ", " }", 40),
+        chain("{ for _ in 0..x { ", "; } 1 }", 20),
+        chain("x.max(", ")", 40),
+        chain("(|| ", ")()", 20),
         format!("let y = n{};", " + 1".repeat(500)),
         format!("let y = n{};", ".abs()".repeat(500)),
         format!("let y = {}n;", "-".repeat(500)),

@@ -117,11 +117,13 @@ fn pages_have_their_sections() {
             let text = section(page, heading).unwrap_or("");
             assert!(text.trim().len() > 20, "{}: nothing under `{heading}`", code.number());
         }
-        assert!(
-            page.lines().all(|line| line.chars().count() <= 120),
-            "{}: a long line",
-            code.number()
-        );
+        // Messages are as wide as they are; everything else has a margin.
+        let mut shown = false;
+        for line in page.lines() {
+            shown = if shown { line != "```" } else { line == "```text" };
+            let fits = shown || line.chars().count() <= 120;
+            assert!(fits, "{}: a long line: {line}", code.number());
+        }
     }
 }
 

@@ -30,8 +30,9 @@ struct Unit {
     cluster: Cluster,
     /// The warps of each block.
     warps: Vec<Vec<Warp>>,
-    /// How often in a row nothing could run but waits that time out.
+    /// How often in a row nothing could run but waits that time out, and what had happened by then.
     stalls: u32,
+    stalled_events: u64,
 }
 
 /// What happened to a cluster in its turn.
@@ -44,7 +45,7 @@ impl Unit {
     /// Makes it the cluster `index` of the grid, at its start.
     fn reset(&mut self, launch: &Launch<'_>, index: u64) {
         self.index = index;
-        self.stalls = 0;
+        (self.stalls, self.stalled_events) = (0, 0);
         let blocks = launch.cluster_blocks() as usize;
         let warps = launch.warps();
         let [cx, cy, _] = launch.clusters().map(u64::from);
@@ -134,6 +135,10 @@ impl Unit {
         }
         if released {
             return Ok(());
+        }
+        let events = self.cluster.blocks.iter().map(|block| block.events).sum();
+        if self.stalled_events != events {
+            (self.stalled_events, self.stalls) = (events, 0);
         }
         self.stalls += 1;
         if self.stalls <= 2 {

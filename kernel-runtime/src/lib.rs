@@ -62,6 +62,11 @@ mod emulator;
 
 mod error;
 
+/// The driver's interface as the launches here use it.
+#[cfg(feature = "driver-bindgen")]
+#[doc(hidden)]
+pub use cudarc::driver::sys as driver_sys;
+
 pub use argument::{Argument, DevicePtr, IntoArgument};
 pub use device::{Device, Properties};
 pub use element::Element;

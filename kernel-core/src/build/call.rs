@@ -153,8 +153,7 @@ impl Builder<'_> {
         {
             return self.report(
                 Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
-                    .why("functions are inlined into the kernel; GPU threads have no call stack to speak of")
-                    .help("loop { .. }"),
+                    .why("functions are inlined into the kernel, and tiles live in registers, which no call stack saves; write a loop"),
             );
         }
         let scope = self.scopes.child(outer);

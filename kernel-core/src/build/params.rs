@@ -12,6 +12,9 @@ use crate::{
     syntax::{Function, GenericArg, GenericKind, Kernel, ParamFact, PatKind, TypeExpr, TypeKind},
 };
 
+/// What a kernel can take, in words.
+pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars";
+
 /// All combinations of a kernel's instance lists, in the order in which they are written: the last list varies fastest.
 ///
 /// Problems: a name that is not a generic parameter or is given twice, a parameter without values, an empty list.
@@ -224,7 +227,7 @@ impl Builder<'_> {
         let refuse = |builder: &mut Self, headline: &str, help: &str| {
             builder.report(
                 Diagnostic::new(Code::Parameter, ty.loc, headline.to_owned())
-                    .why("a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars")
+                    .why(PARAMETER_TYPES)
                     .help(help.to_owned()),
             );
             None

@@ -114,16 +114,27 @@ impl Builder<'_> {
 
     /// Whether a block of this many warps can hold the tile in registers.
     pub(super) fn check_budget(&mut self, shape: &[u32], loc: Loc) -> Option<()> {
-        let elements: u64 = shape.iter().map(|e| u64::from(*e)).product();
+        let elements = shape.iter().fold(1u64, |all, e| all.saturating_mul(u64::from(*e)));
         let threads = u64::from(self.warps * 32);
         if elements <= threads * u64::from(MAX_ELEMENTS_PER_THREAD) {
             return Some(());
         }
-        self.report(
-            Diagnostic::new(Code::TileBudget, loc, format!("a tile of {elements} elements does not fit the registers of {} warps", self.warps))
-                .compare("elements a thread", format!("at most {MAX_ELEMENTS_PER_THREAD}"), elements.div_ceil(threads).to_string())
-                .why("a thread has at most 255 registers of 32 bits; what does not fit lives in slow local memory"),
-        );
+        let mut diagnostic = Diagnostic::new(
+            Code::TileBudget,
+            loc,
+            format!("a tile of {elements} elements does not fit the registers of {} warps", self.warps),
+        )
+        .compare(
+            "elements a thread",
+            format!("at most {MAX_ELEMENTS_PER_THREAD}"),
+            elements.div_ceil(threads).to_string(),
+        )
+        .why("a thread has at most 255 registers of 32 bits; what does not fit lives in slow local memory");
+        let enough = elements.div_ceil(32 * u64::from(MAX_ELEMENTS_PER_THREAD)).next_power_of_two();
+        if enough <= 32 {
+            diagnostic = diagnostic.help(format!("#[kernel(.., warps = {enough})]"));
+        }
+        self.report(diagnostic);
         None
     }
 

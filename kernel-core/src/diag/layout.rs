@@ -73,8 +73,7 @@ impl LayoutProblem {
                     &actual,
                 )
                 .place(pinned_at, "layout chosen here")
-                .why("mma.sync leaves its result in fixed lanes and registers")
-                .help(form.to_string())
+                .why(format!("mma.sync leaves its result in fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"))
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens as _;
 
 use super::{
     ConstItem, Function, GenericKind, GenericParam, Impl, Item, Kernel, Receiver, Struct, Trait,
@@ -70,40 +71,80 @@ pub(crate) fn is_kernel(attr: &syn::Attribute) -> bool {
 impl Reader<'_> {
     fn kernel(&mut self, attr: TokenStream, item: &syn::ItemFn) -> Kernel {
         let attr = self.kernel_attr(attr);
-        let signature = &item.sig;
-        let refuse =
-            |reader: &mut Self, tokens: &dyn quote::ToTokens, headline: &str, help: &str| {
-                let loc = reader.loc(&tokens.to_token_stream());
-                let mut diagnostic = Diagnostic::new(Code::Signature, loc, headline.to_owned());
-                if !help.is_empty() {
-                    diagnostic = diagnostic.help(help);
-                }
-                reader.problems.push(diagnostic);
-            };
+        let mut signature = item.sig.clone();
+        let refuse = |reader: &mut Self,
+                      tokens: &dyn quote::ToTokens,
+                      headline: &str,
+                      why: &str,
+                      help: &str| {
+            let loc = reader.loc(&tokens.to_token_stream());
+            let mut diagnostic =
+                Diagnostic::new(Code::Signature, loc, headline.to_owned()).why(why);
+            if !help.is_empty() {
+                diagnostic = diagnostic.help(help);
+            }
+            reader.problems.push(diagnostic);
+        };
         if let syn::ReturnType::Type(_, ty) = &signature.output
             && !matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty())
         {
-            refuse(self, ty, "a kernel returns nothing", "out: TensorMut<f32, 1>");
+            refuse(
+                self,
+                ty,
+                "a kernel that returns a value",
+                "a launch returns before its blocks have run; results are written to tensors",
+                "out: TensorMut<f32, 1>",
+            );
         }
         if let Some(token) = &signature.asyncness {
-            refuse(self, token, "a kernel is not `async`", "");
+            refuse(
+                self,
+                token,
+                "a kernel that is `async`",
+                "every launch is asynchronous: the stream is waited for on the host",
+                "",
+            );
         }
         if let Some(abi) = &signature.abi {
-            refuse(self, abi, "a kernel has no ABI of its own", "");
+            refuse(
+                self,
+                abi,
+                "a kernel with an ABI",
+                "the launch passes the arguments as the driver wants them",
+                "",
+            );
         }
         if let Some(variadic) = &signature.variadic {
-            refuse(self, variadic, "a kernel takes a fixed number of arguments", "");
+            refuse(
+                self,
+                variadic,
+                "a kernel with any number of arguments",
+                "each argument is a field of the kernel's `Args`",
+                "",
+            );
         }
         if let Some(clause) = &signature.generics.where_clause {
-            refuse(self, clause, "bounds of a kernel stand at its parameters", "T: Float");
+            refuse(
+                self,
+                clause,
+                "a kernel with a `where` clause",
+                "what the generic parameters may be is what `instances(..)` lists; bounds stand at the parameters",
+                "<T: Float>",
+            );
         }
         for param in &signature.generics.params {
             if let syn::GenericParam::Lifetime(lifetime) = param {
-                refuse(self, lifetime, "a kernel has no lifetimes", "");
+                refuse(
+                    self,
+                    lifetime,
+                    "a kernel with a lifetime",
+                    "tensors are borrowed by the launch, not by the kernel's parameters",
+                    "",
+                );
             }
         }
         let mut facts = Vec::new();
-        for input in &signature.inputs {
+        for input in &mut signature.inputs {
             match input {
                 syn::FnArg::Typed(typed) => {
                     let list = self.param_facts(&typed.attrs);
@@ -112,18 +153,50 @@ impl Reader<'_> {
                         refuse(
                             self,
                             &typed.pat,
-                            "a kernel's parameter is a name",
+                            "a parameter of a kernel that is a pattern",
+                            "parameters are the fields of the kernel's `Args`, so each has a name",
                             "x: Tensor<f32, 1>",
                         );
                     }
+                    self.param_type(&mut typed.ty);
                 }
                 syn::FnArg::Receiver(receiver) => {
-                    refuse(self, receiver, "a kernel has no `self`", "");
+                    refuse(
+                        self,
+                        receiver,
+                        "a kernel that takes `self`",
+                        "a kernel is a function of its own; pass tensors and scalars",
+                        "",
+                    );
                 }
             }
         }
-        let function = Rc::new(self.function(signature, Some(&item.block)));
+        let function = Rc::new(self.function(&signature, Some(&item.block)));
         Kernel { attr, function, facts }
+    }
+
+    /// Refuses types that are not even paths. They are replaced by `_`, so that nothing else is said of them.
+    fn param_type(&mut self, ty: &mut syn::Type) {
+        let help = match &*ty {
+            syn::Type::Path(_) | syn::Type::Paren(_) | syn::Type::Group(_) => return,
+            syn::Type::Reference(reference) => {
+                let name = if reference.mutability.is_some() { "TensorMut" } else { "Tensor" };
+                let elem = match &*reference.elem {
+                    syn::Type::Slice(slice) => slice.elem.to_token_stream().to_string(),
+                    syn::Type::Array(array) => array.elem.to_token_stream().to_string(),
+                    _ => "f32".to_owned(),
+                };
+                format!("{name}<{elem}, 1>")
+            }
+            _ => "Tensor<f32, 1>".to_owned(),
+        };
+        let loc = self.loc(ty);
+        self.problems.push(
+            Diagnostic::new(Code::Parameter, loc, "this type cannot be passed to a kernel")
+                .why(crate::build::PARAMETER_TYPES)
+                .help(help),
+        );
+        *ty = syn::parse_quote!(_);
     }
 
     pub(super) fn item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {

@@ -1,8 +1,8 @@
 //! `cp.async` (PTX ISA 9.7.9, "Asynchronous copy").
 //!
 //! A copy is issued, and lands when its thread waits for it: as late as the program permits. Until
-//! then its destination bytes are in flight, and touching them is a fault. Global memory is read when
-//! the copy lands, so that a source overwritten too early shows as well.
+//! then its destination bytes are in flight, and touching them is a fault. The source must not change
+//! on the way either: that it was not written shows when the copy lands.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,7 +10,7 @@ use super::memory::{Access, addresses, place};
 use crate::code::{Address, CpAsync, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
-use crate::machine::{Context, Warp};
+use crate::machine::{Context, Launch, Warp};
 
 /// One lane's share of a `cp.async`.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,8 @@ struct Copy {
     bytes: u32,
     /// Bytes read; the rest are zero.
     read: u32,
+    /// What the source held when the copy was issued.
+    data: [u8; 16],
 }
 
 /// The copies of a warp that nothing waited for.
@@ -53,6 +55,7 @@ impl Copies {
 
 /// `cp.async`.
 pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<()> {
+    let launch = cx.launch;
     let to = addresses(warp, &op.to, mask)?;
     let from = addresses(warp, &op.from, mask)?;
     let mut read = [op.bytes; LANES];
@@ -110,6 +113,7 @@ pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u
                 from: from[lane],
                 bytes: op.bytes,
                 read: read[lane],
+                data: source(launch, &mut warp.guess, from[lane], read[lane], lane_number(lane))?,
             });
         }
         rest &= !done;
@@ -168,27 +172,43 @@ pub(crate) fn arrive(
     super::barrier::copy_arrive(cx, warp, barrier, noinc, mask)
 }
 
-fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
-    let mut data = [0u8; 16];
-    let bytes = copy.bytes as usize;
-    if copy.read > 0 {
-        let allocation = cx.launch.allocation(copy.from, &mut warp.guess);
-        let allocation = allocation.expect("checked when the copy was issued");
-        for (i, byte) in data.iter_mut().enumerate().take(copy.read as usize) {
-            let offset = usize::try_from(copy.from - allocation.base).expect("checked") + i;
-            if allocation.written[offset / 8].load(Relaxed) >> (offset % 8) & 1 == 0 {
-                let address = copy.from + i as u64;
-                let detail =
-                    format!("an asynchronous copy of bytes never written, at {address:#x}");
-                return Err(Trap::new(FaultKind::Uninitialised, detail)
-                    .lane(copy.lane)
-                    .address(address));
-            }
-            let [low, ..] =
-                (allocation.words[offset / 8].load(Relaxed) >> (8 * (offset % 8))).to_le_bytes();
-            *byte = low;
-        }
+/// The bytes at a source that was checked; they must all have been written.
+fn source(
+    launch: &Launch<'_>,
+    guess: &mut usize,
+    from: u64,
+    bytes: u32,
+    lane: u32,
+) -> Run<[u8; 16]> {
+    let mut data = [0; 16];
+    if bytes == 0 {
+        return Ok(data);
     }
-    cx.cluster.blocks[copy.block as usize].shared.land(copy.to, &data[..bytes]);
+    let allocation = launch.allocation(from, guess).expect("checked when the copy was issued");
+    let start = usize::try_from(from - allocation.base).expect("the host holds the allocation");
+    let data_bytes = data.iter_mut().take(bytes as usize);
+    for (offset, byte) in (start..).zip(data_bytes) {
+        if allocation.written[offset / 8].load(Relaxed) >> (offset % 8) & 1 == 0 {
+            let address = allocation.base + offset as u64;
+            let detail = format!("an asynchronous copy of bytes never written, at {address:#x}");
+            return Err(Trap::new(FaultKind::Uninitialised, detail).lane(lane).address(address));
+        }
+        let word = allocation.words[offset / 8].load(Relaxed);
+        [*byte, ..] = (word >> (8 * (offset % 8))).to_le_bytes();
+    }
+    Ok(data)
+}
+
+fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
+    let now = source(cx.launch, &mut warp.guess, copy.from, copy.read, copy.lane)?;
+    if now != copy.data {
+        let detail = format!(
+            "the {} bytes at {:#x} were overwritten while an asynchronous copy of them was in flight",
+            copy.read, copy.from
+        );
+        return Err(Trap::new(FaultKind::AsyncInFlight, detail).lane(copy.lane).address(copy.from));
+    }
+    let data = &copy.data[..copy.bytes as usize];
+    cx.cluster.blocks[copy.block as usize].shared.land(copy.to, data);
     Ok(())
 }

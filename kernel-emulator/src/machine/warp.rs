@@ -472,7 +472,36 @@ impl Warp {
                 }
             }
         }
+        if there != active {
+            self.merge_equal();
+        }
         Ok(matches!(flow, Flow::Next | Flow::Yield))
+    }
+
+    /// Merges fragments with the current one that differ from it in their lanes only.
+    fn merge_equal(&mut self) {
+        let current = self.fragments[self.current].clone();
+        let mut mask = 0;
+        let mut index = 0;
+        let mut kept = 0;
+        let at = self.current;
+        self.fragments.retain(|f| {
+            let same = f.pc == current.pc
+                && f.state == current.state
+                && f.joins == current.joins
+                && f.calls == current.calls;
+            if same {
+                mask |= f.mask;
+            }
+            let keep = !same || index == at;
+            if keep && index < at {
+                kept += 1;
+            }
+            index += 1;
+            keep
+        });
+        self.current = kept;
+        self.fragments[kept].mask = mask;
     }
 
     /// Parts the current fragment; the parts meet again at `join`.

@@ -1,5 +1,7 @@
 //! `cp.async`.
 
+use kernel_emulator::FaultKind;
+
 use crate::harness::{Bench, entry, one_block, outcome};
 
 /// Copies 16 bytes a lane into shared memory with `copy`, waits, and stores what is there.
@@ -76,15 +78,21 @@ fn guarded_copies_leave_other_lanes_alone() {
 }
 
 #[test]
-fn copies_land_when_they_are_waited_for() {
-    // The source changes between the copy and the wait: the late copy shows it.
-    let expected: Vec<u32> = (0..128).map(|i| if i % 4 == 0 { 5 } else { 100 + i }).collect();
-    assert_eq!(
-        staged(
-            "cp.async.cg.shared.global [%r1], [%d0], 16; cp.async.commit_group; st.global.u32 [%d0], 5; cp.async.wait_group 0;"
-        ),
-        expected
-    );
+fn a_source_must_not_change_on_the_way() {
+    let body = |first: &str, second: &str| {
+        entry(
+            1,
+            &format!(
+                ".shared .align 16 .b8 tile[16]; .reg .b64 %d; ld.param.u64 %d, [p0];
+                 cp.async.ca.shared.global [tile], [%d], 4; {first} cp.async.wait_all; {second}"
+            ),
+        )
+    };
+    let write = "st.global.u32 [%d], 5;";
+    assert!(outcome(&body("", write), &one_block(1), 8).is_ok());
+    let fault = outcome(&body(write, ""), &one_block(1), 8).expect_err("overwritten");
+    assert_eq!(fault.kind, FaultKind::AsyncInFlight);
+    assert!(fault.ptx.contains("cp.async.ca"), "{fault}");
 }
 
 #[test]

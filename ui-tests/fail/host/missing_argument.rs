@@ -5,8 +5,8 @@ pub fn add(n: i32, x: TensorMut<f32, 1>) {
     x.tile([n], [128]).store(zeros([128]));
 }
 
-fn main() {
-    let stream = Device::emulator().stream().unwrap();
-    let mut x = stream.zeros::<f32, 1>([256]).unwrap();
-    add(add::Args { x: &mut x }).launch(&stream).unwrap();
+fn run(stream: &Stream, x: &mut DeviceTensor<f32, 1>) -> Result<()> {
+    add(add::Args { x }).launch(stream)
 }
+
+fn main() {}

@@ -5,8 +5,8 @@ pub fn clear<const N: i32>(x: TensorMut<f32, 1>) {
     x.tile([0], [N]).store(zeros([N]));
 }
 
-fn main() {
-    let stream = Device::emulator().stream().unwrap();
-    let mut x = stream.zeros::<f16, 1>([256]).unwrap();
-    clear::<64>(clear::Args { x: &mut x }).launch(&stream).unwrap();
+fn run(stream: &Stream, x: &mut DeviceTensor<f16, 1>) -> Result<()> {
+    clear::<64>(clear::Args { x }).launch(stream)
 }
+
+fn main() {}

@@ -22,7 +22,9 @@ fn lowered(mut kernel: Kernel) -> Lowered {
 fn body(module: &Module) -> String {
     let text = kernel_ptx::print(module);
     let start = text.rfind(".reg").and_then(|at| text[at..].find('\n').map(|end| at + end + 1));
-    text[start.expect("a kernel has registers")..].trim_end_matches("}\n").to_owned()
+    let body = text[start.expect("a kernel has registers")..].trim_end_matches("}\n");
+    let lines: Vec<&str> = body.lines().map(str::trim_start).collect();
+    lines.join("\n") + "\n"
 }
 
 fn check(kernel: Kernel, expect: &Expect) {
@@ -46,33 +48,33 @@ fn aligned_tiles_go_in_vectors() {
     check(
         b.finish(),
         &expect![[r"
-            	mov.u32 %r0, %ctaid.x;
-            	shl.b32 %r1, %r0, 7;
-            	mov.u32 %r2, %tid.x;
-            	shl.b32 %r3, %r2, 2;
-            	ld.param.u64 %rd0, [p0_data];
-            	cvta.to.global.u64 %rd1, %rd0;
-            	add.s32 %r4, %r1, %r3;
-            	mul.wide.s32 %rd2, %r4, 4;
-            	add.s64 %rd3, %rd1, %rd2;
-            	ld.param.u32 %r5, [p0_dim0];
-            	setp.lt.u32 %p0, %r4, %r5;
-            	mov.f32 %f0, 0f00000000;
-            	mov.f32 %f1, 0f00000000;
-            	mov.f32 %f2, 0f00000000;
-            	mov.f32 %f3, 0f00000000;
-            	@%p0 ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd3];
-            	add.rn.f32 %f4, %f0, %f0;
-            	add.rn.f32 %f5, %f1, %f1;
-            	add.rn.f32 %f6, %f2, %f2;
-            	add.rn.f32 %f7, %f3, %f3;
-            	ld.param.u64 %rd4, [p1_data];
-            	cvta.to.global.u64 %rd5, %rd4;
-            	add.s64 %rd6, %rd5, %rd2;
-            	ld.param.u32 %r6, [p1_dim0];
-            	setp.lt.u32 %p1, %r4, %r6;
-            	@%p1 st.global.v4.f32 [%rd6], {%f4, %f5, %f6, %f7};
-            	ret;
+            mov.u32 %r0, %ctaid.x;
+            shl.b32 %r1, %r0, 7;
+            mov.u32 %r2, %tid.x;
+            shl.b32 %r3, %r2, 2;
+            ld.param.u64 %rd0, [p0_data];
+            cvta.to.global.u64 %rd1, %rd0;
+            add.s32 %r4, %r1, %r3;
+            mul.wide.s32 %rd2, %r4, 4;
+            add.s64 %rd3, %rd1, %rd2;
+            ld.param.u32 %r5, [p0_dim0];
+            setp.lt.u32 %p0, %r4, %r5;
+            mov.f32 %f0, 0f00000000;
+            mov.f32 %f1, 0f00000000;
+            mov.f32 %f2, 0f00000000;
+            mov.f32 %f3, 0f00000000;
+            @%p0 ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd3];
+            add.rn.f32 %f4, %f0, %f0;
+            add.rn.f32 %f5, %f1, %f1;
+            add.rn.f32 %f6, %f2, %f2;
+            add.rn.f32 %f7, %f3, %f3;
+            ld.param.u64 %rd4, [p1_data];
+            cvta.to.global.u64 %rd5, %rd4;
+            add.s64 %rd6, %rd5, %rd2;
+            ld.param.u32 %r6, [p1_dim0];
+            setp.lt.u32 %p1, %r4, %r6;
+            @%p1 st.global.v4.f32 [%rd6], {%f4, %f5, %f6, %f7};
+            ret;
         "]],
     );
 }
@@ -91,10 +93,10 @@ fn exchanged_values_are_read_before_they_are_written() {
     let turn = text.split("L0:").nth(1).and_then(|rest| rest.split("add.s32").next());
     expect![[r"
 
-        	mov.b32 %r4, %r3;
-        	mov.b32 %r3, %r2;
-        	mov.b32 %r2, %r4;
-	"]]
+        mov.b32 %r4, %r3;
+        mov.b32 %r3, %r2;
+        mov.b32 %r2, %r4;
+    "]]
     .assert_eq(turn.expect("there is a loop"));
 }
 
