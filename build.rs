@@ -36,7 +36,7 @@ mod driver {
     ];
 
     /// Writes `driver_bindgen.rs` into cargo's folder for generated files.
-    pub fn generate() -> Result<(), String> {
+    pub(super) fn generate() -> Result<(), String> {
         let include = include()?;
         let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?);
         let mut builder = bindgen::Builder::default()

@@ -5,7 +5,6 @@
 //! is loaded at run time.
 
 #![expect(
-    missing_docs,
     non_camel_case_types,
     non_snake_case,
     missing_debug_implementations,

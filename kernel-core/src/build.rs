@@ -82,11 +82,13 @@ impl Instance {
 
 /// The name among `known` that is nearest to `name`, if it is near enough to be a slip.
 pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let limit = (length / 3).max(1);
     known
         .into_iter()
         .map(|other| (edits(name, other), other))
-        .filter(|(distance, _)| *distance <= limit)
+        // Of a name of one letter, nothing would be left.
+        .filter(|(distance, _)| *distance <= limit && *distance < length)
         .min_by_key(|(distance, other)| (*distance, other.len()))
         .map(|(_, other)| other)
 }
@@ -178,7 +180,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
     };
     builder.scopes.add_items(root, &request.unit.items);
     let built = builder.kernel(request, root);
-    if problems.len() > before { None } else { built }
+    if problems.reports() > before { None } else { built }
 }
 
 struct Builder<'p> {

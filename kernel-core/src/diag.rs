@@ -102,8 +102,17 @@ impl Diagnostic {
 #[derive(Debug, Default)]
 pub struct Problems {
     list: Vec<Diagnostic>,
+    /// How many were reported, those known already included.
+    reports: usize,
     /// The instance that is being compiled.
     instance: Option<String>,
+}
+
+/// A point in the work that can be returned to: see [`Problems::rewind`].
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoint {
+    len: usize,
+    reports: usize,
 }
 
 impl Problems {
@@ -114,6 +123,7 @@ impl Problems {
 
     /// Adds a problem, unless there is one with that code at that place already.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
+        self.reports += 1;
         let known = self
             .list
             .iter_mut()
@@ -156,9 +166,20 @@ impl Problems {
         self.list.len()
     }
 
-    /// Forgets all but the first `len`.
-    pub fn truncate(&mut self, len: usize) {
-        self.list.truncate(len);
+    /// How many were reported so far. It grows with each, also with those that are known already.
+    pub fn reports(&self) -> usize {
+        self.reports
+    }
+
+    /// The state as it is.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { len: self.list.len(), reports: self.reports }
+    }
+
+    /// Forgets what was reported since.
+    pub fn rewind(&mut self, to: Checkpoint) {
+        self.list.truncate(to.len);
+        self.reports = to.reports;
     }
 
     /// The problems, in the order in which they were found.

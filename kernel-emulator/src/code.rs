@@ -353,7 +353,8 @@ pub(crate) enum Op {
     ClusterArrive,
     ClusterWait,
     Mbarrier(Box<Mbarrier>),
-    Fence,
+    /// `false` for proxy fences, which order one thread's accesses only.
+    Fence { threads: bool },
     Nanosleep,
     // Control; see `machine/warp.rs`.
     Bra {
@@ -452,7 +453,7 @@ impl Op {
             | Op::WaitAll
             | Op::CpArrive { .. }
             | Op::Activemask { .. }
-            | Op::Fence
+            | Op::Fence { .. }
             | Op::Nanosleep
             | Op::Trap { .. }
             | Op::Vprintf { .. }

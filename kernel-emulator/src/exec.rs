@@ -122,7 +122,12 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::ClusterArrive => return barrier::cluster_arrive(cx, warp, mask),
         Op::ClusterWait => return barrier::cluster_wait(cx, warp, mask),
         Op::Mbarrier(op) => return barrier::mbarrier(cx, warp, op, mask),
-        Op::Fence => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
+        Op::Fence { threads } => {
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+            if *threads {
+                cx.block().races.fence(warp.index);
+            }
+        }
         Op::Nanosleep => return Ok(Flow::Yield),
         Op::Trap { breakpoint } => {
             let name = if *breakpoint { "brkpt" } else { "trap" };

@@ -143,6 +143,8 @@ pub(crate) struct Details {
     pub(crate) slot: Option<Slot>,
     /// A load that brought bytes never written: instruction, lane, address.
     pub(crate) unwritten: Option<(u32, u32, u64)>,
+    /// The earlier access of a race: instruction, warp, whether it wrote.
+    pub(crate) other: Option<(u32, u32, bool)>,
     pub(crate) detail: String,
 }
 
@@ -170,6 +172,7 @@ impl Trap {
             pc: None,
             slot: None,
             unwritten: None,
+            other: None,
             detail: detail.into(),
         }))
     }

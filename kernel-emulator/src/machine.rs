@@ -1,11 +1,13 @@
 //! The machine: what a launch, a cluster, a block and a warp consist of while they run.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::Allocation;
+use crate::memory::race::{Clock, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 
 mod join;
@@ -48,6 +50,7 @@ pub(crate) struct Launch<'a> {
     /// Warp instructions that may still run.
     pub(crate) budget: AtomicU64,
     pub(crate) grid_id: u64,
+    pub(crate) check_races: bool,
     /// Held by atomic operations on 128 bits of global memory.
     pub(crate) wide_atomics: Mutex<()>,
 }
@@ -132,6 +135,9 @@ pub(crate) struct NamedBarrier {
     pub(crate) any: bool,
     /// The results of the last generation: population count, all, any.
     pub(crate) result: (u32, bool, bool),
+    /// What those who arrived did before, and what those who wait learn.
+    pub(crate) gathered: Clock,
+    pub(crate) released: Clock,
 }
 
 /// What the warps of a block share.
@@ -140,6 +146,9 @@ pub(crate) struct Block {
     pub(crate) id: [u32; 3],
     pub(crate) rank: u32,
     pub(crate) shared: Shared,
+    pub(crate) races: Races,
+    /// What those who arrived at an mbarrier did before, by word of shared memory.
+    pub(crate) mbarriers: BTreeMap<usize, Clock>,
     pub(crate) barriers: [NamedBarrier; 16],
     pub(crate) output: String,
     /// Counts up whenever something happens that a waiting warp may wait for.

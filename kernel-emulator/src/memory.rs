@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub(crate) mod access;
 pub(crate) mod local;
+pub(crate) mod race;
 pub(crate) mod shared;
 
 /// Where the first allocation lies; above every window of the generic space.

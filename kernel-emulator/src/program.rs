@@ -106,11 +106,14 @@ pub struct Options {
     /// The device, such as `sm_90a`; `None` is the module's own target. PTX for one device does not
     /// run on an older one, and PTX for an `a` target on no other.
     pub target: Option<String>,
+    /// Whether accesses to shared memory by two warps without a barrier between are faults; the
+    /// default. Kernels that are full of such accesses run somewhat faster without the check.
+    pub check_races: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threads: None, max_instructions: Some(1 << 36), target: None }
+        Options { threads: None, max_instructions: Some(1 << 36), target: None, check_races: true }
     }
 }
 
@@ -126,6 +129,13 @@ impl Options {
     #[must_use]
     pub fn with_max_instructions(mut self, max: u64) -> Options {
         self.max_instructions = Some(max);
+        self
+    }
+
+    /// The same, with or without the check for races.
+    #[must_use]
+    pub fn with_check_races(mut self, check: bool) -> Options {
+        self.check_races = check;
         self
     }
 
@@ -299,6 +309,7 @@ impl Program {
             variables,
             budget: AtomicU64::new(options.max_instructions.unwrap_or(u64::MAX)),
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
+            check_races: options.check_races,
             wide_atomics: Mutex::new(()),
         };
         let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::code::Op;
+use crate::code::{Op, Origin};
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
 
@@ -63,6 +63,8 @@ impl Unit {
             }
             block.rank = rank;
             block.shared.reset(launch.shared_bytes());
+            block.races.reset(warps as usize, launch.shared_bytes(), launch.check_races);
+            block.mbarriers.clear();
             block.barriers = Default::default();
             block.output.clear();
             block.events = 0;
@@ -265,6 +267,15 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
             detail,
             "; bytes never written were last loaded in PTX line {line}, by lane {lane} at {address:#x}"
         );
+    }
+    if let Some((other, other_warp, wrote)) = trap.other {
+        let Origin { line, source: (_, at, _) } = code.origins[other as usize];
+        let what = if wrote { "wrote" } else { "read" };
+        let _ = write!(detail, ", which warp {other_warp} {what} in PTX line {line}");
+        if at > 0 {
+            let _ = write!(detail, " (source line {at})");
+        }
+        detail.push_str(", without a barrier between");
     }
     let (file, line, column) = origin.source;
     let source = (line > 0).then(|| SourceLine {

@@ -158,7 +158,8 @@ impl Builder<'_> {
                     loc,
                     "the tile does not have the extents of its destination",
                 )
-                .compare("", format!("{shape:?}"), format!("{actual:?}")),
+                .compare("", format!("{shape:?}"), format!("{actual:?}"))
+                .why("a store writes each element of its destination once"),
             );
             return None;
         }
@@ -479,12 +480,18 @@ impl Builder<'_> {
     /// `copy_async(from, to)`
     pub(super) fn copy_async(&mut self, from: &Val, to: &Val, args: &[Expr], loc: Loc) -> Val {
         let candidates = |builder: &mut Self, from_text: String, to_text: String| {
-            builder.report(
-                Diagnostic::new(Code::CopyOperands, loc, "no asynchronous copy joins these operands")
-                    .compare("from", "a window of a tensor: `a.tile([i, j], [M, N])`", from_text)
-                    .compare("to", "shared memory: `shared::<T>([M, N])`", to_text)
-                    .why("cp.async moves global memory to shared memory; the other direction is `c.tile(..).store(tile)`"),
+            let mut diagnostic = Diagnostic::new(
+                Code::CopyOperands,
+                loc,
+                "no asynchronous copy joins these operands",
             )
+            .compare("from", "a window of a tensor: `a.tile([i, j], [M, N])`", from_text)
+            .compare("to", "shared memory: `shared::<T>([M, N])`", to_text)
+            .why("cp.async moves global memory to shared memory, past the registers; the way back is through them");
+            if matches!((from, to), (Val::Value(_), Val::View(_))) {
+                diagnostic = diagnostic.help("c.tile([i, j], [M, N]).store(tile.load())");
+            }
+            builder.report(diagnostic)
         };
         let (Val::View(view), Val::Value(window)) = (from, to) else {
             let (a, b) = (self.describe(from), self.describe(to));

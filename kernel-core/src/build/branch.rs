@@ -44,7 +44,7 @@ impl Builder<'_> {
                 let mut diagnostic = Diagnostic::new(
                     Code::Kind,
                     loc,
-                    "a condition is one `bool` for the whole block",
+                    "this condition is not one `bool` for the whole block",
                 )
                 .compare("", "a scalar (bool)", actual);
                 if let Val::Value(value) = other

@@ -62,6 +62,11 @@ impl Builder<'_> {
                 {
                     return self.associated_call(parent, name, args, env, loc);
                 }
+                if parent.name.starts_with(char::is_uppercase) {
+                    // `Vec::new()`: it is the type that is unknown.
+                    self.args(args, env);
+                    return self.unknown(&parent.name, parent.loc, env);
+                }
                 self.builtin_call(Some(&parent.name), &name.name, name, args, env, loc)
             }
             [] => Val::Error,
@@ -103,11 +108,8 @@ impl Builder<'_> {
                     loc,
                     "a closure with another number of parameters is wanted here",
                 )
-                .compare(
-                    "parameters",
-                    vals.len().to_string(),
-                    closure.params.len().to_string(),
-                ),
+                .compare("parameters", vals.len().to_string(), closure.params.len().to_string())
+                .help(format!("|{}| ..", ["a", "b", "c", "d"][..vals.len().min(4)].join(", "))),
             );
         }
         if self.calls.len() > 64 {

@@ -311,11 +311,11 @@ impl Builder<'_> {
             all
         } else {
             let vars = self.scopes.vars.clone();
-            let problems = self.problems.len();
+            let problems = self.problems.checkpoint();
             let stmts = self.regions.last().expect("a region is open").stmts.len();
             let (_, _, frame) = self.turn(kind, label, all.clone(), loc, body);
             self.scopes.vars = vars;
-            self.problems.truncate(problems);
+            self.problems.rewind(problems);
             self.regions.last_mut().expect("a region is open").stmts.truncate(stmts);
             all.into_iter()
                 .zip(frame.changed)

@@ -131,6 +131,13 @@ impl Builder<'_> {
         self.depth += 1;
         let val = self.shallow_expr(expr, env);
         self.depth -= 1;
+        if matches!(val, Val::Error) && self.problems.reports() == 0 {
+            // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
+            return self.report(
+                Diagnostic::new(Code::Bug, expr.loc, "the compiler does not understand this, and cannot say why")
+                    .help("please report this with the kernel's source"),
+            );
+        }
         val
     }
 

@@ -1,5 +1,7 @@
 //! The methods of the language: of scalars, tiles, shared windows and tensors.
 
+use kernel_layout::Form;
+
 use super::{
     Builder, Env, array,
     value::{Class, Num, Ty, Val},
@@ -296,7 +298,7 @@ impl Builder<'_> {
                     );
                 };
                 let at = loc_of(1);
-                self.reduce(tile, axis, loc, &mut |builder, a, b| {
+                self.reduce(tile, axis, loc, at, &mut |builder, a, b| {
                     let val =
                         builder.call_closure(&combine, vec![Val::Value(a), Val::Value(b)], at);
                     builder.plain(val)
@@ -349,6 +351,16 @@ impl Builder<'_> {
                 let extent = self.ty(tile).shape()[axis as usize];
                 Val::Const(Const::Int(i128::from(extent)), Num::Known(Dtype::I32))
             }
+            ("to_layout", [Val::Layout(form @ (Form::NvmmaShared { .. } | Form::Swizzled { .. }))]) => self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    loc_of(0),
+                    format!("`{form}` is a layout of shared memory"),
+                )
+                .compare("", "a layout of registers", "a layout of shared memory")
+                .why("`to_layout` says which thread holds which element; bytes of shared memory are arranged with `shared(..).with_layout(..)`")
+                .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
+            ),
             ("to_layout", [Val::Layout(form)]) => {
                 let ty = self.ty(tile).clone();
                 let form = form.clone();

@@ -25,11 +25,14 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
     for list in &kernel.attr.instances {
         for name in &list.names {
             if given.contains(&name.name.as_str()) {
-                problems.push(Diagnostic::new(
-                    Code::Instances,
-                    name.loc,
-                    format!("`{}` has two lists of values", name.name),
-                ));
+                problems.push(
+                    Diagnostic::new(
+                        Code::Instances,
+                        name.loc,
+                        format!("`{}` has two lists of values", name.name),
+                    )
+                    .why("each parameter has one list, and all combinations are compiled"),
+                );
             } else if !generics.iter().any(|param| param.name.name == name.name) {
                 let near =
                     super::nearest(&name.name, generics.iter().map(|p| p.name.name.as_str()));
@@ -40,6 +43,8 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
                 );
                 if let Some(near) = near {
                     diagnostic = diagnostic.help(format!("{near} = [..]"));
+                    // The list is there, under a slip of its name.
+                    given.push(near);
                 }
                 problems.push(diagnostic);
             }

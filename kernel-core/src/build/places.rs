@@ -63,9 +63,10 @@ impl Builder<'_> {
             self.scopes.names(env).into_iter().chain(super::builtins::NAMES.iter().copied());
         let mut diagnostic =
             Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
-        if let Some(near) = super::nearest(name, known) {
-            diagnostic = diagnostic.help(near.to_owned());
-        }
+        diagnostic = match super::nearest(name, known) {
+            Some(near) => diagnostic.help(near.to_owned()),
+            None => diagnostic.why("a kernel sees its own names, those of its `#[kernel] mod`, and the language; move a `const` or `fn` from outside into it"),
+        };
         self.report(diagnostic)
     }
 

@@ -218,6 +218,7 @@ impl Builder<'_> {
         tile: Value,
         axis: u32,
         loc: Loc,
+        combine_loc: Loc,
         combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
     ) -> Val {
         let num = self.num(tile);
@@ -256,7 +257,7 @@ impl Builder<'_> {
             });
             if !simple {
                 self.report(
-                    Diagnostic::new(Code::Kind, loc, "a reduction joins two scalars by arithmetic alone")
+                    Diagnostic::new(Code::Kind, combine_loc, "a reduction joins two scalars by arithmetic alone")
                         .why("the function runs between registers of different threads, where there is no control flow and no memory")
                         .help("x.reduce(0, |a, b| a + b)"),
                 );
@@ -267,7 +268,7 @@ impl Builder<'_> {
                 let actual = self.describe(&Val::Value(result));
                 let name = self.cells.name(num);
                 self.report(
-                    Diagnostic::new(Code::DtypeMismatch, loc, "a reduction gives what it takes")
+                    Diagnostic::new(Code::DtypeMismatch, combine_loc, "a reduction gives what it takes")
                         .compare("", format!("a scalar ({name})"), actual),
                 );
             }
@@ -289,7 +290,7 @@ impl Builder<'_> {
 
     /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`
     pub(super) fn reduce_with(&mut self, op: Binary, tile: Value, axis: u32, loc: Loc) -> Val {
-        self.reduce(tile, axis, loc, &mut |builder, a, b| {
+        self.reduce(tile, axis, loc, loc, &mut |builder, a, b| {
             builder.binary(op, Val::Value(a), Val::Value(b), loc)
         })
     }

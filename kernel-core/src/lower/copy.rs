@@ -94,12 +94,13 @@ impl Lower<'_> {
                 operands.push(copied.operand());
             }
             let guard = self.e.guard(one);
-            self.e.effect_if(
-                guard,
-                Opcode::Cp,
-                mods![Word::Async, cache, Space::Shared, Space::Global],
-                operands,
-            );
+            let mut modifiers = mods![Word::Async, cache, Space::Shared, Space::Global].to_vec();
+            if bytes == VECTOR_BYTES {
+                // A row of a tile is often shorter than a line of L2; the rest of the line is what the next turn
+                // of a loop over tiles reads.
+                modifiers.push(Word::L2B128.into());
+            }
+            self.e.effect_if(guard, Opcode::Cp, &modifiers, operands);
         }
     }
 

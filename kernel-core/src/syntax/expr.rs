@@ -27,12 +27,15 @@ impl Reader<'_> {
         self.locations.of(tokens)
     }
 
-    /// Notes something outside the subset; `instead` says what to write.
-    pub(super) fn refuse(&mut self, loc: Loc, what: &str, instead: &str) {
+    /// Notes something outside the subset: why it is, and what to write instead; either may be empty.
+    pub(super) fn refuse(&mut self, loc: Loc, what: &str, why: &str, help: &str) {
         let mut diagnostic =
             Diagnostic::new(Code::Unsupported, loc, format!("{what} cannot be used in a kernel"));
-        if !instead.is_empty() {
-            diagnostic = diagnostic.why(instead);
+        if !why.is_empty() {
+            diagnostic = diagnostic.why(why);
+        }
+        if !help.is_empty() {
+            diagnostic = diagnostic.help(help);
         }
         self.problems.push(diagnostic);
     }
@@ -82,7 +85,7 @@ impl Reader<'_> {
         let pat = self.pat(pat);
         if let Some(syn::LocalInit { diverge: Some((_, other)), .. }) = &local.init {
             let loc = self.loc(other);
-            self.refuse(loc, "`let .. else`", "a kernel has no patterns that can fail");
+            self.refuse(loc, "`let .. else`", "a kernel has no patterns that can fail", "");
         }
         let init = local.init.as_ref().map(|init| self.expr(&init.expr, depth));
         out.stmts.push(Stmt::Let { pat, ty, init });
@@ -101,7 +104,7 @@ impl Reader<'_> {
                     self.refuse(
                         loc,
                         "a pattern after `@`",
-                        "bind the value first, then take it apart",
+                        "", "let whole = ..; let (a, b) = whole;",
                     );
                 }
                 PatKind::Ident {
@@ -123,7 +126,7 @@ impl Reader<'_> {
                 self.refuse(
                     loc,
                     "this pattern",
-                    "patterns are names, `_`, tuples and arrays of these",
+                    "patterns are names, `_`, tuples and arrays of these", "",
                 );
                 PatKind::Wild
             }
@@ -160,7 +163,7 @@ impl Reader<'_> {
                 self.refuse(
                     loc,
                     "this type",
-                    "types are names with generic arguments, tuples, arrays and references",
+                    "types are names with generic arguments, tuples, arrays and references", "",
                 );
                 TypeKind::Infer
             }
@@ -179,7 +182,7 @@ impl Reader<'_> {
                     syn::PathArguments::None => Vec::new(),
                     syn::PathArguments::AngleBracketed(args) => self.generic_args(args, depth),
                     syn::PathArguments::Parenthesized(_) => {
-                        self.refuse(name.loc, "a function type", "");
+                        self.refuse(name.loc, "a function type", "functions are inlined, so there are no pointers to them", "");
                         Vec::new()
                     }
                 };
@@ -206,7 +209,7 @@ impl Reader<'_> {
                 syn::GenericArgument::Lifetime(_) => {}
                 _ => {
                     let loc = self.loc(arg);
-                    self.refuse(loc, "a constraint on an associated item", "");
+                    self.refuse(loc, "a constraint on an associated item", "", "");
                 }
             }
         }
@@ -214,7 +217,7 @@ impl Reader<'_> {
     }
 
     fn too_deep(&mut self, loc: Loc) {
-        self.refuse(loc, "an expression nested this deeply", "name parts of it with `let`");
+        self.refuse(loc, "an expression nested this deeply", "", "let part = ..;");
     }
 
     fn boxed(&mut self, expr: &syn::Expr, depth: u32) -> Box<Expr> {
@@ -248,7 +251,7 @@ impl Reader<'_> {
                     self.refuse(
                         loc,
                         "a qualified path",
-                        "write `T::name` with the type's own name",
+                        "", "T::name",
                     );
                     ExprKind::Error
                 } else {
@@ -271,7 +274,7 @@ impl Reader<'_> {
                     Some(Operator::Plain(op)) => ExprKind::Binary(op, left, right),
                     Some(Operator::Assign(op)) => ExprKind::AssignOp(op, left, right),
                     None => {
-                        self.refuse(loc, "this operator", "");
+                        self.refuse(loc, "this operator", "", "");
                         ExprKind::Error
                     }
                 }
@@ -311,7 +314,7 @@ impl Reader<'_> {
             syn::Expr::Block(block) => {
                 if let Some(label) = &block.label {
                     let loc = self.loc(label);
-                    self.refuse(loc, "a labelled block", "use a `loop` that breaks");
+                    self.refuse(loc, "a labelled block", "", "loop { .. break; }");
                 }
                 ExprKind::Block(self.block(&block.block, d))
             }
@@ -352,7 +355,7 @@ impl Reader<'_> {
             }
             syn::Expr::Range(range) => {
                 if matches!(range.limits, syn::RangeLimits::Closed(_)) {
-                    self.refuse(loc, "`..=`", "write `a..b + 1`");
+                    self.refuse(loc, "`..=`", "", "a..b + 1");
                 }
                 ExprKind::Range(
                     range.start.as_ref().map(|e| self.boxed(e, d)),
@@ -369,36 +372,36 @@ impl Reader<'_> {
             syn::Expr::Match(_) => self.refused(
                 loc,
                 "`match`",
-                "use `if` and `else if`; on tiles, `select(mask, a, b)`",
+                "the values of a kernel are numbers and tiles, which have no variants; on tiles, `select(mask, a, b)` chooses", "if x == 0 { .. } else if x == 1 { .. } else { .. }",
             ),
             syn::Expr::Let(_) => {
-                self.refused(loc, "`if let`", "a kernel has no patterns that can fail")
+                self.refused(loc, "`if let`", "a kernel has no patterns that can fail", "")
             }
             syn::Expr::Unsafe(_) => self.refused(
                 loc,
                 "`unsafe`",
-                "pointer accesses need none: the launch is what is unsafe",
+                "accesses through pointers need none: it is the launch that is unsafe", "",
             ),
             syn::Expr::Try(_) => {
-                self.refused(loc, "`?`", "a kernel has no errors; use `device_assert(condition)`")
+                self.refused(loc, "`?`", "a kernel returns no errors", "device_assert(condition)")
             }
             syn::Expr::Async(_) | syn::Expr::Await(_) => {
-                self.refused(loc, "`async`", "asynchronous copies are `copy_async` and its waits")
+                self.refused(loc, "`async`", "asynchronous copies are `copy_async` and its waits", "")
             }
-            _ => self.refused(loc, "this expression", ""),
+            _ => self.refused(loc, "this expression", "", ""),
         };
         Expr { kind, loc }
     }
 
-    fn refused(&mut self, loc: Loc, what: &str, instead: &str) -> ExprKind {
-        self.refuse(loc, what, instead);
+    fn refused(&mut self, loc: Loc, what: &str, why: &str, help: &str) -> ExprKind {
+        self.refuse(loc, what, why, help);
         ExprKind::Error
     }
 
     fn struct_literal(&mut self, item: &syn::ExprStruct, depth: u32) -> ExprKind {
         if let Some(rest) = &item.rest {
             let loc = self.loc(rest);
-            self.refuse(loc, "`..` in a struct literal", "name every field");
+            self.refuse(loc, "`..` in a struct literal", "", "Name { a: other.a, b: other.b }");
         }
         let path = self.path(&item.path, depth);
         let fields = item
@@ -427,7 +430,7 @@ impl Reader<'_> {
                     return self.refused(
                         loc,
                         "an integer this large",
-                        "integers have at most 64 bits",
+                        "integers have at most 64 bits", "",
                     );
                 };
                 let value = i128::from(value);
@@ -445,7 +448,7 @@ impl Reader<'_> {
             }
             syn::Lit::Float(float) => match float.base10_parse::<f64>() {
                 Ok(value) => Literal::Float(value, suffix(float.suffix())),
-                Err(_) => return self.refused(loc, "this number", ""),
+                Err(_) => return self.refused(loc, "this number", "", ""),
             },
             syn::Lit::Bool(bool) => Literal::Bool(bool.value),
             syn::Lit::Str(text) => Literal::Str(text.value()),
@@ -453,7 +456,7 @@ impl Reader<'_> {
                 return self.refused(
                     loc,
                     "this literal",
-                    "literals are numbers, `true` and `false`",
+                    "literals are numbers, `true` and `false`", "",
                 );
             }
         })
@@ -464,19 +467,17 @@ impl Reader<'_> {
         let loc = self.loc(mac);
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         if name != "assert" {
-            return self.refused(
-                self.locations.of_span(mac.path.span()),
-                &format!("the macro `{name}!`"),
-                "inside `const { .. }`, `assert!(condition, \"message\")` is checked when compiling; at run time use `device_assert(condition)`",
-            );
+            let (why, help) = macro_advice(&name);
+            let loc = self.locations.of_span(mac.path.span());
+            return self.refused(loc, &format!("the macro `{name}!`"), why, help);
         }
         let parser = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
         let Ok(args) = mac.parse_body_with(parser) else {
-            return self.refused(loc, "this `assert!`", "write `assert!(condition, \"message\")`");
+            return self.refused(loc, "this `assert!`", "", "assert!(condition, \"message\")");
         };
         let mut args = args.into_iter();
         let Some(condition) = args.next() else {
-            return self.refused(loc, "`assert!` without a condition", "");
+            return self.refused(loc, "`assert!` without a condition", "", "assert!(condition, \"message\")");
         };
         let message = match args.next() {
             None => None,
@@ -485,11 +486,32 @@ impl Reader<'_> {
             }
             Some(other) => {
                 let loc = self.loc(&other);
-                self.refuse(loc, "a computed message", "the message is one string literal");
+                self.refuse(loc, "a computed message", "the message is one string literal", "");
                 None
             }
         };
         ExprKind::Assert(Box::new(self.expr(&condition, depth)), message)
+    }
+}
+
+/// Why a macro is not known, and what to write instead.
+fn macro_advice(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "println" | "print" | "eprintln" | "eprint" | "dbg" | "write" | "writeln" | "format" => {
+            ("there is nothing to print to on the device; write what you want to see into a tensor", "")
+        }
+        "vec" => ("there is no heap on the device", "array(4, |i| zeros::<f32>([64, 64]))"),
+        "assert_eq" | "assert_ne" => (
+            "of macros there is `assert!`, which is checked when compiling; `device_assert` is checked at run time",
+            "assert!(a == b)",
+        ),
+        "panic" | "unreachable" | "todo" | "unimplemented" => {
+            ("a kernel does not unwind", "device_assert(false)")
+        }
+        _ => (
+            "of macros there is `assert!`, which is checked when compiling; `device_assert` is checked at run time",
+            "device_assert(condition)",
+        ),
     }
 }
 

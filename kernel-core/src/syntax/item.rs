@@ -35,7 +35,7 @@ pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut
         reader.refuse(
             loc,
             "a module in another file",
-            "write `#[kernel] mod name { .. }` with its items inside",
+            "the attribute sees the tokens between its braces", "mod name { .. }",
         );
         return unit;
     };
@@ -250,7 +250,7 @@ impl Reader<'_> {
                         self.refuse(
                             loc,
                             "this item of a trait",
-                            "traits have methods and constants",
+                            "traits have methods and constants", "",
                         );
                     }
                 }
@@ -267,7 +267,7 @@ impl Reader<'_> {
                 self.refuse(
                     loc,
                     "this item",
-                    "beside kernels there may be functions, structs, traits, impls, constants and `use`",
+                    "beside kernels there may be functions, structs, traits, impls, constants and `use`", "",
                 );
             }
         }
@@ -296,7 +296,7 @@ impl Reader<'_> {
                 }));
             } else {
                 let loc = self.loc(member);
-                self.refuse(loc, "this item of an `impl`", "an `impl` has functions and constants");
+                self.refuse(loc, "this item of an `impl`", "an `impl` has functions and constants", "");
             }
         }
         items.push(Item::Impl(Rc::new(out)));
@@ -347,7 +347,7 @@ impl Reader<'_> {
                             self.refuse(
                                 loc,
                                 "a typed `self`",
-                                "write `self`, `&self` or `&mut self`",
+                                "", "&self",
                             );
                             Receiver::Value
                         }

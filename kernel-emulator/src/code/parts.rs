@@ -114,7 +114,8 @@ pub(crate) struct Load {
     pub(crate) extend: Extend,
     /// One per element; `None` for `_`.
     pub(crate) targets: Box<[Option<Slot>]>,
-    pub(crate) acquire: bool,
+    /// `.volatile`, `.relaxed`, `.acquire`, `.mmio`
+    pub(crate) strong: bool,
 }
 
 /// `st`.
@@ -123,7 +124,8 @@ pub(crate) struct Store {
     pub(crate) address: Address,
     pub(crate) bytes: u32,
     pub(crate) sources: Box<[Slot]>,
-    pub(crate) release: bool,
+    /// `.volatile`, `.relaxed`, `.release`, `.mmio`
+    pub(crate) strong: bool,
 }
 
 /// `atom` and `red`.

@@ -63,6 +63,7 @@ pub(super) fn bar(
 
 /// `membar`, `fence`: memory is coherent here, and blocks of one cluster share a host thread.
 pub(super) fn fence(m: &mut Modifiers) -> Decoded<Op> {
+    let proxy = m.word(Word::Proxy);
     m.ignore(SCOPES);
     m.ignore(&[
         Word::Gl,
@@ -70,7 +71,6 @@ pub(super) fn fence(m: &mut Modifiers) -> Decoded<Op> {
         Word::AcqRel,
         Word::Acquire,
         Word::Release,
-        Word::Proxy,
         Word::Alias,
         Word::Async,
         Word::AsyncGeneric,
@@ -79,7 +79,7 @@ pub(super) fn fence(m: &mut Modifiers) -> Decoded<Op> {
         Word::SyncRestrictSharedCluster,
     ]);
     let _ = m.space()?;
-    Ok(Op::Fence)
+    Ok(Op::Fence { threads: !proxy })
 }
 
 /// `mbarrier`.

@@ -52,10 +52,20 @@ fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
     }
 }
 
+/// Whether an access may be part of a protocol between threads; `.weak` is the default.
+fn strong(m: &mut Modifiers) -> bool {
+    m.ignore(&[Word::Weak]);
+    let table = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
+    let mut strong = false;
+    for word in table {
+        strong |= m.word(word);
+    }
+    strong
+}
+
 /// `ld`, `ldu`.
 pub(super) fn ld(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let acquire = m.word(Word::Acquire);
-    m.ignore(&[Word::Weak, Word::Volatile, Word::Relaxed, Word::Mmio]);
+    let strong = strong(m);
     m.ignore(SCOPES);
     let space = m.space()?;
     m.ignore(CACHE);
@@ -79,7 +89,7 @@ pub(super) fn ld(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
         targets.push(s.target(element)?);
     }
     let address = s.address(a, space)?;
-    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), acquire })))
+    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), strong })))
 }
 
 fn bytes_of(ty: Type) -> Decoded<u32> {
@@ -96,8 +106,7 @@ pub(super) fn st(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
     if m.word(Word::Async) {
         return Err("the instruction is not modelled".to_owned());
     }
-    let release = m.word(Word::Release);
-    m.ignore(&[Word::Weak, Word::Volatile, Word::Relaxed, Word::Mmio]);
+    let strong = strong(m);
     m.ignore(SCOPES);
     let space = m.space()?;
     m.ignore(CACHE);
@@ -110,7 +119,7 @@ pub(super) fn st(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
         sources.push(s.wide_source(element, ty.bits())?);
     }
     let address = s.address(a, space)?;
-    Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), release })))
+    Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), strong })))
 }
 
 /// An operation of `atom` and `red`.

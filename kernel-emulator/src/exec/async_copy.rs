@@ -11,6 +11,7 @@ use crate::code::{Address, CpAsync, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Launch, Warp};
+use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 
 /// One lane's share of a `cp.async`.
 #[derive(Clone, Copy, Debug)]
@@ -209,6 +210,13 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
         return Err(Trap::new(FaultKind::AsyncInFlight, detail).lane(copy.lane).address(copy.from));
     }
     let data = &copy.data[..copy.bytes as usize];
-    cx.cluster.blocks[copy.block as usize].shared.land(copy.to, data);
+    let block = copy.block as usize;
+    let (mut offsets, mut addresses) = ([0; LANES], [0; LANES]);
+    let lane = copy.lane as usize;
+    offsets[lane] = u64::from(copy.to);
+    addresses[lane] = u64::from(copy.block << RANK_SHIFT | (SHARED_BASE + copy.to));
+    let (at, mask) = ((&offsets, &addresses), 1 << copy.lane);
+    place::race(cx, warp, block, at, copy.bytes, mask, Access::Store)?;
+    cx.cluster.blocks[block].shared.land(copy.to, data);
     Ok(())
 }

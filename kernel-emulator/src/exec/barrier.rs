@@ -4,8 +4,9 @@ use super::memory::{Access, addresses, place, resolve};
 use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
-use crate::machine::{Context, Flow, NamedBarrier, State, Warp};
+use crate::machine::{Block, Context, Flow, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
+use crate::memory::race::join;
 
 /// The value of an operand that must be the same in every lane.
 fn uniform(warp: &Warp, slot: W, mask: u32, what: &str) -> Run<u32> {
@@ -86,6 +87,9 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         barrier.all &= yes == mask;
         barrier.any |= yes != 0;
     }
+    let block = cx.block();
+    let barrier = &mut block.barriers[id as usize];
+    block.races.release(warp.index, &mut barrier.gathered);
     // A whole warp counts as 32 threads, also where the block ends inside it.
     barrier.arrived += if mask == warp.initial { 32 } else { mask.count_ones() };
     if barrier.arrived > barrier.required {
@@ -100,8 +104,11 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         barrier.generation += 1;
         barrier.required = 0;
         barrier.result = (barrier.popc, barrier.all, barrier.any);
+        let gathered = std::mem::take(&mut barrier.gathered);
+        join(&mut barrier.released, &gathered);
         let done = *barrier;
-        cx.block().events += 1;
+        block.races.acquire(warp.index, &done.released);
+        block.events += 1;
         results(warp, &op.kind, done, mask);
         return Ok(Flow::Next);
     }
@@ -141,6 +148,7 @@ pub(crate) fn cluster_arrive(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -
     warp.cluster_arrived |= mask;
     warp.cluster_generation = barrier.generation;
     barrier.arrived += mask.count_ones();
+    cx.block().races.fence(warp.index);
     cluster_check(cx);
     Ok(Flow::Next)
 }
@@ -164,9 +172,11 @@ pub(crate) fn cluster_wait(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> 
     }
     warp.cluster_arrived &= !mask;
     let generation = warp.cluster_generation;
+    // The blocks' threads have all arrived when the wait is over, and released by a fence.
     if cx.cluster.barrier.generation == generation {
         return Ok(Flow::Wait(State::Cluster { generation }));
     }
+    cx.block().races.fence(warp.index);
     Ok(Flow::Next)
 }
 
@@ -303,6 +313,16 @@ fn put(cx: &mut Context<'_>, (block, word): (usize, usize), value: u64) {
     block.events += 1;
 }
 
+/// What a warp did so far happens before whoever waits for the mbarrier goes on.
+fn publish(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usize)) {
+    if block == cx.block {
+        let Block { races, mbarriers, .. } = cx.block();
+        if races.enabled() {
+            races.release(warp.index, mbarriers.entry(word).or_default());
+        }
+    }
+}
+
 /// `mbarrier`, all forms.
 pub(crate) fn mbarrier(
     cx: &mut Context<'_>,
@@ -387,6 +407,7 @@ fn one(
         }
     }
     put(cx, at, object.encode());
+    publish(cx, warp, at);
     Ok(before)
 }
 
@@ -408,6 +429,14 @@ fn wait(
     if done == 0 && blocking && !warp.timeout {
         return Ok(Flow::Retry(State::Event { seen: cx.block().events }));
     }
+    for lane in lanes(done) {
+        let (block, word) = places[lane];
+        if block == cx.block
+            && let Some(clock) = cx.cluster.blocks[block].mbarriers.get(&word).copied()
+        {
+            cx.block().races.acquire(warp.index, &clock);
+        }
+    }
     warp.regs.set_p(d, done, mask, u32::MAX);
     Ok(if done == 0 { Flow::Yield } else { Flow::Next })
 }
@@ -428,6 +457,7 @@ pub(crate) fn copy_arrive(
         }
         object.arrive(1)?;
         put(cx, places[lane], object.encode());
+        publish(cx, warp, places[lane]);
     }
     Ok(())
 }

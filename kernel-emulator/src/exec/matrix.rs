@@ -51,6 +51,7 @@ fn rows(
     }
     let memory = &cx.cluster.blocks[block].shared;
     place::flying(memory, &offsets, &at, 16, lanes, access)?;
+    place::race(cx, warp, block, (&offsets, &at), 16, lanes, access)?;
     // Eight rows of 16 bytes are served at a time.
     cx.counters.shared_bank_conflicts += place::conflicts(&offsets, 16, lanes);
     Ok((block, offsets, at))

@@ -103,8 +103,9 @@ pub(crate) fn load(cx: &mut Context<'_>, warp: &mut Warp, op: &Load, mask: u32) 
         16 => load_words::<2>(cx, warp, op, bytes, mask)?,
         _ => load_words::<4>(cx, warp, op, bytes, mask)?,
     }
-    if op.acquire {
+    if op.strong {
         fence(Ordering::SeqCst);
+        cx.block().races.fence(warp.index);
     }
     Ok(())
 }
@@ -123,11 +124,19 @@ fn load_words<const N: usize>(
         let mut rest = mask;
         while rest != 0 {
             let (place, lanes, local) = resolve(&addresses, rest);
-            defined |= place::load(cx, warp, place, &local, bytes, lanes, &mut words)?;
+            defined |= place::load(cx, warp, (place, op.strong), &local, bytes, lanes, &mut words)?;
             rest &= !lanes;
         }
     } else {
-        defined = place::load(cx, warp, op.address.place, &addresses, bytes, mask, &mut words)?;
+        defined = place::load(
+            cx,
+            warp,
+            (op.address.place, op.strong),
+            &addresses,
+            bytes,
+            mask,
+            &mut words,
+        )?;
     }
     if defined != mask {
         let lane = (mask & !defined).trailing_zeros();
@@ -176,8 +185,9 @@ fn load_words<const N: usize>(
 
 /// `st`.
 pub(crate) fn store(cx: &mut Context<'_>, warp: &mut Warp, op: &Store, mask: u32) -> Run<()> {
-    if op.release {
+    if op.strong {
         fence(Ordering::SeqCst);
+        cx.block().races.fence(warp.index);
     }
     let count = u32::try_from(op.sources.len()).expect("a vector has at most 8 elements");
     let bytes = op.bytes * count;
@@ -225,13 +235,14 @@ fn store_words<const N: usize>(
         while rest != 0 {
             let (place, lanes, local) = resolve(&addresses, rest);
             check_sources(warp, op, place, defined, lanes)?;
-            place::store(cx, warp, place, &local, bytes, (lanes, defined), &words)?;
+            place::store(cx, warp, (place, op.strong), &local, bytes, (lanes, defined), &words)?;
             rest &= !lanes;
         }
         Ok(())
     } else {
         check_sources(warp, op, op.address.place, defined, mask)?;
-        place::store(cx, warp, op.address.place, &addresses, bytes, (mask, defined), &words)
+        let place = (op.address.place, op.strong);
+        place::store(cx, warp, place, &addresses, bytes, (mask, defined), &words)
     }
 }
 

@@ -156,7 +156,7 @@ impl Warp {
     }
 
     /// The next fragment that can run, from the current one on.
-    fn ready(&mut self, cx: &Context<'_>) -> Option<usize> {
+    fn ready(&mut self, cx: &mut Context<'_>) -> Option<usize> {
         let count = self.fragments.len();
         for step in 0..count {
             let index = (self.current + step) % count;
@@ -172,13 +172,15 @@ impl Warp {
                 State::Event { seen } => block.events != seen || self.timeout,
             };
             if ready {
-                if let State::Barrier { id, .. } = fragment.state {
+                let state = std::mem::replace(&mut fragment.state, State::Ready);
+                if let State::Barrier { id, .. } = state {
                     let (pc, mask) = (fragment.pc, fragment.mask);
                     fragment.pc += 1;
-                    fragment.state = State::Ready;
-                    exec::barrier::finish(self, cx.inst(pc), block.barriers[usize::from(id)], mask);
-                } else {
-                    fragment.state = State::Ready;
+                    let barrier = block.barriers[usize::from(id)];
+                    exec::barrier::finish(self, cx.inst(pc), barrier, mask);
+                    cx.block().races.acquire(self.index, &barrier.released);
+                } else if let State::Cluster { .. } = state {
+                    cx.block().races.fence(self.index);
                 }
                 return Some(index);
             }

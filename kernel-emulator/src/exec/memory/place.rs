@@ -9,12 +9,12 @@ use crate::memory::access::{self, Problem, WordMemory};
 use crate::memory::local::LOCAL_BASE;
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 
-/// Loads from one space. Returns the lanes whose bytes were all written.
+/// Loads from one space; `strong` accesses do not race. Returns the lanes whose bytes were all written.
 #[inline]
 pub(crate) fn load<const N: usize>(
     cx: &mut Context<'_>,
     warp: &mut Warp,
-    place: Place,
+    (place, strong): (Place, bool),
     addresses: &Doubles,
     bytes: u32,
     mask: u32,
@@ -38,8 +38,12 @@ pub(crate) fn load<const N: usize>(
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Load)?;
                 cx.counters.shared_bank_conflicts += conflicts(&offsets, bytes, lanes);
-                let memory = &mut cx.cluster.blocks[block].shared;
+                let memory = &cx.cluster.blocks[block].shared;
                 flying(memory, &offsets, addresses, bytes, lanes, Access::Load)?;
+                if !strong {
+                    race(cx, warp, block, (&offsets, addresses), bytes, lanes, Access::Load)?;
+                }
+                let memory = &cx.cluster.blocks[block].shared;
                 defined |= access::load(memory, &offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
@@ -72,7 +76,7 @@ pub(crate) fn load<const N: usize>(
 pub(crate) fn store<const N: usize>(
     cx: &mut Context<'_>,
     warp: &mut Warp,
-    place: Place,
+    (place, strong): (Place, bool),
     addresses: &Doubles,
     bytes: u32,
     (mask, defined): (u32, u32),
@@ -94,8 +98,12 @@ pub(crate) fn store<const N: usize>(
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Store)?;
                 cx.counters.shared_bank_conflicts += conflicts(&offsets, bytes, lanes);
-                let memory = &mut cx.cluster.blocks[block].shared;
+                let memory = &cx.cluster.blocks[block].shared;
                 flying(memory, &offsets, addresses, bytes, lanes, Access::Store)?;
+                if !strong {
+                    race(cx, warp, block, (&offsets, addresses), bytes, lanes, Access::Store)?;
+                }
+                let memory = &mut cx.cluster.blocks[block].shared;
                 access::store(memory, &offsets, bytes, lanes, values);
                 for lane in self::lanes(lanes & !defined) {
                     let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
@@ -315,6 +323,37 @@ pub(crate) fn flying(
         }
     }
     Ok(())
+}
+
+/// Checks that no other warp touches the same words without a barrier between. Accesses from other
+/// blocks of the cluster are not followed.
+#[inline]
+pub(crate) fn race(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    (offsets, addresses): (&Doubles, &Doubles),
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<()> {
+    if block != cx.block || !cx.cluster.blocks[block].races.enabled() {
+        return Ok(());
+    }
+    let races = &mut cx.cluster.blocks[block].races;
+    let who = (warp.index, warp.pc);
+    let result = match access {
+        Access::Load => races.read(who, offsets, bytes, mask),
+        Access::Store | Access::Atomic => races.write(who, offsets, bytes, mask),
+    };
+    result.map_err(|conflict| {
+        let address = addresses[conflict.lane as usize];
+        let detail = format!("{} of {bytes} bytes at shared address {address:#x}", access.text());
+        let mut trap =
+            Trap::new(FaultKind::Race, detail).lane(conflict.lane).address(address);
+        trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+        trap
+    })
 }
 
 /// Offsets into the warp's local memory.

@@ -1,0 +1,208 @@
+//! How long the compiler takes for each instance of the kernels of `examples`, phase by phase.
+//!
+//! `cargo run --release -p benches --bin compile_time [-- FILE..]`
+//!
+//! The goal is 20 ms an instance in an optimised compiler, which is what `cargo build` runs where its
+//! `build-override` profile says so. Each figure is the median of several compilations in this process. Inside
+//! `cargo build` the tokens are rustc's own, which makes reading and writing them somewhat slower.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use kernel_core::{
+    Options,
+    compile::{CompiledInstance, Phase, compile_unit_watched},
+    diag::Problems,
+    host,
+    loc::Locations,
+    syntax,
+};
+use proc_macro2::TokenStream;
+
+/// Compilations of each kernel; an odd number has a median.
+const ROUNDS: usize = 9;
+const PHASES: [Phase; 6] =
+    [Phase::Build, Phase::Verify, Phase::Schedule, Phase::Layouts, Phase::Lower, Phase::Print];
+
+/// A kernel as the macro receives it.
+struct Source {
+    attr: TokenStream,
+    item: syn::ItemFn,
+}
+
+/// What one compilation took.
+struct Times {
+    /// Of the whole kernel: reading its tokens.
+    syntax: Duration,
+    /// Of the whole kernel: writing the host's items.
+    host: Duration,
+    /// The instances, and of each the [`PHASES`].
+    instances: Vec<(String, [Duration; 6])>,
+}
+
+fn main() -> Result<()> {
+    let given: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let files = if given.is_empty() { examples()? } else { given };
+    let heads = ["build", "verify", "schedule", "layouts", "lower", "print", "total"];
+    let heads: String = heads.iter().map(|head| format!("{head:>10}")).collect();
+    println!("{:<44}{heads}   ms, medians of {ROUNDS}", "instance");
+    let mut totals = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        for source in kernels(&text).with_context(|| file.display().to_string())? {
+            totals.extend(report(&source)?);
+        }
+    }
+    ensure!(!totals.is_empty(), "no file has a kernel");
+    let worst = totals.iter().copied().fold(0.0, f64::max);
+    #[expect(clippy::cast_precision_loss, reason = "a mean of a few instances")]
+    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
+    println!("{} instances: {mean:.2} ms each, the slowest {worst:.2} ms", totals.len());
+    Ok(())
+}
+
+/// The programs of `examples`, in the order of their names.
+fn examples() -> Result<Vec<PathBuf>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The functions marked `#[kernel(..)]`.
+fn kernels(text: &str) -> Result<Vec<Source>> {
+    let is_kernel = |attr: &syn::Attribute| attr.path().is_ident("kernel");
+    let mut out = Vec::new();
+    for item in syn::parse_file(text)?.items {
+        if let syn::Item::Fn(mut item) = item
+            && let Some(at) = item.attrs.iter().position(is_kernel)
+        {
+            let attr = match item.attrs.remove(at).meta {
+                syn::Meta::List(list) => list.tokens,
+                syn::Meta::Path(_) | syn::Meta::NameValue(_) => TokenStream::new(),
+            };
+            out.push(Source { attr, item });
+        }
+    }
+    Ok(out)
+}
+
+/// Compiles a kernel once.
+fn measure(source: &Source) -> Result<Times> {
+    let mut problems = Problems::new();
+    let start = Instant::now();
+    let locations = Locations::new(source.item.sig.ident.span());
+    let unit = syntax::parse_function(source.attr.clone(), &source.item, &locations, &mut problems);
+    let syntax = start.elapsed();
+
+    let mut ended: Vec<(Phase, Duration)> = Vec::new();
+    let mut last = Instant::now();
+    let mut watch = |phase| {
+        ended.push((phase, last.elapsed()));
+        last = Instant::now();
+    };
+    let options = Options::default();
+    let compiled = compile_unit_watched(
+        &unit,
+        &locations,
+        &mut problems,
+        options,
+        &mut Vec::new(),
+        &mut watch,
+    );
+    let name = &source.item.sig.ident;
+    ensure!(problems.is_empty(), "`{name}` does not compile");
+
+    let start = Instant::now();
+    let items = host::kernel_items(&source.item, &unit.kernels[0], Ok(&compiled[0]));
+    let host = start.elapsed();
+    drop(items);
+    Ok(Times { syntax, host, instances: by_instance(&compiled[0], &ended) })
+}
+
+/// The phases summed up for each instance: printing is the last phase of each of its variants.
+fn by_instance(
+    instances: &[CompiledInstance],
+    ended: &[(Phase, Duration)],
+) -> Vec<(String, [Duration; 6])> {
+    let mut ended = ended.iter();
+    let mut out = Vec::new();
+    for instance in instances {
+        let mut left: usize = instance.images.iter().map(|image| image.variants.len()).sum();
+        let mut sums = [Duration::ZERO; 6];
+        while left > 0 {
+            let (phase, time) = ended.next().expect("every variant is printed at the end");
+            let index = PHASES.iter().position(|other| other == phase);
+            sums[index.expect("the list has every phase")] += *time;
+            left -= usize::from(*phase == Phase::Print);
+        }
+        out.push((instance.instance.describe(), sums));
+    }
+    out
+}
+
+/// Measures a kernel, prints its table, and gives the milliseconds of each instance with its share of what is done
+/// once for all of them.
+fn report(source: &Source) -> Result<Vec<f64>> {
+    let rounds: Vec<Times> = (0..ROUNDS).map(|_| measure(source)).collect::<Result<_>>()?;
+    let name = &source.item.sig.ident;
+    let syntax = median(rounds.iter().map(|times| times.syntax));
+    let host = median(rounds.iter().map(|times| times.host));
+    let count = rounds[0].instances.len();
+    #[expect(clippy::cast_precision_loss, reason = "a kernel has few instances")]
+    let share = (syntax + host) / count as f64;
+    let mut totals = Vec::new();
+    for index in 0..count {
+        let each = || rounds.iter().map(|times| times.instances[index].1);
+        let cells = (0..PHASES.len()).map(|phase| median(each().map(|times| times[phase])));
+        let total = median(each().map(|times| times.iter().sum())) + share;
+        let cells: String = cells.chain([total]).map(|ms| format!("{ms:>10.3}")).collect();
+        println!("{:<44}{cells}", format!("{name} {}", rounds[0].instances[index].0));
+        totals.push(total);
+    }
+    println!(
+        "{name}: {syntax:.3} ms for its syntax and {host:.3} ms for the host's items, shared by {count}"
+    );
+    Ok(totals)
+}
+
+/// In milliseconds.
+fn median(times: impl Iterator<Item = Duration>) -> f64 {
+    let mut times: Vec<Duration> = times.collect();
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_of_every_instance_is_measured() {
+        let text = "
+            #[kernel(target = sm_80, warps = 1, grid = 1, instances(N = [32, 64]))]
+            fn copy<const N: i32>(a: Tensor<f32, 1>, b: TensorMut<f32, 1>) {
+                b.tile([0], [N]).store(a.tile([0], [N]).load());
+            }";
+        let sources = kernels(text).expect("it is Rust");
+        let times = measure(&sources[0]).expect("it compiles");
+        let names: Vec<&str> = times.instances.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["N = 32", "N = 64"]);
+        for (name, phases) in &times.instances {
+            for (phase, time) in PHASES.iter().zip(phases) {
+                assert!(*time > Duration::ZERO, "{name}: {phase:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Races on shared memory: which warp touched a word last, and whether a barrier lies between.
+//!
+//! Every warp has a vector clock (Mattern 1989): for each warp of the block, how much of it happens
+//! before here. Barriers, mbarriers, fences and atomic operations join clocks. Every 4-byte word
+//! remembers its last write and its last two readers as an epoch, a warp and its own clock (Flanagan
+//! and Freund, "`FastTrack`", 2009). An access races with an earlier one of another warp that does
+//! not happen before it. Narrower accesses are not followed, nor lanes of one warp against each
+//! other; where code synchronises through fences and flags, more is taken as ordered than is.
+
+use crate::code::Doubles;
+use crate::machine::warp::lanes;
+
+/// The most warps of a block.
+const WARPS: usize = 32;
+/// A vector clock.
+pub(crate) type Clock = [u32; WARPS];
+/// Bits of the clock in an epoch; the rest is the warp.
+const CLOCK_BITS: u32 = 27;
+
+/// The epochs of 16 bytes, word by word; 0 is none.
+type Row = [u32; 4];
+
+/// What is known of a block's shared memory.
+#[derive(Debug, Default)]
+pub(crate) struct Races {
+    /// Whether more than one warp is there, and the launch wants to know.
+    enabled: bool,
+    clocks: Vec<Clock>,
+    writes: Vec<Row>,
+    reads: [Vec<Row>; 2],
+    /// The instructions of the last write and of the last read of each row.
+    sources: Vec<[u32; 2]>,
+    /// What was released by fences and atomic operations.
+    released: Clock,
+}
+
+/// Two accesses without a barrier between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    pub(crate) lane: u32,
+    /// The earlier access.
+    pub(crate) warp: u32,
+    pub(crate) pc: u32,
+    pub(crate) wrote: bool,
+}
+
+/// What the clock of `to` learns from `from`.
+pub(crate) fn join(to: &mut Clock, from: &Clock) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = (*to).max(*from);
+    }
+}
+
+const fn warp_of(epoch: u32) -> u32 {
+    epoch >> CLOCK_BITS
+}
+
+const fn time_of(epoch: u32) -> u32 {
+    epoch & ((1 << CLOCK_BITS) - 1)
+}
+
+impl Races {
+    /// Forgets everything, for a block of so many warps and bytes.
+    pub(crate) fn reset(&mut self, warps: usize, bytes: u32, enabled: bool) {
+        self.enabled = enabled && warps > 1 && bytes > 0;
+        self.released = [0; WARPS];
+        self.clocks.clear();
+        if !self.enabled {
+            return;
+        }
+        for warp in 0..warps {
+            let mut clock = [0; WARPS];
+            clock[warp] = 1;
+            self.clocks.push(clock);
+        }
+        let rows = bytes.div_ceil(16) as usize;
+        for list in std::iter::once(&mut self.writes).chain(&mut self.reads) {
+            list.clear();
+            list.resize(rows, [0; 4]);
+        }
+        self.sources.clear();
+        self.sources.resize(rows, [0; 2]);
+    }
+
+    #[inline]
+    pub(crate) fn enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// What a warp knows, to be handed on; what it does from here on is not part of it.
+    pub(crate) fn release(&mut self, warp: u32, into: &mut Clock) {
+        if self.enabled {
+            let clock = &mut self.clocks[warp as usize];
+            join(into, clock);
+            clock[warp as usize] += 1;
+        }
+    }
+
+    /// A warp learns what was handed on.
+    pub(crate) fn acquire(&mut self, warp: u32, from: &Clock) {
+        if self.enabled {
+            join(&mut self.clocks[warp as usize], from);
+        }
+    }
+
+    /// A fence or an atomic operation: orders with every other one.
+    pub(crate) fn fence(&mut self, warp: u32) {
+        if self.enabled {
+            let mut released = self.released;
+            self.release(warp, &mut released);
+            self.released = released;
+            self.acquire(warp, &released);
+        }
+    }
+
+    fn epoch(&self, warp: u32) -> u32 {
+        warp << CLOCK_BITS | self.clocks[warp as usize][warp as usize]
+    }
+
+    /// Whether an earlier access does not happen before the warp's next.
+    #[inline]
+    fn unordered(clock: &Clock, warp: u32, epoch: u32) -> bool {
+        epoch != 0 && warp_of(epoch) != warp && time_of(epoch) > clock[warp_of(epoch) as usize]
+    }
+
+    /// A warp reads `bytes` bytes of each lane.
+    #[inline]
+    pub(crate) fn read(
+        &mut self,
+        (warp, pc): (u32, u32),
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        if bytes < 4 {
+            return Ok(());
+        }
+        let now = self.epoch(warp);
+        let clock = &self.clocks[warp as usize];
+        let [recent, older] = &mut self.reads;
+        // The epoch seen last, and found to be ordered.
+        let mut fine = 0;
+        for lane in lanes(mask) {
+            let (mut row, first, count) = span(offsets[lane], bytes);
+            let mut left = count;
+            let mut word = first;
+            while left > 0 {
+                let here = left.min(4 - word);
+                for k in word..word + here {
+                    let epoch = self.writes[row][k];
+                    if epoch != fine {
+                        if Self::unordered(clock, warp, epoch) {
+                            return Err(conflict(lane, epoch, self.sources[row][0], true));
+                        }
+                        fine = epoch;
+                    }
+                    let last = recent[row][k];
+                    if last != now {
+                        if warp_of(last) != warp {
+                            older[row][k] = last;
+                        }
+                        recent[row][k] = now;
+                    }
+                }
+                self.sources[row][1] = pc;
+                left -= here;
+                word = 0;
+                row += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// A warp writes `bytes` bytes of each lane.
+    #[inline]
+    pub(crate) fn write(
+        &mut self,
+        (warp, pc): (u32, u32),
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        if bytes < 4 {
+            return Ok(());
+        }
+        let now = self.epoch(warp);
+        let clock = &self.clocks[warp as usize];
+        for lane in lanes(mask) {
+            let (mut row, first, count) = span(offsets[lane], bytes);
+            let mut left = count;
+            let mut word = first;
+            while left > 0 {
+                let here = left.min(4 - word);
+                for k in word..word + here {
+                    let epoch = self.writes[row][k];
+                    if epoch != now {
+                        if Self::unordered(clock, warp, epoch) {
+                            return Err(conflict(lane, epoch, self.sources[row][0], true));
+                        }
+                        self.writes[row][k] = now;
+                    }
+                    for reads in &mut self.reads {
+                        let epoch = reads[row][k];
+                        if epoch != 0 {
+                            if Self::unordered(clock, warp, epoch) {
+                                return Err(conflict(lane, epoch, self.sources[row][1], false));
+                            }
+                            reads[row][k] = 0;
+                        }
+                    }
+                }
+                self.sources[row][0] = pc;
+                left -= here;
+                word = 0;
+                row += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The row, the first word in it, and the number of words of an access.
+#[inline]
+fn span(offset: u64, bytes: u32) -> (usize, usize, usize) {
+    let offset = usize::try_from(offset).expect("shared memory is small");
+    (offset / 16, offset / 4 % 4, bytes as usize / 4)
+}
+
+#[cold]
+fn conflict(lane: usize, epoch: u32, pc: u32, wrote: bool) -> Conflict {
+    Conflict { lane: crate::machine::warp::lane_number(lane), warp: warp_of(epoch), pc, wrote }
+}
