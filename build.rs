@@ -2,11 +2,10 @@
 //!
 //! With it, the few items of the driver's interface that change between toolkits are generated from the installed
 //! `cuda.h`: tensor maps, launch attributes, results. libclang has to be installed (`LIBCLANG_PATH` says where),
-//! and `KILN_CUDA_INCLUDE`, `CUDA_HOME` or a virtual environment with the PyPI package `nvidia-cuda-runtime` leads
+//! and `KILN_CUDA_INCLUDE`, `CUDA_HOME` or a virtual environment with the Python package `nvidia-cuda-runtime` leads
 //! to the header.
 
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stdout, reason = "it is how a build script speaks to cargo")]
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -18,7 +17,10 @@ fn main() {
 
 #[cfg(feature = "driver-bindgen")]
 mod driver {
-    use std::{env, path::PathBuf};
+    use std::{
+        env,
+        path::{Path, PathBuf},
+    };
 
     /// What is generated; types that these mention come along. A change here has a line in `tests/driver_bindgen.rs`.
     const TYPES: [&str; 10] = [
@@ -72,7 +74,7 @@ mod driver {
             tried.push(folder);
         } else {
             tried.extend(folder("CUDA_HOME").map(|home| home.join("include")));
-            tried.extend(folder("VIRTUAL_ENV").into_iter().flat_map(packages));
+            tried.extend(folder("VIRTUAL_ENV").iter().flat_map(|folder| packages(folder)));
             tried.push(PathBuf::from("/usr/local/cuda/include"));
         }
         let has_header = |folder: &&PathBuf| folder.join("cudaTypedefs.h").is_file();
@@ -86,7 +88,7 @@ mod driver {
 
     /// The folders where `nvidia-cuda-runtime` puts its headers: `nvidia/cu13/include` since CUDA 13, before that
     /// `nvidia/cuda_runtime/include`.
-    fn packages(environment: PathBuf) -> Vec<PathBuf> {
+    fn packages(environment: &Path) -> Vec<PathBuf> {
         let below = |folder: PathBuf| {
             let entries = std::fs::read_dir(folder).into_iter().flatten();
             let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

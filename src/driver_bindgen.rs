@@ -8,7 +8,8 @@
     non_camel_case_types,
     non_snake_case,
     missing_debug_implementations,
-    clippy::pedantic,
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
     reason = "generated from C"
 )]
 

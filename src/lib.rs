@@ -28,6 +28,46 @@ pub mod lang;
 #[doc(hidden)]
 pub mod driver_bindgen;
 
+/// Compiles a function over tiles to PTX, or the marked functions of a module.
+///
+/// # Arguments
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `target = sm_80`, `target = [sm_80, sm_90a]` | what to compile for; required. `sm_80` code runs on every later GPU |
+/// | `warps = 4`, `warps = W` | warps of a block, a power of two up to 32; 4 if left out. May name a generic parameter |
+/// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, an expression of the host over the arguments and generic parameters. Without it the caller gives [`Launch::grid`] |
+/// | `instances(N = [64, 128], (M, W) = [(64, 4), (128, 8)])` | the values of the generic parameters; every combination of the lists is compiled |
+///
+/// Parameters are tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars. Facts about them
+/// make better code, and are checked at the launch: `#[multiple_of(16)] n: i32`, `#[stride(_, 1)] x: Tensor<f32, 2>`.
+///
+/// # What it leaves
+///
+/// For a kernel `name`: the function `name::<..>(name::Args { .. })`, which gives a [`Launch`] ([`UnsafeLaunch`] where the kernel
+/// works with raw addresses); `name::Args` with a field for each parameter; `name::TARGETS`; and `name::INSTANCES`, everything that was compiled.
+/// Each instance is compiled twice: for contiguous, 16-byte aligned tensors, and for any; the launch takes what fits.
+///
+/// Before a module, `#[kernel]` compiles the functions in it that are marked `#[kernel(..)]` themselves; the functions, structs, traits and
+/// constants beside them are theirs to use.
+///
+/// ```
+/// use kiln::prelude::*;
+///
+/// #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), N), instances(N = [256]))]
+/// fn scale<const N: i32>(x: Tensor<f32, 1>, factor: f32, out: TensorMut<f32, 1>) {
+///     let at = [block_id(0) * N];
+///     out.tile(at, [N]).store(x.tile(at, [N]).load() * factor);
+/// }
+///
+/// let device = Device::emulator(Target::Sm80)?;
+/// let stream = device.stream()?;
+/// let x = stream.upload(&[1.0f32, 2.0, 3.0], [3])?;
+/// let mut out = stream.zeros([3])?;
+/// scale::<256>(scale::Args { x: &x, factor: 2.0, out: &mut out }).launch(&stream)?;
+/// assert_eq!(out.to_vec(&stream)?, [2.0, 4.0, 6.0]);
+/// # Ok::<(), kiln::Error>(())
+/// ```
 pub use kernel_macros::kernel;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,

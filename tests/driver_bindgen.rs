@@ -85,7 +85,6 @@ fn a_tensor_map_is_what_its_toolkit_says() {
 /// That it compiles is the test: each parameter has the type that the manual gives it.
 #[test]
 fn encoding_a_tensor_map_takes_what_the_manual_lists() {
-    #[expect(clippy::too_many_arguments, reason = "the driver's function has them")]
     unsafe extern "C" fn encode(
         map: *mut generated::CUtensorMap,
         data_type: generated::CUtensorMapDataType,

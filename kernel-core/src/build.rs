@@ -34,6 +34,7 @@ mod arith;
 mod branch;
 mod builtins;
 mod call;
+mod closures;
 mod control;
 mod expr;
 mod finish;
@@ -365,7 +366,7 @@ impl Builder<'_> {
                     Type::Error => "nothing".to_owned(),
                 }
             }
-            Val::Tuple(_) => "a tuple".to_owned(),
+            Val::Tuple(parts) => format!("a tuple of {}", parts.len()),
             Val::Array(parts) => format!("an array of {}", parts.len()),
             Val::Struct(item) => format!("a `{}`", item.def.name.name),
             Val::Closure(_) => "a closure".to_owned(),

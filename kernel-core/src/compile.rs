@@ -73,6 +73,8 @@ pub struct Image {
     pub declared: Vec<ir::Fact>,
     /// The first whose facts hold is launched.
     pub variants: Vec<Variant>,
+    /// The body takes the raw address of a tensor, so nothing bounds its accesses.
+    pub raw_pointers: bool,
 }
 
 /// One instance for every target that the kernel names.
@@ -208,12 +210,9 @@ fn targets(kernel: &Kernel, problems: &mut Problems) -> Vec<(String, kernel_ptx:
     if kernel.attr.targets.is_empty() && problems.is_empty() {
         let loc = kernel.function.name.loc;
         problems.push(
-            Diagnostic::new(
-                Code::Target,
-                loc,
-                "a kernel names the targets that it is compiled for",
-            )
-            .help("#[kernel(target = sm_80, warps = 4)]"),
+            Diagnostic::new(Code::Target, loc, "the attribute of the kernel names no target")
+                .why("a kernel is compiled ahead of time, for the targets that it names")
+                .help("#[kernel(target = sm_80, warps = 4)]"),
         );
     }
     out
@@ -231,6 +230,7 @@ fn compile_image(
     let mut variants = Vec::new();
     let (warps, params, declared) =
         (aligned.kernel.warps, aligned.kernel.params.clone(), aligned.declared.clone());
+    let raw_pointers = aligned.kernel.takes_addresses();
     let general = if aligned.assumed.is_empty() {
         aligned
     } else {
@@ -240,7 +240,7 @@ fn compile_image(
         general
     };
     variants.push(lower_variant("general", general, &label, problems, around)?);
-    Some(Image { target: target.to_owned(), warps, params, declared, variants })
+    Some(Image { target: target.to_owned(), warps, params, declared, variants, raw_pointers })
 }
 
 fn dump_label(request: &Request<'_>, target: &str) -> String {

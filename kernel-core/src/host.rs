@@ -170,7 +170,9 @@ impl Signature {
             item.attrs.iter().filter(|attr| !attr.path().is_ident("inline")).collect();
         let (declarations, arguments) = (&self.declarations, &self.arguments);
         let args_generics = self.args_generics();
-        let (launch, make) = if self.has_pointer {
+        // A tensor's address, taken in the body, reaches as far as a pointer argument does.
+        let raw = compiled.is_ok_and(|all| all.iter().flat_map(|one| &one.images).any(|image| image.raw_pointers));
+        let (launch, make) = if self.has_pointer || raw {
             (quote!(::kiln::UnsafeLaunch), quote!(::kiln::__private::__launch_unsafe))
         } else {
             (quote!(::kiln::Launch), quote!(::kiln::__private::__launch))
@@ -201,6 +203,21 @@ impl Signature {
             let name = &field.name;
             quote!(::kiln::__private::IntoArgument::into_argument(args.#name))
         });
+        let body = match compiled {
+            Ok(_) => quote! {
+                let grid = #grid;
+                #make(
+                    #name::INSTANCES[<#name::Instance<#(#arguments),*> as #name::Compiled>::INDEX],
+                    ::std::vec![#(#values),*],
+                    grid,
+                )
+            },
+            // What the arguments are may be wrong as well, so nothing is done with them.
+            Err(_) => quote! {
+                let _ = args;
+                ::core::unreachable!()
+            },
+        };
         let scalar_bounds = self.fields.iter().filter(|f| f.generic).map(|field| {
             let ty = &field.ty;
             quote!(#ty: ::core::marker::Copy + ::kiln::__private::IntoArgument<'a>,)
@@ -215,12 +232,7 @@ impl Signature {
                 #name::Instance<#(#arguments),*>: #name::Compiled,
                 #(#scalar_bounds)*
             {
-                let grid = #grid;
-                #make(
-                    #name::INSTANCES[<#name::Instance<#(#arguments),*> as #name::Compiled>::INDEX],
-                    ::std::vec![#(#values),*],
-                    grid,
-                )
+                #body
             }
             #module
             #impls
@@ -318,6 +330,7 @@ impl Signature {
                         }
                     });
                     quote! {
+                        #[diagnostic::do_not_recommend]
                         impl #name::Compiled for #name::Instance<#(#values),*> {
                             const INDEX: usize = #index;
                         }
@@ -450,7 +463,16 @@ fn fact_tokens(fact: &Fact) -> TokenStream {
 /// The type of an `Args` field for a parameter's type.
 fn field_type(ty: &syn::Type, generics: &[syn::Ident]) -> (TokenStream, FieldKind, bool) {
     let fallback = |ty: &syn::Type| (element_type(ty), FieldKind::Scalar, false);
-    let syn::Type::Path(path) = ty else { return fallback(ty) };
+    let path = match ty {
+        syn::Type::Path(path) => path,
+        // No kernel takes one; the field is there so that rustc finds the argument that it is given.
+        syn::Type::Reference(reference) => {
+            let mut reference = reference.clone();
+            reference.lifetime = Some(syn::parse_quote!('a));
+            return (quote!(#reference), FieldKind::Tensor, false);
+        }
+        other => return fallback(other),
+    };
     let Some(last) = path.path.segments.last() else { return fallback(ty) };
     let args: Vec<&syn::GenericArgument> = match &last.arguments {
         syn::PathArguments::AngleBracketed(args) => args.args.iter().collect(),
@@ -471,6 +493,8 @@ fn field_type(ty: &syn::Type, generics: &[syn::Ident]) -> (TokenStream, FieldKin
             FieldKind::Tensor,
             false,
         ),
+        // Refused by the compiler: rustc need not say so again.
+        ("Tensor" | "TensorMut", ..) | ("Ptr", None, _) => (quote!(()), FieldKind::Scalar, false),
         ("Ptr", Some(elem), _) => {
             (quote!(::kiln::__private::DevicePtr<#elem>), FieldKind::Pointer, false)
         }

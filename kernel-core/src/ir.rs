@@ -594,6 +594,24 @@ impl Kernel {
         &self.values[value].ty
     }
 
+    /// Whether the body takes the raw address of a tensor: what it reads and writes there is not bounded by the tensor.
+    pub fn takes_addresses(&self) -> bool {
+        fn any(region: &Region, is: &dyn Fn(&Op) -> bool) -> bool {
+            region.stmts.iter().any(|stmt| match &stmt.kind {
+                StmtKind::Op { op, .. } => is(op),
+                StmtKind::If { then, otherwise, .. } => any(then, is) || any(otherwise, is),
+                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => any(body, is),
+                StmtKind::Reduce { combine, .. } => any(combine, is),
+            })
+        }
+        any(&self.body, &|op| {
+            if let Op::ParamPtr(param) = op {
+                return matches!(self.params[*param as usize].kind, ParamKind::Tensor { .. });
+            }
+            false
+        })
+    }
+
     /// Threads in a block.
     pub fn threads(&self) -> u32 {
         self.warps * 32

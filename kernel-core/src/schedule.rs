@@ -23,7 +23,8 @@ use std::collections::BTreeMap;
 use la_arena::Arena;
 
 use crate::ir::{
-    Compare, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value, ValueData,
+    Binary, Compare, Const, Dtype, Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
+    Value, ValueData,
 };
 
 /// Rotates every loop of the kernel that gains by it.
@@ -115,9 +116,9 @@ impl Pass<'_> {
         let rest = stmts.split_off(cut.wait);
         let prefix = stmts;
 
-        let guarded = |pass: &mut Self, at: Value, out: &mut Vec<Stmt>| {
+        let guarded = |pass: &mut Self, at: Value, less: [Value; 2], out: &mut Vec<Stmt>| {
             let condition = pass.value(Type::scalar(Dtype::Bool), loc);
-            out.push(op(Op::Compare(Compare::Lt), vec![at, to], Some(condition), loc));
+            out.push(op(Op::Compare(Compare::Lt), less.to_vec(), Some(condition), loc));
             let then = Region {
                 args: Vec::new(),
                 stmts: pass.copies(&prefix, iv, at),
@@ -129,7 +130,8 @@ impl Pass<'_> {
                 loc,
             });
         };
-        guarded(self, from, before);
+        guarded(self, from, [from, to], before);
+        let limit = self.limit(to, step, loc, before);
 
         // What computes without starting a copy stays at the top: later statements may use it.
         let mut out: Vec<Stmt> = prefix.iter().filter(|stmt| is_pure(stmt)).cloned().collect();
@@ -137,22 +139,43 @@ impl Pass<'_> {
         out.extend(stay);
         let ty = self.values[iv].ty.clone();
         let next = self.value(ty, loc);
-        out.push(op(Op::Binary(crate::ir::Binary::Add), vec![iv, step], Some(next), loc));
-        guarded(self, next, &mut out);
+        out.push(op(Op::Binary(Binary::Add), vec![iv, step], Some(next), loc));
+        let less = limit.map_or([next, to], |limit| [iv, limit]);
+        guarded(self, next, less, &mut out);
         out.extend(sink);
         out.extend(tail);
         body.stmts = out;
+    }
+
+    /// What the induction variable is less than in every turn but the last: nothing where the next one is always in range.
+    fn limit(
+        &mut self,
+        to: Value,
+        step: Value,
+        loc: crate::loc::Loc,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Value> {
+        let ty = self.values[to].ty.clone();
+        let Some(Elem::Number(dtype)) = ty.elem() else { return None };
+        let edge = nearest_bound(dtype, *self.constants.get(&key(step))?)?;
+        let [bound, nearest, limit] = [(); 3].map(|()| self.value(ty.clone(), loc));
+        out.push(op(Op::Const(Const::Int(edge)), Vec::new(), Some(bound), loc));
+        out.push(op(Op::Binary(Binary::Max), vec![to, bound], Some(nearest), loc));
+        out.push(op(Op::Binary(Binary::Sub), vec![nearest, step], Some(limit), loc));
+        Some(limit)
     }
 
     fn value(&mut self, ty: Type, loc: crate::loc::Loc) -> Value {
         self.values.alloc(ValueData { ty, loc })
     }
 
-    /// The copies of the prefix with the induction variable replaced, and what they are computed from.
+    /// The copies of the prefix with the induction variable replaced, and what they are computed from: no more, for the rest
+    /// may depend on what the loop carries.
     fn copies(&mut self, prefix: &[Stmt], iv: Value, at: Value) -> Vec<Stmt> {
         let mut map = BTreeMap::from([(key(iv), at)]);
         let mut out = Vec::new();
-        for stmt in prefix {
+        let (needed, _) = split(prefix.to_vec());
+        for stmt in &needed {
             let StmtKind::Op { op: kind, args, result } = &stmt.kind else { continue };
             let args =
                 args.iter().map(|arg| map.get(&key(*arg)).copied().unwrap_or(*arg)).collect();
@@ -166,6 +189,21 @@ impl Pass<'_> {
         }
         out
     }
+}
+
+/// The bound nearest to where a counted loop starts from which one step back stays in the range of the type.
+///
+/// A turn at `at` is followed by another if `at + step` is before `to`, but that sum may wrap: `to` may be near the end of the
+/// range. `at` is compared with `to - step` instead, which does not wrap for any `to` from this one on; where `to` lies before
+/// it, `at` cannot be followed by another turn, and this one says so. Steps of one never wrap.
+pub(crate) fn nearest_bound(dtype: Dtype, step: i128) -> Option<i128> {
+    let bits = dtype.bytes() * 8;
+    let (low, high) = if dtype.is_signed() {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    };
+    (step.abs() > 1).then_some(if step > 0 { low + step } else { high + step })
 }
 
 fn op(op: Op, args: Vec<Value>, result: Option<Value>, loc: crate::loc::Loc) -> Stmt {
@@ -315,8 +353,8 @@ fn product_registers(
 ) -> Option<u32> {
     let registers = |value: Value| -> Option<u32> {
         let bytes = match kernel.ty(value).elem()? {
-            crate::ir::Elem::Number(dtype) => dtype.bytes(),
-            crate::ir::Elem::Ptr(_) => 8,
+            Elem::Number(dtype) => dtype.bytes(),
+            Elem::Ptr(_) => 8,
         };
         let held = layouts.get(value)?.in_size(kernel_layout::Dim::Register);
         Some((held * bytes).div_ceil(4))

@@ -13,7 +13,7 @@ mod random;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use kernel_core::{Options, compile_function, compile_module, diag::Code};
+use kernel_core::{Options, Output, compile_function, compile_module, diag::Code};
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use random::Random;
@@ -37,16 +37,23 @@ fn compile(tokens: TokenStream) -> bool {
                 Some(syn::Meta::List(list)) => list.tokens,
                 _ => TokenStream::new(),
             };
-            compile_function(attr, &function, Options::default());
+            understood(&compile_function(attr, &function, Options::default()));
             true
         }
         Ok(syn::Item::Mod(mut module)) => {
             module.attrs.retain(|attr| !is_kernel(attr));
-            compile_module(&module, Options::default());
+            understood(&compile_module(&module, Options::default()));
             true
         }
         _ => false,
     }
+}
+
+/// The compiler must not blame itself either.
+fn understood(output: &Output) {
+    let text = output.tokens.to_string();
+    let bug = text.find("[K9999]").map(|at| text[at..].chars().take(400).collect::<String>());
+    assert!(bug.is_none(), "a bug of the compiler: {}", bug.unwrap_or_default());
 }
 
 /// Every kernel to start from, `#[kernel]` attribute included.

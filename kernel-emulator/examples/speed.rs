@@ -34,7 +34,7 @@ fn kernel(body: &str) -> String {
          mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0f3F000000; mov.f32 %f2, 0f3E800000; mov.f32 %f3, 0f3F900000;
          mov.u32 %r20, tile; shl.b32 %r21, %r0, 2; add.u32 %r20, %r20, %r21;
          st.shared.u32 [%r20], %r0;
-         mov.u32 %r22, tile; and.b32 %r23, %r0, 31; shl.b32 %r23, %r23, 4; add.u32 %r22, %r22, %r23;
+         mov.u32 %r22, tile; shl.b32 %r23, %r0, 4; add.u32 %r22, %r22, %r23; add.u32 %r22, %r22, 1024;
          st.shared.v4.u32 [%r22], {{%r0, %r0, %r0, %r0}};
          bar.sync 0;
          LOOP:
@@ -74,7 +74,36 @@ fn measure(name: &str, body: &str, flops_per_round: f64) {
     }
 }
 
+/// How long it takes to start a block that does next to nothing.
+fn blocks() {
+    let text = format!(
+        "{HEAD}.visible .entry k(.param .u64 data, .param .u32 n) {{
+         .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<4>;
+         ld.param.u64 %d0, [data]; ld.param.u32 %r0, [n];
+         mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;
+         setp.ge.u32 %p, %r4, %r0; @%p bra DONE;
+         mul.wide.u32 %d1, %r4, 4; add.s64 %d1, %d0, %d1; ld.global.u32 %r5, [%d1]; add.u32 %r5, %r5, 1;
+         st.global.u32 [%d1], %r5; DONE: ret; }}"
+    );
+    let program = Program::parse(&text).expect("the kernel is well formed");
+    let memory = DeviceMemory::new();
+    let bytes = 4 * 128 * 10_000;
+    let data = memory.allocate(bytes).expect("5 MB");
+    memory.fill(data, 0, bytes).expect("it was just allocated");
+    let mut params = data.to_le_bytes().to_vec();
+    params.extend((128_u32 * 10_000).to_le_bytes());
+    let config = LaunchConfig::new([10_000, 1, 1], [128, 1, 1]);
+    let options = Options::default().with_threads(1);
+    let clock = Instant::now();
+    let start = seconds(clock);
+    program
+        .launch(&memory, "k", &config, &params, &options)
+        .unwrap_or_else(|fault| panic!("{fault}"));
+    println!("blocks of 4 warps        {:8.2} us each", (seconds(clock) - start) / 10_000.0 * 1e6);
+}
+
 fn main() {
+    blocks();
     let integer = "add.u32 %r2, %r2, %r3; xor.b32 %r3, %r3, %r2; shl.b32 %r4, %r2, 3; and.b32 %r5, %r4, %r3;
         mad.lo.u32 %r2, %r5, %r4, %r3; shr.u32 %r4, %r4, 2; sub.u32 %r5, %r5, %r2; or.b32 %r3, %r3, %r5;";
     measure("integer", integer, 0.0);

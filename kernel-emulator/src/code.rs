@@ -354,7 +354,9 @@ pub(crate) enum Op {
     ClusterWait,
     Mbarrier(Box<Mbarrier>),
     /// `false` for proxy fences, which order one thread's accesses only.
-    Fence { threads: bool },
+    Fence {
+        threads: bool,
+    },
     Nanosleep,
     // Control; see `machine/warp.rs`.
     Bra {

@@ -95,7 +95,6 @@ impl LaunchConfig {
 
 /// How a launch is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Options {
     /// Host threads; `None` uses rayon's current pool. Results do not depend on it, but for the
     /// order of atomic operations of different blocks.

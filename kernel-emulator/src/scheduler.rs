@@ -21,7 +21,7 @@ const CLUSTER_TURN: u64 = 1 << 20;
 /// Clusters that may be under way at once: what a large device holds.
 const RESIDENT: usize = 2048;
 /// Bytes that clusters under way may take.
-const RESIDENT_BYTES: usize = 4 << 30;
+const RESIDENT_BYTES: usize = 1 << 30;
 
 /// One cluster under way.
 #[derive(Debug, Default)]

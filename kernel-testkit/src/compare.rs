@@ -64,7 +64,16 @@ fn ulp(dtype: Dtype, value: f64) -> f64 {
         Dtype::F16 => (10, -14),
         Dtype::Bf16 => (7, -126),
         Dtype::F32 => (23, -126),
-        _ => (52, -1022),
+        Dtype::F64 => (52, -1022),
+        Dtype::Bool
+        | Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64 => return 1.0,
     };
     let exponent = i32::try_from(value.abs().to_bits() >> 52).expect("11 bits") - 1023;
     2f64.powi(exponent.max(least) - fraction)
@@ -115,11 +124,13 @@ pub fn buffers(
 
 /// A value with its bits, which tell zeros and NaNs apart.
 fn show(value: Number, bytes: &[u8]) -> String {
-    let bits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    let (bits, digits) = (u64::from_le_bytes(word), 2 * bytes.len());
     match value {
-        Number::Int(value) => format!("{value} (0x{bits})"),
-        Number::Float(value) => format!("{value:e} (0x{bits})"),
-        Number::Bool(_) => format!("0x{bits}"),
+        Number::Int(value) => format!("{value} (0x{bits:0digits$x})"),
+        Number::Float(value) => format!("{value:e} (0x{bits:0digits$x})"),
+        Number::Bool(_) => format!("0x{bits:0digits$x}"),
     }
 }
 

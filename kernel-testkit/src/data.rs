@@ -70,7 +70,7 @@ pub fn encode(dtype: Dtype, value: Number) -> Vec<u8> {
         // Directly: an integer of 64 bits that passes through f64 is rounded twice.
         Dtype::F32 => match value {
             Number::Int(value) => value as f32,
-            other => other.float() as f32,
+            Number::Float(_) | Number::Bool(_) => value.float() as f32,
         }
         .to_le_bytes()
         .to_vec(),
@@ -269,7 +269,7 @@ impl Random {
     pub fn unit(&mut self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
         let fraction = (self.bits() >> 11) as f64;
-        fraction / (1u64 << 53) as f64
+        fraction * 2f64.powi(-53)
     }
 }
 
@@ -284,7 +284,16 @@ pub fn edges(dtype: Dtype) -> Vec<Vec<u8>> {
             Dtype::F16 => (10, 0x7c00),
             Dtype::Bf16 => (7, 0x7f80),
             Dtype::F32 => (23, 0x7f80_0000),
-            _ => (52, 0x7ff0_0000_0000_0000),
+            Dtype::F64 => (52, 0x7ff0_0000_0000_0000),
+            Dtype::Bool
+            | Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::U64 => unreachable!("`is_float` says so"),
         };
         let infinity = name_bits;
         let sign = 1u64 << (bytes * 8 - 1);

@@ -22,17 +22,15 @@ pub fn evaluate(build: &Build, grid: [u32; 3], args: &mut [Argument]) -> Result<
         eval::run(&build.kernel, grid, &mut list).map_err(|error| error.to_string())?;
         Ok(list)
     };
-    let mut patterns = [Vec::new(), Vec::new()];
-    for (pattern, result) in PATTERNS.into_iter().zip(&mut patterns) {
-        poison(args, pattern);
-        *result = run(args)?;
-        if !suspicious(args, result, pattern) {
-            patterns[1] = patterns[0].clone();
-            break;
-        }
-    }
-    let [first, second] = &patterns;
-    for ((arg, first), second) in args.iter_mut().zip(first).zip(second) {
+    poison(args, PATTERNS[0]);
+    let first = run(args)?;
+    let second = if suspicious(args, &first, PATTERNS[0]) {
+        poison(args, PATTERNS[1]);
+        run(args)?
+    } else {
+        first.clone()
+    };
+    for ((arg, first), second) in args.iter_mut().zip(&first).zip(&second) {
         let (Some(buffer), Some(first), Some(second)) =
             (arg.buffer_mut(), eval_bytes(first), eval_bytes(second))
         else {
@@ -168,7 +166,7 @@ pub fn holds(fact: ir::Fact, args: &[Argument]) -> bool {
         ir::Fact::DimMultiple { param, axis, of } => axis_of(param, axis).0 % of == 0,
         ir::Fact::ScalarMultiple { param, of } => match args[param as usize] {
             Argument::Scalar(_, Number::Int(value)) => value % i128::from(of) == 0,
-            _ => false,
+            Argument::Scalar(..) | Argument::Tensor(_) | Argument::Pointer(_) => false,
         },
     }
 }
@@ -228,12 +226,13 @@ pub fn emulate(
         let live = buffer.live();
         for (start, end) in runs(&live, true) {
             let bytes = &mut buffer.data[start..end];
-            memory.read(address + start as u64, bytes).map_err(|error| match error {
-                MemoryError::NeverWritten { address: at } => {
+            if let Err(error) = memory.read(address + start as u64, bytes) {
+                return Err(if let MemoryError::NeverWritten { address: at } = error {
                     format!("byte {} of an output was never written", at - address)
-                }
-                other => other.to_string(),
-            })?;
+                } else {
+                    error.to_string()
+                });
+            }
         }
         for (start, end) in runs(&live, false) {
             for at in start..end {

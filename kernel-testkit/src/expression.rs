@@ -1,4 +1,8 @@
 //! The expressions of headers: shapes, grids, expected values. Rust syntax over integers and floats.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most of Rust's expressions have no meaning in a header"
+)]
 
 use syn::{BinOp, Expr, Lit, UnOp};
 
@@ -30,7 +34,9 @@ impl Scope<'_> {
     pub fn integer(&mut self, expr: &Expr) -> Result<i128, String> {
         match self.value(expr)? {
             Number::Int(value) => Ok(value),
-            other => Err(format!("{other:?} stands where an integer is wanted")),
+            other @ (Number::Float(_) | Number::Bool(_)) => {
+                Err(format!("{other:?} stands where an integer is wanted"))
+            }
         }
     }
 
@@ -165,7 +171,9 @@ impl Scope<'_> {
             ("max", [a, b]) => arithmetic(self.value(a)?, self.value(b)?, i128::max, f64::max),
             ("abs", [x]) => match self.value(x)? {
                 Number::Int(value) => Ok(Number::Int(value.abs())),
-                other => Ok(Number::Float(other.float().abs())),
+                other @ (Number::Float(_) | Number::Bool(_)) => {
+                    Ok(Number::Float(other.float().abs()))
+                }
             },
             (_, [x]) => {
                 let x = self.value(x)?.float();

@@ -110,9 +110,9 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
             let first = image.variants.first().map_or("", |variant| variant.name);
             let mut start = kernel.function.name.name.clone();
             for (name, value) in &generics {
-                start.push_str(&format!("-{name}={value}"));
+                start = format!("{start}-{name}={value}");
             }
-            start.push_str(&format!("-{}-{first}.", image.target));
+            let start = format!("{start}-{}-{first}.", image.target);
             let stages = dumps
                 .iter()
                 .filter_map(|(name, text)| {
@@ -138,6 +138,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
 }
 
 /// Finds the kernel, or the module of one, among the items of a file.
+#[expect(clippy::wildcard_enum_match_arm, reason = "kernels are functions and modules")]
 fn read(file: syn::File, problems: &mut Problems) -> Result<(syntax::Unit, Locations), String> {
     let is_kernel = |attr: &syn::Attribute| {
         attr.path().segments.last().is_some_and(|segment| segment.ident == "kernel")

@@ -13,7 +13,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
+    // A binary may be run elsewhere than where it was built: cargo says where the package is.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR");
+    let package = package.map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let root = package.join("../tests/kernels");
     let files = FileTest::all(&root).expect("the tests are part of the repository");
     let files: Vec<Arc<FileTest>> = files.into_iter().map(Arc::new).collect();
     let ptxas = std::env::var_os("KILN_PTXAS").map(PathBuf::from);

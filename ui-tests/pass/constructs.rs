@@ -81,7 +81,7 @@ pub mod sums {
             total += full([16, N], s as f32);
         }
         let pinned = total.to_layout(blocked([1, 4], [4, 8], [4, 1], [1, 0]));
-        let largest = pinned.reduce(1, |a, b| if a > b { a } else { b });
+        let largest = pinned.reduce(1, |a, b| a.max(b));
         y.tile([0, 0], [16, N]).store(total - largest.expand(1));
     }
 

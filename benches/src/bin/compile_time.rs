@@ -49,8 +49,8 @@ fn main() -> Result<()> {
     let given: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let files = if given.is_empty() { examples()? } else { given };
     let heads = ["build", "verify", "schedule", "layouts", "lower", "print", "total"];
-    let heads: String = heads.iter().map(|head| format!("{head:>10}")).collect();
-    println!("{:<44}{heads}   ms, medians of {ROUNDS}", "instance");
+    let heads: Vec<String> = heads.iter().map(|head| format!("{head:>10}")).collect();
+    println!("{:<44}{}   ms, medians of {ROUNDS}", "instance", heads.concat());
     let mut totals = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
@@ -167,8 +167,8 @@ fn report(source: &Source) -> Result<Vec<f64>> {
         let each = || rounds.iter().map(|times| times.instances[index].1);
         let cells = (0..PHASES.len()).map(|phase| median(each().map(|times| times[phase])));
         let total = median(each().map(|times| times.iter().sum())) + share;
-        let cells: String = cells.chain([total]).map(|ms| format!("{ms:>10.3}")).collect();
-        println!("{:<44}{cells}", format!("{name} {}", rounds[0].instances[index].0));
+        let cells: Vec<String> = cells.chain([total]).map(|ms| format!("{ms:>10.3}")).collect();
+        println!("{:<44}{}", format!("{name} {}", rounds[0].instances[index].0), cells.concat());
         totals.push(total);
     }
     println!(

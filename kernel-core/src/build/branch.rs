@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, Region, StmtKind, Terminator, Type, Value},
+    ir::{Binary, Const, Op, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
     syntax::{Block, Expr},
 };
@@ -339,14 +339,10 @@ impl Builder<'_> {
                 };
                 // Where the right side only computes, evaluating it early changes nothing.
                 let (region, ended, right) = self.side(&mut |builder| builder.expr(b, env));
-                let pure = !ended
-                    && region
-                        .stmts
-                        .iter()
-                        .all(|stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure()));
+                let pure = !ended && region.stmts.iter().all(|stmt| computes(stmt, &region.stmts));
                 if pure {
                     self.regions.last_mut().expect("a region is open").stmts.extend(region.stmts);
-                    let op = if and { crate::ir::Binary::And } else { crate::ir::Binary::Or };
+                    let op = if and { Binary::And } else { Binary::Or };
                     if self.condition(&right, b.loc).is_none() {
                         return Val::Error;
                     }
@@ -362,6 +358,21 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Whether a statement has a value whatever its operands are: the left side may rule out that a divisor is zero.
+fn computes(stmt: &Stmt, before: &[Stmt]) -> bool {
+    let StmtKind::Op { op, args, .. } = &stmt.kind else { return false };
+    let divides = matches!(op, Op::Binary(Binary::Div | Binary::Rem));
+    let constant = |divisor: Value| {
+        before.iter().any(|other| match &other.kind {
+            StmtKind::Op { op: Op::Const(value), result: Some(result), .. } => {
+                *result == divisor && *value != Const::Int(0)
+            }
+            _ => false,
+        })
+    };
+    op.is_pure() && (!divides || constant(args[1]))
 }
 
 /// The leaves of two values of one form, in pairs.

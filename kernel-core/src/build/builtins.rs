@@ -285,7 +285,11 @@ impl Builder<'_> {
         let scalar = match value {
             None => {
                 // The zero of a type that is not known yet is an integer or a float by what the type becomes.
-                let zero = if self.cells.is_float(num) { Const::Float(0.0) } else { Const::Int(0) };
+                let zero = match self.cells.known(num) {
+                    Some(Dtype::Bool) => Const::Bool(false),
+                    _ if self.cells.is_float(num) => Const::Float(0.0),
+                    _ => Const::Int(0),
+                };
                 self.constant(zero, num, loc)
             }
             Some((val, at)) => {

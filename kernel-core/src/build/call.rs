@@ -81,6 +81,16 @@ impl Builder<'_> {
         match val {
             Val::Closure(closure) => {
                 let vals = self.args(args, env);
+                if vals.len() != closure.params.len() {
+                    return self.report(
+                        Diagnostic::new(
+                            Code::ArgumentCount,
+                            loc,
+                            "this closure takes another number of arguments",
+                        )
+                        .compare("arguments", closure.params.len().to_string(), vals.len().to_string()),
+                    );
+                }
                 self.call_closure(closure, vals, loc)
             }
             Val::Error | Val::Never => {
@@ -265,10 +275,12 @@ impl Builder<'_> {
             }
             Ty::Infer => {
                 self.args(args, env);
-                if self.scopes.lookup(env, &ty.name).is_some() {
-                    return Val::Error;
+                match self.scopes.lookup(env, &ty.name) {
+                    Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
+                    // `resolve` said what is wrong.
+                    Some(_) => Val::Error,
+                    None => self.unknown(&ty.name, ty.loc, env),
                 }
-                self.unknown(&ty.name, ty.loc, env)
             }
             other => {
                 let what = self.type_name(&other);

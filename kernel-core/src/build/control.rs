@@ -323,7 +323,10 @@ impl Builder<'_> {
                 .map(|(leaf, _)| leaf)
                 .collect()
         };
+        let unset: Vec<bool> =
+            self.scopes.vars.iter().map(|var| matches!(var.val, Val::Unit)).collect();
         let (inits, region, frame) = self.turn(kind, label, carried.clone(), loc, body);
+        self.first_values(&unset, loc);
         let mut results: Vec<Value> = Vec::new();
         for arg in &frame.args {
             let out = self.new_value(self.ty(*arg).clone(), loc);
@@ -348,6 +351,25 @@ impl Builder<'_> {
                     return Val::Never;
                 }
                 val
+            }
+        }
+    }
+
+    /// What a turn of a loop gives a variable that had no value before does not outlive the turn.
+    fn first_values(&mut self, unset: &[bool], loc: Loc) {
+        for (index, unset) in unset.iter().enumerate() {
+            let val = &self.scopes.vars[index].val;
+            if *unset && !matches!(val, Val::Unit | Val::Error) {
+                self.report(
+                    Diagnostic::new(
+                        Code::BranchTypes,
+                        loc,
+                        "a variable from outside this loop gets its first value inside",
+                    )
+                    .why("a loop may end before that, so the variable has a value and a type before it")
+                    .help("let mut x = 0;"),
+                );
+                self.scopes.vars[index].val = Val::Error;
             }
         }
     }
@@ -493,7 +515,9 @@ impl Builder<'_> {
         if self.dead() {
             return Val::Never;
         }
-        let Some(frame) = self.find_frame(label) else { return Val::Never };
+        let Some(frame) = self.find_frame(label) else {
+            return self.error(Code::Unsupported, loc, "`break` outside the loop that it names");
+        };
         if self.frames[frame].kind == FrameKind::Unrolled {
             return self.stop_unrolled(frame, Stop::Break, loc);
         }
@@ -514,6 +538,31 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether two leaves can be one value, whichever way was taken.
+    fn one_type(&mut self, a: &Val, b: &Val) -> bool {
+        let form = |builder: &Self, val: &Val| match val {
+            Val::Const(_, num) => Some((Type::scalar(crate::ir::Dtype::Bool), false, *num)),
+            Val::Value(value) => {
+                let ty = builder.ty(*value);
+                // The element type may still be open: it is compared apart.
+                let plain = match ty {
+                    Type::Shared(_) | Type::Error => ty.clone(),
+                    Type::Scalar(_) => Type::scalar(crate::ir::Dtype::Bool),
+                    Type::Tile(_, shape) => {
+                        Type::Tile(crate::ir::Elem::Number(crate::ir::Dtype::Bool), shape.clone())
+                    }
+                };
+                Some((plain, builder.is_ptr(*value), builder.num(*value)))
+            }
+            _ => None,
+        };
+        match (form(self, a), form(self, b)) {
+            (Some((x, p, m)), Some((y, q, n))) => x == y && p == q && self.cells.unify(m, n).is_ok(),
+            // What is no value at run time has to be the same thing.
+            _ => a.same(b),
+        }
+    }
+
     fn break_to(&mut self, frame: usize, val: &Val, loc: Loc) -> Val {
         let mut values = self.edge(frame, loc);
         let val = self.plain(val.clone());
@@ -526,17 +575,13 @@ impl Builder<'_> {
                 values.push(value);
             }
         }
-        if let Some(first) = self.frames[frame].values.first().cloned()
-            && let Some(pairs) = zip_leaves(&first, &val)
-        {
-            for (a, b) in pairs {
-                if let (Val::Const(..) | Val::Value(_), Val::Const(..) | Val::Value(_)) = (&a, &b)
-                    && let (super::value::Ty::Scalar(x), super::value::Ty::Scalar(y)) =
-                        (self.type_of(&a), self.type_of(&b))
-                    && self.cells.unify(x, y).is_err()
-                {
-                    self.differing(&a, &b, loc);
-                }
+        if let Some(first) = self.frames[frame].values.first().cloned() {
+            let fits = match zip_leaves(&first, &val) {
+                Some(pairs) => pairs.iter().all(|(a, b)| self.one_type(a, b)),
+                None => false,
+            };
+            if !fits {
+                self.differing(&first, &val, loc);
             }
         }
         let depth = self.depth(frame);
@@ -550,7 +595,9 @@ impl Builder<'_> {
         if self.dead() {
             return Val::Never;
         }
-        let Some(frame) = self.find_frame(label) else { return Val::Never };
+        let Some(frame) = self.find_frame(label) else {
+            return self.error(Code::Unsupported, loc, "`continue` outside the loop that it names");
+        };
         if self.frames[frame].kind == FrameKind::Unrolled {
             return self.stop_unrolled(frame, Stop::Continue, loc);
         }

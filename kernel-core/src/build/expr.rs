@@ -72,8 +72,10 @@ impl Builder<'_> {
             PatKind::Tuple(pats) | PatKind::Array(pats) => {
                 let val = self.plain(val);
                 let parts = match &val {
-                    Val::Tuple(parts) | Val::Array(parts) => parts.to_vec(),
-                    Val::Unit => Vec::new(),
+                    Val::Tuple(parts) | Val::Array(parts) if parts.len() == pats.len() => {
+                        parts.to_vec()
+                    }
+                    Val::Unit if pats.is_empty() => Vec::new(),
                     Val::Error | Val::Never => {
                         for pat in pats {
                             self.bind_pattern(pat, Val::Error, env);
@@ -131,7 +133,7 @@ impl Builder<'_> {
         self.depth += 1;
         let val = self.shallow_expr(expr, env);
         self.depth -= 1;
-        if matches!(val, Val::Error) && self.problems.reports() == 0 {
+        if matches!(val, Val::Error) && self.problems.reports() == 0 && !self.dead() {
             // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
             return self.report(
                 Diagnostic::new(Code::Bug, expr.loc, "the compiler does not understand this, and cannot say why")

@@ -172,7 +172,21 @@ impl Builder<'_> {
             let to = match name.args.first() {
                 Some(GenericArg::Type(ty)) => match self.resolve(ty, env) {
                     Ty::Scalar(num) => num,
-                    _ => return Some(Val::Error),
+                    Ty::Infer if self.problems.reports() > 0 => return Some(Val::Error),
+                    other => {
+                        let what = self.type_name(&other);
+                        return Some(
+                            self.report(
+                                Diagnostic::new(
+                                    Code::Kind,
+                                    loc,
+                                    format!("`cast` does not convert to `{what}`"),
+                                )
+                                .compare("", "an element type", format!("`{what}`"))
+                                .help(".cast::<f32>()"),
+                            ),
+                        );
+                    }
                 },
                 _ => self.cells.open(Class::Any),
             };
@@ -308,16 +322,7 @@ impl Builder<'_> {
                 let Val::Closure(f) = f.clone() else {
                     return self.error(Code::Kind, loc_of(0), "`map` takes a closure of one value");
                 };
-                let out = self.call_closure(&f, vec![val], loc_of(0));
-                let out = self.plain(out);
-                let shape = self.ty(tile).shape().to_vec();
-                match self.value(&out, loc_of(0)) {
-                    Some(value) if self.ty(value).shape().is_empty() => {
-                        Val::Value(self.splat(value, &shape, loc))
-                    }
-                    Some(value) => Val::Value(value),
-                    None => Val::Error,
-                }
+                self.map(tile, &f, loc_of(0), loc)
             }
             ("expand", [axis]) => {
                 let Some(axis) = self.axis(axis, rank + 1, "the wider tile", loc_of(0)) else {

@@ -252,10 +252,16 @@ impl Builder<'_> {
                 };
                 let dtype = self.param_dtype(elem, scope)?;
                 let kind = GenericKind::Const(TypeExpr { kind: TypeKind::Infer, loc: ty.loc });
-                let Ty::Const(crate::ir::Const::Int(rank), _) =
-                    self.generic_value(&kind, rank, ty.loc, scope)
-                else {
-                    return None;
+                let rank = match self.generic_value(&kind, rank, ty.loc, scope) {
+                    Ty::Const(crate::ir::Const::Int(rank), _) => rank,
+                    Ty::Infer => return None,
+                    _ => {
+                        return refuse(
+                            self,
+                            &format!("the rank of a `{name}` is an integer"),
+                            &format!("x: {name}<f32, 2>"),
+                        );
+                    }
                 };
                 match u32::try_from(rank) {
                     Ok(rank) if (1..=5).contains(&rank) => {
@@ -284,12 +290,16 @@ impl Builder<'_> {
                 };
                 Some(ParamKind::Pointer(self.param_dtype(elem, scope)?))
             }
+            name if super::types::HEAP.contains(&name) => {
+                refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>")
+            }
             _ => match self.resolve(ty, scope) {
                 Ty::Scalar(num) => match self.cells.known(num) {
                     Some(dtype) => Some(ParamKind::Scalar(dtype)),
                     None => refuse(self, "this type cannot be passed to a kernel", "n: i32"),
                 },
-                Ty::Infer => None,
+                // What `resolve` does not know, it has said.
+                Ty::Infer if self.problems.reports() > 0 => None,
                 _ => refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>"),
             },
         }
@@ -298,7 +308,8 @@ impl Builder<'_> {
     fn param_dtype(&mut self, ty: &TypeExpr, scope: Env) -> Option<Dtype> {
         match self.resolve(ty, scope) {
             Ty::Scalar(Num::Known(dtype)) => Some(dtype),
-            Ty::Infer => None,
+            // What `resolve` does not know, it has said.
+            Ty::Infer if self.problems.reports() > 0 => None,
             _ => {
                 self.error(Code::Parameter, ty.loc, "an element type is a number type or `bool`");
                 None

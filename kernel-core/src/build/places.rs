@@ -26,7 +26,7 @@ impl Builder<'_> {
                     self.coerce(val, &ty, path.loc)
                 }
                 Some(Binding::Type(Ty::Const(value, num))) => Val::Const(value, num),
-                Some(Binding::Type(Ty::Infer)) => Val::Error,
+                Some(Binding::Type(Ty::Infer)) => self.open_parameter(&only.name, path.loc),
                 Some(Binding::Struct(def, home)) if def.fields.is_empty() => {
                     Val::Struct(Rc::new(StructVal {
                         def,
@@ -53,6 +53,19 @@ impl Builder<'_> {
         }
     }
 
+    /// A generic parameter that neither the arguments nor the call settle.
+    pub(super) fn open_parameter(&mut self, name: &str, loc: Loc) -> Val {
+        if self.problems.reports() > 0 {
+            // Its value was refused where it was given.
+            return Val::Error;
+        }
+        self.report(
+            Diagnostic::new(Code::NotConstant, loc, format!("what `{name}` stands for is not known here"))
+                .why("the arguments of the call do not mention it")
+                .help("f::<f32>(..)"),
+        )
+    }
+
     /// Values of the language that stand for themselves: target names.
     fn language_value(name: &str) -> Option<Val> {
         super::params::target_named(name).map(Val::Target)
@@ -65,6 +78,9 @@ impl Builder<'_> {
             Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
         diagnostic = match super::nearest(name, known) {
             Some(near) => diagnostic.help(near.to_owned()),
+            None if super::types::HEAP.contains(&name) => diagnostic
+                .why("there is no heap on the device; arrays have a length that is known when compiling")
+                .help("array(4, |i| ..)"),
             None => diagnostic.why("a kernel sees its own names, those of its `#[kernel] mod`, and the language; move a `const` or `fn` from outside into it"),
         };
         self.report(diagnostic)
@@ -107,7 +123,19 @@ impl Builder<'_> {
                     format!("`{}` has no constant `{}`", def.name.name, name.name),
                 ),
             },
-            _ => Val::Error,
+            Ty::Infer => match self.scopes.lookup(env, &ty.name) {
+                Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
+                // `resolve` said what is wrong.
+                _ => Val::Error,
+            },
+            other => {
+                let what = self.type_name(&other);
+                self.error(
+                    Code::UnknownName,
+                    name.loc,
+                    format!("`{what}` has no constant `{}`", name.name),
+                )
+            }
         }
     }
 
@@ -172,8 +200,23 @@ impl Builder<'_> {
             ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
                 let val = self.plain(val);
                 let vals = match &val {
-                    Val::Tuple(vals) | Val::Array(vals) => vals.to_vec(),
-                    _ => vec![Val::Error; parts.len()],
+                    Val::Tuple(vals) | Val::Array(vals) if vals.len() == parts.len() => {
+                        vals.to_vec()
+                    }
+                    Val::Unit if parts.is_empty() => Vec::new(),
+                    Val::Error => return,
+                    other => {
+                        let actual = self.describe(other);
+                        self.report(
+                            Diagnostic::new(
+                                Code::Kind,
+                                target.loc,
+                                "this assignment takes a tuple or an array apart",
+                            )
+                            .compare("", format!("{} parts", parts.len()), actual),
+                        );
+                        return;
+                    }
                 };
                 for (part, val) in parts.iter().zip(vals) {
                     self.assign(part, val, env);
@@ -196,6 +239,10 @@ impl Builder<'_> {
 
     pub(super) fn assign_place(&mut self, place: &Place, val: Val, loc: Loc) {
         let old = self.read(place);
+        let variable = &self.scopes.vars[place.var.0 as usize];
+        if !variable.mutable && !matches!(variable.val, Val::Unit) {
+            return self.immutable(place, loc);
+        }
         let val = if matches!(old, Val::Unit) {
             val
         } else {
@@ -207,6 +254,17 @@ impl Builder<'_> {
         let mut root = self.scopes.vars[place.var.0 as usize].val.clone();
         set_at(&mut root, &place.path, val);
         self.scopes.vars[place.var.0 as usize].val = root;
+    }
+
+    /// Reports an assignment to a variable that was declared without `mut`.
+    fn immutable(&mut self, place: &Place, loc: Loc) {
+        let name = self.scopes.name_of(place.var).unwrap_or("this variable").to_owned();
+        self.report(
+            Diagnostic::new(Code::Immutable, loc, format!("`{name}` is not `mut`"))
+                .why("a variable that changes says so where it is declared, and loops carry on only those")
+                .help(format!("let mut {name} = .."),
+            ),
+        );
     }
 
     /// A variable keeps the shape that it has.
@@ -290,6 +348,11 @@ impl Builder<'_> {
                 self.shared_index(*value, &at, loc)
             }
             Val::Error | Val::Never => Val::Error,
+            Val::Tensor(_) => self.report(
+                Diagnostic::new(Code::NotAFunction, loc, "a tensor cannot be indexed")
+                    .why("a tensor is read and written tile by tile")
+                    .help("x.tile([i], [64]).load()"),
+            ),
             other => {
                 let what = self.describe(other);
                 self.report(

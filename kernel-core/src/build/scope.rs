@@ -85,6 +85,13 @@ impl Scopes {
         None
     }
 
+    /// The name of a variable.
+    pub(super) fn name_of(&self, var: VarId) -> Option<&str> {
+        let is = |binding: &Binding| matches!(binding, Binding::Var(other) if *other == var);
+        let mut names = self.scopes.iter().flat_map(|scope| &scope.names);
+        names.find(|(name, binding)| is(binding) && !name.is_empty()).map(|(name, _)| name.as_str())
+    }
+
     /// Every name in sight, for suggestions.
     pub(super) fn names(&self, scope: ScopeId) -> Vec<&str> {
         let mut out = Vec::new();

@@ -51,6 +51,7 @@ impl Builder<'_> {
                     loc,
                     format!("{what} works on tiles in registers, not on shared memory"),
                 )
+                .why("arithmetic has its operands in registers; a tile in shared memory is loaded first")
                 .help("x.load()"),
             );
             return None;
@@ -233,28 +234,10 @@ impl Builder<'_> {
         self.conditional -= 1;
         let result = self.value(&result, loc);
         if let Some(result) = result {
-            let simple = self.regions.last().expect("pushed above").stmts.iter().all(|stmt| {
-                match &stmt.kind {
-                    StmtKind::Op { op, .. } => matches!(
-                        op,
-                        Op::Const(_)
-                            | Op::Binary(_)
-                            | Op::Unary(_)
-                            | Op::Compare(_)
-                            | Op::Select
-                            | Op::Fma
-                            | Op::Cast
-                            | Op::ParamScalar(_)
-                            | Op::ParamDim(..)
-                            | Op::BlockId(_)
-                            | Op::NumBlocks(_)
-                    ),
-                    StmtKind::If { .. }
-                    | StmtKind::For { .. }
-                    | StmtKind::Loop { .. }
-                    | StmtKind::Reduce { .. } => false,
-                }
-            });
+            let region = self.regions.last_mut().expect("pushed above");
+            let stmts = super::closures::straight(std::mem::take(&mut region.stmts));
+            let simple = stmts.is_some();
+            region.stmts = stmts.unwrap_or_default();
             if !simple {
                 self.report(
                     Diagnostic::new(Code::Kind, combine_loc, "a reduction joins two scalars by arithmetic alone")

@@ -18,6 +18,9 @@ use crate::{
 const CONTAINERS: [&str; 4] = ["Tile", "Ptr", "Shared", "Array"];
 /// Other types of the language.
 const HANDLES: [&str; 6] = ["Tensor", "TensorMut", "View", "ViewMut", "Layout", "Copying"];
+/// Types of the host that keep their values on a heap.
+pub(super) const HEAP: [&str; 8] =
+    ["Vec", "Box", "String", "Rc", "Arc", "HashMap", "BTreeMap", "VecDeque"];
 /// Host types that a kernel's author might write.
 const HOST: [&str; 6] = ["usize", "isize", "u128", "i128", "char", "String"];
 
@@ -67,7 +70,19 @@ impl Builder<'_> {
                     None => self.language_type(&name, args, loc, loc, scope),
                 }
             }
-            Binding::Const(..) | Binding::Var(_) | Binding::Function(..) | Binding::Trait(..) => {
+            Binding::Trait(item) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::Kind,
+                        loc,
+                        format!("`{}` is a trait, where a type is wanted", item.name.name),
+                    )
+                    .help("value.method(..)"),
+                );
+                Ty::Infer
+            }
+            Binding::Const(..) | Binding::Var(_) | Binding::Function(..) => {
+                self.error(Code::Kind, loc, "a value stands where a type is wanted");
                 Ty::Infer
             }
         }
@@ -110,6 +125,10 @@ impl Builder<'_> {
             diagnostic = diagnostic
                 .why("indices, extents and integer const generics are `i32` in kernels")
                 .help("i32");
+        } else if HEAP.contains(&name) {
+            diagnostic = diagnostic
+                .why("there is no heap on the device; arrays have a length that is known when compiling")
+                .help("array(4, |i| ..)");
         } else {
             let known = Dtype::ALL
                 .iter()

@@ -40,6 +40,7 @@ codes! {
     ArgumentCount = "K0107", "a wrong number of arguments";
     NotAFunction = "K0108", "something that cannot be called or has no such method or field";
     Unbounded = "K0109", "compile-time work without end";
+    Immutable = "K0110", "an assignment to a variable that is not `mut`";
     Extent = "K0201", "a tile extent that is not a power of two";
     ShapeMismatch = "K0202", "shapes that do not fit together";
     DtypeMismatch = "K0203", "element types that do not fit together";

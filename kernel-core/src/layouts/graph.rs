@@ -346,9 +346,13 @@ impl<'a> Builder<'a> {
                 self.count(inits);
                 let carried = &body.args[1..];
                 self.define_all(carried);
-                self.define_all(results);
+                // The end of the last turn passes nothing: what is carried is the result, in the same registers.
+                for (&carried, &result) in carried.iter().zip(results) {
+                    if let Some(&node) = self.graph.of.get(carried) {
+                        self.graph.of.insert(result, node);
+                    }
+                }
                 self.tie_all(inits, carried);
-                self.tie_all(carried, results);
                 self.loops.push((carried, results));
                 self.region(body);
                 self.loops.pop();

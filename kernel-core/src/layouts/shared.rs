@@ -234,7 +234,9 @@ fn swizzled(shape: &[u32], element_bytes: u32, chunk_bytes: u32, fastest: u32) -
     // Rows that together fill all banks are alike, and after as many phases as there are chunks the banks repeat.
     let per_phase = (LINE_BYTES / row_bytes).max(1);
     let max_phase = row_bytes.min(LINE_BYTES).checked_div(chunk_bytes).unwrap_or(1).max(1);
-    let vec = (chunk_bytes / element_bytes).max(1);
+    // With a single chunk in a row there is nothing to exchange, and a row may be shorter than a chunk.
+    let (vec, per_phase) =
+        if max_phase == 1 { (1, 1) } else { ((chunk_bytes / element_bytes).max(1), per_phase) };
     swizzled_shared(vec, per_phase, max_phase, &[fastest, 1 - fastest], shape)
         .expect("ir::verify wants extents that are powers of two")
 }

@@ -245,8 +245,11 @@ impl Lower<'_> {
             self.bind(results, &carried);
             return Flow::Continues;
         }
-        if before != Val::Int(1) {
+        // What is computed ahead of the loop lies behind the jump over it: it is visible there only.
+        let guarded = before != Val::Int(1);
+        if guarded {
             self.jump_if(before, true, end);
+            self.e.enter(FrameKind::Branch);
         }
         let frame = self.e.enter(FrameKind::Loop);
         self.e.rehome(counter, frame);
@@ -268,18 +271,23 @@ impl Lower<'_> {
         let finished = self.loops.pop().expect("pushed above");
         if finished.continued {
             self.e.place_label(again);
+            // A `continue` jumps past what the rest of the turn computes.
+            self.e.forget();
         }
         if flow == Flow::Continues || finished.continued {
             // Computed from the counter before it changes, so that nothing found by value numbering is stale.
             let next = self.e.placed(Place::Here, |e| e.add(ty, Val::Reg(counter), step));
-            let more = self.goes_on(ty, next, to, step);
+            let more = self.another(range[1], Val::Reg(counter), next, to, step);
             self.e.assign(counter, next);
             self.jump_if(more, false, top);
         }
         self.e.leave();
+        if guarded {
+            self.e.leave();
+        }
         self.e.rehome(counter, outer);
         self.rehome(&carried, outer);
-        if before != Val::Int(1) || finished.broken {
+        if guarded || finished.broken {
             self.e.place_label(end);
         }
         self.bind(results, &carried);
@@ -300,6 +308,36 @@ impl Lower<'_> {
                 self.e.select(Type::Pred, up, below, above)
             }
         }
+    }
+
+    /// Whether a counted loop that has a turn at `at` has one at `next`, which is `at + step` and may have wrapped.
+    fn another(&mut self, bound: Value, at: Val, next: Val, to: Val, step: Val) -> Val {
+        let ir::Elem::Number(dtype) = self.elem(bound) else {
+            unreachable!("check::types rejects a loop over pointers")
+        };
+        let ty = super::scalar::arithmetic(dtype);
+        let Val::Int(known) = step else {
+            let up = self.e.compare(Word::Ge, ty, step, Val::Int(0));
+            let rises = self.e.compare(Word::Gt, ty, next, at);
+            let falls = self.e.compare(Word::Lt, ty, next, at);
+            let moves = self.e.select(Type::Pred, up, rises, falls);
+            let inside = self.goes_on(ty, next, to, step);
+            return self.e.and(Type::Pred, inside, moves);
+        };
+        let known = match ty {
+            Type::U32 => i128::from(super::bits::low_word(known)),
+            Type::U64 => i128::from(known.cast_unsigned()),
+            _ => i128::from(known),
+        };
+        let Some(edge) = crate::schedule::nearest_bound(dtype, known) else {
+            return self.goes_on(ty, next, to, step);
+        };
+        let edge = super::scalar::constant(ir::Const::Int(edge), dtype);
+        let (opcode, word) =
+            if known > 0 { (Opcode::Max, Word::Lt) } else { (Opcode::Min, Word::Gt) };
+        let nearest = self.e.extreme(opcode, ty, to, edge);
+        let limit = self.e.sub(ty, nearest, step);
+        self.e.compare(word, ty, at, limit)
     }
 
     pub(super) fn endless(&mut self, inits: &[Value], body: &Region, results: &[Value]) -> Flow {

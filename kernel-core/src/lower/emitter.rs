@@ -131,6 +131,8 @@ pub(super) struct Emitter {
     pub(super) place: Place,
     /// Threads in a block.
     pub(super) threads: u32,
+    /// Nodes at the start of the entry that nothing comes before: they run whatever is branched over.
+    prologue: usize,
 }
 
 impl Emitter {
@@ -147,6 +149,7 @@ impl Emitter {
             loc: Loc::KERNEL,
             place: Place::Outermost,
             threads,
+            prologue: 0,
         }
     }
 
@@ -208,6 +211,12 @@ impl Emitter {
         let label = Label(u32::try_from(self.labels.len()).expect("fewer than 2^32 labels"));
         self.labels.push(format!("L{}", label.0));
         label
+    }
+
+    /// Finds no value of the current frame any more: control may have come past the instructions that compute them.
+    pub(super) fn forget(&mut self) {
+        let current = self.current();
+        self.frames[current.0].values.clear();
     }
 
     /// Places a label.
@@ -277,14 +286,17 @@ impl Emitter {
         if let Some(known) = self.find(&key) {
             return known;
         }
+        // At the very start: the end of the entry may lie behind a jump over the branch or loop that asks first.
         let entry = self.open[0];
         let reg = self.fresh_in(ty, entry);
-        self.push_in(
-            entry,
-            Instruction::new(opcode, modifiers, [Operand::Reg(reg), source]),
-            1,
-            false,
-        );
+        let inst = Inst {
+            instruction: Instruction::new(opcode, modifiers, [Operand::Reg(reg), source]),
+            results: 1,
+            effect: false,
+            loc: self.loc,
+        };
+        self.frames[entry.0].nodes.insert(self.prologue, Node::Inst(Box::new(inst)));
+        self.prologue += 1;
         self.frames[entry.0].values.insert(key, Val::Reg(reg));
         Val::Reg(reg)
     }

@@ -140,7 +140,8 @@ impl Lower<'_> {
         let (value, constant) = self.shared_address(window, &plan.rows, constant);
         let address = self.e.at(value, constant);
         let words = plan.words(start);
-        let float = self.shared_type(window).dtype == Dtype::F32;
+        let dtype = self.shared_type(window).dtype;
+        let float = dtype == Dtype::F32;
         let targets: Vec<Reg> = words.iter().map(|_| self.e.fresh(Type::B32)).collect();
         let count = match targets.len() {
             1 => Word::X1,
@@ -157,7 +158,13 @@ impl Lower<'_> {
         for (word, target) in words.into_iter().zip(targets) {
             let target = Val::Reg(target);
             if let [bit] = plan.within[..] {
-                let [low, high] = self.e.unpack(target);
+                let [low, high] = if matches!(dtype, Dtype::I16 | Dtype::U16) {
+                    // Integers are held extended to 32 bits.
+                    let shifted = self.e.shr(Type::U32, target, 16);
+                    [target, shifted].map(|value| self.e.extend(dtype, value))
+                } else {
+                    self.e.unpack(target)
+                };
                 result[word as usize] = low;
                 result[(word | 1 << bit) as usize] = high;
             } else if float {

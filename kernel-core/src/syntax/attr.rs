@@ -83,7 +83,7 @@ impl Parse for RawAttr {
                 let lists = content.parse_terminated(RawInstances::parse, syn::Token![,])?;
                 entries.push(RawEntry::Instances(lists.into_iter().collect()));
             } else {
-                input.parse::<syn::Token![=]>()?;
+                equals(&name, input)?;
                 entries.push(RawEntry::Value(name, Box::new(input.parse()?)));
             }
             if !input.is_empty() {
@@ -92,6 +92,18 @@ impl Parse for RawAttr {
         }
         Ok(RawAttr { entries })
     }
+}
+
+/// The `=` after a name. What is missing at the end of the tokens has no place of its own, so the name is blamed.
+fn equals(name: &syn::Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    if input.is_empty() || input.peek(syn::Token![,]) {
+        return Err(syn::Error::new(name.span(), format!("`{name}` has no value")));
+    }
+    input.parse::<syn::Token![=]>()?;
+    if input.is_empty() {
+        return Err(syn::Error::new(name.span(), format!("`{name}` has no value")));
+    }
+    Ok(())
 }
 
 impl Parse for RawInstances {
@@ -103,7 +115,9 @@ impl Parse for RawInstances {
         } else {
             vec![input.parse::<syn::Ident>()?]
         };
-        input.parse::<syn::Token![=]>()?;
+        if let Some(last) = names.last() {
+            equals(last, input)?;
+        }
         let list;
         syn::bracketed!(list in input);
         let tokens: TokenStream = list.fork().parse()?;
@@ -184,6 +198,9 @@ impl Reader<'_> {
                         }
                     }
                 }
+            }
+            "warps" | "grid" if attr.warps.is_some() && name == "warps" || attr.grid.is_some() && name == "grid" => {
+                self.bad_attr(loc, &format!("`{name}` is given twice"));
             }
             "warps" => attr.warps = Some(self.expr(&value, 0)),
             "grid" => attr.grid = Some(quote::ToTokens::into_token_stream(value)),

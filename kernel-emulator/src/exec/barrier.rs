@@ -109,7 +109,7 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         let done = *barrier;
         block.races.acquire(warp.index, &done.released);
         block.events += 1;
-        results(warp, &op.kind, done, mask);
+        results(warp, &op.kind, &done, mask);
         return Ok(Flow::Next);
     }
     if matches!(op.kind, BarKind::Arrive) {
@@ -120,13 +120,13 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
 }
 
 /// A fragment goes on behind a barrier: the results of a reduction.
-pub(crate) fn finish(warp: &mut Warp, inst: &Inst, barrier: NamedBarrier, mask: u32) {
+pub(crate) fn finish(warp: &mut Warp, inst: &Inst, barrier: &NamedBarrier, mask: u32) {
     if let Op::Bar(bar) = &inst.op {
         results(warp, &bar.kind, barrier, mask);
     }
 }
 
-fn results(warp: &mut Warp, kind: &BarKind, barrier: NamedBarrier, mask: u32) {
+fn results(warp: &mut Warp, kind: &BarKind, barrier: &NamedBarrier, mask: u32) {
     let (popc, all, any) = barrier.result;
     let everywhere = |yes: bool| if yes { u32::MAX } else { 0 };
     match *kind {

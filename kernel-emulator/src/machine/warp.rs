@@ -177,7 +177,7 @@ impl Warp {
                     let (pc, mask) = (fragment.pc, fragment.mask);
                     fragment.pc += 1;
                     let barrier = block.barriers[usize::from(id)];
-                    exec::barrier::finish(self, cx.inst(pc), barrier, mask);
+                    exec::barrier::finish(self, cx.inst(pc), &barrier, mask);
                     cx.block().races.acquire(self.index, &barrier.released);
                 } else if let State::Cluster { .. } = state {
                     cx.block().races.fence(self.index);

@@ -315,7 +315,9 @@ fn races() {
 fn races_are_not_looked_for_where_they_are_not_wanted() {
     let bench = Bench::new(&entry(
         1,
-        &format!("{SETUP} .shared .b32 cell; st.shared.u32 [cell], %r0; ld.shared.u32 %r1, [cell];"),
+        &format!(
+            "{SETUP} .shared .b32 cell; st.shared.u32 [cell], %r0; ld.shared.u32 %r1, [cell];"
+        ),
     ));
     let options = Options::default();
     assert!(bench.try_launch(&one_block(64), &[0], &options).is_err());

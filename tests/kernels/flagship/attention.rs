@@ -1,6 +1,5 @@
 //! Flash attention of one head, with a causal mask.
 //@ run: eval, emulate, gpu
-//@ no-spill
 // Probabilities are rounded to f16 before the second product: 2^-11 of each of up to 48 terms below 1, in the mean of values
 // below 1, plus the rounding of the result.
 //@ compare: atol=1.5e-3

@@ -1,7 +1,6 @@
 //! Matrix product through shared memory with asynchronous copies.
 //@ run: eval, emulate, gpu
 //@ snapshot: ir, layouts, ptx
-//@ no-spill
 // Sums of k <= 80 products in f32, in another order than the reference: each rounding is 2^-24 of a partial sum, which is
 // below k / 3 in the mean, so 80 * 80 * 2^-24 bounds it; then one rounding to f16.
 //@ compare: ulp=1 atol=4e-4

@@ -349,8 +349,7 @@ pub(crate) fn race(
     result.map_err(|conflict| {
         let address = addresses[conflict.lane as usize];
         let detail = format!("{} of {bytes} bytes at shared address {address:#x}", access.text());
-        let mut trap =
-            Trap::new(FaultKind::Race, detail).lane(conflict.lane).address(address);
+        let mut trap = Trap::new(FaultKind::Race, detail).lane(conflict.lane).address(address);
         trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
         trap
     })

@@ -1,0 +1,114 @@
+//! Closures over elements: built once, on scalars, and then turned into operations on whole tiles.
+//!
+//! An `if` in them chooses a value for each element, so both of its sides are computed and one is selected.
+
+use std::rc::Rc;
+
+use la_arena::ArenaMap;
+
+use super::{
+    Builder,
+    value::{ClosureVal, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Op, Region, Stmt, StmtKind, Terminator, Type, Value},
+    loc::Loc,
+};
+
+impl Builder<'_> {
+    /// `tile.map(f)`
+    pub(super) fn map(&mut self, tile: Value, f: &Rc<ClosureVal>, at: Loc, loc: Loc) -> Val {
+        if self.is_ptr(tile) {
+            return self.error(Code::Kind, loc, "`map` takes a tile of numbers");
+        }
+        let shape = self.ty(tile).shape().to_vec();
+        let element = self.new_num(None, self.num(tile), loc);
+        let outer = std::mem::replace(&mut self.terminated, false);
+        self.regions.push(Region::default());
+        self.conditional += 1;
+        let out = self.call_closure(f, vec![Val::Value(element)], at);
+        let out = self.plain(out);
+        let result = self.value(&out, at);
+        self.conditional -= 1;
+        self.terminated = outer;
+        let region = self.regions.pop().expect("pushed above");
+        let Some(result) = result else { return Val::Error };
+        let scalar = matches!(self.ty(result), Type::Scalar(_)) && !self.is_ptr(result);
+        let (Some(stmts), true) = (straight(region.stmts), scalar) else {
+            return self.report(
+                Diagnostic::new(Code::Kind, at, "`map` computes one number from one element")
+                    .why("the closure is done for each element, where there are no loops, tiles or memory")
+                    .help("x.map(|v| if v > 0.0 { v } else { 0.1 * v })"),
+            );
+        };
+        let mut lifted: ArenaMap<Value, Value> = ArenaMap::new();
+        lifted.insert(element, tile);
+        for stmt in stmts {
+            let StmtKind::Op { op, args, result: Some(result) } = stmt.kind else {
+                unreachable!("`straight` leaves arithmetic, which has a result")
+            };
+            if !args.iter().any(|arg| lifted.contains_idx(*arg)) {
+                // The same for all elements.
+                self.op(op, args, Some(result), stmt.loc);
+                continue;
+            }
+            let mut tiles = Vec::new();
+            for arg in args {
+                let known = lifted.get(arg).copied();
+                tiles.push(known.unwrap_or_else(|| self.splat(arg, &shape, stmt.loc)));
+            }
+            let num = self.num(result);
+            let value = self.emit_num(op, tiles, Some(shape.clone()), num, stmt.loc);
+            lifted.insert(result, value);
+        }
+        let known = lifted.get(result).copied();
+        Val::Value(known.unwrap_or_else(|| self.splat(result, &shape, loc)))
+    }
+}
+
+/// The same without branches; `None` where something is not arithmetic.
+pub(super) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
+    let mut out = Vec::new();
+    for stmt in stmts {
+        match stmt.kind {
+            StmtKind::Op { ref op, .. } if is_arithmetic(op) => out.push(stmt),
+            StmtKind::If { condition, then, otherwise, results } => {
+                let (Terminator::Yield(a), Terminator::Yield(b)) = (then.end, otherwise.end) else {
+                    return None;
+                };
+                out.extend(straight(then.stmts)?);
+                out.extend(straight(otherwise.stmts)?);
+                for ((result, a), b) in results.into_iter().zip(a).zip(b) {
+                    let args = vec![condition, a, b];
+                    let kind = StmtKind::Op { op: Op::Select, args, result: Some(result) };
+                    out.push(Stmt { kind, loc: stmt.loc });
+                }
+            }
+            StmtKind::Op { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. } => return None,
+        }
+    }
+    Some(out)
+}
+
+/// What can be done between registers, of scalars as of tiles.
+fn is_arithmetic(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Const(_)
+            | Op::Binary(_)
+            | Op::Unary(_)
+            | Op::Compare(_)
+            | Op::Select
+            | Op::Fma
+            | Op::Cast
+            | Op::ParamScalar(_)
+            | Op::ParamDim(..)
+            | Op::ParamStride(..)
+            | Op::BlockId(_)
+            | Op::NumBlocks(_)
+    )
+}
