@@ -171,7 +171,9 @@ impl Signature {
         let (declarations, arguments) = (&self.declarations, &self.arguments);
         let args_generics = self.args_generics();
         // A tensor's address, taken in the body, reaches as far as a pointer argument does.
-        let raw = compiled.is_ok_and(|all| all.iter().flat_map(|one| &one.images).any(|image| image.raw_pointers));
+        let raw = compiled.is_ok_and(|all| {
+            all.iter().flat_map(|one| &one.images).any(|image| image.raw_pointers)
+        });
         let (launch, make) = if self.has_pointer || raw {
             (quote!(::kiln::UnsafeLaunch), quote!(::kiln::__private::__launch_unsafe))
         } else {

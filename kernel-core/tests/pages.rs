@@ -45,35 +45,40 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     out
 }
 
+/// The kernels of an item with the attribute.
+fn kernel_of(item: &syn::Item, problems: &mut Problems) -> Option<(syntax::Unit, Locations)> {
+    let is_kernel = |attr: &syn::Attribute| attr.path().is_ident("kernel");
+    if let syn::Item::Fn(function) = item {
+        let mut function = function.clone();
+        let at = function.attrs.iter().position(is_kernel)?;
+        // `#[kernel]` alone has no arguments.
+        let attr = function
+            .attrs
+            .remove(at)
+            .meta
+            .require_list()
+            .map_or_else(|_| proc_macro2::TokenStream::new(), |list| list.tokens.clone());
+        let locations = Locations::new(function.sig.ident.span());
+        let unit = syntax::parse_function(attr, &function, &locations, problems);
+        return Some((unit, locations));
+    }
+    let syn::Item::Mod(module) = item else { return None };
+    let mut module = module.clone();
+    let at = module.attrs.iter().position(is_kernel)?;
+    module.attrs.remove(at);
+    let locations = Locations::new(module.ident.span());
+    let unit = syntax::parse_module(&module, &locations, problems);
+    Some((unit, locations))
+}
+
 /// What compiling the `#[kernel]` item of `source` says, as text, with the code of each problem.
 fn compile(source: &str) -> Vec<(Code, String)> {
     let file: syn::File = syn::parse_str(source).expect("the blocks of a page are Rust");
-    let is_kernel = |attr: &syn::Attribute| attr.path().is_ident("kernel");
     let mut problems = Problems::new();
     let (unit, locations) = file
         .items
         .iter()
-        .find_map(|item| match item {
-            syn::Item::Fn(function) if function.attrs.iter().any(is_kernel) => {
-                let mut function = function.clone();
-                let at = function.attrs.iter().position(is_kernel).expect("just seen");
-                let attr = match function.attrs.remove(at).meta {
-                    syn::Meta::List(list) => list.tokens,
-                    _ => proc_macro2::TokenStream::new(),
-                };
-                let locations = Locations::new(function.sig.ident.span());
-                let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
-                Some((unit, locations))
-            }
-            syn::Item::Mod(module) if module.attrs.iter().any(is_kernel) => {
-                let mut module = module.clone();
-                module.attrs.retain(|attr| !is_kernel(attr));
-                let locations = Locations::new(module.ident.span());
-                let unit = syntax::parse_module(&module, &locations, &mut problems);
-                Some((unit, locations))
-            }
-            _ => None,
-        })
+        .find_map(|item| kernel_of(item, &mut problems))
         .unwrap_or_else(|| panic!("no `#[kernel]` item in\n{}", file.to_token_stream()));
     compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
     let mut sorted: Vec<_> = problems.iter().collect();

@@ -88,7 +88,11 @@ impl Builder<'_> {
                             loc,
                             "this closure takes another number of arguments",
                         )
-                        .compare("arguments", closure.params.len().to_string(), vals.len().to_string()),
+                        .compare(
+                            "arguments",
+                            closure.params.len().to_string(),
+                            vals.len().to_string(),
+                        ),
                     );
                 }
                 self.call_closure(closure, vals, loc)

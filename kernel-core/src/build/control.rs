@@ -557,7 +557,9 @@ impl Builder<'_> {
             _ => None,
         };
         match (form(self, a), form(self, b)) {
-            (Some((x, p, m)), Some((y, q, n))) => x == y && p == q && self.cells.unify(m, n).is_ok(),
+            (Some((x, p, m)), Some((y, q, n))) => {
+                x == y && p == q && self.cells.unify(m, n).is_ok()
+            }
             // What is no value at run time has to be the same thing.
             _ => a.same(b),
         }

@@ -136,8 +136,12 @@ impl Builder<'_> {
         if matches!(val, Val::Error) && self.problems.reports() == 0 && !self.dead() {
             // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
             return self.report(
-                Diagnostic::new(Code::Bug, expr.loc, "the compiler does not understand this, and cannot say why")
-                    .help("please report this with the kernel's source"),
+                Diagnostic::new(
+                    Code::Bug,
+                    expr.loc,
+                    "the compiler does not understand this, and cannot say why",
+                )
+                .help("please report this with the kernel's source"),
             );
         }
         val

@@ -60,9 +60,13 @@ impl Builder<'_> {
             return Val::Error;
         }
         self.report(
-            Diagnostic::new(Code::NotConstant, loc, format!("what `{name}` stands for is not known here"))
-                .why("the arguments of the call do not mention it")
-                .help("f::<f32>(..)"),
+            Diagnostic::new(
+                Code::NotConstant,
+                loc,
+                format!("what `{name}` stands for is not known here"),
+            )
+            .why("the arguments of the call do not mention it")
+            .help("f::<f32>(..)"),
         )
     }
 
@@ -213,7 +217,11 @@ impl Builder<'_> {
                                 target.loc,
                                 "this assignment takes a tuple or an array apart",
                             )
-                            .compare("", format!("{} parts", parts.len()), actual),
+                            .compare(
+                                "",
+                                format!("{} parts", parts.len()),
+                                actual,
+                            ),
                         );
                         return;
                     }

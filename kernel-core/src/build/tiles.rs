@@ -251,8 +251,12 @@ impl Builder<'_> {
                 let actual = self.describe(&Val::Value(result));
                 let name = self.cells.name(num);
                 self.report(
-                    Diagnostic::new(Code::DtypeMismatch, combine_loc, "a reduction gives what it takes")
-                        .compare("", format!("a scalar ({name})"), actual),
+                    Diagnostic::new(
+                        Code::DtypeMismatch,
+                        combine_loc,
+                        "a reduction gives what it takes",
+                    )
+                    .compare("", format!("a scalar ({name})"), actual),
                 );
             }
             self.terminate(Terminator::Yield(vec![result]));

@@ -199,7 +199,10 @@ impl Reader<'_> {
                     }
                 }
             }
-            "warps" | "grid" if attr.warps.is_some() && name == "warps" || attr.grid.is_some() && name == "grid" => {
+            "warps" | "grid"
+                if attr.warps.is_some() && name == "warps"
+                    || attr.grid.is_some() && name == "grid" =>
+            {
                 self.bad_attr(loc, &format!("`{name}` is given twice"));
             }
             "warps" => attr.warps = Some(self.expr(&value, 0)),

@@ -104,7 +104,8 @@ impl Reader<'_> {
                     self.refuse(
                         loc,
                         "a pattern after `@`",
-                        "", "let whole = ..; let (a, b) = whole;",
+                        "",
+                        "let whole = ..; let (a, b) = whole;",
                     );
                 }
                 PatKind::Ident {
@@ -126,7 +127,8 @@ impl Reader<'_> {
                 self.refuse(
                     loc,
                     "this pattern",
-                    "patterns are names, `_`, tuples and arrays of these", "",
+                    "patterns are names, `_`, tuples and arrays of these",
+                    "",
                 );
                 PatKind::Wild
             }
@@ -163,7 +165,8 @@ impl Reader<'_> {
                 self.refuse(
                     loc,
                     "this type",
-                    "types are names with generic arguments, tuples, arrays and references", "",
+                    "types are names with generic arguments, tuples, arrays and references",
+                    "",
                 );
                 TypeKind::Infer
             }
@@ -182,7 +185,12 @@ impl Reader<'_> {
                     syn::PathArguments::None => Vec::new(),
                     syn::PathArguments::AngleBracketed(args) => self.generic_args(args, depth),
                     syn::PathArguments::Parenthesized(_) => {
-                        self.refuse(name.loc, "a function type", "functions are inlined, so there are no pointers to them", "");
+                        self.refuse(
+                            name.loc,
+                            "a function type",
+                            "functions are inlined, so there are no pointers to them",
+                            "",
+                        );
                         Vec::new()
                     }
                 };
@@ -430,7 +438,8 @@ impl Reader<'_> {
                     return self.refused(
                         loc,
                         "an integer this large",
-                        "integers have at most 64 bits", "",
+                        "integers have at most 64 bits",
+                        "",
                     );
                 };
                 let value = i128::from(value);
@@ -456,7 +465,8 @@ impl Reader<'_> {
                 return self.refused(
                     loc,
                     "this literal",
-                    "literals are numbers, `true` and `false`", "",
+                    "literals are numbers, `true` and `false`",
+                    "",
                 );
             }
         })
@@ -477,7 +487,12 @@ impl Reader<'_> {
         };
         let mut args = args.into_iter();
         let Some(condition) = args.next() else {
-            return self.refused(loc, "`assert!` without a condition", "", "assert!(condition, \"message\")");
+            return self.refused(
+                loc,
+                "`assert!` without a condition",
+                "",
+                "assert!(condition, \"message\")",
+            );
         };
         let message = match args.next() {
             None => None,
@@ -497,9 +512,10 @@ impl Reader<'_> {
 /// Why a macro is not known, and what to write instead.
 fn macro_advice(name: &str) -> (&'static str, &'static str) {
     match name {
-        "println" | "print" | "eprintln" | "eprint" | "dbg" | "write" | "writeln" | "format" => {
-            ("there is nothing to print to on the device; write what you want to see into a tensor", "")
-        }
+        "println" | "print" | "eprintln" | "eprint" | "dbg" | "write" | "writeln" | "format" => (
+            "there is nothing to print to on the device; write what you want to see into a tensor",
+            "",
+        ),
         "vec" => ("there is no heap on the device", "array(4, |i| zeros::<f32>([64, 64]))"),
         "assert_eq" | "assert_ne" => (
             "of macros there is `assert!`, which is checked when compiling; `device_assert` is checked at run time",

@@ -35,7 +35,8 @@ pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut
         reader.refuse(
             loc,
             "a module in another file",
-            "the attribute sees the tokens between its braces", "mod name { .. }",
+            "the attribute sees the tokens between its braces",
+            "mod name { .. }",
         );
         return unit;
     };
@@ -69,6 +70,7 @@ pub(crate) fn is_kernel(attr: &syn::Attribute) -> bool {
 }
 
 impl Reader<'_> {
+    #[expect(clippy::too_many_lines, reason = "one check for each part of a signature")]
     fn kernel(&mut self, attr: TokenStream, item: &syn::ItemFn) -> Kernel {
         let attr = self.kernel_attr(attr);
         let mut signature = item.sig.clone();
@@ -250,7 +252,8 @@ impl Reader<'_> {
                         self.refuse(
                             loc,
                             "this item of a trait",
-                            "traits have methods and constants", "",
+                            "traits have methods and constants",
+                            "",
                         );
                     }
                 }
@@ -296,7 +299,12 @@ impl Reader<'_> {
                 }));
             } else {
                 let loc = self.loc(member);
-                self.refuse(loc, "this item of an `impl`", "an `impl` has functions and constants", "");
+                self.refuse(
+                    loc,
+                    "this item of an `impl`",
+                    "an `impl` has functions and constants",
+                    "",
+                );
             }
         }
         items.push(Item::Impl(Rc::new(out)));
@@ -344,11 +352,7 @@ impl Reader<'_> {
                         syn::ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mutable,
                         _ => {
                             let loc = self.loc(item);
-                            self.refuse(
-                                loc,
-                                "a typed `self`",
-                                "", "&self",
-                            );
+                            self.refuse(loc, "a typed `self`", "", "&self");
                             Receiver::Value
                         }
                     });

@@ -122,12 +122,13 @@ fn change(
         if *at != usize::MAX {
             *at -= 1;
         }
-        match tree {
-            TokenTree::Group(group) if *at != usize::MAX => {
-                let inner = change(group.stream(), at, donor, random);
-                out.push(TokenTree::Group(Group::new(group.delimiter(), inner)));
-            }
-            other => out.push(other),
+        if let TokenTree::Group(group) = &tree
+            && *at != usize::MAX
+        {
+            let inner = change(group.stream(), at, donor, random);
+            out.push(TokenTree::Group(Group::new(group.delimiter(), inner)));
+        } else {
+            out.push(tree);
         }
     }
     out.into_iter().collect()

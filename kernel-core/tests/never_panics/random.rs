@@ -1,6 +1,6 @@
 //! A small generator of pseudo-random numbers.
 
-/// SplitMix64.
+/// The generator `SplitMix64`.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

@@ -1,0 +1,382 @@
+//! A file test: found, compiled, run by every executor, judged.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use crate::{
+    arguments, compare,
+    data::{Argument, Buffer, Number, Random, encode},
+    directives::{Case, Directives, Executor},
+    executors,
+    executors::Gpu,
+    expression::Scope,
+    prepare::{self, Build, Prepared},
+};
+
+/// A file test. It is compiled once, when it is first asked for.
+#[derive(Debug)]
+pub struct FileTest {
+    /// The area and the name, such as `dot/tf32`.
+    pub name: String,
+    path: PathBuf,
+    loaded: OnceLock<Result<Loaded, String>>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    text: String,
+    directives: Directives,
+    prepared: Prepared,
+}
+
+/// The GPU of this machine.
+static GPU: OnceLock<Result<Gpu, String>> = OnceLock::new();
+
+/// The GPU of this machine, or why there is none.
+///
+/// # Errors
+/// The runtime's words.
+pub fn gpu() -> Result<&'static Gpu, &'static str> {
+    GPU.get_or_init(Gpu::open).as_ref().map_err(String::as_str)
+}
+
+impl FileTest {
+    /// The file tests below a folder, in the order of their names.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn all(root: &Path) -> std::io::Result<Vec<FileTest>> {
+        let mut out = Vec::new();
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder)? {
+                let path = entry?.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ending| ending == "rs") {
+                    let name = path.strip_prefix(root).unwrap_or(&path).with_extension("");
+                    let name = name.to_string_lossy().replace('\\', "/");
+                    out.push(FileTest { name, path, loaded: OnceLock::new() });
+                }
+            }
+        }
+        out.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(out)
+    }
+
+    /// What PTX calls the file.
+    fn file(&self) -> String {
+        format!("{}.rs", self.name)
+    }
+
+    fn loaded(&self) -> Result<&Loaded, String> {
+        let load = || {
+            let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
+            let directives = Directives::parse(&text)?;
+            let prepared = prepare::prepare(&self.file(), &text, &directives)?;
+            Ok(Loaded { text, directives, prepared })
+        };
+        self.loaded.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+
+    /// Runs every case of every instance, and compares the snapshots.
+    ///
+    /// # Errors
+    /// What differs, with the instance, the case, the variant and the executor.
+    pub fn run(&self) -> Result<(), String> {
+        let loaded = self.loaded()?;
+        let mut failures = Vec::new();
+        for build in &loaded.prepared.builds {
+            for case in &loaded.directives.cases {
+                if let Err(error) = self.case(loaded, build, case) {
+                    failures.push(format!("[{}] {}: {error}", build.label, case.name));
+                }
+            }
+        }
+        if failures.is_empty() {
+            self.snapshots(loaded);
+            return Ok(());
+        }
+        Err(failures.join("\n"))
+    }
+
+    fn case(&self, loaded: &Loaded, build: &Build, case: &Case) -> Result<(), String> {
+        let directives = &loaded.directives;
+        let types: Vec<(String, String)> = build.generics.clone();
+        let mut names: Vec<(String, Number)> = Vec::new();
+        for (name, value) in &build.generics {
+            if let Ok(value) = Scope::default().evaluate(value) {
+                names.push((name.clone(), value));
+            }
+        }
+        let mut args: Vec<Argument> = Vec::new();
+        for param in &build.kernel.params {
+            let described = case.args.iter().find(|(name, _)| *name == param.name);
+            let (name, text) =
+                described.ok_or_else(|| format!("no `arg` describes `{}`", param.name))?;
+            let mut random = Random::of(&format!("{} {} {name}", self.name, case.name));
+            let mut scope = Scope { names: names.clone(), buffers: Vec::new() };
+            let arg = arguments::argument(text, &param.kind, &types, &mut scope, &mut random)
+                .map_err(|error| format!("`{name}`: {error}"))?;
+            if let Argument::Scalar(_, value) = &arg {
+                names.push((name.clone(), *value));
+            }
+            args.push(arg);
+        }
+        for (name, _) in &case.args {
+            if !build.kernel.params.iter().any(|param| param.name == *name) {
+                return Err(format!("the kernel has no parameter `{name}`"));
+            }
+        }
+        let grid = grid(loaded, build, case, &args, &names)?;
+        if let Some(broken) = build.declared.iter().find(|fact| !executors::holds(**fact, &args)) {
+            return Err(format!("the arguments break what an attribute states: {broken:?}"));
+        }
+        let mut runs: Vec<(String, Result<Vec<Argument>, String>)> = Vec::new();
+        for executor in &directives.run {
+            let variants = build
+                .variants
+                .iter()
+                .filter(|v| v.requires.iter().all(|f| executors::holds(*f, &args)));
+            let mut add = |name: String, run: &dyn Fn(&mut [Argument]) -> Result<(), String>| {
+                let mut results = args.clone();
+                let outcome = run(&mut results).map(|()| results);
+                runs.push((name, outcome));
+            };
+            match executor {
+                Executor::Eval => {
+                    add("eval".to_owned(), &|args| executors::evaluate(build, grid, args));
+                }
+                Executor::Emulate => {
+                    for variant in variants {
+                        add(format!("emulate, {}", variant.name), &|args| {
+                            executors::emulate(build, variant, grid, args)
+                        });
+                    }
+                }
+                Executor::Gpu => {
+                    // A fault of a kernel makes the device useless for what follows.
+                    let Ok(gpu) = gpu() else { continue };
+                    if !gpu.runs(&build.target) || case.fails.is_some() {
+                        continue;
+                    }
+                    for variant in variants {
+                        add(format!("gpu, {}", variant.name), &|args| {
+                            gpu.run(build, variant, grid, args)
+                        });
+                    }
+                }
+            }
+        }
+        judge(directives, build, case, &args, &names, runs)
+    }
+
+    fn snapshots(&self, loaded: &Loaded) {
+        for ending in &loaded.directives.snapshots {
+            let stages = &loaded.prepared.builds[0].stages;
+            let text = stages.iter().find(|(name, _)| name == ending).map(|(_, text)| text);
+            let text = text.map_or("no such stage", String::as_str);
+            expect_test::expect_file![self.path.with_extension(ending)].assert_eq(text);
+        }
+    }
+
+    /// Compiles the file once more: the PTX has the same bytes, and no trace of this machine.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn deterministic(&self) -> Result<(), String> {
+        let loaded = self.loaded()?;
+        let again = prepare::prepare(&self.file(), &loaded.text, &loaded.directives)?;
+        for (first, second) in loaded.prepared.builds.iter().zip(&again.builds) {
+            for (a, b) in first.variants.iter().zip(&second.variants) {
+                let what = format!("[{}] {}", first.label, a.name);
+                if let Some((a, b)) = a.ptx.lines().zip(b.ptx.lines()).find(|(a, b)| a != b) {
+                    return Err(format!("{what}: another text the second time:\n  {a}\n  {b}"));
+                }
+                if a.ptx != b.ptx {
+                    return Err(format!("{what}: another length the second time"));
+                }
+                let quoted = a.ptx.lines().filter(|line| line.contains(".file"));
+                for line in quoted {
+                    if line.contains("\"/") || line.contains(":\\") {
+                        return Err(format!("{what}: an absolute path: {line}"));
+                    }
+                }
+                if let Some(folder) = self.path.parent()
+                    && a.ptx.contains(&*folder.to_string_lossy())
+                {
+                    return Err(format!("{what}: the PTX names {}", folder.display()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Assembles every PTX text, `sm_80` also for Hopper. Gives a line for each that spills registers.
+    ///
+    /// # Errors
+    /// What the assembler says; spilled registers where the header forbids them.
+    pub fn assemble(&self, ptxas: &Path, scratch: &Path) -> Result<Vec<String>, String> {
+        let loaded = self.loaded()?;
+        let mut spills = Vec::new();
+        let file = scratch.join(format!("{}.ptx", self.name.replace('/', "-")));
+        for build in &loaded.prepared.builds {
+            for variant in &build.variants {
+                std::fs::write(&file, &variant.ptx).map_err(|error| error.to_string())?;
+                let targets: &[&str] = match build.target.as_str() {
+                    "sm_80" => &["sm_80", "sm_90a"],
+                    other => &[other],
+                };
+                for target in targets {
+                    let what = format!("[{}] {}, -arch={target}", build.label, variant.name);
+                    let output = Command::new(ptxas)
+                        .args(["-v", "-o", "/dev/null", &format!("-arch={target}")])
+                        .arg(&file)
+                        .output()
+                        .map_err(|error| format!("{}: {error}", ptxas.display()))?;
+                    let said = String::from_utf8_lossy(&output.stderr).into_owned()
+                        + &String::from_utf8_lossy(&output.stdout);
+                    if !output.status.success() {
+                        return Err(format!("{what}: {said}"));
+                    }
+                    for line in said.lines().filter(|line| line.contains("spill stores")) {
+                        if !line.contains(" 0 bytes spill stores") {
+                            spills.push(format!("{}: {what}: {}", self.name, line.trim()));
+                        }
+                    }
+                }
+            }
+        }
+        if loaded.directives.no_spill && !spills.is_empty() {
+            return Err(spills.join("\n"));
+        }
+        Ok(spills)
+    }
+
+    /// Whether the header names an executor. `false` for a file that cannot be read.
+    pub fn names(&self, executor: Executor) -> bool {
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        Directives::parse(&text).is_ok_and(|directives| directives.run.contains(&executor))
+    }
+}
+
+/// The grid of a case: the header's, or the attribute's.
+fn grid(
+    loaded: &Loaded,
+    build: &Build,
+    case: &Case,
+    args: &[Argument],
+    names: &[(String, Number)],
+) -> Result<[u32; 3], String> {
+    let text = case.grid.as_ref().or(loaded.prepared.grid.as_ref());
+    let text = text.ok_or("neither the kernel nor the case says what the grid is")?;
+    let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+    let list: syn::punctuated::Punctuated<syn::Expr, syn::Token![,]> =
+        syn::parse::Parser::parse_str(syn::punctuated::Punctuated::parse_terminated, text)
+            .map_err(|error| format!("grid: {error}"))?;
+    let buffers = build.kernel.params.iter().zip(args);
+    let buffers = buffers.filter_map(|(param, arg)| Some((param.name.as_str(), arg.buffer()?)));
+    let mut scope = Scope { names: names.to_vec(), buffers: buffers.collect() };
+    let mut grid = [1; 3];
+    if list.len() > 3 {
+        return Err("a grid has three axes".to_owned());
+    }
+    for (place, expr) in grid.iter_mut().zip(&list) {
+        let extent = scope.integer(expr)?;
+        *place = u32::try_from(extent).map_err(|_| format!("a grid of {extent} blocks"))?;
+    }
+    Ok(grid)
+}
+
+/// Compares every run with the first one, and with what the header expects.
+fn judge(
+    directives: &Directives,
+    build: &Build,
+    case: &Case,
+    before: &[Argument],
+    names: &[(String, Number)],
+    runs: Vec<(String, Result<Vec<Argument>, String>)>,
+) -> Result<(), String> {
+    if let Some(words) = &case.fails {
+        for (name, outcome) in runs {
+            match outcome {
+                Ok(_) => return Err(format!("{name}: nothing stopped the kernel")),
+                Err(error) if error.contains(words) => {}
+                Err(error) => return Err(format!("{name}: another error: {error}")),
+            }
+        }
+        return Ok(());
+    }
+    let mut failures = Vec::new();
+    let mut reference: Option<Vec<Argument>> = None;
+    for (name, outcome) in runs {
+        let result = match outcome {
+            Ok(result) => result,
+            Err(error) => {
+                failures.push(format!("{name}: {error}"));
+                continue;
+            }
+        };
+        for (what, required) in expected(build, case, before, names)? {
+            let actual = buffer_named(build, &result, &what);
+            let tolerance = directives.tolerance(&what, required.dtype.name());
+            if let Some(actual) = actual
+                && let Err(error) = compare::buffers(&what, &required, actual, tolerance)
+            {
+                failures.push(format!("{name}, from what is expected: {error}"));
+            }
+        }
+        let Some(reference) = &reference else {
+            reference = Some(result);
+            continue;
+        };
+        for ((param, required), actual) in build.kernel.params.iter().zip(reference).zip(&result) {
+            let (Some(required), Some(actual)) = (required.buffer(), actual.buffer()) else {
+                continue;
+            };
+            let tolerance = directives.tolerance(&param.name, required.dtype.name());
+            if let Err(error) = compare::buffers(&param.name, required, actual, tolerance) {
+                failures.push(format!("{name}: {error}"));
+            }
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n  ")) }
+}
+
+fn buffer_named<'a>(build: &Build, args: &'a [Argument], name: &str) -> Option<&'a Buffer> {
+    let at = build.kernel.params.iter().position(|param| param.name == name)?;
+    args[at].buffer()
+}
+
+/// What the header says that the elements of arguments are, from the arguments before the launch.
+fn expected(
+    build: &Build,
+    case: &Case,
+    before: &[Argument],
+    names: &[(String, Number)],
+) -> Result<Vec<(String, Buffer)>, String> {
+    let mut out = Vec::new();
+    for (name, text) in &case.expected {
+        let expr: syn::Expr = syn::parse_str(text).map_err(|error| format!("`{text}`: {error}"))?;
+        let buffer = buffer_named(build, before, name);
+        let mut required = buffer.ok_or_else(|| format!("there is no argument `{name}`"))?.clone();
+        let buffers = build.kernel.params.iter().zip(before);
+        let buffers = buffers.filter_map(|(param, arg)| Some((param.name.as_str(), arg.buffer()?)));
+        let mut scope = Scope { names: names.to_vec(), buffers: buffers.collect() };
+        let known = scope.names.len();
+        for number in 0..required.len() {
+            scope.names.truncate(known);
+            for (axis, at) in ["i", "j", "k", "l", "m"].iter().zip(required.index(number)) {
+                scope.names.push(((*axis).to_owned(), Number::Int(at.into())));
+            }
+            let value = scope.value(&expr).map_err(|error| format!("`{text}`: {error}"))?;
+            let bytes = encode(required.dtype, value);
+            required.set(number, &bytes);
+        }
+        out.push((name.clone(), required));
+    }
+    Ok(out)
+}
