@@ -174,7 +174,8 @@ impl Pass<'_> {
     fn copies(&mut self, prefix: &[Stmt], iv: Value, at: Value) -> Vec<Stmt> {
         let mut map = BTreeMap::from([(key(iv), at)]);
         let mut out = Vec::new();
-        let (needed, _) = split(prefix.to_vec());
+        let whole: Vec<Stmt> = prefix.to_vec();
+        let (needed, _) = split(whole);
         for stmt in &needed {
             let StmtKind::Op { op: kind, args, result } = &stmt.kind else { continue };
             let args =

@@ -324,10 +324,12 @@ impl Lower<'_> {
             let inside = self.goes_on(ty, next, to, step);
             return self.e.and(Type::Pred, inside, moves);
         };
-        let known = match ty {
-            Type::U32 => i128::from(super::bits::low_word(known)),
-            Type::U64 => i128::from(known.cast_unsigned()),
-            _ => i128::from(known),
+        let known = if ty == Type::U32 {
+            i128::from(super::bits::low_word(known))
+        } else if ty == Type::U64 {
+            i128::from(known.cast_unsigned())
+        } else {
+            i128::from(known)
         };
         let Some(edge) = crate::schedule::nearest_bound(dtype, known) else {
             return self.goes_on(ty, next, to, step);
