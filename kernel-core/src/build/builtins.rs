@@ -301,7 +301,11 @@ impl Builder<'_> {
                             .compare("", "a scalar", actual),
                     );
                 }
-                if self.unify(self.num(value), num, "`full`", at).is_none() {
+                // What is open stands for a number; truth values need no type beside the value.
+                let given = self.num(value);
+                let truth = self.cells.known(given) == Some(Dtype::Bool);
+                let settled = truth && self.cells.known(num).is_none();
+                if !settled && self.unify(given, num, "`full`", at).is_none() {
                     return Val::Error;
                 }
                 value

@@ -49,30 +49,30 @@ fn aligned_tiles_go_in_vectors() {
         b.finish(),
         &expect![[r"
             mov.u32 %r0, %ctaid.x;
-            shl.b32 %r1, %r0, 7;
-            mov.u32 %r2, %tid.x;
-            shl.b32 %r3, %r2, 2;
+            mov.u32 %r1, %tid.x;
             ld.param.u64 %rd0, [p0_data];
-            cvta.to.global.u64 %rd1, %rd0;
-            add.s32 %r4, %r1, %r3;
-            mul.wide.s32 %rd2, %r4, 4;
-            add.s64 %rd3, %rd1, %rd2;
-            ld.param.u32 %r5, [p0_dim0];
-            setp.lt.u32 %p0, %r4, %r5;
+            ld.param.u32 %r2, [p0_dim0];
+            ld.param.u64 %rd1, [p1_data];
+            ld.param.u32 %r3, [p1_dim0];
+            shl.b32 %r4, %r0, 7;
+            shl.b32 %r5, %r1, 2;
+            cvta.to.global.u64 %rd2, %rd0;
+            add.s32 %r6, %r4, %r5;
+            mul.wide.s32 %rd3, %r6, 4;
+            add.s64 %rd4, %rd2, %rd3;
+            setp.lt.u32 %p0, %r6, %r2;
             mov.f32 %f0, 0f00000000;
             mov.f32 %f1, 0f00000000;
             mov.f32 %f2, 0f00000000;
             mov.f32 %f3, 0f00000000;
-            @%p0 ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd3];
+            @%p0 ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd4];
             add.rn.f32 %f4, %f0, %f0;
             add.rn.f32 %f5, %f1, %f1;
             add.rn.f32 %f6, %f2, %f2;
             add.rn.f32 %f7, %f3, %f3;
-            ld.param.u64 %rd4, [p1_data];
-            cvta.to.global.u64 %rd5, %rd4;
-            add.s64 %rd6, %rd5, %rd2;
-            ld.param.u32 %r6, [p1_dim0];
-            setp.lt.u32 %p1, %r4, %r6;
+            cvta.to.global.u64 %rd5, %rd1;
+            add.s64 %rd6, %rd5, %rd3;
+            setp.lt.u32 %p1, %r6, %r3;
             @%p1 st.global.v4.f32 [%rd6], {%f4, %f5, %f6, %f7};
             ret;
         "]],
@@ -93,9 +93,9 @@ fn exchanged_values_are_read_before_they_are_written() {
     let turn = text.split("L0:").nth(1).and_then(|rest| rest.split("add.s32").next());
     expect![[r"
 
+        mov.b32 %r5, %r4;
         mov.b32 %r4, %r3;
-        mov.b32 %r3, %r2;
-        mov.b32 %r2, %r4;
+        mov.b32 %r3, %r5;
     "]]
     .assert_eq(turn.expect("there is a loop"));
 }
