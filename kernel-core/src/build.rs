@@ -3,7 +3,7 @@
 //! Building is evaluation: the tree is walked with the values of the generic parameters at hand.
 //! What is known is computed at once (shapes, loop bounds of `unroll`, branches on constants), what
 //! is not becomes an IR statement. Functions are inlined, aggregates are taken apart, variables are
-//! turned into SSA values where control flow joins. See [`control`] for how.
+//! turned into SSA values where control flow joins. `control.rs` says how.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

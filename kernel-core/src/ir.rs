@@ -13,7 +13,7 @@
 //! for %4 in (%5, %6, %7) carry (%8 = %3) -> (%9) { .. continue (%10) }
 //! ```
 //!
-//! Invariants, which [`verify`](crate::ir::verify) checks:
+//! Invariants, which [`verify()`] checks:
 //! * every value is defined once, before its uses, in the same region or an enclosing one;
 //! * operands of elementwise operations have the same type: `splat` and `broadcast` are explicit;
 //! * tile extents are powers of two, rank is at most 5;

@@ -1,7 +1,7 @@
 //! The parts of the `kiln` command.
 //!
 //! [`Launch::read`] takes in a launch description: a JSON file that names a PTX file, a kernel in it, its arguments and
-//! what it must compute. [`run`] runs it on the emulator. [`layout_form`] reads a layout as it is written in kernels.
+//! what it must compute. [`run()`] runs it on the emulator. [`layout_form`] reads a layout as it is written in kernels.
 #![forbid(unsafe_code)]
 
 mod field;

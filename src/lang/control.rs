@@ -30,8 +30,8 @@ pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
 /// The same turns, each written out: the loop variable is known when compiling in every one of
 /// them.
 ///
-/// The bounds are known when compiling. Takes `a..b` and [`range`]. `break` and `continue` may
-/// depend on scalars known only when the kernel runs.
+/// The bounds are known when compiling. Takes `a..b` and [`range`]. `break` and `continue`
+/// may depend only on what is known when compiling.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

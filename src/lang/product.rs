@@ -23,13 +23,13 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// |---|---|---|
 /// | `f16` | `f32`, `f16` | tensor cores |
 /// | `bf16` | `f32` | tensor cores |
-/// | `i8` | `i32` | tensor cores; sums wrap |
+/// | `i8` | `i32` | multiply-add; sums wrap |
 /// | `f32` | `f32` | fused multiply-add; for tensor cores see [`dot_tf32`] |
 /// | `f64` | `f64` | fused multiply-add |
 ///
 /// Sums are kept in the accumulator's type. On tensor cores products are exact and the order of the
 /// additions is the hardware's. The block's warps share the product's rows and columns, in pieces
-/// of at least 16 by 8; a product too small for them is refused.
+/// of at least 16 by 8. A product shallower than an instruction (`K` of 16, 8 for `tf32`) is computed by multiply-add.
 ///
 /// A factor in shared memory is read as if by `load()`; the block has to see it, see [`Shared`]. A
 /// factor may be transposed with `.t()`.
