@@ -177,20 +177,28 @@ impl Rewriter<'_> {
     }
 
     /// Asks for a tile in a layout; what is not fluid is converted later.
+    ///
+    /// A list of what is still to be asked rather than recursion: chains of operations are as long as the program makes them.
     fn ask(&mut self, value: Value, layout: &Layout) {
-        let Some(recipe) = self.graph.fluid.get(value).cloned() else { return };
-        let versions = self.versions.entry(value).or_default();
-        if versions.iter().any(|(asked, _)| asked == layout) {
-            return;
-        }
-        let version =
-            if versions.is_empty() { value } else { self.values.alloc(self.values[value].clone()) };
-        versions.push((layout.clone(), version));
-        self.layouts.insert(version, layout.clone());
-        for arg in recipe.args {
-            if let Some(wanted) = self.derived(&recipe.op, arg, value, layout) {
-                self.ask(arg, &wanted);
+        let mut open = vec![(value, layout.clone())];
+        while let Some((value, layout)) = open.pop() {
+            let Some(recipe) = self.graph.fluid.get(value).cloned() else { continue };
+            let versions = self.versions.entry(value).or_default();
+            if versions.iter().any(|(asked, _)| *asked == layout) {
+                continue;
             }
+            let version = if versions.is_empty() {
+                value
+            } else {
+                self.values.alloc(self.values[value].clone())
+            };
+            versions.push((layout.clone(), version));
+            for &arg in recipe.args.iter().rev() {
+                if let Some(wanted) = self.derived(&recipe.op, arg, value, &layout) {
+                    open.push((arg, wanted));
+                }
+            }
+            self.layouts.insert(version, layout);
         }
     }
 

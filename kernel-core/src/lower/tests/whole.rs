@@ -151,3 +151,29 @@ fn what_nothing_needs_is_not_there() {
     assert_eq!(lowered.module.instructions().count(), 1, "the return");
     assert_eq!(lowered.shared_bytes, 0);
 }
+
+#[test]
+fn chains_of_thousands_of_operations_need_no_deep_stack() {
+    let mut b = Builder::new("chain", 1);
+    let out = b.tensor("out", Dtype::I32, 1);
+    let factor = b.scalar_param("factor", Dtype::I32);
+    let factor = b.op(Op::ParamScalar(factor), &[], crate::ir::Type::scalar(Dtype::I32));
+    let factor = b.splat(factor, &[32]);
+    // What follows from ranges and scalars alone is asked for along the whole chain; the second half hangs on a load.
+    let mut tile = b.arange(32);
+    let start = b.int(0);
+    let loaded = b.load_tensor(out, &[start], &[32]);
+    for turn in 0..4000 {
+        tile = b.binary(if turn % 2 == 0 { Binary::Mul } else { Binary::Xor }, tile, factor);
+    }
+    let mut sum = b.binary(Binary::Add, tile, loaded);
+    for turn in 0..4000 {
+        sum = b.binary(if turn % 2 == 0 { Binary::Mul } else { Binary::Xor }, sum, factor);
+    }
+    b.store_tensor(out, &[start], sum);
+    let kernel = b.finish();
+    let small = std::thread::Builder::new().stack_size(256 << 10);
+    let compile = move || count(&lowered(kernel).module, Opcode::Xor, None);
+    let xors = small.spawn(compile).expect("a thread starts").join();
+    assert_eq!(xors.expect("the compiler does not overflow its stack"), 4000);
+}
