@@ -24,7 +24,7 @@ pub struct Options {
 pub struct Output {
     /// The items that take the place of the kernel.
     pub tokens: TokenStream,
-    /// With [`Options::dump`]: file names and their text.
+    /// With [`Options::dump`]: file names and their text. A name is file, line, kernel, instance, target and variant.
     pub dumps: Vec<(String, String)>,
 }
 
@@ -100,6 +100,7 @@ pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options)
         let items = host::kernel_items(item, &unit.kernels[0], Err(keeps_twin(&problems)));
         quote!(#errors #items)
     };
+    name_by_place(&mut output.dumps, &locations);
     output
 }
 
@@ -115,7 +116,25 @@ pub fn compile_module(item: &syn::ItemMod, options: Options) -> Output {
     let items = host::module_items(item, &unit, result);
     let errors = diag::compile_errors(&problems, &locations);
     output.tokens = quote!(#errors #items);
+    name_by_place(&mut output.dumps, &locations);
     output
+}
+
+/// Puts file and line in front of the names of dumps: kernels of different modules may have one name.
+fn name_by_place(dumps: &mut [(String, String)], locations: &Locations) {
+    let Some(place) = locations.place(Loc::KERNEL) else { return };
+    let path = relative(&place.file);
+    let stem = plain(&path.strip_suffix(".rs").unwrap_or(&path).replace('/', "."));
+    for (name, _) in dumps {
+        *name = format!("{stem}-{}-{name}", place.line);
+    }
+}
+
+/// A text as part of a file's name: what is neither a letter nor a digit nor one of `-_=.` becomes `_`.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '_' })
+        .collect()
 }
 
 /// Compiles every instance of every kernel. Empty where there were problems.
@@ -144,7 +163,7 @@ pub fn compile_unit_watched(
     }
     if options.dump {
         for kernel in &unit.kernels {
-            dumps.push((format!("{}.ast", kernel.name()), format!("{kernel:#?}\n")));
+            dumps.push((format!("{}.ast", kernel.name()), unit.dump(kernel, locations)));
         }
     }
     let mut around = Around { locations, options, dumps, ended };
@@ -250,10 +269,7 @@ fn dump_label(request: &Request<'_>, target: &str) -> String {
     }
     label.push('-');
     label.push_str(target);
-    label
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '_' })
-        .collect()
+    plain(&label)
 }
 
 fn lower_variant(
@@ -272,6 +288,9 @@ fn lower_variant(
     ended(Phase::Verify);
     schedule::rotate(&mut kernel);
     ended(Phase::Schedule);
+    if options.dump {
+        dumps.push((format!("{label}-{name}.schedule"), kernel.to_string()));
+    }
     let inferred = match layouts::infer(&mut kernel) {
         Ok(inferred) => inferred,
         Err(list) => {

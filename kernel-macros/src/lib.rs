@@ -37,5 +37,9 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 fn write(folder: &std::path::Path, dumps: &[(String, String)]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    dumps.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text))
+    // Files of different crates may have one name.
+    let within = std::env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| "crate".to_owned());
+    dumps
+        .iter()
+        .try_for_each(|(name, text)| std::fs::write(folder.join(format!("{within}-{name}")), text))
 }

@@ -1,0 +1,229 @@
+//! Expressions.
+
+use super::{Expr, ExprKind, Ident, Literal, Printer, UnOp, binary, operator};
+
+impl Printer<'_> {
+    pub(super) fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Lit(literal) => self.literal(literal),
+            ExprKind::Path(path) => self.path(path, "::"),
+            ExprKind::Unary(op, operand) => {
+                self.put(match op {
+                    UnOp::Neg => "-",
+                    UnOp::Not => "!",
+                    UnOp::Deref => "*",
+                });
+                self.operand(operand);
+            }
+            ExprKind::Binary(op, left, right) => self.infix(left, operator(*op), right),
+            ExprKind::Assign(to, value) => self.assign(to, "=", value),
+            ExprKind::AssignOp(op, to, value) => {
+                self.assign(to, &format!("{}=", binary(*op)), value);
+            }
+            ExprKind::Call(function, args) => {
+                self.operand(function);
+                self.closed("(", args, ")", Self::expr);
+            }
+            ExprKind::Method(receiver, name, args) => {
+                self.operand(receiver);
+                self.put(".");
+                self.segment(name, "::");
+                self.closed("(", args, ")", Self::expr);
+            }
+            ExprKind::Field(of, name) => {
+                self.operand(of);
+                self.put(&format!(".{}", name.name));
+            }
+            ExprKind::Index(of, index) => {
+                self.operand(of);
+                self.put("[");
+                self.expr(index);
+                self.put("]");
+            }
+            ExprKind::Tuple(parts) => self.closed("(", parts, ")", Self::expr),
+            ExprKind::Array(parts) => self.closed("[", parts, "]", Self::expr),
+            ExprKind::Repeat(value, count) => {
+                self.put("[");
+                self.expr(value);
+                self.put("; ");
+                self.expr(count);
+                self.put("]");
+            }
+            ExprKind::Struct(path, fields) => {
+                self.path(path, "::");
+                self.closed(" { ", fields, " }", Self::field);
+            }
+            ExprKind::Cast(value, ty) => {
+                self.operand(value);
+                self.put(" as ");
+                self.ty(ty);
+            }
+            ExprKind::Ref(mutable, value) => {
+                self.put(if *mutable { "&mut " } else { "&" });
+                self.operand(value);
+            }
+            ExprKind::Range(from, to) => {
+                from.iter().for_each(|from| self.operand(from));
+                self.put("..");
+                to.iter().for_each(|to| self.operand(to));
+            }
+            ExprKind::Closure(params, body) => {
+                self.closed("|", params, "| ", Self::pat);
+                self.expr(body);
+            }
+            ExprKind::Assert(condition, message) => {
+                self.put("assert!(");
+                self.expr(condition);
+                if let Some(message) = message {
+                    self.put(&format!(", {message:?}"));
+                }
+                self.put(")");
+            }
+            ExprKind::Error => self.put("<refused>"),
+            ExprKind::Block(_)
+            | ExprKind::ConstBlock(_)
+            | ExprKind::If(..)
+            | ExprKind::While(..)
+            | ExprKind::For(..)
+            | ExprKind::Loop(..)
+            | ExprKind::Break(..)
+            | ExprKind::Continue(_)
+            | ExprKind::Return(_) => self.control(expr),
+        }
+    }
+
+    /// What has a block, or leaves one.
+    fn control(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Block(block) => self.block(block),
+            ExprKind::ConstBlock(block) => {
+                self.put("const ");
+                self.block(block);
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                self.put("if ");
+                self.expr(condition);
+                self.put(" ");
+                self.block(then);
+                if let Some(otherwise) = otherwise {
+                    self.put(" else ");
+                    self.expr(otherwise);
+                }
+            }
+            ExprKind::While(label, condition, body) => {
+                self.label(label.as_ref());
+                self.put("while ");
+                self.expr(condition);
+                self.put(" ");
+                self.block(body);
+            }
+            ExprKind::For(label, pat, over, body) => {
+                self.label(label.as_ref());
+                self.put("for ");
+                self.pat(pat);
+                self.put(" in ");
+                self.expr(over);
+                self.put(" ");
+                self.block(body);
+            }
+            ExprKind::Loop(label, body) => {
+                self.label(label.as_ref());
+                self.put("loop ");
+                self.block(body);
+            }
+            ExprKind::Break(label, value) => self.leave("break", label.as_ref(), value.as_deref()),
+            ExprKind::Continue(label) => self.leave("continue", label.as_ref(), None),
+            ExprKind::Return(value) => self.leave("return", None, value.as_deref()),
+            ExprKind::Lit(_)
+            | ExprKind::Path(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Assign(..)
+            | ExprKind::AssignOp(..)
+            | ExprKind::Call(..)
+            | ExprKind::Method(..)
+            | ExprKind::Field(..)
+            | ExprKind::Index(..)
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_)
+            | ExprKind::Repeat(..)
+            | ExprKind::Struct(..)
+            | ExprKind::Closure(..)
+            | ExprKind::Range(..)
+            | ExprKind::Cast(..)
+            | ExprKind::Ref(..)
+            | ExprKind::Assert(..)
+            | ExprKind::Error => unreachable!("`expr` writes what has no block itself"),
+        }
+    }
+
+    fn label(&mut self, label: Option<&String>) {
+        if let Some(label) = label {
+            self.put(&format!("'{label}: "));
+        }
+    }
+
+    fn leave(&mut self, word: &str, label: Option<&String>, value: Option<&Expr>) {
+        self.put(word);
+        if let Some(label) = label {
+            self.put(&format!(" '{label}"));
+        }
+        if let Some(value) = value {
+            self.put(" ");
+            self.expr(value);
+        }
+    }
+
+    fn field(&mut self, (name, value): &(Ident, Expr)) {
+        self.put(&format!("{}: ", name.name));
+        self.expr(value);
+    }
+
+    fn infix(&mut self, left: &Expr, operator: &str, right: &Expr) {
+        self.operand(left);
+        self.put(&format!(" {operator} "));
+        self.operand(right);
+    }
+
+    fn assign(&mut self, to: &Expr, operator: &str, value: &Expr) {
+        self.expr(to);
+        self.put(&format!(" {operator} "));
+        self.expr(value);
+    }
+
+    /// In parentheses, where it is an operation itself.
+    fn operand(&mut self, expr: &Expr) {
+        let closed = matches!(
+            expr.kind,
+            ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::Assign(..)
+                | ExprKind::AssignOp(..)
+                | ExprKind::Cast(..)
+                | ExprKind::Ref(..)
+                | ExprKind::Range(..)
+                | ExprKind::Closure(..)
+        );
+        if closed {
+            self.put("(");
+        }
+        self.expr(expr);
+        if closed {
+            self.put(")");
+        }
+    }
+
+    fn literal(&mut self, literal: &Literal) {
+        let text = match literal {
+            Literal::Int(value, suffix) => {
+                format!("{value}{}", suffix.as_deref().unwrap_or_default())
+            }
+            Literal::Float(value, suffix) => {
+                format!("{value:?}{}", suffix.as_deref().unwrap_or_default())
+            }
+            Literal::Bool(value) => value.to_string(),
+            Literal::Str(text) => format!("{text:?}"),
+        };
+        self.put(&text);
+    }
+}
