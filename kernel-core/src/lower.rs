@@ -18,6 +18,7 @@ use crate::loc::Loc;
 
 mod atomic;
 mod bits;
+mod bytes;
 mod cast;
 mod coalesce;
 mod control;

@@ -23,13 +23,14 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// |---|---|---|
 /// | `f16` | `f32`, `f16` | tensor cores |
 /// | `bf16` | `f32` | tensor cores |
-/// | `i8` | `i32` | multiply-add; sums wrap |
+/// | `i8`, `u8` | `i32` | tensor cores; sums wrap |
 /// | `f32` | `f32` | fused multiply-add; for tensor cores see [`dot_tf32`] |
 /// | `f64` | `f64` | fused multiply-add |
 ///
 /// Sums are kept in the accumulator's type. On tensor cores products are exact and the order of the
 /// additions is the hardware's. The block's warps share the product's rows and columns, in pieces
-/// of at least 16 by 8. A product shallower than an instruction (`K` of 16, 8 for `tf32`) is computed by multiply-add.
+/// of at least 16 by 8. A product shallower than the smallest instruction is computed by multiply-add:
+/// that of 8 for `f16` and `bf16`, 16 for `i8` and `u8`, 4 for `tf32`.
 ///
 /// A factor in shared memory is read as if by `load()`; the block has to see it, see [`Shared`]. A
 /// factor may be transposed with `.t()`.

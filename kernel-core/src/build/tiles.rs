@@ -335,14 +335,14 @@ impl Builder<'_> {
             Dtype::F16 => matches!(acc_dtype, Dtype::F32 | Dtype::F16),
             Dtype::Bf16 | Dtype::F32 => acc_dtype == Dtype::F32,
             Dtype::F64 => acc_dtype == Dtype::F64 && !tf32,
-            Dtype::I8 => acc_dtype == Dtype::I32 && !tf32,
+            Dtype::I8 | Dtype::U8 => acc_dtype == Dtype::I32 && !tf32,
             _ => false,
         };
         if !legal || (tf32 && dtype != Dtype::F32) {
             let required = if tf32 {
                 "f32 · f32 + f32"
             } else {
-                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32"
+                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32"
             };
             return self.report(
                 Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")

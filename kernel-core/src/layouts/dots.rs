@@ -54,16 +54,37 @@ fn facts(kernel: &Kernel, dot: &Dot) -> Facts {
     }
 }
 
-/// How many elements along the depth a register of an operand of `mma.sync` holds; none without a tensor core for the product.
+/// How tensor cores do a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorCore {
+    /// How many elements along the depth a register of an operand holds.
+    pub k_width: u32,
+    /// How many such registers one instruction reads for each row of the left operand: 2, or 1 of shallow products.
+    pub words: u32,
+}
+
+/// How tensor cores multiply factors of `operand` and depth `depth` into sums of `accumulator`; none if they do not.
 ///
-/// PTX ISA, "Matrix multiply-accumulate operation using mma instruction": m16n8k16 for `f16` and `bf16`, m16n8k8 for tf32.
-fn k_width(facts: Facts, tf32: bool) -> Option<u32> {
-    let (k_width, depth) = match (facts.operand, facts.accumulator) {
-        (Dtype::F16, Dtype::F32 | Dtype::F16) | (Dtype::Bf16, Dtype::F32) => (2, 16),
-        (Dtype::F32, Dtype::F32) if tf32 => (1, 8),
+/// PTX ISA, "Matrix multiply-accumulate operation using mma instruction": m16n8k16 and m16n8k8 for `f16` and `bf16`, m16n8k8 and
+/// m16n8k4 for tf32, m16n8k32 and m16n8k16 for bytes. Four lanes share a row, so that an instruction is four or eight registers deep.
+pub fn tensor_core(
+    operand: Dtype,
+    accumulator: Dtype,
+    depth: u32,
+    tf32: bool,
+) -> Option<TensorCore> {
+    let k_width = match (operand, accumulator) {
+        (Dtype::I8 | Dtype::U8, Dtype::I32) => 4,
+        (Dtype::F16, Dtype::F32 | Dtype::F16) | (Dtype::Bf16, Dtype::F32) => 2,
+        (Dtype::F32, Dtype::F32) if tf32 => 1,
         _ => return None,
     };
-    (facts.depth >= depth).then_some(k_width)
+    let words = (depth / (4 * k_width)).min(2);
+    (words > 0).then_some(TensorCore { k_width, words })
+}
+
+fn k_width(facts: Facts, tf32: bool) -> Option<u32> {
+    tensor_core(facts.operand, facts.accumulator, facts.depth, tf32).map(|core| core.k_width)
 }
 
 /// Whether a product can leave its result in a layout.
@@ -78,11 +99,11 @@ pub(super) fn form_of(
     layout: &Layout,
     form: Option<&Form>,
 ) -> Option<Form> {
-    if let Some(Form::Blocked { .. }) = form {
-        return form.cloned();
-    }
-    k_width(facts(kernel, dot), dot.tf32)?;
-    mma_warps(layout, kernel.warps).map(|warps| Form::MmaV2 { warps })
+    // A blocked layout may be that of an accumulator by another name.
+    let mma = k_width(facts(kernel, dot), dot.tf32)
+        .and_then(|_| mma_warps(layout, kernel.warps))
+        .map(|warps| Form::MmaV2 { warps });
+    mma.or_else(|| form.filter(|form| matches!(form, Form::Blocked { .. })).cloned())
 }
 
 /// The form of an operand, given that of the result.

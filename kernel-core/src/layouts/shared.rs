@@ -11,8 +11,10 @@ use crate::ir::{Kernel, Layouts, Op, Region, Shared, SharedType, StmtKind, Type,
 const LINE_BYTES: u32 = 128;
 /// What swizzles keep together, in bytes: a row of `ldmatrix`, and the longest access of a thread.
 const CHUNK_BYTES: u32 = 16;
-/// Elements of this size pass through `ldmatrix`.
+/// Elements of this size pass through `ldmatrix`, along rows and columns.
 const MATRIX_ELEMENT_BYTES: u32 = 2;
+/// Elements of this size pass through `ldmatrix` where the depth of the product is what lies side by side.
+const PAIRED_ELEMENT_BYTES: u32 = 1;
 
 /// Pinned layouts of shared allocations that are not possible.
 pub(super) fn check_pinned(kernel: &Kernel) -> Vec<LayoutProblem> {
@@ -91,8 +93,8 @@ fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
     let (mut matrices, mut conversions) = (ArenaMap::default(), Vec::new());
     find_matrices(kernel, layouts, &kernel.body, &mut matrices, &mut conversions);
     for (from, to) in conversions.into_iter().rev() {
-        if matrices.contains_idx(to) {
-            matrices.insert(from, ());
+        if let Some(&depth) = matrices.get(to) {
+            matrices.insert(from, depth);
         }
     }
     collect_region(kernel, layouts, known, &matrices, &kernel.body, &mut uses);
@@ -107,12 +109,13 @@ fn regions(kind: &StmtKind) -> Vec<&Region> {
     }
 }
 
-/// Operands of `mma.sync`, and what is only converted to become one. Conversions are listed in the order of the program.
+/// Operands of `mma.sync` with the axis that is the depth of the product, and what is only converted to become one. Conversions
+/// are listed in the order of the program.
 fn find_matrices(
     kernel: &Kernel,
     layouts: &Layouts,
     region: &Region,
-    matrices: &mut ArenaMap<Value, ()>,
+    matrices: &mut ArenaMap<Value, u32>,
     conversions: &mut Vec<(Value, Value)>,
 ) {
     for stmt in &region.stmts {
@@ -120,7 +123,7 @@ fn find_matrices(
             StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } => {
                 let layout = layouts.get(*result);
                 if layout.is_some_and(|layout| mma_warps(layout, kernel.warps).is_some()) {
-                    matrices.extend(args[..2].iter().map(|&arg| (arg, ())));
+                    matrices.extend([(args[0], 1), (args[1], 0)]);
                 }
             }
             StmtKind::Op { op: Op::ToLayout(_), args, result: Some(result) } => {
@@ -142,7 +145,7 @@ fn collect_region(
     kernel: &Kernel,
     layouts: &Layouts,
     known: &Known,
-    matrices: &ArenaMap<Value, ()>,
+    matrices: &ArenaMap<Value, u32>,
     region: &Region,
     uses: &mut Uses,
 ) {
@@ -154,8 +157,11 @@ fn collect_region(
         let (window, how) = match (op, args.as_slice(), result) {
             (Op::LoadShared, [window], Some(tile)) => {
                 let window = window_of(kernel, *window);
-                let matrix =
-                    matrices.contains_idx(*tile) && window.dtype.bytes() == MATRIX_ELEMENT_BYTES;
+                let matrix = matrices.get(*tile).is_some_and(|&depth| {
+                    let size = window.dtype.bytes();
+                    let along_rows = (depth == 1) != window.transposed;
+                    size == MATRIX_ELEMENT_BYTES || size == PAIRED_ELEMENT_BYTES && along_rows
+                });
                 (
                     window,
                     if matrix { Some(How::Matrix) } else { registers(window, layouts.get(*tile)) },

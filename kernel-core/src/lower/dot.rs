@@ -18,6 +18,7 @@ use super::matrix::Matrices;
 use super::scalar::arithmetic;
 use super::{Data, Lower};
 use crate::ir::{Dtype, Elem, Op, Stmt, StmtKind, Value};
+use crate::layouts::{TensorCore, mma_warps, tensor_core};
 
 /// A tile in shared memory that a product reads itself.
 #[derive(Clone, Debug)]
@@ -58,6 +59,47 @@ impl Fragment {
         let steps = self.registers.keys().map(|at| if axis == 0 { at.0 } else { at.1 });
         let steps: BTreeSet<u32> = steps.filter(|at| at & mask == 0).collect();
         steps.into_iter().collect()
+    }
+}
+
+/// What one `mma.sync` multiplies.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    core: TensorCore,
+    operand: Dtype,
+    sum: Dtype,
+}
+
+impl Shape {
+    fn modifiers(self) -> Vec<Modifier> {
+        let word = match self.core.k_width * self.core.words {
+            1 => Word::M16n8k4,
+            2 => Word::M16n8k8,
+            4 => Word::M16n8k16,
+            _ => Word::M16n8k32,
+        };
+        let kind = match self.operand {
+            Dtype::F32 => Type::Tf32,
+            Dtype::I8 => Type::S8,
+            Dtype::U8 => Type::U8,
+            Dtype::Bool
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::U64
+            | Dtype::F16
+            | Dtype::Bf16
+            | Dtype::F64 => arithmetic(self.operand),
+        };
+        let sum = arithmetic(self.sum);
+        mods![Word::Sync, Word::Aligned, word, Word::Row, Word::Col, sum, kind, kind, sum].to_vec()
+    }
+
+    /// The type of the registers that hold sums: halves go in pairs.
+    fn sum_register(self) -> Type {
+        if self.sum == Dtype::F32 { Type::F32 } else { Type::B32 }
     }
 }
 
@@ -103,17 +145,13 @@ impl Lower<'_> {
             let deferred = self.deferred.remove(arg);
             Fragment::of(self.layout(arg), self.tile(arg).to_vec(), deferred)
         });
-        let kind = match (operand, sum) {
-            (Dtype::F16, Dtype::F16 | Dtype::F32) => Some(Type::F16),
-            (Dtype::Bf16, Dtype::F32) => Some(Type::Bf16),
-            (Dtype::F32, Dtype::F32) if tf32 => Some(Type::Tf32),
-            _ => None,
-        };
-        match kind {
-            Some(kind) if is_accumulator(&layout) => {
-                self.matrix_products(kind, sum, [a, b], &layout, &accumulator)
+        let core = tensor_core(operand, sum, a.shape[1], tf32)
+            .filter(|_| mma_warps(&layout, self.kernel.warps).is_some());
+        match core {
+            Some(core) => {
+                self.matrix_products(Shape { core, operand, sum }, [a, b], &layout, &accumulator)
             }
-            _ => self.scalar_products([operand, sum], [a, b], &layout, &accumulator),
+            None => self.scalar_products([operand, sum], [a, b], &layout, &accumulator),
         }
     }
 
@@ -131,59 +169,58 @@ impl Lower<'_> {
 
     fn matrix_products(
         &mut self,
-        kind: Type,
-        sum: Dtype,
+        shape: Shape,
         [mut a, mut b]: [Fragment; 2],
         layout: &Layout,
         accumulator: &[Val],
     ) -> Vec<Val> {
-        // Half of the elements along k of one instruction, and the bits of k within one.
-        let (half, within, shape) =
-            if kind == Type::Tf32 { (4, 4, Word::M16n8k8) } else { (8, 9, Word::M16n8k16) };
-        let wide = sum == Dtype::F32;
-        let ty = if wide { Type::F32 } else { Type::F16 };
-        let modifiers: Vec<Modifier> =
-            mods![Word::Sync, Word::Aligned, shape, Word::Row, Word::Col, ty, kind, kind, ty]
-                .to_vec();
+        let modifiers = shape.modifiers();
+        let half = 4 * shape.core.k_width;
+        let depth = half * shape.core.words;
         let mut sums: BTreeMap<(u32, u32), Val> =
             places(layout).map(|(register, at)| (at, accumulator[register as usize])).collect();
         let extents = layout.shape();
         let tiles: Vec<(u32, u32)> =
             sums.keys().copied().filter(|at| at.0 & 8 == 0 && at.1 & 1 == 0).collect();
+        // The rest of an instruction's depth is in its registers' elements and in its second half.
+        let within = (shape.core.k_width - 1) | (depth - half);
         let steps = a.steps(1, within);
         for (index, &step) in steps.iter().enumerate() {
             for &ahead in &steps[index..steps.len().min(index + 2)] {
-                self.fetch_operand(&mut a, 1, ahead, ahead + 2 * half);
-                self.fetch_operand(&mut b, 0, ahead, ahead + 2 * half);
+                self.fetch_operand(&mut a, 1, ahead, ahead + depth);
+                self.fetch_operand(&mut b, 0, ahead, ahead + depth);
             }
+            let halves: Vec<u32> = (0..shape.core.words).map(|word| step + word * half).collect();
             for &(row, column) in &tiles {
-                let left =
-                    [(row, step), (row + 8, step), (row, step + half), (row + 8, step + half)]
-                        .map(|at| self.operand_word(kind, &a, at, (0, 1)));
-                let right = [(step, column), (step + half, column)]
-                    .map(|at| self.operand_word(kind, &b, at, (1, 0)));
+                let left: Vec<Reg> = halves
+                    .iter()
+                    .flat_map(|&step| [(row, step), (row + 8, step)])
+                    .map(|at| self.operand_word(shape, &a, at, 1))
+                    .collect();
+                let right: Vec<Reg> = halves
+                    .iter()
+                    .map(|&step| self.operand_word(shape, &b, (step, column), 0))
+                    .collect();
                 let places =
                     [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
                         .map(|(row, column)| (row % extents[0], column % extents[1]));
                 let before = places.map(|at| sums[&at]);
-                let (registers, sources) = if wide {
-                    (vec![Type::F32; 4], before.to_vec())
+                let register = shape.sum_register();
+                let packed = shape.sum == Dtype::F16;
+                let sources = if packed {
+                    before.chunks(2).map(|pair| self.e.pack(pair[0], pair[1])).collect()
                 } else {
-                    let pairs = before.chunks(2).map(|pair| self.e.pack(pair[0], pair[1]));
-                    (vec![Type::B32; 2], pairs.collect())
+                    before.to_vec()
                 };
-                let sources: Vec<Reg> = sources
-                    .into_iter()
-                    .zip(&registers)
-                    .map(|(value, &ty)| self.e.reg(value, ty))
-                    .collect();
-                let targets: Vec<Reg> = registers.into_iter().map(|ty| self.e.fresh(ty)).collect();
+                let sources: Vec<Reg> =
+                    sources.into_iter().map(|value| self.e.reg(value, register)).collect();
+                let targets: Vec<Reg> = sources.iter().map(|_| self.e.fresh(register)).collect();
                 let operands = [&targets[..], &left, &right, &sources].map(vector);
                 self.e.push(Instruction::new(Opcode::Mma, modifiers.clone(), operands), 1, false);
-                let after: Vec<Val> = if wide {
-                    targets.into_iter().map(Val::Reg).collect()
-                } else {
+                let after: Vec<Val> = if packed {
                     targets.into_iter().flat_map(|word| self.e.unpack(Val::Reg(word))).collect()
+                } else {
+                    targets.into_iter().map(Val::Reg).collect()
                 };
                 sums.extend(places.into_iter().zip(after));
             }
@@ -191,26 +228,33 @@ impl Lower<'_> {
         gathered(layout, &sums)
     }
 
-    /// The word of an operand at a register's coordinates: two neighbours along k, or one tf32.
+    /// The word of an operand at a register's coordinates: its elements are neighbours along the axis `depth`.
     fn operand_word(
         &mut self,
-        kind: Type,
+        shape: Shape,
         fragment: &Fragment,
         at: (u32, u32),
-        next: (u32, u32),
+        depth: usize,
     ) -> Reg {
-        let (depth, extent) =
-            if next.1 == 1 { (at.1, fragment.shape[1]) } else { (at.0, fragment.shape[0]) };
-        // Beyond the tile's own k there is nothing to add.
-        let outside = depth >= extent;
-        let word = if kind == Type::Tf32 {
-            let value = if outside { Val::F32(0) } else { fragment.at(at.0, at.1) };
-            self.e.pure(Opcode::Cvt, mods![Word::Rna, Type::Tf32, Type::F32], Type::B32, &[value])
-        } else if outside {
-            Val::Int(0)
-        } else {
-            let (low, high) = (fragment.at(at.0, at.1), fragment.at(at.0 + next.0, at.1 + next.1));
-            self.e.pack(low, high)
+        let parts: Vec<Val> = (0..shape.core.k_width)
+            .map(|step| {
+                if depth == 1 {
+                    fragment.at(at.0, at.1 + step)
+                } else {
+                    fragment.at(at.0 + step, at.1)
+                }
+            })
+            .collect();
+        let word = match parts[..] {
+            [value] => self.e.pure(
+                Opcode::Cvt,
+                mods![Word::Rna, Type::Tf32, Type::F32],
+                Type::B32,
+                &[value],
+            ),
+            [low, high] => self.e.pack(low, high),
+            [a, b, c, d] => self.e.pack_bytes([a, b, c, d]),
+            _ => unreachable!("layouts::tensor_core knows words of one, two and four elements"),
         };
         self.e.reg(word, Type::B32)
     }
@@ -269,18 +313,6 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
         }
     }
     false
-}
-
-/// Whether the lanes of a layout are those of the accumulator of `mma.sync`, as far as the tile reaches.
-fn is_accumulator(layout: &Layout) -> bool {
-    let shape = layout.shape();
-    let required: [[u32; 2]; 5] = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]];
-    let lanes = layout.bases(Dim::Lane);
-    lanes.len() == 5
-        && lanes
-            .iter()
-            .zip(required)
-            .all(|(basis, required)| (0..2).all(|axis| basis[axis] == required[axis] % shape[axis]))
 }
 
 /// The registers of a layout from values by coordinates.

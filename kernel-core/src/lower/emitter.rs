@@ -125,6 +125,8 @@ pub(super) struct Emitter {
     pub(super) labels: Vec<String>,
     /// The 32-bit word that a half was taken from, and which half it is (0: low).
     halves: BTreeMap<Reg, (Reg, u8)>,
+    /// The 32-bit word that the low byte of a register was taken from, and which byte it is (0: lowest).
+    bytes: BTreeMap<Reg, (Reg, u8)>,
     /// Attached to what is emitted.
     pub(super) loc: Loc,
     /// Where pure instructions go.
@@ -146,6 +148,7 @@ impl Emitter {
             open: vec![FrameId(0)],
             labels: Vec::new(),
             halves: BTreeMap::new(),
+            bytes: BTreeMap::new(),
             loc: Loc::KERNEL,
             place: Place::Outermost,
             threads,
@@ -452,6 +455,23 @@ impl Emitter {
         self.push_in(frame, inst, 1, false);
         self.frames[frame.0].values.insert(key, Val::Reg(reg));
         Val::Reg(reg)
+    }
+
+    /// Records that the low byte of `reg` is byte `index` of `word`.
+    pub(super) fn note_byte(&mut self, reg: Reg, word: Reg, index: u8) {
+        self.bytes.entry(reg).or_insert((word, index));
+    }
+
+    /// The word whose bytes these are.
+    pub(super) fn word_of_bytes(&self, parts: [Val; 4]) -> Option<Reg> {
+        let mut words = (0u8..).zip(parts).map(|(place, part)| match part {
+            Val::Reg(part) => {
+                self.bytes.get(&part).filter(|(_, index)| *index == place).map(|(word, _)| *word)
+            }
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
+        });
+        let first = words.next()??;
+        words.all(|word| word == Some(first)).then_some(first)
     }
 
     /// The word whose halves these are.

@@ -1,4 +1,5 @@
-//! `ldmatrix`: reading 8×8 matrices of 16-bit elements from shared memory (PTX ISA, "ldmatrix").
+//! `ldmatrix`: reading 8×8 matrices of 16-bit elements from shared memory (PTX ISA, "ldmatrix"). Elements of one byte go in
+//! pairs, those of four bytes in halves, as long as rows stay rows.
 //!
 //! A lane's word of a matrix holds two neighbouring elements of a row: lane bits 0 and 1 walk along the row,
 //! bits 2 to 4 walk the rows. With `.trans` it is the other way round, and the two elements come from two rows.
@@ -35,7 +36,7 @@ pub(super) struct Matrices {
 impl Matrices {
     /// The plan for a tile of `size`-byte elements, if its layouts allow one.
     pub(super) fn plan(tile: &InTile, size: u32) -> Option<Matrices> {
-        if !matches!(size, 2 | 4) || tile.registers.bases(Dim::Lane).len() != 5 {
+        if !matches!(size, 1 | 2 | 4) || tile.registers.bases(Dim::Lane).len() != 5 {
             return None;
         }
         let offsets = kernel_layout::offsets(&tile.registers, &tile.shared);
@@ -90,10 +91,9 @@ impl Matrices {
         if lanes[..2] != [4, 8] {
             return None;
         }
-        if size == 4 {
-            return Some(Vec::new());
-        }
-        registers.iter().position(|&offset| offset == size).map(|bit| vec![bit])
+        // A word is four bytes: the bits of the register index that walk them, lowest first.
+        let steps = (size.trailing_zeros()..2).map(|log2_bytes| 1 << log2_bytes);
+        steps.map(|step| registers.iter().position(|&offset| offset == step)).collect()
     }
 
     /// Rows lie along lane bits 2 to 4: the register bit within a word, which leads to the next row.
@@ -157,7 +157,12 @@ impl Lower<'_> {
         self.e.push(Instruction::new(Opcode::Ldmatrix, modifiers, [vector, address]), 1, false);
         for (word, target) in words.into_iter().zip(targets) {
             let target = Val::Reg(target);
-            if let [bit] = plan.within[..] {
+            if let [first, second] = plan.within[..] {
+                for (index, value) in (0..).zip(self.e.unpack_bytes(dtype, target)) {
+                    let register = super::tensor::vector_register(&[first, second], word, index);
+                    result[register as usize] = value;
+                }
+            } else if let [bit] = plan.within[..] {
                 let [low, high] = if matches!(dtype, Dtype::I16 | Dtype::U16) {
                     // Integers are held extended to 32 bits.
                     let shifted = self.e.shr(Type::U32, target, 16);

@@ -2,7 +2,6 @@
 
 use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
-use super::bits::sign_extended;
 use super::emitter::{Emitter, Val, mods};
 use super::scalar::zero;
 use crate::ir::{Dtype, Elem};
@@ -154,6 +153,7 @@ impl Emitter {
         let Elem::Number(dtype) = elem else { return vec![word] };
         match dtype {
             Dtype::F16 | Dtype::Bf16 if words.elements == 2 => self.unpack(word).to_vec(),
+            Dtype::I8 | Dtype::U8 if words.elements == 4 => self.unpack_bytes(dtype, word).to_vec(),
             Dtype::I8 | Dtype::U8 | Dtype::I16 | Dtype::U16 | Dtype::Bool if words.elements > 1 => {
                 (0..words.elements)
                     .map(|index| {
@@ -203,26 +203,10 @@ impl Emitter {
             .collect();
         match chunk[..] {
             [low, high] if half => self.pack(low, high),
-            [low, high] if bytes(elem) == 2 => self.permute_bytes(low, high, 0x5410),
-            [low, high] => self.permute_bytes(low, high, 0x0040),
-            [a, b, c, d] => {
-                let low = self.permute_bytes(a, b, 0x0040);
-                let high = self.permute_bytes(c, d, 0x0040);
-                self.permute_bytes(low, high, 0x5410)
-            }
+            [low, high] if bytes(elem) == 2 => self.pack_low_halves(low, high),
+            [low, high] => self.pack_two_bytes(low, high),
+            [a, b, c, d] => self.pack_bytes([a, b, c, d]),
             _ => chunk[0],
         }
-    }
-
-    fn permute_bytes(&mut self, a: Val, b: Val, selector: i64) -> Val {
-        if let (Val::Int(a), Val::Int(b)) = (a, b) {
-            let bits = if selector == 0x5410 {
-                (a & 0xffff) | (b & 0xffff) << 16
-            } else {
-                (a & 0xff) | (b & 0xff) << 8
-            };
-            return Val::Int(sign_extended(bits, 32));
-        }
-        self.pure(Opcode::Prmt, mods![Type::B32], Type::B32, &[a, b, Val::Int(selector)])
     }
 }

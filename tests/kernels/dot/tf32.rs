@@ -13,7 +13,7 @@
 //@ expect out: sum(k, 0, K, a(i, k) * b(k, j))
 use kiln::prelude::*;
 
-#[kernel(target = sm_80, warps = W, grid = 1, instances((M, N, K, W) = [(16, 8, 8, 1), (16, 16, 32, 2), (32, 32, 64, 4), (64, 16, 16, 8)]))]
+#[kernel(target = sm_80, warps = W, grid = 1, instances((M, N, K, W) = [(16, 8, 8, 1), (16, 8, 4, 1), (32, 32, 4, 4), (16, 16, 32, 2), (32, 32, 64, 4), (64, 16, 16, 8)]))]
 pub fn tf32<const M: i32, const N: i32, const K: i32, const W: i32>(
     a: Tensor<f32, 2>,
     b: Tensor<f32, 2>,
