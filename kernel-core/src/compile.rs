@@ -284,7 +284,7 @@ fn lower_variant(
     if options.dump {
         dumps.push((format!("{label}-{name}.ir"), kernel.to_string()));
     }
-    verify(&kernel, "building", problems)?;
+    holds(ir::verify(&kernel), "building", problems)?;
     ended(Phase::Verify);
     schedule::rotate(&mut kernel);
     ended(Phase::Schedule);
@@ -301,7 +301,8 @@ fn lower_variant(
         }
     };
     ended(Phase::Layouts);
-    verify(&kernel, "layout inference", problems)?;
+    let sound = ir::verify(&kernel).and_then(|()| layouts::verify(&kernel, &inferred));
+    holds(sound, "layout inference", problems)?;
     ended(Phase::Verify);
     if options.dump {
         dumps.push((
@@ -348,8 +349,8 @@ fn lower_variant(
 }
 
 /// The invariants of the IR hold, or the compiler itself is at fault.
-fn verify(kernel: &ir::Kernel, after: &str, problems: &mut Problems) -> Option<()> {
-    let Err(text) = ir::verify(kernel) else { return Some(()) };
+fn holds(sound: Result<(), String>, after: &str, problems: &mut Problems) -> Option<()> {
+    let Err(text) = sound else { return Some(()) };
     problems.push(
         Diagnostic::new(Code::Bug, Loc::KERNEL, format!("the compiler broke its own rules after {after}"))
             .why(text)

@@ -42,9 +42,11 @@ mod shared;
 mod solve;
 #[cfg(test)]
 pub(crate) mod tests;
+mod verify;
 
-pub use dots::mma_warps;
+pub use dots::{TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
+pub use verify::verify;
 
 /// The layouts of a kernel.
 #[derive(Clone, Debug)]

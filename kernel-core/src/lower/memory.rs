@@ -2,7 +2,7 @@
 
 use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
-use super::emitter::{Emitter, Val, mods};
+use super::emitter::{Emitter, Val};
 use super::scalar::zero;
 use crate::ir::{Dtype, Elem};
 

@@ -1,0 +1,242 @@
+//! What lowering relies on, checked: layouts that fit their tiles and one another.
+//!
+//! * the layout of a tile covers its shape, with 32 lanes and the kernel's warps;
+//! * operands have the layout that follows from the result's: the same for elementwise operations, the slice for an expansion;
+//! * operands of a product hold the rows and columns that the accumulator's threads need, as the instruction wants them;
+//! * a reduction leaves the slice of its operands' layout;
+//! * what regions pass has the layout of what receives it;
+//! * a conversion ends in the layout that it names;
+//! * shared memory has a place for every element.
+//!
+//! What inference decided is not asked: everything follows from the layouts that it left.
+
+use std::collections::BTreeSet;
+
+use kernel_layout::forms::mma_v2_operand;
+use kernel_layout::{Dim, Form, Layout};
+
+use super::Inferred;
+use super::dots::{mma_warps, tensor_core};
+use super::graph::{Transfer, to_operands};
+use crate::ir::{Dtype, Elem, Kernel, Op, Region, StmtKind, Terminator, Type, Value};
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+/// Checks the layouts of a kernel in which no value has the type of an error.
+///
+/// # Errors
+/// With a sentence on the first that is wrong. Values appear under their arena index.
+pub fn verify(kernel: &Kernel, inferred: &Inferred) -> Result<(), String> {
+    for (shared, _) in kernel.shared.iter() {
+        let layout = inferred.shared.get(shared).ok_or("shared memory without a layout")?;
+        let legal = layout.in_dims().eq([Dim::Offset]) && layout.is_surjective();
+        require(legal, || format!("shared memory in {layout}, which does not hold every element"))?;
+    }
+    let mut verifier = Verifier { kernel, inferred, covering: Vec::new(), loops: Vec::new() };
+    verifier.region(&kernel.body, &[])
+}
+
+fn require(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(message()) }
+}
+
+fn show(value: Value) -> String {
+    format!("value {}", value.into_raw().into_u32())
+}
+
+struct Verifier<'a> {
+    kernel: &'a Kernel,
+    inferred: &'a Inferred,
+    /// Layouts that were found to cover their shapes: kernels have few.
+    covering: Vec<&'a Layout>,
+    /// What the enclosing loops carry, and what they result in.
+    loops: Vec<(&'a [Value], &'a [Value])>,
+}
+
+impl<'a> Verifier<'a> {
+    fn is_tile(&self, value: Value) -> bool {
+        matches!(self.kernel.ty(value), Type::Tile(..))
+    }
+
+    fn layout(&mut self, value: Value) -> Result<&'a Layout, String> {
+        let layout = self
+            .inferred
+            .layouts
+            .get(value)
+            .ok_or_else(|| format!("{} has no layout", show(value)))?;
+        let shape = self.kernel.ty(value).shape();
+        require(layout.shape() == shape, || {
+            format!("{} of shape {shape:?} has a layout of {:?}", show(value), layout.shape())
+        })?;
+        if !self.covering.contains(&layout) {
+            let legal = layout.in_dims().eq([Dim::Register, Dim::Lane, Dim::Warp])
+                && layout.in_size(Dim::Lane) == LANES
+                && layout.in_size(Dim::Warp) == self.kernel.warps
+                && layout.is_surjective();
+            require(legal, || format!("{} in {layout}, which does not cover it", show(value)))?;
+            self.covering.push(layout);
+        }
+        Ok(layout)
+    }
+
+    /// Tiles have the layouts of what stands for them on the other side.
+    fn same(&mut self, what: &str, values: &[Value], others: &[Value]) -> Result<(), String> {
+        for (&value, &other) in values.iter().zip(others) {
+            if self.is_tile(value) && self.is_tile(other) {
+                let required = self.layout(other)?;
+                self.has(what, value, required)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn has(&mut self, what: &str, value: Value, required: &Layout) -> Result<(), String> {
+        let actual = self.layout(value)?;
+        require(actual == required, || {
+            format!("{what}: {} has {actual}, required is {required}", show(value))
+        })
+    }
+
+    /// `results` are those of the branch that the region is a side of.
+    fn region(&mut self, region: &'a Region, results: &'a [Value]) -> Result<(), String> {
+        for stmt in &region.stmts {
+            self.stmt(&stmt.kind)?;
+        }
+        let at = |depth: u32| self.loops[self.loops.len() - 1 - depth as usize];
+        let (what, values, receivers) = match &region.end {
+            Terminator::Return => return Ok(()),
+            Terminator::Yield(values) => ("a yield", values, results),
+            Terminator::Continue(depth, values) => ("a continue", values, at(*depth).0),
+            Terminator::Break(depth, values) => ("a break", values, at(*depth).1),
+        };
+        self.same(what, values, receivers)
+    }
+
+    fn stmt(&mut self, kind: &'a StmtKind) -> Result<(), String> {
+        match kind {
+            StmtKind::Op { op, args, result } => self.op(op, args, *result),
+            StmtKind::If { then, otherwise, results, .. } => {
+                self.region(then, results)?;
+                self.region(otherwise, results)
+            }
+            StmtKind::For { inits, body, results, .. } => {
+                let carried = &body.args[1..];
+                // The last turn passes nothing: what is carried is the result.
+                self.same("a loop's result", results, carried)?;
+                self.body(inits, carried, body, results)
+            }
+            StmtKind::Loop { inits, body, results } => self.body(inits, &body.args, body, results),
+            StmtKind::Reduce { args, axis, results, .. } => {
+                self.same("a reduction", &args[1..], &vec![args[0]; args.len() - 1])?;
+                let slice = Transfer::Slice(*axis).apply(self.layout(args[0])?);
+                for &result in results {
+                    if self.is_tile(result) {
+                        self.has("a reduction's result", result, &slice)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn body(
+        &mut self,
+        inits: &[Value],
+        carried: &'a [Value],
+        body: &'a Region,
+        results: &'a [Value],
+    ) -> Result<(), String> {
+        self.same("the start of a loop", inits, carried)?;
+        self.loops.push((carried, results));
+        self.region(body, &[])?;
+        self.loops.pop();
+        Ok(())
+    }
+
+    fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>) -> Result<(), String> {
+        let tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
+        for &tile in tiles.iter().chain(&result) {
+            if self.is_tile(tile) {
+                self.layout(tile)?;
+            }
+        }
+        let Some(result) = result.filter(|&result| self.is_tile(result)) else {
+            // What writes or tests tiles does so element by element.
+            let first = tiles.first().copied();
+            return first
+                .map_or(Ok(()), |first| self.same("an effect", &tiles, &vec![first; tiles.len()]));
+        };
+        let own = self.layout(result)?;
+        if let Op::Dot { tf32 } = op {
+            self.same("an accumulator", &args[2..], &[result])?;
+            return self.product(args, own, *tf32);
+        }
+        if let Op::ToLayout(form) = op {
+            return self.conversion(form, result, own);
+        }
+        for tile in tiles {
+            let (from, to) = (self.kernel.ty(tile).shape(), own.shape());
+            match to_operands(op, from, &to) {
+                Some(Transfer::Same) => self.has("an operand", tile, own)?,
+                Some(transfer) => self.has("an operand", tile, &transfer.apply(own))?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn conversion(&self, form: &Form, result: Value, own: &Layout) -> Result<(), String> {
+        let named = form.to_layout(&own.shape()).map_err(|error| {
+            format!("{} is converted to {form}, which is no layout: {error}", show(result))
+        })?;
+        let dims = [Dim::Register, Dim::Lane, Dim::Warp];
+        let same = dims.iter().all(|&dim| named.bases(dim) == own.bases(dim));
+        require(same, || format!("{} is converted to {named} and has {own}", show(result)))
+    }
+
+    /// The operands of a product hold what the threads of the accumulator multiply.
+    fn product(&mut self, args: &[Value], own: &Layout, tf32: bool) -> Result<(), String> {
+        let depth = self.kernel.ty(args[0]).shape()[1];
+        let dtype = |value: Value| match self.kernel.ty(value).elem() {
+            Some(Elem::Number(dtype)) => dtype,
+            Some(Elem::Ptr(_)) | None => Dtype::Bool,
+        };
+        let core = tensor_core(dtype(args[0]), dtype(args[2]), depth, tf32);
+        let warps = mma_warps(own, self.kernel.warps);
+        if let (Some(core), Some(warps)) = (core, warps) {
+            for index in 0..2 {
+                let operand = args[index as usize];
+                let shape = self.kernel.ty(operand).shape();
+                let required = mma_v2_operand(index, warps, core.k_width, shape)
+                    .map_err(|error| format!("a product of {}: {error}", show(operand)))?;
+                self.has("a factor", operand, &required)?;
+            }
+            return Ok(());
+        }
+        for (axis, &operand) in args[..2].iter().enumerate() {
+            let layout = self.layout(operand)?;
+            let threads = [Dim::Lane, Dim::Warp].into_iter().all(|dim| {
+                let mut bases = layout.bases(dim).iter().zip(own.bases(dim));
+                bases.all(|(factor, sum)| factor[axis] == sum[axis] && factor[1 - axis] == 0)
+            });
+            let places = |layout: &Layout| -> BTreeSet<[u32; 2]> {
+                let at = |register| layout.apply(&[(Dim::Register, register)]);
+                (0..layout.in_size(Dim::Register)).map(at).map(|at| [at[0], at[1]]).collect()
+            };
+            let held = places(layout);
+            let lines: BTreeSet<u32> = places(own).into_iter().map(|at| at[axis]).collect();
+            let whole = lines.into_iter().all(|line| {
+                (0..depth)
+                    .all(|step| held.contains(&if axis == 0 { [line, step] } else { [step, line] }))
+            });
+            require(threads && whole, || {
+                format!("a factor: {} has {layout}, not what {own} multiplies", show(operand))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
