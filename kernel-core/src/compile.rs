@@ -315,7 +315,9 @@ fn lower_variant(
     let mut lowered = lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| {
         locations.line_column(loc)
     });
-    if let Some(blocks) = schedule::blocks_per_multiprocessor(&kernel, &inferred.layouts) {
+    let blocks =
+        schedule::blocks_per_multiprocessor(&kernel, &inferred.layouts, lowered.shared_bytes);
+    if let Some(blocks) = blocks {
         for function in &mut lowered.module.functions {
             function.directives.push(kernel_ptx::Directive::MinBlocks(blocks));
         }

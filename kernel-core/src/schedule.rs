@@ -27,6 +27,12 @@ use crate::ir::{
     Value, ValueData,
 };
 
+mod occupancy;
+#[cfg(test)]
+mod tests;
+
+pub use occupancy::blocks_per_multiprocessor;
+
 /// Rotates every loop of the kernel that gains by it.
 pub fn rotate(kernel: &mut Kernel) {
     let mut body = std::mem::take(&mut kernel.body);
@@ -325,67 +331,4 @@ fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
             region(combine, out);
         }
     }
-}
-
-/// Registers of a multiprocessor (`sm_80` to `sm_100`; CUDA C++ Programming Guide, "Compute Capabilities").
-const REGISTERS: u32 = 65536;
-
-/// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` where ptxas is left to itself.
-///
-/// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
-/// other blocks. Left to itself, ptxas takes more registers than accumulators, operands and addresses need,
-/// and fewer blocks fit.
-pub fn blocks_per_multiprocessor(kernel: &Kernel, layouts: &crate::ir::Layouts) -> Option<u32> {
-    let need = product_registers(kernel, &kernel.body, layouts)?;
-    let blocks = REGISTERS / (kernel.threads() * (need + ADDRESS_REGISTERS));
-    (blocks >= 2).then_some(blocks.min(16))
-}
-
-/// What a product loop needs besides accumulators and operands: shared addresses, row addresses, counters.
-const ADDRESS_REGISTERS: u32 = 16;
-
-/// Registers a thread that the accumulators and operands of the largest product loop take.
-///
-/// `None` without such a loop, and where some loop carries tiles that are not accumulators: their neighbours need registers too.
-fn product_registers(
-    kernel: &Kernel,
-    region: &Region,
-    layouts: &crate::ir::Layouts,
-) -> Option<u32> {
-    let registers = |value: Value| -> Option<u32> {
-        let bytes = match kernel.ty(value).elem()? {
-            Elem::Number(dtype) => dtype.bytes(),
-            Elem::Ptr(_) => 8,
-        };
-        let held = layouts.get(value)?.in_size(kernel_layout::Dim::Register);
-        Some((held * bytes).div_ceil(4))
-    };
-    let mut most = None;
-    for stmt in &region.stmts {
-        let inner = match &stmt.kind {
-            StmtKind::Op { .. } | StmtKind::Reduce { .. } => continue,
-            StmtKind::If { then, otherwise, .. } => product_registers(kernel, then, layouts)
-                .max(product_registers(kernel, otherwise, layouts)),
-            StmtKind::Loop { body, .. } => product_registers(kernel, body, layouts),
-            StmtKind::For { body, .. } => {
-                let Terminator::Continue(0, carried) = &body.end else { return None };
-                let mut sum = 0;
-                for value in carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty()) {
-                    let operands = body.stmts.iter().find_map(|stmt| {
-                        if let StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } =
-                            &stmt.kind
-                            && result == value
-                        {
-                            return Some([args[0], args[1]]);
-                        }
-                        None
-                    })?;
-                    sum += registers(*value)? + registers(operands[0])? + registers(operands[1])?;
-                }
-                Some(sum).filter(|sum| *sum > 0).max(product_registers(kernel, body, layouts))
-            }
-        };
-        most = most.max(inner);
-    }
-    most
 }

@@ -1,0 +1,121 @@
+//! How many blocks a multiprocessor should hold: what registers, threads and shared memory leave room for.
+
+use kernel_layout::Dim;
+use kernel_ptx::Target;
+
+use crate::ir::{Elem, Kernel, Layouts, Op, Region, StmtKind, Terminator, Type, Value};
+use crate::layouts::{Known, analyze};
+
+/// Registers are given to threads by this many (CUDA C++ Programming Guide, "Compute Capabilities": 256 a warp).
+const REGISTER_UNIT: u32 = 8;
+/// What the system takes of the shared memory of every block (CUDA C++ Programming Guide, "Shared Memory", compute capability 8.x).
+const RESERVED_BYTES: u64 = 1024;
+/// What a product loop needs besides accumulators and operands: shared addresses, row addresses, counters.
+const ADDRESS_REGISTERS: u32 = 16;
+/// What a copy too narrow for `cp.async` needs: two addresses, a mask, and the elements on their way.
+const NARROW_COPY_REGISTERS: u32 = 4;
+/// The fewest bytes that `cp.async` copies.
+const LEAST_BYTES: u32 = 4;
+
+/// Threads and blocks that a multiprocessor holds at most (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
+fn residents(target: Target) -> (u32, u32) {
+    match target.sm {
+        80 | 90..=119 => (2048, 32),
+        // The least of those between.
+        _ => (1536, 16),
+    }
+}
+
+/// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` where ptxas is left to itself.
+///
+/// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
+/// other blocks. Left to itself, ptxas takes more registers than accumulators, operands and addresses need,
+/// and fewer blocks fit. No more are asked for than threads and shared memory let in, so that no register is spilled for a
+/// block that cannot come. `shared_bytes` is what a block has of shared memory.
+pub fn blocks_per_multiprocessor(
+    kernel: &Kernel,
+    layouts: &Layouts,
+    shared_bytes: u32,
+) -> Option<u32> {
+    let need = product_registers(kernel, &kernel.body, layouts)?;
+    let copies = narrow_copies(kernel, &analyze(kernel), &kernel.body, Inside::Kernel);
+    let registers = need + ADDRESS_REGISTERS + copies * NARROW_COPY_REGISTERS;
+    let threads = kernel.threads();
+    let by_registers = Target::REGISTERS / (threads * registers.next_multiple_of(REGISTER_UNIT));
+    let (most_threads, most_blocks) = residents(kernel.target);
+    // One block alone has all but what is reserved for it.
+    let all = kernel.target.shared_bytes_per_block() + RESERVED_BYTES;
+    let by_shared = u32::try_from(all / (u64::from(shared_bytes) + RESERVED_BYTES)).unwrap_or(0);
+    let blocks = by_registers.min(most_threads / threads).min(most_blocks).min(by_shared);
+    (blocks >= 2).then_some(blocks)
+}
+
+/// Whether statements run in a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Kernel,
+    Loop,
+}
+
+/// How many pieces a thread copies in the loops of a region that are too narrow for `cp.async`.
+fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside) -> u32 {
+    let within = |region: &Region, inside: Inside| narrow_copies(kernel, known, region, inside);
+    let of = |kind: &StmtKind| match kind {
+        StmtKind::Op { op: op @ Op::CopyAsync(_), args, .. } if inside == Inside::Loop => {
+            let Some(Type::Shared(window)) = args.last().map(|&window| kernel.ty(window)) else {
+                return 0;
+            };
+            let elements = known.access(kernel, op, args).map_or(1, |access| access.elements);
+            let narrow = elements * window.dtype.bytes() < LEAST_BYTES;
+            let all: u32 = window.shape.iter().product();
+            if narrow { all.div_ceil(kernel.threads() * elements) } else { 0 }
+        }
+        StmtKind::Op { .. } | StmtKind::Reduce { .. } => 0,
+        StmtKind::If { then, otherwise, .. } => within(then, inside) + within(otherwise, inside),
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, Inside::Loop),
+    };
+    region.stmts.iter().map(|stmt| of(&stmt.kind)).sum()
+}
+
+/// Registers a thread that the accumulators and operands of the largest product loop take.
+///
+/// `None` without such a loop, and where some loop carries tiles that are not accumulators: their neighbours need registers too.
+fn product_registers(kernel: &Kernel, region: &Region, layouts: &Layouts) -> Option<u32> {
+    let registers = |value: Value| -> Option<u32> {
+        let bytes = match kernel.ty(value).elem()? {
+            Elem::Number(dtype) => dtype.bytes(),
+            Elem::Ptr(_) => 8,
+        };
+        let held = layouts.get(value)?.in_size(Dim::Register);
+        Some((held * bytes).div_ceil(4))
+    };
+    let mut most = None;
+    for stmt in &region.stmts {
+        let inner = match &stmt.kind {
+            StmtKind::Op { .. } | StmtKind::Reduce { .. } => continue,
+            StmtKind::If { then, otherwise, .. } => product_registers(kernel, then, layouts)
+                .max(product_registers(kernel, otherwise, layouts)),
+            StmtKind::Loop { body, .. } => product_registers(kernel, body, layouts),
+            StmtKind::For { body, .. } => {
+                let Terminator::Continue(0, carried) = &body.end else { return None };
+                let mut sum = 0;
+                for value in carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty()) {
+                    let operands = body.stmts.iter().find_map(|stmt| {
+                        if let StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } =
+                            &stmt.kind
+                            && result == value
+                        {
+                            return Some([args[0], args[1]]);
+                        }
+                        None
+                    })?;
+                    sum += registers(*value)? + registers(operands[0])? + registers(operands[1])?;
+                }
+                Some(sum).filter(|sum| *sum > 0).max(product_registers(kernel, body, layouts))
+            }
+        };
+        most = most.max(inner);
+    }
+    most
+}
