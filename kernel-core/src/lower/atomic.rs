@@ -176,6 +176,8 @@ impl Lower<'_> {
                 [Operand::Label(end)],
             );
         }
+        // Threads that jump over this see nothing of what is computed in it.
+        self.e.enter(FrameKind::Branch);
         let place = self.e.at(address, 0);
         self.e.push(
             Instruction::new(
@@ -222,6 +224,7 @@ impl Lower<'_> {
             &[],
             [Operand::Label(top)],
         );
+        self.e.leave();
         self.e.leave();
         self.e.rehome(current, outer);
         self.e.place_label(end);

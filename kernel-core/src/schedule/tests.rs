@@ -90,7 +90,9 @@ fn body(kernel: &Kernel, expect: &Expect) {
 fn copies_of_the_next_turn_start_before_the_product() {
     let (kernel, changed) = rotated(kernel(usual));
     assert!(changed);
-    body(&kernel, &expect![[r#"
+    body(
+        &kernel,
+        &expect![[r#"
           %0 = shared_alloc @tile0 : @tile0 f16[16, 16]
           %1 = const 0 : i32
           %2 = param_dim x 1 : i32
@@ -125,7 +127,8 @@ fn copies_of_the_next_turn_start_before_the_product() {
           store_tensor out [%1, %1] %13
           return
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
