@@ -74,7 +74,7 @@ impl Builder<'_> {
                         .help("n as i32"),
                 );
             }
-            corner.push(value);
+            corner.push(Val::Value(value));
         }
         if self.check_budget(&shape, shape_loc).is_none() {
             return Val::Error;
@@ -87,8 +87,9 @@ impl Builder<'_> {
         let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else {
             return Val::Error;
         };
+        let Some(corner) = view.corner() else { return Val::Error };
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
-        Val::Value(self.emit(Op::LoadTensor(view.param), view.at.clone(), ty, loc))
+        Val::Value(self.emit(Op::LoadTensor(view.param), corner, ty, loc))
     }
 
     /// `view.store(tile)`
@@ -119,7 +120,7 @@ impl Builder<'_> {
         let Some(tile) = self.tile_to_store(value, dtype, &view.shape, value_loc) else {
             return Val::Error;
         };
-        let mut args = view.at.clone();
+        let Some(mut args) = view.corner() else { return Val::Error };
         args.push(tile);
         self.op(Op::StoreTensor(view.param), args, None, loc);
         Val::Unit
@@ -525,7 +526,7 @@ impl Builder<'_> {
         if self.unify(Num::Known(dtype), self.num(window), "`copy_async`", loc).is_none() {
             return Val::Error;
         }
-        let mut operands = view.at.clone();
+        let Some(mut operands) = view.corner() else { return Val::Error };
         operands.push(window);
         self.op(Op::CopyAsync(view.param), operands, None, loc);
         Val::Unit

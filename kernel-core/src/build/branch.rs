@@ -290,7 +290,25 @@ impl Builder<'_> {
         if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
             return;
         }
-        let (x, y) = (self.describe(a), self.describe(b));
+        let named = |val: &Val| match val {
+            Val::Tensor(param) => format!("the tensor `{}`", self.params[*param as usize].name),
+            Val::View(view) => {
+                let name = &self.params[view.param as usize].name;
+                format!("a window of `{name}`, of extents {:?}", view.shape)
+            }
+            _ => self.describe(val),
+        };
+        let (x, y) = (named(a), named(b));
+        let memory = |val: &Val| match val {
+            Val::Tensor(_) | Val::View(_) => true,
+            Val::Value(value) => matches!(self.ty(*value), Type::Shared(_)),
+            _ => false,
+        };
+        let why = if memory(a) && memory(b) {
+            "which memory a variable stands for is settled when compiling; coordinates and indices may differ"
+        } else {
+            "after a branch or a turn of a loop, a variable has one type and one shape"
+        };
         self.report(
             Diagnostic::new(
                 Code::BranchTypes,
@@ -298,7 +316,7 @@ impl Builder<'_> {
                 "the ways through this code leave values of different types behind",
             )
             .compare("", x, y)
-            .why("after a branch or a turn of a loop, a variable has one type and one shape"),
+            .why(why),
         );
     }
 
@@ -377,6 +395,9 @@ fn computes(stmt: &Stmt, before: &[Stmt]) -> bool {
 
 /// The leaves of two values of one form, in pairs.
 pub(super) fn zip_leaves(a: &Val, b: &Val) -> Option<Vec<(Val, Val)>> {
+    if let (Val::View(x), Val::View(y)) = (a, b) {
+        return x.is_like(y).then(|| x.at.iter().cloned().zip(y.at.iter().cloned()).collect());
+    }
     match (a.parts(), b.parts()) {
         (Some(x), Some(y)) => {
             let kinds = std::mem::discriminant(a) == std::mem::discriminant(b);

@@ -224,8 +224,22 @@ pub(super) struct RangeVal {
 #[derive(Debug, Clone)]
 pub(super) struct ViewVal {
     pub(super) param: u32,
-    pub(super) at: Vec<Value>,
+    /// The corner: run-time values, which differ where ways through the code meet.
+    pub(super) at: Vec<Val>,
     pub(super) shape: Vec<u32>,
+}
+
+impl ViewVal {
+    /// The coordinates of the corner; none where one was reported.
+    pub(super) fn corner(&self) -> Option<Vec<Value>> {
+        let value = |val: &Val| if let Val::Value(value) = val { Some(*value) } else { None };
+        self.at.iter().map(value).collect()
+    }
+
+    /// Whether both are of one tensor and have the same extents: the corners alone differ.
+    pub(super) fn is_like(&self, other: &ViewVal) -> bool {
+        self.param == other.param && self.shape == other.shape
+    }
 }
 
 /// A type, resolved.
@@ -283,7 +297,7 @@ impl Val {
             (Val::Range(a), Val::Range(b)) => Rc::ptr_eq(a, b),
             (Val::Tensor(a), Val::Tensor(b)) => a == b,
             (Val::View(a), Val::View(b)) => {
-                Rc::ptr_eq(a, b) || (a.param == b.param && a.at == b.at && a.shape == b.shape)
+                Rc::ptr_eq(a, b) || (a.is_like(b) && a.at.iter().zip(&b.at).all(|(x, y)| x.same(y)))
             }
             (Val::Layout(a), Val::Layout(b)) => a == b,
             (Val::Str(a), Val::Str(b)) => a == b,
@@ -317,9 +331,10 @@ impl Val {
 
     /// Calls `each` on every leaf, in order.
     pub(super) fn leaves<'v>(&'v self, each: &mut impl FnMut(&'v Val)) {
-        match self.parts() {
-            Some(parts) => parts.iter().for_each(|part| part.leaves(each)),
-            None => each(self),
+        match (self, self.parts()) {
+            (Val::View(view), _) => view.at.iter().for_each(|part| part.leaves(each)),
+            (_, Some(parts)) => parts.iter().for_each(|part| part.leaves(each)),
+            (_, None) => each(self),
         }
     }
 
@@ -335,6 +350,10 @@ impl Val {
             Val::Struct(item) => Val::Struct(Rc::new(StructVal {
                 fields: item.fields.iter().map(|p| p.with_leaves(leaves)).collect(),
                 ..(**item).clone()
+            })),
+            Val::View(view) => Val::View(Rc::new(ViewVal {
+                at: view.at.iter().map(|p| p.with_leaves(leaves)).collect(),
+                ..(**view).clone()
             })),
             _ => leaves.next().unwrap_or(Val::Error),
         }
