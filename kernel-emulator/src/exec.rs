@@ -116,7 +116,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::Ldmatrix(op) => matrix::ldmatrix(cx, warp, op, mask)?,
         Op::Stmatrix(op) => matrix::stmatrix(cx, warp, op, mask)?,
         Op::Movmatrix { d, a } => matrix::movmatrix(warp, *d, *a, mask)?,
-        Op::Mma(mma) => matrix::mma(warp, mma, mask)?,
+        Op::Mma(mma) => matrix::mma(cx, warp, mma, mask)?,
         Op::WarpSync { .. } | Op::Hint => {}
         Op::Bar(bar) => return barrier::bar(cx, warp, bar, mask),
         Op::ClusterArrive => return barrier::cluster_arrive(cx, warp, mask),

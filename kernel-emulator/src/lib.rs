@@ -56,6 +56,7 @@ mod scheduler;
 
 pub use fault::{Fault, FaultKind, SourceLine};
 pub use memory::{DeviceMemory, MemoryError};
+pub use numeric::matrix::TensorCore;
 pub use program::{EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report};
 
 /// Multiprocessors of the device, as `%nsmid` says: those of an H200.

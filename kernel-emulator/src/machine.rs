@@ -9,6 +9,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::Allocation;
 use crate::memory::race::{Clock, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
+use crate::numeric::matrix::TensorCore;
 
 mod join;
 mod registers;
@@ -51,6 +52,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) budget: AtomicU64,
     pub(crate) grid_id: u64,
     pub(crate) check_races: bool,
+    pub(crate) tensor_core: TensorCore,
     /// Held by atomic operations on 128 bits of global memory.
     pub(crate) wide_atomics: Mutex<()>,
 }

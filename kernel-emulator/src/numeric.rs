@@ -45,6 +45,7 @@ pub mod fragment;
 pub mod integer;
 pub mod matrix;
 pub mod narrow;
+mod operand;
 pub mod scalar;
 pub mod tensor_core;
 

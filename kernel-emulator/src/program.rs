@@ -11,6 +11,7 @@ use crate::decode::layout::{param_bytes, param_offsets, variable_bytes};
 use crate::fault::Fault;
 use crate::machine::Launch;
 use crate::memory::{DeviceMemory, MemoryError};
+use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
 
 /// Why a text is no program that can run here.
@@ -108,11 +109,21 @@ pub struct Options {
     /// Whether accesses to shared memory by two warps without a barrier between are faults; the
     /// default. Kernels that are full of such accesses run somewhat faster without the check.
     pub check_races: bool,
+    /// How floating-point `mma.sync` adds its products, which PTX leaves open. The default is quick
+    /// and agrees with every device where no partial sum is rounded; [`TensorCore::Hopper`] gives the
+    /// bits of an H200.
+    pub tensor_core: TensorCore,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threads: None, max_instructions: Some(1 << 36), target: None, check_races: true }
+        Options {
+            threads: None,
+            max_instructions: Some(1 << 36),
+            target: None,
+            check_races: true,
+            tensor_core: TensorCore::InOrder,
+        }
     }
 }
 
@@ -135,6 +146,13 @@ impl Options {
     #[must_use]
     pub fn with_check_races(mut self, check: bool) -> Options {
         self.check_races = check;
+        self
+    }
+
+    /// The same, with `mma.sync` adding its products that way.
+    #[must_use]
+    pub fn with_tensor_core(mut self, tensor_core: TensorCore) -> Options {
+        self.tensor_core = tensor_core;
         self
     }
 
@@ -309,6 +327,7 @@ impl Program {
             budget: AtomicU64::new(options.max_instructions.unwrap_or(u64::MAX)),
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
             check_races: options.check_races,
+            tensor_core: options.tensor_core,
             wide_atomics: Mutex::new(()),
         };
         let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;

@@ -151,10 +151,12 @@ pub(crate) fn movmatrix(warp: &mut Warp, d: W, a: W, mask: u32) -> Run<()> {
     Ok(())
 }
 
-fn words<const N: usize>(warp: &Warp, slots: &[Slot]) -> [Words; N] {
+/// Operand registers, without copying them.
+fn words<'a, const N: usize>(warp: &'a Warp, slots: &[Slot]) -> [&'a Words; N] {
+    static NONE: Words = [0; LANES];
     std::array::from_fn(|i| match slots.get(i) {
-        Some(Slot::W(slot)) => *warp.regs.w(*slot),
-        Some(Slot::D(_) | Slot::Q(_) | Slot::P(_)) | None => [0; LANES],
+        Some(Slot::W(slot)) => warp.regs.w(*slot),
+        Some(Slot::D(_) | Slot::Q(_) | Slot::P(_)) | None => &NONE,
     })
 }
 
@@ -192,25 +194,39 @@ fn defined(warp: &Warp, op: &Mma) -> [u32; 2] {
 }
 
 /// `mma.sync`.
-pub(crate) fn mma(warp: &mut Warp, op: &Mma, mask: u32) -> Run<()> {
+pub(crate) fn mma(cx: &Context<'_>, warp: &mut Warp, op: &Mma, mask: u32) -> Run<()> {
     whole(mask)?;
     let defined = defined(warp, op);
     let (ka, kb) = (op.a.len(), op.b.len());
     match op.kind {
         MmaKind::Float { a, b, half: false } => {
             let (x, y) = (words::<4>(warp, &op.a), words::<2>(warp, &op.b));
-            let d = matrix::mma_f32(a, &x[..ka], b, &y[..kb], &words(warp, &op.c));
+            let d = matrix::mma_f32(
+                a,
+                &x[..ka],
+                b,
+                &y[..kb],
+                &words(warp, &op.c),
+                cx.launch.tensor_core,
+            );
             write_words(warp, &op.d, &d, defined, 2);
         }
         MmaKind::Float { a, b, half: true } => {
             let (x, y) = (words::<4>(warp, &op.a), words::<2>(warp, &op.b));
-            let d = matrix::mma_f16(a, &x[..ka], b, &y[..kb], &words(warp, &op.c));
+            let d = matrix::mma_f16(
+                a,
+                &x[..ka],
+                b,
+                &y[..kb],
+                &words(warp, &op.c),
+                cx.launch.tensor_core,
+            );
             write_words(warp, &op.d, &d, defined, 1);
         }
         MmaKind::Int { a, b, rows: 8, saturate } => {
             let ([x], [y]) = (words::<1>(warp, &op.a), words::<1>(warp, &op.b));
             let mode = accumulate(saturate);
-            let d = matrix::mma_s32_m8(a, &x, b, &y, &words(warp, &op.c), mode);
+            let d = matrix::mma_s32_m8(a, x, b, y, &words(warp, &op.c), mode);
             write_words(warp, &op.d, &d, defined, 2);
         }
         MmaKind::Int { a, b, rows: _, saturate } => {

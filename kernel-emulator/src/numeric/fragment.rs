@@ -63,67 +63,6 @@ pub const fn c_place(i: usize, lane: usize) -> Place {
     Place { row: group + 8 * (i / 2), column: 2 * within + i % 2 }
 }
 
-/// Reads a 16x8 accumulator of 32-bit elements: by [`c_place`], the four lanes of a group hold a row's
-/// pairs in order.
-#[inline]
-pub fn gather_c(c: &[Register; 4]) -> [[u32; 8]; 16] {
-    let mut tile = [[0; 8]; 16];
-    let (upper, lower) = tile.split_at_mut(8);
-    for (rows, even, odd) in [(upper, &c[0], &c[1]), (lower, &c[2], &c[3])] {
-        for (row, (even, odd)) in
-            rows.iter_mut().zip(even.as_chunks::<4>().0.iter().zip(odd.as_chunks::<4>().0))
-        {
-            for within in 0..4 {
-                row[2 * within] = even[within];
-                row[2 * within + 1] = odd[within];
-            }
-        }
-    }
-    tile
-}
-
-/// Writes a 16x8 result of 32-bit elements.
-#[inline]
-pub fn scatter_d(tile: &[[u32; 8]; 16]) -> [Register; 4] {
-    let mut d = [[0; LANES]; 4];
-    for (half, rows) in tile.as_chunks::<8>().0.iter().enumerate() {
-        for (group, row) in rows.iter().enumerate() {
-            for within in 0..4 {
-                d[2 * half][4 * group + within] = row[2 * within];
-                d[2 * half + 1][4 * group + within] = row[2 * within + 1];
-            }
-        }
-    }
-    d
-}
-
-/// Reads a 16x8 accumulator of 16-bit elements, two to a register.
-#[inline]
-pub fn gather_c_halves(c: &[Register; 2]) -> [[u16; 8]; 16] {
-    let mut tile = [[0; 8]; 16];
-    for (r, register) in c.iter().enumerate() {
-        for (lane, word) in register.iter().enumerate() {
-            let Place { row, column } = c_place(2 * r, lane);
-            tile[row][column] = *word as u16;
-            tile[row][column + 1] = (*word >> 16) as u16;
-        }
-    }
-    tile
-}
-
-/// Writes a 16x8 result of 16-bit elements, two to a register.
-#[inline]
-pub fn scatter_d_halves(tile: &[[u16; 8]; 16]) -> [Register; 2] {
-    let mut d = [[0; LANES]; 2];
-    for (r, register) in d.iter_mut().enumerate() {
-        for (lane, word) in register.iter_mut().enumerate() {
-            let Place { row, column } = c_place(2 * r, lane);
-            *word = u32::from(tile[row][column]) | u32::from(tile[row][column + 1]) << 16;
-        }
-    }
-    d
-}
-
 /// The lane whose address points at row `row` of 8x8 matrix number `matrix`, in `ldmatrix` and
 /// `stmatrix`.
 #[inline]

@@ -91,27 +91,27 @@ pub fn widen_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// f32 to f16 bits: to nearest, ties to even; NaN becomes 0x7fff.
+/// f32 to f16 bits: to nearest, ties to even; NaN becomes 0x7fff. Without branches, so that loops over
+/// lanes vectorise.
 #[inline]
 pub fn narrow_f16(x: f32) -> u16 {
+    narrow_f16_word(x) as u16
+}
+
+/// [`narrow_f16`] in the low half of a word.
+#[inline]
+pub(super) fn narrow_f16_word(x: f32) -> u32 {
     let bits = x.to_bits();
-    let sign = (bits >> 16) as u16 & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
-    if magnitude > 0x7f80_0000 {
-        return NAN_HALF;
-    }
-    if magnitude >= 0x4780_0000 {
-        return sign | 0x7c00;
-    }
-    if magnitude < 0x3880_0000 {
-        // Adding 0.5 aligns the unit of the f32 sum, 2^-24, with f16's subnormal step, so the sum's
-        // own rounding is the one wanted and its low bits are the result.
-        let aligned = f32::from_bits(magnitude) + 0.5;
-        return sign | (aligned.to_bits() - 0x3f00_0000) as u16;
-    }
     // Rebias by 112, then round the 13 dropped bits; a carry may reach the infinity pattern.
-    let rounded = magnitude - 0x3800_0000 + 0xfff + (magnitude >> 13 & 1);
-    sign | (rounded >> 13) as u16
+    let tie = magnitude >> 13 & 1;
+    let normal = magnitude.wrapping_sub(0x3800_0000).wrapping_add(0xfff + tie) >> 13;
+    // Adding 0.5 aligns the unit of the f32 sum, 2^-24, with f16's subnormal step, so the sum's own
+    // rounding is the one wanted and its low bits are the result.
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
+    let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
+    let number = if magnitude >= 0x4780_0000 { 0x7c00 } else { finite } | bits >> 16 & 0x8000;
+    if magnitude > 0x7f80_0000 { u32::from(NAN_HALF) } else { number }
 }
 
 /// f32 to bf16 bits: to nearest, ties to even; NaN becomes 0x7fff.

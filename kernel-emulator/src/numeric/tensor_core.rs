@@ -16,18 +16,15 @@
 //! Two corners were not observed and are choices: that zero products do not count in step 2 (they could
 //! matter only where all other terms are below 2^-14 or so), and that a sum of zeros is +0.
 //!
-//! [`matrix`](super::matrix) has the same products summed in order of k in f32, several times faster;
-//! the two agree wherever no partial sum is rounded.
+//! [`TensorCore::Hopper`](super::matrix::TensorCore) asks for it.
 //!
 //! How the sum is made quickly: a term plus 1.5 * 2^52 units is an f64 whose low bits count units,
 //! rounded to nearest. Half a unit less a little is taken off the term's magnitude before, which turns
 //! rounding into cutting: no term has more than 24 bits, so its fraction is at most `1 - 2^-24`.
 
 use super::format::{Format, Round};
-use super::fragment::{Register, gather_c, gather_c_halves, scatter_d, scatter_d_halves};
-use super::matrix::{Element, tile_a, tile_b};
-use super::narrow::{narrow_f16, widen_f16};
-use super::scalar::NAN_F32;
+use super::matrix::Sums;
+use super::operand::{Element, Lanes, Rows, STEPS};
 
 /// The exponent of a zero: no sum of two reaches a real one.
 const ZERO: i16 = -8000;
@@ -144,18 +141,18 @@ fn cut_to_f32(x: f64) -> f32 {
     }
 }
 
-/// [`sum_row`] for the whole tile.
+/// [`sum_row`] for eight rows. Columns come in any order, C and D in the same.
 fn sum<const K: usize>(
     left: Element,
-    a: &[[f32; K]; 16],
+    a: &[[f32; K]; 8],
     right: Element,
     b: &[[f32; 8]; K],
-    c: &[[f32; 8]; 16],
-) -> [[f32; 8]; 16] {
+    c: &[[f32; 8]; 8],
+) -> [[f32; 8]; 8] {
     let (least_a, least_b) = (least_exponent(left), least_exponent(right));
     let values = a.map(|row| row.map(f64::from));
     let exponents = a.map(|row| row.map(|x| exponent(x, least_a)));
-    let mut d = [[0.0; 8]; 16];
+    let mut d = [[0.0; 8]; 8];
     for first in (0..8).step_by(WIDTH) {
         let columns: Columns<K> = Columns {
             values: std::array::from_fn(|k| std::array::from_fn(|n| f64::from(b[k][first + n]))),
@@ -185,66 +182,78 @@ fn half_of<T: Copy + Default, const H: usize>(k: impl Fn(usize) -> T, first: usi
 /// K elements of 8 bits, H = K / 2 in each sum.
 fn sum_bytes<const K: usize, const H: usize>(
     left: Element,
-    a: &[Register],
+    a: &[[f32; K]; 8],
     right: Element,
-    b: &[Register],
-    c: &[[f32; 8]; 16],
-) -> [[f32; 8]; 16] {
-    let (a, b) = (tile_a::<K>(left, a), tile_b::<K>(right, b));
-    let mut sums = [[0.0; 8]; 16];
+    b: &[[f32; 8]; K],
+    c: &[[f32; 8]; 8],
+) -> [[f32; 8]; 8] {
+    let mut sums = [[0.0; 8]; 8];
     for first in [0, 2] {
-        let rows: [[f32; H]; 16] = std::array::from_fn(|m| half_of(|k| a[m][k], first));
+        let rows: [[f32; H]; 8] = std::array::from_fn(|m| half_of(|k| a[m][k], first));
         let columns: [[f32; 8]; H] = half_of(|k| b[k], first);
         sums = sum(left, &rows, right, &columns, &sums);
     }
     std::array::from_fn(|m| std::array::from_fn(|n| sums[m][n] + c[m][n]))
 }
 
-fn product(
-    left: Element,
-    a: &[Register],
-    right: Element,
-    b: &[Register],
-    c: &[[f32; 8]; 16],
-) -> [[f32; 8]; 16] {
-    match (right, b.len()) {
-        (Element::Tf32, ..=1) => sum::<4>(left, &tile_a(left, a), right, &tile_b(right, b), c),
-        (Element::Tf32, _) | (Element::F16 | Element::Bf16, ..=1) => {
-            sum::<8>(left, &tile_a(left, a), right, &tile_b(right, b), c)
+/// Register, element and lane (of the first row or column) of element `k`, see [`operand`](super::operand).
+fn spot<const E: usize>(k: usize) -> (usize, usize, usize) {
+    (k / (4 * E), k % E, k % (4 * E) / E)
+}
+
+/// Eight rows of A along k.
+fn rows<const E: usize, const K: usize>(a: &Rows<E>) -> [[f32; K]; 8] {
+    std::array::from_fn(|m| {
+        std::array::from_fn(|k| {
+            let (step, j, within) = spot::<E>(k);
+            a[step][j][4 * m + within]
+        })
+    })
+}
+
+/// The rows of B.
+fn columns<const E: usize, const K: usize>(b: &[Lanes<E>; STEPS]) -> [[f32; 8]; K] {
+    std::array::from_fn(|k| {
+        let (step, j, within) = spot::<E>(k);
+        std::array::from_fn(|place| b[step][j][8 * within + place])
+    })
+}
+
+/// What [`sum`] and [`sum_bytes`] have in common.
+type Summed<const K: usize> =
+    fn(Element, &[[f32; K]; 8], Element, &[[f32; 8]; K], &[[f32; 8]; 8]) -> [[f32; 8]; 8];
+
+fn tile<const E: usize, const K: usize>(
+    (left, a): (Element, &[Rows<E>; 2]),
+    (right, b): (Element, &[Lanes<E>; STEPS]),
+    sums: &mut [Sums; 2],
+    how: Summed<K>,
+) {
+    let b = columns::<E, K>(b);
+    for (a, [even, odd]) in a.iter().zip(sums) {
+        let c = std::array::from_fn(|m| {
+            std::array::from_fn(|place| [&*even, &*odd][place / 4][4 * m + place % 4])
+        });
+        let d = how(left, &rows::<E, K>(a), right, &b, &c);
+        for (lane, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
+            *even = d[lane / 4][lane % 4];
+            *odd = d[lane / 4][4 + lane % 4];
         }
-        (Element::F16 | Element::Bf16, _) => {
-            sum::<16>(left, &tile_a(left, a), right, &tile_b(right, b), c)
-        }
-        (Element::Mini(_), ..=1) => sum_bytes::<16, 8>(left, a, right, b, c),
-        (Element::Mini(_), _) => sum_bytes::<32, 16>(left, a, right, b, c),
     }
 }
 
-/// `mma.sync.aligned.m16n8kK.row.col.f32.L.R.f32` as on an H200; operands as in
-/// [`matrix::mma_f32`](super::matrix::mma_f32).
-pub fn mma_f32(
-    left: Element,
-    a: &[Register],
-    right: Element,
-    b: &[Register],
-    c: &[Register; 4],
-) -> [Register; 4] {
-    let c = gather_c(c).map(|row| row.map(f32::from_bits));
-    let d = product(left, a, right, b, &c);
-    scatter_d(&d.map(|row| row.map(|x| if x.is_nan() { NAN_F32 } else { x.to_bits() })))
-}
-
-/// `mma.sync.aligned.m16n8kK.row.col.f16.L.R.f16` as on an H200 for f16 operands; operands as in
-/// [`matrix::mma_f16`](super::matrix::mma_f16). For 8-bit operands the last addition is rounded
-/// once, to f16, which was not observed.
-pub fn mma_f16(
-    left: Element,
-    a: &[Register],
-    right: Element,
-    b: &[Register],
-    c: &[Register; 2],
-) -> [Register; 2] {
-    let c = gather_c_halves(c).map(|row| row.map(widen_f16));
-    let d = product(left, a, right, b, &c);
-    scatter_d_halves(&d.map(|row| row.map(narrow_f16)))
+/// Adds the products of 16 rows, `steps` registers of B, as an H200 does.
+pub(super) fn add_products<const E: usize>(
+    a: (Element, &[Rows<E>; 2]),
+    b: (Element, &[Lanes<E>; STEPS]),
+    steps: usize,
+    sums: &mut [Sums; 2],
+) {
+    match (E, steps) {
+        (1, ..=1) => tile::<E, 4>(a, b, sums, sum),
+        (1, _) | (2, ..=1) => tile::<E, 8>(a, b, sums, sum),
+        (2, _) => tile::<E, 16>(a, b, sums, sum),
+        (_, ..=1) => tile::<E, 16>(a, b, sums, sum_bytes::<16, 8>),
+        (_, _) => tile::<E, 32>(a, b, sums, sum_bytes::<32, 16>),
+    }
 }

@@ -4,12 +4,31 @@
 use super::convert::{Minifloat, unpack_minis};
 use super::format::{Format, Round};
 use super::fragment::{LANES, Register};
-use super::matrix::Element;
+use super::matrix::{self, Element, TensorCore};
 use super::matrix_tests::{SHAPES, accumulators, registers};
 use super::narrow::Half;
 use super::oracle::{self, Random, Real};
 use super::scalar::Clamp;
-use super::tensor_core::{mma_f16, mma_f32};
+
+fn mma_f32(
+    left: Element,
+    a: &[Register],
+    right: Element,
+    b: &[Register],
+    c: &[Register; 4],
+) -> [Register; 4] {
+    matrix::mma_f32(left, a, right, b, c, TensorCore::Hopper)
+}
+
+fn mma_f16(
+    left: Element,
+    a: &[Register],
+    right: Element,
+    b: &[Register],
+    c: &[Register; 2],
+) -> [Register; 2] {
+    matrix::mma_f16(left, a, right, b, c, TensorCore::Hopper)
+}
 
 /// A number as units and scale, with the exponent that it enters a sum with.
 fn factor(format: Format, code: u64) -> (i128, i32, i32) {

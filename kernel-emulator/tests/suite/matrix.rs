@@ -1,11 +1,23 @@
 //! Matrix instructions of a warp, against products over the manual's index tables.
 
 use half::{bf16, f16};
+use kernel_emulator::{Options, TensorCore};
 
 use crate::harness::{Bench, Random, entry, one_block};
 
 /// Runs `mma` on fragments: 32 lanes of `na`, `nb`, `nc` registers each, `nd` results.
-fn mma(op: &str, [na, nb, nc, nd]: [usize; 4], a: &[u32], b: &[u32], c: &[u32]) -> Vec<u32> {
+fn mma(op: &str, registers: [usize; 4], a: &[u32], b: &[u32], c: &[u32]) -> Vec<u32> {
+    mma_with(&Options::default(), op, registers, a, b, c)
+}
+
+fn mma_with(
+    options: &Options,
+    op: &str,
+    [na, nb, nc, nd]: [usize; 4],
+    a: &[u32],
+    b: &[u32],
+    c: &[u32],
+) -> Vec<u32> {
     let list = |prefix: &str, n: usize| {
         let names: Vec<String> = (0..n).map(|i| format!("%{prefix}{i}")).collect();
         format!("{{{}}}", names.join(", "))
@@ -43,7 +55,9 @@ fn mma(op: &str, [na, nb, nc, nd]: [usize; 4], a: &[u32], b: &[u32], c: &[u32]) 
         bench.upload_words(c),
         bench.memory.allocate(128 * nd as u64).expect("small"),
     ];
-    bench.launch(&one_block(32), &params);
+    if let Err(fault) = bench.try_launch(&one_block(32), &params, options) {
+        panic!("{fault}");
+    }
     bench.words(params[3], 32 * nd)
 }
 
@@ -162,6 +176,39 @@ fn half_accumulators() {
         place,
     );
     assert_eq!(d, expected);
+}
+
+#[test]
+fn products_are_added_in_order_of_k_or_as_on_an_h200() {
+    // A row of A and a column of B, with what `mma.sync` gave on an H200.
+    let row = [
+        0xbd3f, 0xc009, 0xb88d, 0xbd35, 0xc055, 0x3ad9, 0x3ad5, 0x3802, 0x3df6, 0x3dd0, 0x3cfc,
+        0xbfc0, 0xbf08, 0xc105, 0x3aeb, 0x3c38,
+    ];
+    let column = [
+        0xba87, 0x4098, 0x3881, 0x3fb4, 0x3994, 0x3b03, 0xbdcb, 0xc362, 0xbe89, 0x4257, 0x4342,
+        0x3cd6, 0x431e, 0x3f28, 0xb98b, 0x4103,
+    ];
+    let hopper = 0xc169_685f;
+    let a = pack(
+        4,
+        16,
+        |_, k| row[k],
+        |reg, j, lane| (lane / 4 + 8 * (reg % 2), 2 * (lane % 4) + j + 8 * (reg / 2)),
+    );
+    let b = pack(2, 16, |k, _| column[k], |reg, j, lane| (2 * (lane % 4) + j + 8 * reg, lane / 4));
+    let wide = |bits: u32| f16::from_bits(bits as u16).to_f32();
+    let in_order =
+        row.iter().zip(&column).fold(0.0_f32, |sum, (a, b)| sum + wide(*a) * wide(*b)).to_bits();
+    assert_ne!(in_order, hopper);
+    let op = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+    let run = |how| {
+        let options = Options::default().with_tensor_core(how);
+        mma_with(&options, op, [4, 2, 4, 4], &a, &b, &[0; 128])
+    };
+    assert_eq!(run(TensorCore::InOrder), [in_order; 128]);
+    assert_eq!(run(TensorCore::Hopper), [hopper; 128]);
+    assert_eq!(Options::default().tensor_core, TensorCore::InOrder);
 }
 
 #[test]
