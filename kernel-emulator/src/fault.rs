@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::code::Slot;
+use crate::code::{Place, Slot};
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,6 +131,16 @@ impl std::error::Error for Fault {}
 #[derive(Clone, Debug)]
 pub(crate) struct Trap(Box<Details>);
 
+/// A load that brought bytes never written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unwritten {
+    pub(crate) pc: u32,
+    /// The first lane that got such bytes, and from where.
+    pub(crate) lane: u32,
+    pub(crate) address: u64,
+    pub(crate) place: Place,
+}
+
 /// What a [`Trap`] knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Details {
@@ -141,8 +151,11 @@ pub(crate) struct Details {
     pub(crate) pc: Option<u32>,
     /// The register concerned: the sentence in `detail` goes on from its name.
     pub(crate) slot: Option<Slot>,
-    /// A load that brought bytes never written: instruction, lane, address.
-    pub(crate) unwritten: Option<(u32, u32, u64)>,
+    /// A load that brought bytes never written.
+    pub(crate) unwritten: Option<Unwritten>,
+    /// A later write, without a barrier between, to shared memory that this warp had read:
+    /// instruction, warp.
+    pub(crate) later: Option<(u32, u32)>,
     /// The earlier access of a race: instruction, warp, whether it wrote.
     pub(crate) other: Option<(u32, u32, bool)>,
     pub(crate) detail: String,
@@ -172,6 +185,7 @@ impl Trap {
             pc: None,
             slot: None,
             unwritten: None,
+            later: None,
             other: None,
             detail: detail.into(),
         }))

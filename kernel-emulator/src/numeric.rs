@@ -6,20 +6,20 @@
 //!
 //! Reading order:
 //!
-//! | module | holds | PTX ISA sections |
+//! | module | holds | sections of the PTX ISA |
 //! |---|---|---|
-//! | [`format`](mod@format) | binary formats: decode, round, encode | 5.2 |
+//! | [`format`](mod@format) | binary formats: decode, round, encode | "Types" |
 //! | [`exact`] | sums, products, quotients, roots with a sticky bit | - |
-//! | [`scalar`] | f32 and f64 instructions | 9.7.3 |
-//! | [`narrow`] | f16, bf16 and their x2 forms | 9.7.4 |
-//! | [`approx`] | `.approx` and `.full` functions | 9.7.3, 9.7.4 |
-//! | [`convert`] | `cvt`, between any two types, and the packed forms | 9.7.9 |
-//! | [`integer`] | integers, shifts, bit fields, dot products | 9.7.1, 9.7.2, 9.7.8 |
-//! | [`compare`] | `set`, `setp`, `slct` | 9.7.6, 9.7.7 |
-//! | [`fragment`] | which lane and register holds which element | 9.7.14 |
-//! | [`matrix`] | `mma` products | 9.7.14 |
+//! | [`scalar`] | f32 and f64 instructions | "Floating Point Instructions" |
+//! | [`narrow`] | f16, bf16 and their x2 forms | "Half Precision Floating Point Instructions" |
+//! | [`approx`] | `.approx` and `.full` functions | both of these |
+//! | [`convert`] | `cvt`, between any two types, and the packed forms | "cvt", "cvt.pack" |
+//! | [`integer`] | integers, shifts, bit fields, dot products | "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions", "Logic and Shift Instructions" |
+//! | [`compare`] | `set`, `setp`, `slct` | "Comparison and Selection Instructions", "Half Precision Comparison Instructions" |
+//! | [`fragment`] | which lane and register holds which element | "Warp Level Matrix Multiply-Accumulate Instructions" |
+//! | [`matrix`] | `mma` products | the same |
 //! | [`tensor_core`] | floating-point `mma` bit for bit as on an H200 | - |
-//! | [`atomic`] | what `atom` and `red` do to a word | 9.7.13 |
+//! | [`atomic`] | what `atom` and `red` do to a word | "atom", "red" |
 //!
 //! How a float result is made: operands of at most 24 significant bits are widened to f64, where a
 //! product is exact and a sum can be rounded to odd, and the odd-rounded value is rounded once more

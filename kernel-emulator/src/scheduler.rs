@@ -10,12 +10,14 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::code::{Op, Origin};
+use crate::code::{Op, Place};
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
 
 /// Instructions of a warp before the next one's turn.
 const WARP_TURN: u64 = 4096;
+/// Turns of each other warp after a fault, see [`Unit::later_write`].
+const LOOK_AHEAD: usize = 16;
 /// Instructions of a cluster before it goes to the back of the queue.
 const CLUSTER_TURN: u64 = 1 << 20;
 /// Clusters that may be under way at once: what a large device holds.
@@ -86,8 +88,9 @@ impl Unit {
         loop {
             let mut ran = 0;
             let mut alive = false;
-            for (block, warps) in self.warps.iter_mut().enumerate() {
-                for warp in warps {
+            for block in 0..self.warps.len() {
+                for index in 0..self.warps[block].len() {
+                    let warp = &mut self.warps[block][index];
                     if warp.done() {
                         continue;
                     }
@@ -96,8 +99,7 @@ impl Unit {
                     match warp.run(&mut cx, WARP_TURN) {
                         Ok(count) => ran += count,
                         Err(trap) => {
-                            let id = self.cluster.blocks[block].id;
-                            return Err(Box::new(locate(launch, &trap, id, warp)));
+                            return Err(Box::new(self.fault(launch, trap, (block, index))));
                         }
                     }
                     warp.timeout = false;
@@ -119,6 +121,46 @@ impl Unit {
                 return Ok(Turn::Preempted);
             }
         }
+    }
+
+    /// The fault of a warp's trap.
+    fn fault(
+        &mut self,
+        launch: &Launch<'_>,
+        mut trap: Trap,
+        (block, index): (usize, usize),
+    ) -> Fault {
+        if trap.unwritten.is_some_and(|load| load.place == Place::Shared) {
+            trap.later = self.later_write(launch, (block, index));
+        }
+        locate(launch, &trap, self.cluster.blocks[block].id, &self.warps[block][index])
+    }
+
+    /// The launch is lost; lets the other warps of the block go on a little, to see whether one of
+    /// them writes shared memory that a warp had read before, with no barrier between: instruction, warp.
+    fn later_write(
+        &mut self,
+        launch: &Launch<'_>,
+        (block, reader): (usize, usize),
+    ) -> Option<(u32, u32)> {
+        let mut counters = Counters::default();
+        let reader = self.warps[block][reader].index;
+        for warp in self.warps[block].iter_mut().filter(|warp| warp.index != reader) {
+            for _ in 0..LOOK_AHEAD {
+                let (cluster, counters) = (&mut self.cluster, &mut counters);
+                match warp.run(&mut Context { launch, cluster, block, counters }, WARP_TURN) {
+                    Ok(0) => break,
+                    Ok(_) => {}
+                    Err(trap) => match trap.other {
+                        Some((_, other, false)) if other == reader => {
+                            return Some((trap.pc.unwrap_or(warp.pc), warp.index));
+                        }
+                        _ => break,
+                    },
+                }
+            }
+        }
+        None
     }
 
     /// A block and warp that has not left.
@@ -251,6 +293,22 @@ impl Unit {
     }
 }
 
+/// The kernel's source line of an instruction.
+fn source_line(launch: &Launch<'_>, (file, line, column): (u32, u32, u32)) -> Option<SourceLine> {
+    let name = || launch.files.iter().find(|(i, _)| *i == file).map(|(_, name)| name.clone());
+    (line > 0).then(|| SourceLine { file: name().unwrap_or_default(), line, column })
+}
+
+/// Where an instruction stands, in the text and in the kernel's source.
+fn instruction_place(launch: &Launch<'_>, pc: u32) -> String {
+    let origin = launch.code.origins.get(pc as usize).copied().unwrap_or_default();
+    let mut text = format!("PTX line {}", origin.line);
+    if let Some(source) = source_line(launch, origin.source) {
+        let _ = write!(text, " ({source})");
+    }
+    text
+}
+
 /// A fault with its place.
 fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
     let code = launch.code;
@@ -261,32 +319,32 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
         let name = slot_name(code, slot).unwrap_or("an operand");
         detail = format!("register `{name}` {detail}");
     }
-    if let Some((from, lane, address)) = trap.unwritten {
-        let line = code.origins[from as usize].line;
+    if let Some(load) = trap.unwritten {
+        let from = match load.place {
+            Place::Shared => "from shared memory ",
+            Place::Local => "from local memory ",
+            Place::Global | Place::Const => "from global memory ",
+            Place::Param => "from the parameters ",
+            Place::Generic => "",
+        };
+        let (place, lane, address) = (instruction_place(launch, load.pc), load.lane, load.address);
         let _ = write!(
             detail,
-            "; bytes never written were last loaded in PTX line {line}, by lane {lane} at {address:#x}"
+            "; bytes never written were last loaded {from}in {place}, by lane {lane} at {address:#x}"
         );
-    }
-    if let Some((other, other_warp, wrote)) = trap.other {
-        let Origin { line, source: (_, at, _) } = code.origins[other as usize];
-        let what = if wrote { "wrote" } else { "read" };
-        let _ = write!(detail, ", which warp {other_warp} {what} in PTX line {line}");
-        if at > 0 {
-            let _ = write!(detail, " (source line {at})");
+        if let Some((pc, other)) = trap.later {
+            let place = instruction_place(launch, pc);
+            let _ = write!(
+                detail,
+                "; warp {other} writes shared memory that this warp had read, in {place}, without a barrier between: is a `sync()` missing before the load?"
+            );
         }
-        detail.push_str(", without a barrier between");
     }
-    let (file, line, column) = origin.source;
-    let source = (line > 0).then(|| SourceLine {
-        file: launch
-            .files
-            .iter()
-            .find(|(i, _)| *i == file)
-            .map_or_else(String::new, |f| f.1.clone()),
-        line,
-        column,
-    });
+    if let Some((pc, other, wrote)) = trap.other {
+        let (what, place) = (if wrote { "wrote" } else { "read" }, instruction_place(launch, pc));
+        let _ = write!(detail, ", which warp {other} {what} in {place}, without a barrier between");
+    }
+    let source = source_line(launch, origin.source);
     Fault {
         kind: trap.kind,
         entry: launch.entry.to_owned(),

@@ -1,4 +1,5 @@
-//! Arithmetic, logic, shifts and bit fields (PTX ISA 9.7.1 to 9.7.4, 9.7.8).
+//! Arithmetic, logic, shifts and bit fields (PTX ISA, "Integer Arithmetic Instructions" to "Half
+//! Precision Floating Point Instructions", "Logic and Shift Instructions").
 //!
 //! Every function computes all 32 lanes, which vectorises, and writes those of the mask.
 

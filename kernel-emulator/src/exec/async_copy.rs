@@ -1,4 +1,4 @@
-//! `cp.async` (PTX ISA 9.7.9, "Asynchronous copy").
+//! `cp.async` (PTX ISA, "Asynchronous copy").
 //!
 //! A copy is issued, and lands when its thread waits for it: as late as the program permits. Until
 //! then its destination bytes are in flight, and touching them is a fault. The source must not change

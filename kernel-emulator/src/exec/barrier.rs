@@ -1,4 +1,5 @@
-//! `bar`, `barrier`, `barrier.cluster`, `mbarrier` (PTX ISA 9.7.13).
+//! `bar`, `barrier`, `barrier.cluster`, `mbarrier` (PTX ISA, "Parallel
+//! Synchronization and Communication Instructions").
 
 use super::memory::{Access, addresses, place, resolve};
 use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};

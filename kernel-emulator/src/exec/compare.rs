@@ -1,4 +1,5 @@
-//! Comparison and selection (PTX ISA 9.7.6, 9.7.7), and logic on predicates.
+//! Comparison and selection (PTX ISA, "Comparison and Selection Instructions", "Half Precision
+//! Comparison Instructions"), and logic on predicates.
 
 use crate::code::{
     Compare, D, Doubles, HalfCompare, LANES, P, Pred, Q, SetHalves, SetResult, Slot, W, Words,

@@ -1,4 +1,5 @@
-//! Calls, and the instructions by which lanes of a warp exchange values (PTX ISA 9.7.9, 9.7.13).
+//! Calls, and the instructions by which lanes of a warp exchange values (PTX ISA, "Data Movement and
+//! Conversion Instructions", "Parallel Synchronization and Communication Instructions").
 
 use crate::code::{
     Call, LANES, Members, P, Pred, Redux, Shfl, ShflMode, Slot, Vote, VoteResult, W, Words,

@@ -1,4 +1,4 @@
-//! `cvt` (PTX ISA 9.7.9, "cvt", "cvt.pack").
+//! `cvt` (PTX ISA, "cvt", "cvt.pack").
 
 use crate::code::{Convert, ConvertKind, LANES, Slot};
 use crate::machine::Registers;

@@ -1,10 +1,11 @@
-//! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync` (PTX ISA 9.7.14).
+//! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync` (PTX ISA, "Warp Level Matrix
+//! Multiply-Accumulate Instructions").
 
 use super::memory::{Access, addresses, place, resolve};
 use crate::code::{
     Address, Doubles, LANES, Ldmatrix, MatrixShape, Mma, MmaKind, Place, Slot, Stmatrix, W, Words,
 };
-use crate::fault::{FaultKind, Run, Trap};
+use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::{Context, Warp};
 use crate::numeric::fragment;
 use crate::numeric::matrix::{self, Accumulate};
@@ -73,7 +74,8 @@ pub(crate) fn ldmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Ldmatrix, mas
             let (words, whole) = memory.row(offset);
             if !whole {
                 let lane = u32::try_from(lane).expect("32 lanes");
-                warp.unwritten = Some((warp.pc, lane, at[lane as usize]));
+                let (pc, address) = (warp.pc, at[lane as usize]);
+                warp.unwritten = Some(Unwritten { pc, lane, address, place: Place::Shared });
             }
             written |= u32::from(whole) << row;
             let [low, high] = words.map(u64::to_le_bytes);

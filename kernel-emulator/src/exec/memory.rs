@@ -1,4 +1,4 @@
-//! `ld`, `st`, `isspacep`, `mapa` (PTX ISA 9.7.9).
+//! `ld`, `st`, `isspacep`, `mapa` (PTX ISA, "Data Movement and Conversion Instructions").
 
 pub(crate) mod atomic;
 pub(crate) mod place;
@@ -6,7 +6,7 @@ pub(crate) mod place;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::code::{Address, Base, D, Doubles, Extend, LANES, Load, P, Place, Slot, Store, W};
-use crate::fault::{FaultKind, Run, Trap};
+use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::base_slot;
 use crate::machine::{Context, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SHIFT, Warp};
 use crate::memory::shared::RANK_SHIFT;
@@ -140,7 +140,11 @@ fn load_words<const N: usize>(
     }
     if defined != mask {
         let lane = (mask & !defined).trailing_zeros();
-        warp.unwritten = Some((warp.pc, lane, addresses[lane as usize]));
+        let (mut place, address) = (op.address.place, addresses[lane as usize]);
+        if place == Place::Generic {
+            (place, ..) = resolve(&addresses, 1 << lane);
+        }
+        warp.unwritten = Some(Unwritten { pc: warp.pc, lane, address, place });
     }
     if op.bytes == 16 {
         for (pair, target) in words.chunks_exact(2).zip(&op.targets) {

@@ -11,7 +11,7 @@ use super::{Context, Registers};
 use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot};
 use crate::exec;
 use crate::exec::async_copy::Copies;
-use crate::fault::{FaultKind, Run, Trap};
+use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::memory::local::Local;
 
 /// Instructions after which lanes stop waiting at a join for others that spin.
@@ -85,8 +85,8 @@ pub(crate) struct Warp {
     pub(crate) copies: Copies,
     /// Index of the allocation of the last global access.
     pub(crate) guess: usize,
-    /// The last load that brought bytes never written: instruction, lane, address.
-    pub(crate) unwritten: Option<(u32, u32, u64)>,
+    /// The last load that brought bytes never written.
+    pub(crate) unwritten: Option<Unwritten>,
     /// Instructions that ran while lanes waited at joins.
     waited: u64,
     /// Lanes whose waits return without result, because nothing else can run.

@@ -94,7 +94,7 @@ fn load_part<const BYTES: usize>(
     out: &mut Doubles,
 ) -> u32 {
     let ones = u64::MAX >> (64 - 8 * BYTES);
-    let want = u8::MAX >> (8 - BYTES);
+    let required = u8::MAX >> (8 - BYTES);
     let mut defined = 0;
     let mut last = usize::MAX;
     let mut word = (0, 0);
@@ -107,7 +107,7 @@ fn load_part<const BYTES: usize>(
             }
             let at = offset % 8;
             out[lane] = word.0 >> (8 * at) & ones;
-            defined |= u32::from(word.1 >> at & want == want) << lane;
+            defined |= u32::from(word.1 >> at & required == required) << lane;
         }
     }
     defined

@@ -4,8 +4,20 @@
 //! before here. Barriers, mbarriers, fences and atomic operations join clocks. Every 4-byte word
 //! remembers its last write and its last two readers as an epoch, a warp and its own clock (Flanagan
 //! and Freund, "`FastTrack`", 2009). An access races with an earlier one of another warp that does
-//! not happen before it. Narrower accesses are not followed, nor lanes of one warp against each
-//! other; where code synchronises through fences and flags, more is taken as ordered than is.
+//! not happen before it.
+//!
+//! Accesses of one and two bytes mostly cover whole words together with those of the neighbouring
+//! lanes, and count as such. Where they do not, the word is split into its bytes ([`Part`]) until all
+//! of them agree again, so that two warps may write the two halves of a word.
+//!
+//! Not followed: lanes of one warp against each other, and a reader of whom two later ones are known.
+//! Where code synchronises through fences and flags, more is taken as ordered than is.
+
+mod part;
+#[cfg(test)]
+mod tests;
+
+use part::{Earlier, Part};
 
 use crate::code::Doubles;
 use crate::machine::warp::lanes;
@@ -20,6 +32,9 @@ const CLOCK_BITS: u32 = 27;
 /// The epochs of 16 bytes, word by word; 0 is none.
 type Row = [u32; 4];
 
+/// In place of the last write: the word is split, and its last reader is the index of its [`Part`].
+const SPLIT: u32 = u32::MAX;
+
 /// What is known of a block's shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
@@ -30,6 +45,9 @@ pub(crate) struct Races {
     reads: [Vec<Row>; 2],
     /// The instructions of the last write and of the last read of each row.
     sources: Vec<[u32; 2]>,
+    /// The split words, and which of these places are free.
+    parts: Vec<Part>,
+    free: Vec<u32>,
     /// What was released by fences and atomic operations.
     released: Clock,
 }
@@ -80,6 +98,8 @@ impl Races {
         }
         self.sources.clear();
         self.sources.resize(rows, [0; 2]);
+        self.parts.clear();
+        self.free.clear();
     }
 
     #[inline]
@@ -117,12 +137,6 @@ impl Races {
         warp << CLOCK_BITS | self.clocks[warp as usize][warp as usize]
     }
 
-    /// Whether an earlier access does not happen before the warp's next.
-    #[inline]
-    fn unordered(clock: &Clock, warp: u32, epoch: u32) -> bool {
-        epoch != 0 && warp_of(epoch) != warp && time_of(epoch) > clock[warp_of(epoch) as usize]
-    }
-
     /// A warp reads `bytes` bytes of each lane.
     #[inline]
     pub(crate) fn read(
@@ -132,12 +146,39 @@ impl Races {
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
-        if bytes < 4 {
-            return Ok(());
+        if bytes >= 4 {
+            return self.read_words((warp, pc), offsets, bytes, mask);
         }
+        let (whole, rest) = whole_words(offsets, bytes, mask);
+        self.read_words((warp, pc), offsets, 4, whole)?;
+        self.parts((warp, pc), offsets, bytes, rest, Part::read)
+    }
+
+    /// A warp writes `bytes` bytes of each lane.
+    #[inline]
+    pub(crate) fn write(
+        &mut self,
+        (warp, pc): (u32, u32),
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        if bytes >= 4 {
+            return self.write_words((warp, pc), offsets, bytes, mask);
+        }
+        let (whole, rest) = whole_words(offsets, bytes, mask);
+        self.write_words((warp, pc), offsets, 4, whole)?;
+        self.parts((warp, pc), offsets, bytes, rest, Part::write)
+    }
+
+    fn read_words(
+        &mut self,
+        (warp, pc): (u32, u32),
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
         let now = self.epoch(warp);
-        let clock = &self.clocks[warp as usize];
-        let [recent, older] = &mut self.reads;
         // The epoch seen last, and found to be ordered.
         let mut fine = 0;
         for lane in lanes(mask) {
@@ -149,11 +190,17 @@ impl Races {
                 for k in word..word + here {
                     let epoch = self.writes[row][k];
                     if epoch != fine {
-                        if Self::unordered(clock, warp, epoch) {
-                            return Err(conflict(lane, epoch, self.sources[row][0], true));
+                        if epoch == SPLIT {
+                            self.part((now, pc), (row, k), 0..4, Part::read)
+                                .map_err(|earlier| conflict(lane, earlier))?;
+                            continue;
+                        }
+                        if unordered(&self.clocks[warp as usize], warp, epoch) {
+                            return Err(conflict(lane, (epoch, self.sources[row][0], true)));
                         }
                         fine = epoch;
                     }
+                    let [recent, older] = &mut self.reads;
                     let last = recent[row][k];
                     if last != now {
                         if warp_of(last) != warp {
@@ -171,20 +218,14 @@ impl Races {
         Ok(())
     }
 
-    /// A warp writes `bytes` bytes of each lane.
-    #[inline]
-    pub(crate) fn write(
+    fn write_words(
         &mut self,
         (warp, pc): (u32, u32),
         offsets: &Doubles,
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
-        if bytes < 4 {
-            return Ok(());
-        }
         let now = self.epoch(warp);
-        let clock = &self.clocks[warp as usize];
         for lane in lanes(mask) {
             let (mut row, first, count) = span(offsets[lane], bytes);
             let mut left = count;
@@ -193,17 +234,23 @@ impl Races {
                 let here = left.min(4 - word);
                 for k in word..word + here {
                     let epoch = self.writes[row][k];
+                    if epoch == SPLIT {
+                        self.part((now, pc), (row, k), 0..4, Part::write)
+                            .map_err(|earlier| conflict(lane, earlier))?;
+                        continue;
+                    }
+                    let clock = &self.clocks[warp as usize];
                     if epoch != now {
-                        if Self::unordered(clock, warp, epoch) {
-                            return Err(conflict(lane, epoch, self.sources[row][0], true));
+                        if unordered(clock, warp, epoch) {
+                            return Err(conflict(lane, (epoch, self.sources[row][0], true)));
                         }
                         self.writes[row][k] = now;
                     }
                     for reads in &mut self.reads {
                         let epoch = reads[row][k];
                         if epoch != 0 {
-                            if Self::unordered(clock, warp, epoch) {
-                                return Err(conflict(lane, epoch, self.sources[row][1], false));
+                            if unordered(clock, warp, epoch) {
+                                return Err(conflict(lane, (epoch, self.sources[row][1], false)));
                             }
                             reads[row][k] = 0;
                         }
@@ -217,6 +264,90 @@ impl Races {
         }
         Ok(())
     }
+
+    /// Accesses of one or two bytes that cover no whole word.
+    fn parts(
+        &mut self,
+        (warp, pc): (u32, u32),
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+        access: Access,
+    ) -> Result<(), Conflict> {
+        let now = self.epoch(warp);
+        for lane in lanes(mask) {
+            let (row, k, _) = span(offsets[lane], bytes);
+            let first = (offsets[lane] % 4) as usize;
+            self.part((now, pc), (row, k), first..first + bytes as usize, access)
+                .map_err(|earlier| conflict(lane, earlier))?;
+        }
+        Ok(())
+    }
+
+    /// An access to bytes of one word, which is split for that, and whole again if its bytes agree.
+    fn part(
+        &mut self,
+        (now, pc): (u32, u32),
+        (row, k): (usize, usize),
+        bytes: part::Span,
+        access: Access,
+    ) -> Result<(), Earlier> {
+        let [recent, older] = &mut self.reads;
+        if self.writes[row][k] != SPLIT {
+            let reads = [recent[row][k], older[row][k]];
+            let part = Part::of(self.writes[row][k], reads, self.sources[row]);
+            let index = self.free.pop().unwrap_or_else(|| {
+                self.parts.push(Part::default());
+                u32::try_from(self.parts.len() - 1).expect("shared memory is small")
+            });
+            self.parts[index as usize] = part;
+            (self.writes[row][k], recent[row][k]) = (SPLIT, index);
+        }
+        let index = recent[row][k];
+        let part = &mut self.parts[index as usize];
+        access(part, &self.clocks[warp_of(now) as usize], (now, pc), bytes)?;
+        if let Some((write, reads)) = part.whole() {
+            (self.writes[row][k], [recent[row][k], older[row][k]]) = (write, reads);
+            // The row's other words have had accesses of their own: none of theirs is forgotten.
+            for ((to, from), epoch) in
+                self.sources[row].iter_mut().zip(part.sources()).zip([write, reads[0] | reads[1]])
+            {
+                if epoch != 0 {
+                    *to = from;
+                }
+            }
+            self.free.push(index);
+        }
+        Ok(())
+    }
+}
+
+/// What a warp does to bytes of a word: [`Part::read`] or [`Part::write`].
+type Access = fn(&mut Part, &Clock, (u32, u32), part::Span) -> Result<(), Earlier>;
+
+/// Whether an earlier access does not happen before the warp's next.
+#[inline]
+fn unordered(clock: &Clock, warp: u32, epoch: u32) -> bool {
+    epoch != 0 && warp_of(epoch) != warp && time_of(epoch) > clock[warp_of(epoch) as usize]
+}
+
+/// Of accesses of one or two bytes: the lanes with which whole words begin that they and their
+/// neighbours cover, and the lanes that belong to no such word.
+fn whole_words(offsets: &Doubles, bytes: u32, mask: u32) -> (u32, u32) {
+    let group = (4 / bytes) as usize;
+    let members = u32::MAX >> (32 - group);
+    let (mut whole, mut rest) = (0, mask);
+    for (i, offsets) in offsets.chunks_exact(group).enumerate() {
+        let first = offsets[0];
+        let in_order =
+            (first..).step_by(bytes as usize).zip(offsets).all(|(at, offset)| at == *offset);
+        let lanes = members << (i * group);
+        if in_order && first % 4 == 0 && mask & lanes == lanes {
+            whole |= 1 << (i * group);
+            rest &= !lanes;
+        }
+    }
+    (whole, rest)
 }
 
 /// The row, the first word in it, and the number of words of an access.
@@ -227,6 +358,6 @@ fn span(offset: u64, bytes: u32) -> (usize, usize, usize) {
 }
 
 #[cold]
-fn conflict(lane: usize, epoch: u32, pc: u32, wrote: bool) -> Conflict {
+fn conflict(lane: usize, (epoch, pc, wrote): Earlier) -> Conflict {
     Conflict { lane: crate::machine::warp::lane_number(lane), warp: warp_of(epoch), pc, wrote }
 }

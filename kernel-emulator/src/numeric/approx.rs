@@ -1,5 +1,5 @@
-//! `.approx` and `.full` functions. PTX ISA, "Floating Point Instructions" (9.7.3: div, rcp, sqrt,
-//! rsqrt, sin, cos, lg2, ex2, tanh) and "Half Precision" (9.7.4: ex2, tanh).
+//! `.approx` and `.full` functions. PTX ISA, "Floating Point Instructions" (div, rcp, sqrt, rsqrt, sin,
+//! cos, lg2, ex2, tanh) and "Half Precision Floating Point Instructions" (ex2, tanh).
 //!
 //! The manual bounds the error and fixes the special cases, and leaves the bits to the device. The
 //! result here is the exact one rounded to nearest (from an f64 whose own error is below 2^-40 of the

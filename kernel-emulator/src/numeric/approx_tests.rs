@@ -96,7 +96,7 @@ fn sine_and_cosine_of_turns() {
     }
 }
 
-/// The tables of special cases beside each instruction in 9.7.3.
+/// The tables of special cases beside each instruction in "Floating Point Instructions".
 #[test]
 fn special_cases_follow_the_tables() {
     let one = 0x3f80_0000;

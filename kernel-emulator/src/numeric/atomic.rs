@@ -1,4 +1,4 @@
-//! What `atom` and `red` leave in memory. PTX ISA, "atom" and "red" (9.7.13).
+//! What `atom` and `red` leave in memory. PTX ISA, "atom" and "red".
 
 use super::format::Format;
 use super::integer::{self, Int};

@@ -1,5 +1,5 @@
 //! `set`, `setp`, `slct` and the half-precision comparisons. PTX ISA, "Comparison and Selection
-//! Instructions" (9.7.6) and "Half Precision Comparison Instructions" (9.7.7).
+//! Instructions" and "Half Precision Comparison Instructions".
 
 use super::format::Format;
 use super::integer::Int;

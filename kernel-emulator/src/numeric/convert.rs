@@ -1,5 +1,5 @@
 //! `cvt` between any two scalar types, and the packed forms. PTX ISA, "Data Movement and Conversion
-//! Instructions: cvt" (9.7.9).
+//! Instructions: cvt".
 
 use super::format::{Format, Number, Overflow, Round, Special, Value, round_bits};
 use super::narrow::{self, Half};
@@ -233,8 +233,8 @@ pub fn convert(dst: Type, src: Type, bits: u64, mode: Conversion) -> u64 {
 
 /// NaN between float types. To and from f64 the payload travels as IEEE 754 proposes, cut or extended
 /// at its low end, and is made quiet; elsewhere the result is canonical. The manual leaves this open
-/// but for the canonical f32 NaN (9.7.3); these are the patterns an H200 gives, `.rna.tf32` and
-/// `.f32.bf16`, which only cut or extend the register, included.
+/// but for the canonical f32 NaN (PTX ISA, "Floating Point Instructions"); these are the patterns an
+/// H200 gives, `.rna.tf32` and `.f32.bf16`, which only cut or extend the register, included.
 fn convert_nan(dst: Type, src: Type, bits: u64, mode: Conversion) -> u64 {
     let (Kind::Float(to), Kind::Float(from)) = (dst.kind(), src.kind()) else { return 0 };
     match (dst, src) {

@@ -143,9 +143,10 @@ impl Format {
         }
     }
 
-    /// The NaN that instructions produce: all bits but the sign. PTX ISA 9.7.3 and 9.7.4 give
-    /// 0x7fffffff for f32 and 0x7fff for f16 and bf16. f64 results follow
-    /// [`nan_f64`](super::scalar::nan_f64), and a format without NaN gives its largest number, as `cvt` does.
+    /// The NaN that instructions produce: all bits but the sign. The PTX ISA's sections
+    /// "Floating Point Instructions" and "Half Precision Floating Point Instructions" give 0x7fffffff for
+    /// f32 and 0x7fff for f16 and bf16. f64 results follow [`nan_f64`](super::scalar::nan_f64), and a
+    /// format without NaN gives its largest number, as `cvt` does.
     pub const fn canonical_nan(self) -> u64 {
         self.magnitude_mask()
     }

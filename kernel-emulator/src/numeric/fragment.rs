@@ -1,5 +1,5 @@
 //! Which register of which lane holds which matrix element, by the manual's per-lane formulas.
-//! PTX ISA, "Matrix Fragments for mma", "ldmatrix", "stmatrix", "movmatrix" (9.7.14).
+//! PTX ISA, "Matrix Fragments for mma", "ldmatrix", "stmatrix", "movmatrix".
 //!
 //! With `group = lane / 4` and `within = lane % 4` (the manual's `groupID` and `threadID_in_group`), and
 //! `e = 32 / element_bits` elements in a register (one f64 in a 64-bit one), lower k in lower bits:

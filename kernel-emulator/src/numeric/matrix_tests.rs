@@ -17,7 +17,7 @@ use super::oracle::Random;
 /// Row and column of element `i` of a lane's fragment, as one shape's section of the manual gives them.
 pub(super) type Formula = fn(i: usize, group: usize, within: usize) -> (usize, usize);
 
-/// The formulas of PTX ISA 9.7.14, "Matrix Fragments for mma.m16n8kK": shape, elements per register, A, B.
+/// The formulas of PTX ISA, "Matrix Fragments for mma.m16n8kK": shape, elements per register, A, B.
 pub(super) const SHAPES: [(&str, usize, usize, usize, Formula, usize, Formula); 9] = [
     (
         "m16n8k8 f16",

@@ -1,5 +1,5 @@
 //! f16 and bf16 instructions and their packed x2 forms. PTX ISA, "Half Precision Floating Point
-//! Instructions" (9.7.4).
+//! Instructions".
 //!
 //! Both formats are [`Half`]. Operands widen to f64 exactly; a product of two is exact there and a
 //! sum is rounded to odd, so that the one rounding to the format is the right one (no result passes

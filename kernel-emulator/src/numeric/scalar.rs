@@ -1,8 +1,8 @@
-//! f32 and f64 instructions. PTX ISA, "Floating Point Instructions" (9.7.3).
+//! f32 and f64 instructions. PTX ISA, "Floating Point Instructions".
 //!
 //! NaN: every f32 instruction that yields NaN yields 0x7fffffff, `abs` and `neg` included:
-//! single-precision payloads do not exist (9.7.3). f64 instructions pass an operand's payload on;
-//! which operand's, the manual does not say, and [`nan_f64`] follows what an H200 does.
+//! single-precision payloads do not exist (the same section). f64 instructions pass an operand's
+//! payload on; which operand's, the manual does not say, and [`nan_f64`] follows what an H200 does.
 
 use super::exact;
 use super::format::{Format, Overflow, Round};
@@ -226,7 +226,7 @@ pub fn sqrt_f32(a: u32, mode: Mode) -> u32 {
     finish_f32(root, mode)
 }
 
-/// Orders f32 and f64 magnitudes and signs alike: -0 is less than +0 (9.7.3, `min`, `max`).
+/// Orders f32 and f64 magnitudes and signs alike: -0 is less than +0 (PTX ISA, "min", "max").
 macro_rules! extreme {
     ($name:ident, $bits:ty, $format:expr, $nan:expr, $doc:literal) => {
         #[doc = $doc]

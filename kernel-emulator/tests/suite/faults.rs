@@ -4,12 +4,12 @@ use kernel_emulator::{Fault, FaultKind, LaunchConfig, Options, SourceLine};
 
 use crate::harness::{Bench, entry, one_block, outcome};
 
-const SETUP: &str = ".reg .b64 %d<6>; .reg .b32 %r<12>; .reg .pred %p<6>;
+pub(crate) const SETUP: &str = ".reg .b64 %d<6>; .reg .b32 %r<12>; .reg .pred %p<6>;
     ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.s64 %d1, %d0, %d1;";
 
 /// The wrong kernel faults with a kind, the right one does not.
 #[track_caller]
-fn twins(kind: FaultKind, threads: u32, wrong: &str, right: &str) -> Box<Fault> {
+pub(crate) fn twins(kind: FaultKind, threads: u32, wrong: &str, right: &str) -> Box<Fault> {
     let run =
         |body: &str| outcome(&entry(1, &format!("{SETUP}\n{body}")), &one_block(threads), 256);
     if let Err(fault) = run(right) {
@@ -78,7 +78,10 @@ fn uninitialised() {
         ".shared .b32 tile[2]; st.shared.u32 [tile], 3; ld.shared.u32 %r1, [tile+4]; st.global.u32 [%d0], %r1;",
         ".shared .b32 tile[2]; st.shared.u32 [tile], 3; ld.shared.u32 %r1, [tile]; st.global.u32 [%d0], %r1;",
     );
-    assert!(fault.detail.contains("last loaded in PTX line 7"), "{fault}");
+    assert!(
+        fault.detail.contains("last loaded from shared memory in PTX line 7, by lane 0 at 0x404"),
+        "{fault}"
+    );
     // A branch, an address, a guard.
     twins(FaultKind::Uninitialised, 1, "setp.eq.u32 %p0, %r1, 0; @%p0 bra L; L:", "");
     twins(FaultKind::Uninitialised, 1, "add.s64 %d3, %d2, 8; ld.global.u32 %r1, [%d3];", "");
@@ -259,92 +262,6 @@ fn asynchronous_copies_in_flight() {
         "cp.async.ca.shared.global [tile], [%d0+16], 16;",
         "cp.async.wait_all; cp.async.ca.shared.global [tile], [%d0+16], 16;",
     );
-}
-
-#[test]
-fn races() {
-    let twins = |wrong: &str, right: &str| {
-        let tile = ".shared .align 16 .b32 tile[64]; mov.u32 %r1, tile; shl.b32 %r2, %r0, 2; add.u32 %r2, %r2, %r1;
-             xor.b32 %r3, %r0, 32; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r1;";
-        twins(FaultKind::Race, 64, &format!("{tile} {wrong}"), &format!("{tile} {right}"))
-    };
-    // A read of what another warp writes; warp 0 comes first, so the write is blamed.
-    let fault = twins(
-        "st.shared.u32 [%r2], %r0; ld.shared.u32 %r4, [%r3];",
-        "st.shared.u32 [%r2], %r0; bar.sync 0; ld.shared.u32 %r4, [%r3];",
-    );
-    assert!(fault.detail.contains("which warp 0 read in PTX line 8"), "{fault}");
-    // A write over what another warp reads: in a loop, the second barrier matters.
-    let exchange = |second: &str| {
-        format!(
-            "mov.u32 %r5, 0; LOOP: st.shared.u32 [%r2], %r0; bar.sync 0; ld.shared.u32 %r4, [%r3]; {second}
-             add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, 3; @%p0 bra LOOP;"
-        )
-    };
-    twins(&exchange(""), &exchange("bar.sync 0;"));
-    // Two writes, of 16 bytes and of 4.
-    twins(
-        "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.v4.u32 [tile+128], {1, 2, 3, 4}; setp.eq.u32 %p1, %r0, 33; @%p1 st.shared.u32 [%r2], 5;",
-        "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.v4.u32 [tile+112], {1, 2, 3, 4}; setp.eq.u32 %p1, %r0, 33; @%p1 st.shared.u32 [%r2], 5;",
-    );
-    // An asynchronous copy, waited for by its own warp only.
-    let copy = |barrier: &str| {
-        format!(
-            "cp.async.ca.shared.global [%r2], [%d1], 4; cp.async.wait_all; {barrier} ld.shared.u32 %r4, [%r3];"
-        )
-    };
-    twins(&copy(""), &copy("bar.sync 0;"));
-    // A barrier between, but of other threads.
-    twins(
-        "st.shared.u32 [%r2], %r0; shr.u32 %r5, %r0, 5; bar.sync %r5, 32; ld.shared.u32 %r4, [%r3];",
-        "st.shared.u32 [%r2], %r0; bar.sync 2, 64; ld.shared.u32 %r4, [%r3];",
-    );
-    // An mbarrier orders those who arrive before those who wait.
-    let through = |arrive: &str| {
-        format!(
-            ".shared .align 8 .b64 bar; setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared.b64 [bar], 32; bar.sync 0;
-             setp.ge.u32 %p1, %r0, 32; @%p1 bra READER; {arrive} bra DONE;
-             READER: W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra W; ld.shared.u32 %r4, [%r3]; DONE:"
-        )
-    };
-    let (write, arrive) = ("st.shared.u32 [%r2], %r0;", "mbarrier.arrive.shared.b64 _, [bar];");
-    twins(&through(&format!("{arrive} {write}")), &through(&format!("{write} {arrive}")));
-}
-
-#[test]
-fn races_are_not_looked_for_where_they_are_not_wanted() {
-    let bench = Bench::new(&entry(
-        1,
-        &format!(
-            "{SETUP} .shared .b32 cell; st.shared.u32 [cell], %r0; ld.shared.u32 %r1, [cell];"
-        ),
-    ));
-    let options = Options::default();
-    assert!(bench.try_launch(&one_block(64), &[0], &options).is_err());
-    let options = options.with_check_races(false);
-    assert!(bench.try_launch(&one_block(64), &[0], &options).is_ok());
-}
-
-#[test]
-fn protocols_of_flags_and_atomics_are_no_races() {
-    for body in [
-        // A flag with release and acquire.
-        "setp.ge.u32 %p0, %r0, 32; @%p0 bra READ; @!%p1 st.shared.u32 [tile], 7; fence.acq_rel.cta; st.relaxed.cta.shared.u32 [flag], 1; bra DONE;
-         READ: ld.acquire.cta.shared.u32 %r1, [flag]; setp.eq.u32 %p2, %r1, 0; @%p2 bra READ; ld.shared.u32 %r2, [tile]; DONE:",
-        // A counter.
-        "setp.ge.u32 %p0, %r0, 32; @%p0 bra READ; @!%p1 st.shared.u32 [tile], 7; atom.shared.exch.b32 %r3, [flag], 1; bra DONE;
-         READ: atom.shared.or.b32 %r1, [flag], 0; setp.eq.u32 %p2, %r1, 0; @%p2 bra READ; ld.shared.u32 %r2, [tile]; DONE:",
-    ] {
-        let text = entry(
-            1,
-            &format!(
-                "{SETUP} .shared .b32 tile; .shared .b32 flag; setp.ne.u32 %p1, %r0, 0; @!%p1 st.shared.u32 [flag], 0; bar.sync 0; {body}"
-            ),
-        );
-        if let Err(fault) = outcome(&text, &one_block(64), 256) {
-            panic!("{fault}");
-        }
-    }
 }
 
 #[test]

@@ -32,3 +32,4 @@ mod host;
 mod matrix;
 mod memory;
 mod print;
+mod races;

@@ -1,4 +1,4 @@
-//! `atom` and `red` (PTX ISA 9.7.13, "atom", "red").
+//! `atom` and `red` (PTX ISA, "atom", "red").
 //!
 //! Lanes of a warp act one after another, in order. On global memory each acts with a compare and
 //! swap of the word that holds it, so that blocks on other host threads see it as one step.
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use super::place;
 use super::{Access, addresses, resolve};
 use crate::code::{Atom, AtomOp, Doubles, LANES, Place, Slot};
-use crate::fault::{FaultKind, Run, Trap};
+use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Warp};
 use crate::memory::access::WordMemory;
@@ -141,7 +141,7 @@ fn on(
                 .address(addresses[lane as usize]));
         }
     };
-    finish(warp, op.op, d, addresses, (&old, done, unwritten))?;
+    finish(warp, op.op, d, (place, addresses), (&old, done, unwritten))?;
     Ok(done)
 }
 
@@ -150,7 +150,7 @@ fn finish(
     warp: &mut Warp,
     op: AtomOp,
     d: Option<Slot>,
-    addresses: &Doubles,
+    (place, addresses): (Place, &Doubles),
     (old, done, unwritten): (&Doubles, u32, u32),
 ) -> Run<()> {
     if unwritten != 0 {
@@ -163,7 +163,7 @@ fn finish(
             );
             return Err(Trap::new(FaultKind::Uninitialised, detail).lane(lane).address(address));
         }
-        warp.unwritten = Some((warp.pc, lane, address));
+        warp.unwritten = Some(Unwritten { pc: warp.pc, lane, address, place });
     }
     if let Some(d) = d {
         warp.regs.set_wide(d, old, done, done & !unwritten);
@@ -264,7 +264,7 @@ fn wide(
             return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane));
         }
     };
-    finish(warp, op.op, None, addresses, (&[0; LANES], done, unwritten))?;
+    finish(warp, op.op, None, (place, addresses), (&[0; LANES], done, unwritten))?;
     if let Some(Slot::Q(d)) = d {
         warp.regs.set_q(d, &old, done, done & !unwritten);
     }
