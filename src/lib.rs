@@ -2,9 +2,9 @@
 //!
 //! A function marked `#[kernel]` is compiled to PTX while the crate is built, and the PTX is
 //! embedded in the binary. The function's name then makes typed launches, on an NVIDIA GPU or on
-//! Kiln's own emulator of one, which runs the same PTX on the CPU and reports races, accesses out
-//! of bounds and other faults with the kernel's line. Nothing but cargo is needed to build and to
-//! test; nothing but the driver to run.
+//! Kiln's own emulator of one, which runs the same PTX on the CPU and reports races of warps on
+//! shared memory (not on global memory), accesses out of bounds and other faults with the kernel's
+//! line. Nothing but cargo is needed to build and to test; nothing but the driver to run.
 //!
 //! Where to read on:
 //!

@@ -34,9 +34,14 @@
 //!
 //! What makes mistakes visible: memory starts unwritten, and a value that comes from unwritten bytes
 //! is a [`Fault`] when it reaches global memory, an address or a branch (in shared and local memory it
-//! stays unwritten); asynchronous copies land as late as
-//! the program's own waits permit; addresses are checked against the allocation that they lie in. An
-//! instruction or modifier that is not modelled is a [`ProgramError`] that names it.
+//! stays unwritten); asynchronous copies land as late as the program's own waits permit; addresses are
+//! checked against the allocation that they lie in. Two warps of a block that touch the same byte of
+//! shared memory without a barrier between, one of them writing, are a race, whatever the size of the
+//! accesses. Races on global memory, between blocks of a cluster and among the lanes of one warp are
+//! not looked for. An instruction or modifier that is not modelled is a [`ProgramError`] that names it.
+//!
+//! What PTX leaves open is chosen once, and [`Options`] has the choices; [`TensorCore`] is how `mma`
+//! adds.
 //!
 //! Reading order: `fault`, `memory`, `code` (what is executed), `decode` (from text to it), `machine`
 //! (blocks, warps, divergence), `exec` (instructions), `numeric` (their arithmetic), `scheduler`

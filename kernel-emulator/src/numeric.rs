@@ -34,6 +34,10 @@
     clippy::many_single_char_names,
     reason = "bit-level code: each cast reinterprets or cuts bits on purpose, and a, b, c, d are the manual's operand names"
 )]
+#![expect(
+    clippy::inline_always,
+    reason = "the parts of a product are only fast where element types and extents are constants"
+)]
 
 pub mod approx;
 pub mod atomic;

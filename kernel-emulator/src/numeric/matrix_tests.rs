@@ -213,7 +213,7 @@ fn float_products_match_the_triple_loop() {
                         Element::F16 if round < 15 => bits & 0x83ff | 0x3800 | bits >> 16 & 0x0400,
                         // Subnormals, zeros among ordinary numbers, then none but those.
                         Element::F16 if round < 17 => bits & 0xbbff,
-                        Element::F16 if bits & 7 == 0 => bits & 0x8000,
+                        Element::F16 if bits.is_multiple_of(8) => bits & 0x8000,
                         Element::F16 => bits & 0xbbff | 0x0400,
                         Element::Bf16 => bits & 0x80ff | 0x3f00,
                         Element::Tf32 => bits & 0x80ff_ffff | 0x3f00_0000,

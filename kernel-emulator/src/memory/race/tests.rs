@@ -1,4 +1,5 @@
 //! The detector against a list of all accesses since the last barrier, byte by byte.
+#![expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
 use super::{Conflict, Races, WARPS, whole_words};
 use crate::code::{Doubles, LANES};
