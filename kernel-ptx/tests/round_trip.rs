@@ -6,93 +6,15 @@ use kernel_ptx::{
 };
 use proptest::prelude::*;
 
+#[path = "laws/same.rs"]
+mod same;
+use same::assert_round_trip;
+
 const SYNTAX: &str = include_str!("text/syntax.ptx");
-
-/// Modules of other compilers, if the folder is there.
-#[expect(clippy::disallowed_methods, reason = "a test reads its fixtures")]
-fn fixtures() -> Vec<(String, String)> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/fixtures");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        return Vec::new();
-    };
-    let mut found: Vec<_> = entries
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            (path.extension()? == "ptx").then_some(())?;
-            let text = std::fs::read_to_string(&path).ok()?;
-            Some((path.file_name()?.to_string_lossy().into_owned(), text))
-        })
-        .collect();
-    found.sort();
-    found
-}
-
-/// The module without line numbers and without the names that printing may change.
-fn without_names(mut module: Module) -> Module {
-    for function in &mut module.functions {
-        for register in &mut function.registers {
-            register.name = None;
-        }
-        for label in &mut function.labels {
-            label.clear();
-        }
-        for variable in &mut function.variables {
-            variable.name.clear();
-        }
-        for param in function.params.iter_mut().chain(&mut function.results) {
-            if param.register.is_some() {
-                param.name.clear();
-            }
-        }
-        for statement in function.body.iter_mut().flatten() {
-            if let Statement::Instruction(instruction) = statement {
-                instruction.line = 0;
-            }
-        }
-    }
-    module
-}
-
-fn assert_round_trip(name: &str, text: &str) {
-    let first = parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let printed = print(&first);
-    let second =
-        parse(&printed).unwrap_or_else(|error| panic!("{name}, printed: {error}\n{printed}"));
-    assert_eq!(print(&second), printed, "{name}: the canonical text is not a fixed point");
-    // `assert_eq` would print two whole modules.
-    let (first, second) = (without_names(first), without_names(second));
-    for (first, second) in first.functions.iter().zip(&second.functions) {
-        for (first, second) in first.body.iter().flatten().zip(second.body.iter().flatten()) {
-            assert_eq!(first, second, "{name}");
-        }
-        assert_eq!(first.registers, second.registers, "{name}");
-        assert_eq!(
-            Function { body: None, ..first.clone() },
-            Function { body: None, ..second.clone() },
-            "{name}"
-        );
-    }
-    for (first, second) in first.variables.iter().zip(&second.variables) {
-        assert_eq!(first, second, "{name}");
-    }
-    assert!(first == second, "{name}: the modules differ: {text}");
-}
 
 #[test]
 fn the_syntax_round_trips() {
     assert_round_trip("syntax.ptx", SYNTAX);
-}
-
-#[test]
-#[expect(clippy::print_stderr, reason = "what a test leaves out, it says")]
-fn fixtures_round_trip() {
-    let fixtures = fixtures();
-    if fixtures.is_empty() {
-        eprintln!("left out: there are no fixtures beside the repository");
-    }
-    for (name, text) in fixtures {
-        assert_round_trip(&name, &text);
-    }
 }
 
 /// One error for each kind of mistake: where it is, what stands there, what was wanted.

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel_ptx::{
-    Instruction, Modifier, Module, Reason, Row, Statement, Target, Version, Word, example_head,
-    examples, form, parse, table,
-};
+use kernel_ptx::{Module, Reason, Target, Version, example_head, examples, parse, table};
 
 /// A module with one instruction, with the registers that the texts below use.
 fn module(target: &str, version: Version, instruction: &str) -> Module {
@@ -242,66 +239,4 @@ fn targets_are_read_and_printed() {
     assert_eq!(Target::SM_100A.shared_bytes_per_block(), 232_448);
     assert_eq!(Target::SM_90A.tensor_memory_columns(), 0);
     assert_eq!(Target::SM_100A.tensor_memory_columns(), 512);
-}
-
-/// Each instruction of `module` once, by its name.
-fn distinct(module: &Module) -> Vec<(&kernel_ptx::Function, &Instruction)> {
-    let mut seen = BTreeSet::new();
-    module.instructions().filter(|(_, instruction)| seen.insert(instruction.name())).collect()
-}
-
-/// Validates a module, and refuses it with one modifier replaced by one that has no place.
-fn assert_strict(name: &str, text: &str) {
-    let module = parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    module.validate().unwrap_or_else(|found| panic!("{name}: {}", found[0]));
-    for (function, instruction) in distinct(&module) {
-        let row: &Row = form(instruction, &function.registers).expect("the module validates");
-        assert_eq!(row.opcode, instruction.opcode);
-        for index in 0..instruction.modifiers.len() {
-            let mut broken = instruction.clone();
-            broken.modifiers[index] = Modifier::Word(Word::Subnormal);
-            assert!(form(&broken, &function.registers).is_err(), "{name}: {}", broken.name());
-            if let Modifier::Type(_) = instruction.modifiers[index] {
-                broken.modifiers.remove(index);
-                assert!(form(&broken, &function.registers).is_err(), "{name}: {}", broken.name());
-            }
-        }
-        let mut broken = instruction.clone();
-        broken.operands.push(kernel_ptx::Operand::Label(kernel_ptx::Label(0)));
-        let is_call = instruction.opcode == kernel_ptx::Opcode::Call;
-        assert!(
-            is_call || form(&broken, &function.registers).is_err(),
-            "{name}: {}",
-            broken.name()
-        );
-    }
-    // The same as a whole: the first instruction that is broken makes the module invalid.
-    let mut broken = module.clone();
-    let statements = broken.functions.iter_mut().filter_map(|function| function.body.as_mut());
-    for statement in statements.flatten() {
-        if let Statement::Instruction(instruction) = statement
-            && !instruction.modifiers.is_empty()
-        {
-            instruction.modifiers[0] = Modifier::Word(Word::Subnormal);
-            break;
-        }
-    }
-    assert!(broken.validate().is_err(), "{name}");
-}
-
-#[test]
-#[expect(clippy::disallowed_methods, reason = "a test reads its fixtures")]
-#[expect(clippy::print_stderr, reason = "what a test leaves out, it says")]
-fn fixtures_validate_and_broken_ones_do_not() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/fixtures");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("left out: there are no fixtures beside the repository");
-        return;
-    };
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        if path.extension().is_some_and(|extension| extension == "ptx") {
-            let text = std::fs::read_to_string(&path).expect("a listed file can be read");
-            assert_strict(&path.display().to_string(), &text);
-        }
-    }
 }

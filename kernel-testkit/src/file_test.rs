@@ -67,6 +67,12 @@ impl FileTest {
         Ok(out)
     }
 
+    /// A file test that is in no file; it has no snapshots.
+    pub fn of(name: &str, text: &str) -> FileTest {
+        let loaded = load(&format!("{name}.rs"), text.to_owned());
+        FileTest { name: name.to_owned(), path: PathBuf::new(), loaded: OnceLock::from(loaded) }
+    }
+
     /// What PTX calls the file.
     fn file(&self) -> String {
         format!("{}.rs", self.name)
@@ -75,9 +81,7 @@ impl FileTest {
     fn loaded(&self) -> Result<&Loaded, String> {
         let load = || {
             let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
-            let directives = Directives::parse(&text)?;
-            let prepared = prepare::prepare(&self.file(), &text, &directives)?;
-            Ok(Loaded { text, directives, prepared })
+            load(&self.file(), text)
         };
         self.loaded.get_or_init(load).as_ref().map_err(Clone::clone)
     }
@@ -261,6 +265,12 @@ impl FileTest {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         Directives::parse(&text).is_ok_and(|directives| directives.run.contains(&executor))
     }
+}
+
+fn load(file: &str, text: String) -> Result<Loaded, String> {
+    let directives = Directives::parse(&text)?;
+    let prepared = prepare::prepare(file, &text, &directives)?;
+    Ok(Loaded { text, directives, prepared })
 }
 
 /// The grid of a case: the header's, or the attribute's.

@@ -4,7 +4,6 @@
 mod devices;
 mod errors;
 mod facts;
-mod gpu;
 mod kernels;
 mod launches;
 mod streams;

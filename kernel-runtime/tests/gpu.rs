@@ -1,21 +1,47 @@
 //! What only a GPU can show: pending work, the driver's refusals and its compiler's log. Each test runs
-//! on the first GPU and says so when there is none.
-#![cfg(feature = "cuda")]
+//! on the first GPU; where there is none, each is listed as ignored, and a line says why.
+#![expect(clippy::print_stderr, reason = "what is left out has to be said")]
 
-use crate::kernels::{Args, scaled_sum};
+use std::process::ExitCode;
+
 use kernel_runtime::{
     __launch, Device, DeviceTensor, Error, Image, IntoArgument, Launch, ParamInfo, ParamKind,
     Result, Stream, Target, Variant,
 };
+use libtest_mimic::{Arguments, Failed, Trial};
 
-/// The first GPU.
-#[expect(clippy::print_stderr, reason = "a test that does not run has to say so")]
-fn gpu() -> Option<Device> {
-    let device = Device::cuda(0);
-    if let Err(reason) = &device {
-        eprintln!("gpu: skipped, no device: {reason}");
+#[path = "runtime/kernels.rs"]
+#[expect(dead_code, reason = "the tests on the emulator use the others")]
+mod kernels;
+use kernels::{Args, scaled_sum};
+
+/// A test, by its name.
+type Test = (&'static str, fn(&Device) -> Result<()>);
+
+const TESTS: &[Test] = &[
+    ("events_measure_the_time_of_the_gpu", events_measure_the_time_of_the_gpu),
+    ("uses_on_several_streams_keep_their_order", uses_on_several_streams_keep_their_order),
+    ("memory_outlives_the_work_on_it", memory_outlives_the_work_on_it),
+    ("a_stream_can_be_dropped_with_work_on_it", a_stream_can_be_dropped_with_work_on_it),
+    ("one_gpu_is_one_device", one_gpu_is_one_device),
+    ("limits_of_the_gpu_are_errors", limits_of_the_gpu_are_errors),
+    ("the_driver_says_why_it_does_not_load_code", the_driver_says_why_it_does_not_load_code),
+];
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let device = Device::cuda(0).map_err(|reason| reason.to_string());
+    if let (Err(reason), false) = (&device, args.list) {
+        eprintln!("gpu: skipped, no device, for {} tests: {reason}", TESTS.len());
     }
-    device.ok()
+    let trials = TESTS.iter().map(|(name, test)| {
+        let device = device.clone();
+        let present = device.is_ok();
+        let run = move || test(&device?).map_err(|error| Failed::from(error.to_string()));
+        let kind = if present { "" } else { "skipped, no device" };
+        Trial::test(*name, run).with_kind(kind).with_ignored_flag(!present)
+    });
+    libtest_mimic::run(&args, trials.collect()).exit_code()
 }
 
 /// Waits for so many nanoseconds, then writes a value to each element; one thread.
@@ -119,9 +145,7 @@ fn write_only(images: &'static [Image], stream: &Stream) -> Result<()> {
     __launch(images, vec![(&mut out).into_argument()], None).grid(1).launch(stream)
 }
 
-#[test]
-fn events_measure_the_time_of_the_gpu() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
+fn events_measure_the_time_of_the_gpu(device: &Device) -> Result<()> {
     let stream = device.stream()?;
     let mut out = stream.zeros([4])?;
     let start = stream.record()?;
@@ -133,9 +157,7 @@ fn events_measure_the_time_of_the_gpu() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn uses_on_several_streams_keep_their_order() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
+fn uses_on_several_streams_keep_their_order(device: &Device) -> Result<()> {
     let (one, two, three) = (device.stream()?, device.stream()?, device.stream()?);
     let mut out = one.zeros([1000])?;
     // Write after write, read after write, write after read.
@@ -149,9 +171,7 @@ fn uses_on_several_streams_keep_their_order() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn memory_outlives_the_work_on_it() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
+fn memory_outlives_the_work_on_it(device: &Device) -> Result<()> {
     let (home, other) = (device.stream()?, device.stream()?);
     for value in 0..20 {
         let mut dropped = home.zeros([100_000])?;
@@ -164,9 +184,7 @@ fn memory_outlives_the_work_on_it() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_stream_can_be_dropped_with_work_on_it() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
+fn a_stream_can_be_dropped_with_work_on_it(device: &Device) -> Result<()> {
     let mut out = device.stream()?.zeros([10])?;
     {
         let stream = device.stream()?;
@@ -176,10 +194,8 @@ fn a_stream_can_be_dropped_with_work_on_it() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn one_gpu_is_one_device() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
-    assert_eq!(device, Device::cuda(0)?);
+fn one_gpu_is_one_device(device: &Device) -> Result<()> {
+    assert_eq!(*device, Device::cuda(0)?);
     assert!(!device.is_emulator());
     assert!(device.to_string().starts_with("cuda:0 "), "{device}");
     assert!(device.properties().multiprocessors > 0);
@@ -199,9 +215,7 @@ fn one_gpu_is_one_device() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn limits_of_the_gpu_are_errors() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
+fn limits_of_the_gpu_are_errors(device: &Device) -> Result<()> {
     let stream = device.stream()?;
     let mut out = stream.zeros([4])?;
     let limit = u64::from(device.properties().shared_bytes_per_block);
@@ -224,9 +238,7 @@ fn limits_of_the_gpu_are_errors() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn the_driver_says_why_it_does_not_load_code() -> Result<()> {
-    let Some(device) = gpu() else { return Ok(()) };
+fn the_driver_says_why_it_does_not_load_code(device: &Device) -> Result<()> {
     let stream = device.stream()?;
     let error = write_only(&BROKEN, &stream).expect_err("an undeclared register");
     assert!(error.to_string().contains("not_there"), "{error}");

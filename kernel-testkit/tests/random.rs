@@ -1,0 +1,47 @@
+//! Kernels made at random: for each seed one that is well typed, run by the reference evaluator and, in every variant, by
+//! the emulator, whose results are the same bit for bit. A kernel that fails is printed with its seed.
+//!
+//! `KILN_SEEDS=1000..5000` chooses other seeds than the first few.
+#![expect(clippy::print_stderr, reason = "a choice that is not understood has to be said")]
+
+use std::{ops::Range, process::ExitCode};
+
+use kernel_testkit::FileTest;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+#[path = "random/operations.rs"]
+mod operations;
+#[path = "random/program.rs"]
+mod program;
+#[path = "random/statements.rs"]
+mod statements;
+
+/// As many as a test run has time for.
+const SEEDS: Range<u64> = 0..60;
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let chosen = std::env::var("KILN_SEEDS").ok();
+    let Some(seeds) = chosen.as_deref().map_or(Some(SEEDS), range) else {
+        eprintln!("KILN_SEEDS: required a range such as 1000..5000");
+        return ExitCode::FAILURE;
+    };
+    let trials = seeds.map(|seed| Trial::test(format!("seed_{seed}"), move || agrees(seed)));
+    libtest_mimic::run(&args, trials.collect()).exit_code()
+}
+
+fn range(text: &str) -> Option<Range<u64>> {
+    let (start, end) = text.split_once("..")?;
+    Some(start.trim().parse().ok()?..end.trim().parse().ok()?)
+}
+
+fn agrees(seed: u64) -> Result<(), Failed> {
+    let text = program::kernel(seed);
+    // A panic of the compiler has to name the kernel too.
+    let run = std::panic::catch_unwind(|| FileTest::of(&format!("seed_{seed}"), &text).run());
+    let outcome = run.unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        Err(words.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned())
+    });
+    outcome.map_err(|error| Failed::from(format!("seed {seed}: {error}\n\n{text}")))
+}

@@ -1,0 +1,331 @@
+//! Operations on tiles: each binds one more variable.
+
+use kernel_core::ir::Dtype;
+
+use crate::program::{Program, Tile, elements};
+
+/// A window of a new tensor, which may reach over its edges.
+pub(crate) fn load(program: &mut Program) {
+    let (dtype, shape) = (program.dtype(), program.shape());
+    load_of(program, dtype, &shape);
+}
+
+pub(crate) fn load_of(program: &mut Program, dtype: Dtype, shape: &[i32]) -> Tile {
+    let words = data(program, dtype);
+    let extents: Vec<i32> = shape
+        .iter()
+        .map(|extent| (extent + program.one_of(&[0, 0, 0, 1, -1, 3, -3, 8])).max(1))
+        .collect();
+    let offsets: Vec<String> = shape
+        .iter()
+        .map(|extent| match program.below(6) {
+            0 => program.from(-*extent..=*extent).to_string(),
+            1 => format!("{} * {}", program.any_scalar(), program.one_of(&[1, 2, 8])),
+            _ => "0".to_owned(),
+        })
+        .collect();
+    let name = program.name("x");
+    let layout = strides(program, &extents);
+    let ty = format!("Tensor<{}, {}>", dtype.name(), shape.len());
+    program.param(&name, &ty, &format!("{}{extents:?} {words}{layout}", dtype.name()));
+    let offsets = offsets.join(", ");
+    program.bind(&format!("{name}.tile([{offsets}], {shape:?}).load()"), dtype, shape)
+}
+
+/// Words of the header about how a tensor lies in memory: mostly dense, else with gaps, by columns, off the start.
+pub(crate) fn strides(program: &mut Program, extents: &[i32]) -> String {
+    let mut out = String::new();
+    if let ([rows, _], true) = (extents, program.chance(15)) {
+        out = format!(" strides(1, {})", rows + program.one_of(&[0, 1, 8]));
+    } else if program.chance(30) {
+        let mut stride = program.one_of(&[1, 1, 2, 3]);
+        let mut list = Vec::new();
+        for extent in extents.iter().rev() {
+            list.insert(0, stride.to_string());
+            stride = stride * extent + program.one_of(&[0, 1, 5, 8]);
+        }
+        out = format!(" strides({})", list.join(", "));
+    }
+    if program.chance(30) {
+        return format!("{out} offset({})", program.from(0..=9));
+    }
+    out
+}
+
+/// Words of the header about values.
+pub(crate) fn data(program: &mut Program, dtype: Dtype) -> &'static str {
+    if dtype == Dtype::Bool {
+        program.one_of(&["bits", "list(1, 0, 0)"])
+    } else if dtype.is_float() {
+        program.one_of(&["bits", "list(1, -2, 3, 0, 5, -1, 2)", "edges(0)", "uniform(-4.0, 4.0)"])
+    } else {
+        program.one_of(&["bits", "bits", "edges(0)", "iota(0, 1)"])
+    }
+}
+
+/// A tile of that type and shape: a variable, or made of one.
+pub(crate) fn tile_of(program: &mut Program, dtype: Dtype, shape: &[i32]) -> Tile {
+    if let Some(tile) = program.pick(|tile| tile.dtype == dtype && tile.shape == shape)
+        && program.chance(90)
+    {
+        return tile;
+    }
+    if let Some(tile) = program.pick(|tile| tile.dtype != dtype && tile.shape == shape)
+        && program.chance(70)
+    {
+        return program.bind(&format!("{}.cast::<{}>()", tile.name, dtype.name()), dtype, shape);
+    }
+    if program.chance(40) {
+        let literal = program.literal(dtype);
+        return program.bind(
+            &format!("full::<{}>({shape:?}, {literal})", dtype.name()),
+            dtype,
+            shape,
+        );
+    }
+    if let ([extent], true) = (shape, program.chance(40)) {
+        let start = program.from(-5..=5);
+        let value = format!("arange({start}, {}).cast::<{}>()", start + extent, dtype.name());
+        return program.bind(&value, dtype, shape);
+    }
+    load_of(program, dtype, shape)
+}
+
+fn any(program: &mut Program, fits: impl Fn(&Tile) -> bool) -> Tile {
+    if let Some(tile) = program.pick(fits) {
+        return tile;
+    }
+    let shape = program.shape();
+    load_of(program, Dtype::I32, &shape)
+}
+
+pub(crate) fn binary(program: &mut Program) {
+    let Tile { name, dtype, shape } = any(program, |_| true);
+    let value = if dtype == Dtype::Bool {
+        let operator = program.one_of(&["&", "|", "^"]);
+        format!("{name} {operator} {}", tile_of(program, dtype, &shape).name)
+    } else if dtype.is_float() {
+        let other = tile_of(program, dtype, &shape).name;
+        match program.below(7) {
+            0 => format!("minimum({name}, {other})"),
+            1 => format!("maximum({name}, {other})"),
+            2 => format!("fma({name}, {other}, {})", tile_of(program, dtype, &shape).name),
+            3 => format!("{name} {} {}", program.one_of(&["+", "-", "*"]), program.literal(dtype)),
+            _ => format!("{name} {} {other}", program.one_of(&["+", "-", "*"])),
+        }
+    } else {
+        integer_binary(program, &name, dtype, &shape)
+    };
+    program.bind(&value, dtype, &shape);
+}
+
+fn integer_binary(program: &mut Program, name: &str, dtype: Dtype, shape: &[i32]) -> String {
+    match program.below(9) {
+        0 => {
+            let divisor = program.one_of(&[1, 2, 3, 7, 10, 16, 100, 127]);
+            format!("{name} {} {divisor}", program.one_of(&["/", "%"]))
+        }
+        1 if dtype.name().starts_with('i') => {
+            format!("{name} {} {}", program.one_of(&["/", "%"]), program.one_of(&[-1, -3, -8]))
+        }
+        2 => {
+            let most = i32::try_from(8 * dtype.bytes() - 1).expect("at most 63");
+            format!("{name} {} {}", program.one_of(&["<<", ">>"]), program.from(0..=most))
+        }
+        3 => {
+            format!("{name} {} ({})", program.one_of(&["+", "-", "*"]), program.literal(dtype))
+        }
+        4 => {
+            // An odd divisor is not zero.
+            let other = tile_of(program, dtype, shape).name;
+            format!("{name} {} ({other} | 1)", program.one_of(&["/", "%"]))
+        }
+        5 => {
+            let other = tile_of(program, dtype, shape).name;
+            format!("{}({name}, {other})", program.one_of(&["minimum", "maximum"]))
+        }
+        _ => {
+            let other = tile_of(program, dtype, shape).name;
+            let operator = program.one_of(&["+", "-", "*", "&", "|", "^", "<<", ">>"]);
+            format!("{name} {operator} {other}")
+        }
+    }
+}
+
+pub(crate) fn compare(program: &mut Program) {
+    let Tile { name, dtype, shape } = any(program, |tile| tile.dtype != Dtype::Bool);
+    let how = program.one_of(&["lt", "le", "gt", "ge", "eq", "ne"]);
+    let other = if program.chance(30) {
+        program.literal(dtype)
+    } else {
+        tile_of(program, dtype, &shape).name
+    };
+    program.bind(&format!("{name}.{how}({other})"), Dtype::Bool, &shape);
+}
+
+pub(crate) fn select(program: &mut Program) {
+    let shape = any(program, |_| true).shape;
+    let mask = tile_of(program, Dtype::Bool, &shape).name;
+    let like = program.pick(|tile| tile.shape == shape);
+    let dtype = like.map_or(Dtype::I32, |tile| tile.dtype);
+    let (a, b) = (tile_of(program, dtype, &shape).name, tile_of(program, dtype, &shape).name);
+    program.bind(&format!("select({mask}, {a}, {b})"), dtype, &shape);
+}
+
+pub(crate) fn cast(program: &mut Program) {
+    let (tile, dtype) = (any(program, |_| true), program.dtype());
+    if dtype != tile.dtype {
+        program.bind(&format!("{}.cast::<{}>()", tile.name, dtype.name()), dtype, &tile.shape);
+    }
+}
+
+pub(crate) fn unary(program: &mut Program) {
+    let Tile { name, dtype, shape } = any(program, |_| true);
+    let value = if dtype.is_float() {
+        match program.below(4) {
+            0 => format!("-{name}"),
+            1 => format!("{name}.abs()"),
+            2 => format!("{name}.floor()"),
+            _ => format!("{name}.ceil()"),
+        }
+    } else if dtype.name().starts_with('i') && program.chance(60) {
+        if program.chance(50) { format!("-{name}") } else { format!("{name}.abs()") }
+    } else {
+        format!("!{name}")
+    };
+    program.bind(&value, dtype, &shape);
+}
+
+/// Of integers anything, of floats the extremes: a sum depends on the order of its terms.
+pub(crate) fn reduce(program: &mut Program) {
+    let Tile { name, dtype, shape } = any(program, |tile| tile.dtype != Dtype::Bool);
+    let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
+    let value = if dtype.is_float() {
+        format!("{name}.{}({axis})", program.one_of(&["max", "min"]))
+    } else {
+        match program.below(4) {
+            0 => format!("{name}.reduce({axis}, |a, b| a ^ b)"),
+            1 => format!("{name}.{}({axis})", program.one_of(&["max", "min"])),
+            _ => format!("{name}.sum({axis})"),
+        }
+    };
+    if shape.len() > 1 {
+        let left: Vec<i32> =
+            (0..shape.len()).filter(|other| *other != axis).map(|other| shape[other]).collect();
+        program.bind(&value, dtype, &left);
+    } else if dtype == Dtype::I32 {
+        let scalar = program.name("c");
+        program.line(&format!("let {scalar} = {value} & 31;"));
+        program.scalars.push(scalar);
+    } else {
+        let (scalar, shape) = (program.name("c"), program.shape());
+        program.line(&format!("let {scalar} = {value};"));
+        program.bind(&format!("full({shape:?}, {scalar})"), dtype, &shape);
+    }
+}
+
+pub(crate) fn expand(program: &mut Program) {
+    let tile = any(program, |tile| tile.shape.len() < 3);
+    let axis = program.one_of(&(0..=tile.shape.len()).collect::<Vec<usize>>());
+    let mut shape = tile.shape;
+    shape.insert(axis, 1);
+    program.bind(&format!("{}.expand({axis})", tile.name), tile.dtype, &shape);
+}
+
+pub(crate) fn broadcast(program: &mut Program) {
+    let Some(tile) = program.pick(|tile| tile.shape.contains(&1)) else { return expand(program) };
+    let shape: Vec<i32> = tile
+        .shape
+        .iter()
+        .map(|extent| if *extent == 1 { 1 << program.from(0..=6) } else { *extent })
+        .collect();
+    if elements(&shape) > program.most_elements {
+        return;
+    }
+    let value = if tile.dtype != Dtype::Bool && program.chance(50) {
+        let other = tile_of(program, tile.dtype, &shape).name;
+        format!("{} {} {other}", tile.name, program.one_of(&["+", "*", "-"]))
+    } else {
+        format!("{}.broadcast({shape:?})", tile.name)
+    };
+    program.bind(&value, tile.dtype, &shape);
+}
+
+pub(crate) fn reshape(program: &mut Program) {
+    let tile = any(program, |_| true);
+    let mut shape = vec![1; program.one_of(&[1, 2, 2, 3])];
+    let mut left = elements(&tile.shape);
+    while left > 1 {
+        let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
+        shape[axis] *= 2;
+        left /= 2;
+    }
+    program.bind(&format!("{}.reshape({shape:?})", tile.name), tile.dtype, &shape);
+}
+
+pub(crate) fn transpose(program: &mut Program) {
+    let Some(tile) = program.pick(|tile| tile.shape.len() == 2) else { return };
+    let shape = [tile.shape[1], tile.shape[0]];
+    program.bind(&format!("{}.t()", tile.name), tile.dtype, &shape);
+}
+
+pub(crate) fn to_layout(program: &mut Program) {
+    let tile = any(program, |_| true);
+    let layout = layout(program, tile.shape.len());
+    program.bind(&format!("{}.to_layout({layout})", tile.name), tile.dtype, &tile.shape);
+}
+
+/// A layout of registers: lanes multiply to 32 and warps to the block's.
+pub(crate) fn layout(program: &mut Program, rank: usize) -> String {
+    if rank < 3 && program.chance(30) {
+        let axis = program.one_of(&(0..=rank).collect::<Vec<usize>>());
+        let parent = blocked(program, rank + 1);
+        return format!("slice({axis}, {parent})");
+    }
+    blocked(program, rank)
+}
+
+fn blocked(program: &mut Program, rank: usize) -> String {
+    let registers = 1 << program.from(0..=4);
+    let registers = split(program, registers, rank);
+    let lanes = split(program, 32, rank);
+    let warps = split(program, program.warps, rank);
+    let mut order: Vec<usize> = (0..rank).collect();
+    if program.chance(50) {
+        order.reverse();
+    }
+    format!("blocked({registers:?}, {lanes:?}, {warps:?}, {order:?})")
+}
+
+/// Distributes the factors 2 of a number over the axes.
+fn split(program: &mut Program, mut number: i32, rank: usize) -> Vec<i32> {
+    let axes: Vec<usize> = (0..rank).collect();
+    let mut out = vec![1; rank];
+    while number > 1 {
+        out[program.one_of(&axes)] *= 2;
+        number /= 2;
+    }
+    out
+}
+
+/// Elements at addresses that another tile gives, some of them masked off.
+pub(crate) fn gather(program: &mut Program) {
+    let narrow = [Dtype::I32, Dtype::I16, Dtype::U8, Dtype::I8];
+    let Some(at) = program.pick(|tile| narrow.contains(&tile.dtype)) else { return };
+    let (dtype, size) = (program.number(), program.one_of(&[1, 7, 64, 100]));
+    let words = data(program, dtype);
+    let name = program.name("p");
+    let offset = program.one_of(&["", " offset(1)", " offset(3)"]);
+    let described = format!("ptr {}[{size}] {words}{offset}", dtype.name());
+    program.param(&name, &format!("Ptr<{}>", dtype.name()), &described);
+    let index = format!("({}.cast::<u32>() % {size}).cast::<i32>()", at.name);
+    let index = program.bind(&index, Dtype::I32, &at.shape).name;
+    let value = if program.chance(50) {
+        format!("load({name} + {index})")
+    } else {
+        let mask = tile_of(program, Dtype::Bool, &at.shape).name;
+        let other = tile_of(program, dtype, &at.shape).name;
+        format!("load_masked({name} + {index}, {mask}, {other})")
+    };
+    program.bind(&value, dtype, &at.shape);
+}

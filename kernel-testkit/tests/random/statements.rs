@@ -1,0 +1,279 @@
+//! Statements: loops, branches, shared memory, products, stores.
+
+use kernel_core::ir::Dtype;
+
+use crate::{
+    operations::{data, load_of, strides, tile_of},
+    program::{INTEGERS, Program, Tile, step},
+};
+
+/// What one operation leaves in shared memory another reads, perhaps the other way round.
+pub(crate) fn through_shared(program: &mut Program) {
+    let Some(tile) = program.pick(|tile| tile.shape.len() < 3) else { return };
+    let transposed = tile.shape.len() == 2 && program.chance(40);
+    let mut shape = tile.shape.clone();
+    if transposed {
+        shape.reverse();
+    }
+    let Some(name) = program.allocate(tile.dtype, &shape) else { return };
+    let view = if transposed { ".t()" } else { "" };
+    program.line(&format!("{name}{view}.store({});", tile.name));
+    program.line("sync();");
+    if shape.len() == 2 && program.chance(50) {
+        let turned = [shape[1], shape[0]];
+        program.bind(&format!("{name}.t().load()"), tile.dtype, &turned);
+    } else {
+        program.bind(&format!("{name}.load()"), tile.dtype, &shape);
+    }
+    program.line("sync();");
+    if program.chance(30) {
+        let again = tile_of(program, tile.dtype, &shape).name;
+        program.line(&format!("{name}.store({again});"));
+        program.line("sync();");
+        program.bind(&format!("{name}.load()"), tile.dtype, &shape);
+        program.line("sync();");
+    }
+}
+
+/// A counted loop that carries tiles and a scalar.
+pub(crate) fn count(program: &mut Program) {
+    if program.depth >= 2 {
+        return;
+    }
+    let mut carried: Vec<Tile> = Vec::new();
+    for _ in 0..program.from(1..=3) {
+        if let Some(tile) = program.pick(|_| true) {
+            let name = program.name("m");
+            program.line(&format!("let mut {name} = {};", tile.name));
+            carried.push(Tile { name, ..tile });
+        }
+    }
+    let (scalar, index) = (program.name("k"), program.name("at"));
+    let start = program.any_scalar();
+    program.line(&format!("let mut {scalar} = {start};"));
+    let unrolled = program.chance(15);
+    let range = if unrolled {
+        format!("unroll(0..{})", program.from(0..=3))
+    } else {
+        match program.below(3) {
+            0 => format!("{}..{}", program.from(-2..=2), program.from(-1..=4)),
+            1 => {
+                let (from, to) = (program.any_scalar(), program.any_scalar());
+                format!("range({from}, {to}, {})", program.one_of(&[7, 11, -9]))
+            }
+            _ => format!("0..({} & 3)", program.any_scalar()),
+        }
+    };
+    program.line(&format!("for {index} in {range} {{"));
+    program.nested(|program| {
+        let sum = program.name("c");
+        program.line(&format!("let {sum} = ({index} + {scalar}) & 31;"));
+        program.scalars.push(sum);
+        program.tiles.extend(carried.clone());
+        for _ in 0..program.from(1..=3) {
+            step(program);
+            if !unrolled && program.chance(15) {
+                let (scalar, value) = (program.any_scalar(), program.from(0..=6));
+                let exit = program.one_of(&["continue", "break"]);
+                program.line(&format!("if {scalar} == {value} {{ {exit}; }}"));
+            }
+        }
+        for tile in &carried {
+            let next = tile_of(program, tile.dtype, &tile.shape).name;
+            if next != tile.name {
+                program.line(&format!("{} = {next};", tile.name));
+            }
+        }
+        let change = program.one_of(&[1, 2, -1]);
+        program.line(&format!("{scalar} += {change};"));
+    });
+    program.line("}");
+    program.tiles.extend(carried);
+    let after = program.name("c");
+    program.line(&format!("let {after} = {scalar} & 31;"));
+    program.scalars.push(after);
+}
+
+/// A tile that one of two branches sets.
+pub(crate) fn branch(program: &mut Program) {
+    let Some(tile) = program.pick(|_| true).filter(|_| program.depth < 3) else { return };
+    let name = program.name("m");
+    program.line(&format!("let mut {name} = {};", tile.name));
+    let (scalar, value) = (program.any_scalar(), program.from(0..=20));
+    let how = program.one_of(&["<", ">", "==", "!="]);
+    program.line(&format!("if {scalar} {how} {value} {{"));
+    let arm = |program: &mut Program| {
+        program.nested(|program| {
+            for _ in 0..program.from(0..=2) {
+                step(program);
+            }
+            let value = tile_of(program, tile.dtype, &tile.shape).name;
+            program.line(&format!("{name} = {value};"));
+        });
+    };
+    arm(program);
+    if program.chance(60) {
+        program.line("} else {");
+        arm(program);
+    }
+    program.line("}");
+    program.tiles.push(Tile { name, ..tile });
+}
+
+/// Asynchronous copies into the stages of a ring, and a sum or an extreme over them.
+pub(crate) fn ring(program: &mut Program) {
+    if program.depth > 1 {
+        return;
+    }
+    let dtype = program.number();
+    let shape = [1 << program.from(0..=5), 1 << program.from(0..=5)];
+    let stages = program.from(1..=3);
+    let Some(shared) = program.allocate(dtype, &[stages, shape[0], shape[1]]) else { return };
+    let extents = [
+        (shape[0] + program.one_of(&[0, -1, 2])).max(1),
+        (shape[1] * program.from(0..=4) + program.one_of(&[0, -1, 3])).max(1),
+    ];
+    let (name, words) = (program.name("x"), data(program, dtype));
+    let layout = strides(program, &extents);
+    let described = format!("{}{extents:?} {words}{layout}", dtype.name());
+    program.param(&name, &format!("Tensor<{}, 2>", dtype.name()), &described);
+    let start = tile_of(program, dtype, &shape).name;
+    let (total, at) = (program.name("m"), program.name("k"));
+    let [_, step] = shape;
+    program.line(&format!("let mut {total} = {start};"));
+    program.line(&format!("for {at} in range(0, {name}.dim(1), {step}) {{"));
+    let stage = format!("{shared}[({at} / {step}) % {stages}]");
+    let next = if INTEGERS.contains(&dtype) {
+        format!("{total} + {stage}.load()")
+    } else {
+        format!("minimum({stage}.load(), {total})")
+    };
+    for line in [
+        format!("    copy_async({name}.tile([0, {at}], {shape:?}), {stage});"),
+        "    copy_async_wait_all();".to_owned(),
+        "    sync();".to_owned(),
+        format!("    {total} = {next};"),
+        "    sync();".to_owned(),
+        "}".to_owned(),
+    ] {
+        program.line(&line);
+    }
+    program.tiles.push(Tile { name: total, dtype, shape: shape.to_vec() });
+}
+
+/// A product of small integers, which every order of summing gives exactly.
+pub(crate) fn product(program: &mut Program) {
+    let (factor, sum) = program.one_of(&[
+        (Dtype::F16, Dtype::F32),
+        (Dtype::F16, Dtype::F16),
+        (Dtype::Bf16, Dtype::F32),
+        (Dtype::I8, Dtype::I32),
+        (Dtype::F32, Dtype::F32),
+    ]);
+    let [rows, columns] = [16 * program.one_of(&[1, 2]), 8 * program.one_of(&[1, 2, 4])];
+    let terms = if factor == Dtype::I8 { 32 } else { 16 * program.one_of(&[1, 2]) };
+    let left = operand(program, factor, [rows, terms]);
+    let right = operand(program, factor, [terms, columns]);
+    let start = small(program, sum, [rows, columns]);
+    program.bind(&format!("dot({left}, {right}, {start})"), sum, &[rows, columns]);
+}
+
+/// From global memory, transposed, or through shared memory.
+fn operand(program: &mut Program, dtype: Dtype, shape: [i32; 2]) -> String {
+    if program.chance(30) {
+        let [rows, columns] = shape;
+        return format!("{}.t()", small(program, dtype, [columns, rows]));
+    }
+    let name = small(program, dtype, shape);
+    if program.chance(40)
+        && let Some(shared) = program.allocate(dtype, &shape)
+    {
+        program.line(&format!("{shared}.store({name});"));
+        program.line("sync();");
+        return if program.chance(50) { shared } else { format!("{shared}.load()") };
+    }
+    name
+}
+
+fn small(program: &mut Program, dtype: Dtype, shape: [i32; 2]) -> String {
+    let extents = shape.map(|extent| extent + program.one_of(&[0, 0, 0, -1, 3]));
+    let values: Vec<String> = (0..7).map(|_| program.from(-3..=3).to_string()).collect();
+    let name = program.name("x");
+    let described = format!("{}{extents:?} list({})", dtype.name(), values.join(", "));
+    program.param(&name, &format!("Tensor<{}, 2>", dtype.name()), &described);
+    program.bind(&format!("{name}.tile([0, 0], {shape:?}).load()"), dtype, &shape).name
+}
+
+pub(crate) fn scalar(program: &mut Program) {
+    let (a, b) = (program.any_scalar(), program.any_scalar());
+    let value = match program.below(7) {
+        0 => format!("{a} + {b}"),
+        1 => format!("{a} * 3 - {b}"),
+        2 => format!("-{a} / 3"),
+        3 => format!("(-{a} - 7) % 4"),
+        4 => format!("{a} << ({b} & 3)"),
+        5 => format!("(-{a}) >> 1"),
+        _ => format!("if {a} < {b} {{ {a} }} else {{ {b} + 1 }}"),
+    };
+    let name = program.name("c");
+    program.line(&format!("let {name} = ({value}) & 31;"));
+    program.scalars.push(name);
+}
+
+/// An approximated function, stored at once: what is computed of it would differ further.
+pub(crate) fn function(program: &mut Program) {
+    if program.depth > 0 {
+        return;
+    }
+    let shape = program.shape();
+    let x = load_of(program, Dtype::F32, &shape);
+    let positive =
+        format!("({0} * {0} + 1.0)", format_args!("minimum(maximum({}, -4.0), 4.0)", x.name));
+    let value = match program.below(4) {
+        0 => format!("(-{positive}).exp()"),
+        1 => format!("{positive}.rsqrt()"),
+        2 => format!("{positive}.sqrt()"),
+        _ => format!("{positive}.log2()"),
+    };
+    let tile = program.bind(&value, Dtype::F32, &shape);
+    let out = store(program, &tile);
+    // The approximations of the hardware are within 2^-22 of the value, that of `exp` a few times more.
+    program.nearly(&out, "rtol=4e-6 atol=4e-7");
+    program.tiles.pop();
+}
+
+pub(crate) fn store_some(program: &mut Program) {
+    if program.depth == 0
+        && let Some(tile) = program.pick(|_| true)
+    {
+        store(program, &tile);
+    }
+}
+
+/// Stores a tile into a tensor of its own, each block in its part; gives the tensor's name.
+pub(crate) fn store(program: &mut Program, tile: &Tile) -> String {
+    let rank = tile.shape.len();
+    let whole = program.chance(50);
+    let mut extents = vec![program.blocks];
+    let mut offsets = vec!["block_id(0)".to_owned()];
+    for extent in &tile.shape {
+        if whole {
+            extents.push(*extent);
+            offsets.push("0".to_owned());
+        } else {
+            extents.push((extent + program.one_of(&[0, -1, 2, 5])).max(1));
+            offsets.push(program.one_of(&[0, 0, -2, -1, 1]).to_string());
+        }
+    }
+    let words = if whole { "poison" } else { "fill(1)" };
+    let layout = strides(program, &extents);
+    let name = program.name("o");
+    let dtype = tile.dtype.name();
+    let described = format!("{dtype}{extents:?} {words}{layout}");
+    program.param(&name, &format!("TensorMut<{dtype}, {}>", rank + 1), &described);
+    let mut shape = vec![1];
+    shape.extend(&tile.shape);
+    let offsets = offsets.join(", ");
+    program.line(&format!("{name}.tile([{offsets}], {shape:?}).store({}.expand(0));", tile.name));
+    name
+}
