@@ -65,8 +65,8 @@ pub fn encode(dtype: Dtype, value: Number) -> Vec<u8> {
         Dtype::U16 => int!(u16),
         Dtype::U32 => int!(u32),
         Dtype::U64 => int!(u64),
-        Dtype::F16 => f16::from_f64(value.float()).to_le_bytes().to_vec(),
-        Dtype::Bf16 => bf16::from_f64(value.float()).to_le_bytes().to_vec(),
+        Dtype::F16 => f16::from_f32(odd_f32(value)).to_le_bytes().to_vec(),
+        Dtype::Bf16 => bf16::from_f32(odd_f32(value)).to_le_bytes().to_vec(),
         // Directly: an integer of 64 bits that passes through f64 is rounded twice.
         Dtype::F32 => match value {
             Number::Int(value) => value as f32,
@@ -76,6 +76,29 @@ pub fn encode(dtype: Dtype, value: Number) -> Vec<u8> {
         .to_vec(),
         Dtype::F64 => value.float().to_le_bytes().to_vec(),
     }
+}
+
+/// The value in `f32`, its last bit set where something was cut off: to round that again is to round once.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "rounding is what is wanted"
+)]
+fn odd_f32(value: Number) -> f32 {
+    let (nearest, exact, above) = match value {
+        Number::Int(value) => {
+            let nearest = value as f32;
+            let back = nearest as i128;
+            (nearest, back == value, back.unsigned_abs() > value.unsigned_abs())
+        }
+        Number::Float(_) | Number::Bool(_) => {
+            let value = value.float();
+            let nearest = value as f32;
+            let back = f64::from(nearest);
+            (nearest, value.is_nan() || back.to_bits() == value.to_bits(), back.abs() > value.abs())
+        }
+    };
+    if exact { nearest } else { f32::from_bits((nearest.to_bits() - u32::from(above)) | 1) }
 }
 
 /// The value that the bytes of an element stand for.

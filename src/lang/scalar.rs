@@ -395,9 +395,34 @@ fn f32_from_float(value: f64) -> f32 {
     value as f32
 }
 
+/// The value, or where `f32` does not have it the neighbour whose last bit is set: rounded again, to a type of at most
+/// 22 bits, that gives what rounding the value once gives.
+///
+/// `nearest` is the value rounded to nearest, and `above` says whether its magnitude is greater than the value's.
+fn odd(nearest: f32, exact: bool, above: bool) -> f32 {
+    if exact {
+        return nearest;
+    }
+    // One less is the next magnitude below: the largest finite value, from infinity.
+    f32::from_bits((nearest.to_bits() - u32::from(above)) | 1)
+}
+
+fn odd_from_int(value: i128) -> f32 {
+    let nearest = value as f32;
+    // Integers here have at most 64 bits, so that the way back is exact.
+    let back = nearest as i128;
+    odd(nearest, back == value, back.unsigned_abs() > value.unsigned_abs())
+}
+
+fn odd_from_float(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    odd(nearest, value.is_nan() || back.to_bits() == value.to_bits(), back.abs() > value.abs())
+}
+
 floats! {
-    f16 in f32: f16::ZERO, |value| f16::from_f64(f64_from_int(value)), f16::from_f64;
-    bf16 in f32: bf16::ZERO, |value| bf16::from_f64(f64_from_int(value)), bf16::from_f64;
+    f16 in f32: f16::ZERO, |value| f16::from_f32(odd_from_int(value)), |value| f16::from_f32(odd_from_float(value));
+    bf16 in f32: bf16::ZERO, |value| bf16::from_f32(odd_from_int(value)), |value| bf16::from_f32(odd_from_float(value));
     f32 in f32: 0.0, f32_from_int, f32_from_float;
     f64 in f64: 0.0, f64_from_int, f64::from;
 }
@@ -434,6 +459,27 @@ mod tests {
         assert_eq!(0.1f64.cast::<f32>(), 0.1f32);
         assert_eq!(70000.0f32.cast::<f16>(), f16::INFINITY);
         assert!(f64::NAN.cast::<bf16>().is_nan());
+    }
+
+    /// Each value lies just above the middle of two neighbours, by less than the type between keeps.
+    #[test]
+    fn casts_to_half_types_round_once() {
+        let two = |exponent: i32| 2f64.powi(exponent);
+        let above = (1i64 << 60) + (1 << 52) + 1;
+        assert_eq!(above.cast::<bf16>().to_f64(), two(60) + two(53));
+        assert_eq!((-above).cast::<bf16>().to_f64(), -two(60) - two(53));
+        assert_eq!((above - 1).cast::<bf16>().to_f64(), two(60));
+        assert_eq!(u64::MAX.cast::<bf16>().to_f64(), two(64));
+        assert_eq!((1.0 + two(-8) + two(-50)).cast::<bf16>().to_f64(), 1.0 + two(-7));
+        assert_eq!((1.0 + two(-8)).cast::<bf16>().to_f64(), 1.0);
+        assert_eq!((1.0 + two(-11) + two(-50)).cast::<f16>().to_f64(), 1.0 + two(-10));
+        assert_eq!((-1.0 - two(-11) - two(-50)).cast::<f16>().to_f64(), -1.0 - two(-10));
+        // Subnormals: 1.5 units of the least.
+        assert_eq!((two(-24) + two(-25) + two(-70)).cast::<f16>().to_f64(), two(-23));
+        assert_eq!((two(-133) + two(-134) - two(-180)).cast::<bf16>().to_f64(), two(-133));
+        assert_eq!(two(-200).cast::<bf16>(), bf16::ZERO);
+        assert_eq!(1e300.cast::<bf16>(), bf16::INFINITY);
+        assert_eq!(f64::NEG_INFINITY.cast::<f16>(), f16::NEG_INFINITY);
     }
 
     #[test]
