@@ -18,7 +18,8 @@
 //!
 //! `cuda` and `emulator`, both on by default, are where kernels can be launched. The driver's
 //! library is loaded at run time, so that a program with `cuda` also starts on a machine without a
-//! GPU.
+//! GPU. `driver-bindgen`, off by default, makes the driver's bindings from the `cuda.h` that is
+//! installed, which takes libclang while building; Kiln's own launches do not need it.
 
 #![forbid(unsafe_code)]
 

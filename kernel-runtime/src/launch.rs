@@ -21,8 +21,7 @@ const INLINE_SLOTS: usize = 64;
 pub struct Launch<'a> {
     images: &'static [Image],
     arguments: Vec<Argument<'a>>,
-    /// The blocks along x, y and z; `None` when nobody has said so yet, and for a persistent grid.
-    pub grid: Option<[i32; 3]>,
+    grid: Option<[i32; 3]>,
     persistent: Option<i32>,
 }
 
@@ -56,6 +55,11 @@ pub fn __launch_unsafe<'a>(
 }
 
 impl Launch<'_> {
+    /// The blocks along x, y and z; `None` when nobody has said so yet, and for a persistent grid.
+    pub const fn blocks(&self) -> Option<[i32; 3]> {
+        self.grid
+    }
+
     /// Sets how many blocks to start, in place of the kernel's own `grid`.
     pub fn grid(self, grid: impl IntoGrid) -> Self {
         let (grid, persistent) = match grid.into_grid() {

@@ -12,8 +12,19 @@
 //! | [`and`], [`or`], [`xor`] | `i32`, `u32`, `i64`, `u64` |
 //! | [`exchange`], [`compare_exchange`] | types of 4 and of 8 bytes |
 //!
-//! They order nothing else: other reads and writes may pass them. Sums of floats depend on the
-//! order in which blocks arrive.
+//! # Order
+//!
+//! All of them act at the scope of the GPU: blocks of one device see each other's changes as single
+//! steps, the host and other devices only after the kernel.
+//!
+//! * On a **tile** of addresses they are relaxed: they order nothing else, and other reads and writes
+//!   may pass them.
+//! * On **one address** they are acquire and release. The block synchronises first, so that what any
+//!   of its threads wrote before is visible to a block that gets the new value; and where the old value
+//!   is used, what was written before it became visible is seen by every thread afterwards.
+//!
+//! Sums of floats depend on the order in which blocks arrive. (PTX ISA, "atom" and "Memory Consistency
+//! Model".)
 
 use super::pointer::Address;
 use super::stub;
@@ -119,8 +130,9 @@ pub fn exchange<A: Address>(at: A, value: A::Value) -> A::Value {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// fn lock(word: Ptr<i32>) {
-///     while atomic::compare_exchange(word, 0, 1) != 0 {}
+/// /// Whether this block is the first one to claim a job that nobody has, which is written -1.
+/// fn claim(owner: Ptr<i32>) -> bool {
+///     atomic::compare_exchange(owner, -1, block_id(0)) == -1
 /// }
 /// ```
 pub fn compare_exchange<A: Address>(at: A, current: A::Value, new: A::Value) -> A::Value {

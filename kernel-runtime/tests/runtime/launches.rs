@@ -89,11 +89,11 @@ fn getters_describe_a_launch() -> Result<()> {
     let launch = scaled_sum(Args { a: &a, b: &a, c: &mut c, scale: 1.0, negate: false });
     assert_eq!(launch.kernel(), "scaled_sum");
     assert_eq!(launch.instance(), "");
-    assert_eq!(launch.grid, Some([2, 1, 1]));
+    assert_eq!(launch.blocks(), Some([2, 1, 1]));
     assert_eq!(launch.images().len(), 1);
     assert_eq!(launch.image(&device)?.target, Target::Sm80);
     assert_eq!(launch.ptx(&device)?, SCALED_SUM_IMAGES[0].variants[0].ptx);
-    assert_eq!(launch.grid([7, 8]).grid, Some([7, 8, 1]));
+    assert_eq!(launch.grid([7, 8]).blocks(), Some([7, 8, 1]));
     Ok(())
 }
 

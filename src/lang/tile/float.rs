@@ -6,9 +6,26 @@ use crate::lang::stub;
 
 /// Functions of floats, on each element.
 ///
-/// On `f16` and `bf16` the function is computed in `f32` and the result rounded to the type. Where
-/// a function does not say that it is exact or correctly rounded, its result is close to the
-/// correctly rounded one, not always equal to it, and may differ between targets.
+/// On `f16` and `bf16` the function is computed in `f32` and the result rounded to the type, which
+/// adds half a unit in the last place (ulp). What is neither exact nor correctly rounded is as close to
+/// the true value as this table says, and may differ between targets. On `f32` it is the error that the
+/// manual states of the instruction (PTX ISA, "Floating Point Instructions"), with what Kiln does
+/// before and after it:
+///
+/// | function | `f32` | instruction | `f64` |
+/// |---|---|---|---|
+/// | [`exp2`](Tile::exp2) | 2 ulp | `ex2.approx.ftz` | |
+/// | [`exp`](Tile::exp) of x | 2 + 1.25 · abs(x) ulp: x · log2(e) is rounded before | `ex2.approx.ftz` | |
+/// | [`log2`](Tile::log2) | 2^-22, absolute between 0.5 and 2 and relative (4 ulp) elsewhere | `lg2.approx` | |
+/// | [`log`](Tile::log) | the same and 1 ulp, for the product with ln 2 | `lg2.approx` | |
+/// | [`sqrt`](Tile::sqrt) | correctly rounded | `sqrt.rn` | correctly rounded |
+/// | [`rsqrt`](Tile::rsqrt) | relative 2^-22.9 (2.2 ulp) | `rsqrt.approx` | 1.5 ulp |
+/// | [`sin`](Tile::sin), [`cos`](Tile::cos) | absolute 2^-20.5 between -2π and 2π, further out more | `sin.approx`, `cos.approx` | |
+/// | [`tanh`](Tile::tanh) | relative 2^-11 (8192 ulp) | `tanh.approx` | |
+/// | [`floor`](Tile::floor), [`ceil`](Tile::ceil) | exact | `cvt` | exact |
+///
+/// Where the last column is empty the function is refused on `f64` (K0204), for which there is no
+/// instruction. Powers below 2^-126 are 0 in `f32`.
 impl<T: Float> Tile<T> {
     /// e to the power of each element.
     ///
