@@ -11,12 +11,14 @@
 
 use kiln::prelude::*;
 
-#[path = "support/mod.rs"]
-mod support;
+#[path = "support/report.rs"]
+mod report;
+#[path = "support/rows.rs"]
+mod rows;
 
 /// One block a row; the row fits a tile of `N`.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-         instances(T = [bf16, f32], (N, W) = [(256, 1), (1024, 4), (4096, 4), (8192, 8), (16384, 16)]))]
+         instances(T = [bf16, f16, f32], (N, W) = [(256, 1), (1024, 4), (4096, 4), (8192, 8), (16384, 16)]))]
 pub fn softmax<T: Float, const N: i32, const W: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     let row = block_id(0);
     let inside = arange(0, N).expand(0).lt(x.dim(1));
@@ -28,7 +30,7 @@ pub fn softmax<T: Float, const N: i32, const W: i32>(x: Tensor<T, 2>, out: Tenso
 }
 
 /// One block a row of any width, `N` elements at a time: the sum is rescaled when the maximum grows.
-#[kernel(target = sm_80, warps = 8, grid = x.dim(0), instances(T = [bf16, f32], N = [8192]))]
+#[kernel(target = sm_80, warps = 8, grid = x.dim(0), instances(T = [bf16, f16, f32], N = [8192]))]
 pub fn softmax_wide<T: Float, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     let row = block_id(0);
     let mut top = full::<f32>([1, 1], f32::MIN);
@@ -49,48 +51,57 @@ pub fn softmax_wide<T: Float, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2
     }
 }
 
-/// The launch for rows of this width.
-fn launch<'a>(x: &'a DeviceTensor<bf16, 2>, out: &'a mut DeviceTensor<bf16, 2>) -> Launch<'a> {
-    match x.shape()[1] {
-        0..=256 => softmax::<bf16, 256, 1>(softmax::Args { x, out }),
-        257..=1024 => softmax::<bf16, 1024, 4>(softmax::Args { x, out }),
-        1025..=4096 => softmax::<bf16, 4096, 4>(softmax::Args { x, out }),
-        4097..=8192 => softmax::<bf16, 8192, 8>(softmax::Args { x, out }),
-        8193..=16384 => softmax::<bf16, 16384, 16>(softmax::Args { x, out }),
-        _ => softmax_wide::<bf16, 8192>(softmax_wide::Args { x, out }),
-    }
+/// The element types that the kernels have instances of.
+trait Softmax: Element + Float {
+    /// The launch for rows of this width.
+    fn launch<'a>(x: &'a DeviceTensor<Self, 2>, out: &'a mut DeviceTensor<Self, 2>) -> Launch<'a>;
 }
+
+macro_rules! softmax_of {
+    ($($ty:ty),*) => {$(
+        impl Softmax for $ty {
+            fn launch<'a>(x: &'a DeviceTensor<$ty, 2>, out: &'a mut DeviceTensor<$ty, 2>) -> Launch<'a> {
+                match x.shape()[1] {
+                    0..=256 => softmax::<$ty, 256, 1>(softmax::Args { x, out }),
+                    257..=1024 => softmax::<$ty, 1024, 4>(softmax::Args { x, out }),
+                    1025..=4096 => softmax::<$ty, 4096, 4>(softmax::Args { x, out }),
+                    4097..=8192 => softmax::<$ty, 8192, 8>(softmax::Args { x, out }),
+                    8193..=16384 => softmax::<$ty, 16384, 16>(softmax::Args { x, out }),
+                    _ => softmax_wide::<$ty, 8192>(softmax_wide::Args { x, out }),
+                }
+            }
+        }
+    )*};
+}
+
+softmax_of!(bf16, f16, f32);
 
 fn main() -> Result<()> {
     let device = Device::best_for(softmax::TARGETS)?;
     let stream = device.stream()?;
     println!("on {device}");
-    let sizes = match support::sizes::<2>() {
+    let sizes = match report::sizes::<2>() {
         Some(size) => vec![size],
-        None if device.is_emulator() => vec![[4, 100], [4, 1000], [3, 4096], [2, 20_000]],
-        None => vec![[65536, 8192], [32768, 4096], [8192, 32768], [1000, 1001]],
+        None if device.is_emulator() => {
+            vec![[3, 100], [3, 1000], [2, 4096], [2, 8000], [1, 16384], [2, 20_000]]
+        }
+        None => vec![
+            [65536, 8192],
+            [32768, 4096],
+            [8192, 16384],
+            [8192, 32768],
+            [1000, 1001],
+            [64, 200],
+        ],
     };
-    let mut table = support::Table::new(&["rows", "columns", "max |error|", "ms", "GB/s"]);
-    let progress = support::progress(sizes.len(), "softmax");
-    for [rows, columns] in sizes {
-        let host: Vec<bf16> =
-            support::random(rows * columns, 3).iter().map(|x| bf16::from_f32(x * 8.0)).collect();
-        let x = stream.upload(&host, [rows, columns])?;
-        let mut out = stream.full([rows, columns], bf16::NAN)?;
-        launch(&x, &mut out).launch(&stream)?;
-        let got = out.to_vec(&stream)?;
-        let worst = worst_error(&host, &got, columns);
-        let ms = support::median_ms(&stream, || launch(&x, &mut out).launch(&stream))?;
-        let bytes = (rows * columns * 4) as f64;
-        table.row(&[
-            rows.to_string(),
-            columns.to_string(),
-            format!("{worst:.1e}"),
-            ms.map_or("-".to_owned(), |ms| format!("{ms:.4}")),
-            ms.map_or("-".to_owned(), |ms| format!("{:.0}", bytes / ms * 1e-6)),
-        ]);
-        // A probability is at most 1, and bf16 keeps 8 bits of it: half a unit in the last place is 2^-9.
-        assert!(worst < 4e-3, "softmax of {rows}x{columns}: error {worst}");
+    let mut table = rows::table();
+    let progress = report::progress(3 * sizes.len(), "softmax");
+    for size in sizes {
+        check::<bf16>(&stream, size, &mut table)?;
+        progress.inc(1);
+        check::<f16>(&stream, size, &mut table)?;
+        progress.inc(1);
+        check::<f32>(&stream, size, &mut table)?;
         progress.inc(1);
     }
     progress.finish_and_clear();
@@ -98,20 +109,12 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The largest difference from a softmax in f64, over at most 64 rows, the last one among them.
-fn worst_error(x: &[bf16], got: &[bf16], columns: usize) -> f64 {
-    let rows = x.len() / columns;
-    let mut worst = 0.0f64;
-    for i in 0..rows.min(64) {
-        let row = if i == 0 { rows - 1 } else { i * rows / 64 % rows };
-        let values: Vec<f64> = x[row * columns..][..columns].iter().map(|v| v.to_f64()).collect();
-        let top = values.iter().copied().fold(f64::MIN, f64::max);
-        let total: f64 = values.iter().map(|v| (v - top).exp()).sum();
-        for (value, got) in values.iter().zip(&got[row * columns..]) {
-            let difference = ((value - top).exp() / total - got.to_f64()).abs();
-            // A NaN must not pass: it is never smaller than anything.
-            worst = if difference <= worst { worst } else { difference };
-        }
-    }
-    worst
+fn check<T: Softmax>(stream: &Stream, size: [usize; 2], table: &mut report::Table) -> Result<()> {
+    let x = rows::numbers::<T>(size[0] * size[1], 3, 8.0);
+    let launch = |x: &_, out: &mut _| T::launch(x, out).launch(stream);
+    rows::run(table, stream, &x, size, launch, |row| {
+        let top = row.iter().copied().fold(f64::MIN, f64::max);
+        let total: f64 = row.iter().map(|v| (v - top).exp()).sum();
+        row.iter().map(|v| (v - top).exp() / total).collect()
+    })
 }

@@ -32,7 +32,7 @@ fn main() -> Result<()> {
             .to_vec(&stream)?
             .iter()
             .zip(a_host.iter().zip(&b_host))
-            .map(|(got, (a, b))| (got - (a + b)).abs())
+            .map(|(sum, (a, b))| (sum - (a + b)).abs())
             .fold(0.0f32, f32::max);
         println!("{n:>9}  {worst:>12}");
         assert!(worst == 0.0, "one addition is correctly rounded everywhere");

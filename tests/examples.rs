@@ -17,7 +17,9 @@ fn run(name: &str) -> String {
     let output = Command::new(example(name))
         .env("KILN_DEVICE", "emulator")
         .output()
-        .unwrap_or_else(|error| panic!("the example {name} cannot be started: {error}"));
+        .unwrap_or_else(|error| {
+            panic!("the example {name} cannot be started, see `cargo build --examples`: {error}")
+        });
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name} failed:\n{text}\n{errors}");
@@ -30,16 +32,36 @@ fn vector_add() {
     assert!(text.contains("1000003             0"), "{text}");
 }
 
+/// The lines of a table that are about an element type, at a width.
+fn lines(text: &str, dtype: &str, columns: &str) -> usize {
+    let fits = |line: &&str| {
+        let mut words = line.split_whitespace();
+        words.next() == Some(dtype) && words.nth(1) == Some(columns)
+    };
+    text.lines().filter(fits).count()
+}
+
+/// Each width is that of another instance, the last one of the kernel for any width.
 #[test]
 fn softmax() {
     let text = run("softmax");
-    assert_eq!(text.lines().count(), 2 + 4, "a device, a heading and four sizes:\n{text}");
+    for dtype in ["bf16", "f16", "f32"] {
+        for columns in ["100", "1000", "4096", "8000", "16384", "20000"] {
+            assert_eq!(lines(&text, dtype, columns), 1, "{dtype}, {columns}:\n{text}");
+        }
+    }
+    assert_eq!(text.lines().count(), 2 + 3 * 6, "{text}");
 }
 
 #[test]
 fn rms_norm() {
     let text = run("rms_norm");
-    assert_eq!(text.lines().count(), 2 + 3, "a device, a heading and three sizes:\n{text}");
+    for dtype in ["bf16", "f16"] {
+        for columns in ["1000", "4096", "8000", "16384", "20000"] {
+            assert_eq!(lines(&text, dtype, columns), 1, "{dtype}, {columns}:\n{text}");
+        }
+    }
+    assert_eq!(text.lines().count(), 2 + 2 * 5, "{text}");
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! What the examples share: data from a seed, references, timing, tables.
-#![allow(dead_code, reason = "each example uses a part of it")]
+//! What the examples report with: data from a seed, timing, a table.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kiln::prelude::*;
@@ -25,45 +24,11 @@ pub fn random(len: usize, seed: u64) -> Vec<f32> {
         .collect()
 }
 
-/// [`random`] times `scale`, in f16.
-pub fn random_f16(len: usize, seed: u64, scale: f32) -> Vec<f16> {
-    random(len, seed).into_iter().map(|x| f16::from_f32(x * scale)).collect()
-}
+/// Launches between two events: what an event and the first launch cost is spread over all of them.
+const LAUNCHES: usize = 10;
 
-/// A product in f64 at some elements: all of a small one, a few thousand of a large one.
-///
-/// Gives (row, column, value).
-pub fn reference(left: &[f16], right: &[f16], [m, n, k]: [usize; 3]) -> Vec<(usize, usize, f64)> {
-    let count = (m * n).min(4096);
-    // Steps coprime to the extents visit rows and columns evenly, the last ones included.
-    (0..count)
-        .map(|i| {
-            if count == m * n {
-                (i / n, i % n)
-            } else {
-                ((i * 7919) % m, (m * n - 1 - i * 104_729 % (m * n)) % n)
-            }
-        })
-        .map(|(row, column)| {
-            let sum =
-                (0..k).map(|i| left[row * k + i].to_f64() * right[i * n + column].to_f64()).sum();
-            (row, column, sum)
-        })
-        .collect()
-}
-
-/// The norm of the difference over the norm of the reference. NaN stays NaN.
-pub fn relative_error(reference: &[(usize, usize, f64)], actual: &[f16], n: usize) -> f64 {
-    let (mut difference, mut norm) = (0.0, 0.0);
-    for (row, column, value) in reference {
-        let got = actual[row * n + column].to_f64();
-        difference += (got - value).powi(2);
-        norm += value.powi(2);
-    }
-    (difference / norm).sqrt()
-}
-
-/// The median time of a launch in milliseconds, by events, on a GPU; `None` on the emulator, whose time says nothing.
+/// The median time of a launch in milliseconds, of 20 rows of launches between events, after some to warm up; `None`
+/// on the emulator, whose time says nothing.
 pub fn median_ms(stream: &Stream, mut launch: impl FnMut() -> Result<()>) -> Result<Option<f64>> {
     if stream.device().is_emulator() {
         return Ok(None);
@@ -74,9 +39,11 @@ pub fn median_ms(stream: &Stream, mut launch: impl FnMut() -> Result<()>) -> Res
     let mut times = Vec::new();
     for _ in 0..20 {
         let start = stream.record()?;
-        launch()?;
+        for _ in 0..LAUNCHES {
+            launch()?;
+        }
         let end = stream.record()?;
-        times.push(f64::from(start.elapsed_ms(&end)?));
+        times.push(f64::from(start.elapsed_ms(&end)?) / LAUNCHES as f64);
     }
     times.sort_by(f64::total_cmp);
     Ok(Some(times[times.len() / 2]))
@@ -102,9 +69,19 @@ impl Table {
         Table { rows: vec![heads.iter().map(|head| (*head).to_owned()).collect()] }
     }
 
-    /// Adds a row.
-    pub fn row(&mut self, cells: &[String]) {
-        self.rows.push(cells.to_vec());
+    /// Adds a row: what was run, its relative error, its time, and its rate in billions a second of `amount`.
+    pub fn row(
+        &mut self,
+        what: &[&dyn std::fmt::Display],
+        error: f64,
+        ms: Option<f64>,
+        amount: f64,
+    ) {
+        let mut cells: Vec<String> = what.iter().map(ToString::to_string).collect();
+        cells.push(format!("{error:.1e}"));
+        cells.push(ms.map_or("-".to_owned(), |ms| format!("{ms:.4}")));
+        cells.push(ms.map_or("-".to_owned(), |ms| format!("{:.1}", amount / ms * 1e-6)));
+        self.rows.push(cells);
     }
 
     /// Prints it.
