@@ -30,8 +30,10 @@ use crate::{
 };
 
 mod access;
+mod advice;
 mod arith;
 mod branch;
+mod budget;
 mod builtins;
 mod call;
 mod closures;
@@ -41,13 +43,17 @@ mod finish;
 mod methods;
 mod params;
 mod places;
+mod provenance;
 mod reach;
 mod scope;
 mod tiles;
 mod types;
 mod value;
 
+#[doc(hidden)]
+pub use builtins::NAMES;
 pub(crate) use params::PARAMETER_TYPES;
+pub(crate) use params::nearest_target;
 pub use params::{TARGETS, instance_rows, target_named};
 use scope::{Call, ScopeId, Scopes};
 use value::{Cells, Num, Val};
@@ -158,7 +164,7 @@ pub struct Built {
 
 /// Builds one instance. `None` if there were problems.
 pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
-    let before = problems.len();
+    let before = problems.reports();
     let (scopes, root) = Scopes::new();
     let mut builder = Builder {
         scopes,
@@ -178,10 +184,16 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         depth: 0,
         conditional: 0,
         warps: 1,
+        tainted: false,
+        only_looking: 0,
+        emitted: budget::Emitted::default(),
+        too_large: None,
+        called: la_arena::ArenaMap::new(),
     };
     builder.scopes.add_items(root, &request.unit.items);
     let built = builder.kernel(request, root);
-    if problems.reports() > before { None } else { built }
+    let tainted = builder.tainted;
+    if problems.reports() > before || tainted { None } else { built }
 }
 
 struct Builder<'p> {
@@ -207,6 +219,15 @@ struct Builder<'p> {
     /// How many run-time branches and loops enclose the current point.
     conditional: u32,
     warps: u32,
+    /// Something in the body was refused before, so that the body is not compiled: only looked at.
+    tainted: bool,
+    /// How many parts enclose the current point that are evaluated for their problems alone.
+    only_looking: u32,
+    emitted: budget::Emitted,
+    /// The first tile that does not fit the registers: those that follow from it are not reported as well.
+    too_large: Option<Loc>,
+    /// Addresses that are written through inside a function: where that was called, and its name.
+    called: la_arena::ArenaMap<Value, (Loc, String)>,
 }
 
 impl Builder<'_> {
@@ -228,8 +249,16 @@ impl Builder<'_> {
 
     /// Counts a step of evaluation; false once there were too many.
     fn step(&mut self, loc: Loc) -> bool {
-        self.steps += 1;
-        if self.steps == MAX_STEPS {
+        self.steps_of(1, loc)
+    }
+
+    /// Counts work that is as much as so many steps.
+    fn steps_of(&mut self, count: usize, loc: Loc) -> bool {
+        if self.steps >= MAX_STEPS {
+            return false;
+        }
+        self.steps = self.steps.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        if self.steps >= MAX_STEPS {
             self.error(Code::Unbounded, loc, "unrolling this kernel does not come to an end");
         }
         self.steps < MAX_STEPS
@@ -280,6 +309,7 @@ impl Builder<'_> {
 
     fn push(&mut self, kind: StmtKind, loc: Loc) {
         if !self.terminated {
+            self.count_code(&kind, loc);
             self.regions.last_mut().expect("a region is open").stmts.push(Stmt { kind, loc });
         }
     }

@@ -5,7 +5,7 @@ use quote::quote;
 
 use crate::{
     build::{self, Built, Instance, Request},
-    diag::{self, Code, Diagnostic, Problems},
+    diag::{self, Area, Code, Diagnostic, Problems},
     host, ir, layouts,
     loc::{Loc, Locations},
     lower, schedule,
@@ -157,10 +157,6 @@ pub fn compile_unit_watched(
     dumps: &mut Vec<(String, String)>,
     ended: &mut dyn FnMut(Phase),
 ) -> Vec<Vec<CompiledInstance>> {
-    if !problems.is_empty() {
-        // Only the syntax is looked at further: names and types of what could not be read would mislead.
-        return Vec::new();
-    }
     if options.dump {
         for kernel in &unit.kernels {
             dumps.push((format!("{}.ast", kernel.name()), unit.dump(kernel, locations)));
@@ -169,6 +165,9 @@ pub fn compile_unit_watched(
     let mut around = Around { locations, options, dumps, ended };
     let mut all = Vec::new();
     for kernel in &unit.kernels {
+        if kernel.attr.unreadable {
+            continue;
+        }
         let targets = targets(kernel, problems);
         let mut compiled = Vec::new();
         let before = problems.len();
@@ -217,22 +216,30 @@ fn targets(kernel: &Kernel, problems: &mut Problems) -> Vec<(String, kernel_ptx:
                 ident.loc,
                 format!("`{}` is not a target", ident.name),
             )
-            .compare("target", names.join(", "), ident.name.clone());
-            // The suffix is what people leave out: `sm_90` means `sm_90a`.
-            let longer = names.into_iter().find(|name| name.starts_with(&ident.name));
-            if let Some(near) = longer.or_else(|| build::nearest(&ident.name, names)) {
+            .compare(
+                "target",
+                format!("one of {}", names.join(", ")),
+                ident.name.clone(),
+            );
+            if let Some((why, near)) = build::nearest_target(&ident.name) {
+                diagnostic = diagnostic.why(why).help(format!("target = {near}"));
+            } else if let Some(near) = build::nearest(&ident.name, names) {
                 diagnostic = diagnostic.help(format!("target = {near}"));
             }
             problems.push(diagnostic);
         }
     }
-    if kernel.attr.targets.is_empty() && problems.is_empty() {
+    if kernel.attr.targets.is_empty() {
         let loc = kernel.function.name.loc;
         problems.push(
             Diagnostic::new(Code::Target, loc, "the attribute of the kernel names no target")
                 .why("a kernel is compiled ahead of time, for the targets that it names")
                 .help("#[kernel(target = sm_80, warps = 4)]"),
         );
+    }
+    if out.is_empty() {
+        // Reported above; the body is still looked at, for a target that can do what most can.
+        out.push(("sm_90a".to_owned(), kernel_ptx::Target::SM_90A));
     }
     out
 }
@@ -258,7 +265,16 @@ fn compile_image(
         variants.push(lower_variant("aligned", aligned, &label, problems, around)?);
         general
     };
-    variants.push(lower_variant("general", general, &label, problems, around)?);
+    let general = lower_variant("general", general, &label, problems, around)?;
+    // Where the assumptions change nothing, there is nothing to choose between.
+    let same = |aligned: &Variant| {
+        (&aligned.entry, &aligned.ptx, aligned.shared_bytes)
+            == (&general.entry, &general.ptx, general.shared_bytes)
+    };
+    if variants.first().is_some_and(same) {
+        variants.clear();
+    }
+    variants.push(general);
     Some(Image { target: target.to_owned(), warps, params, declared, variants, raw_pointers })
 }
 
@@ -353,6 +369,10 @@ fn lower_variant(
 /// The invariants of the IR hold, or the compiler itself is at fault.
 fn holds(sound: Result<(), String>, after: &str, problems: &mut Problems) -> Option<()> {
     let Err(text) = sound else { return Some(()) };
+    if !problems.is_empty() {
+        // What was refused elsewhere, in a helper say, may be the reason.
+        return None;
+    }
     problems.push(
         Diagnostic::new(Code::Bug, Loc::KERNEL, format!("the compiler broke its own rules after {after}"))
             .why(text)
@@ -375,9 +395,8 @@ fn relative(file: &str) -> String {
 /// Whether rustc should look at the body too: not where names or types are wrong, or it would say so twice.
 fn keeps_twin(problems: &Problems) -> bool {
     problems.iter().all(|d| {
-        let area = &d.code.number()[1..3];
         // These are types of the stubs as well: `View` has no `store`, `copy_async` has bounds.
         let typed = matches!(d.code, Code::ReadOnly | Code::CopyOperands | Code::Parameter);
-        !typed && !matches!(area, "01" | "02")
+        !typed && !matches!(d.code.area(), Area::Subset | Area::Shapes)
     })
 }

@@ -7,7 +7,7 @@ mod layout;
 mod render;
 mod rustc;
 
-pub use codes::Code;
+pub use codes::{Area, Code};
 pub use render::render;
 pub use rustc::compile_errors;
 

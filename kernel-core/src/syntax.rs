@@ -74,6 +74,8 @@ pub enum Item {
     Trait(Rc<Trait>),
     /// `use path as name`: what a name stands for.
     Use(UseItem),
+    /// Refused already; the name that it would have declared.
+    Refused(String),
 }
 
 /// One name that a `use` brings.
@@ -263,6 +265,8 @@ pub enum PatKind {
     Array(Vec<Pat>),
     /// `&x`
     Ref(Box<Pat>),
+    /// Refused already; the names that it would have bound.
+    Refused(Vec<String>),
 }
 
 /// A block.
@@ -409,6 +413,6 @@ pub enum ExprKind {
     Ref(bool, Box<Expr>),
     /// `assert!(condition, "message")`
     Assert(Box<Expr>, Option<String>),
-    /// Refused already.
-    Error,
+    /// Refused already. Its parts are looked at for problems of their own.
+    Refused(Vec<Block>),
 }

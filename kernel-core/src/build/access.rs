@@ -76,9 +76,6 @@ impl Builder<'_> {
             }
             corner.push(Val::Value(value));
         }
-        if self.check_budget(&shape, shape_loc).is_none() {
-            return Val::Error;
-        }
         Val::View(Rc::new(ViewVal { param, at: corner, shape }))
     }
 
@@ -88,6 +85,9 @@ impl Builder<'_> {
             return Val::Error;
         };
         let Some(corner) = view.corner() else { return Val::Error };
+        if self.check_budget(&view.shape, Num::Known(dtype), loc).is_none() {
+            return Val::Error;
+        }
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
         Val::Value(self.emit(Op::LoadTensor(view.param), corner, ty, loc))
     }
@@ -249,6 +249,7 @@ impl Builder<'_> {
             let Some(mask) = self.mask(mask, at, loc) else { return Val::Error };
             args.push(mask);
         }
+        self.note_write(at);
         self.op(Op::StorePtr { masked: mask.is_some() }, args, None, loc);
         Val::Unit
     }
@@ -325,6 +326,7 @@ impl Builder<'_> {
             };
             args.push(value);
         }
+        self.note_write(at);
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
         Val::Value(self.emit(Op::Atomic(op), args, ty, loc))
     }
@@ -431,8 +433,8 @@ impl Builder<'_> {
     pub(super) fn load_shared(&mut self, window: Value, loc: Loc) -> Option<Value> {
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
         self.check_window(&shared, loc)?;
-        self.check_budget(&shared.shape, loc)?;
         let num = self.num(window);
+        self.check_budget(&shared.shape, num, loc)?;
         Some(self.emit_num(Op::LoadShared, vec![window], Some(shared.shape), num, loc))
     }
 

@@ -94,6 +94,7 @@ impl Builder<'_> {
             let num = if shift { Some(*p) } else { self.unify(*p, *q, symbol(op), loc) };
             let Some(num) = num else { return Val::Error };
             if let Some(folded) = self.fold(op, *x, *y, num, loc) {
+                self.cells.forget_literal(num);
                 return folded;
             }
         }
@@ -155,28 +156,61 @@ impl Builder<'_> {
                     "one element type on both sides",
                     format!("{left} and {right}"),
                 );
-                diagnostic = match (Dtype::from_name(&left), Dtype::from_name(&right)) {
+                diagnostic = match (self.cells.known(a), self.cells.known(b)) {
                     (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
                         diagnostic.help("select(mask, 1, 0)")
                     }
                     (Some(x), Some(y)) => {
                         diagnostic.help(format!(".cast::<{}>()", wider(x, y).name()))
                     }
-                    // One is a literal of the wrong form.
-                    _ if left.ends_with("literal") && right.ends_with("literal") => {
-                        diagnostic.help("1.0")
+                    (Some(dtype), None) => self.literal_help(diagnostic, dtype, b),
+                    (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
+                    // Of two literals, the integer is the one of the wrong form.
+                    (None, None) => {
+                        let integer = if self.cells.is_float(a) { b } else { a };
+                        self.literal_help(diagnostic, Dtype::F64, integer)
                     }
-                    (Some(x), None) | (None, Some(x)) if x.is_float() => diagnostic
-                        .why("an integer literal does not become a float by itself")
-                        .help("1.0"),
-                    (Some(_), None) | (None, Some(_)) => diagnostic
-                        .why("a float literal does not become an integer by itself")
-                        .help("1"),
-                    (None, None) => diagnostic,
                 };
                 self.report(diagnostic);
                 None
             }
+        }
+    }
+
+    /// How a literal is written to be of an element type that it is not of. Its own value, or no code at all: what
+    /// is pasted must not change the program.
+    pub(super) fn literal_help(&self, diagnostic: Diagnostic, dtype: Dtype, of: Num) -> Diagnostic {
+        let name = dtype.name();
+        #[expect(clippy::cast_precision_loss, reason = "it is shown as Rust shows floats")]
+        let float = match self.cells.literal_of(of) {
+            Some(Const::Int(value)) => Some(value as f64),
+            Some(Const::Float(value)) => Some(value),
+            Some(Const::Bool(_)) | None => None,
+        };
+        let (why, help) = match (dtype, float) {
+            (Dtype::F16 | Dtype::Bf16, value) => (
+                format!("Rust has no literals of `{name}`; `{name}::of` makes one when compiling"),
+                value.map(|value| format!("{name}::of({value:?})")),
+            ),
+            (Dtype::F32 | Dtype::F64, value) => (
+                "an integer literal does not become a float by itself".to_owned(),
+                value.map(|value| format!("{value:?}")),
+            ),
+            (Dtype::Bool, _) => ("a number is not a truth value".to_owned(), None),
+            (_, Some(value)) if value.fract() == 0.0 && value.abs() < 1e15 => (
+                "a float literal does not become an integer by itself".to_owned(),
+                Some(format!("`{value:.0}`, or `.cast::<f32>()` on the other side")),
+            ),
+            (_, Some(_)) => (
+                format!("`{name}` holds no fractions"),
+                Some("`.cast::<f32>()` on the other side".to_owned()),
+            ),
+            (_, None) => ("a float literal does not become an integer by itself".to_owned(), None),
+        };
+        let diagnostic = diagnostic.why(why);
+        match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
         }
     }
 
@@ -361,6 +395,9 @@ impl Builder<'_> {
             };
             if let Some(folded) = folded {
                 let num = *num;
+                if self.cells.literal_of(num) == Some(*value) {
+                    self.cells.set_literal(num, folded);
+                }
                 if let (Const::Int(_), Some(dtype)) = (folded, self.cells.known(num))
                     && !dtype.is_signed()
                 {

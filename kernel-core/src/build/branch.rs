@@ -74,14 +74,19 @@ impl Builder<'_> {
             Some(Err(value)) => value,
             None => {
                 // The branches are still looked at, for their own problems.
-                let vars = self.scopes.vars.clone();
-                then(self);
-                self.scopes.vars.clone_from(&vars);
-                otherwise(self);
-                self.scopes.vars = vars;
+                let mut sides: [&mut dyn FnMut(&mut Self) -> Val; 2] = [then, otherwise];
+                for side in &mut sides {
+                    self.look_at(&mut |builder| {
+                        side(builder);
+                    });
+                }
                 return Val::Error;
             }
         };
+        // Each side begins with the variables as they are, and what they are after it is compared.
+        if !self.steps_of(self.scopes.vars.len() / 8, loc) {
+            return Val::Error;
+        }
         let before = self.scopes.vars.clone();
         let (then_region, then_end, then_val) = self.side(then);
         let then_vars = std::mem::replace(&mut self.scopes.vars, before.clone());
@@ -105,6 +110,29 @@ impl Builder<'_> {
         self.conditional -= 1;
         let ended = std::mem::replace(&mut self.terminated, outer);
         (self.regions.pop().expect("pushed above"), ended, val)
+    }
+
+    /// Evaluates what is not compiled, for its own problems. What it gives to variables is not known after it.
+    pub(super) fn look_at(&mut self, body: &mut dyn FnMut(&mut Self)) {
+        let emitted = self.emitted;
+        let before = self.scopes.vars.clone();
+        let stops: Vec<_> = self.frames.iter().map(|frame| frame.stop).collect();
+        self.only_looking += 1;
+        self.side(&mut |builder| {
+            body(builder);
+            Val::Unit
+        });
+        self.only_looking -= 1;
+        self.emitted = emitted;
+        for (frame, stop) in self.frames.iter_mut().zip(stops) {
+            frame.stop = stop;
+        }
+        for (var, old) in self.scopes.vars.iter_mut().zip(before) {
+            if !var.val.same(&old.val) {
+                let unset = matches!(old.val, Val::Unit);
+                *var = Var { val: Val::Error, mutable: old.mutable || unset };
+            }
+        }
     }
 
     fn join(

@@ -15,8 +15,8 @@ use crate::{
     syntax::{Expr, GenericArg, Segment},
 };
 
-/// Every function of the language, for suggestions.
-pub(super) const NAMES: &[&str] = &[
+/// Every function of the language, and the targets: for suggestions, and for tests that make kernels up.
+pub const NAMES: &[&str] = &[
     "arange",
     "zeros",
     "full",
@@ -70,7 +70,7 @@ impl Builder<'_> {
         }
         let Some(parameters) = parameters(name) else {
             self.args(args, env);
-            return self.unknown(name, segment.loc, env);
+            return self.unknown_function(name, segment.loc, env);
         };
         let count = if parameters.is_empty() { 0 } else { parameters.split(", ").count() };
         if args.len() != count {
@@ -279,7 +279,7 @@ impl Builder<'_> {
     }
 
     fn filled(&mut self, shape: Vec<u32>, num: Num, value: Option<(&Val, Loc)>, loc: Loc) -> Val {
-        if self.check_budget(&shape, loc).is_none() {
+        if self.check_budget(&shape, num, loc).is_none() {
             return Val::Error;
         }
         let scalar = match value {
@@ -353,6 +353,19 @@ impl Builder<'_> {
         }
         let [per_thread, lanes, warps, order] =
             <[Vec<u32>; 4]>::try_from(lists).expect("arity is checked");
+        let in_warp = lanes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+        if in_warp != 32 {
+            // Here and not where the layout is used: this is the place to change.
+            return self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[1].loc,
+                    format!("the lanes of this layout multiply to {in_warp}"),
+                )
+                .compare("lanes", "32", in_warp.to_string())
+                .why("a warp has 32 lanes; the second array says how many of them lie along each axis"),
+            );
+        }
         Val::Layout(Form::Blocked { per_thread, lanes, warps, order })
     }
 
@@ -381,15 +394,15 @@ impl Builder<'_> {
                 return self.report(diagnostic);
             }
         };
-        let want = if op == Atomic::CompareExchange { 3 } else { 2 };
-        if args.len() != want {
+        let required = if op == Atomic::CompareExchange { 3 } else { 2 };
+        if args.len() != required {
             return self.report(
                 Diagnostic::new(
                     Code::ArgumentCount,
                     loc,
                     format!("`atomic::{name}` takes another number of arguments"),
                 )
-                .compare("arguments", want.to_string(), args.len().to_string()),
+                .compare("arguments", required.to_string(), args.len().to_string()),
             );
         }
         let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();

@@ -47,6 +47,10 @@ impl Builder<'_> {
                     let parent = real.len().checked_sub(2).map(|at| real[at].clone());
                     self.builtin_call(parent.as_deref(), &name, only, args, env, loc)
                 }
+                Some(Binding::Refused) => {
+                    self.args(args, env);
+                    Val::Error
+                }
                 Some(Binding::Const(..) | Binding::Type(_) | Binding::Trait(..)) => self.error(
                     Code::NotAFunction,
                     path.loc,
@@ -55,11 +59,10 @@ impl Builder<'_> {
                 None => self.builtin_call(None, &only.name, only, args, env, loc),
             },
             [.., parent, name] => {
-                let parent_known = self.scopes.lookup(env, &parent.name).is_some()
-                    || crate::ir::Dtype::from_name(&parent.name).is_some();
-                if parent_known
-                    && !matches!(self.scopes.lookup(env, &parent.name), Some(Binding::Use(_)))
-                {
+                let bound = self.scopes.lookup_type(env, &parent.name);
+                let parent_known =
+                    bound.is_some() || crate::ir::Dtype::from_name(&parent.name).is_some();
+                if parent_known && !matches!(bound, Some(Binding::Use(_))) {
                     return self.associated_call(parent, name, args, env, loc);
                 }
                 if parent.name.starts_with(char::is_uppercase) {
@@ -279,7 +282,7 @@ impl Builder<'_> {
             }
             Ty::Infer => {
                 self.args(args, env);
-                match self.scopes.lookup(env, &ty.name) {
+                match self.scopes.lookup_type(env, &ty.name) {
                     Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
                     // `resolve` said what is wrong.
                     Some(_) => Val::Error,
@@ -386,7 +389,7 @@ impl Builder<'_> {
             .iter()
             .filter(|(item, scope)| match &item.ty.kind {
                 TypeKind::Path(path) => path.segments.last().is_some_and(|last| {
-                    matches!(self.scopes.lookup(*scope, &last.name), Some(Binding::Struct(other, _)) if Rc::ptr_eq(other, def))
+                    matches!(self.scopes.lookup_type(*scope, &last.name), Some(Binding::Struct(other, _)) if Rc::ptr_eq(other, def))
                 }),
                 _ => false,
             })
@@ -404,7 +407,7 @@ impl Builder<'_> {
         // A default method of a trait that the type implements.
         for (item, scope) in &impls {
             let Some(of_trait) = &item.of_trait else { continue };
-            if let Some(Binding::Trait(found)) = self.scopes.lookup(*scope, of_trait)
+            if let Some(Binding::Trait(found)) = self.scopes.lookup_type(*scope, of_trait)
                 && let Some(function) =
                     found.functions.iter().find(|f| f.name.name == name && f.body.is_some())
             {
@@ -427,7 +430,7 @@ impl Builder<'_> {
         }
         for (item, scope) in &impls {
             let Some(of_trait) = &item.of_trait else { continue };
-            if let Some(Binding::Trait(found)) = self.scopes.lookup(*scope, of_trait)
+            if let Some(Binding::Trait(found)) = self.scopes.lookup_type(*scope, of_trait)
                 && let Some(constant) = found.consts.iter().find(|c| c.name.name == name)
             {
                 return Some((constant.clone(), *scope, item.generics.clone(), item.ty.clone()));

@@ -13,9 +13,10 @@
 use super::{
     Builder, Env,
     branch::zip_leaves,
+    budget::Unrolling,
     reach::Scan,
     scope::VarId,
-    value::{RangeVal, Val},
+    value::{Num, RangeVal, Val},
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -40,7 +41,9 @@ pub(super) struct Frame {
     /// Regions open when the frame was entered.
     regions: usize,
     /// An unrolled loop: how the current turn was left.
-    stop: Option<Stop>,
+    pub(super) stop: Option<Stop>,
+    /// An unrolled loop: where it is, and how far.
+    pub(super) unrolling: Option<Unrolling>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,7 @@ enum FrameKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
+pub(super) enum Stop {
     Break,
     Continue,
 }
@@ -109,42 +112,29 @@ impl Builder<'_> {
         let val = self.expr(iter, env);
         let range = match self.plain(val) {
             Val::Range(range) => range,
-            Val::Error | Val::Never => return Val::Error,
-            Val::Array(parts) => return self.unrolled(label, pat, parts.to_vec(), body, env),
+            Val::Error | Val::Never => return self.unknown_turns(pat, body, env),
+            Val::Array(parts) => {
+                return self.unrolled(label, pat, parts.to_vec(), iter.loc, body, env);
+            }
             other => {
                 let actual = self.describe(&other);
-                return self.report(
+                self.report(
                     Diagnostic::new(Code::Kind, iter.loc, "a loop runs over a range")
                         .compare("", "`a..b`, `range(a, b, step)` or `unroll(..)`", actual)
                         .help("for i in range(0, n, 1)"),
                 );
+                return self.unknown_turns(pat, body, env);
             }
         };
         if range.unroll {
-            let Some(turns) = self.unrolled_turns(&range) else { return Val::Error };
-            return self.unrolled(label, pat, turns, body, env);
+            let Some(turns) = self.unrolled_turns(&range) else {
+                return self.unknown_turns(pat, body, env);
+            };
+            return self.unrolled(label, pat, turns, iter.loc, body, env);
         }
-        if let Val::Const(Const::Int(0), _) = range.step {
-            return self.error(Code::Overflow, range.loc, "a loop with step 0 never ends");
-        }
-        let (Some(from), Some(to), Some(step)) = (
-            self.value(&range.from, range.loc),
-            self.value(&range.to, range.loc),
-            self.value(&range.step, range.loc),
-        ) else {
-            return Val::Error;
+        let Some((from, to, step, num)) = self.range_values(&range) else {
+            return self.unknown_turns(pat, body, env);
         };
-        let num = self.unify(self.num(from), self.num(to), "a range", range.loc);
-        let Some(num) = num else { return Val::Error };
-        if self.unify(num, self.num(step), "a range", range.loc).is_none() {
-            return Val::Error;
-        }
-        if self.cells.is_float(num)
-            || !self.ty(from).shape().is_empty()
-            || !self.ty(to).shape().is_empty()
-        {
-            return self.error(Code::Kind, range.loc, "a range counts integers");
-        }
         let iv = self.new_num(None, num, pat.loc);
         self.run_loop(
             &LoopKind::For { from, to, step, iv },
@@ -158,6 +148,39 @@ impl Builder<'_> {
                 builder.block_in(body, inner);
             },
         )
+    }
+
+    /// The body of a loop over something that was reported: looked at, for its own problems.
+    fn unknown_turns(&mut self, pat: &Pat, body: &Block, env: Env) -> Val {
+        self.look_at(&mut |builder| {
+            let inner = builder.scopes.child(env);
+            builder.bind_pattern(pat, Val::Error, inner);
+            builder.block_in(body, inner);
+        });
+        Val::Error
+    }
+
+    /// Both ends and the step of a range as values of one integer type, or a report.
+    fn range_values(&mut self, range: &RangeVal) -> Option<(Value, Value, Value, Num)> {
+        if let Val::Const(Const::Int(0), _) = range.step {
+            self.error(Code::Overflow, range.loc, "a loop with step 0 never ends");
+            return None;
+        }
+        let (from, to, step) = (
+            self.value(&range.from, range.loc)?,
+            self.value(&range.to, range.loc)?,
+            self.value(&range.step, range.loc)?,
+        );
+        let num = self.unify(self.num(from), self.num(to), "a range", range.loc)?;
+        self.unify(num, self.num(step), "a range", range.loc)?;
+        if self.cells.is_float(num)
+            || !self.ty(from).shape().is_empty()
+            || !self.ty(to).shape().is_empty()
+        {
+            self.error(Code::Kind, range.loc, "a range counts integers");
+            return None;
+        }
+        Some((from, to, step, num))
     }
 
     fn unrolled_turns(&mut self, range: &RangeVal) -> Option<Vec<Val>> {
@@ -206,6 +229,7 @@ impl Builder<'_> {
         label: Option<&str>,
         pat: &Pat,
         turns: Vec<Val>,
+        at: Loc,
         body: &Block,
         env: Env,
     ) -> Val {
@@ -218,11 +242,15 @@ impl Builder<'_> {
             values: Vec::new(),
             regions: self.regions.len(),
             stop: None,
+            unrolling: None,
         });
-        for turn in turns {
+        let count = turns.len();
+        for (index, turn) in turns.into_iter().enumerate() {
             if !self.step(pat.loc) || self.terminated {
                 break;
             }
+            let frame = self.frames.last_mut().expect("pushed above");
+            frame.unrolling = Some(Unrolling { loc: at, turn: index + 1, turns: count });
             let inner = self.scopes.child(env);
             self.bind_pattern(pat, turn, inner);
             self.block_in(body, inner);
@@ -310,12 +338,18 @@ impl Builder<'_> {
         let carried = if all.is_empty() {
             all
         } else {
+            if !self.steps_of(self.scopes.vars.len() / 8, loc) {
+                return Val::Error;
+            }
             let vars = self.scopes.vars.clone();
-            let problems = self.problems.checkpoint();
+            let (emitted, problems) = (self.emitted, self.problems.checkpoint());
             let stmts = self.regions.last().expect("a region is open").stmts.len();
             let (_, _, frame) = self.turn(kind, label, all.clone(), loc, body);
             self.scopes.vars = vars;
-            self.problems.rewind(problems);
+            if self.steps < super::MAX_STEPS {
+                self.problems.rewind(problems);
+                self.emitted = emitted;
+            }
             self.regions.last_mut().expect("a region is open").stmts.truncate(stmts);
             all.into_iter()
                 .zip(frame.changed)
@@ -453,6 +487,7 @@ impl Builder<'_> {
             values: Vec::new(),
             regions: self.regions.len(),
             stop: None,
+            unrolling: None,
         });
         body(self);
         if !self.terminated {
@@ -516,12 +551,20 @@ impl Builder<'_> {
             return Val::Never;
         }
         let Some(frame) = self.find_frame(label) else {
-            return self.error(Code::Unsupported, loc, "`break` outside the loop that it names");
+            return self.no_frame("`break` outside the loop that it names", loc);
         };
         if self.frames[frame].kind == FrameKind::Unrolled {
             return self.stop_unrolled(frame, Stop::Break, loc);
         }
         self.break_to(frame, val, loc)
+    }
+
+    fn no_frame(&mut self, headline: &str, loc: Loc) -> Val {
+        // What is only looked at may belong to a loop or block that was refused.
+        if self.only_looking > 0 {
+            return Val::Never;
+        }
+        self.error(Code::Unsupported, loc, headline)
     }
 
     /// `return value`, or the end of a function with early returns.
@@ -598,7 +641,7 @@ impl Builder<'_> {
             return Val::Never;
         }
         let Some(frame) = self.find_frame(label) else {
-            return self.error(Code::Unsupported, loc, "`continue` outside the loop that it names");
+            return self.no_frame("`continue` outside the loop that it names", loc);
         };
         if self.frames[frame].kind == FrameKind::Unrolled {
             return self.stop_unrolled(frame, Stop::Continue, loc);
@@ -611,6 +654,11 @@ impl Builder<'_> {
 
     fn stop_unrolled(&mut self, frame: usize, stop: Stop, loc: Loc) -> Val {
         if self.frames[frame].regions != self.regions.len() {
+            // Whether the condition is one of run time is not known of what is only looked at.
+            if self.only_looking > 0 {
+                self.frames[frame].stop = Some(stop);
+                return Val::Never;
+            }
             return self.report(
                 Diagnostic::new(
                     Code::NotConstant,

@@ -62,6 +62,12 @@ impl Builder<'_> {
     pub(super) fn bind_pattern(&mut self, pat: &Pat, val: Val, env: Env) {
         match &pat.kind {
             PatKind::Wild => {}
+            PatKind::Refused(names) => {
+                self.tainted = true;
+                for name in names {
+                    self.scopes.declare(env, name, true, Val::Error);
+                }
+            }
             PatKind::Ident { name, mutable } => {
                 self.scopes.declare(env, name, *mutable, val);
             }
@@ -150,7 +156,15 @@ impl Builder<'_> {
     fn shallow_expr(&mut self, expr: &Expr, env: Env) -> Val {
         let loc = expr.loc;
         match &expr.kind {
-            ExprKind::Error => Val::Error,
+            ExprKind::Refused(parts) => {
+                self.tainted = true;
+                for part in parts {
+                    self.look_at(&mut |builder| {
+                        builder.block(part, env);
+                    });
+                }
+                Val::Error
+            }
             ExprKind::Lit(lit) => self.literal(lit, loc),
             ExprKind::Path(path) => self.path(path, env),
             ExprKind::Unary(op, a) => self.unary_expr(*op, a, env, loc),
@@ -266,20 +280,28 @@ impl Builder<'_> {
         match lit {
             Literal::Bool(value) => Val::Const(Const::Bool(*value), Num::Known(Dtype::Bool)),
             Literal::Int(value, suffix) => {
-                let num = self.literal_type(suffix.as_deref(), Class::Int, loc);
+                let (class, literal) = (Class::Int, Const::Int(*value));
+                let num = self.literal_type(suffix.as_deref(), class, literal, loc);
                 num.map_or(Val::Error, |num| self.settle_const(Const::Int(*value), num, loc))
             }
             Literal::Float(value, suffix) => {
-                let num = self.literal_type(suffix.as_deref(), Class::Float, loc);
+                let (class, literal) = (Class::Float, Const::Float(*value));
+                let num = self.literal_type(suffix.as_deref(), class, literal, loc);
                 num.map_or(Val::Error, |num| self.settle_const(Const::Float(*value), num, loc))
             }
             Literal::Str(text) => Val::Str(Rc::from(text.as_str())),
         }
     }
 
-    fn literal_type(&mut self, suffix: Option<&str>, class: Class, loc: Loc) -> Option<Num> {
+    fn literal_type(
+        &mut self,
+        suffix: Option<&str>,
+        class: Class,
+        value: Const,
+        loc: Loc,
+    ) -> Option<Num> {
         match suffix {
-            None => Some(self.cells.open(class)),
+            None => Some(self.cells.literal(class, value)),
             Some("usize" | "isize") => {
                 self.report(
                     Diagnostic::new(Code::DtypeRefused, loc, "kernels count in `i32`")

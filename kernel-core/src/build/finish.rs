@@ -36,6 +36,7 @@ impl Builder<'_> {
             }
         }
         self.settle_region(&mut body);
+        self.check_writes(&body);
         self.shared_budget();
         Some(Kernel {
             name,

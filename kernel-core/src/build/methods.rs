@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Every method of a tile, for suggestions.
-const TILE_METHODS: &[&str] = &[
+pub(super) const TILE_METHODS: &[&str] = &[
     "exp",
     "exp2",
     "log",
@@ -115,7 +115,9 @@ impl Builder<'_> {
             name.loc,
             format!("{what} has no method `{}`", name.name),
         );
-        if let Some(near) = super::nearest(&name.name, names.iter().map(String::as_str)) {
+        if let Some(advice) = super::places::method_advice(val, &name.name) {
+            diagnostic = super::places::advised(diagnostic, advice);
+        } else if let Some(near) = super::nearest(&name.name, names.iter().map(String::as_str)) {
             diagnostic = diagnostic.help(near.to_owned());
         }
         self.report(diagnostic)
@@ -227,10 +229,11 @@ impl Builder<'_> {
             }
             ("reshape" | "broadcast", [shape]) => {
                 let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
-                if self.check_budget(&shape, loc).is_none() {
+                let Some(value) = self.value(&val, loc) else { return Val::Error };
+                let num = self.num(value);
+                if self.check_budget(&shape, num, loc).is_none() {
                     return Val::Error;
                 }
-                let Some(value) = self.value(&val, loc) else { return Val::Error };
                 if name.name == "reshape" && shape.iter().any(|extent| *extent != 1) {
                     return self.report(
                         Diagnostic::new(

@@ -9,7 +9,10 @@ use crate::{
     diag::{Code, Diagnostic, Problems},
     ir::{Dtype, Elem, Fact, Op, Param, ParamKind, Type},
     loc::Loc,
-    syntax::{Function, GenericArg, GenericKind, Kernel, ParamFact, PatKind, TypeExpr, TypeKind},
+    syntax::{
+        Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Kernel, Literal,
+        ParamFact, PatKind, TypeExpr, TypeKind, UnOp,
+    },
 };
 
 /// What a kernel can take, in words.
@@ -21,7 +24,6 @@ pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>`
 pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> {
     let generics = &kernel.function.generics;
     let mut given: Vec<&str> = Vec::new();
-    let before = problems.len();
     for list in &kernel.attr.instances {
         for name in &list.names {
             if given.contains(&name.name.as_str()) {
@@ -50,12 +52,19 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
             }
             given.push(&name.name);
         }
-        if list.rows.is_empty() && problems.len() == before {
-            problems.push(Diagnostic::new(
-                Code::Instances,
-                list.loc,
-                "a list of no values compiles nothing",
-            ));
+        for (at, row) in list.rows.iter().enumerate() {
+            let Some(first) = list.rows[..at].iter().find(|other| same_row(other, row)) else {
+                continue;
+            };
+            problems.push(
+                Diagnostic::new(
+                    Code::Instances,
+                    row[0].loc,
+                    "this choice of values is there twice",
+                )
+                .place(first[0].loc, "the first one")
+                .why("an instance is chosen by its values, so each choice is compiled once"),
+            );
         }
     }
     for param in generics {
@@ -75,11 +84,14 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
             );
         }
     }
-    if problems.len() > before {
-        return Vec::new();
-    }
+    // After a problem, parameters without a list are open: the body is still looked at.
     let mut rows = vec![Instance::default()];
-    for list in &kernel.attr.instances {
+    for (index, list) in kernel.attr.instances.iter().enumerate() {
+        let earlier = kernel.attr.instances[..index].iter().flat_map(|list| &list.names);
+        let mut earlier = earlier.map(|name| name.name.as_str());
+        if list.rows.is_empty() || earlier.any(|name| list.names.iter().any(|n| n.name == name)) {
+            continue;
+        }
         let mut next = Vec::with_capacity(rows.len() * list.rows.len());
         for row in &rows {
             for values in &list.rows {
@@ -98,16 +110,45 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
     rows
 }
 
+/// Whether two rows of an instance list are the same choice.
+fn same_row(a: &[InstanceValue], b: &[InstanceValue]) -> bool {
+    a.iter().zip(b).all(|(a, b)| match (&a.arg, &b.arg) {
+        (GenericArg::Const(a), GenericArg::Const(b)) if integer(a).is_some() => {
+            integer(a) == integer(b)
+        }
+        _ => a.tokens.to_string() == b.tokens.to_string(),
+    })
+}
+
+/// The value of an integer literal, however it is spelt.
+fn integer(expr: &Expr) -> Option<i128> {
+    match &expr.kind {
+        ExprKind::Lit(Literal::Int(value, _)) => Some(*value),
+        ExprKind::Unary(UnOp::Neg, inner) => integer(inner).map(|value| -value),
+        _ => None,
+    }
+}
+
 impl Builder<'_> {
     pub(super) fn kernel(&mut self, request: &Request<'_>, root: Env) -> Option<Built> {
         let function = &request.kernel.function;
         let scope = self.scopes.child(root);
         self.bind_instance(function, request.instance, root, scope);
         self.warps = self.kernel_warps(request, scope);
+        if function.receiver.is_some() {
+            // Refused already.
+            self.scopes.declare(scope, "self", true, Val::Error);
+        }
         let mut declared = Vec::new();
         for (index, (pat, ty)) in function.params.iter().enumerate() {
-            let PatKind::Ident { name, mutable } = &pat.kind else { continue };
             let param = u32::try_from(index).expect("rustc limits the number of parameters");
+            let PatKind::Ident { name, mutable } = &pat.kind else {
+                // Refused already; facts of the parameters after it are found by position.
+                let (name, kind) = (String::new(), ParamKind::Scalar(Dtype::I32));
+                self.params.push(Param { name, kind, loc: pat.loc });
+                self.bind_pattern(pat, Val::Error, scope);
+                continue;
+            };
             let kind = self.param_kind(ty, scope);
             let Some(kind) = kind else {
                 self.params.push(Param {
@@ -173,6 +214,9 @@ impl Builder<'_> {
             let Some((_, value)) =
                 instance.values.iter().find(|(name, _)| *name == param.name.name)
             else {
+                // Refused already.
+                self.tainted = true;
+                self.scopes.bind(scope, &param.name.name, Binding::Type(Ty::Infer));
                 continue;
             };
             let ty = self.generic_value(&param.kind, &value.arg, value.loc, root);
@@ -237,6 +281,10 @@ impl Builder<'_> {
             );
             None
         };
+        if let TypeKind::Infer = &ty.kind {
+            // Only what was refused already has no type.
+            return None;
+        }
         let TypeKind::Path(path) = &ty.kind else {
             return refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>");
         };
@@ -456,6 +504,27 @@ pub const TARGETS: [(&str, kernel_ptx::Target); 3] = [
     ("sm_90a", kernel_ptx::Target::SM_90A),
     ("sm_100a", kernel_ptx::Target::SM_100A),
 ];
+
+/// For a target that there is none of: why, and the one that serves instead.
+pub(crate) fn nearest_target(name: &str) -> Option<(&'static str, &'static str)> {
+    let number: u32 =
+        name.strip_prefix("sm_")?.trim_end_matches(char::is_alphabetic).parse().ok()?;
+    Some(match number {
+        0..80 => (
+            "the language begins with `sm_80`: asynchronous copies and its products are not there before",
+            "sm_80",
+        ),
+        80..90 => ("code for `sm_80` also runs on the devices from `sm_80` to `sm_89`", "sm_80"),
+        90..100 => {
+            ("Hopper is `sm_90a`: the letter is for the instructions that only it has", "sm_90a")
+        }
+        100..103 => (
+            "Blackwell of the data centre is `sm_100a`: the letter is for the instructions that only it has",
+            "sm_100a",
+        ),
+        _ => ("code for `sm_80` also runs on all later devices", "sm_80"),
+    })
+}
 
 /// The target that a kernel calls `name`.
 pub fn target_named(name: &str) -> Option<kernel_ptx::Target> {

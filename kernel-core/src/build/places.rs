@@ -40,6 +40,7 @@ impl Builder<'_> {
                     Self::language_value(&name)
                         .unwrap_or_else(|| self.unknown(&only.name, path.loc, env))
                 }
+                Some(Binding::Refused) => Val::Error,
                 Some(_) => {
                     self.error(Code::Kind, path.loc, format!("`{}` is not a value", only.name))
                 }
@@ -76,11 +77,28 @@ impl Builder<'_> {
     }
 
     pub(super) fn unknown(&mut self, name: &str, loc: Loc, env: Env) -> Val {
+        let diagnostic =
+            Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
+        if Dtype::from_name(name).is_some() {
+            return self.report(
+                Diagnostic::new(
+                    Code::Kind,
+                    loc,
+                    format!("`{name}` is a type, where a value is wanted"),
+                )
+                .why("a conversion and a constructor take the type between `::<` and `>`")
+                .help(format!("x.cast::<{name}>()")),
+            );
+        }
+        if let Some(advice) = super::advice::of_name(name) {
+            return self.report(advised(diagnostic, advice));
+        }
+        if let Some((why, near)) = super::nearest_target(name) {
+            return self.report(diagnostic.why(why).help(near));
+        }
         let known =
             self.scopes.names(env).into_iter().chain(super::builtins::NAMES.iter().copied());
-        let mut diagnostic =
-            Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
-        diagnostic = match super::nearest(name, known) {
+        let diagnostic = match super::nearest(name, known) {
             Some(near) => diagnostic.help(near.to_owned()),
             None if super::types::HEAP.contains(&name) => diagnostic
                 .why("there is no heap on the device; arrays have a length that is known when compiling")
@@ -88,6 +106,18 @@ impl Builder<'_> {
             None => diagnostic.why("a kernel sees its own names, those of its `#[kernel] mod`, and the language; move a `const` or `fn` from outside into it"),
         };
         self.report(diagnostic)
+    }
+
+    /// A function that nothing defines. It may be a method.
+    pub(super) fn unknown_function(&mut self, name: &str, loc: Loc, env: Env) -> Val {
+        if super::advice::of_name(name).is_none() && super::methods::TILE_METHODS.contains(&name) {
+            return self.report(
+                Diagnostic::new(Code::UnknownName, loc, format!("`{name}` is not a function"))
+                    .why("what is done to one tile or number is a method of it")
+                    .help(format!("x.{name}(..)")),
+            );
+        }
+        self.unknown(name, loc, env)
     }
 
     /// `T::BYTES`, `f32::MAX`, `Name::CONST`
@@ -127,7 +157,7 @@ impl Builder<'_> {
                     format!("`{}` has no constant `{}`", def.name.name, name.name),
                 ),
             },
-            Ty::Infer => match self.scopes.lookup(env, &ty.name) {
+            Ty::Infer => match self.scopes.lookup_type(env, &ty.name) {
                 Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
                 // `resolve` said what is wrong.
                 _ => Val::Error,
@@ -322,6 +352,8 @@ impl Builder<'_> {
                         super::nearest(&name.name, item.def.fields.iter().map(|(n, _)| n.as_str()))
                 {
                     diagnostic = diagnostic.help(near.to_owned());
+                } else if let Some(advice) = method_advice(&val, &name.name) {
+                    diagnostic = advised(diagnostic, advice);
                 }
                 self.report(diagnostic)
             }
@@ -506,6 +538,21 @@ impl Builder<'_> {
         let val = Val::Struct(Rc::new(StructVal { def, scope: home, generics, fields: vals }));
         self.bounded(val, path.loc)
     }
+}
+
+/// What a method or field of another language is called in this one.
+pub(super) fn method_advice(val: &Val, name: &str) -> Option<super::advice::Advice> {
+    match val {
+        Val::Const(..) | Val::Value(_) => super::advice::of_method(name),
+        Val::Tensor(_) => super::advice::of_tensor(name),
+        _ => None,
+    }
+}
+
+/// The diagnostic with the parts of an advice that are not empty.
+pub(super) fn advised(diagnostic: Diagnostic, (why, help): super::advice::Advice) -> Diagnostic {
+    let diagnostic = if why.is_empty() { diagnostic } else { diagnostic.why(why) };
+    if help.is_empty() { diagnostic } else { diagnostic.help(help) }
 }
 
 /// The position of a field in an aggregate.

@@ -127,7 +127,12 @@ enum Child<'a> {
 /// Calls `each` on every direct part of an expression.
 fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(Child<'a>)) {
     match &expr.kind {
-        ExprKind::Lit(_) | ExprKind::Path(_) | ExprKind::Continue(_) | ExprKind::Error => {}
+        ExprKind::Lit(_) | ExprKind::Path(_) | ExprKind::Continue(_) => {}
+        ExprKind::Refused(parts) => {
+            for part in parts {
+                each(Child::Block(part));
+            }
+        }
         ExprKind::Unary(_, a)
         | ExprKind::Field(a, _)
         | ExprKind::Cast(a, _)

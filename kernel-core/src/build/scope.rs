@@ -35,6 +35,35 @@ pub(super) enum Binding {
     Type(Ty),
     /// `use a::b as name`
     Use(Vec<String>),
+    /// An item that was refused.
+    Refused,
+}
+
+impl Binding {
+    /// Values and types are different namespaces; imports, unit structs and constant parameters are in both.
+    fn is_value(&self) -> bool {
+        match self {
+            Binding::Var(_)
+            | Binding::Function(..)
+            | Binding::Struct(..)
+            | Binding::Const(..)
+            | Binding::Use(_)
+            | Binding::Refused => true,
+            Binding::Type(ty) => matches!(ty, Ty::Const(..) | Ty::Infer),
+            Binding::Trait(_) => false,
+        }
+    }
+
+    fn is_type(&self) -> bool {
+        match self {
+            Binding::Struct(..)
+            | Binding::Trait(_)
+            | Binding::Type(_)
+            | Binding::Use(_)
+            | Binding::Refused => true,
+            Binding::Var(_) | Binding::Function(..) | Binding::Const(..) => false,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -73,11 +102,27 @@ impl Scopes {
         id
     }
 
+    /// What a name stands for as a value. If nothing of that name is a value, what else it stands for.
     pub(super) fn lookup(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
+        self.find(scope, name, Binding::is_value).or_else(|| self.find(scope, name, |_| true))
+    }
+
+    /// What a name stands for as a type: a variable of the same name does not hide it.
+    pub(super) fn lookup_type(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
+        self.find(scope, name, Binding::is_type)
+    }
+
+    fn find(
+        &self,
+        scope: ScopeId,
+        name: &str,
+        fits: impl Fn(&Binding) -> bool,
+    ) -> Option<&Binding> {
         let mut at = Some(scope);
         while let Some(id) = at {
             let scope = &self.scopes[id.0 as usize];
-            if let Some((_, binding)) = scope.names.iter().rev().find(|(n, _)| n == name) {
+            let mut named = scope.names.iter().rev().filter(|(n, _)| n == name);
+            if let Some((_, binding)) = named.find(|(_, binding)| fits(binding)) {
                 return Some(binding);
             }
             at = scope.parent;
@@ -115,6 +160,7 @@ impl Scopes {
                 }
                 Item::Const(c) => self.bind(scope, &c.name.name, Binding::Const(c.clone(), scope)),
                 Item::Trait(t) => self.bind(scope, &t.name.name, Binding::Trait(t.clone())),
+                Item::Refused(name) => self.bind(scope, name, Binding::Refused),
                 Item::Impl(i) => self.impls.push((i.clone(), scope)),
                 Item::Use(item) => {
                     self.bind(scope, &item.name, Binding::Use(item.path.clone()));

@@ -10,8 +10,9 @@ use crate::{
     loc::Loc,
 };
 
-/// Elements of a tile that one thread may hold, at most: beyond it registers spill by hundreds.
-const MAX_ELEMENTS_PER_THREAD: u32 = 1024;
+/// Registers that one tile may take in each thread: four times those that there are. Parts of such a tile live in local
+/// memory; beyond it, most of it does, and `ptxas` takes minutes to say where.
+const MAX_REGISTERS: u64 = 1024;
 
 impl Builder<'_> {
     /// One scalar in every element.
@@ -92,7 +93,8 @@ impl Builder<'_> {
             return None;
         };
         if shape != p && shape != q {
-            self.check_budget(&shape, loc)?;
+            let num = self.num(a);
+            self.check_budget(&shape, num, loc)?;
         }
         Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
     }
@@ -113,25 +115,39 @@ impl Builder<'_> {
         None
     }
 
-    /// Whether a block of this many warps can hold the tile in registers.
-    pub(super) fn check_budget(&mut self, shape: &[u32], loc: Loc) -> Option<()> {
+    /// Whether a block of this many warps can hold a tile of this element type in registers.
+    pub(super) fn check_budget(&mut self, shape: &[u32], num: Num, loc: Loc) -> Option<()> {
+        let bytes = self.cells.settled(num).bytes();
+        self.check_registers(shape, bytes, loc)
+    }
+
+    /// As [`Builder::check_budget`], of elements of so many bytes. Each has registers of its own, also where it is small.
+    fn check_registers(&mut self, shape: &[u32], bytes: u32, loc: Loc) -> Option<()> {
         let elements = shape.iter().fold(1u64, |all, e| all.saturating_mul(u64::from(*e)));
+        let registers = elements.saturating_mul(u64::from(bytes.div_ceil(4)));
         let threads = u64::from(self.warps * 32);
-        if elements <= threads * u64::from(MAX_ELEMENTS_PER_THREAD) {
+        if registers <= threads * MAX_REGISTERS {
             return Some(());
         }
+        if self.too_large.is_some_and(|first| first != loc) {
+            // What is computed with the first one is as large.
+            return None;
+        }
+        self.too_large = Some(loc);
+        let warps =
+            if self.warps == 1 { "one warp".to_owned() } else { format!("{} warps", self.warps) };
         let mut diagnostic = Diagnostic::new(
             Code::TileBudget,
             loc,
-            format!("a tile of {elements} elements does not fit the registers of {} warps", self.warps),
+            format!("a tile of {elements} elements does not fit the registers of {warps}"),
         )
         .compare(
-            "elements a thread",
-            format!("at most {MAX_ELEMENTS_PER_THREAD}"),
-            elements.div_ceil(threads).to_string(),
+            "registers a thread",
+            format!("at most {MAX_REGISTERS}"),
+            registers.div_ceil(threads).to_string(),
         )
-        .why("a thread has at most 255 registers of 32 bits; what does not fit lives in slow local memory");
-        let enough = elements.div_ceil(32 * u64::from(MAX_ELEMENTS_PER_THREAD)).next_power_of_two();
+        .why("a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory");
+        let enough = registers.div_ceil(32 * MAX_REGISTERS).next_power_of_two();
         if enough <= 32 {
             diagnostic = diagnostic.help(format!("#[kernel(.., warps = {enough})]"));
         }
@@ -207,7 +223,8 @@ impl Builder<'_> {
                     ),
             );
         }
-        if self.check_budget(shape, loc).is_none() {
+        let num = self.num(tile);
+        if self.check_budget(shape, num, loc).is_none() {
             return Val::Error;
         }
         Val::Value(self.broadcast_to(tile, shape, loc))
@@ -344,11 +361,30 @@ impl Builder<'_> {
             } else {
                 "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32"
             };
-            return self.report(
+            let accumulator = match dtype {
+                Dtype::F16 | Dtype::Bf16 | Dtype::F32 => Some("f32"),
+                Dtype::F64 if !tf32 => Some("f64"),
+                Dtype::I8 if !tf32 => Some("i32"),
+                _ => None,
+            };
+            let diagnostic =
                 Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
-                    .compare("", required, format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()))
-                    .why("the accumulator is at least as wide as the products that the tensor cores make"),
-            );
+                    .compare(
+                        "",
+                        required,
+                        format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()),
+                    );
+            return self.report(match accumulator {
+                Some(_) if tf32 && dtype != Dtype::F32 => diagnostic
+                    .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
+                    .help("dot(a, b, acc)"),
+                Some(name) => diagnostic
+                    .why("these are the pairs of factors and sums that the tensor cores have, and plain arithmetic of `f32` and `f64`")
+                    .help(format!("acc.cast::<{name}>()")),
+                None => diagnostic
+                    .why("the tensor cores multiply `f16`, `bf16`, tf32, `f64` and `i8`; others are multiplied element by element")
+                    .help("(a.expand(2) * b.expand(0)).sum(1) + acc"),
+            });
         }
         Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(sc), acc_num, loc))
     }
@@ -371,7 +407,7 @@ impl Builder<'_> {
         num: Num,
         loc: Loc,
     ) -> Val {
-        if self.check_budget(&shape, loc).is_none() {
+        if self.check_budget(&shape, num, loc).is_none() {
             return Val::Error;
         }
         Val::Value(self.emit_num(op, args, Some(shape), num, loc))

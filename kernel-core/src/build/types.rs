@@ -38,12 +38,24 @@ impl Builder<'_> {
             TypeKind::Path(path) => {
                 let Some(last) = path.segments.last() else { return Ty::Infer };
                 if path.segments.len() == 1
-                    && let Some(binding) = self.scopes.lookup(scope, &last.name).cloned()
+                    && let Some(binding) = self.scopes.lookup_type(scope, &last.name).cloned()
                 {
                     return self.bound_type(&binding, &last.args, ty.loc, scope);
                 }
                 if let Some(dtype) = Dtype::from_name(&last.name) {
                     return Ty::Scalar(Num::Known(dtype));
+                }
+                if path.segments.len() == 1
+                    && let Some(binding) = self.scopes.lookup(scope, &last.name).cloned()
+                {
+                    return self.bound_type(&binding, &last.args, ty.loc, scope);
+                }
+                // `Self::Output`: an associated type, refused where it was declared.
+                if path.segments.len() > 1
+                    && self.problems.reports() > 0
+                    && self.scopes.lookup_type(scope, &path.segments[0].name).is_some()
+                {
+                    return Ty::Infer;
                 }
                 self.language_type(&last.name, &last.args, ty.loc, last.loc, scope)
             }
@@ -81,6 +93,7 @@ impl Builder<'_> {
                 );
                 Ty::Infer
             }
+            Binding::Refused => Ty::Infer,
             Binding::Const(..) | Binding::Var(_) | Binding::Function(..) => {
                 self.error(Code::Kind, loc, "a value stands where a type is wanted");
                 Ty::Infer
@@ -268,15 +281,25 @@ impl Builder<'_> {
                 };
                 if self.cells.unify(a, b).is_err() {
                     let (required, actual) = (self.type_name(ty), self.type_name(&actual));
-                    self.report(
-                        Diagnostic::new(
-                            Code::DtypeMismatch,
-                            loc,
-                            "a value of another element type is wanted here",
-                        )
-                        .compare("", required, actual)
-                        .help(".cast::<_>()"),
-                    );
+                    let diagnostic = Diagnostic::new(
+                        Code::DtypeMismatch,
+                        loc,
+                        "a value of another element type is wanted here",
+                    )
+                    .compare("", required, actual);
+                    let diagnostic = match (self.cells.known(a), self.cells.known(b)) {
+                        (None, Some(dtype)) if dtype.is_int() => {
+                            diagnostic.why("a float literal does not become an integer by itself")
+                        }
+                        (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
+                        (Some(_), Some(dtype))
+                            if dtype != Dtype::Bool && !self.is_address(&val) =>
+                        {
+                            diagnostic.help(format!(".cast::<{}>()", dtype.name()))
+                        }
+                        _ => diagnostic,
+                    };
+                    self.report(diagnostic);
                     return Val::Error;
                 }
                 match val {
@@ -284,6 +307,14 @@ impl Builder<'_> {
                     other => other,
                 }
             }
+        }
+    }
+
+    /// Whether a value is an address or a window, which have no other element type.
+    fn is_address(&self, val: &Val) -> bool {
+        match val {
+            Val::Value(value) => self.is_ptr(*value) || matches!(self.ty(*value), Type::Shared(_)),
+            _ => false,
         }
     }
 

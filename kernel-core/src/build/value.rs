@@ -1,6 +1,6 @@
 //! What an expression is worth while a kernel is built: constants, IR values, and aggregates of these.
 
-use std::rc::Rc;
+use std::{collections::BTreeMap, rc::Rc};
 
 use kernel_layout::Form;
 
@@ -42,6 +42,8 @@ enum Cell {
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     cells: Vec<Cell>,
+    /// The one literal that an open type is that of, for messages.
+    literals: BTreeMap<u32, Const>,
 }
 
 impl Cells {
@@ -49,6 +51,35 @@ impl Cells {
     pub(super) fn open(&mut self, class: Class) -> Num {
         self.cells.push(Cell::Open(class));
         Num::Cell(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 literals"))
+    }
+
+    /// A new open type, that of a literal.
+    pub(super) fn literal(&mut self, class: Class, value: Const) -> Num {
+        let num = self.open(class);
+        self.set_literal(num, value);
+        num
+    }
+
+    /// The literal has become another one: a sign was put before it.
+    pub(super) fn set_literal(&mut self, num: Num, value: Const) {
+        if let Num::Cell(cell) = self.find(num) {
+            self.literals.insert(cell, value);
+        }
+    }
+
+    /// The type is that of something computed from literals.
+    pub(super) fn forget_literal(&mut self, num: Num) {
+        if let Num::Cell(cell) = self.find(num) {
+            self.literals.remove(&cell);
+        }
+    }
+
+    /// The value of the literal that is of this open type, if it is that of one alone.
+    pub(super) fn literal_of(&self, num: Num) -> Option<Const> {
+        match self.find(num) {
+            Num::Known(_) => None,
+            Num::Cell(cell) => self.literals.get(&cell).copied(),
+        }
     }
 
     /// Follows links.
@@ -91,7 +122,8 @@ impl Cells {
             (Num::Known(x), Num::Known(y)) => Err((x.name().to_owned(), y.name().to_owned())),
             (Num::Cell(cell), Num::Known(dtype)) | (Num::Known(dtype), Num::Cell(cell)) => {
                 let fits = match self.cells[cell as usize] {
-                    Cell::Open(Class::Float) => dtype.is_float(),
+                    // Rust has no literals of the types of 16 bits.
+                    Cell::Open(Class::Float) => matches!(dtype, Dtype::F32 | Dtype::F64),
                     Cell::Open(Class::Int) => dtype.is_int(),
                     Cell::Open(Class::Any) => dtype != Dtype::Bool,
                     Cell::Link(_) | Cell::Known(_) => false,
@@ -119,6 +151,9 @@ impl Cells {
                 };
                 self.cells[x as usize] = Cell::Open(class);
                 self.cells[y as usize] = Cell::Link(x);
+                if self.literals.get(&x) != self.literals.get(&y) {
+                    self.literals.remove(&x);
+                }
                 Ok(a)
             }
         }

@@ -30,6 +30,60 @@ macro_rules! codes {
     };
 }
 
+/// What the codes of a kind are about: their first two digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Area {
+    /// K01: the subset of Rust, names.
+    Subset,
+    /// K02: shapes and element types.
+    Shapes,
+    /// K03: layouts.
+    Layouts,
+    /// K04: memory.
+    Memory,
+    /// K05: what the target has.
+    Budget,
+    /// K06: the host's side.
+    Host,
+    /// K99: the compiler itself.
+    Compiler,
+}
+
+impl Code {
+    /// What codes like this one are about.
+    pub const fn area(self) -> Area {
+        match self {
+            Code::Unsupported
+            | Code::UnknownName
+            | Code::Recursion
+            | Code::Signature
+            | Code::Attribute
+            | Code::NotConstant
+            | Code::ArgumentCount
+            | Code::NotAFunction
+            | Code::Unbounded
+            | Code::Immutable => Area::Subset,
+            Code::Extent
+            | Code::ShapeMismatch
+            | Code::DtypeMismatch
+            | Code::DtypeRefused
+            | Code::Axis
+            | Code::Kind
+            | Code::Overflow
+            | Code::AssertionFailed
+            | Code::BranchTypes
+            | Code::DotShape => Area::Shapes,
+            Code::LayoutForm | Code::DotOperand => Area::Layouts,
+            Code::ReadOnly | Code::SharedUse | Code::SharedInLoop | Code::CopyOperands => {
+                Area::Memory
+            }
+            Code::SharedBudget | Code::Target | Code::Warps | Code::TileBudget => Area::Budget,
+            Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
+            Code::Bug => Area::Compiler,
+        }
+    }
+}
+
 codes! {
     Unsupported = "K0101", "Rust that is not part of the kernel language";
     UnknownName = "K0102", "a name that nothing defines";

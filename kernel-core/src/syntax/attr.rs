@@ -22,6 +22,8 @@ pub struct KernelAttr {
     pub instances: Vec<Instances>,
     /// The place of the attribute's arguments.
     pub loc: Option<Loc>,
+    /// The arguments could not be read, so that what is to be compiled is not known.
+    pub unreadable: bool,
 }
 
 /// One list of `instances(..)`: `BK = [16, 32]` or `(BM, BN) = [(128, 128), (128, 64)]`.
@@ -45,6 +47,10 @@ pub struct InstanceValue {
     /// The place.
     pub loc: Loc,
 }
+
+/// All arguments, as they are written.
+const ARGUMENTS: &str =
+    "#[kernel(target = sm_80, warps = 4, grid = [cdiv(n, 1024)], instances(BM = [64, 128]))]";
 
 struct RawAttr {
     entries: Vec<RawEntry>,
@@ -163,7 +169,8 @@ impl Reader<'_> {
             Ok(raw) => raw,
             Err(error) => {
                 let loc = self.locations.of_span(error.span());
-                self.bad_attr(loc, &error.to_string());
+                self.unread_attr(loc, &error);
+                attr.unreadable = true;
                 return attr;
             }
         };
@@ -180,7 +187,17 @@ impl Reader<'_> {
 
     fn attr_value(&mut self, attr: &mut KernelAttr, name: &syn::Ident, value: syn::Expr) {
         let loc = self.locations.of_span(name.span());
-        match name.to_string().as_str() {
+        let written = name.to_string();
+        let mut name = written.as_str();
+        let known = ["target", "targets", "warps", "grid", "instances"];
+        if !known.contains(&name) {
+            let near = crate::build::nearest(name, known);
+            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            self.bad_attr(loc, &format!("`{name}` is not an argument of `#[kernel]`{hint}"));
+            // What is meant counts for the rest, so that its absence is not reported as well.
+            name = near.unwrap_or(name);
+        }
+        match name {
             "target" | "targets" => {
                 let list = match value {
                     syn::Expr::Array(array) => array.elems.into_iter().collect(),
@@ -207,18 +224,22 @@ impl Reader<'_> {
             }
             "warps" => attr.warps = Some(self.expr(&value, 0)),
             "grid" => attr.grid = Some(quote::ToTokens::into_token_stream(value)),
-            other => {
-                let known = ["target", "warps", "grid", "instances"];
-                let hint = crate::build::nearest(other, known.iter().copied())
-                    .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                self.bad_attr(loc, &format!("`{other}` is not an argument of `#[kernel]`{hint}"));
+            "instances" if written == "instances" => {
+                self.bad_attr(loc, "`instances` takes lists in parentheses");
+                attr.unreadable = true;
             }
+            "instances" => attr.unreadable = true,
+            _ => {}
         }
     }
 
     fn instances(&mut self, raw: RawInstances) -> Instances {
         let loc = self.loc(&raw.tokens);
         let names: Vec<_> = raw.names.iter().map(|name| self.ident(name)).collect();
+        if raw.rows.is_empty() {
+            let headline = "a list of no values compiles nothing";
+            self.problems.push(Diagnostic::new(Code::Instances, loc, headline));
+        }
         let mut rows = Vec::new();
         for row in raw.rows {
             let values: Vec<_> = row
@@ -257,10 +278,26 @@ impl Reader<'_> {
         Instances { names, rows, loc }
     }
 
+    /// What `syn` says, in the words of this compiler.
+    fn unread_attr(&mut self, loc: Loc, error: &syn::Error) {
+        let text = error.to_string();
+        let Some(required) = text.strip_prefix("expected ") else {
+            return self.bad_attr(loc, &text);
+        };
+        let actual = error.span().source_text().unwrap_or_else(|| "the end".to_owned());
+        self.problems.push(
+            Diagnostic::new(
+                Code::Attribute,
+                loc,
+                "the arguments of `#[kernel]` cannot be read from here on",
+            )
+            .compare("", required, format!("`{actual}`"))
+            .help(ARGUMENTS),
+        );
+    }
+
     fn bad_attr(&mut self, loc: Loc, text: &str) {
-        self.problems.push(Diagnostic::new(Code::Attribute, loc, text.to_owned()).help(
-            "#[kernel(target = sm_80, warps = 4, grid = [cdiv(n, 1024)], instances(BM = [64, 128]))]",
-        ));
+        self.problems.push(Diagnostic::new(Code::Attribute, loc, text.to_owned()).help(ARGUMENTS));
     }
 
     /// The facts in a parameter's attributes. Doc comments are not facts.

@@ -163,6 +163,10 @@ impl Printer<'_> {
                 self.line(Some(item.loc));
                 self.put(&format!("use {} as {};", item.path.join("::"), item.name));
             }
+            Item::Refused(name) => {
+                self.line(None);
+                self.put(&format!("<refused> {name}"));
+            }
         }
     }
 
@@ -284,6 +288,7 @@ impl Printer<'_> {
 
     fn pat(&mut self, pat: &Pat) {
         match &pat.kind {
+            PatKind::Refused(names) => self.put(&format!("<refused> {}", names.join(", "))),
             PatKind::Ident { name, mutable } => {
                 self.put(&format!("{}{name}", if *mutable { "mut " } else { "" }));
             }

@@ -4,8 +4,8 @@ use quote::ToTokens;
 use syn::spanned::Spanned as _;
 
 use super::{
-    BinOp, Block, Expr, ExprKind, GenericArg, Ident, Item, Literal, Pat, PatKind, Path, Segment,
-    Stmt, TypeExpr, TypeKind, UnOp,
+    BinOp, Block, Expr, ExprKind, GenericArg, Ident, Literal, Pat, PatKind, Path, Segment, Stmt,
+    TypeExpr, TypeKind, UnOp,
 };
 use crate::{
     diag::{Code, Diagnostic, Problems},
@@ -53,7 +53,7 @@ impl Reader<'_> {
         for (index, stmt) in block.stmts.iter().enumerate() {
             match stmt {
                 syn::Stmt::Local(local) => self.local(local, depth, &mut out),
-                syn::Stmt::Item(item) => self.inner_item(item, &mut out.items),
+                syn::Stmt::Item(item) => self.item(item, &mut out.items),
                 syn::Stmt::Expr(expr, semi) => {
                     let read = self.expr(expr, depth);
                     if semi.is_none() && index + 1 == count {
@@ -82,17 +82,65 @@ impl Reader<'_> {
             syn::Pat::Type(typed) => (&*typed.pat, Some(self.ty(&typed.ty, depth))),
             other => (other, None),
         };
-        let pat = self.pat(pat);
-        if let Some(syn::LocalInit { diverge: Some((_, other)), .. }) = &local.init {
-            let loc = self.loc(other);
-            self.refuse(loc, "`let .. else`", "a kernel has no patterns that can fail", "");
-        }
+        let pat = match &local.init {
+            Some(syn::LocalInit { diverge: Some((token, _)), .. }) => {
+                let loc = self.loc(token);
+                self.refuse(loc, "`let .. else`", "a kernel has no patterns that can fail", "");
+                self.refused_pat(pat)
+            }
+            _ => self.pat(pat),
+        };
         let init = local.init.as_ref().map(|init| self.expr(&init.expr, depth));
         out.stmts.push(Stmt::Let { pat, ty, init });
     }
 
-    fn inner_item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {
-        self.item(item, items);
+    /// The names of a pattern that cannot be used, so that their uses are not reported as well.
+    fn refused_pat(&mut self, pat: &syn::Pat) -> Pat {
+        let mut names = Vec::new();
+        names_in(pat.to_token_stream(), &mut names);
+        Pat { kind: PatKind::Refused(names), loc: self.loc(pat) }
+    }
+
+    /// A block that begins with the names of a refused pattern.
+    fn block_after(pat: Pat, mut block: Block) -> Block {
+        let init = Some(Expr { kind: ExprKind::Refused(Vec::new()), loc: pat.loc });
+        block.stmts.insert(0, Stmt::Let { pat, ty: None, init });
+        block
+    }
+
+    /// The body after a condition: with the names of its `let` patterns, which are refused.
+    fn guarded(&mut self, condition: &syn::Expr, body: &syn::Block, depth: u32) -> Block {
+        let mut block = self.block(body, depth);
+        let mut open = vec![condition];
+        while let Some(part) = open.pop() {
+            match part {
+                syn::Expr::Let(item) => {
+                    let pat = self.refused_pat(&item.pat);
+                    block = Self::block_after(pat, block);
+                }
+                syn::Expr::Binary(binary) => open.extend([&*binary.left, &*binary.right]),
+                syn::Expr::Paren(paren) => open.push(&paren.expr),
+                _ => {}
+            }
+        }
+        block
+    }
+
+    /// An expression as a block of its own.
+    fn alone(&mut self, expr: &syn::Expr, depth: u32) -> Block {
+        let tail = self.boxed(expr, depth);
+        Block { items: Vec::new(), stmts: Vec::new(), loc: tail.loc, tail: Some(tail) }
+    }
+
+    /// What is refused as a whole, with the parts in which there may be other problems.
+    fn match_parts(&mut self, item: &syn::ExprMatch, depth: u32) -> Vec<Block> {
+        let mut parts = vec![self.alone(&item.expr, depth)];
+        for arm in &item.arms {
+            let pat = self.refused_pat(&arm.pat);
+            let body = self.alone(&arm.body, depth);
+            parts.push(Self::block_after(pat, body));
+        }
+        parts
     }
 
     pub(super) fn pat(&mut self, pat: &syn::Pat) -> Pat {
@@ -130,7 +178,7 @@ impl Reader<'_> {
                     "patterns are names, `_`, tuples and arrays of these",
                     "",
                 );
-                PatKind::Wild
+                return self.refused_pat(pat);
             }
         };
         Pat { kind, loc }
@@ -249,19 +297,15 @@ impl Reader<'_> {
         let loc = self.loc(expr);
         if depth > MAX_DEPTH {
             self.too_deep(loc);
-            return Expr { kind: ExprKind::Error, loc };
+            return Expr { kind: ExprKind::Refused(Vec::new()), loc };
         }
         let d = depth + 1;
         let kind = match expr {
             syn::Expr::Lit(lit) => self.literal(&lit.lit),
             syn::Expr::Path(path) => {
                 if path.qself.is_some() {
-                    self.refuse(
-                        loc,
-                        "a qualified path",
-                        "", "T::name",
-                    );
-                    ExprKind::Error
+                    self.refuse(loc, "a qualified path", "", "T::name");
+                    ExprKind::Refused(Vec::new())
                 } else {
                     ExprKind::Path(self.path(&path.path, d))
                 }
@@ -283,12 +327,30 @@ impl Reader<'_> {
                     Some(Operator::Assign(op)) => ExprKind::AssignOp(op, left, right),
                     None => {
                         self.refuse(loc, "this operator", "", "");
-                        ExprKind::Error
+                        ExprKind::Refused(Vec::new())
                     }
                 }
             }
             syn::Expr::Assign(assign) => {
                 ExprKind::Assign(self.boxed(&assign.left, d), self.boxed(&assign.right, d))
+            }
+            syn::Expr::Call(call) if call.args.iter().any(is_named) => {
+                let name = match &*call.func {
+                    syn::Expr::Path(path) => path.path.to_token_stream().to_string(),
+                    _ => "f".to_owned(),
+                };
+                self.named_arguments(&name, &call.args, d)
+            }
+            syn::Expr::MethodCall(call) if call.args.iter().any(is_named) => {
+                let receiver = self.alone(&call.receiver, d);
+                let kind = self.named_arguments(&format!(".{}", call.method), &call.args, d);
+                match kind {
+                    ExprKind::Refused(mut parts) => {
+                        parts.insert(0, receiver);
+                        ExprKind::Refused(parts)
+                    }
+                    other => other,
+                }
             }
             syn::Expr::Call(call) => {
                 ExprKind::Call(self.boxed(&call.func, d), self.list(&call.args, d))
@@ -323,20 +385,22 @@ impl Reader<'_> {
                 if let Some(label) = &block.label {
                     let loc = self.loc(label);
                     self.refuse(loc, "a labelled block", "", "loop { .. break; }");
+                    ExprKind::Refused(vec![self.block(&block.block, d)])
+                } else {
+                    ExprKind::Block(self.block(&block.block, d))
                 }
-                ExprKind::Block(self.block(&block.block, d))
             }
             syn::Expr::Const(block) => ExprKind::ConstBlock(self.block(&block.block, d)),
             syn::Expr::If(item) => {
                 let condition = self.boxed(&item.cond, d);
-                let then = self.block(&item.then_branch, d);
+                let then = self.guarded(&item.cond, &item.then_branch, d);
                 let otherwise = item.else_branch.as_ref().map(|(_, e)| self.boxed(e, d));
                 ExprKind::If(condition, then, otherwise)
             }
             syn::Expr::While(item) => ExprKind::While(
                 Self::label(item.label.as_ref()),
                 self.boxed(&item.cond, d),
-                self.block(&item.body, d),
+                self.guarded(&item.cond, &item.body, d),
             ),
             syn::Expr::ForLoop(item) => ExprKind::For(
                 Self::label(item.label.as_ref()),
@@ -377,33 +441,85 @@ impl Reader<'_> {
                 ExprKind::Ref(reference.mutability.is_some(), self.boxed(&reference.expr, d))
             }
             syn::Expr::Macro(item) => self.macro_call(&item.mac, d),
-            syn::Expr::Match(_) => self.refused(
-                loc,
-                "`match`",
-                "the values of a kernel are numbers and tiles, which have no variants; on tiles, `select(mask, a, b)` chooses", "if x == 0 { .. } else if x == 1 { .. } else { .. }",
-            ),
-            syn::Expr::Let(_) => {
-                self.refused(loc, "`if let`", "a kernel has no patterns that can fail", "")
+            syn::Expr::Match(item) => {
+                let at = self.loc(&item.match_token);
+                self.refuse(
+                    at,
+                    "`match`",
+                    "the values of a kernel are numbers and tiles, which have no variants; on tiles, `select(mask, a, b)` chooses",
+                    "if x == 0 { .. } else if x == 1 { .. } else { .. }",
+                );
+                ExprKind::Refused(self.match_parts(item, d))
             }
-            syn::Expr::Unsafe(_) => self.refused(
-                loc,
-                "`unsafe`",
-                "accesses through pointers need none: it is the launch that is unsafe", "",
-            ),
-            syn::Expr::Try(_) => {
-                self.refused(loc, "`?`", "a kernel returns no errors", "device_assert(condition)")
+            syn::Expr::Let(item) => {
+                let what = "`if let` or `while let`";
+                self.refuse(loc, what, "a kernel has no patterns that can fail", "");
+                ExprKind::Refused(vec![self.alone(&item.expr, d)])
             }
-            syn::Expr::Async(_) | syn::Expr::Await(_) => {
-                self.refused(loc, "`async`", "asynchronous copies are `copy_async` and its waits", "")
+            // What is inside can be read as if the word were not there.
+            syn::Expr::Unsafe(item) => {
+                let at = self.loc(&item.unsafe_token);
+                let why = "accesses through pointers need none: it is the launch that is unsafe";
+                self.refuse(at, "`unsafe`", why, "");
+                ExprKind::Block(self.block(&item.block, d))
+            }
+            syn::Expr::Try(item) => {
+                let at = self.loc(&item.question_token);
+                self.refuse(at, "`?`", "a kernel returns no errors", "device_assert(condition)");
+                return self.expr(&item.expr, d);
+            }
+            syn::Expr::Async(item) => {
+                let at = self.loc(&item.async_token);
+                self.refuse(at, "`async`", ASYNCHRONOUS, "");
+                ExprKind::Refused(vec![self.block(&item.block, d)])
+            }
+            syn::Expr::Await(item) => {
+                let at = self.loc(&item.await_token);
+                self.refuse(at, "`.await`", ASYNCHRONOUS, "copy_async_wait_all()");
+                return self.expr(&item.base, d);
             }
             _ => self.refused(loc, "this expression", "", ""),
         };
         Expr { kind, loc }
     }
 
+    /// `sum(axis = 1)`: the values are looked at, the call is not made.
+    fn named_arguments<'e>(
+        &mut self,
+        function: &str,
+        args: impl IntoIterator<Item = &'e syn::Expr>,
+        depth: u32,
+    ) -> ExprKind {
+        let mut first = None;
+        let mut parts = Vec::new();
+        let mut values = Vec::new();
+        for arg in args {
+            let value = match arg {
+                syn::Expr::Assign(named) => {
+                    first = first.or(Some(named));
+                    &*named.right
+                }
+                other => other,
+            };
+            parts.push(self.alone(value, depth));
+            values.push(spelt(value));
+        }
+        let help = match function {
+            "load" if values.len() == 3 => format!("load_masked({})", values.join(", ")),
+            "store" if values.len() == 3 => format!("store_masked({}, mask, value)", values[0]),
+            _ => format!("{function}({})", values.join(", ")),
+        };
+        if let Some(named) = first {
+            let loc = self.loc(named);
+            let why = "arguments are known by their place, as everywhere in Rust";
+            self.refuse(loc, "a named argument", why, &help);
+        }
+        ExprKind::Refused(parts)
+    }
+
     fn refused(&mut self, loc: Loc, what: &str, why: &str, help: &str) -> ExprKind {
         self.refuse(loc, what, why, help);
-        ExprKind::Error
+        ExprKind::Refused(Vec::new())
     }
 
     fn struct_literal(&mut self, item: &syn::ExprStruct, depth: u32) -> ExprKind {
@@ -506,6 +622,39 @@ impl Reader<'_> {
             }
         };
         ExprKind::Assert(Box::new(self.expr(&condition, depth)), message)
+    }
+}
+
+const ASYNCHRONOUS: &str = "asynchronous copies are `copy_async` and its waits";
+
+/// The names that a pattern might bind: its words that are not those of types or of the language.
+fn names_in(tokens: proc_macro2::TokenStream, names: &mut Vec<String>) {
+    for tree in tokens {
+        match tree {
+            proc_macro2::TokenTree::Ident(ident) => {
+                let name = ident.to_string();
+                if name.starts_with(|c: char| c.is_lowercase() || c == '_')
+                    && !matches!(name.as_str(), "ref" | "mut" | "_" | "true" | "false")
+                {
+                    names.push(name);
+                }
+            }
+            proc_macro2::TokenTree::Group(group) => names_in(group.stream(), names),
+            proc_macro2::TokenTree::Punct(_) | proc_macro2::TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// Whether an argument is written as `name = value`.
+fn is_named(arg: &syn::Expr) -> bool {
+    matches!(arg, syn::Expr::Assign(assign) if matches!(&*assign.left, syn::Expr::Path(_)))
+}
+
+/// An argument as it is written, if it is short enough for a message.
+fn spelt(value: &syn::Expr) -> String {
+    match value {
+        syn::Expr::Lit(_) | syn::Expr::Path(_) => value.to_token_stream().to_string(),
+        _ => "..".to_owned(),
     }
 }
 

@@ -159,6 +159,7 @@ impl Reader<'_> {
                             "parameters are the fields of the kernel's `Args`, so each has a name",
                             "x: Tensor<f32, 1>",
                         );
+                        continue;
                     }
                     self.param_type(&mut typed.ty);
                 }
@@ -272,6 +273,16 @@ impl Reader<'_> {
                     "this item",
                     "beside kernels there may be functions, structs, traits, impls, constants and `use`", "",
                 );
+                let name = match other {
+                    syn::Item::Static(item) => Some(&item.ident),
+                    syn::Item::Enum(item) => Some(&item.ident),
+                    syn::Item::Type(item) => Some(&item.ident),
+                    syn::Item::Union(item) => Some(&item.ident),
+                    syn::Item::Mod(item) => Some(&item.ident),
+                    _ => None,
+                };
+                // Its uses are not reported as well.
+                items.extend(name.map(|name| Item::Refused(self.ident(name).name)));
             }
         }
     }

@@ -2,43 +2,15 @@
 
 use crate::random::Random;
 
-/// Names that a kernel may have in it, those of the language and of the made-up kernels.
-pub(crate) const WORDS: &[&str] = &[
-    "arange",
-    "zeros",
-    "full",
-    "select",
-    "maximum",
-    "minimum",
-    "fma",
-    "dot",
-    "dot_tf32",
-    "shared",
-    "array",
-    "load",
-    "load_masked",
-    "store",
-    "store_masked",
-    "copy_async",
-    "copy_async_commit",
-    "copy_async_wait",
-    "copy_async_wait_all",
-    "sync",
-    "range",
-    "unroll",
-    "block_id",
-    "num_blocks",
-    "grid_dim",
-    "num_warps",
-    "cdiv",
-    "device_assert",
-    "target",
-    "blocked",
-    "slice",
-    "swizzle",
-    "sm_80",
-    "sm_90a",
-    "sm_100a",
+/// A name that a kernel may have in it: a function of the language, or another word.
+pub(crate) fn word(random: &mut Random) -> &'static str {
+    let functions = kernel_core::build::NAMES;
+    let at = random.below(functions.len() + WORDS.len());
+    functions.get(at).copied().unwrap_or_else(|| WORDS[at - functions.len()])
+}
+
+/// Other words: methods, types, those of Rust and of the made-up kernels.
+const WORDS: &[&str] = &[
     "atomic",
     "add",
     "exp",

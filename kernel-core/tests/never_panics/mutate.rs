@@ -2,7 +2,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 
-use crate::{grammar::WORDS, random::Random};
+use crate::{grammar::word, random::Random};
 
 /// Literals at the edges of what the compiler computes with.
 const LITERALS: &[&str] = &[
@@ -62,7 +62,48 @@ pub(crate) fn mutate(
         let mut at = random.below(size);
         out = change(out, &mut at, donor, random);
     }
+    // The commonest slip of all, and too rare among the tokens to be met by chance.
+    if random.below(4) == 0 {
+        let mut at = random.below(count_mut(&out).max(1));
+        out = without_mut(out, &mut at);
+    }
     out
+}
+
+fn is_mut(tree: &TokenTree) -> bool {
+    matches!(tree, TokenTree::Ident(ident) if ident == "mut")
+}
+
+fn count_mut(tokens: &TokenStream) -> usize {
+    let of = |tree: TokenTree| match &tree {
+        TokenTree::Group(group) => count_mut(&group.stream()),
+        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {
+            usize::from(is_mut(&tree))
+        }
+    };
+    tokens.clone().into_iter().map(of).sum()
+}
+
+/// The tokens without their `mut` number `at`; counts `at` down on the way.
+fn without_mut(tokens: TokenStream, at: &mut usize) -> TokenStream {
+    let mut out = Vec::new();
+    for tree in tokens {
+        if is_mut(&tree) {
+            let here = *at == 0;
+            *at = at.wrapping_sub(1);
+            if here {
+                continue;
+            }
+        }
+        out.push(match tree {
+            TokenTree::Group(group) => {
+                let inner = without_mut(group.stream(), at);
+                TokenTree::Group(Group::new(group.delimiter(), inner))
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => tree,
+        });
+    }
+    out.into_iter().collect()
 }
 
 fn count(tokens: &TokenStream) -> usize {
@@ -113,7 +154,7 @@ fn change(
                     out.push(tree);
                 }
                 3 => out.extend(literal(random)),
-                4 => out.push(TokenTree::Ident(Ident::new(random.pick(WORDS), Span::call_site()))),
+                4 => out.push(TokenTree::Ident(Ident::new(word(random), Span::call_site()))),
                 5..=8 => out.push(lent(&tree, donor, random)),
                 _ => out.push(replaced(&tree, random)),
             }
@@ -159,7 +200,7 @@ fn literal(random: &mut Random) -> TokenStream {
 /// Another token of the same kind.
 fn replaced(tree: &TokenTree, random: &mut Random) -> TokenTree {
     match tree {
-        TokenTree::Ident(_) => TokenTree::Ident(Ident::new(random.pick(WORDS), Span::call_site())),
+        TokenTree::Ident(_) => TokenTree::Ident(Ident::new(word(random), Span::call_site())),
         TokenTree::Literal(_) => literal(random).into_iter().last().expect("a literal has a token"),
         TokenTree::Punct(_) => {
             let puncts = [

@@ -31,7 +31,7 @@ pub fn rotation(
 ) {
     let sa = shared::<f16>([16, 16]);
     let sb = shared::<f16>([16, 8]);
-    sa.store(full([16, 16], 7.0));
+    sa.store(full([16, 16], f16::of(7.0)));
     sync();
     let mut acc = zeros::<f32>([16, 8]);
     let mut count = 1;

@@ -79,7 +79,7 @@ impl Printer<'_> {
                 }
                 self.put(")");
             }
-            ExprKind::Error => self.put("<refused>"),
+            ExprKind::Refused(_) => self.put("<refused>"),
             ExprKind::Block(_)
             | ExprKind::ConstBlock(_)
             | ExprKind::If(..)
@@ -153,7 +153,7 @@ impl Printer<'_> {
             | ExprKind::Cast(..)
             | ExprKind::Ref(..)
             | ExprKind::Assert(..)
-            | ExprKind::Error => unreachable!("`expr` writes what has no block itself"),
+            | ExprKind::Refused(_) => unreachable!("`expr` writes what has no block itself"),
         }
     }
 

@@ -1,0 +1,101 @@
+//! What other languages for GPUs call a thing, and Kiln's word for it.
+
+/// Why there is nothing of that name, and what to write instead; either may be empty.
+pub(super) type Advice = (&'static str, &'static str);
+
+const NO_THREADS: &str = "a kernel is written for the block: a layout spreads the elements of a tile over its threads, which have no numbers";
+
+/// For a name that stands alone: a function, a variable, a module.
+pub(super) fn of_name(name: &str) -> Option<Advice> {
+    Some(match name {
+        "program_id" | "blockIdx" | "block_idx" | "get_group_id" | "bid" => ("", "block_id(0)"),
+        "num_programs" | "gridDim" | "get_num_groups" => ("", "num_blocks(0)"),
+        "threadIdx" | "thread_idx" | "thread_id" | "get_local_id" | "get_global_id" | "laneId"
+        | "lane_id" | "warp_id" | "tid" => (NO_THREADS, "arange(0, 128) // a tile of positions"),
+        "blockDim" | "block_dim" | "get_local_size" => (NO_THREADS, "num_warps() * 32"),
+        "__syncthreads" | "syncthreads" | "sync_threads" | "debug_barrier" | "barrier"
+        | "__syncwarp" => ("", "sync()"),
+        "ceil_div" | "ceildiv" | "div_ceil" | "divup" | "cdiv_" => ("", "cdiv(a, b)"),
+        "where_" | "r#where" | "where" | "ternary" => ("", "select(mask, a, b)"),
+        "ones" | "ones_like" => ("", "full([64, 64], 1.0)"),
+        "zeros_like" | "empty" | "empty_like" => ("", "zeros::<f32>([64, 64])"),
+        "full_like" | "fill" | "splat" => ("", "full([64, 64], value)"),
+        "static_range" | "unrolled" => ("", "unroll(0..4)"),
+        "tl" | "triton" | "cute" | "cutlass" | "ct" | "wp" | "cuda" => {
+            ("the functions of the language are called by their own names, without a module", "")
+        }
+        "atomic_add" | "atomicAdd" => ("", "atomic::add(at, value)"),
+        "atomic_max" | "atomicMax" => ("", "atomic::max(at, value)"),
+        "atomic_min" | "atomicMin" => ("", "atomic::min(at, value)"),
+        "atomic_xchg" | "atomicExch" => ("", "atomic::exchange(at, value)"),
+        "atomic_cas" | "atomicCAS" => ("", "atomic::compare_exchange(at, expected, new)"),
+        "memcpy_async" | "cp_async" | "async_copy" => {
+            ("", "copy_async(a.tile([i, j], [64, 64]), s)")
+        }
+        "__shared__" | "smem" | "alloc_shared" | "allocate_shared_memory" => {
+            ("", "shared::<f32>([64, 64])")
+        }
+        "mma" | "wmma" | "matmul" | "gemm" => ("", "dot(a, b, acc)"),
+        "trans" | "transpose" => ("", "x.t()"),
+        "max" | "fmax" | "fmaxf" => ("", "maximum(a, b) // of two; over an axis: x.max(0)"),
+        "min" | "fmin" | "fminf" => ("", "minimum(a, b) // of two; over an axis: x.min(0)"),
+        "clamp" => ("", "minimum(maximum(x, lo), hi)"),
+        "expf" | "__expf" => ("", "x.exp()"),
+        "sqrtf" => ("", "x.sqrt()"),
+        "fabs" | "fabsf" => ("", "x.abs()"),
+        "cumsum" | "scan" | "associative_scan" => (NO_SCAN, ""),
+        "device_print" | "printf" => (
+            "there is nothing to print to on the device; write what you want to see into a tensor",
+            "",
+        ),
+        "static_assert" => ("", "assert!(condition, \"message\")"),
+        _ => return None,
+    })
+}
+
+const NO_SCAN: &str =
+    "there are no running sums over the elements of a tile; a loop carries them from tile to tile";
+
+/// For a method, or a field, of a scalar or a tile.
+pub(super) fn of_method(name: &str) -> Option<Advice> {
+    Some(match name {
+        "to" | "astype" | "as_type" | "type" | "dtype" => ("", ".cast::<f32>()"),
+        "clamp" | "clip" => ("", "minimum(maximum(x, lo), hi)"),
+        "where_" | "select" | "masked_fill" => ("", "select(mask, a, b)"),
+        "scan" | "cumsum" | "associative_scan" => (NO_SCAN, ""),
+        "trans" | "transpose" | "permute" | "T" => ("", ".t()"),
+        "unsqueeze" | "expand_dims" => ("", ".expand(0)"),
+        "view" | "flatten" | "ravel" | "squeeze" => ("", ".reshape([64, 64])"),
+        "broadcast_to" => ("", ".broadcast([64, 64])"),
+        "mean" => ("", "x.sum(0) / 64.0 // by the extent of the axis"),
+        "relu" => ("", "maximum(x, 0.0)"),
+        "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
+        "pow" | "powf" | "powi" => ("", "(x.log2() * p).exp2()"),
+        "square" => ("", "x * x"),
+        "recip" | "reciprocal" => ("", "1.0 / x"),
+        "maximum" => ("", "maximum(x, y)"),
+        "minimum" => ("", "minimum(x, y)"),
+        "add" => ("", "x + y"),
+        "sub" => ("", "x - y"),
+        "mul" => ("", "x * y"),
+        "div" => ("", "x / y"),
+        "mul_add" | "fma" => ("", "fma(x, y, z)"),
+        "dot" | "matmul" => ("", "dot(a, b, acc)"),
+        "size" | "shape" | "len" => ("", ".dim(0)"),
+        "any" => ("", ".reduce(0, |a, b| a | b)"),
+        "all" => ("", ".reduce(0, |a, b| a & b)"),
+        "prod" | "product" => ("", ".reduce(0, |a, b| a * b)"),
+        _ => return None,
+    })
+}
+
+/// For a method of a tensor.
+pub(super) fn of_tensor(name: &str) -> Option<Advice> {
+    Some(match name {
+        "data_ptr" | "as_ptr" | "as_mut_ptr" | "data" => ("", ".ptr()"),
+        "shape" | "size" | "len" => ("", ".dim(0)"),
+        "window" | "slice" | "partition" | "local_tile" => ("", ".tile([i, j], [64, 64])"),
+        "strides" => ("", ".stride(0)"),
+        _ => return None,
+    })
+}
