@@ -123,6 +123,48 @@ pub enum LayoutError {
         /// The rows and the contiguous columns of one atom, in elements.
         required: [u32; 2],
     },
+    /// A tensor in tensor memory is smaller than one block.
+    BlockSize {
+        /// The rows and columns of the tensor.
+        actual: [u32; 2],
+        /// The rows and columns of the block.
+        required: [u32; 2],
+    },
+    /// A tensor needs more of tensor memory than there is.
+    TensorMemoryColumns {
+        /// The 32-bit columns that it needs.
+        actual: u32,
+        /// The 32-bit columns that there are.
+        limit: u32,
+    },
+    /// A load from tensor memory is one for blocks of another kind.
+    TensorMemoryAtom {
+        /// The shape of the load (PTX ISA, "tcgen05.ld").
+        atom: &'static str,
+        /// The blocks that it is for.
+        required: &'static str,
+    },
+    /// A load from tensor memory moves more columns than the tensor has.
+    TensorMemoryAtomColumns {
+        /// The shape of the load (PTX ISA, "tcgen05.ld").
+        atom: &'static str,
+        /// The 32-bit columns of the tensor.
+        actual: u32,
+        /// The 32-bit columns of the load.
+        required: u32,
+    },
+    /// The columns of a tensor neither fill 32-bit words nor have one each.
+    TensorMemoryWords {
+        /// The elements that fill a word.
+        elements: u32,
+    },
+    /// A thread has too little of a tensor for both halves of it.
+    TensorMemorySplit {
+        /// The elements that a thread has.
+        actual: u32,
+        /// The fewest with which each half has a word.
+        required: u32,
+    },
     /// An interval of padding occurs twice.
     RepeatedInterval {
         /// The interval.
@@ -194,6 +236,30 @@ impl fmt::Display for LayoutError {
                 f,
                 "the tile has {} rows of {} contiguous elements, but one swizzle atom has {} rows of {}",
                 actual[0], actual[1], required[0], required[1]
+            ),
+            LayoutError::BlockSize { actual, required } => write!(
+                f,
+                "the tensor has {} rows of {} columns, but one block has {} rows of {}",
+                actual[0], actual[1], required[0], required[1]
+            ),
+            LayoutError::TensorMemoryColumns { actual, limit } => write!(
+                f,
+                "the tensor needs {actual} columns of 32 bits, but tensor memory has {limit}"
+            ),
+            LayoutError::TensorMemoryAtom { atom, required } => {
+                write!(f, "a load of shape {atom} requires {required}")
+            }
+            LayoutError::TensorMemoryAtomColumns { atom, actual, required } => write!(
+                f,
+                "a load of shape {atom} moves {required} columns of 32 bits, but the tensor has {actual}"
+            ),
+            LayoutError::TensorMemoryWords { elements } => write!(
+                f,
+                "a word of tensor memory must hold {elements} consecutive columns of the tensor, or one"
+            ),
+            LayoutError::TensorMemorySplit { actual, required } => write!(
+                f,
+                "halves of the columns require {required} elements in each thread, but there are {actual}"
             ),
             LayoutError::RepeatedInterval { actual } => write!(f, "interval {actual} occurs twice"),
             LayoutError::Parent { actual, required } => {

@@ -8,6 +8,8 @@ mod blocked;
 mod form;
 mod mma;
 mod shared;
+mod tensor_memory;
+mod tensor_memory_access;
 
 pub use blocked::{blocked, blocked_for, blocked_form_for, linear, slice_of};
 pub use form::Form;
@@ -19,6 +21,11 @@ pub use shared::{
     default_swizzle_bytes, nvmma_alignment_bytes, nvmma_shared, row_major_shared, shared_linear,
     swizzled_shared,
 };
+pub use tensor_memory::{
+    TENSOR_MEMORY_COLUMNS, TENSOR_MEMORY_ROWS, tensor_memory, tensor_memory_columns,
+    tensor_memory_scales,
+};
+pub use tensor_memory_access::{TmemAtom, TmemColumns, tensor_memory_registers};
 
 use crate::layout::log2;
 use crate::{Dim, Layout, LayoutError};

@@ -1,5 +1,6 @@
 //! Shared layouts with padding: a linear layout followed by an address that skips ahead.
 
+use crate::forms::swizzled_shared;
 use crate::{Dim, Layout, LayoutError};
 
 /// A shared layout in which some elements are skipped after every so many.
@@ -49,6 +50,27 @@ impl PaddedShared {
             }
         }
         Ok(PaddedShared { layout, padding })
+    }
+
+    /// A tile stored row by row, the axes in `order` (fastest first), with padding.
+    ///
+    /// Rows of 32 words, each followed by 4: a column then passes through all banks, eight rows at a time.
+    ///
+    /// ```
+    /// use kernel_layout::PaddedShared;
+    /// let padded = PaddedShared::with_identity_for(vec![(32, 4)], &[8, 32], &[1, 0])?;
+    /// assert_eq!([0, 1, 2, 3].map(|row| padded.address(32 * row) % 32), [0, 4, 8, 12]);
+    /// # Ok::<(), kernel_layout::LayoutError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`PaddedShared::new`]; when a size is no power of two or `order` does not name every axis once.
+    pub fn with_identity_for(
+        padding: Vec<(u32, u32)>,
+        shape: &[u32],
+        order: &[u32],
+    ) -> Result<PaddedShared, LayoutError> {
+        PaddedShared::new(swizzled_shared(1, 1, 1, order, shape)?, padding)
     }
 
     /// The linear part: from offset to the element it holds.

@@ -1,8 +1,8 @@
 //! Fragments and swizzles against the per-lane and per-byte formulas of the PTX manual.
 
 use kernel_layout::forms::{
-    matrix_fragment, mma_v2_accumulator, mma_v2_operand, nvmma_shared, swizzled_shared,
-    wgmma_accumulator, wgmma_operand,
+    TmemAtom, TmemColumns, matrix_fragment, mma_v2_accumulator, mma_v2_operand, nvmma_shared,
+    swizzled_shared, tensor_memory, tensor_memory_registers, wgmma_accumulator, wgmma_operand,
 };
 use kernel_layout::{Dim, Layout};
 
@@ -195,5 +195,124 @@ fn swizzles_by_phases() {
                 assert_eq!(layout.apply(&[(Dim::Offset, offset)]), [row, column]);
             }
         }
+    }
+}
+
+/// PTX ISA, "Data path layouts": the row and column of tensor memory of an element of a product's result.
+#[test]
+fn blocks_of_tensor_memory_are_the_data_path_layouts() {
+    let place = |layout: &Layout, row: u32, column: u32| {
+        layout.apply(&[(Dim::Row, row), (Dim::Col, column)])
+    };
+    // Layout D, one CTA with M = 128; layout A is each CTA's half of M = 256.
+    let d = tensor_memory([128, 32], 1, false, &[128, 32]).expect("one block");
+    // Layout F, one CTA with M = 64: 16 rows in each warp's quarter.
+    let f = tensor_memory([64, 32], 1, false, &[64, 32]).expect("one block");
+    // Layout B, each CTA's half of M = 128: the right half of the columns in the lower half of the rows.
+    let b = tensor_memory([64, 32], 1, true, &[64, 32]).expect("one block");
+    for row in 0..128 {
+        for column in 0..32 {
+            assert_eq!(place(&d, row, column), [row, column]);
+        }
+    }
+    for row in 0..64 {
+        for column in 0..32 {
+            assert_eq!(place(&f, 32 * (row / 16) + row % 16, column), [row, column]);
+            assert_eq!(place(&b, row + 64 * (column / 16), column % 16), [row, column]);
+        }
+    }
+    // 16 bits in words of their own: every second column is empty.
+    let wide = tensor_memory([128, 32], 2, false, &[128, 32]).expect("one block");
+    for column in 0..32 {
+        assert_eq!(place(&wide, 5, 2 * column), [5, column]);
+    }
+    // Two buffers.
+    let buffers = tensor_memory([128, 32], 1, false, &[2, 128, 32]).expect("two blocks");
+    assert_eq!(place(&buffers, 3, 33), [1, 3, 1]);
+}
+
+/// PTX ISA, "tcgen05.ld": register `r` of lane `t` of warp `w`, for words of 32 bits. Atoms of 16 rows are loaded twice,
+/// from rows 0 and 16 of the warp's quarter; the second load fills the upper half of the registers.
+#[test]
+fn loads_of_tensor_memory() {
+    const COLUMNS: u32 = 32;
+    let memory = tensor_memory([128, COLUMNS], 1, false, &[128, COLUMNS]).expect("one block");
+    let narrow = tensor_memory([64, COLUMNS], 1, false, &[64, COLUMNS]).expect("one block");
+    let place = |atom, register: u32, t: u32| match atom {
+        TmemAtom::M32x32b => (t, register),
+        TmemAtom::M16x64b => (t / 4 + 8 * (t % 2), t / 2 % 2 + 2 * register),
+        TmemAtom::M16x128b => (t / 4 + 8 * (register % 2), t % 4 + 4 * (register / 2)),
+        TmemAtom::M16x256b => {
+            (t / 4 + 8 * (register / 2 % 2), register % 2 + 2 * (t % 4) + 8 * (register / 4))
+        }
+        TmemAtom::M16x32bx2 => (t % 16, register + COLUMNS / 2 * (t / 16)),
+    };
+    for atom in TmemAtom::ALL {
+        let gap = atom == TmemAtom::M16x32bx2;
+        let (from, rows) = if gap { (&narrow, 16) } else { (&memory, 32) };
+        let load = tensor_memory_registers(from, atom, TmemColumns::Whole, 4, 32);
+        let load = load.expect("four warps");
+        let registers = load.in_size(Dim::Register);
+        assert_eq!(registers, rows * COLUMNS / 32, "{atom}");
+        let halves = if matches!(atom, TmemAtom::M32x32b | TmemAtom::M16x32bx2) { 1 } else { 2 };
+        for (warp, lane) in (0..4).flat_map(|warp| (0..32).map(move |lane| (warp, lane))) {
+            for register in 0..registers {
+                let (half, within) =
+                    (register / (registers / halves), register % (registers / halves));
+                let (row, column) = place(atom, within, lane);
+                let required = [rows * warp + 16 * half + row, column];
+                assert_eq!(at(&load, register, lane, warp), required, "{atom} {register}:{lane}");
+            }
+        }
+    }
+    // In blocks of 64 rows an atom of 16 rows is loaded once.
+    let load = tensor_memory_registers(&narrow, TmemAtom::M16x256b, TmemColumns::Whole, 4, 32);
+    assert_eq!(load.expect("four warps").in_size(Dim::Register), 16);
+}
+
+/// However many warps load a tensor, together they have all of it, and what they repeat they repeat whole.
+#[test]
+fn loads_by_any_number_of_warps_have_every_element() {
+    for (block, shape) in [
+        ([128, 64], [128, 64]),
+        ([128, 8], [128, 8]),
+        ([128, 16], [256, 64]),
+        ([64, 32], [64, 32]),
+        ([64, 32], [128, 64]),
+    ] {
+        let memory = tensor_memory(block, 1, false, &shape).expect("whole blocks");
+        let holder = memory.pseudo_inverse().expect("all is stored");
+        for atom in TmemAtom::ALL {
+            for warps in [4, 8, 16, 32] {
+                for bits in [8, 16, 32] {
+                    let load =
+                        tensor_memory_registers(&memory, atom, TmemColumns::Whole, warps, bits);
+                    let Ok(load) = load else { continue };
+                    assert!(load.is_surjective(), "{atom} {shape:?} {warps} warps {bits} bits");
+                    for warp in 0..warps {
+                        for lane in 0..32 {
+                            let element = at(&load, 0, lane, warp);
+                            let row = holder
+                                .apply(&[(Dim::Axis(0), element[0]), (Dim::Axis(1), element[1])])
+                                [0];
+                            assert_eq!(row / 32, warp % 4, "{atom}: a warp has one quarter");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A thread with both halves of the columns: no value moves when the tensor is split along them.
+#[test]
+fn split_loads_keep_both_halves_in_a_thread() {
+    for (block, shape, warps) in [([128, 256], [128, 256], 8), ([64, 64], [64, 64], 4)] {
+        let memory = tensor_memory(block, 1, false, &shape).expect("one block");
+        let load =
+            tensor_memory_registers(&memory, TmemAtom::M32x32b, TmemColumns::Split, warps, 32);
+        let load = load.expect("a split load");
+        assert_eq!(load.bases(Dim::Register).last(), Some(&vec![0, shape[1] / 2]));
+        assert!(load.is_bijective());
     }
 }

@@ -1,8 +1,9 @@
 //! What the constructors refuse, and with which facts.
 
 use kernel_layout::forms::{
-    blocked, fma_operand, linear, mma_v2_accumulator, mma_v2_operand, nvmma_shared,
-    row_major_shared, shared_linear, slice_of, swizzled_shared, wgmma_accumulator,
+    TmemAtom, TmemColumns, blocked, fma_operand, linear, mma_v2_accumulator, mma_v2_operand,
+    nvmma_shared, row_major_shared, shared_linear, slice_of, swizzled_shared, tensor_memory,
+    tensor_memory_columns, tensor_memory_registers, tensor_memory_scales, wgmma_accumulator,
 };
 use kernel_layout::{Dim, Form, Layout, LayoutError, PaddedShared};
 
@@ -282,4 +283,70 @@ lane:register
 1     -     -
 ";
     assert_eq!(twice.to_table(), table);
+}
+
+#[test]
+fn tensor_memory_parameters() {
+    refused(
+        tensor_memory([32, 64], 1, false, &[64, 64]),
+        "rows of a block is 32, but must be one of [64, 128]",
+    );
+    refused(
+        tensor_memory([128, 48], 1, false, &[128, 64]),
+        "columns of a block is 48, but must be one of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]",
+    );
+    refused(
+        tensor_memory([128, 64], 3, false, &[128, 64]),
+        "column stride is 3, but must be one of [1, 2, 4]",
+    );
+    refused(
+        tensor_memory([128, 64], 1, false, &[64, 64]),
+        "the tensor has 64 rows of 64 columns, but one block has 128 rows of 64",
+    );
+    refused(tensor_memory([128, 64], 1, false, &[128]), "shape has 1 entries where 2 are required");
+    refused(tensor_memory_scales(&[128]), "shape has 1 entries where 2 are required");
+    let wide = tensor_memory([128, 256], 1, false, &[512, 256]).expect("four blocks");
+    refused(
+        tensor_memory_columns(&wide, 32),
+        "the tensor needs 1024 columns of 32 bits, but tensor memory has 512",
+    );
+}
+
+#[test]
+fn loads_of_tensor_memory() {
+    let load = |shape: [u32; 2], atom, columns, warps, bits| {
+        let memory = tensor_memory([128, shape[1]], 1, false, &shape)?;
+        tensor_memory_registers(&memory, atom, columns, warps, bits)
+    };
+    refused(
+        load([128, 64], TmemAtom::M32x32b, TmemColumns::Whole, 2, 32),
+        "warps is 2, but must be one of [4, 8, 16, 32]",
+    );
+    refused(
+        load([128, 4], TmemAtom::M16x256b, TmemColumns::Whole, 4, 32),
+        "a load of shape 16x256b moves 8 columns of 32 bits, but the tensor has 4",
+    );
+    refused(
+        load([128, 64], TmemAtom::M16x32bx2, TmemColumns::Whole, 4, 32),
+        "a load of shape 16x32bx2 requires a block of 64 rows whose other rows are empty",
+    );
+    refused(
+        load([128, 1], TmemAtom::M32x32b, TmemColumns::Whole, 4, 16),
+        "a word of tensor memory must hold 2 consecutive columns of the tensor, or one",
+    );
+    refused(
+        load([128, 2], TmemAtom::M32x32b, TmemColumns::Split, 4, 16),
+        "halves of the columns require 4 elements in each thread, but there are 2",
+    );
+    let load = Form::TensorMemoryLoad {
+        atom: TmemAtom::M32x32b,
+        columns: TmemColumns::Whole,
+        memory: Box::new(Form::RowMajor),
+        warps: 4,
+        element_bits: 32,
+    };
+    refused(
+        load.to_layout(&[128, 64]),
+        "`row_major()` cannot be the parent: a layout of tensor memory is required",
+    );
 }

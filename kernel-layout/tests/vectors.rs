@@ -3,9 +3,9 @@
 //! A row is written as in diagnostics, `[0,1] [8,0]`; the numbers are independent of this crate's constructors.
 
 use kernel_layout::forms::{
-    Form, blocked, default_swizzle_bytes, fma_operand, mma_v2_accumulator, mma_v2_operand,
-    nvmma_alignment_bytes, nvmma_shared, slice_of, swizzled_shared, wgmma_accumulator,
-    wgmma_operand,
+    Form, TmemAtom, TmemColumns, blocked, default_swizzle_bytes, fma_operand, mma_v2_accumulator,
+    mma_v2_operand, nvmma_alignment_bytes, nvmma_shared, slice_of, swizzled_shared, tensor_memory,
+    tensor_memory_registers, tensor_memory_scales, wgmma_accumulator, wgmma_operand,
 };
 use kernel_layout::{Dim, Layout, LayoutError, basis_text};
 
@@ -279,4 +279,143 @@ fn default_swizzles_follow_the_contiguous_bytes() {
     assert_eq!(default_swizzle_bytes(&[64, 8], 16, true, false), 128);
     assert_eq!(default_swizzle_bytes(&[8, 64], 8, false, true), 128);
     assert_eq!(default_swizzle_bytes(&[64], 16, false, false), 0);
+}
+
+/// `[0,first] ..` up to `[0,last]`, doubling.
+fn columns(first: u32, last: u32) -> String {
+    let walk = std::iter::successors(Some(first), |at| Some(at * 2)).take_while(|at| *at <= last);
+    walk.map(|at| format!("[0,{at}]")).collect::<Vec<_>>().join(" ")
+}
+
+/// Loads of a tensor in blocks of tensor memory.
+fn loads(
+    block: [u32; 2],
+    shape: [u32; 2],
+    atom: &str,
+    warps: u32,
+    bits: u32,
+) -> Result<Layout, LayoutError> {
+    let (name, columns) = match atom.strip_suffix(".split") {
+        Some(name) => (name, TmemColumns::Split),
+        None => (atom, TmemColumns::Whole),
+    };
+    let atom = TmemAtom::from_name(name).expect("an atom's name");
+    let memory = tensor_memory(block, 1, false, &shape)?;
+    tensor_memory_registers(&memory, atom, columns, warps, bits)
+}
+
+/// A lane that has a row.
+const ROW_OF_LANE: &str = "[1,0] [2,0] [4,0] [8,0] [16,0]";
+
+#[test]
+fn v16_loads_of_one_block_of_tensor_memory() {
+    let block = |atom, warps, bits| loads([128, 64], [128, 64], atom, warps, bits);
+    for bits in [32, 16] {
+        let rows = "[32,0] [64,0]";
+        check_registers(block("32x32b", 4, bits), &columns(1, 32), ROW_OF_LANE, rows);
+        let eight = format!("{rows} [0,32]");
+        check_registers(block("32x32b", 8, bits), &columns(1, 16), ROW_OF_LANE, &eight);
+        let sixteen = format!("{rows} [0,16] [0,32]");
+        check_registers(block("32x32b", 16, bits), &columns(1, 8), ROW_OF_LANE, &sixteen);
+    }
+    for (warps, moved) in [(4, ""), (8, " [16,0]")] {
+        let own = if warps == 4 { " [16,0]" } else { "" };
+        let warp = format!("[32,0] [64,0]{moved}");
+        let check = |atom, bits, register: String, lane| {
+            check_registers(block(atom, warps, bits), &format!("{register}{own}"), lane, &warp);
+        };
+        check("16x64b", 32, columns(2, 32), "[8,0] [0,1] [1,0] [2,0] [4,0]");
+        let lane = "[0,1] [0,2] [1,0] [2,0] [4,0]";
+        check("16x128b", 32, format!("[8,0] {}", columns(4, 32)), lane);
+        check("16x256b", 32, format!("[0,1] [8,0] {}", columns(8, 32)), FRAGMENT);
+        let lane = "[8,0] [0,2] [1,0] [2,0] [4,0]";
+        check("16x64b", 16, format!("[0,1] {}", columns(4, 32)), lane);
+        let lane = "[0,4] [0,8] [1,0] [2,0] [4,0]";
+        check("16x256b", 16, "[0,1] [0,2] [8,0] [0,16] [0,32]".to_owned(), lane);
+    }
+}
+
+#[test]
+fn v17_loads_of_blocks_of_64_rows_and_of_several_blocks() {
+    let low = "[1,0] [2,0] [4,0] [8,0]";
+    let narrow = "[16,0] [32,0]";
+    let check = |block, shape, atom, warps, register: &str, lane: &str, warp: &str| {
+        check_registers(loads(block, shape, atom, warps, 32), register, lane, warp);
+    };
+    for atom in ["32x32b", "16x32bx2"] {
+        let lane = format!("{low} [0,32]");
+        check([64, 64], [64, 64], atom, 4, &columns(1, 16), &lane, narrow);
+    }
+    for block in [[64, 128], [64, 64]] {
+        let lane = format!("{low} [0,64]");
+        check(block, [64, 128], "32x32b", 4, &columns(1, 32), &lane, narrow);
+    }
+    let lane = format!("{low} [64,0]");
+    check([64, 128], [128, 128], "32x32b", 4, &columns(1, 64), &lane, narrow);
+    let wide = "[32,0] [64,0]";
+    let two = format!("{} [128,0]", columns(1, 64));
+    check([128, 128], [256, 128], "32x32b", 4, &two, ROW_OF_LANE, wide);
+    let warp = format!("{wide} [128,0]");
+    check([128, 128], [256, 128], "32x32b", 8, &columns(1, 64), ROW_OF_LANE, &warp);
+    let warp = format!("{wide} [0,128]");
+    check([128, 256], [128, 256], "32x32b", 8, &columns(1, 64), ROW_OF_LANE, &warp);
+    let halves = format!("{} [0,128]", columns(1, 32));
+    let warp = format!("{wide} [0,64]");
+    check([128, 256], [128, 256], "32x32b.split", 8, &halves, ROW_OF_LANE, &warp);
+    check([128, 16], [128, 16], "32x32b", 4, &columns(1, 8), ROW_OF_LANE, wide);
+    check([128, 1], [128, 1], "32x32b", 4, "", ROW_OF_LANE, wide);
+    let memory = Form::Cluster {
+        bases: vec![vec![1, 0]],
+        per_block: Box::new(Form::TensorMemory {
+            block: [128, 128],
+            col_stride: 1,
+            two_ctas: true,
+        }),
+    };
+    let load = Form::TensorMemoryLoad {
+        atom: TmemAtom::M32x32b,
+        columns: TmemColumns::Whole,
+        memory: Box::new(memory),
+        warps: 4,
+        element_bits: 32,
+    };
+    let layout = load.to_layout(&[256, 128]);
+    check_registers(layout.clone(), &columns(1, 64), ROW_OF_LANE, wide);
+    assert_eq!(bases(&layout.expect("checked above"), Dim::Block), "[128,0]");
+}
+
+#[test]
+fn v18_loads_of_scales() {
+    let scales = |shape: [u32; 2]| {
+        let memory = tensor_memory_scales(&shape)?;
+        tensor_memory_registers(&memory, TmemAtom::M32x32b, TmemColumns::Whole, 4, 8)
+    };
+    let nowhere = "[0,0] [0,0]";
+    let word = "[0,1] [0,2]";
+    for (shape, register) in [
+        ([128, 4], format!("{word} [32,0] [64,0]")),
+        ([128, 8], format!("{word} [32,0] [64,0] [0,4]")),
+        ([256, 4], format!("{word} [32,0] [64,0] [128,0]")),
+        ([64, 4], format!("{word} [32,0]")),
+    ] {
+        check_registers(scales(shape), &register, ROW_OF_LANE, nowhere);
+    }
+}
+
+#[test]
+fn v19_packed_scales_in_shared_memory() {
+    for (rep_m, rep_k) in [(1, 1), (1, 2), (2, 1), (4, 4)] {
+        let packed = nvmma_shared(0, 8, false, false, &[1, rep_m, rep_k, 2, 256]);
+        let scales = packed.map(|layout| {
+            layout
+                .reshape(&[rep_m, rep_k, 32, 4, 4])
+                .permute_axes(&[0, 3, 2, 1, 4])
+                .reshape(&[rep_m * 128, rep_k * 4])
+        });
+        let along_k = (0..rep_k.ilog2()).map(|bit| format!(" [0,{}]", 4 << bit));
+        let along_m = (0..rep_m.ilog2()).map(|bit| format!(" [{},0]", 128 << bit));
+        let repeats: String = along_k.chain(along_m).collect();
+        let atom = "[0,1] [0,2] [32,0] [64,0] [1,0] [2,0] [4,0] [8,0] [16,0]";
+        check_shared(scales, &format!("{atom}{repeats}"));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kernel_layout::forms::{TmemAtom, TmemColumns};
 use kernel_layout::{Basis, Dim, Form, Layout};
 
 /// Where a text stops being a layout.
@@ -160,6 +161,9 @@ impl Reader {
             "row_major",
             "shared_linear",
             "cluster",
+            "tmem_block",
+            "tmem_scales",
+            "tmem_load",
         ];
         if !known.contains(&name.as_str()) {
             self.at = start;
@@ -198,6 +202,19 @@ impl Reader {
                 fp4_padded: false,
             },
             "row_major" => Form::RowMajor,
+            "tmem_block" => Form::TensorMemory {
+                block: self.then(Reader::pair)?,
+                col_stride: self.number()?,
+                two_ctas: false,
+            },
+            "tmem_scales" => Form::TensorMemoryScales,
+            "tmem_load" => Form::TensorMemoryLoad {
+                atom: self.then(Reader::atom)?,
+                columns: TmemColumns::Whole,
+                memory: Box::new(self.then(Reader::form)?),
+                warps: self.number()?,
+                element_bits: self.element_bits,
+            },
             "cluster" => Form::Cluster {
                 bases: self.then(|reader| reader.list(Reader::numbers))?,
                 per_block: Box::new(self.form()?),
@@ -209,8 +226,27 @@ impl Reader {
             *transposed = self.passes(".transposed()");
             *fp4_padded = self.passes(".fp4_padded()");
         }
+        if let Form::TensorMemory { two_ctas, .. } = &mut form {
+            *two_ctas = self.passes(".two_ctas()");
+        }
+        if let Form::TensorMemoryLoad { columns, .. } = &mut form
+            && self.passes(".split()")
+        {
+            *columns = TmemColumns::Split;
+        }
         self.depth -= 1;
         Ok(form)
+    }
+
+    fn atom(&mut self) -> Result<TmemAtom, FormError> {
+        self.spaces();
+        let start = self.at;
+        let name = self.word();
+        TmemAtom::from_name(&name).ok_or_else(|| {
+            self.at = start;
+            let names = TmemAtom::ALL.map(TmemAtom::name);
+            self.problem(format!("required one of {}", names.join(", ")))
+        })
     }
 
     /// The bases of a layout: `register [0,1], lane [0,2] [1,0] -> [2, 4]`.
@@ -271,6 +307,11 @@ mod tests {
             "row_major()",
             "shared_linear(offset [0,1] [0,2] [1,0] -> [2, 4])",
             "cluster([[1, 0], [0, 1]], swizzle(128))",
+            "tmem_block([128, 64], 1)",
+            "cluster([[1, 0]], tmem_block([64, 64], 2).two_ctas())",
+            "tmem_scales()",
+            "tmem_load(16x256b, tmem_block([128, 64], 1), 4)",
+            "tmem_load(32x32b, tmem_block([128, 64], 1), 8).split()",
         ] {
             let form = parse(text, 16).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(form.to_string(), text);
@@ -291,7 +332,7 @@ mod tests {
         assert_eq!(
             marked("slice(0, blockd([1]))"),
             "slice(0, blockd([1]))\n         ^ required one of blocked, slice, linear, mma, wgmma, dot_operand, \
-             swizzled, swizzle, row_major, shared_linear, cluster"
+             swizzled, swizzle, row_major, shared_linear, cluster, tmem_block, tmem_scales, tmem_load"
         );
         assert_eq!(marked("mma([4, x])"), "mma([4, x])\n        ^ required a number");
         assert_eq!(marked("mma([4, 1]"), "mma([4, 1]\n          ^ required `)`");

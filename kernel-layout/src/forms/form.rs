@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::{
-    CLUSTER_BITS, TILE_BITS, blocked, check_bits, fma_operand, linear, mma_v2_accumulator,
-    mma_v2_operand, nvmma_shared, row_major_shared, shared_linear, slice_of, swizzled_shared,
-    wgmma_accumulator, wgmma_operand,
+    CLUSTER_BITS, TILE_BITS, TmemAtom, TmemColumns, blocked, check_bits, default_swizzle_bytes,
+    fma_operand, linear, mma_v2_accumulator, mma_v2_operand, nvmma_shared, row_major_shared,
+    shared_linear, slice_of, swizzled_shared, tensor_memory, tensor_memory_registers,
+    tensor_memory_scales, wgmma_accumulator, wgmma_operand,
 };
 use crate::{Dim, Layout, LayoutError};
 
@@ -91,6 +92,30 @@ pub enum Form {
     RowMajor,
     /// Bases of a shared layout; see [`shared_linear`].
     SharedLinear(Layout),
+    /// See [`tensor_memory`].
+    TensorMemory {
+        /// The rows and columns of one block.
+        block: [u32; 2],
+        /// The distance of columns, in elements.
+        col_stride: u32,
+        /// Whether a product of two CTAs writes it.
+        two_ctas: bool,
+    },
+    /// See [`tensor_memory_scales`].
+    TensorMemoryScales,
+    /// The registers that loads from tensor memory fill; see [`tensor_memory_registers`].
+    TensorMemoryLoad {
+        /// The shape of the loads.
+        atom: TmemAtom,
+        /// Which columns a thread holds.
+        columns: TmemColumns,
+        /// The layout in tensor memory.
+        memory: Box<Form>,
+        /// The warps that load.
+        warps: u32,
+        /// The size of an element.
+        element_bits: u32,
+    },
     /// A tile spread over the blocks of a cluster.
     Cluster {
         /// One basis per bit of the block's rank in the cluster, counted in blocks along each axis; zero where the
@@ -102,10 +127,27 @@ pub enum Form {
 }
 
 impl Form {
+    /// The widest swizzle that a tile of `shape` can have, as [`Form::NvmmaShared`]; see [`default_swizzle_bytes`].
+    ///
+    /// ```
+    /// use kernel_layout::Form;
+    /// assert_eq!(Form::nvmma_default_for(&[128, 64], 16, false, false).to_string(), "swizzle(128)");
+    /// assert_eq!(Form::nvmma_default_for(&[64, 8], 16, true, false).to_string(), "swizzle(128).transposed()");
+    /// ```
+    pub fn nvmma_default_for(
+        shape: &[u32],
+        element_bits: u32,
+        transposed: bool,
+        fp4_padded: bool,
+    ) -> Form {
+        let swizzle_bytes = default_swizzle_bytes(shape, element_bits, transposed, fp4_padded);
+        Form::NvmmaShared { swizzle_bytes, element_bits, transposed, fp4_padded }
+    }
+
     /// The bases of this layout for a tensor of `shape`.
     ///
-    /// Register layouts have inputs `Register`, `Lane` and `Warp`, shared layouts `Offset`; [`Form::Cluster`] adds
-    /// `Block`.
+    /// Register layouts have inputs `Register`, `Lane` and `Warp`, shared layouts `Offset`, those of tensor memory `Row` and
+    /// `Col`; [`Form::Cluster`] adds `Block`.
     ///
     /// # Errors
     /// As the constructor that the variant names; [`LayoutError::Parent`] for an operand of something other than a
@@ -130,6 +172,20 @@ impl Form {
             }
             Form::RowMajor => row_major_shared(shape),
             Form::SharedLinear(literal) => shared_linear(literal, shape),
+            Form::TensorMemory { block, col_stride, two_ctas } => {
+                tensor_memory(*block, *col_stride, *two_ctas, shape)
+            }
+            Form::TensorMemoryScales => tensor_memory_scales(shape),
+            Form::TensorMemoryLoad { atom, columns, memory, warps, element_bits } => {
+                let tensor = memory.to_layout(shape)?;
+                if !tensor.has_in(Dim::Row) || !tensor.has_in(Dim::Col) {
+                    return Err(LayoutError::Parent {
+                        actual: memory.to_string(),
+                        required: "a layout of tensor memory",
+                    });
+                }
+                tensor_memory_registers(&tensor, *atom, *columns, *warps, *element_bits)
+            }
             Form::Cluster { bases, per_block } => over_cluster(bases, per_block, shape),
         }
     }
@@ -158,6 +214,9 @@ fn dot_operand(
         | Form::NvmmaShared { .. }
         | Form::RowMajor
         | Form::SharedLinear(_)
+        | Form::TensorMemory { .. }
+        | Form::TensorMemoryScales
+        | Form::TensorMemoryLoad { .. }
         | Form::Cluster { .. } => wrong_parent("mma, wgmma or blocked"),
     }
 }
@@ -213,6 +272,18 @@ impl fmt::Display for Form {
             }
             Form::RowMajor => f.write_str("row_major()"),
             Form::SharedLinear(literal) => write!(f, "shared_linear({literal})"),
+            Form::TensorMemory { block, col_stride, two_ctas } => {
+                write!(f, "tmem_block({block:?}, {col_stride})")?;
+                f.write_str(if *two_ctas { ".two_ctas()" } else { "" })
+            }
+            Form::TensorMemoryScales => f.write_str("tmem_scales()"),
+            Form::TensorMemoryLoad { atom, columns, memory, warps, element_bits: _ } => {
+                write!(f, "tmem_load({atom}, {memory}, {warps})")?;
+                f.write_str(match columns {
+                    TmemColumns::Whole => "",
+                    TmemColumns::Split => ".split()",
+                })
+            }
             Form::Cluster { bases, per_block } => write!(f, "cluster({bases:?}, {per_block})"),
         }
     }
