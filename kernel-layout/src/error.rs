@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::Dim;
+use crate::tile::TileError;
 
 /// Why a layout cannot be built.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -170,6 +171,8 @@ pub enum LayoutError {
         /// The interval.
         actual: u32,
     },
+    /// A tile layout is no linear one.
+    Tile(TileError),
     /// A form was used where only certain others make sense, as a parent of an operand layout.
     Parent {
         /// The form as the user writes it.
@@ -262,6 +265,7 @@ impl fmt::Display for LayoutError {
                 "halves of the columns require {required} elements in each thread, but there are {actual}"
             ),
             LayoutError::RepeatedInterval { actual } => write!(f, "interval {actual} occurs twice"),
+            LayoutError::Tile(error) => error.fmt(f),
             LayoutError::Parent { actual, required } => {
                 write!(f, "`{actual}` cannot be the parent: {required} is required")
             }
@@ -270,3 +274,9 @@ impl fmt::Display for LayoutError {
 }
 
 impl Error for LayoutError {}
+
+impl From<TileError> for LayoutError {
+    fn from(error: TileError) -> LayoutError {
+        LayoutError::Tile(error)
+    }
+}

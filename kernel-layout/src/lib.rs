@@ -135,6 +135,8 @@ mod mismatch;
 pub mod forms;
 mod padded;
 
+pub mod tile;
+
 mod banks;
 mod conversion;
 mod exchange;

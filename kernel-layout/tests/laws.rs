@@ -6,5 +6,7 @@
 mod algebra;
 #[path = "laws/samples.rs"]
 mod samples;
+#[path = "laws/tiles.rs"]
+mod tiles;
 #[path = "laws/uses.rs"]
 mod uses;

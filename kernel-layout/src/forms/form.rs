@@ -8,6 +8,7 @@ use super::{
     shared_linear, slice_of, swizzled_shared, tensor_memory, tensor_memory_registers,
     tensor_memory_scales, wgmma_accumulator, wgmma_operand,
 };
+use crate::tile::{ComposeLayout, TileLayout};
 use crate::{Dim, Layout, LayoutError};
 
 /// A layout as a user writes it; [`Form::to_layout`] gives its bases for a shape.
@@ -116,6 +117,10 @@ pub enum Form {
         /// The size of an element.
         element_bits: u32,
     },
+    /// Extents and strides, as far as they are linear: see [`TileLayout::to_linear`].
+    Tile(TileLayout),
+    /// The same, swizzled: see [`ComposeLayout::to_linear`].
+    SwizzledTile(ComposeLayout),
     /// A tile spread over the blocks of a cluster.
     Cluster {
         /// One basis per bit of the block's rank in the cluster, counted in blocks along each axis; zero where the
@@ -186,6 +191,8 @@ impl Form {
                 }
                 tensor_memory_registers(&tensor, *atom, *columns, *warps, *element_bits)
             }
+            Form::Tile(tile) => Ok(tile.to_linear(shape)?),
+            Form::SwizzledTile(tile) => Ok(tile.to_linear(shape)?),
             Form::Cluster { bases, per_block } => over_cluster(bases, per_block, shape),
         }
     }
@@ -217,6 +224,8 @@ fn dot_operand(
         | Form::TensorMemory { .. }
         | Form::TensorMemoryScales
         | Form::TensorMemoryLoad { .. }
+        | Form::Tile(_)
+        | Form::SwizzledTile(_)
         | Form::Cluster { .. } => wrong_parent("mma, wgmma or blocked"),
     }
 }
@@ -284,6 +293,8 @@ impl fmt::Display for Form {
                     TmemColumns::Split => ".split()",
                 })
             }
+            Form::Tile(tile) => tile.fmt(f),
+            Form::SwizzledTile(tile) => tile.fmt(f),
             Form::Cluster { bases, per_block } => write!(f, "cluster({bases:?}, {per_block})"),
         }
     }
