@@ -46,6 +46,7 @@ mod verify;
 
 pub use dots::{TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
+pub(crate) use known::{Axis, Subject, log2_fact, stride};
 pub use verify::verify;
 
 /// The layouts of a kernel.

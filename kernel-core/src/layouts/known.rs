@@ -32,10 +32,10 @@ pub struct Access {
 
 /// What is known of one axis of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Axis {
-    contiguity: u32,
-    constancy: u32,
-    log2_multiple: u32,
+pub(crate) struct Axis {
+    pub(crate) contiguity: u32,
+    pub(crate) constancy: u32,
+    pub(crate) log2_multiple: u32,
 }
 
 /// What is known of a value.
@@ -130,6 +130,21 @@ pub fn analyze(kernel: &Kernel) -> Known {
 }
 
 impl Known {
+    /// What is known along an axis of a tile.
+    pub(crate) fn axis(&self, tile: Value, axis: usize) -> Axis {
+        self.infos.get(tile).map_or(Axis::UNKNOWN, |info| info.axes[axis])
+    }
+
+    /// The exponent of a power of two that divides a scalar; bytes, of a pointer.
+    pub(crate) fn log2_multiple(&self, scalar: Value) -> u32 {
+        self.infos.get(scalar).map_or(0, |info| info.log2_multiple)
+    }
+
+    /// The value of a scalar that is a constant.
+    pub(crate) fn constant(&self, scalar: Value) -> Option<i128> {
+        self.infos.get(scalar).and_then(|info| info.value)
+    }
+
     /// How an operation may access global memory; none for an operation that does not.
     ///
     /// `args` are its operands. A tensor without an axis of stride 1 is accessed element by element.
@@ -234,7 +249,7 @@ impl Known {
 
 /// What a fact is about.
 #[derive(Clone, Copy, PartialEq)]
-enum Subject {
+pub(crate) enum Subject {
     Pointer(u32),
     Stride(u32, u32),
     Dim(u32, u32),
@@ -242,7 +257,7 @@ enum Subject {
 }
 
 /// The largest power of two that divides something, as far as the facts say; bytes, for pointers.
-fn log2_fact(kernel: &Kernel, subject: Subject) -> u32 {
+pub(crate) fn log2_fact(kernel: &Kernel, subject: Subject) -> u32 {
     let known = kernel.facts.iter().map(|fact| match *fact {
         Fact::PointerAligned { param, bytes } => (Subject::Pointer(param), i128::from(bytes)),
         Fact::StrideEquals { param, axis, value } => (Subject::Stride(param, axis), value.into()),
@@ -257,7 +272,8 @@ fn log2_alignment(kernel: &Kernel, param: u32, dtype: Dtype) -> u32 {
     log2_fact(kernel, Subject::Pointer(param)).max(dtype.bytes().trailing_zeros())
 }
 
-fn stride(kernel: &Kernel, param: u32, axis: u32) -> Option<i64> {
+/// A stride that is known exactly.
+pub(crate) fn stride(kernel: &Kernel, param: u32, axis: u32) -> Option<i64> {
     kernel.facts.iter().find_map(|fact| {
         if let Fact::StrideEquals { param: p, axis: a, value } = *fact
             && (p, a) == (param, axis)

@@ -173,7 +173,7 @@ impl<'a> Verifier<'a> {
             return self.product(args, own, *tf32);
         }
         if let Op::ToLayout(form) = op {
-            return self.conversion(form, result, own);
+            return conversion(form, result, own);
         }
         for tile in tiles {
             let (from, to) = (self.kernel.ty(tile).shape(), own.shape());
@@ -184,15 +184,6 @@ impl<'a> Verifier<'a> {
             }
         }
         Ok(())
-    }
-
-    fn conversion(&self, form: &Form, result: Value, own: &Layout) -> Result<(), String> {
-        let named = form.to_layout(&own.shape()).map_err(|error| {
-            format!("{} is converted to {form}, which is no layout: {error}", show(result))
-        })?;
-        let dims = [Dim::Register, Dim::Lane, Dim::Warp];
-        let same = dims.iter().all(|&dim| named.bases(dim) == own.bases(dim));
-        require(same, || format!("{} is converted to {named} and has {own}", show(result)))
     }
 
     /// The operands of a product hold what the threads of the accumulator multiply.
@@ -236,6 +227,15 @@ impl<'a> Verifier<'a> {
         }
         Ok(())
     }
+}
+
+fn conversion(form: &Form, result: Value, own: &Layout) -> Result<(), String> {
+    let named = form.to_layout(&own.shape()).map_err(|error| {
+        format!("{} is converted to {form}, which is no layout: {error}", show(result))
+    })?;
+    let dims = [Dim::Register, Dim::Lane, Dim::Warp];
+    let same = dims.iter().all(|&dim| named.bases(dim) == own.bases(dim));
+    require(same, || format!("{} is converted to {named} and has {own}", show(result)))
 }
 
 #[cfg(test)]

@@ -23,18 +23,16 @@ impl Lower<'_> {
 
     /// The bits of the register index that one access covers.
     fn pointer_vector(&self, pointer: Value, mask: Option<Value>, layout: &Layout) -> Vec<usize> {
-        let facts = self.facts.value(pointer);
         let size = bytes(self.pointee(pointer));
-        let mask = mask.map(|mask| self.facts.value(mask));
         let mut best = Vec::new();
-        for (axis, known) in facts.axes.iter().enumerate() {
-            let mut most = u64::from(VECTOR_BYTES / size)
-                .min(known.contiguity)
-                .min(known.divisor / u64::from(size));
-            if let Some(mask) = &mask {
-                most = most.min(mask.axes.get(axis).map_or(u64::MAX, |axis| axis.constancy));
+        for axis in 0..self.kernel.ty(pointer).shape().len() {
+            let known = self.facts.axis(pointer, axis);
+            let aligned = (1 << known.log2_multiple) / size;
+            let mut most = (VECTOR_BYTES / size).min(known.contiguity).min(aligned);
+            if let Some(mask) = mask.filter(|&mask| !self.kernel.ty(mask).shape().is_empty()) {
+                most = most.min(self.facts.axis(mask, axis).constancy);
             }
-            let bits = vector_bits(layout, axis, u32::try_from(most.max(1)).expect("at most 16"));
+            let bits = vector_bits(layout, axis, most.max(1));
             if bits.len() > best.len() {
                 best = bits;
             }

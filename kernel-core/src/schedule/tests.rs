@@ -92,7 +92,7 @@ fn copies_of_the_next_turn_start_before_the_product() {
     assert!(changed);
     body(
         &kernel,
-        &expect![[r#"
+        &expect![[r"
           %0 = shared_alloc @tile0 : @tile0 f16[16, 16]
           %1 = const 0 : i32
           %2 = param_dim x 1 : i32
@@ -127,7 +127,7 @@ fn copies_of_the_next_turn_start_before_the_product() {
           store_tensor out [%1, %1] %13
           return
         }
-    "#]],
+    "]],
     );
 }
 

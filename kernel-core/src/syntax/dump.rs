@@ -1,10 +1,10 @@
 //! The tree as text, for `KILN_DUMP`: Rust as the compiler read it, every line with its place in the source.
 //!
 //! ```text
-//!  12:8   fn twice(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
-//!  13:9       let tile = x.tile([0], [128]).load();
-//!  14:5       out.tile([0], [128]).store(tile + tile);
-//!         }
+//! 12:8     fn twice(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
+//! 13:9         let tile = x.tile([0], [128]).load();
+//! 14:5         out.tile([0], [128]).store(tile + tile);
+//!          }
 //! ```
 //!
 //! Operands of operators that are operations themselves stand in parentheses: how the source was parsed is what one wants to see.
@@ -60,7 +60,7 @@ impl Printer<'_> {
         }
         let place = at.map_or_else(String::new, |loc| {
             let (line, column) = self.locations.line_column(loc);
-            format!("{line:>4}:{column}")
+            format!("{line}:{column}")
         });
         self.put(&format!("{place:<GUTTER$}{}", "    ".repeat(self.depth)));
     }

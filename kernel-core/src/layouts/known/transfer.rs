@@ -238,7 +238,7 @@ impl Analysis<'_> {
             Binary::Div if natural => Info {
                 value: values.and_then(|(a, b)| a.checked_div(b)),
                 natural,
-                log2_multiple: 0,
+                log2_multiple: log2_of(op, a.log2_multiple, b.log2_multiple, b.value),
                 axes: a.zip(&b, |a, b| {
                     let run = a
                         .contiguity
@@ -254,9 +254,33 @@ impl Analysis<'_> {
                 axes: a.zip(&b, |a, b| equal(a, b, every(a).min(every(b)))),
             },
             Binary::And | Binary::Or | Binary::Xor | Binary::Shr | Binary::Rem | Binary::Div => {
-                Info { axes: a.zip(&b, |a, b| equal(a, b, 0)), ..unknown }
+                let log2 = |left, right| log2_of(op, left, right, b.value);
+                Info {
+                    log2_multiple: log2(a.log2_multiple, b.log2_multiple),
+                    axes: a.zip(&b, |a, b| equal(a, b, log2(every(a), every(b)))),
+                    ..unknown
+                }
             }
         }
+    }
+}
+
+/// What divides the result of an operation that breaks runs, from what divides its operands and the value of the right one.
+fn log2_of(op: Binary, left: u32, right: u32, value: Option<i128>) -> u32 {
+    let value = value.filter(|value| *value >= 0);
+    match op {
+        Binary::And => left.max(right),
+        Binary::Or | Binary::Xor | Binary::Rem => left.min(right),
+        // Shifts of eight bits and more may be taken modulo the width.
+        Binary::Shr => value
+            .and_then(|by| u32::try_from(by).ok())
+            .filter(|by| *by < 8)
+            .map_or(0, |by| left.saturating_sub(by)),
+        // What a power of two divides without rest.
+        Binary::Div => value
+            .filter(|by| by.count_ones() == 1)
+            .map_or(0, |by| left.saturating_sub(by.trailing_zeros())),
+        Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl | Binary::Min | Binary::Max => 0,
     }
 }
 

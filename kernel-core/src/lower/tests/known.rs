@@ -5,11 +5,12 @@ use crate::layouts::tests::builder::{Builder, tile};
 use crate::lower::facts::Facts;
 
 /// The runs that facts claim of `values` must be there; and at least `required` of them (contiguity, divisor, constancy).
-fn check(facts: &Facts<'_>, value: Value, values: &[i64], required: (u64, u64, u64)) {
-    let axis = facts.value(value).axes[0];
-    assert_eq!((axis.contiguity, axis.divisor, axis.constancy), required);
+fn check(facts: &Facts<'_>, value: Value, values: &[i64], required: (u32, u32, u32)) {
+    let axis = facts.axis(value, 0);
+    let divisor = 1u32 << axis.log2_multiple;
+    assert_eq!((axis.contiguity, divisor, axis.constancy), required);
     for run in values.chunks(usize::try_from(axis.contiguity).expect("a run")) {
-        assert_eq!(run[0].rem_euclid(i64::try_from(axis.divisor).expect("a divisor")), 0);
+        assert_eq!(run[0].rem_euclid(i64::from(divisor)), 0);
         assert!(run.windows(2).all(|pair| pair[1] == pair[0] + 1), "{run:?}");
     }
     for run in values.chunks(usize::try_from(axis.constancy).expect("a run")) {
@@ -40,7 +41,7 @@ fn offsets_of_a_block_run_on() {
     let values = |f: &dyn Fn(i64) -> i64| -> Vec<i64> { (0..256).map(f).collect() };
     check(&facts, offsets, &values(&|i| base + i), (256, 32, 1));
     check(&facts, scaled, &values(&|i| (base + i) * 8), (1, 8, 1));
-    check(&facts, groups, &values(&|i| i / 8), (1, 1, 1));
+    check(&facts, groups, &values(&|i| i / 8), (1, 1, 8));
     check(&facts, mask, &values(&|i| i64::from(base + i < 48 * 7)), (1, 1, 16));
     check(&facts, above, &values(&|i| i64::from(base + i > 48 * 7)), (1, 1, 1));
 }
@@ -64,9 +65,9 @@ fn pointers_count_in_bytes() {
     );
     let kernel = b.finish();
     let facts = Facts::of(&kernel);
-    let [pointers, moved] = [pointers, moved].map(|value| facts.value(value).axes[0]);
-    assert_eq!((pointers.contiguity, pointers.divisor), (128, 16));
-    assert_eq!((moved.contiguity, moved.divisor), (128, 8));
+    let [pointers, moved] = [pointers, moved].map(|value| facts.axis(value, 0));
+    assert_eq!((pointers.contiguity, 1 << pointers.log2_multiple), (128, 16));
+    assert_eq!((moved.contiguity, 1 << moved.log2_multiple), (128, 8));
 }
 
 #[test]
@@ -81,8 +82,8 @@ fn a_loop_that_moves_pointers_keeps_what_every_turn_has() {
         vec![b.binary(Binary::Add, carried[0], step)]
     });
     let kernel = b.finish();
-    let axis = Facts::of(&kernel).value(inside.expect("the body was built")).axes[0];
-    assert_eq!((axis.contiguity, axis.divisor), (64, 4));
+    let axis = Facts::of(&kernel).axis(inside.expect("the body was built"), 0);
+    assert_eq!((axis.contiguity, 1 << axis.log2_multiple), (64, 4));
 }
 
 #[test]
@@ -103,4 +104,27 @@ fn a_loop_over_an_extent_stays_inside() {
     assert!(facts.inside(offset, 32, x, 0));
     assert!(!facts.inside(offset, 64, x, 0));
     assert!(!facts.inside(zero, 32, x, 0));
+}
+
+#[test]
+fn bits_and_quotients_keep_what_divides_them() {
+    let mut b = Builder::new("k", 4);
+    let n = b.scalar_param("n", Dtype::I32);
+    b.fact(Fact::ScalarMultiple { param: n, of: 96 });
+    let n = b.op(Op::ParamScalar(n), &[], Type::scalar(Dtype::I32));
+    let [two, four, eight, twelve] = [2, 4, 8, 12].map(|value| b.int(value));
+    let values = [
+        (b.binary(Binary::And, n, four), 32),
+        (b.binary(Binary::Or, n, eight), 8),
+        (b.binary(Binary::Xor, n, twelve), 4),
+        (b.binary(Binary::Shr, n, two), 8),
+        (b.binary(Binary::Div, n, eight), 4),
+        (b.binary(Binary::Div, n, twelve), 1),
+        (b.binary(Binary::Rem, n, twelve), 4),
+    ];
+    let kernel = b.finish();
+    let facts = Facts::of(&kernel);
+    for (value, required) in values {
+        assert_eq!(facts.divisor(value), required, "{}", kernel.values[value].ty);
+    }
 }

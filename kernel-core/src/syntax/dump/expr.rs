@@ -63,9 +63,13 @@ impl Printer<'_> {
                 self.operand(value);
             }
             ExprKind::Range(from, to) => {
-                from.iter().for_each(|from| self.operand(from));
+                if let Some(from) = from {
+                    self.operand(from);
+                }
                 self.put("..");
-                to.iter().for_each(|to| self.operand(to));
+                if let Some(to) = to {
+                    self.operand(to);
+                }
             }
             ExprKind::Closure(params, body) => {
                 self.closed("|", params, "| ", Self::pat);
