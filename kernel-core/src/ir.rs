@@ -23,9 +23,11 @@ use la_arena::{Arena, ArenaMap, Idx};
 
 use crate::loc::Loc;
 
+mod class;
 mod print;
 mod verify;
 
+pub use class::Class;
 pub use verify::verify;
 
 /// An element type.
@@ -648,51 +650,6 @@ impl Type {
             Type::Scalar(_) => Type::Scalar(elem),
             Type::Tile(_, shape) => Type::Tile(elem, shape.clone()),
             Type::Shared(_) | Type::Error => Type::Error,
-        }
-    }
-}
-
-impl Op {
-    /// Whether the operation only computes: no memory, no synchronisation, no trap.
-    pub fn is_pure(&self) -> bool {
-        match self {
-            Op::Const(_)
-            | Op::ParamPtr(_)
-            | Op::ParamDim(..)
-            | Op::ParamStride(..)
-            | Op::ParamScalar(_)
-            | Op::BlockId(_)
-            | Op::NumBlocks(_)
-            | Op::Arange(_)
-            | Op::Splat
-            | Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_)
-            | Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Select
-            | Op::Fma
-            | Op::Cast
-            | Op::ToLayout(_)
-            | Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::Dot { .. } => true,
-            Op::LoadTensor(_)
-            | Op::StoreTensor(_)
-            | Op::LoadPtr { .. }
-            | Op::StorePtr { .. }
-            | Op::Atomic(_)
-            | Op::SharedAlloc(_)
-            | Op::LoadShared
-            | Op::StoreShared
-            | Op::CopyAsync(_)
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
-            | Op::Sync
-            | Op::Assert(_) => false,
         }
     }
 }

@@ -31,7 +31,7 @@ fn general(text: &str) -> String {
 /// How many instructions of the text begin so.
 fn count(ptx: &str, start: &str) -> usize {
     ptx.lines()
-        .map(|line| line.trim_start().trim_start_matches(|c: char| c == '@' || c == '!'))
+        .map(|line| line.trim_start().trim_start_matches(['@', '!']))
         .map(|line| {
             line.strip_prefix("%p")
                 .map_or(line, |rest| rest.split_once(' ').map_or(rest, |(_, inst)| inst))

@@ -382,7 +382,7 @@ impl Builder<'_> {
                     .why("these are the pairs of factors and sums that the tensor cores have, and plain arithmetic of `f32` and `f64`")
                     .help(format!("acc.cast::<{name}>()")),
                 None => diagnostic
-                    .why("the tensor cores multiply `f16`, `bf16`, tf32, `f64` and `i8`; others are multiplied element by element")
+                    .why("tensor cores multiply `f16`, `bf16`, tf32, `i8` and `u8`, multiply-add does `f32` and `f64`; others are multiplied element by element")
                     .help("(a.expand(2) * b.expand(0)).sum(1) + acc"),
             });
         }

@@ -5,7 +5,7 @@
 
 use la_arena::ArenaMap;
 
-use super::{Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
+use super::{Class, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
 
 mod typing;
 
@@ -301,45 +301,7 @@ impl<'a> Verifier<'a> {
 
 /// What a combine function may apply: its place in the order of execution is not fixed, so nothing that touches memory.
 fn pure_scalar(op: &Op) -> bool {
-    match op {
-        Op::Const(_)
-        | Op::ParamDim(..)
-        | Op::ParamStride(..)
-        | Op::ParamScalar(_)
-        | Op::BlockId(_)
-        | Op::NumBlocks(_)
-        | Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Compare(_)
-        | Op::Select
-        | Op::Fma
-        | Op::Cast => true,
-        Op::ParamPtr(_)
-        | Op::Arange(_)
-        | Op::Splat
-        | Op::Broadcast
-        | Op::Expand(_)
-        | Op::Reshape
-        | Op::Permute(_)
-        | Op::ToLayout(_)
-        | Op::LoadTensor(_)
-        | Op::StoreTensor(_)
-        | Op::LoadPtr { .. }
-        | Op::StorePtr { .. }
-        | Op::Atomic(_)
-        | Op::SharedAlloc(_)
-        | Op::SharedIndex
-        | Op::SharedTranspose
-        | Op::LoadShared
-        | Op::StoreShared
-        | Op::CopyAsync(_)
-        | Op::CopyCommit
-        | Op::CopyWait(_)
-        | Op::CopyWaitAll
-        | Op::Sync
-        | Op::Dot { .. }
-        | Op::Assert(_) => false,
-    }
+    matches!(op.class(), Class::Scalar | Class::Elementwise)
 }
 
 #[cfg(test)]

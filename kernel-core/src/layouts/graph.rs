@@ -5,7 +5,7 @@ use la_arena::{Arena, ArenaMap, Idx};
 
 use super::coalesce::Extent;
 use super::{Access, Known};
-use crate::ir::{Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
+use crate::ir::{Class, Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
 use crate::loc::Loc;
 
 /// A tile, or an operation without a result that accesses tiles.
@@ -396,42 +396,18 @@ impl<'a> Builder<'a> {
         }
         let recipe = Recipe { op: op.clone(), args: args.to_vec() };
         let tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
-        let fluid = match op {
-            Op::Arange(_) | Op::Splat | Op::LoadShared => true,
-            Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Select
-            | Op::Fma
-            | Op::Cast
-            | Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_) => tiles.iter().all(|&tile| self.is_cheap(tile)),
-            Op::Const(_)
-            | Op::ParamPtr(_)
-            | Op::ParamDim(..)
-            | Op::ParamStride(..)
-            | Op::ParamScalar(_)
-            | Op::BlockId(_)
-            | Op::NumBlocks(_)
-            | Op::ToLayout(_)
-            | Op::LoadTensor(_)
-            | Op::StoreTensor(_)
-            | Op::LoadPtr { .. }
-            | Op::StorePtr { .. }
-            | Op::Atomic(_)
-            | Op::SharedAlloc(_)
-            | Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::StoreShared
-            | Op::CopyAsync(_)
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
-            | Op::Sync
-            | Op::Dot { .. }
-            | Op::Assert(_) => false,
+        let fluid = match op.class() {
+            Class::Fill => true,
+            Class::Elementwise | Class::Shape => tiles.iter().all(|&tile| self.is_cheap(tile)),
+            Class::Shared => *op == Op::LoadShared,
+            Class::Scalar
+            | Class::Address
+            | Class::Layout
+            | Class::Product
+            | Class::Window
+            | Class::Global
+            | Class::Sync
+            | Class::Trap => false,
         };
         if fluid {
             self.graph.fluid.insert(result, recipe);

@@ -1,0 +1,80 @@
+//! Kinds of operations, for phases that treat whole kinds alike.
+
+use super::Op;
+
+/// What kind of thing an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Gives a scalar that is a constant or comes from the launch.
+    Scalar,
+    /// Gives the address that a parameter holds.
+    Address,
+    /// Makes a tile of scalars or of positions.
+    Fill,
+    /// Says which element stands where, without changing any.
+    Shape,
+    /// Computes each element from those at its place.
+    Elementwise,
+    /// Asks for a layout.
+    Layout,
+    /// Multiplies matrices.
+    Product,
+    /// Gives a window of shared memory, without an access to it.
+    Window,
+    /// Reads, writes or changes global memory.
+    Global,
+    /// Makes, reads or writes shared memory.
+    Shared,
+    /// Starts copies, waits for them or for other threads.
+    Sync,
+    /// May stop the kernel.
+    Trap,
+}
+
+impl Op {
+    /// The kind of the operation: the one place that a new operation has to be entered for those phases.
+    pub fn class(&self) -> Class {
+        match self {
+            Op::Const(_)
+            | Op::ParamDim(..)
+            | Op::ParamStride(..)
+            | Op::ParamScalar(_)
+            | Op::BlockId(_)
+            | Op::NumBlocks(_) => Class::Scalar,
+            Op::ParamPtr(_) => Class::Address,
+            Op::Arange(_) | Op::Splat => Class::Fill,
+            Op::Broadcast | Op::Expand(_) | Op::Reshape | Op::Permute(_) => Class::Shape,
+            Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
+                Class::Elementwise
+            }
+            Op::ToLayout(_) => Class::Layout,
+            Op::Dot { .. } => Class::Product,
+            Op::SharedIndex | Op::SharedTranspose => Class::Window,
+            Op::LoadTensor(_)
+            | Op::StoreTensor(_)
+            | Op::LoadPtr { .. }
+            | Op::StorePtr { .. }
+            | Op::Atomic(_) => Class::Global,
+            Op::SharedAlloc(_) | Op::LoadShared | Op::StoreShared => Class::Shared,
+            Op::CopyAsync(_) | Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Sync => {
+                Class::Sync
+            }
+            Op::Assert(_) => Class::Trap,
+        }
+    }
+
+    /// Whether the operation only computes: no memory, no synchronisation, no trap.
+    pub fn is_pure(&self) -> bool {
+        match self.class() {
+            Class::Scalar
+            | Class::Address
+            | Class::Fill
+            | Class::Shape
+            | Class::Elementwise
+            | Class::Layout
+            | Class::Product
+            | Class::Window => true,
+            Class::Global | Class::Shared | Class::Sync | Class::Trap => false,
+        }
+    }
+}
