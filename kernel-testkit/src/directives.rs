@@ -7,7 +7,7 @@
 //! | `run: eval, emulate, gpu` | the executors; all of them agree with the first |
 //! | `target: sm_80` | only this target of those that the kernel names |
 //! | `instance: N = 128` | only this instance; may be repeated |
-//! | `snapshot: ir, layouts, ptx` | dumps that are compared with the files beside the test |
+//! | `snapshot: ir, schedule, layouts, ptx` | dumps that are compared with the files beside the test |
 //! | `no-spill` | registers that do not suffice are an error |
 //! | `arg x: f32[37, 64] uniform(-1, 1) strides(80, 1) offset(3)` | a tensor |
 //! | `arg p: ptr f32[37] uniform(-1, 1)` | what a pointer points to |
