@@ -96,7 +96,9 @@ macro_rules! tensors {
 
             /// The address of the element at the origin.
             ///
-            /// Accesses through it are not bounded by the tensor's extents. A stride may be larger
+            /// Accesses through it are not bounded by the tensor's extents, so the launch is unsafe. Of a
+            /// `Tensor`, which is only read, the compiler refuses stores and atomics through it
+            /// (K0401), whichever way the address takes. A stride may be larger
             /// than the row, so an element's address is the sum of index times
             /// [`stride`](Self::stride) over the axes.
             ///

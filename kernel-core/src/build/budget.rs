@@ -15,7 +15,7 @@ const MAX_INSTRUCTIONS: u64 = 1 << 16;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Emitted {
     instructions: u64,
-    /// The operation that became most, and how many.
+    /// The operation or unrolled loop that became most, and how many.
     largest: Option<(u64, Loc)>,
 }
 
@@ -68,6 +68,19 @@ impl Builder<'_> {
         self.report(diagnostic);
         // Evaluation ends here.
         self.steps = MAX_STEPS;
+    }
+
+    /// How many instructions there are so far.
+    pub(super) fn code_so_far(&self) -> u64 {
+        self.emitted.instructions
+    }
+
+    /// An unrolled loop has ended that began with `before` instructions.
+    pub(super) fn count_unrolled(&mut self, before: u64, loc: Loc) {
+        let became = self.emitted.instructions.saturating_sub(before);
+        if self.emitted.largest.is_none_or(|(most, _)| became > most) {
+            self.emitted.largest = Some((became, loc));
+        }
     }
 
     /// About as many instructions as a statement becomes in each thread.

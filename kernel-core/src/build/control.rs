@@ -244,7 +244,7 @@ impl Builder<'_> {
             stop: None,
             unrolling: None,
         });
-        let count = turns.len();
+        let (count, before) = (turns.len(), self.code_so_far());
         for (index, turn) in turns.into_iter().enumerate() {
             if !self.step(pat.loc) || self.terminated {
                 break;
@@ -260,6 +260,7 @@ impl Builder<'_> {
             }
         }
         self.frames.pop();
+        self.count_unrolled(before, at);
         Val::Unit
     }
 

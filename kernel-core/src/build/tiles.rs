@@ -347,6 +347,15 @@ impl Builder<'_> {
             return Val::Error;
         };
         let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
+        // `zeros(..)` without a type is of the one that sums of such products have.
+        let sum = match dtype {
+            Dtype::F64 => Dtype::F64,
+            Dtype::I8 => Dtype::I32,
+            _ => Dtype::F32,
+        };
+        if self.cells.known(acc_num).is_none() {
+            let _ = self.cells.unify(acc_num, Num::Known(sum));
+        }
         let acc_dtype = self.cells.settled(acc_num);
         let legal = match dtype {
             Dtype::F16 => matches!(acc_dtype, Dtype::F32 | Dtype::F16),
