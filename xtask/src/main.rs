@@ -1,4 +1,4 @@
-//! Repository chores: `cargo xtask tidy`, `cargo xtask ptxas`.
+//! Repository chores: `cargo xtask tidy`, `cargo xtask licences`, `cargo xtask ptxas`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its findings")]
 
@@ -11,12 +11,24 @@ mod ptxas;
 mod repository;
 mod tidy;
 
+use repository::Repository;
+use tidy::licences::{self, Graph};
+
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  tidy     check what neither rustc nor clippy checks: sizes, crate arrows, pages, tests, words
-  ptxas    assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
+  tidy      check what neither rustc nor clippy checks: sizes, crate arrows, pages, tests, words
+  licences  check the packages of every feature and platform against deny.toml; tidy checks those of a build
+  ptxas     assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
 ";
+
+/// Gives how many there are.
+fn print(findings: &[tidy::Finding]) -> usize {
+    for finding in findings {
+        println!("{finding}");
+    }
+    findings.len()
+}
 
 fn main() -> Result<ExitCode> {
     let mut arguments = lexopt::Parser::from_env();
@@ -32,12 +44,11 @@ fn main() -> Result<ExitCode> {
         }
     }
     let findings = match command.as_deref() {
-        Some("tidy") => {
-            let findings = tidy::check(&repository::root())?;
-            for finding in &findings {
-                println!("{finding}");
-            }
-            findings.len()
+        Some("tidy") => print(&tidy::check(&repository::root())?),
+        Some("licences") => {
+            let root = repository::root();
+            let metadata = licences::packages(&root, Graph::Whole)?;
+            print(&licences::check(&Repository::read(&root)?, &metadata))
         }
         Some("ptxas") => ptxas::run()?,
         Some(other) => bail!("there is no command `{other}`\n\n{USAGE}"),

@@ -7,9 +7,11 @@ use std::{fmt, path::Path};
 use anyhow::Result;
 
 use crate::repository::{File, Repository};
+use licences::Graph;
 
 mod arrows;
 mod codes;
+pub(crate) mod licences;
 mod places;
 mod sizes;
 mod snapshots;
@@ -54,6 +56,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(arrows::check(&repository, &metadata));
     findings.extend(unsafety::check(&repository, &metadata, root));
     findings.extend(codes::check(&repository));
+    findings.extend(licences::check(&repository, &licences::packages(root, Graph::Build)?));
     findings.extend(snapshots::check(&repository));
     findings.extend(words::check(&repository));
     findings.extend(places::check(&repository, &places::own(root)));
