@@ -67,8 +67,8 @@ pub const fn slice(axis: usize, parent: Layout) -> Layout {
 ///
 /// `bytes` is the span within which pieces are exchanged: 32, 64 or 128. Of a byte address the bits
 /// from 4 up are combined by exclusive or with the bits from 7 up: one bit for 32, two for 64, three
-/// for 128. Where rows are `bytes` long, piece `p` of row `r` is therefore found at `p ^ r % 8` for
-/// 128, at `p ^ r / 2 % 4` for 64 and at `p ^ r / 4 % 2` for 32. Rows of another length follow each
+/// for 128. Where rows are `bytes` long, piece `p` of row `r` is therefore found at `p ^ (r % 8)`
+/// for 128, at `p ^ (r / 2 % 4)` for 64 and at `p ^ (r / 4 % 2)` for 32. Rows of another length follow each
 /// other without gaps, and the addresses are combined in the same way. It is the arrangement that
 /// the tensor memory accelerator and the tensor cores know.
 ///

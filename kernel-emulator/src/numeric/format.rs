@@ -2,7 +2,7 @@
 //!
 //! A finite value is `(-1)^negative * significand * 2^exponent` with an integer significand, so
 //! that every later step is integer arithmetic. PTX ISA, "Fundamental Types" and "Alternate
-//! Floating-Point Data Formats" (5.2).
+//! Floating-Point Data Formats".
 
 /// How a format spends its largest exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Integer, logic, shift and bit-field instructions. PTX ISA, "Integer Arithmetic Instructions"
-//!, "Extended-Precision Integer Arithmetic", "Logic and Shift".
+//! Integer, logic, shift and bit-field instructions. PTX ISA, "Integer Arithmetic Instructions",
+//! "Extended-Precision Integer Arithmetic", "Logic and Shift".
 //!
 //! Generic operations take an [`Int`] type and 64-bit containers: bits above the type's width are
 //! ignored in operands and zero in results. With a constant type they inline to plain instructions.
