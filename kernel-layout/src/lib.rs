@@ -67,6 +67,7 @@
 //! - *Can this conversion stay within a thread, or a warp?* Compare spans: [`Conversion`].
 //! - *How long a vector can be stored at once?* Do the registers walk offsets 1, 2, 4? [`max_vector`].
 //! - *Which threads repeat what others hold?* The null space: [`Layout::free_variable_masks`].
+//! - *Which elements does it hold at all, and how without repeating any?* [`Layout::image`], [`Layout::remove_broadcasts`].
 //! - *Is the instruction's tile inside my layout?* A quotient: [`Layout::divide_left`].
 //! - *Are there bank conflicts, and which swizzle avoids them?* [`bank_conflicts`], [`Exchange`].
 //! - *Why is this layout refused?* The first basis that differs: [`Layout::mismatch`].
@@ -89,7 +90,8 @@
 //! **Which place is chosen where several hold an element?** The one whose free bits are 0, counted from the lowest bit
 //! of the first dimension: rather register than lane, rather lane than warp.
 //!
-//! **When are two spellings the same layout?** When their bases are. [`Form`] keeps the user's spelling for messages.
+//! **When are two spellings the same layout?** When their bases are: [`Layout::means_the_same`]. [`Form`] keeps the user's
+//! spelling for messages.
 //!
 //! **Why do some operations panic?** They require what their caller has checked, as indexing does. All that a user writes
 //! enters through [`forms`], [`Layout::new`] and [`PaddedShared::new`], which return [`LayoutError`]s.
@@ -97,7 +99,8 @@
 //! # Reading order
 //!
 //! [`Dim`] names the dimensions. [`Layout`] is the type: its parts, its algebra (product, composition, quotient), ranks,
-//! inverses, axes. [`forms`] has the named layouts. [`Conversion`], [`bank_conflicts`] and [`Exchange`] are uses.
+//! inverses, axes. [`forms`] has the named layouts, those of tensor memory among them. [`tile`] has the other way to
+//! write a layout down, by extents and strides. [`Conversion`], [`bank_conflicts`] and [`Exchange`] are uses.
 //!
 //! # The mathematics (optional)
 //!
@@ -117,6 +120,9 @@
 //! and have no XOR, so that swizzles stand beside them; they answer "where is element (i, j)?" and need a second
 //! map to answer "what does thread t hold?". On powers of two, every such layout whose strides are powers of two or zero,
 //! swizzled or not, is a linear layout.
+//!
+//! *Tile layouts of `TIRx`* are strides as well, but to named axes: rows and columns of tensor memory, lanes, warps. They are
+//! in [`tile`], with the way from one to the other.
 #![forbid(unsafe_code)]
 
 mod dims;

@@ -35,6 +35,45 @@ impl fmt::Display for Mismatch {
 }
 
 impl Layout {
+    /// Whether both are the same map, however they are written: every place holds the same element of the same tensor.
+    ///
+    /// The order of dimensions does not matter, of inputs or outputs, and one of size 1 is as good as none.
+    ///
+    /// ```
+    /// use kernel_layout::Form;
+    /// let form = |per_thread, lanes, warps| Form::Blocked { per_thread, lanes, warps, order: vec![1, 0] };
+    /// // Four warps below one another, or a slice of a layout of one axis more.
+    /// let plain = form(vec![1, 4], vec![8, 4], vec![4, 1]).to_layout(&[32, 16])?;
+    /// let parent = Form::Blocked {
+    ///     per_thread: vec![1, 1, 4],
+    ///     lanes: vec![1, 8, 4],
+    ///     warps: vec![1, 4, 1],
+    ///     order: vec![2, 1, 0],
+    /// };
+    /// let sliced = Form::Slice { axis: 0, parent: Box::new(parent) }.to_layout(&[32, 16])?;
+    /// assert!(sliced.means_the_same(&plain));
+    /// # Ok::<(), kernel_layout::LayoutError>(())
+    /// ```
+    ///
+    /// # Ensures
+    /// It holds exactly when [`Layout::mismatch`] finds nothing (`law_meaning_is_what_every_place_holds`).
+    pub fn means_the_same(&self, other: &Layout) -> bool {
+        let matter = |layout: &Layout| -> Vec<(Dim, u32)> {
+            let mut outs: Vec<_> =
+                layout.outs().iter().copied().filter(|&(_, size)| size > 1).collect();
+            outs.sort_unstable();
+            outs
+        };
+        let outs = matter(self);
+        if outs != matter(other) {
+            return false;
+        }
+        let dims: Vec<Dim> = outs.into_iter().map(|(dim, _)| dim).collect();
+        let plain =
+            |layout: &Layout| layout.sublayout(&layout.in_dims().collect::<Vec<_>>(), &dims);
+        plain(self).mismatch(&plain(other)).is_none()
+    }
+
     /// The first difference between this layout and a required one, or `None` when they are the same map.
     ///
     /// The order of input dimensions does not matter, and a dimension of size 1 is as good as none.

@@ -229,6 +229,67 @@ impl Layout {
         self.matrix().kernel().into_iter().map(|input| self.unflatten_in(input)).collect()
     }
 
+    /// A basis of the elements that are held somewhere; each has one coordinate per output dimension, in order.
+    ///
+    /// It is reduced: every vector has a lowest bit, in row-major order, that no other has, and they ascend by it. So two
+    /// layouts hold the same elements exactly when their images are equal.
+    ///
+    /// ```
+    /// use kernel_layout::{Dim, Layout};
+    /// // Elements 0, 3, 5 and 6 of eight: the even sums of bits.
+    /// let even = Layout::new(vec![(Dim::Lane, vec![vec![3], vec![6], vec![5]])], vec![(Dim::Axis(0), 8)])?;
+    /// assert_eq!(even.image(), [[5], [6]]);
+    /// # Ok::<(), kernel_layout::LayoutError>(())
+    /// ```
+    ///
+    /// # Ensures
+    /// Its sums are the elements held, each once (`law_image_is_what_is_held`).
+    pub fn image(&self) -> Vec<Basis> {
+        let mut reduced: Vec<u64> = Vec::new();
+        for column in self.matrix().columns {
+            let mut rest = column;
+            for &vector in &reduced {
+                if rest >> vector.trailing_zeros() & 1 == 1 {
+                    rest ^= vector;
+                }
+            }
+            if rest != 0 {
+                let pivot = rest.trailing_zeros();
+                for vector in &mut reduced {
+                    if *vector >> pivot & 1 == 1 {
+                        *vector ^= rest;
+                    }
+                }
+                reduced.push(rest);
+            }
+        }
+        reduced.sort_unstable_by_key(|vector| vector.trailing_zeros());
+        reduced.into_iter().map(|vector| self.unflatten_out(vector)).collect()
+    }
+
+    /// The layout with one place for each element that is held: input bits that need not vary are left out.
+    ///
+    /// Which ones these are, [`Layout::free_variable_masks`] says. Places are counted anew: with lane bit 0 gone, lane
+    /// bit 1 is the lowest.
+    ///
+    /// ```
+    /// use kernel_layout::{Dim, Layout};
+    /// let twice = Layout::zeros(Dim::Lane, Dim::Axis(0), 2).product(&Layout::identity(Dim::Lane, Dim::Axis(0), 4));
+    /// assert_eq!(twice.remove_broadcasts().bases(Dim::Lane), [[1], [2]]);
+    /// ```
+    ///
+    /// # Ensures
+    /// The result is injective and holds the same elements (`law_removing_broadcasts_leaves_one_of_each`).
+    #[must_use]
+    pub fn remove_broadcasts(&self) -> Layout {
+        let masks = self.free_variable_masks();
+        let ins = self.ins().iter().zip(masks).map(|((dim, bases), (_, free))| {
+            let needed = bases.iter().enumerate().filter(|(bit, _)| free >> bit & 1 == 0);
+            (*dim, needed.map(|(_, basis)| basis.clone()).collect())
+        });
+        Layout::trusted(ins.collect(), self.outs().to_vec())
+    }
+
     /// For each input dimension the bits that need not vary: with these at 0, every output is still reached.
     ///
     /// A store to memory that should happen once per element is predicated on these bits being 0.

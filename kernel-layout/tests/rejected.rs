@@ -347,6 +347,6 @@ fn loads_of_tensor_memory() {
     };
     refused(
         load.to_layout(&[128, 64]),
-        "`row_major()` cannot be the parent: a layout of tensor memory is required",
+        "`row_major()` cannot be the parent: a layout of all 128 rows of tensor memory is required",
     );
 }

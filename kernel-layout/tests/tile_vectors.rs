@@ -307,6 +307,11 @@ fn s1_7_threads_are_taken_apart_for_a_tile_of_lanes() {
     let tiled = tile("S[(4, 8, 4, 2) : (32 @ tx, 4 @ tx, 1 @ tx, 1)] + 64 @ tx");
     let outer = atom.is_tile_inner(&tiled, &[32, 8], &[8, 8]).expect("warps of lanes");
     assert_eq!(text(&outer), "S[4 : 1 @ warpid] + 2 @ warpid");
+    // Warps of a warpgroup: four of them are the next one.
+    let quarter = tile("S[(4, 2) : (1 @ wid_in_wg, 1)]");
+    let tiled = tile("S[(2, 4, 2) : (4 @ warpid, 1 @ warpid, 1)]");
+    let outer = quarter.is_tile_inner(&tiled, &[8, 2], &[4, 2]).expect("warpgroups of warps");
+    assert_eq!(text(&outer), "S[2 : 1 @ wgid]");
     // A digit across two warps: lanes 16 to 47.
     let across = tile("S[(2, 16, 2) : (48 @ tx, 1 @ tx, 1)] + 8 @ tx");
     assert_eq!(atom.is_tile_inner(&across, &[8, 8], &[8, 8]), None);
@@ -523,6 +528,10 @@ fn s1_11_scale_factors() {
             "S[(3, 4, 32, 4, 2) : (16 @ TCol, 4 @ TCol, 1 @ TLane, 1 @ TCol, 0 @ TCol)] + {copies}"
         )
     );
+    // Buffers lie as far apart as all the words of one.
+    let deep = ScaleFactors { rows: 128, columns: 16, per_instruction: 4, reuse: 1, depth: 2 };
+    let shard = scale_factors(deep).expect("whole words").shard().to_vec();
+    assert_eq!(shard[0], Iter::new(2, 64, TileAxis::TCol));
     // The same tile as by bases.
     for (rows, columns) in [(128, 4), (256, 8), (128, 16)] {
         let factors = ScaleFactors {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use kernel_layout::forms::{TmemAtom, TmemColumns};
+use kernel_layout::tile::NotationError;
 use kernel_layout::{Basis, Dim, Form, Layout};
 
 /// Where a text stops being a layout.
@@ -24,6 +25,44 @@ impl fmt::Display for FormError {
 
 impl std::error::Error for FormError {}
 
+impl From<NotationError> for FormError {
+    fn from(NotationError { text, at, problem }: NotationError) -> FormError {
+        FormError { text, at, problem }
+    }
+}
+
+/// A layout as it is written: a form, or one with padding, which is no form since it is not linear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spelled {
+    /// A form.
+    Form(Form),
+    /// `padded([[interval, elements], ..], form)`.
+    Padded {
+        /// Intervals, and the elements skipped after each.
+        padding: Vec<[u32; 2]>,
+        /// What the padding is put into.
+        form: Form,
+    },
+}
+
+/// As [`parse()`], and `padded(..)` as well.
+///
+/// # Errors
+/// [`FormError`] at the first character that does not fit.
+pub fn parse_spelled(text: &str, element_bits: u32) -> Result<Spelled, FormError> {
+    if !text.trim_start().starts_with("padded") {
+        return parse(text, element_bits).map(Spelled::Form);
+    }
+    let mut reader = Reader { text: text.chars().collect(), at: 0, element_bits, depth: 0 };
+    reader.require("padded")?;
+    reader.require("(")?;
+    let padding = reader.then(|reader| reader.list(Reader::padding))?;
+    let form = reader.form()?;
+    reader.require(")")?;
+    reader.end()?;
+    Ok(Spelled::Padded { padding, form })
+}
+
 /// Reads a layout in the spelling in which [`Form`] prints it; `element_bits` is for `swizzle`, which does not say.
 ///
 /// ```
@@ -35,12 +74,19 @@ impl std::error::Error for FormError {}
 /// # Errors
 /// [`FormError`] at the first character that does not fit.
 pub fn parse(text: &str, element_bits: u32) -> Result<Form, FormError> {
+    // Extents and strides have a notation of their own.
+    if text.trim_start().starts_with("Compose") {
+        return Ok(Form::SwizzledTile(text.parse()?));
+    }
+    if text
+        .trim_start()
+        .starts_with(['S', 'R', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+    {
+        return Ok(Form::Tile(text.parse()?));
+    }
     let mut reader = Reader { text: text.chars().collect(), at: 0, element_bits, depth: 0 };
     let form = reader.form()?;
-    reader.spaces();
-    if reader.at < reader.text.len() {
-        return Err(reader.problem("required the end of the layout"));
-    }
+    reader.end()?;
     Ok(form)
 }
 
@@ -97,6 +143,30 @@ impl Reader {
             self.at = start;
             self.problem("required a number")
         })
+    }
+
+    fn end(&mut self) -> Result<(), FormError> {
+        self.spaces();
+        if self.at == self.text.len() {
+            Ok(())
+        } else {
+            Err(self.problem("required the end of the layout"))
+        }
+    }
+
+    /// An interval and the elements skipped after it.
+    fn padding(&mut self) -> Result<[u32; 2], FormError> {
+        /// More than any tile has along an axis; addresses stay well within 32 bits.
+        const MOST: u32 = 1 << 10;
+        self.spaces();
+        let start = self.at;
+        let pair = self.pair()?;
+        if pair.iter().all(|&part| part <= MOST) {
+            Ok(pair)
+        } else {
+            self.at = start;
+            Err(self.problem(format!("required an interval and padding of at most {MOST}")))
+        }
     }
 
     /// `[item, item, ..]`.
@@ -310,6 +380,8 @@ mod tests {
             "tmem_block([128, 64], 1)",
             "cluster([[1, 0]], tmem_block([64, 64], 2).two_ctas())",
             "tmem_scales()",
+            "S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]",
+            "Compose(3, 3, 3, S[(64, 4, 64) : (64, 4096, 1)])",
             "tmem_load(16x256b, tmem_block([128, 64], 1), 4)",
             "tmem_load(32x32b, tmem_block([128, 64], 1), 8).split()",
         ] {

@@ -183,10 +183,10 @@ impl Form {
             Form::TensorMemoryScales => tensor_memory_scales(shape),
             Form::TensorMemoryLoad { atom, columns, memory, warps, element_bits } => {
                 let tensor = memory.to_layout(shape)?;
-                if !tensor.has_in(Dim::Row) || !tensor.has_in(Dim::Col) {
+                if tensor.bases(Dim::Row).len() != 7 || !tensor.has_in(Dim::Col) {
                     return Err(LayoutError::Parent {
                         actual: memory.to_string(),
-                        required: "a layout of tensor memory",
+                        required: "a layout of all 128 rows of tensor memory",
                     });
                 }
                 tensor_memory_registers(&tensor, *atom, *columns, *warps, *element_bits)

@@ -508,3 +508,73 @@ proptest! {
         prop_assert_eq!(a.invert_and_compose(&b).map(|map| map.compose(&b)), Some(a));
     }
 }
+
+fn check_image(layout: &Layout) {
+    let basis = layout.image();
+    let held = image(layout);
+    assert_eq!(1 << basis.len(), held.len(), "{layout}");
+    let sum = |chosen: usize| {
+        let mut sum = vec![0; layout.outs().len()];
+        for (_, vector) in basis.iter().enumerate().filter(|(bit, _)| chosen >> bit & 1 == 1) {
+            sum.iter_mut().zip(vector).for_each(|(part, with)| *part ^= with);
+        }
+        sum
+    };
+    let sums: std::collections::BTreeSet<Vec<u32>> = (0..1 << basis.len()).map(sum).collect();
+    assert_eq!(sums, held, "{layout}");
+}
+
+#[test]
+fn law_image_is_what_is_held() {
+    all_small().for_each(|layout| check_image(&layout));
+    let outs = vec![(Dim::Axis(0), 3), (Dim::Axis(1), 3)];
+    proptest!(seeded(60), |(layout in layouts(register_dims(), outs))| check_image(&layout));
+    // Equal images have equal bases: the same places in another order, or added to one another.
+    let outs = vec![(Dim::Axis(0), 4), (Dim::Axis(1), 2)];
+    let mixing = bijections(register_dims(), register_dims());
+    proptest!(seeded(60), |(layout in layouts(register_dims(), outs), mixing in mixing)| {
+        prop_assert_eq!(mixing.compose(&layout).image(), layout.image());
+    });
+}
+
+fn check_without_broadcasts(layout: &Layout) {
+    let once = layout.remove_broadcasts();
+    assert_eq!(image(&once), image(layout), "{layout}");
+    assert!(holders(&once).values().all(|places| places.len() == 1), "{layout} to {once}");
+    assert!(once.in_dims().eq(layout.in_dims()));
+    // Its bases are among those that there were.
+    for (dim, bases) in once.ins() {
+        assert!(bases.iter().all(|basis| layout.bases(*dim).contains(basis)), "{layout} to {once}");
+    }
+}
+
+#[test]
+fn law_removing_broadcasts_leaves_one_of_each() {
+    all_small().for_each(|layout| check_without_broadcasts(&layout));
+    let outs = vec![(Dim::Axis(0), 3), (Dim::Axis(1), 3)];
+    proptest!(seeded(60), |(layout in layouts(register_dims(), outs))| check_without_broadcasts(&layout));
+}
+
+#[test]
+fn law_meaning_is_what_every_place_holds() {
+    let ins = [(Dim::Register, 1), (Dim::Lane, 2)];
+    let outs = [(Dim::Axis(0), 1), (Dim::Axis(1), 1)];
+    let samples: Vec<Layout> = all(&ins, &outs).collect();
+    for a in &samples {
+        // Another order, and further dimensions of size 1.
+        let spelled = a
+            .transpose_ins(&[Dim::Lane, Dim::Register])
+            .transpose_outs(&[Dim::Axis(1), Dim::Axis(0)])
+            .product(&Layout::identity(Dim::Warp, Dim::Axis(2), 1));
+        assert!(a.means_the_same(&spelled) && spelled.means_the_same(a), "{a}");
+        for b in &samples {
+            let same = positions(a).iter().all(|at| a.apply(at) == b.apply(at));
+            assert_eq!(a.means_the_same(b), same, "{a} and {b}");
+        }
+    }
+    // A larger tensor, or more lanes, is another layout.
+    let lanes = |size| Layout::identity(Dim::Lane, Dim::Axis(0), size);
+    assert!(!lanes(4).means_the_same(&lanes(8)));
+    let repeated = lanes(4).product(&Layout::zeros(Dim::Lane, Dim::Axis(0), 2));
+    assert!(!repeated.means_the_same(&lanes(4)));
+}
