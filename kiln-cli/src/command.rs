@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use kernel_emulator::Options;
 
 use crate::launch::Launch;
-use crate::layout_form;
+use crate::layout_picture;
+use crate::layout_shown::Shown;
 use crate::run::{Outcome, run};
 
 /// `kiln run-ptx`: which launches, and how.
@@ -131,35 +132,43 @@ fn grouped(count: u64) -> String {
     text
 }
 
-/// `kiln layout`: a layout's bases for a shape, and who holds each element.
+/// `kiln layout`: one layout to show, or two to compare.
+#[derive(Clone, Debug, Default)]
+pub struct ShowLayout {
+    /// The layouts as they are written, one or two.
+    pub forms: Vec<String>,
+    /// The shape of the tensor, where a layout does not say.
+    pub shape: Option<Vec<u32>>,
+    /// The bits of an element.
+    pub element_bits: u32,
+}
+
+/// What [`layout`] gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutPage {
+    /// Bases and tables, and the first difference of two.
+    pub text: String,
+    /// The picture, as SVG.
+    pub picture: Result<String, String>,
+}
+
+/// `kiln layout`: a layout's bases for a shape, and who holds each element; of two, the first difference as well.
 ///
 /// # Errors
-/// A text for the user: what is wrong with the layout as written, or why it does not fit the shape.
-pub fn layout(text: &str, shape: &[u32], element_bits: u32) -> Result<String, String> {
-    /// More than that is no table that anybody reads.
-    const MOST_ELEMENTS: u64 = 1 << 16;
-    let form = layout_form::parse(text, element_bits).map_err(|error| error.to_string())?;
-    let layout =
-        form.to_layout(shape).map_err(|error| format!("{form} for shape {shape:?}: {error}"))?;
-    let mut lines = vec![format!("{form} for shape {shape:?}")];
-    let width = layout.in_dims().map(|dim| dim.to_string().len()).max().unwrap_or(0);
-    for (dim, bases) in layout.ins() {
-        let bases: Vec<String> = bases.iter().map(kernel_layout::basis_text).collect();
-        let line = format!("{:width$} {}", dim.to_string(), bases.join(" "));
-        lines.push(line.trim_end().to_owned());
+/// A text for the user: what is wrong with a layout as written, or why it does not fit the shape.
+pub fn layout(command: &ShowLayout) -> Result<LayoutPage, String> {
+    let ShowLayout { forms, shape, element_bits } = command;
+    let mut shown = Vec::new();
+    for text in forms {
+        shown.push(Shown::read(text, shape.as_deref(), *element_bits)?);
     }
-    // Zero bases and sums that cancel: places that hold what others hold.
-    let copies = 1_u64 << (layout.in_bits() - layout.rank());
-    let times = if copies == 1 { "once".to_owned() } else { format!("{copies} times") };
-    lines.push(format!("each element is held {times}"));
-    lines.push(String::new());
-    let elements = 1_u64 << layout.out_bits();
-    lines.push(if elements <= MOST_ELEMENTS {
-        layout.to_table()
-    } else {
-        format!("(no table: {} elements)\n", grouped(elements))
-    });
-    Ok(lines.join("\n"))
+    let mut pages: Vec<String> = shown.iter().map(Shown::page).collect();
+    if let [first, second] = &shown[..] {
+        let difference = first.difference(second)?;
+        let same = || "no difference: every place holds the same element".to_owned();
+        pages.push(format!("{}\n", difference.unwrap_or_else(same)));
+    }
+    Ok(LayoutPage { text: pages.join("\n"), picture: layout_picture::picture(&shown) })
 }
 
 #[cfg(test)]
@@ -186,18 +195,22 @@ lane:register
 0   0:0+   0:1+   1:0+   1:1+
 1  16:0+  16:1+  17:0+  17:1+
 ";
-        assert_eq!(
-            layout("blocked([1, 2], [2,16], [1,1], [1,0])", &[2, 4], 16).as_deref(),
-            Ok(required)
-        );
+        let page = show(&["blocked([1, 2], [2,16], [1,1], [1,0])"], &[2, 4]);
+        assert_eq!(page.map(|page| page.text).as_deref(), Ok(required));
+    }
+
+    fn show(forms: &[&str], shape: &[u32]) -> Result<LayoutPage, String> {
+        let forms = forms.iter().map(|&form| form.to_owned()).collect();
+        layout(&ShowLayout { forms, shape: Some(shape.to_vec()), element_bits: 16 })
     }
 
     #[test]
     fn a_layout_that_does_not_fit_says_why() {
-        let error = layout("blocked([1], [16], [1], [0])", &[64], 16).expect_err("16 lanes");
+        let error = show(&["slice(0, blocked([1, 1], [1, 16], [1, 1], [1, 0]))"], &[64]);
         assert_eq!(
-            error,
-            "blocked([1], [16], [1], [0]) for shape [64]: the lanes multiply to 16, but a warp has 32"
+            error.expect_err("16 lanes"),
+            "slice(0, blocked([1, 1], [1, 16], [1, 1], [1, 0]))\n\
+             \x20        ^ for shape [1, 64]: the lanes multiply to 16, but a warp has 32"
         );
     }
 }

@@ -1,7 +1,8 @@
 //! The parts of the `kiln` command.
 //!
 //! [`Launch::read`] takes in a launch description: a JSON file that names a PTX file, a kernel in it, its arguments and
-//! what it must compute. [`run()`] runs it on the emulator. [`layout_form`] reads a layout as it is written in kernels.
+//! what it must compute. [`run()`] runs it on the emulator. [`layout_form`] reads a layout as it is
+//! written in kernels, [`layout_shown`] finds out who holds what, and [`layout_picture`] draws it with [`layout_svg`].
 #![forbid(unsafe_code)]
 
 mod field;
@@ -15,6 +16,9 @@ pub mod run;
 
 pub mod command;
 pub mod layout_form;
+pub mod layout_picture;
+pub mod layout_shown;
+pub mod layout_svg;
 
 pub use field::FieldError;
 pub use launch::{Launch, LaunchError};

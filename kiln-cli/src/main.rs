@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use kiln_cli::command::{self, RunPtx, Statistics};
+use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 
 /// Runs PTX on the CPU, and shows layouts.
 #[derive(Parser)]
@@ -36,17 +36,46 @@ enum Command {
         #[arg(long)]
         stats: bool,
     },
-    /// Show a layout: its bases, and which register, lane and warp hold each element.
+    /// Show a layout: its bases, and which register, lane and warp hold each element; or compare two.
+    ///
+    /// Layouts of shared memory show the offset of each element, those of tensor memory its row and column. A picture shows
+    /// warps in colours, banks of shared memory, and rows and columns of tensor memory.
     Layout {
-        /// The layout as in a kernel: `slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))`.
+        /// The layout as in a kernel: `slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))`, `padded([[32, 4]], row_major())`,
+        /// `tmem_load(32x32b, tmem_block([128, 64], 1), 4)`, or `S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]`.
+        #[arg(value_name = "LAYOUT")]
         form: String,
-        /// The shape of the tensor: `128,64`.
-        #[arg(long, value_name = "N,M", value_delimiter = ',', required = true)]
-        shape: Vec<u32>,
-        /// Bits of an element, which `swizzle(..)` depends on.
-        #[arg(long, value_name = "BITS", default_value_t = 16)]
+        /// Another layout of the same tensor, with which the first is compared.
+        #[arg(value_name = "OTHER")]
+        other: Option<String>,
+        /// The shape of the tensor: `128,64`. A layout by extents or bases has a shape of its own.
+        #[arg(long, value_name = "N,M", value_delimiter = ',')]
+        shape: Option<Vec<u32>>,
+        /// Bits of an element, which `swizzle(..)` and banks depend on.
+        #[arg(long, value_name = "BITS", default_value_t = 16, value_parser = element_bits)]
         bits: u32,
+        /// Draw the layout, or both, as SVG.
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
     },
+}
+
+/// The sizes that elements have.
+fn element_bits(text: &str) -> Result<u32, String> {
+    let bits = text.parse().map_err(|_| "required a number".to_owned())?;
+    match bits {
+        4 | 8 | 16 | 32 | 64 => Ok(bits),
+        actual => Err(format!("required 4, 8, 16, 32 or 64, actual {actual}")),
+    }
+}
+
+/// The text of a page whose picture, if wanted, is written to a file.
+fn saved(page: LayoutPage, svg: Option<&Path>) -> Result<String, String> {
+    if let Some(file) = svg {
+        let picture = page.picture?;
+        std::fs::write(file, picture).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(page.text)
 }
 
 fn main() -> ExitCode {
@@ -58,10 +87,14 @@ fn main() -> ExitCode {
             let command = RunPtx { files: launches, out, options, statistics };
             command::run_ptx(&command, &mut output).map(|tally| tally.failed == 0)
         }
-        Command::Layout { form, shape, bits } => match command::layout(&form, &shape, bits) {
-            Ok(page) => output.write_all(page.as_bytes()).map(|()| true),
-            Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
-        },
+        Command::Layout { form, other, shape, bits, svg } => {
+            let forms = std::iter::once(form).chain(other).collect();
+            let page = command::layout(&ShowLayout { forms, shape, element_bits: bits });
+            match page.and_then(|page| saved(page, svg.as_deref())) {
+                Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
+                Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+            }
+        }
     };
     match status {
         Ok(true) => ExitCode::SUCCESS,
