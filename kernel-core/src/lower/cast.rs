@@ -72,9 +72,10 @@ impl Emitter {
 
     fn int_to_float(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {
         let source = arithmetic(from);
-        // Every float type holds integers up to 256.
+        // Every float type holds integers up to 256. A negative constant of an unsigned type is a large number.
         if let Val::Int(known) = value
             && known.unsigned_abs() <= 256
+            && (known >= 0 || from.is_signed())
             && let Ok(known) = i16::try_from(known)
         {
             return float_constant(f64::from(known), to);
