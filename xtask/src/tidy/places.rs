@@ -11,7 +11,7 @@ const FOLDERS: [&str; 9] =
     ["home", "root", "Users", "work", "workspace", "builds", "mnt", "opt", "srv"];
 
 /// Hosts of addresses that any reader can open, and their subdomains.
-const HOSTS: [&str; 11] = [
+const HOSTS: [&str; 12] = [
     "apache.org",
     "arxiv.org",
     "crates.io",
@@ -23,6 +23,7 @@ const HOSTS: [&str; 11] = [
     concat!("pypi", ".org"),
     "rust-lang.org",
     "semver.org",
+    "w3.org",
 ];
 
 /// The only source of packages besides the repository itself.
