@@ -3,6 +3,53 @@
 //! A constructor describes one tile by its parameters and fits it to the tensor (see [`Layout::fit`]): a tensor larger
 //! than the tile is covered by repeating the tile in further registers (or offsets); in a smaller one, threads repeat
 //! what others hold.
+//!
+//! # Tensor memory
+//!
+//! Tensor memory is a table of 128 rows (the PTX manual's *lanes*) and 512 columns of 32 bits; its layouts go from row and
+//! column to the element stored there. Columns are counted in elements: `f16` packed two to a word has 1024 of them, and
+//! with a column stride of 2, one `f16` in each word, every second one is empty.
+//!
+//! The 128 rows belong to four warps, 32 each. Blocks of 64 rows differ from blocks of 128 in the three highest bits of
+//! the row:
+//!
+//! | row bit | 0 1 2 3 | 4 | 5 | 6 |
+//! |---|---|---|---|---|
+//! | block of 128 rows leads to row | 1 2 4 8 | 16 | 32 | 64 |
+//! | block of 64 rows leads to row | 1 2 4 8 | *see below* | 16 | 32 |
+//!
+//! A block of 64 rows gives each warp 16 rows of the tensor and leaves the warp's other 16 rows of memory, row bit 4, to
+//! whatever else the tensor has: further rows, else further columns, else nothing. So row 40 of memory, with bits 3 and 5
+//! set, is row 8 + 32 = 40 of a block of 128, and row 8 + 16 = 24 of a block of 64.
+//!
+//! A zero basis of row bit 5 or 6 means that the warps hold copies, as they do of scale factors; any other zero basis
+//! means that the place holds nothing of the tensor.
+//!
+//! *What a load brings.* One `tcgen05.ld` of one warp moves an *atom* of some rows and columns of 32 bits, `.xN` times
+//! along the columns. Here are the atoms as layouts from register and lane to (row, column of 32 bits); PTX ISA,
+//! "tcgen05.ld and tcgen05.st matrix shapes":
+//!
+//! | atom | rows | columns | register | lane |
+//! |---|---|---|---|---|
+//! | `32x32b` | 32 | 1 | | `[1,0] [2,0] [4,0] [8,0] [16,0]` |
+//! | `16x64b` | 16 | 2 | | `[8,0] [0,1] [1,0] [2,0] [4,0]` |
+//! | `16x128b` | 16 | 4 | `[8,0]` | `[0,1] [0,2] [1,0] [2,0] [4,0]` |
+//! | `16x256b` | 16 | 8 | `[0,1] [8,0]` | `[0,2] [0,4] [1,0] [2,0] [4,0]` |
+//!
+//! The register layout of a whole tensor follows from three facts: warp `w` reaches rows 32·(`w` mod 4) to
+//! 32·(`w` mod 4) + 31 and no others; what one instruction does not reach, further registers of the same thread hold; and
+//! warps beyond the fourth share the work. It is the layout of the memory after that of the places:
+//!
+//! ```
+//! use kernel_layout::forms::{TmemAtom, TmemColumns, tensor_memory, tensor_memory_registers};
+//! let memory = tensor_memory([128, 32], 1, false, &[128, 32])?;
+//! let load = tensor_memory_registers(&memory, TmemAtom::M16x256b, TmemColumns::Whole, 4, 32)?;
+//! assert_eq!(
+//!     load.to_string(),
+//!     "register [0,1] [8,0] [0,8] [0,16] [16,0], lane [0,2] [0,4] [1,0] [2,0] [4,0], warp [32,0] [64,0] -> [128, 32]",
+//! );
+//! # Ok::<(), kernel_layout::LayoutError>(())
+//! ```
 
 mod blocked;
 mod form;

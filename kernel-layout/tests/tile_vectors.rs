@@ -662,6 +662,37 @@ fn s1_12_the_copies_that_write_a_layout() {
     );
 }
 
+/// Layouts of registers put together from parts of a thread's own and of threads: the last one is innermost.
+#[test]
+fn s5_3_registers_from_local_and_spatial_parts() {
+    let local = |shape: [u64; 2]| TileLayout::row_major(&shape).expect("a small shape");
+    let spatial = |[rows, columns]: [u64; 2]| {
+        tile(&format!("S[({rows}, {columns}) : ({columns} @ laneid, 1 @ laneid)]"))
+    };
+    let check = |layout: &TileLayout, shape: [u64; 2], at: [u64; 2], thread: i64, register: i64| {
+        let places = layout.apply(&shape, &at).expect("an element");
+        assert_eq!(along(&places, TileAxis::LaneId), thread, "{layout} at {at:?}");
+        assert_eq!(along(&places, TileAxis::Memory), register, "{layout} at {at:?}");
+    };
+    let own = spatial([2, 3]).tile(&local([3, 4]), &[3, 4], &[2, 3]).expect("shapes that fit");
+    assert_eq!(text(&own), "S[(3, 2, 4, 3) : (4, 3 @ laneid, 1, 1 @ laneid)]");
+    check(&own, [6, 12], [0, 3], 0, 1);
+    let mma = local([1, 2]).tile(&spatial([8, 4]), &[8, 4], &[1, 2]).expect("shapes that fit");
+    let mma = mma.tile(&local([2, 1]), &[2, 1], &[8, 8]).expect("shapes that fit");
+    check(&mma, [16, 8], [0, 2], 1, 0);
+    check(&mma, [16, 8], [8, 0], 0, 2);
+    let mixed = tile("S[(2, 2, 3, 2) : (3 @ laneid, 1, 1 @ laneid, 2)]");
+    for (i, j) in (0..4_i64).flat_map(|i| (0..6).map(move |j| (i, j))) {
+        let (thread, register) = (i / 2 * 3 + j / 2, j % 2 * 2 + i % 2);
+        check(&mixed, [4, 6], [i, j].map(i64::cast_unsigned), thread, register);
+    }
+    // Reduced along its first axis, every element is on three threads.
+    let reduced = tile("S[4 : 1 @ laneid] + R[3 : 4 @ laneid]");
+    let threads: Vec<i64> =
+        reduced.replicas().iter().map(|copy| along(copy, TileAxis::LaneId)).collect();
+    assert_eq!(threads, [0, 4, 8]);
+}
+
 #[test]
 fn notation_is_read_as_it_is_printed() {
     for given in [

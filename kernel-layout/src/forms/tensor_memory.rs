@@ -1,22 +1,5 @@
-//! Layouts of tensor memory: from row and column to the element stored there.
-//!
-//! Tensor memory is a table of 128 rows (the PTX manual's *lanes*) and 512 columns of 32 bits. A layout counts columns
-//! in units of one element: `f16` packed two to a word has 1024 of them, and with a column stride of 2, one `f16` in each
-//! word, every second one is empty.
-//!
-//! The 128 rows belong to four warps, 32 each, and the two middle bits of the row are where blocks of 64 rows differ
-//! from blocks of 128:
-//!
-//! | row bit | 0 1 2 3 | 4 | 5 | 6 |
-//! |---|---|---|---|---|
-//! | block of 128 rows leads to row | 1 2 4 8 | 16 | 32 | 64 |
-//! | block of 64 rows leads to row | 1 2 4 8 | *see below* | 16 | 32 |
-//!
-//! A block of 64 rows gives each warp 16 rows of the tensor and leaves the warp's other 16 rows of memory, row bit 4, to
-//! whatever else the tensor has: further rows, else further columns, else nothing.
-//!
-//! A zero basis of row bit 5 or 6 means that the warps hold copies; any other zero basis means that the place holds
-//! nothing of the tensor.
+//! Layouts of tensor memory: from row and column to the element stored there. The section on tensor memory in
+//! [`super`] has the whole picture.
 
 use super::{check_one_of, check_rank, check_shape};
 use crate::layout::log2;

@@ -1,19 +1,5 @@
-//! Layouts of registers that `tcgen05.ld` fills from tensor memory and `tcgen05.st` stores to it.
-//!
-//! One instruction of one warp moves an *atom* of some rows and columns of 32 bits, `.xN` times along the columns. Here
-//! are the four atoms as layouts from register and lane to (row, column of 32 bits); PTX ISA, "tcgen05.ld and tcgen05.st
-//! matrix shapes":
-//!
-//! | atom | rows | columns | register | lane |
-//! |---|---|---|---|---|
-//! | `32x32b` | 32 | 1 | | [1,0] [2,0] [4,0] [8,0] [16,0] |
-//! | `16x64b` | 16 | 2 | | [8,0] [0,1] [1,0] [2,0] [4,0] |
-//! | `16x128b` | 16 | 4 | [8,0] | [0,1] [0,2] [1,0] [2,0] [4,0] |
-//! | `16x256b` | 16 | 8 | [0,1] [8,0] | [0,2] [0,4] [1,0] [2,0] [4,0] |
-//!
-//! What a register layout of a whole tensor is follows from three facts: warp `w` reaches rows 32·(`w` mod 4) to
-//! 32·(`w` mod 4) + 31 and no others; what one instruction does not reach, further registers of the same thread hold;
-//! and warps beyond the fourth share the work.
+//! Layouts of registers that `tcgen05.ld` fills from tensor memory and `tcgen05.st` stores to it. The section on tensor
+//! memory in [`super`] has the whole picture.
 
 use std::fmt;
 

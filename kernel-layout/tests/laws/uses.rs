@@ -6,7 +6,9 @@ use kernel_layout::forms::{
     blocked, blocked_for, fma_operand, matrix_fragment, mma_v2_accumulator, mma_v2_operand,
     nvmma_shared, row_major_shared, wgmma_accumulator,
 };
-use kernel_layout::{Conversion, Dim, Exchange, Layout, accesses, bank_conflicts, max_vector};
+use kernel_layout::{
+    Conversion, Dim, Exchange, Layout, PaddedShared, accesses, bank_conflicts, max_vector,
+};
 use proptest::prelude::*;
 
 use crate::samples::{all, bijections, holders, image, layouts, named, positions, seeded};
@@ -452,4 +454,38 @@ proptest! {
             check_exchange(&writer, &reader, bytes);
         }
     }
+}
+
+/// The address counted element by element: after every interval, its padding.
+fn address_by_counting(padded: &PaddedShared, offset: u32) -> u32 {
+    let mut address = 0;
+    for at in 1..=offset {
+        address += 1;
+        for &(interval, elements) in padded.padding() {
+            if at % interval == 0 {
+                address += elements;
+            }
+        }
+    }
+    address
+}
+
+#[test]
+fn law_padding_keeps_order_and_runs() {
+    let power = |most: u32| (0..=most).prop_map(|bit| 1_u32 << bit);
+    let pairs = proptest::collection::btree_map(power(7), power(4), 0..3);
+    proptest!(seeded(60), |(pairs in pairs, rows in power(4), columns in power(5))| {
+        let padding: Vec<(u32, u32)> = pairs.into_iter().collect();
+        let padded = PaddedShared::with_identity_for(padding, &[rows, columns], &[1, 0]);
+        let padded = padded.expect("powers of two");
+        let size = rows * columns;
+        for offset in 0..size {
+            let address = padded.address(offset);
+            prop_assert_eq!(address, address_by_counting(&padded, offset));
+            // Within a run, addresses follow one another.
+            let start = offset / padded.run() * padded.run();
+            prop_assert_eq!(address, padded.address(start) + (offset - start));
+        }
+        prop_assert_eq!(padded.len(), padded.address(size - 1) + 1);
+    });
 }
