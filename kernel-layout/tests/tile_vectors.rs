@@ -447,6 +447,38 @@ fn s1_10_layouts_of_products_in_shared_memory() {
 }
 
 #[test]
+fn s1_10_windows_and_atoms_of_swizzled_tiles() {
+    let layout = mma_shared(16, SwizzleMode::B128, &[64, 256]).expect("whole atoms");
+    let window = layout.slice(&[64, 256], &[(8, 16), (96, 64)]).expect("a window");
+    for (row, column) in (0..16).flat_map(|row| (0..64).map(move |column| (row, column))) {
+        let required = layout.apply(&[64, 256], &[row + 8, column + 96]);
+        assert_eq!(window.apply(&[16, 64], &[row, column]), required);
+    }
+    // A tile that is a swizzle alone has windows as well.
+    let bare = mma_shared(16, SwizzleMode::B128, &[128, 64]).expect("whole atoms");
+    let window = bare.slice(&[128, 64], &[(3, 2), (8, 8)]).expect("a window");
+    assert_eq!(window.to_string(), "Compose(3, 3, 3, S[(2, 8) : (64, 1)] + 200)");
+    let atom = mma_shared(16, SwizzleMode::B128, &[8, 64]).expect("one atom");
+    let outer = atom.is_tile_inner(&layout, &[64, 256], &[8, 64]).expect("made of atoms");
+    assert_eq!(text(&outer), "S[(8, 4) : (1, 8)]");
+    let other = mma_shared(16, SwizzleMode::B64, &[8, 32]).expect("one atom");
+    assert_eq!(other.is_tile_inner(&layout, &[64, 256], &[8, 32]), None);
+}
+
+#[test]
+fn s1_7_groups_of_digits_in_another_order() {
+    let layout = tile("S[(2, 3, 4) : (1, 2, 6 @ warpid)] + R[2 : 1 @ laneid]");
+    let turned = layout.permute_by_groups(&[0, 2, 3], &[1, 0]).expect("every group once");
+    assert_eq!(text(&turned), "S[(4, 2, 3) : (6 @ warpid, 1, 2)] + R[2 : 1 @ laneid]");
+    assert_eq!(text(&turned.storage()), "S[(2, 3) : (1, 2)]");
+    for (separators, order) in
+        [(&[0, 2][..], &[0][..]), (&[0, 2, 3], &[1, 1]), (&[0, 2, 1, 3], &[0, 1, 2])]
+    {
+        assert!(layout.permute_by_groups(separators, order).is_err(), "{separators:?} {order:?}");
+    }
+}
+
+#[test]
 fn s1_11_data_paths() {
     for (path, required) in [
         (DataPath::A, "S[(128, 32) : (1 @ TLane, 1 @ TCol)]"),
