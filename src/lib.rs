@@ -70,6 +70,9 @@ pub mod driver_bindgen;
 /// # Ok::<(), kiln::Error>(())
 /// ```
 pub use kernel_macros::kernel;
+
+/// TODO-DOC
+pub use kernel_macros::device;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,
     Event, Fact, Grid, Image, IntoArgument, IntoGrid, Launch, ParamInfo, ParamKind, Properties,
@@ -89,7 +92,7 @@ pub mod prelude {
         shared, slice, sm_80, sm_90a, sm_100a, store, store_masked, swizzle, sync, target, unroll,
         zeros,
     };
-    pub use kernel_macros::kernel;
+    pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{
         Device, DevicePtr, DeviceTensor, Element, Error, Event, Grid, IntoArgument, Launch, Result,
         Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, persistent,
@@ -101,6 +104,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use half::{bf16, f16};
+    pub use kernel_macros::{device_finish, kernel_finish};
     pub use kernel_runtime::*;
 }
 

@@ -126,6 +126,29 @@ fn edits(a: &str, b: &str) -> usize {
     table[a.len() * width + b.len()]
 }
 
+/// A function of the language.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+/// Whether a path that nothing in sight defines means something of the language, or was surely meant to; everything else may be
+/// a device item of another module.
+pub(crate) fn is_language_path(path: &[syntax::Segment]) -> bool {
+    let (Some(first), Some(last)) = (path.first(), path.last()) else { return true };
+    let known = |name: &str| is_builtin(name) || types::is_language_type(name);
+    if matches!(first.name.as_str(), "Self" | "core" | "std" | "kiln" | "atomic") {
+        return true;
+    }
+    // Such a word is a slip, unless it names something made of the language's own: `dot2` is no misspelt `dot`.
+    let slip = |name: &str| {
+        advice::is_foreign(name)
+            || methods::TILE_METHODS.contains(&name)
+            || nearest(name, NAMES.iter().copied())
+                .is_some_and(|near| !name.starts_with(near) && !name.ends_with(near))
+    };
+    known(&first.name) || known(&last.name) || path.len() == 1 && slip(&first.name)
+}
+
 /// Evaluation steps after which a kernel is taken to have no end at compile time.
 const MAX_STEPS: u32 = 4_000_000;
 
@@ -185,12 +208,14 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         conditional: 0,
         warps: 1,
         tainted: false,
+        awaits: !request.unit.devices.pending.is_empty(),
         only_looking: 0,
         emitted: budget::Emitted::default(),
         too_large: None,
         called: la_arena::ArenaMap::new(),
     };
     builder.scopes.add_items(root, &request.unit.items);
+    builder.scopes.add_devices(root, &request.unit.devices);
     let built = builder.kernel(request, root);
     let tainted = builder.tainted;
     if problems.reports() > before || tainted { None } else { built }
@@ -221,6 +246,8 @@ struct Builder<'p> {
     warps: u32,
     /// Something in the body was refused before, so that the body is not compiled: only looked at.
     tainted: bool,
+    /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
+    awaits: bool,
     /// How many parts enclose the current point that are evaluated for their problems alone.
     only_looking: u32,
     emitted: budget::Emitted,

@@ -1,10 +1,13 @@
 //! The pipeline, from tokens to tokens.
 
+use std::cell::Cell;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::{
     build::{self, Built, Instance, Request},
+    device,
     diag::{self, Area, Code, Diagnostic, Problems},
     host, ir, layouts,
     loc::{Loc, Locations},
@@ -90,16 +93,15 @@ pub struct CompiledInstance {
 pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options) -> Output {
     let locations = Locations::new(item.sig.ident.span());
     let mut problems = Problems::new();
-    let unit = syntax::parse_function(attr, item, &locations, &mut problems);
+    let mut unit = syntax::parse_function(attr.clone(), item, &locations, &mut problems);
     let mut output = Output::default();
-    let compiled = compile_unit(&unit, &locations, &mut problems, options, &mut output.dumps);
-    output.tokens = if problems.is_empty() {
-        host::kernel_items(item, &unit.kernels[0], Ok(&compiled[0]))
-    } else {
-        let errors = diag::compile_errors(&problems, &locations);
-        let items = host::kernel_items(item, &unit.kernels[0], Err(keeps_twin(&problems)));
-        quote!(#errors #items)
-    };
+    let whole = (attr, syn::Item::Fn(item.clone()));
+    let results =
+        compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
+    let outcomes = outcomes(&unit, &results, &problems);
+    let errors = diag::compile_errors(&problems, &locations);
+    let items = host::kernel_items(item, &unit.kernels[0], outcomes[0]);
+    output.tokens = quote!(#errors #items);
     name_by_place(&mut output.dumps, &locations);
     output
 }
@@ -108,14 +110,138 @@ pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options)
 pub fn compile_module(item: &syn::ItemMod, options: Options) -> Output {
     let locations = Locations::new(item.ident.span());
     let mut problems = Problems::new();
-    let unit = syntax::parse_module(item, &locations, &mut problems);
+    let mut unit = syntax::parse_module(item, &locations, &mut problems);
     let mut output = Output::default();
-    let compiled = compile_unit(&unit, &locations, &mut problems, options, &mut output.dumps);
-    let result =
-        if problems.is_empty() { Ok(compiled.as_slice()) } else { Err(keeps_twin(&problems)) };
-    let items = host::module_items(item, &unit, result);
+    let whole = (TokenStream::new(), syn::Item::Mod(item.clone()));
+    let results =
+        compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
+    let outcomes = outcomes(&unit, &results, &problems);
+    let items = host::module_items(item, &unit, &outcomes);
     let errors = diag::compile_errors(&problems, &locations);
     output.tokens = quote!(#errors #items);
+    name_by_place(&mut output.dumps, &locations);
+    output
+}
+
+/// What became of one kernel, errors apart.
+enum Compiled {
+    Here(Vec<CompiledInstance>),
+    Later(host::Awaited),
+}
+
+/// One outcome a kernel.
+fn outcomes<'a>(
+    unit: &Unit,
+    results: &'a [Compiled],
+    problems: &Problems,
+) -> Vec<host::Outcome<'a>> {
+    if problems.is_empty() {
+        let one = |result: &'a Compiled| match result {
+            Compiled::Here(instances) => host::Outcome::Compiled(instances),
+            Compiled::Later(awaited) => host::Outcome::Awaited(awaited),
+        };
+        results.iter().map(one).collect()
+    } else {
+        vec![host::Outcome::Refused { twin: keeps_twin(problems) }; unit.kernels.len()]
+    }
+}
+
+/// Compiles every kernel that needs nothing from other modules, and sends the others on their way.
+///
+/// A kernel with device items is built once without them: whatever is wrong with the rest of it is said now, together with
+/// the problems of its neighbours.
+fn compile_or_wait(
+    unit: &mut Unit,
+    (attr, item): &(TokenStream, syn::Item),
+    locations: &Locations,
+    problems: &mut Problems,
+    options: Options,
+    dumps: &mut Vec<(String, String)>,
+) -> Vec<Compiled> {
+    let mut results = Vec::new();
+    for index in 0..unit.kernels.len() {
+        let free = syntax::free::of_kernel(unit, &unit.kernels[index]);
+        let raw = Cell::new(false);
+        let work = if free.is_empty() { Work::All } else { Work::Build { raw: &raw } };
+        let only = Only { index, work };
+        unit.devices.pending = free.iter().map(syntax::FreePath::key).collect();
+        let compiled =
+            compile_kernels(unit, Some(only), locations, problems, options, dumps, &mut |_| {});
+        results.push(match compiled.into_iter().next() {
+            Some(instances) if free.is_empty() => Compiled::Here(instances),
+            rest => {
+                let instances: Vec<Instance> =
+                    rest.into_iter().flatten().map(|one| one.instance).collect();
+                let waiting = device::Waiting {
+                    attr: attr.clone(),
+                    item: item.clone(),
+                    index,
+                    raw: raw.get(),
+                    paths: device::paths_of(&free, locations),
+                };
+                let table = device::kernel_chain(&waiting);
+                Compiled::Later(host::Awaited { instances, table, raw: waiting.raw })
+            }
+        });
+    }
+    unit.devices.pending.clear();
+    results
+}
+
+/// The last link of a kernel's chain: the table of its instances, as an expression.
+pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
+    let (waiting, bundles) = match device::kernel_arrived(input) {
+        Ok(arrived) => arrived,
+        Err(error) => {
+            return Output { tokens: error.to_compile_error(), ..Output::default() };
+        }
+    };
+    let mut output = Output::default();
+    let mut problems = Problems::new();
+    let (locations, mut unit) = if let syn::Item::Mod(item) = &waiting.item {
+        let locations = Locations::new(item.ident.span());
+        let unit = syntax::parse_module(item, &locations, &mut problems);
+        (locations, unit)
+    } else if let syn::Item::Fn(item) = &waiting.item {
+        let locations = Locations::new(item.sig.ident.span());
+        let unit = syntax::parse_function(waiting.attr.clone(), item, &locations, &mut problems);
+        (locations, unit)
+    } else {
+        let error = syn::Error::new_spanned(&waiting.item, "not a kernel").to_compile_error();
+        return Output { tokens: error, ..Output::default() };
+    };
+    let name = unit.kernels.get(waiting.index).map_or("kernel", Kernel::name).to_owned();
+    unit.devices = device::unpack(&bundles, &waiting.paths, &locations, &mut problems);
+    let only = Only { index: waiting.index, work: Work::All };
+    let compiled = compile_kernels(
+        &unit,
+        Some(only),
+        &locations,
+        &mut problems,
+        options,
+        &mut output.dumps,
+        &mut |_| {},
+    );
+    let raw = compiled.iter().flatten().flat_map(|one| &one.images).any(|image| image.raw_pointers);
+    if raw && !waiting.raw {
+        problems.push(
+            Diagnostic::new(
+                Code::Parameter,
+                Loc::KERNEL,
+                "a device function takes the address of a tensor of this kernel",
+            )
+            .why("whether a launch is safe is decided by the kernel's own body, before the device functions it uses are there")
+            .help("pass the pointer: f(x.ptr())"),
+        );
+    }
+    output.tokens = match compiled.first() {
+        Some(instances) if problems.is_empty() => host::table(instances, &name),
+        _ => {
+            let errors = diag::compile_errors(&problems, &locations);
+            // Statements, so that all of them are shown; the value is never asked for.
+            quote!({ #errors ::core::panic!() })
+        }
+    };
     name_by_place(&mut output.dumps, &locations);
     output
 }
@@ -145,7 +271,7 @@ pub fn compile_unit(
     options: Options,
     dumps: &mut Vec<(String, String)>,
 ) -> Vec<Vec<CompiledInstance>> {
-    compile_unit_watched(unit, locations, problems, options, dumps, &mut |_| {})
+    compile_kernels(unit, None, locations, problems, options, dumps, &mut |_| {})
 }
 
 /// As [`compile_unit`], and calls `ended` at the end of each phase: whoever measures has the clock.
@@ -157,14 +283,48 @@ pub fn compile_unit_watched(
     dumps: &mut Vec<(String, String)>,
     ended: &mut dyn FnMut(Phase),
 ) -> Vec<Vec<CompiledInstance>> {
-    if options.dump {
-        for kernel in &unit.kernels {
+    compile_kernels(unit, None, locations, problems, options, dumps, ended)
+}
+
+/// One kernel of a unit.
+#[derive(Clone, Copy)]
+struct Only<'a> {
+    index: usize,
+    work: Work<'a>,
+}
+
+/// How far to go with a kernel.
+#[derive(Clone, Copy)]
+enum Work<'a> {
+    /// To its PTX.
+    All,
+    /// Build it, for its problems.
+    Build {
+        /// Whether the body takes the address of a tensor.
+        raw: &'a Cell<bool>,
+    },
+}
+
+fn compile_kernels(
+    unit: &Unit,
+    only: Option<Only<'_>>,
+    locations: &Locations,
+    problems: &mut Problems,
+    options: Options,
+    dumps: &mut Vec<(String, String)>,
+    ended: &mut dyn FnMut(Phase),
+) -> Vec<Vec<CompiledInstance>> {
+    let wanted = |index: usize| only.is_none_or(|only| only.index == index);
+    let work = only.map_or(Work::All, |only| only.work);
+    let kernels = || unit.kernels.iter().enumerate().filter(|(index, _)| wanted(*index));
+    if options.dump && matches!(work, Work::All) {
+        for (_, kernel) in kernels() {
             dumps.push((format!("{}.ast", kernel.name()), unit.dump(kernel, locations)));
         }
     }
     let mut around = Around { locations, options, dumps, ended };
     let mut all = Vec::new();
-    for kernel in &unit.kernels {
+    for (_, kernel) in kernels() {
         if kernel.attr.unreadable {
             continue;
         }
@@ -184,8 +344,15 @@ pub fn compile_unit_watched(
                     target: *target,
                     assume_aligned: true,
                 };
-                if let Some(image) = compile_image(&request, name, problems, &mut around) {
-                    images.push(image);
+                match work {
+                    Work::All => {
+                        images.extend(compile_image(&request, name, problems, &mut around));
+                    }
+                    Work::Build { raw } => {
+                        // What it gives is not complete; its problems count.
+                        let built = build::build(&request, problems);
+                        raw.set(raw.get() || built.is_some_and(|one| one.kernel.takes_addresses()));
+                    }
                 }
             }
             compiled.push(CompiledInstance { instance, images });

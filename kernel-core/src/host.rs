@@ -11,50 +11,86 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::{
+    build::Instance,
     compile::{CompiledInstance, Image, Variant},
     ir::{Dtype, Fact, ParamKind},
     syntax::{Kernel, Unit},
 };
 
-/// The compiled instances, or after errors whether rustc should still see the body.
-pub type Outcome<'a, T> = Result<&'a T, bool>;
+/// What became of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'a> {
+    /// It was compiled.
+    Compiled(&'a [CompiledInstance]),
+    /// It uses device items, whose tokens are on their way: the images come later, in the place of an expression.
+    Awaited(&'a Awaited),
+    /// There were errors.
+    Refused {
+        /// Whether rustc should still see the body.
+        twin: bool,
+    },
+}
+
+/// What is known of a kernel before its device items have come.
+#[derive(Clone, Debug)]
+pub struct Awaited {
+    /// The instances.
+    pub instances: Vec<Instance>,
+    /// The expression that gives their table.
+    pub table: TokenStream,
+    /// The kernel's own body takes the address of a tensor.
+    pub raw: bool,
+}
+
+impl Outcome<'_> {
+    /// The instances, none after errors.
+    fn instances(&self) -> Option<Vec<&Instance>> {
+        match self {
+            Outcome::Compiled(all) => Some(all.iter().map(|one| &one.instance).collect()),
+            Outcome::Awaited(awaited) => Some(awaited.instances.iter().collect()),
+            Outcome::Refused { .. } => None,
+        }
+    }
+
+    /// Whether the kernel takes the raw address of a tensor: it reaches as far as a pointer argument does.
+    fn raw(&self) -> bool {
+        match self {
+            Outcome::Compiled(all) => {
+                all.iter().flat_map(|one| &one.images).any(|image| image.raw_pointers)
+            }
+            Outcome::Awaited(awaited) => awaited.raw,
+            Outcome::Refused { .. } => false,
+        }
+    }
+}
 
 /// The items of a `#[kernel] fn`.
-pub fn kernel_items(
-    item: &syn::ItemFn,
-    kernel: &Kernel,
-    compiled: Outcome<'_, Vec<CompiledInstance>>,
-) -> TokenStream {
+pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -> TokenStream {
     let signature = Signature::of(item);
-    let host = signature.host(item, kernel, compiled);
-    let twin = match compiled {
-        Ok(_) | Err(true) => twin(item),
-        Err(false) => TokenStream::new(),
+    let host = signature.host(item, kernel, outcome);
+    let twin = match outcome {
+        Outcome::Compiled(_) | Outcome::Awaited(_) | Outcome::Refused { twin: true } => twin(item),
+        Outcome::Refused { twin: false } => TokenStream::new(),
     };
     quote!(#host #twin)
 }
 
-/// The module of a `#[kernel] mod`: its helpers as they are, its kernels as [`kernel_items`].
-pub fn module_items(
-    item: &syn::ItemMod,
-    unit: &Unit,
-    compiled: Result<&[Vec<CompiledInstance>], bool>,
-) -> TokenStream {
+/// The module of a `#[kernel] mod`: its helpers as they are, its kernels as [`kernel_items`], one outcome for each.
+pub fn module_items(item: &syn::ItemMod, unit: &Unit, outcomes: &[Outcome<'_>]) -> TokenStream {
     let Some((_, content)) = &item.content else { return TokenStream::new() };
     let mut index = 0;
     let mut inner = TokenStream::new();
     for entry in content {
         match entry {
             syn::Item::Fn(function) if function.attrs.iter().any(crate::syntax::is_kernel_attr) => {
-                let Some(kernel) = unit.kernels.get(index) else { continue };
-                let compiled = match compiled {
-                    Ok(all) => Ok(&all[index]),
-                    Err(keep) => Err(keep),
+                let (Some(kernel), Some(outcome)) = (unit.kernels.get(index), outcomes.get(index))
+                else {
+                    continue;
                 };
                 index += 1;
                 let mut function = function.clone();
                 function.attrs.retain(|attr| !crate::syntax::is_kernel_attr(attr));
-                inner.extend(kernel_items(&function, kernel, compiled));
+                inner.extend(kernel_items(&function, kernel, *outcome));
             }
             other => inner.extend(quote!(#[allow(dead_code)] #other)),
         }
@@ -158,23 +194,14 @@ impl Signature {
         Signature { fields, declarations, arguments, types, in_args, has_tensor, has_pointer }
     }
 
-    fn host(
-        &self,
-        item: &syn::ItemFn,
-        kernel: &Kernel,
-        compiled: Outcome<'_, Vec<CompiledInstance>>,
-    ) -> TokenStream {
+    fn host(&self, item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -> TokenStream {
         let name = &item.sig.ident;
         let vis = &item.vis;
         let attrs: Vec<_> =
             item.attrs.iter().filter(|attr| !attr.path().is_ident("inline")).collect();
         let (declarations, arguments) = (&self.declarations, &self.arguments);
         let args_generics = self.args_generics();
-        // A tensor's address, taken in the body, reaches as far as a pointer argument does.
-        let raw = compiled.is_ok_and(|all| {
-            all.iter().flat_map(|one| &one.images).any(|image| image.raw_pointers)
-        });
-        let (launch, make) = if self.has_pointer || raw {
+        let (launch, make) = if self.has_pointer || outcome.raw() {
             (quote!(::kiln::UnsafeLaunch), quote!(::kiln::__private::__launch_unsafe))
         } else {
             (quote!(::kiln::Launch), quote!(::kiln::__private::__launch))
@@ -205,8 +232,8 @@ impl Signature {
             let name = &field.name;
             quote!(::kiln::__private::IntoArgument::into_argument(args.#name))
         });
-        let body = match compiled {
-            Ok(_) => quote! {
+        let body = match outcome {
+            Outcome::Compiled(_) | Outcome::Awaited(_) => quote! {
                 let grid = #grid;
                 #make(
                     #name::INSTANCES[<#name::Instance<#(#arguments),*> as #name::Compiled>::INDEX],
@@ -215,7 +242,7 @@ impl Signature {
                 )
             },
             // What the arguments are may be wrong as well, so nothing is done with them.
-            Err(_) => quote! {
+            Outcome::Refused { .. } => quote! {
                 let _ = args;
                 ::core::unreachable!()
             },
@@ -224,8 +251,8 @@ impl Signature {
             let ty = &field.ty;
             quote!(#ty: ::core::marker::Copy + ::kiln::__private::IntoArgument<'a>,)
         });
-        let module = self.module(item, kernel, compiled);
-        let impls = self.impls(item, compiled);
+        let module = self.module(item, kernel, outcome);
+        let impls = self.impls(item, outcome);
         quote! {
             #(#attrs)*
             #[allow(clippy::pedantic, clippy::too_many_arguments, unused_lifetimes, single_use_lifetimes)]
@@ -248,12 +275,7 @@ impl Signature {
         quote!(#lifetime #(#names),*)
     }
 
-    fn module(
-        &self,
-        item: &syn::ItemFn,
-        kernel: &Kernel,
-        compiled: Outcome<'_, Vec<CompiledInstance>>,
-    ) -> TokenStream {
+    fn module(&self, item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -> TokenStream {
         let (name, vis) = (&item.sig.ident, &item.vis);
         let (declarations, types) = (&self.declarations, &self.types);
         let lifetime = self.has_tensor.then(|| quote!('a,));
@@ -265,14 +287,14 @@ impl Signature {
         let inner_vis =
             if let syn::Visibility::Inherited = vis { quote!(pub(super)) } else { quote!(pub) };
         let targets = kernel.attr.targets.iter().filter_map(|ident| target_variant(&ident.name));
-        let list = instance_list(compiled.ok());
-        let table = match compiled {
-            Ok(instances) => {
-                instances.iter().map(|instance| instance_table(instance, name)).collect()
-            }
-            Err(_) => Vec::new(),
+        let instances = outcome.instances().unwrap_or_default();
+        let list = instance_list(&instances);
+        let count = instances.len();
+        let table = match outcome {
+            Outcome::Compiled(instances) => table(instances, &name.to_string()),
+            Outcome::Awaited(awaited) => awaited.table.clone(),
+            Outcome::Refused { .. } => quote!([]),
         };
-        let count = table.len();
         let doc = format!(" What the kernel `{name}` takes, and what was compiled of it.");
         let on_unimplemented = {
             let message = format!("`{name}` was not compiled for this instance");
@@ -310,21 +332,17 @@ impl Signature {
 
                 /// Every compiled instance, with one image for each target.
                 #[allow(clippy::unreadable_literal)]
-                #inner_vis static INSTANCES: [&[::kiln::__private::Image]; #count] = [#(#table),*];
+                #inner_vis static INSTANCES: [&[::kiln::__private::Image]; #count] = #table;
             }
         }
     }
 
-    fn impls(
-        &self,
-        item: &syn::ItemFn,
-        compiled: Outcome<'_, Vec<CompiledInstance>>,
-    ) -> TokenStream {
+    fn impls(&self, item: &syn::ItemFn, outcome: Outcome<'_>) -> TokenStream {
         let name = &item.sig.ident;
-        match compiled {
-            Ok(instances) => {
+        match outcome.instances() {
+            Some(instances) => {
                 let each = instances.iter().enumerate().map(|(index, instance)| {
-                    let values = instance.instance.values.iter().map(|(_, value)| {
+                    let values = instance.values.iter().map(|(_, value)| {
                         let tokens = &value.tokens;
                         match &value.arg {
                             crate::syntax::GenericArg::Const(_) => quote!({ #tokens }),
@@ -341,7 +359,7 @@ impl Signature {
                 quote!(#(#each)*)
             }
             // After errors every instance counts as compiled, so that nothing else is reported.
-            Err(_) => {
+            None => {
                 let (declarations, arguments) = (&self.declarations, &self.arguments);
                 quote! {
                     impl<#(#declarations),*> #name::Compiled for #name::Instance<#(#arguments),*> {
@@ -354,17 +372,12 @@ impl Signature {
 }
 
 /// `<BM = 64, W = 4>, <BM = 128, W = 4>`, shortened in the middle.
-fn instance_list(instances: Option<&Vec<CompiledInstance>>) -> String {
-    let Some(instances) = instances else { return String::new() };
+fn instance_list(instances: &[&Instance]) -> String {
     let all: Vec<String> = instances
         .iter()
         .map(|instance| {
-            let values: Vec<String> = instance
-                .instance
-                .values
-                .iter()
-                .map(|(_, value)| value.tokens.to_string())
-                .collect();
+            let values: Vec<String> =
+                instance.values.iter().map(|(_, value)| value.tokens.to_string()).collect();
             format!("<{}>", values.join(", "))
         })
         .collect();
@@ -381,7 +394,13 @@ fn target_variant(name: &str) -> Option<TokenStream> {
     Some(quote!(::kiln::Target::#ident))
 }
 
-fn instance_table(instance: &CompiledInstance, name: &syn::Ident) -> TokenStream {
+/// The array of every instance with its images.
+pub fn table(instances: &[CompiledInstance], name: &str) -> TokenStream {
+    let each = instances.iter().map(|instance| instance_table(instance, name));
+    quote!([#(#each),*])
+}
+
+fn instance_table(instance: &CompiledInstance, name: &str) -> TokenStream {
     let images = instance
         .images
         .iter()
@@ -389,8 +408,7 @@ fn instance_table(instance: &CompiledInstance, name: &syn::Ident) -> TokenStream
     quote!(&[#(#images),*])
 }
 
-fn image_tokens(image: &Image, name: &syn::Ident, instance: &str) -> TokenStream {
-    let kernel = name.to_string();
+fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     let target = target_variant(&image.target);
     let threads = image.warps * 32;
     let params = image.params.iter().map(|param| {

@@ -5,6 +5,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`syntax`] | `syn`'s tree to the language's own, the subset of Rust that kernels may use |
+//! | [`device`] | functions that kernels of other modules and crates use |
 //! | [`build`] | that tree to the tile IR of one instance: names, types, constants, inlining |
 //! | [`ir`] | the tile IR |
 //! | [`schedule`] | loops cut so that copies and products overlap |
@@ -17,6 +18,7 @@
 
 pub mod build;
 pub mod compile;
+pub mod device;
 pub mod diag;
 pub mod eval;
 pub mod host;
@@ -27,4 +29,5 @@ pub mod lower;
 pub mod schedule;
 pub mod syntax;
 
-pub use compile::{Options, Output, compile_function, compile_module};
+pub use compile::{Options, Output, compile_function, compile_module, kernel_finish};
+pub use device::{device_finish, device_item};

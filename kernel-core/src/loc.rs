@@ -1,6 +1,7 @@
 //! Source positions: an index into a table of spans, so that nothing else holds one.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 
@@ -17,6 +18,10 @@ impl Loc {
 #[derive(Debug)]
 pub struct Locations {
     spans: RefCell<Vec<(Span, Span)>>,
+    /// While reading what another module brought: where the kernel names it.
+    named: Cell<Option<(Span, Span)>>,
+    /// The own places of positions in other modules.
+    away: RefCell<BTreeMap<Loc, Place>>,
 }
 
 /// A position as text: the file as rustc names it, the line from 1, the column from 1.
@@ -33,7 +38,11 @@ pub struct Place {
 impl Locations {
     /// A table whose first entry, [`Loc::KERNEL`], is `kernel`.
     pub fn new(kernel: Span) -> Self {
-        Locations { spans: RefCell::new(vec![(kernel, kernel)]) }
+        Locations {
+            spans: RefCell::new(vec![(kernel, kernel)]),
+            named: Cell::new(None),
+            away: RefCell::default(),
+        }
     }
 
     /// The position of one token.
@@ -50,6 +59,27 @@ impl Locations {
         self.push(open(&first), close(&last))
     }
 
+    /// Runs `read`; the positions that it makes are in another module, which the kernel reaches by `path`.
+    ///
+    /// rustc underlines such a position at the path, since it shows tokens of another crate as the whole attribute. Messages
+    /// add the place itself: see [`Locations::place_away`].
+    pub fn away<T>(&self, path: &TokenStream, read: impl FnOnce() -> T) -> T {
+        let mut trees = path.clone().into_iter();
+        let named = trees.next().map(|first| {
+            let last = trees.last().unwrap_or_else(|| first.clone());
+            (open(&first), close(&last))
+        });
+        let before = self.named.replace(named);
+        let result = read();
+        self.named.set(before);
+        result
+    }
+
+    /// The own place of a position in another module than the kernel's; none for the kernel's own, or where nobody knows.
+    pub fn place_away(&self, loc: Loc) -> Option<Place> {
+        self.away.borrow().get(&loc).cloned()
+    }
+
     /// First and last span of a position.
     pub fn spans(&self, loc: Loc) -> (Span, Span) {
         self.spans.borrow()[loc.0 as usize]
@@ -59,17 +89,7 @@ impl Locations {
     ///
     /// Outside rustc, and in editors that do not answer, the file is empty and there is no place.
     pub fn place(&self, loc: Loc) -> Option<Place> {
-        let (first, _) = self.spans(loc);
-        let start = first.start();
-        let file = first.file();
-        if file.is_empty() || file == "<unspecified>" {
-            return None;
-        }
-        Some(Place {
-            file,
-            line: u32::try_from(start.line).unwrap_or(0),
-            column: u32::try_from(start.column).unwrap_or(0) + 1,
-        })
+        self.place_away(loc).or_else(|| place_of(self.spans(loc).0))
     }
 
     /// Line and column (from 1) of a position, whatever the file.
@@ -87,9 +107,29 @@ impl Locations {
     fn push(&self, first: Span, last: Span) -> Loc {
         let mut spans = self.spans.borrow_mut();
         let index = u32::try_from(spans.len()).expect("fewer than 2^32 positions in one kernel");
-        spans.push((first, last));
+        let Some(named) = self.named.get() else {
+            spans.push((first, last));
+            return Loc(index);
+        };
+        spans.push(named);
+        if let Some(place) = place_of(first) {
+            self.away.borrow_mut().insert(Loc(index), place);
+        }
         Loc(index)
     }
+}
+
+/// Where a token is. Outside rustc, and in editors that do not answer, nobody knows.
+fn place_of(span: Span) -> Option<Place> {
+    let (start, file) = (span.start(), span.file());
+    if file.is_empty() || file == "<unspecified>" {
+        return None;
+    }
+    Some(Place {
+        file,
+        line: u32::try_from(start.line).unwrap_or(0),
+        column: u32::try_from(start.column).unwrap_or(0) + 1,
+    })
 }
 
 fn open(tree: &TokenTree) -> Span {

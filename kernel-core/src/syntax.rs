@@ -15,11 +15,13 @@ use crate::loc::Loc;
 mod attr;
 mod dump;
 mod expr;
+pub mod free;
 mod item;
 
 pub use attr::{InstanceValue, Instances, KernelAttr};
+pub use free::FreePath;
 pub(crate) use item::is_kernel as is_kernel_attr;
-pub use item::{parse_function, parse_module};
+pub use item::{parse_device, parse_function, parse_module};
 
 /// A name with its place.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct Unit {
     pub kernels: Vec<Kernel>,
     /// Helpers, structs, traits, constants beside them.
     pub items: Vec<Item>,
+    /// What is used from other modules.
+    pub devices: crate::device::Devices,
 }
 
 /// A kernel.

@@ -1,4 +1,4 @@
-//! The `#[kernel]` attribute: a thin shell over `kernel-core`, and the only part of the compiler that
+//! The attributes `#[kernel]` and `#[device]`: a thin shell over `kernel-core`, and the only part of the compiler that
 //! touches the world outside (the dump folder).
 #![forbid(unsafe_code)]
 
@@ -24,6 +24,42 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
         }
         Err(error) => return error.to_compile_error().into(),
     };
+    finished(output, folder)
+}
+
+/// Makes a function, or the items of a module, usable by kernels of other modules and crates.
+///
+/// See [`kiln::device`](https://docs.rs/kiln) for what can be shared and how.
+#[proc_macro_attribute]
+pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
+    // Functions of one name in different crates are told apart by this.
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let origin =
+        ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"].map(variable).join(" ");
+    match syn::parse::<syn::Item>(item) {
+        Ok(item) => kernel_core::device_item(&attr.into(), &item, &origin).into(),
+        Err(error) => error.to_compile_error().into(),
+    }
+}
+
+/// The end of the chain that a `#[device]` item with needs of its own starts.
+#[doc(hidden)]
+#[proc_macro]
+pub fn device_finish(input: TokenStream) -> TokenStream {
+    kernel_core::device_finish(input.into()).into()
+}
+
+/// The end of the chain that a kernel with device items starts.
+#[doc(hidden)]
+#[proc_macro]
+pub fn kernel_finish(input: TokenStream) -> TokenStream {
+    let folder = std::env::var_os("KILN_DUMP");
+    let options = Options { dump: folder.is_some() };
+    finished(kernel_core::kernel_finish(input.into(), options), folder)
+}
+
+/// Writes the dumps, and gives the tokens.
+fn finished(output: Output, folder: Option<std::ffi::OsString>) -> TokenStream {
     let Output { tokens, dumps } = output;
     if let Some(folder) = folder
         && let Err(error) = write(std::path::Path::new(&folder), &dumps)

@@ -125,7 +125,8 @@ fn measure(source: &Source) -> Result<Times> {
     ensure!(problems.is_empty(), "`{name}` does not compile");
 
     let start = Instant::now();
-    let items = host::kernel_items(&source.item, &unit.kernels[0], Ok(&compiled[0]));
+    let items =
+        host::kernel_items(&source.item, &unit.kernels[0], host::Outcome::Compiled(&compiled[0]));
     let host = start.elapsed();
     drop(items);
     Ok(Times { syntax, host, instances: by_instance(&compiled[0], &ended) })

@@ -53,6 +53,39 @@ pub(super) fn of_name(name: &str) -> Option<Advice> {
     })
 }
 
+/// Words that a function of the user's own may well have for a name.
+const PLAIN: [&str; 24] = [
+    "ones",
+    "ones_like",
+    "zeros_like",
+    "empty",
+    "empty_like",
+    "full_like",
+    "fill",
+    "splat",
+    "mma",
+    "matmul",
+    "gemm",
+    "trans",
+    "transpose",
+    "max",
+    "min",
+    "clamp",
+    "cumsum",
+    "scan",
+    "ternary",
+    "divup",
+    "ceil_div",
+    "tl",
+    "ct",
+    "wp",
+];
+
+/// Whether a name can only come from another language for GPUs.
+pub(super) fn is_foreign(name: &str) -> bool {
+    of_name(name).is_some() && !PLAIN.contains(&name)
+}
+
 const NO_SCAN: &str =
     "there are no running sums over the elements of a tile; a loop carries them from tile to tile";
 

@@ -26,6 +26,8 @@ impl Builder<'_> {
             let val = self.plain_expr(callee, env);
             return self.call_value(&val, args, env, callee.loc);
         };
+        let joined = self.scopes.joined(env, path);
+        let path = joined.as_ref().unwrap_or(path);
         match path.segments.as_slice() {
             [only] => match self.scopes.lookup(env, &only.name).cloned() {
                 Some(Binding::Function(function, home)) => {

@@ -139,7 +139,8 @@ impl Builder<'_> {
         self.depth += 1;
         let val = self.shallow_expr(expr, env);
         self.depth -= 1;
-        if matches!(val, Val::Error) && self.problems.reports() == 0 && !self.dead() {
+        let explained = self.problems.reports() > 0 || self.awaits;
+        if matches!(val, Val::Error) && !explained && !self.dead() {
             // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
             return self.report(
                 Diagnostic::new(

@@ -17,6 +17,8 @@ use crate::{
 impl Builder<'_> {
     /// A name or path as a value.
     pub(super) fn path(&mut self, path: &Path, env: Env) -> Val {
+        let joined = self.scopes.joined(env, path);
+        let path = joined.as_ref().unwrap_or(path);
         match path.segments.as_slice() {
             [only] => match self.scopes.lookup(env, &only.name).cloned() {
                 Some(Binding::Var(var)) => self.scopes.vars[var.0 as usize].val.clone(),

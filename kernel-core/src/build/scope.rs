@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::value::{Ty, Val};
 use crate::{
+    device::Devices,
     loc::Loc,
-    syntax::{ConstItem, Function, Impl, Item, Struct, Trait},
+    syntax::{ConstItem, Function, Impl, Item, Path, Segment, Struct, Trait},
 };
 
 /// A scope: an index into [`Scopes`].
@@ -147,6 +148,56 @@ impl Scopes {
             at = scope.parent;
         }
         out
+    }
+
+    /// Binds what the free paths of the kernel at `root`, and of the device items themselves, stand for.
+    pub(super) fn add_devices(&mut self, root: ScopeId, devices: &Devices) {
+        let homes: Vec<ScopeId> = devices
+            .items
+            .iter()
+            .map(|item| {
+                // A device item sees its own module's names, not those of the kernel.
+                let home = self.orphan();
+                self.add_items(home, &item.items);
+                home
+            })
+            .collect();
+        let users = std::iter::once((root, &devices.uses))
+            .chain(homes.iter().copied().zip(devices.items.iter().map(|item| &item.uses)));
+        for (user, uses) in users {
+            for one in uses {
+                let home = devices.items.iter().position(|item| item.id == one.id);
+                let found = home
+                    .and_then(|home| self.find(homes[home], &one.export, |_| true))
+                    .cloned()
+                    .unwrap_or(Binding::Refused);
+                self.bind(user, &one.path, found);
+            }
+        }
+        for path in &devices.pending {
+            self.bind(root, path, Binding::Refused);
+        }
+    }
+
+    fn orphan(&mut self) -> ScopeId {
+        let id = ScopeId(u32::try_from(self.scopes.len()).expect("fewer than 2^32 scopes"));
+        self.scopes.push(Scope::default());
+        id
+    }
+
+    /// A path of which the first segments name a device item together, with these as one segment.
+    ///
+    /// `sched::Ring::<3>::new` becomes the two segments `sched::Ring` and `new` where `sched::Ring` is known.
+    pub(super) fn joined(&self, scope: ScopeId, path: &Path) -> Option<Path> {
+        (2..=path.segments.len()).rev().find_map(|count| {
+            let names: Vec<&str> =
+                path.segments[..count].iter().map(|segment| segment.name.as_str()).collect();
+            let name = names.join("::");
+            self.find(scope, &name, |_| true)?;
+            let head = Segment { name, ..path.segments[count - 1].clone() };
+            let segments = std::iter::once(head).chain(path.segments[count..].iter().cloned());
+            Some(Path { segments: segments.collect(), loc: path.loc })
+        })
     }
 
     pub(super) fn add_items(&mut self, scope: ScopeId, items: &[Item]) {

@@ -24,6 +24,18 @@ pub(super) const HEAP: [&str; 8] =
 /// Host types that a kernel's author might write.
 const HOST: [&str; 6] = ["usize", "isize", "u128", "i128", "char", "String"];
 
+/// Traits that bound the type parameters of kernels, and markers.
+const BOUNDS: [&str; 12] = [
+    "Scalar", "Number", "Float", "Int", "Bits", "Operand", "Shape", "Cast", "Copy", "Clone", "Fn",
+    "FnMut",
+];
+
+/// A type or trait that kernels know by itself, or that is known to have no place in them.
+pub(super) fn is_language_type(name: &str) -> bool {
+    let lists: [&[&str]; 5] = [&CONTAINERS, &HANDLES, &HEAP, &HOST, &BOUNDS];
+    Dtype::from_name(name).is_some() || lists.iter().any(|list| list.contains(&name))
+}
+
 impl Builder<'_> {
     /// What a written type is.
     pub(super) fn resolve(&mut self, ty: &TypeExpr, scope: Env) -> Ty {
@@ -36,6 +48,8 @@ impl Builder<'_> {
             TypeKind::Array(elem, _) => Ty::Array(Box::new(self.resolve(elem, scope))),
             TypeKind::Ref(inner, _) => self.resolve(inner, scope),
             TypeKind::Path(path) => {
+                let joined = self.scopes.joined(scope, path);
+                let path = joined.as_ref().unwrap_or(path);
                 let Some(last) = path.segments.last() else { return Ty::Infer };
                 if path.segments.len() == 1
                     && let Some(binding) = self.scopes.lookup_type(scope, &last.name).cloned()

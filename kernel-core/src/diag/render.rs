@@ -31,6 +31,13 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
             let _ = write!(text, "\n   instance  {first} (and {} more)", rest.len());
         }
     }
+    if let Some(place) = locations.place_away(diagnostic.primary) {
+        let _ = write!(
+            text,
+            "\n   ::: {}:{}:{}  in this device item",
+            place.file, place.line, place.column
+        );
+    }
     for (loc, words) in &diagnostic.secondary {
         if let Some(place) = locations.place(*loc) {
             let _ =

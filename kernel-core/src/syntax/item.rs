@@ -23,7 +23,7 @@ pub fn parse_function(
 ) -> Unit {
     let mut reader = Reader { locations, problems };
     let kernel = reader.kernel(attr, function);
-    Unit { kernels: vec![kernel], items: Vec::new() }
+    Unit { kernels: vec![kernel], ..Unit::default() }
 }
 
 /// Reads a `#[kernel] mod`: its functions with `#[kernel(..)]` are the kernels.
@@ -62,6 +62,30 @@ pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut
         );
     }
     unit
+}
+
+/// Reads what stands behind `#[device]`: a function, or the items of a module.
+pub fn parse_device(item: &syn::Item, locations: &Locations, problems: &mut Problems) -> Vec<Item> {
+    let mut reader = Reader { locations, problems };
+    let mut items = Vec::new();
+    match item {
+        syn::Item::Mod(syn::ItemMod { content: Some((_, content)), .. }) => {
+            for item in content {
+                reader.item(item, &mut items);
+            }
+        }
+        syn::Item::Mod(module) => {
+            let loc = reader.loc(module);
+            reader.refuse(
+                loc,
+                "a module in another file",
+                "the attribute sees the tokens between its braces",
+                "mod name { .. }",
+            );
+        }
+        other => reader.item(other, &mut items),
+    }
+    items
 }
 
 /// `#[kernel]`, `#[kiln::kernel]`, with or without arguments.

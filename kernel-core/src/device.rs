@@ -1,0 +1,582 @@
+//! `#[device]`: functions and modules that kernels of other modules and crates use.
+//!
+//! A procedural macro sees the tokens before which it stands and nothing else, so what a kernel calls in another module has to
+//! come to it. `#[device] pub fn silu` therefore leaves three things: the function itself, as ordinary Rust; a hidden
+//! `macro_rules!` that holds the function's tokens, its *bundle*; and `use` of that macro under the name `silu`. The name
+//! now stands in two namespaces, and wherever Rust's own imports bring the function they bring the macro.
+//!
+//! The macro of a kernel turns each free path of the body (see [`free`](crate::syntax::free)) into a link of a chain of such
+//! macros, in the place of an expression:
+//!
+//! ```text
+//! static INSTANCES: .. = act::silu! { @kiln [{swish} {::kiln::__private::kernel_finish}] [] { state } };
+//! ```
+//!
+//! Each link adds its bundle to the second list and calls the next. The last link is the procedural macro that
+//! compiles, with all bundles at hand. A device function that uses others runs the same chain where it is defined, and only the
+//! end of that chain leaves the macro: a bundle is closed, and private helpers need not be seen from outside.
+//!
+//! # The form of a bundle
+//!
+//! ```text
+//! "id" "export" [ ("id" { item } [("path" "id" "export") ..]) .. ]
+//! ```
+//!
+//! The first two say which item the macro stands for; the list has that item and all that it needs, each once. An entry
+//! holds the tokens of a function or of a module, and for every free path in it which item it means.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most kinds of items are not device items, and most tokens stand for themselves"
+)]
+
+use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+
+use crate::{
+    diag::{self, Code, Diagnostic, Problems},
+    loc::Locations,
+    syntax::{self, FreePath, Item},
+};
+
+/// Names of macros that every crate sees: a device item of such a name would be ambiguous (rustc E0659).
+const STD_MACROS: [&str; 42] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "cfg",
+    "column",
+    "compile_error",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "env",
+    "eprint",
+    "eprintln",
+    "file",
+    "format",
+    "format_args",
+    "include",
+    "include_bytes",
+    "include_str",
+    "is_x86_feature_detected",
+    "line",
+    "matches",
+    "module_path",
+    "option_env",
+    "panic",
+    "print",
+    "println",
+    "stringify",
+    "thread_local",
+    "todo",
+    "try",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+    "concat_bytes",
+    "concat_idents",
+    "trace_macros",
+    "log_syntax",
+    "global_asm",
+];
+
+/// An item that came in a bundle.
+#[derive(Clone, Debug)]
+pub struct DeviceItem {
+    /// What tells it from all others.
+    pub id: String,
+    /// The function, or the items of the module.
+    pub items: Vec<Item>,
+    /// What its free paths mean.
+    pub uses: Vec<DeviceUse>,
+}
+
+/// What a free path means.
+#[derive(Clone, Debug)]
+pub struct DeviceUse {
+    /// The path, as it is written where it is used.
+    pub path: String,
+    /// The item that holds it.
+    pub id: String,
+    /// Its name there.
+    pub export: String,
+}
+
+/// The device items of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Devices {
+    /// What came with the bundles.
+    pub items: Vec<DeviceItem>,
+    /// What the free paths of the kernel mean.
+    pub uses: Vec<DeviceUse>,
+    /// Free paths whose bundles have not come yet: nothing is said of what they stand for.
+    pub pending: Vec<String>,
+}
+
+/// The items that take the place of a `#[device]` item; `origin` names the package and the crate, so that ids differ.
+pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenStream {
+    let locations = Locations::new(span_of(item));
+    let mut problems = Problems::new();
+    if !attr.is_empty() {
+        problems.push(
+            Diagnostic::new(Code::Attribute, locations.of(attr), "`#[device]` takes no arguments")
+                .help("#[device]"),
+        );
+    }
+    let exports = exports(item, &locations, &mut problems);
+    let items = syntax::parse_device(item, &locations, &mut problems);
+    if !problems.is_empty() {
+        let errors = diag::compile_errors(&problems, &locations);
+        return quote!(#errors #item);
+    }
+    let definition = Definition {
+        id: id_of(item, origin),
+        tokens: quote!(#item),
+        exports,
+        paths: syntax::free::of_items(&items)
+            .iter()
+            .map(|path| path_tokens(path, &locations))
+            .collect(),
+    };
+    let hidden = definition.macros_or_chain();
+    match item {
+        syn::Item::Mod(module) => {
+            let mut module = module.clone();
+            if let Some((_, content)) = &mut module.content {
+                content.push(syn::Item::Verbatim(hidden));
+            }
+            quote!(#[allow(dead_code)] #module)
+        }
+        other => quote!(#[allow(dead_code, clippy::must_use_candidate)] #other #hidden),
+    }
+}
+
+/// The last link of the chain of a device item: leaves its macros.
+pub fn device_finish(input: TokenStream) -> TokenStream {
+    let parsed = syn::parse2::<Chain<Definition>>(input);
+    match parsed {
+        Ok(Chain { bundles, state }) => state.macros(&bundles),
+        Err(error) => error.to_compile_error(),
+    }
+}
+
+/// A kernel on its way through a chain.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// The arguments of the attribute; of a function only.
+    pub(crate) attr: TokenStream,
+    /// The function or module.
+    pub(crate) item: syn::Item,
+    /// Which kernel of a module.
+    pub(crate) index: usize,
+    /// Whether the host's function is an unsafe launch.
+    pub(crate) raw: bool,
+    /// The free paths, in the order of the bundles.
+    pub(crate) paths: Vec<TokenStream>,
+}
+
+/// The chain that compiles a kernel, in the place of an expression.
+pub(crate) fn kernel_chain(waiting: &Waiting) -> TokenStream {
+    let Waiting { attr, item, index, raw, paths } = waiting;
+    let index = Literal::usize_unsuffixed(*index);
+    let raw = format_ident!("{}", if *raw { "true" } else { "false" });
+    chain(
+        paths,
+        &quote!(::kiln::__private::kernel_finish),
+        &quote!({ #attr } { #item } #index #raw [#({#paths})*]),
+    )
+}
+
+/// Reads what a kernel's chain has gathered.
+///
+/// # Errors
+/// When the tokens are not those of a chain: somebody called the macro by hand.
+pub(crate) fn kernel_arrived(input: TokenStream) -> syn::Result<(Waiting, Vec<Bundle>)> {
+    let Chain { bundles, state } = syn::parse2::<Chain<Waiting>>(input)?;
+    Ok((state, bundles))
+}
+
+/// The device items of all bundles, each once, and what the kernel's own paths mean.
+///
+/// Positions in them are those of the path in the kernel that brought them; messages add the place in the library.
+pub(crate) fn unpack(
+    bundles: &[Bundle],
+    paths: &[TokenStream],
+    locations: &Locations,
+    problems: &mut Problems,
+) -> Devices {
+    let mut devices = Devices::default();
+    for (bundle, path) in bundles.iter().zip(paths) {
+        devices.uses.push(DeviceUse {
+            path: path_key(path),
+            id: bundle.id.clone(),
+            export: bundle.export.clone(),
+        });
+        for entry in &bundle.entries {
+            if devices.items.iter().any(|known| known.id == entry.id) {
+                continue;
+            }
+            let items =
+                locations.away(path, || syntax::parse_device(&entry.item, locations, problems));
+            devices.items.push(DeviceItem {
+                id: entry.id.clone(),
+                items,
+                uses: entry.uses.clone(),
+            });
+        }
+    }
+    devices
+}
+
+fn span_of(item: &syn::Item) -> Span {
+    match item {
+        syn::Item::Fn(function) => function.sig.ident.span(),
+        syn::Item::Mod(module) => module.ident.span(),
+        _ => Span::call_site(),
+    }
+}
+
+/// The names under which an item can be reached, with their visibilities.
+fn exports(
+    item: &syn::Item,
+    locations: &Locations,
+    problems: &mut Problems,
+) -> Vec<(syn::Ident, syn::Visibility)> {
+    let list: Vec<(&syn::Ident, &syn::Visibility)> = match item {
+        syn::Item::Fn(function) => vec![(&function.sig.ident, &function.vis)],
+        syn::Item::Mod(module) => {
+            let content = module.content.as_ref().map_or(&[][..], |(_, items)| items);
+            content
+                .iter()
+                .filter_map(|item| match item {
+                    syn::Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
+                    syn::Item::Struct(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Const(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Trait(item) => Some((&item.ident, &item.vis)),
+                    _ => None,
+                })
+                .filter(|(_, vis)| !matches!(vis, syn::Visibility::Inherited))
+                .collect()
+        }
+        other => {
+            problems.push(
+                Diagnostic::new(
+                    Code::Attribute,
+                    locations.of(other),
+                    "`#[device]` stands before a function or a module",
+                )
+                .why("what kernels of other modules use is found by its name, and an `impl` has none; types travel with their methods in a module")
+                .help("#[device]\npub mod name { pub struct Name; impl Name {} }"),
+            );
+            Vec::new()
+        }
+    };
+    for (name, _) in &list {
+        let text = name.to_string();
+        let taken = if crate::build::is_builtin(&text) {
+            "a name of the language, which wins inside kernels"
+        } else if STD_MACROS.contains(&text.as_str()) {
+            "the name of a macro that every crate sees, and a device item is imported as a macro too"
+        } else {
+            continue;
+        };
+        problems.push(
+            Diagnostic::new(
+                Code::Attribute,
+                locations.of_span(name.span()),
+                format!("a device item cannot be called `{text}`"),
+            )
+            .why(format!("`{text}` is {taken}"))
+            .help(format!("{text}_of")),
+        );
+    }
+    list.into_iter().map(|(name, vis)| (name.clone(), vis.clone())).collect()
+}
+
+/// What tells an item from all others: the name that messages and macros may show, and a hash of where it stands.
+fn id_of(item: &syn::Item, origin: &str) -> String {
+    let span = span_of(item);
+    let name = match item {
+        syn::Item::Fn(function) => function.sig.ident.to_string(),
+        syn::Item::Mod(module) => module.ident.to_string(),
+        _ => String::new(),
+    };
+    let start = span.start();
+    let place = format!("{origin} {} {} {}", span.file(), start.line, start.column);
+    // FNV-1a: stable between runs and machines, which std's hasher does not promise.
+    let hash = place
+        .bytes()
+        .chain(quote!(#item).to_string().bytes())
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("{name}_{hash:016x}")
+}
+
+/// A free path as tokens that rustc resolves, with the spans of the user's.
+fn path_tokens(path: &FreePath, locations: &Locations) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    for (index, (name, loc)) in path.segments.iter().enumerate() {
+        let span = locations.spans(*loc).0;
+        if index > 0 {
+            tokens.extend(quote::quote_spanned!(span=> ::));
+        }
+        let ident = if matches!(name.as_str(), "self" | "super" | "crate" | "Self") {
+            syn::Ident::new(name, span)
+        } else {
+            syn::parse_str::<syn::Ident>(name).map_or_else(
+                |_| syn::Ident::new_raw(name, span),
+                |mut ident| {
+                    ident.set_span(span);
+                    ident
+                },
+            )
+        };
+        tokens.extend([TokenTree::Ident(ident)]);
+    }
+    tokens
+}
+
+/// The text by which scopes know a path.
+fn path_key(path: &TokenStream) -> String {
+    path.clone()
+        .into_iter()
+        .map(|tree| match tree {
+            TokenTree::Ident(ident) => {
+                let text = ident.to_string();
+                text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
+            }
+            other => other.to_string(),
+        })
+        .collect()
+}
+
+/// A device item where it is defined.
+#[derive(Debug)]
+struct Definition {
+    id: String,
+    tokens: TokenStream,
+    exports: Vec<(syn::Ident, syn::Visibility)>,
+    paths: Vec<TokenStream>,
+}
+
+impl Definition {
+    fn macros_or_chain(&self) -> TokenStream {
+        if self.paths.is_empty() {
+            return self.macros(&[]);
+        }
+        let Definition { id, tokens, exports, paths } = self;
+        let exports = exports.iter().map(|(name, vis)| quote!((#name #vis)));
+        chain(
+            paths,
+            &quote!(::kiln::__private::device_finish),
+            &quote!(#id { #tokens } [#(#exports)*] [#({#paths})*]),
+        )
+    }
+
+    /// The macros that hold the bundle, one for each name.
+    fn macros(&self, bundles: &[Bundle]) -> TokenStream {
+        let uses: Vec<DeviceUse> = self
+            .paths
+            .iter()
+            .zip(bundles)
+            .map(|(path, bundle)| DeviceUse {
+                path: path_key(path),
+                id: bundle.id.clone(),
+                export: bundle.export.clone(),
+            })
+            .collect();
+        let own = entry_tokens(&self.id, &self.tokens, &uses);
+        let mut known = vec![self.id.clone()];
+        let mut entries = vec![own];
+        for entry in bundles.iter().flat_map(|bundle| &bundle.entries) {
+            if !known.contains(&entry.id) {
+                known.push(entry.id.clone());
+                let item = &entry.item;
+                entries.push(entry_tokens(&entry.id, &quote!(#item), &entry.uses));
+            }
+        }
+        let id = &self.id;
+        self.exports
+            .iter()
+            .map(|(name, vis)| {
+                let hidden = format_ident!("__kiln_device_{}_{}", name, id);
+                let export = name.to_string();
+                let public = matches!(vis, syn::Visibility::Public(_)).then(|| quote!(#[macro_export]));
+                quote! {
+                    #[doc(hidden)]
+                    #public
+                    macro_rules! #hidden {
+                        (@kiln [{$($next:tt)*} $($rest:tt)*] [$($got:tt)*] $state:tt) => {
+                            $($next)* ! { @kiln [$($rest)*] [$($got)* { #id #export [#(#entries)*] }] $state }
+                        };
+                    }
+                    #[doc(hidden)]
+                    #[allow(unused_imports)]
+                    #vis use #hidden as #name;
+                }
+            })
+            .collect()
+    }
+}
+
+fn entry_tokens(id: &str, item: &TokenStream, uses: &[DeviceUse]) -> TokenStream {
+    let uses = uses.iter().map(|one| {
+        let DeviceUse { path, id, export } = one;
+        quote!((#path #id #export))
+    });
+    quote!((#id { #item } [#(#uses)*]))
+}
+
+/// The call of the first link.
+fn chain(paths: &[TokenStream], finish: &TokenStream, state: &TokenStream) -> TokenStream {
+    let mut links = paths.iter().chain([finish]);
+    let first = links.next().expect("a chain has at least its end");
+    let rest = links;
+    quote!(#first ! { @kiln [#({#rest})*] [] { #state } })
+}
+
+/// A bundle as it arrives.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    id: String,
+    export: String,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: String,
+    item: syn::Item,
+    uses: Vec<DeviceUse>,
+}
+
+/// What the last link receives: `@kiln [] [{bundle} ..] { state }`.
+struct Chain<S> {
+    bundles: Vec<Bundle>,
+    state: S,
+}
+
+impl<S: Parse> Parse for Chain<S> {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.parse::<syn::Token![@]>()?;
+        input.parse::<syn::Ident>()?;
+        group(input, Delimiter::Bracket)?;
+        let bundles = many(input, Delimiter::Bracket, |list| parse_group(list, Delimiter::Brace))?;
+        let state = parse_group(input, Delimiter::Brace)?;
+        Ok(Chain { bundles, state })
+    }
+}
+
+impl Parse for Bundle {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Bundle {
+            id: text(input)?,
+            export: text(input)?,
+            entries: many(input, Delimiter::Bracket, |list| {
+                parse_group(list, Delimiter::Parenthesis)
+            })?,
+        })
+    }
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Entry {
+            id: text(input)?,
+            item: parse_group(input, Delimiter::Brace)?,
+            uses: many(input, Delimiter::Bracket, |list| {
+                parse_group(list, Delimiter::Parenthesis)
+            })?,
+        })
+    }
+}
+
+impl Parse for DeviceUse {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(DeviceUse { path: text(input)?, id: text(input)?, export: text(input)? })
+    }
+}
+
+impl Parse for Definition {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let id = text(input)?;
+        let tokens = group(input, Delimiter::Brace)?.stream();
+        let exports = many(input, Delimiter::Bracket, |list| {
+            let one = group(list, Delimiter::Parenthesis)?.stream();
+            let parse = |one: ParseStream<'_>| Ok((one.parse()?, one.parse()?));
+            syn::parse::Parser::parse2(parse, one)
+        })?;
+        let paths =
+            many(input, Delimiter::Bracket, |list| Ok(group(list, Delimiter::Brace)?.stream()))?;
+        Ok(Definition { id, tokens, exports, paths })
+    }
+}
+
+impl Parse for Waiting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Waiting {
+            attr: group(input, Delimiter::Brace)?.stream(),
+            item: parse_group(input, Delimiter::Brace)?,
+            index: input.parse::<syn::LitInt>()?.base10_parse()?,
+            raw: input.parse::<syn::LitBool>()?.value(),
+            paths: many(input, Delimiter::Bracket, |list| {
+                Ok(group(list, Delimiter::Brace)?.stream())
+            })?,
+        })
+    }
+}
+
+fn text(input: ParseStream<'_>) -> syn::Result<String> {
+    Ok(input.parse::<syn::LitStr>()?.value())
+}
+
+/// A group with this delimiter; groups without one, which macros leave around what they pass on, are looked through.
+fn group(input: ParseStream<'_>, delimiter: Delimiter) -> syn::Result<Group> {
+    let group: Group = input.parse()?;
+    if group.delimiter() == delimiter {
+        return Ok(group);
+    }
+    if group.delimiter() == Delimiter::None {
+        let inner = |inner: ParseStream<'_>| self::group(inner, delimiter);
+        return syn::parse::Parser::parse2(inner, group.stream());
+    }
+    Err(syn::Error::new(
+        group.span(),
+        "this macro is called by what `#[device]` and `#[kernel]` leave",
+    ))
+}
+
+fn parse_group<T: Parse>(input: ParseStream<'_>, delimiter: Delimiter) -> syn::Result<T> {
+    syn::parse2(group(input, delimiter)?.stream())
+}
+
+/// Everything in a group, one after the other.
+fn many<T>(
+    input: ParseStream<'_>,
+    delimiter: Delimiter,
+    one: impl Fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<Vec<T>> {
+    let all = |list: ParseStream<'_>| {
+        let mut out = Vec::new();
+        while !list.is_empty() {
+            out.push(one(list)?);
+        }
+        Ok(out)
+    };
+    syn::parse::Parser::parse2(all, group(input, delimiter)?.stream())
+}
+
+/// The free paths of a kernel as tokens.
+pub(crate) fn paths_of(paths: &[FreePath], locations: &Locations) -> Vec<TokenStream> {
+    paths.iter().map(|path| path_tokens(path, locations)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,375 @@
+//! Free paths: what a function or module names that is neither its own nor the language's.
+//!
+//! Such a path is looked for among the `#[device]` items that are in scope where it is written. Only positions in which an
+//! item can stand count: what is called, what `::` joins, types, struct literals, and names in capitals. A lower-case name on
+//! its own is a variable, and a misspelt one is reported as such.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Block, Expr, ExprKind, Function, GenericArg, GenericKind, GenericParam, Impl, Item, Kernel,
+    Pat, PatKind, Path, Segment, Stmt, TypeExpr, TypeKind, Unit,
+};
+use crate::loc::Loc;
+
+/// A free path, cut after the first segment that begins with a capital: `sched::Ring` of `sched::Ring::<3>::new`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreePath {
+    /// The segments with their places, without generic arguments.
+    pub segments: Vec<(String, Loc)>,
+    /// The place of the whole path as it was written.
+    pub loc: Loc,
+}
+
+impl FreePath {
+    /// The path as text: `act::silu`.
+    pub fn key(&self) -> String {
+        let names: Vec<&str> = self.segments.iter().map(|(name, _)| name.as_str()).collect();
+        names.join("::")
+    }
+}
+
+/// The free paths of one kernel of a unit, each once, in the order in which they are first written.
+pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Vec<FreePath> {
+    let mut free = Free::default();
+    free.items_of(&unit.items, |free| {
+        for other in &unit.kernels {
+            free.declare(&other.function.name.name);
+        }
+        free.items(&unit.items);
+        for value in kernel.attr.instances.iter().flat_map(|list| list.rows.iter().flatten()) {
+            free.generic_arg(&value.arg);
+        }
+        free.function(&kernel.function);
+    });
+    free.found
+}
+
+/// The free paths of items that stand beside one another, such as those of a `#[device] mod`.
+pub fn of_items(items: &[Item]) -> Vec<FreePath> {
+    let mut free = Free::default();
+    free.items_of(items, |free| free.items(items));
+    free.found
+}
+
+#[derive(Default)]
+struct Free {
+    scopes: Vec<BTreeSet<String>>,
+    found: Vec<FreePath>,
+}
+
+impl Free {
+    fn scope(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.scopes.push(BTreeSet::new());
+        inside(self);
+        self.scopes.pop();
+    }
+
+    fn declare(&mut self, name: &str) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_owned());
+        }
+    }
+
+    fn is_local(&self, name: &str) -> bool {
+        self.scopes.iter().any(|scope| scope.contains(name))
+    }
+
+    /// A scope in which the items are known.
+    fn items_of(&mut self, items: &[Item], inside: impl FnOnce(&mut Self)) {
+        self.scope(|free| {
+            for item in items {
+                match item {
+                    Item::Function(function) => free.declare(&function.name.name),
+                    Item::Struct(item) => free.declare(&item.name.name),
+                    Item::Const(item) => free.declare(&item.name.name),
+                    Item::Trait(item) => free.declare(&item.name.name),
+                    Item::Refused(name) => free.declare(name),
+                    // A name that `use` brings is free: what it stands for is found where the `use` finds it.
+                    Item::Impl(_) | Item::Use(_) => {}
+                }
+            }
+            inside(free);
+        });
+    }
+
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Function(function) => self.function(function),
+                Item::Struct(item) => self.scope(|free| {
+                    free.generics(&item.generics);
+                    for (_, ty) in &item.fields {
+                        free.ty(ty);
+                    }
+                }),
+                Item::Const(item) => {
+                    self.ty(&item.ty);
+                    self.expr(&item.value);
+                }
+                Item::Impl(item) => self.impl_block(item),
+                Item::Trait(item) => self.scope(|free| {
+                    free.declare("Self");
+                    for function in &item.functions {
+                        free.function(function);
+                    }
+                    for constant in &item.consts {
+                        free.ty(&constant.ty);
+                        free.expr(&constant.value);
+                    }
+                }),
+                Item::Use(_) | Item::Refused(_) => {}
+            }
+        }
+    }
+
+    fn impl_block(&mut self, item: &Impl) {
+        self.scope(|free| {
+            free.declare("Self");
+            free.generics(&item.generics);
+            free.ty(&item.ty);
+            if let Some(name) = &item.of_trait {
+                free.name(name, item.ty.loc);
+            }
+            for function in &item.functions {
+                free.function(function);
+            }
+            for constant in &item.consts {
+                free.ty(&constant.ty);
+                free.expr(&constant.value);
+            }
+        });
+    }
+
+    fn generics(&mut self, generics: &[GenericParam]) {
+        for param in generics {
+            self.declare(&param.name.name);
+            if let GenericKind::Const(ty) = &param.kind {
+                self.ty(ty);
+            }
+        }
+    }
+
+    fn function(&mut self, function: &Function) {
+        self.scope(|free| {
+            free.generics(&function.generics);
+            if function.receiver.is_some() {
+                free.declare("self");
+            }
+            for (pat, ty) in &function.params {
+                free.ty(ty);
+                free.pat(pat);
+            }
+            if let Some(ty) = &function.result {
+                free.ty(ty);
+            }
+            if let Some(body) = &function.body {
+                free.block(body);
+            }
+        });
+    }
+
+    fn pat(&mut self, pat: &Pat) {
+        match &pat.kind {
+            PatKind::Ident { name, .. } => self.declare(name),
+            PatKind::Wild => {}
+            PatKind::Tuple(parts) | PatKind::Array(parts) => {
+                for part in parts {
+                    self.pat(part);
+                }
+            }
+            PatKind::Ref(inner) => self.pat(inner),
+            PatKind::Refused(names) => {
+                for name in names {
+                    self.declare(name);
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.items_of(&block.items, |free| {
+            free.items(&block.items);
+            for stmt in &block.stmts {
+                match stmt {
+                    Stmt::Let { pat, ty, init } => {
+                        if let Some(ty) = ty {
+                            free.ty(ty);
+                        }
+                        if let Some(init) = init {
+                            free.expr(init);
+                        }
+                        free.pat(pat);
+                    }
+                    Stmt::Expr(expr) => free.expr(expr),
+                }
+            }
+            if let Some(tail) = &block.tail {
+                free.expr(tail);
+            }
+        });
+    }
+
+    fn exprs(&mut self, exprs: &[Expr]) {
+        for expr in exprs {
+            self.expr(expr);
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Lit(_) | ExprKind::Continue(_) => {}
+            ExprKind::Refused(parts) => {
+                for part in parts {
+                    self.block(part);
+                }
+            }
+            ExprKind::Path(path) => self.value(path),
+            ExprKind::Unary(_, inner)
+            | ExprKind::Ref(_, inner)
+            | ExprKind::Field(inner, _)
+            | ExprKind::Assert(inner, _) => self.expr(inner),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Assign(a, b)
+            | ExprKind::AssignOp(_, a, b)
+            | ExprKind::Index(a, b)
+            | ExprKind::Repeat(a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Call(callee, args) => {
+                if let ExprKind::Path(path) = &callee.kind {
+                    self.path(path);
+                } else {
+                    self.expr(callee);
+                }
+                self.exprs(args);
+            }
+            ExprKind::Method(receiver, segment, args) => {
+                self.expr(receiver);
+                self.generic_args(segment);
+                self.exprs(args);
+            }
+            ExprKind::Tuple(parts) | ExprKind::Array(parts) => self.exprs(parts),
+            ExprKind::Struct(path, fields) => {
+                self.path(path);
+                for (_, value) in fields {
+                    self.expr(value);
+                }
+            }
+            ExprKind::Block(block) | ExprKind::ConstBlock(block) | ExprKind::Loop(_, block) => {
+                self.block(block);
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                self.expr(condition);
+                self.block(then);
+                if let Some(otherwise) = otherwise {
+                    self.expr(otherwise);
+                }
+            }
+            ExprKind::While(_, condition, body) => {
+                self.expr(condition);
+                self.block(body);
+            }
+            ExprKind::For(_, pat, range, body) => {
+                self.expr(range);
+                self.scope(|free| {
+                    free.pat(pat);
+                    free.block(body);
+                });
+            }
+            ExprKind::Break(_, value) | ExprKind::Return(value) => {
+                if let Some(value) = value {
+                    self.expr(value);
+                }
+            }
+            ExprKind::Closure(params, body) => self.scope(|free| {
+                for pat in params {
+                    free.pat(pat);
+                }
+                free.expr(body);
+            }),
+            ExprKind::Range(from, to) => {
+                for end in [from, to].into_iter().flatten() {
+                    self.expr(end);
+                }
+            }
+            ExprKind::Cast(value, ty) => {
+                self.expr(value);
+                self.ty(ty);
+            }
+        }
+    }
+
+    fn ty(&mut self, ty: &TypeExpr) {
+        match &ty.kind {
+            TypeKind::Path(path) => self.path(path),
+            TypeKind::Tuple(parts) => {
+                for part in parts {
+                    self.ty(part);
+                }
+            }
+            TypeKind::Array(inner, count) => {
+                self.ty(inner);
+                self.expr(count);
+            }
+            TypeKind::Ref(inner, _) => self.ty(inner),
+            TypeKind::Infer | TypeKind::Opaque => {}
+        }
+    }
+
+    fn generic_args(&mut self, segment: &Segment) {
+        for arg in &segment.args {
+            self.generic_arg(arg);
+        }
+    }
+
+    fn generic_arg(&mut self, arg: &GenericArg) {
+        match arg {
+            GenericArg::Type(ty) => self.ty(ty),
+            GenericArg::Const(expr) => self.expr(expr),
+        }
+    }
+
+    /// A path where a value stands: a name in small letters on its own is a variable.
+    fn value(&mut self, path: &Path) {
+        let variable =
+            path.segments.len() == 1 && !path.segments[0].name.starts_with(char::is_uppercase);
+        if variable {
+            self.generic_args(&path.segments[0]);
+        } else {
+            self.path(path);
+        }
+    }
+
+    fn path(&mut self, path: &Path) {
+        for segment in &path.segments {
+            self.generic_args(segment);
+        }
+        let Some(first) = path.segments.first() else { return };
+        if self.is_local(&first.name) || crate::build::is_language_path(&path.segments) {
+            return;
+        }
+        let cut = path
+            .segments
+            .iter()
+            .position(|segment| segment.name.starts_with(char::is_uppercase))
+            .map_or(path.segments.len(), |at| at + 1);
+        let segments = path.segments[..cut]
+            .iter()
+            .map(|segment| (segment.name.clone(), segment.loc))
+            .collect();
+        self.add(FreePath { segments, loc: path.loc });
+    }
+
+    fn name(&mut self, name: &str, loc: Loc) {
+        let segment = Segment { name: name.to_owned(), args: Vec::new(), loc };
+        self.path(&Path { segments: vec![segment], loc });
+    }
+
+    fn add(&mut self, path: FreePath) {
+        if !self.found.iter().any(|other| other.key() == path.key()) {
+            self.found.push(path);
+        }
+    }
+}
