@@ -118,7 +118,7 @@ mod target;
 pub use half::{bf16, f16};
 
 pub use array::{Array, array};
-pub use control::{device_assert, range, sync, unroll};
+pub use control::{device_assert, pipeline, range, sync, unroll};
 pub use copy::{
     CopyDestination, CopySource, copy_async, copy_async_commit, copy_async_wait,
     copy_async_wait_all,

@@ -88,9 +88,9 @@ pub mod prelude {
         Number, Operand, Ptr, Scalar, Shape, Shared, Tensor, TensorMut, Tile, View, ViewMut,
         arange, array, atomic, bf16, block_id, blocked, cdiv, copy_async, copy_async_commit,
         copy_async_wait, copy_async_wait_all, device_assert, dot, dot_tf32, f16, fma, full,
-        grid_dim, load, load_masked, maximum, minimum, num_blocks, num_warps, range, select,
-        shared, slice, sm_80, sm_90a, sm_100a, store, store_masked, swizzle, sync, target, unroll,
-        zeros,
+        grid_dim, load, load_masked, maximum, minimum, num_blocks, num_warps, pipeline, range,
+        select, shared, slice, sm_80, sm_90a, sm_100a, store, store_masked, swizzle, sync, target,
+        unroll, zeros,
     };
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{

@@ -469,6 +469,7 @@ fn lower_variant(
     }
     holds(ir::verify(&kernel), "building", problems)?;
     ended(Phase::Verify);
+    schedule::pipeline::pipeline(&mut kernel);
     schedule::rotate(&mut kernel);
     ended(Phase::Schedule);
     if options.dump {

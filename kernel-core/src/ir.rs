@@ -576,6 +576,9 @@ pub enum Op {
     CopyWait(u32),
     /// Waits for all copies of this thread.
     CopyWaitAll,
+    /// Ends the copies at the start of a turn of a loop that is pipelined in so many stages: they are there for every thread.
+    /// The schedule puts waits in its place.
+    Staged(u32),
     /// Every thread of the block waits for the others, and sees their writes.
     Sync,
     /// `a · b + acc`: (m, k) · (k, n) + (m, n). Operands 0 and 1 are tiles.

@@ -245,6 +245,11 @@ impl Lower<'_> {
                 self.copy_wait_all();
                 None
             }
+            Op::Staged(_) => {
+                self.copy_wait_all();
+                self.barrier();
+                None
+            }
             Op::Sync => {
                 self.barrier();
                 None

@@ -28,6 +28,7 @@ use crate::ir::{
 };
 
 mod occupancy;
+pub mod pipeline;
 #[cfg(test)]
 mod tests;
 

@@ -46,6 +46,39 @@ pub fn unroll<I: Iterator<Item = i32>>(turns: I) -> I {
     turns
 }
 
+/// The same turns, with the asynchronous copies at the start of a turn begun `stages - 1` turns ahead.
+///
+/// A turn begins with copies ([`copy_async`](super::copy_async)) into shared allocations; what follows them sees
+/// what they brought, in every thread, without waiting or synchronising itself. Each of these allocations is kept
+/// `stages` times, 2 to 16, and the copies of later turns arrive while this one computes. The step of the range is a
+/// positive constant.
+///
+/// # Errors
+/// K0405 if a turn does not begin with copies, if a copy depends on what the turn before computed, if the turn
+/// copies or waits elsewhere, if it leaves the loop, or if an allocation that it fills is used outside.
+///
+/// # PTX
+/// `cp.async.commit_group` once a turn, `cp.async.wait_group stages - 2` and `bar.sync` at the start of the next.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn product(a: Tensor<f16, 2>, b: Tensor<f16, 2>, row: i32, column: i32) -> Tile<f32> {
+///     let (sa, sb) = (shared::<f16>([128, 32]), shared::<f16>([32, 128]));
+///     let mut acc = zeros::<f32>([128, 128]);
+///     for k in pipeline(range(0, a.dim(1), 32), 3) {
+///         copy_async(a.tile([row, k], [128, 32]), sa);
+///         copy_async(b.tile([k, column], [32, 128]), sb);
+///         acc = dot(sa, sb, acc);
+///     }
+///     acc
+/// }
+/// ```
+pub fn pipeline<I: Iterator<Item = i32>>(turns: I, stages: i32) -> I {
+    let _ = stages;
+    turns
+}
+
 /// Every thread of the block waits here for all others, and sees what they wrote to shared and
 /// global memory before.
 ///

@@ -39,6 +39,7 @@ pub const NAMES: &[&str] = &[
     "sync",
     "range",
     "unroll",
+    "pipeline",
     "block_id",
     "num_blocks",
     "grid_dim",
@@ -167,6 +168,7 @@ impl Builder<'_> {
                 to: vals[1].clone(),
                 step: vals[2].clone(),
                 unroll: false,
+                stages: None,
                 loc,
             })),
             "unroll" => match &vals[0] {
@@ -184,6 +186,35 @@ impl Builder<'_> {
                     )
                 }
             },
+            "pipeline" => {
+                let Val::Range(range) = &vals[0] else {
+                    let actual = self.describe(&vals[0]);
+                    return self.report(
+                        Diagnostic::new(Code::Kind, at(0), "`pipeline` takes a range").compare(
+                            "",
+                            "`range(0, n, STEP)` or `0..n`",
+                            actual,
+                        ),
+                    );
+                };
+                let stages = self.const_int(&vals[1], "the number of stages", at(1));
+                let Some(stages) = stages else { return Val::Error };
+                if range.unroll || !(2..=16).contains(&stages) {
+                    let why = "one stage is copied into while another is used; with one alone there is nothing to overlap, and each takes shared memory of its own";
+                    return self.report(
+                        Diagnostic::new(Code::Pipeline, at(1), "a loop is not pipelined like this")
+                            .compare(
+                                "stages",
+                                "2 to 16, of a loop that is not unrolled",
+                                stages.to_string(),
+                            )
+                            .why(why)
+                            .help("pipeline(range(0, n, 32), 3)"),
+                    );
+                }
+                let stages = u32::try_from(stages).ok();
+                Val::Range(Rc::new(RangeVal { stages, ..(**range).clone() }))
+            }
             "block_id" | "num_blocks" | "grid_dim" => {
                 let Some(axis) = self.axis(&vals[0], 3, "the grid", at(0)) else {
                     return Val::Error;
@@ -430,6 +461,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         "copy_async_wait" => "pending",
         "range" => "start, end, step",
         "unroll" => "range",
+        "pipeline" => "range, stages",
         "block_id" | "num_blocks" | "grid_dim" => "axis",
         "device_assert" => "condition",
         "target" => "target",

@@ -20,8 +20,9 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, Region, StmtKind, Terminator, Type, Value},
+    ir::{Const, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
+    schedule,
     syntax::{Block, Expr, Pat},
 };
 
@@ -136,7 +137,7 @@ impl Builder<'_> {
             return self.unknown_turns(pat, body, env);
         };
         let iv = self.new_num(None, num, pat.loc);
-        self.run_loop(
+        let val = self.run_loop(
             &LoopKind::For { from, to, step, iv },
             label,
             &[Scan::Block(body)],
@@ -147,7 +148,14 @@ impl Builder<'_> {
                 builder.bind_pattern(pat, Val::Value(iv), inner);
                 builder.block_in(body, inner);
             },
-        )
+        );
+        if let Some(stages) = range.stages
+            && let Some(Stmt { kind: StmtKind::For { body, .. }, .. }) =
+                self.regions.last_mut().and_then(|region| region.stmts.last_mut())
+        {
+            schedule::pipeline::stage(body, stages, range.loc);
+        }
+        val
     }
 
     /// The body of a loop over something that was reported: looked at, for its own problems.

@@ -380,7 +380,7 @@ impl Builder<'_> {
         };
         let (from, to) = (self.plain_expr(from, env), self.plain_expr(to, env));
         let step = Val::Const(Const::Int(1), self.cells.open(Class::Int));
-        Val::Range(Rc::new(RangeVal { from, to, step, unroll: false, loc }))
+        Val::Range(Rc::new(RangeVal { from, to, step, unroll: false, stages: None, loc }))
     }
 
     /// The elements of an array have one type.

@@ -4,6 +4,7 @@ use super::Builder;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
+    schedule::pipeline,
 };
 
 impl Builder<'_> {
@@ -37,8 +38,7 @@ impl Builder<'_> {
         }
         self.settle_region(&mut body);
         self.check_writes(&body);
-        self.shared_budget();
-        Some(Kernel {
+        let kernel = Kernel {
             name,
             warps: self.warps,
             target: self.target,
@@ -47,7 +47,12 @@ impl Builder<'_> {
             shared: std::mem::take(&mut self.shared),
             values: std::mem::take(&mut self.values),
             body,
-        })
+        };
+        for diagnostic in pipeline::check(&kernel) {
+            self.report(diagnostic);
+        }
+        self.shared_budget(&kernel);
+        Some(kernel)
     }
 
     /// Constants take the form of their settled type, and must be in its range.
@@ -106,14 +111,17 @@ impl Builder<'_> {
     }
 
     /// Shared allocations must fit what a block can have.
-    fn shared_budget(&mut self) {
+    fn shared_budget(&mut self, kernel: &Kernel) {
+        let rings = pipeline::rings(kernel);
         let limit = self.target.shared_bytes_per_block();
         let mut total = 0u64;
         let mut over = None;
-        for (_, data) in self.shared.iter() {
+        for (root, data) in kernel.shared.iter() {
+            let stages = rings.get(root).copied().unwrap_or(1);
             let elements: u64 = data.shape.iter().map(|e| u64::from(*e)).product();
             // Every tile starts at a multiple of 128 bytes.
-            total += (elements * u64::from(data.dtype.bytes())).next_multiple_of(128);
+            let bytes = (elements * u64::from(data.dtype.bytes())).next_multiple_of(128);
+            total += bytes * u64::from(stages);
             if total > limit && over.is_none() {
                 over = Some(data.loc);
             }
@@ -127,7 +135,7 @@ impl Builder<'_> {
                     format!("a block on {target} cannot have this much shared memory"),
                 )
                 .compare("bytes", format!("at most {limit}"), total.to_string())
-                .why("all shared allocations of a kernel live at the same time"),
+                .why("all shared allocations of a kernel live at the same time, and what a pipelined loop fills counts once for each stage"),
             );
         }
     }

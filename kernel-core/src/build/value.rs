@@ -252,6 +252,8 @@ pub(super) struct RangeVal {
     pub(super) to: Val,
     pub(super) step: Val,
     pub(super) unroll: bool,
+    /// Of a pipelined loop.
+    pub(super) stages: Option<u32>,
     pub(super) loc: Loc,
 }
 

@@ -74,9 +74,11 @@ impl Code {
             | Code::BranchTypes
             | Code::DotShape => Area::Shapes,
             Code::LayoutForm | Code::DotOperand => Area::Layouts,
-            Code::ReadOnly | Code::SharedUse | Code::SharedInLoop | Code::CopyOperands => {
-                Area::Memory
-            }
+            Code::ReadOnly
+            | Code::SharedUse
+            | Code::SharedInLoop
+            | Code::CopyOperands
+            | Code::Pipeline => Area::Memory,
             Code::SharedBudget | Code::Target | Code::Warps | Code::TileBudget => Area::Budget,
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
             Code::Bug => Area::Compiler,
@@ -111,6 +113,7 @@ codes! {
     SharedUse = "K0402", "shared memory used in a way it does not allow";
     SharedInLoop = "K0403", "an allocation inside a loop or branch";
     CopyOperands = "K0404", "a copy between spaces that no instruction joins";
+    Pipeline = "K0405", "a loop whose copies cannot be pipelined";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "a target that is unknown or cannot do it";
     Warps = "K0503", "a number of warps that a block cannot have";

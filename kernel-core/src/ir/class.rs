@@ -56,9 +56,12 @@ impl Op {
             | Op::StorePtr { .. }
             | Op::Atomic(_) => Class::Global,
             Op::SharedAlloc(_) | Op::LoadShared | Op::StoreShared => Class::Shared,
-            Op::CopyAsync(_) | Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Sync => {
-                Class::Sync
-            }
+            Op::CopyAsync(_)
+            | Op::CopyCommit
+            | Op::CopyWait(_)
+            | Op::CopyWaitAll
+            | Op::Staged(_)
+            | Op::Sync => Class::Sync,
             Op::Assert(_) => Class::Trap,
         }
     }

@@ -350,6 +350,7 @@ impl<'a> Printer<'a> {
             Op::CopyCommit => "copy_commit".to_owned(),
             Op::CopyWait(pending) => format!("copy_wait {pending}"),
             Op::CopyWaitAll => "copy_wait_all".to_owned(),
+            Op::Staged(stages) => format!("staged {stages}"),
             Op::Sync => "sync".to_owned(),
             Op::Dot { tf32: false } => format!("dot {all}"),
             Op::Dot { tf32: true } => format!("dot tf32 {all}"),

@@ -191,6 +191,7 @@ pub(super) fn to_operands(
         | Op::CopyCommit
         | Op::CopyWait(_)
         | Op::CopyWaitAll
+        | Op::Staged(_)
         | Op::Sync
         | Op::Dot { .. }
         | Op::Assert(_) => None,

@@ -188,6 +188,7 @@ impl Known {
             | Op::CopyCommit
             | Op::CopyWait(_)
             | Op::CopyWaitAll
+            | Op::Staged(_)
             | Op::Sync
             | Op::Dot { .. }
             | Op::Assert(_) => None,

@@ -96,6 +96,7 @@ impl Emitter {
             | Op::CopyCommit
             | Op::CopyWait(_)
             | Op::CopyWaitAll
+            | Op::Staged(_)
             | Op::Sync
             | Op::Dot { .. }
             | Op::Assert(_) => unreachable!("only elementwise operations come here"),

@@ -194,7 +194,9 @@ impl Machine<'_> {
                 self.write_shared(window, tile);
                 return Ok(None);
             }
-            Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Sync => return Ok(None),
+            Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Staged(_) | Op::Sync => {
+                return Ok(None);
+            }
             Op::Dot { tf32 } => Data::Tile(self.dot(*tf32, args)),
             Op::Assert(message) => {
                 for element in self.elements(args[0]) {

@@ -188,7 +188,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             holds(*args[1] == whole_tile(window(args[0])?), "the tile does not fit the window")?;
             none(result)
         }
-        Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Sync => {
+        Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Staged(_) | Op::Sync => {
             count(args, 0)?;
             none(result)
         }

@@ -153,6 +153,7 @@ impl Analysis<'_> {
             | Op::CopyCommit
             | Op::CopyWait(_)
             | Op::CopyWaitAll
+            | Op::Staged(_)
             | Op::Sync
             | Op::Dot { .. }
             | Op::Assert(_) => unknown(),
