@@ -1,0 +1,103 @@
+//! c = a · b in f16 with f32 accumulators: a ring of shared-memory stages keeps copies under way while the tensor cores work.
+//!
+//! `cargo run --release --example matmul_pipelined [-- M N K]`
+//!
+//! Every instance is checked against a product computed on the host, and on a GPU timed.
+
+#![expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
+use kiln::prelude::*;
+
+#[path = "support/product.rs"]
+mod product;
+#[path = "support/report.rs"]
+mod report;
+
+/// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`, with the copies of `STAGES - 1` steps under way.
+#[kernel(target = sm_80, warps = W, grid = cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN),
+         instances((BM, BN, BK, STAGES, W) = [
+             (128, 128, 32, 3, 4), (128, 128, 32, 4, 4), (128, 128, 64, 3, 4), (128, 256, 64, 3, 8), (64, 64, 32, 4, 4),
+         ]))]
+pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32, const W: i32>(
+    a: Tensor<f16, 2>,
+    b: Tensor<f16, 2>,
+    c: TensorMut<f16, 2>,
+) {
+    // Blocks that run at the same time read the same rows of `a` and columns of `b`, which L2 then serves: eight tiles down, one to
+    // the right.
+    let (rows, columns) = (cdiv(c.dim(0), BM), cdiv(c.dim(1), BN));
+    let group = block_id(0) / (8 * columns);
+    let within = block_id(0) % (8 * columns);
+    let height = (rows - group * 8).min(8);
+    let off_m = (group * 8 + within % height) * BM;
+    let off_n = within / height * BN;
+
+    let (sa, sb) = (shared::<f16>([BM, BK]), shared::<f16>([BK, BN]));
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in pipeline(range(0, a.dim(1), BK), STAGES) {
+        copy_async(a.tile([off_m, k], [BM, BK]), sa);
+        copy_async(b.tile([k, off_n], [BK, BN]), sb);
+        acc = dot(sa.load(), sb.load(), acc);
+    }
+    c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
+}
+
+type Make = for<'a> fn(matmul::Args<'a>) -> Launch<'a>;
+
+/// Every instance with its name.
+fn instances() -> Vec<(&'static str, Make)> {
+    vec![
+        ("128x128x32 3 stages 4 warps", matmul::<128, 128, 32, 3, 4>),
+        ("128x128x32 4 stages 4 warps", matmul::<128, 128, 32, 4, 4>),
+        ("128x128x64 3 stages 4 warps", matmul::<128, 128, 64, 3, 4>),
+        ("128x256x64 3 stages 8 warps", matmul::<128, 256, 64, 3, 8>),
+        ("64x64x32 4 stages 4 warps", matmul::<64, 64, 32, 4, 4>),
+    ]
+}
+
+fn main() -> Result<()> {
+    let device = Device::best_for(matmul::TARGETS)?;
+    let stream = device.stream()?;
+    println!("on {device}");
+    let sizes = match report::sizes::<3>() {
+        Some([m, n, k]) => vec![[m, n, k]],
+        None if device.is_emulator() => vec![[256, 384, 160], [131, 77, 50]],
+        None => vec![[4096, 4096, 4096], [8192, 8192, 8192], [1024, 1000, 520], [131, 77, 50]],
+    };
+    let mut table = report::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
+    for [m, n, k] in sizes {
+        check(&stream, [m, n, k], &mut table)?;
+    }
+    table.print();
+    Ok(())
+}
+
+fn check(stream: &Stream, [m, n, k]: [usize; 3], table: &mut report::Table) -> Result<()> {
+    let scale = 1.0 / (k as f32).sqrt();
+    let a_host = product::random_f16(m * k, 1, scale);
+    let b_host = product::random_f16(k * n, 2, scale);
+    let (a, b) = (stream.upload(&a_host, [m, k])?, stream.upload(&b_host, [k, n])?);
+    let samples = product::reference(&a_host, &b_host, [m, n, k]);
+    let progress = report::progress(instances().len(), &format!("{m}x{n}x{k}"));
+    for (name, make) in instances() {
+        let mut c = stream.full([m, n], f16::NAN)?;
+        make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream)?;
+        let error = product::relative_error(&samples, &c.to_vec(stream)?, n);
+        let ms = report::median_ms(stream, || {
+            make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream)
+        })?;
+        let flops = 2.0 * m as f64 * n as f64 * k as f64;
+        table.row(&[&m, &n, &k, &name], error, ms, flops * 1e-3);
+        // Rounding the result to f16 alone costs up to 2^-11 of each value.
+        assert!(error < 1e-3, "{name} at {m}x{n}x{k}: relative error {error}");
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(())
+}
