@@ -42,8 +42,10 @@ mod shared;
 mod solve;
 #[cfg(test)]
 pub(crate) mod tests;
+mod turned;
 mod verify;
 
+pub(crate) use coalesce::copied;
 pub use dots::{TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
@@ -163,7 +165,7 @@ pub enum LayoutProblem {
 pub fn infer(kernel: &mut Kernel) -> Result<Inferred, Vec<LayoutProblem>> {
     let known = analyze(kernel);
     let mut graph = graph::build(kernel, &known);
-    let mut problems = solve::solve(kernel, &mut graph);
+    let mut problems = solve::solve(kernel, &known, &mut graph);
     problems.extend(shared::check_pinned(kernel));
     if !problems.is_empty() {
         return Err(problems);

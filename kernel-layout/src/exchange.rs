@@ -13,6 +13,11 @@ use crate::layout::log2;
 use crate::rank::Span;
 use crate::{Dim, Layout};
 
+/// What a vector that falls apart costs more than its accesses.
+const BROKEN_VECTOR: u32 = 16;
+/// The most layouts between which all exchanges are tried.
+const MOST_DIFFERENT: usize = 6;
+
 /// A shared buffer through which a tile passes from one register layout to another.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Exchange {
@@ -85,6 +90,99 @@ impl Exchange {
         }
         best.expect("the row-major buffer is always a candidate").1
     }
+}
+
+/// A register layout in which a tile in shared memory is written or read.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Visit {
+    /// Which thread reads or writes which element.
+    pub registers: Layout,
+    /// How often that happens: a weight.
+    pub times: u32,
+    /// The elements that must lie side by side at an aligned offset, because the instruction has no shorter form.
+    pub least_vector: u32,
+}
+
+/// The cheapest layout of a tile in shared memory that is written and read in all of these ways.
+///
+/// `candidates` are considered first, in their order; then what an [`Exchange`] between any two of the visits would use. Among
+/// equally cheap layouts the first stays. Costs are wavefronts and accesses of a warp, all visits together.
+///
+/// ```
+/// use kernel_layout::forms::{blocked, row_major_shared};
+/// use kernel_layout::{Visit, bank_conflicts, max_vector, meeting};
+/// // Written by rows and read by columns, elements of 4 bytes.
+/// let by_rows = blocked(&[1, 4], &[4, 8], &[4, 1], &[1, 0], &[32, 32])?;
+/// let by_columns = blocked(&[4, 1], &[8, 4], &[1, 4], &[0, 1], &[32, 32])?;
+/// let visits = [by_rows, by_columns].map(|registers| Visit { registers, times: 1, least_vector: 1 });
+/// let plain = row_major_shared(&[32, 32])?;
+/// assert_eq!(bank_conflicts(&visits[1].registers, &plain, 4, 1), 7);
+/// let best = meeting(&visits, vec![plain], 4).expect("there is a candidate");
+/// for visit in &visits {
+///     let vector = max_vector(&visit.registers, &best);
+///     assert_eq!(bank_conflicts(&visit.registers, &best, 4, vector), 0);
+/// }
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Requires
+/// The candidates store every element of the tile, and all layouts are of it, without a `Block` dimension; `element_bytes` is a
+/// power of two, at most 16.
+///
+/// # Ensures
+/// No candidate is cheaper (`law_meeting_beats_its_candidates`); none without candidates and visits.
+pub fn meeting(visits: &[Visit], candidates: Vec<Layout>, element_bytes: u32) -> Option<Layout> {
+    let mut different: Vec<&Layout> = Vec::new();
+    for visit in visits {
+        if !different.contains(&&visit.registers) {
+            different.push(&visit.registers);
+        }
+    }
+    // The pairs grow with the square, and kernels access a tile in few ways.
+    different.truncate(MOST_DIFFERENT);
+    let pairs = different.iter().enumerate().flat_map(|(at, writer)| {
+        different[at..].iter().map(move |reader| Search {
+            sides: [Side::new(writer), Side::new(reader)],
+            tensor: writer,
+            log2_bytes: log2(element_bytes),
+        })
+    });
+    let exchanges = pairs.flat_map(|search| {
+        let vectors = search.candidates();
+        vectors.into_iter().map(move |vectors| search.layout(&vectors))
+    });
+    cheapest(visits, candidates.into_iter().chain(exchanges), element_bytes)
+}
+
+/// The cheapest of some layouts of a tile in shared memory that is written and read in all of these ways; of equally cheap ones
+/// the first. None where there is no candidate.
+///
+/// # Requires
+/// As [`meeting`].
+pub fn cheapest(
+    visits: &[Visit],
+    candidates: impl IntoIterator<Item = Layout>,
+    element_bytes: u32,
+) -> Option<Layout> {
+    let sum =
+        |of: &dyn Fn(&Visit) -> u32| visits.iter().map(|one| one.times * of(one)).sum::<u32>();
+    let least = sum(&|one| least_cost(&one.registers, element_bytes).total());
+    let mut best: Option<(u32, Layout)> = None;
+    for shared in candidates {
+        let price = sum(&|one| {
+            let cost = cost(&one.registers, &shared, element_bytes);
+            // What falls apart into shorter pieces is no longer the same instruction.
+            let pieces = one.least_vector.div_ceil(cost.vector);
+            cost.total() * if pieces > 1 { BROKEN_VECTOR * pieces } else { 1 }
+        });
+        if best.as_ref().is_none_or(|(cheapest, _)| price < *cheapest) {
+            best = Some((price, shared));
+        }
+        if price == least {
+            break;
+        }
+    }
+    best.map(|(_, layout)| layout)
 }
 
 /// One side of the exchange: the elements that its registers, lanes and warps walk, as row-major indices.

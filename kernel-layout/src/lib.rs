@@ -69,7 +69,7 @@
 //! - *Which threads repeat what others hold?* The null space: [`Layout::free_variable_masks`].
 //! - *Which elements does it hold at all, and how without repeating any?* [`Layout::image`], [`Layout::remove_broadcasts`].
 //! - *Is the instruction's tile inside my layout?* A quotient: [`Layout::divide_left`].
-//! - *Are there bank conflicts, and which swizzle avoids them?* [`bank_conflicts`], [`Exchange`].
+//! - *Are there bank conflicts, and which swizzle avoids them?* [`bank_conflicts`], [`Exchange`], [`meeting`].
 //! - *Why is this layout refused?* The first basis that differs: [`Layout::mismatch`].
 //!
 //! # Design questions
@@ -152,7 +152,7 @@ pub use conversion::Conversion;
 pub use dims::Dim;
 pub use display::basis_text;
 pub use error::LayoutError;
-pub use exchange::Exchange;
+pub use exchange::{Exchange, Visit, cheapest, meeting};
 pub use forms::Form;
 pub use layout::{Basis, Layout};
 pub use mismatch::Mismatch;

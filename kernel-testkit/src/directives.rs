@@ -8,6 +8,7 @@
 //! | `target: sm_80` | only this target of those that the kernel names |
 //! | `instance: N = 128` | only this instance; may be repeated |
 //! | `snapshot: ir, schedule, layouts, ptx` | dumps that are compared with the files beside the test |
+//! | `no-conflicts` | the emulator counts no bank conflict of shared memory in the first variant, which assumes most |
 //! | `no-spill` | registers that do not suffice are an error |
 //! | `arg x: f32[37, 64] uniform(-1, 1) strides(80, 1) offset(3)` | a tensor |
 //! | `arg p: ptr f32[37] uniform(-1, 1)` | what a pointer points to |
@@ -55,6 +56,8 @@ pub struct Directives {
     pub snapshots: Vec<String>,
     /// Spilled registers are an error.
     pub no_spill: bool,
+    /// Bank conflicts of shared memory in the first variant are an error.
+    pub no_conflicts: bool,
     /// How results are compared, by argument or element type; a later line counts more.
     pub tolerances: Vec<(Option<String>, Tolerance)>,
     /// The cases: at least one.
@@ -99,6 +102,10 @@ impl Directives {
     }
 
     fn line(&mut self, line: &str, common: &mut Case) -> Result<(), String> {
+        if line == "no-conflicts" {
+            self.no_conflicts = true;
+            return Ok(());
+        }
         if line == "no-spill" {
             self.no_spill = true;
             return Ok(());

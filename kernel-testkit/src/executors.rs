@@ -1,7 +1,7 @@
 //! Running a kernel in each of the ways that there are.
 
 use kernel_core::{compile::Variant, eval, ir};
-use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program};
+use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};
 
 use crate::{
     data::{Argument, Buffer, Number, encode},
@@ -183,7 +183,7 @@ pub fn emulate(
     variant: &Variant,
     grid: [u32; 3],
     args: &mut [Argument],
-) -> Result<(), String> {
+) -> Result<Report, String> {
     let program = Program::parse(&variant.ptx).map_err(|error| error.to_string())?;
     let entry = program.entry(&variant.entry).ok_or("the PTX has no such entry")?;
     let memory = DeviceMemory::new();
@@ -218,7 +218,7 @@ pub fn emulate(
     // Tests run side by side; each on one thread of the host.
     let options =
         kernel_emulator::Options::default().with_threads(1).with_max_instructions(1 << 28);
-    program
+    let report = program
         .launch(&memory, &variant.entry, &config, &params, &options)
         .map_err(|fault| fault.to_string())?;
     for (arg, address) in args.iter_mut().zip(addresses) {
@@ -242,7 +242,7 @@ pub fn emulate(
             }
         }
     }
-    Ok(())
+    Ok(report)
 }
 
 /// The stretches of `value`, as start and end.

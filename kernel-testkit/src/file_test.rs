@@ -155,9 +155,14 @@ impl FileTest {
                     add("eval".to_owned(), &|args| executors::evaluate(build, grid, args));
                 }
                 Executor::Emulate => {
-                    for variant in variants {
+                    for (number, variant) in variants.enumerate() {
                         add(format!("emulate, {}", variant.name), &|args| {
-                            executors::emulate(build, variant, grid, args)
+                            let report = executors::emulate(build, variant, grid, args)?;
+                            let conflicts = report.shared_bank_conflicts;
+                            if directives.no_conflicts && number == 0 && conflicts > 0 {
+                                return Err(format!("{conflicts} bank conflicts"));
+                            }
+                            Ok(())
                         });
                     }
                 }

@@ -53,6 +53,23 @@ impl Extent<'_> {
         form.to_layout(self.shape).expect("the parameters were chosen to be right")
     }
 
+    /// The same for a tile that comes in runs along the axis `from` in shared memory, so that both sides access vectors: each
+    /// thread holds a piece with runs along both axes, as far as there are elements for that.
+    pub(super) fn turned(self, access: Access, from: u32) -> Layout {
+        let rank = u32::try_from(self.shape.len()).expect("a rank is small");
+        let others = (0..rank).rev().filter(|&axis| axis != access.axis && axis != from);
+        let order: Vec<u32> = [access.axis, from].into_iter().chain(others).collect();
+        let mut form = blocked_form_for(self.shape, &order, access.elements, self.warps);
+        if let Form::Blocked { per_thread, lanes, warps, .. } = &mut form {
+            let at = from as usize;
+            // What the threads do not take of the axis is for registers anyway.
+            let covered = (lanes[at] * warps[at]).min(self.shape[at]);
+            let longest = (VECTOR_BYTES / self.element_bytes).max(1);
+            per_thread[at] = longest.min(self.shape[at] / covered);
+        }
+        form.to_layout(self.shape).expect("the parameters were chosen to be right")
+    }
+
     /// Deals warps out along `axes`, each taking as many as there is room for, the rest along the axis `last`.
     fn spread_warps(
         self,
@@ -104,4 +121,29 @@ fn run_bytes(layout: &Layout, access: Access, element_bytes: u32) -> u32 {
         elements *= 2;
     }
     elements * element_bytes
+}
+
+/// The part of each thread in an asynchronous copy: runs of `vector` elements along `axis`, neighbouring threads side by side along it.
+pub(crate) fn copied(shape: &[u32], axis: usize, vector: u32, warps: u32) -> Layout {
+    let rank = shape.len();
+    let order = std::iter::once(axis).chain((0..rank).rev().filter(|&other| other != axis));
+    let mut bases = order.flat_map(|axis| {
+        (0..shape[axis].trailing_zeros()).map(move |bit| {
+            let mut basis = vec![0; rank];
+            basis[axis] = 1 << bit;
+            basis
+        })
+    });
+    let mut registers: Vec<Vec<u32>> =
+        bases.by_ref().take(vector.trailing_zeros() as usize).collect();
+    // Threads for which nothing is left repeat others.
+    let mut take = |count: u32| -> Vec<Vec<u32>> {
+        (0..count).map(|_| bases.next().unwrap_or_else(|| vec![0; rank])).collect()
+    };
+    let lanes = take(5);
+    let warps = take(warps.trailing_zeros());
+    registers.extend(bases);
+    let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
+    Layout::new(vec![(Dim::Register, registers), (Dim::Lane, lanes), (Dim::Warp, warps)], outs)
+        .expect("bases lie within the shape")
 }

@@ -1,16 +1,20 @@
 //! Layouts of shared allocations, from what is read and written.
 
 use kernel_layout::forms::{row_major_shared, swizzled_shared};
-use kernel_layout::{Dim, Layout, bank_conflicts, max_vector};
+use kernel_layout::{Dim, Layout, Visit, cheapest, meeting};
 use la_arena::ArenaMap;
 
-use super::{Access, Known, LayoutProblem, analyze, mma_warps};
+use super::{Access, Known, LayoutProblem, analyze, copied, mma_warps};
 use crate::ir::{Kernel, Layouts, Op, Region, Shared, SharedType, StmtKind, Type, Value};
 
 /// Bytes that every bank of shared memory serves once.
 const LINE_BYTES: u32 = 128;
 /// What swizzles keep together, in bytes: a row of `ldmatrix`, and the longest access of a thread.
 const CHUNK_BYTES: u32 = 16;
+/// How often a loop is taken to turn.
+const TURNS: u32 = 8;
+/// No access counts more: what is nested deeper decides anyway.
+const MOST_TIMES: u32 = 512;
 /// Elements of this size pass through `ldmatrix`, along rows and columns.
 const MATRIX_ELEMENT_BYTES: u32 = 2;
 /// Elements of this size pass through `ldmatrix` where the depth of the product is what lies side by side.
@@ -65,6 +69,8 @@ pub(super) fn choose(kernel: &Kernel, layouts: &Layouts) -> ArenaMap<Shared, Lay
 struct Use {
     /// Axes of the window.
     rank: usize,
+    /// How often it runs, as a guess from the loops around it.
+    times: u32,
     how: How,
 }
 
@@ -74,8 +80,17 @@ enum How {
     Registers(Layout),
     /// `ldmatrix` reads the window.
     Matrix,
-    /// A copy from global memory, where this axis of the allocation's tile is the contiguous one.
-    Copy(Option<u32>),
+    /// A copy from global memory, several elements at a time.
+    Copy {
+        /// What each thread copies, in the order of the allocation.
+        registers: Layout,
+        /// The axis of the allocation's tile along which memory is contiguous.
+        axis: u32,
+        /// The elements that one instruction copies.
+        elements: u32,
+    },
+    /// An access that does not decide.
+    Any,
 }
 
 type Uses = ArenaMap<Shared, Vec<Use>>;
@@ -97,7 +112,8 @@ fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
             matrices.insert(from, depth);
         }
     }
-    collect_region(kernel, layouts, known, &matrices, &kernel.body, &mut uses);
+    let collector = Collector { kernel, layouts, known, matrices: &matrices };
+    collector.region(&kernel.body, 1, &mut uses);
     uses
 }
 
@@ -141,44 +157,57 @@ fn find_matrices(
     }
 }
 
-fn collect_region(
-    kernel: &Kernel,
-    layouts: &Layouts,
-    known: &Known,
-    matrices: &ArenaMap<Value, u32>,
-    region: &Region,
-    uses: &mut Uses,
-) {
-    for stmt in &region.stmts {
-        for region in regions(&stmt.kind) {
-            collect_region(kernel, layouts, known, matrices, region, uses);
+/// What it takes to say how a statement uses shared memory.
+struct Collector<'a> {
+    kernel: &'a Kernel,
+    layouts: &'a Layouts,
+    known: &'a Known,
+    matrices: &'a ArenaMap<Value, u32>,
+}
+
+impl Collector<'_> {
+    fn region(&self, region: &Region, times: u32, uses: &mut Uses) {
+        for stmt in &region.stmts {
+            let inner = match &stmt.kind {
+                StmtKind::For { .. } | StmtKind::Loop { .. } => (times * TURNS).min(MOST_TIMES),
+                StmtKind::If { .. } | StmtKind::Op { .. } | StmtKind::Reduce { .. } => times,
+            };
+            for region in regions(&stmt.kind) {
+                self.region(region, inner, uses);
+            }
+            let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+            let Some((window, how)) = self.how(op, args, *result) else { continue };
+            let rank = window.shape.len();
+            uses.entry(window.root).or_default().push(Use { rank, times, how });
         }
-        let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
-        let (window, how) = match (op, args.as_slice(), result) {
+    }
+
+    /// The window that an operation reads or writes, and how.
+    fn how(&self, op: &Op, args: &[Value], result: Option<Value>) -> Option<(&SharedType, How)> {
+        match (op, args, result) {
             (Op::LoadShared, [window], Some(tile)) => {
-                let window = window_of(kernel, *window);
-                let matrix = matrices.get(*tile).is_some_and(|&depth| {
+                let window = window_of(self.kernel, *window);
+                let matrix = self.matrices.get(tile).is_some_and(|&depth| {
                     let size = window.dtype.bytes();
                     let along_rows = (depth == 1) != window.transposed;
                     size == MATRIX_ELEMENT_BYTES || size == PAIRED_ELEMENT_BYTES && along_rows
                 });
-                (
-                    window,
-                    if matrix { Some(How::Matrix) } else { registers(window, layouts.get(*tile)) },
-                )
+                let how =
+                    if matrix { How::Matrix } else { registers(window, self.layouts.get(tile)) };
+                Some((window, how))
             }
             (Op::StoreShared, [window, tile], None) => {
-                let window = window_of(kernel, *window);
-                (window, registers(window, layouts.get(*tile)))
+                let window = window_of(self.kernel, *window);
+                Some((window, registers(window, self.layouts.get(*tile))))
             }
             (Op::CopyAsync(_), [.., window], None) => {
-                let window = window_of(kernel, *window);
-                (window, Some(How::Copy(contiguous(window, known.access(kernel, op, args)))))
+                let window = window_of(self.kernel, *window);
+                let access = self.known.access(self.kernel, op, args);
+                let how = copy(window, access, self.kernel.warps).unwrap_or(How::Any);
+                Some((window, how))
             }
-            _ => continue,
-        };
-        let how = how.unwrap_or(How::Copy(None));
-        uses.entry(window.root).or_default().push(Use { rank: window.shape.len(), how });
+            _ => None,
+        }
     }
 }
 
@@ -191,19 +220,28 @@ fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
     }
 }
 
-/// A tile in registers, in the order of the allocation's axes; none for windows of other ranks than the layout's tile.
-fn registers(window: &SharedType, layout: Option<&Layout>) -> Option<How> {
-    let layout = layout.filter(|_| window.shape.len() <= 2)?;
-    let layout = if window.transposed { layout.permute_axes(&[1, 0]) } else { layout.clone() };
-    Some(How::Registers(layout))
+/// A tile in registers, in the order of the allocation's axes; for windows of other ranks than the layout's tile nothing is said.
+fn registers(window: &SharedType, layout: Option<&Layout>) -> How {
+    layout
+        .filter(|_| window.shape.len() <= 2)
+        .map_or(How::Any, |layout| How::Registers(in_order(window, layout.clone())))
 }
 
-/// The axis of the allocation's tile that is contiguous in global memory, if a copy moves several elements along it.
-fn contiguous(window: &SharedType, access: Option<Access>) -> Option<u32> {
-    let access = access.filter(|access| access.elements > 1)?;
+/// A layout of the window's tile, in the order of the allocation's axes.
+fn in_order(window: &SharedType, layout: Layout) -> Layout {
+    if window.transposed { layout.permute_axes(&[1, 0]) } else { layout }
+}
+
+/// How a copy writes a tile, if it moves several elements at once.
+fn copy(window: &SharedType, access: Option<Access>, warps: u32) -> Option<How> {
+    let Access { axis, elements } = access.filter(|access| access.elements > 1)?;
     let leading = u32::try_from(window.shape.len().saturating_sub(2)).expect("a rank is small");
-    let axis = access.axis.checked_sub(leading)?;
-    Some(if window.transposed { 1 - axis } else { axis })
+    let axis = axis.checked_sub(leading)?;
+    let tile = &window.shape[leading as usize..];
+    let elements = elements.min(tile[axis as usize]);
+    let registers = in_order(window, copied(tile, axis as usize, elements, warps));
+    let axis = if window.transposed { 1 - axis } else { axis };
+    Some(How::Copy { registers, axis, elements })
 }
 
 /// The best layout of one tile.
@@ -214,23 +252,43 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         return plain();
     }
     let copied = uses.iter().find_map(|one| match one.how {
-        How::Copy(axis) => axis,
-        How::Registers(_) | How::Matrix => None,
+        How::Copy { axis, .. } => Some(axis),
+        How::Registers(_) | How::Matrix | How::Any => None,
     });
-    if uses.iter().any(|one| matches!(one.how, How::Matrix)) {
-        return swizzled(shape, element_bytes, CHUNK_BYTES, copied.unwrap_or(1));
-    }
-    let orders = copied.map_or_else(|| vec![1, 0], |axis| vec![axis]);
-    let mut candidates = Vec::new();
-    for fastest in orders {
-        // No swizzle first: a swizzle has to be worth it.
-        for chunk_bytes in [0, CHUNK_BYTES, 2 * CHUNK_BYTES] {
-            candidates.push(swizzled(shape, element_bytes, chunk_bytes, fastest));
-        }
-    }
-    let cost =
-        |layout: &Layout| uses.iter().map(|one| cost(&one.how, layout, element_bytes)).sum::<u32>();
-    candidates.into_iter().min_by_key(cost).unwrap_or_else(plain)
+    let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
+    let axes = match copied {
+        Some(axis) => vec![axis],
+        // Rows of `ldmatrix` lie along the last axis, but for elements that it transposes.
+        None if matrices && element_bytes != MATRIX_ELEMENT_BYTES => vec![1],
+        None if matrices && shape[0] * element_bytes < CHUNK_BYTES => vec![1],
+        None => vec![1, 0],
+    };
+    // No swizzle first: a swizzle has to be worth it. Rows of `ldmatrix` always want theirs.
+    let chunks: &[u32] = if matrices { &[CHUNK_BYTES] } else { &[0, CHUNK_BYTES, 2 * CHUNK_BYTES] };
+    let named: Vec<Layout> = axes
+        .into_iter()
+        .flat_map(|axis| chunks.iter().map(move |&chunk| (chunk, axis)))
+        .map(|(chunk, axis)| swizzled(shape, element_bytes, chunk, axis))
+        .collect();
+    let visit = |one: &Use| {
+        let (registers, least_vector) = match &one.how {
+            How::Registers(registers) => (registers, 1),
+            How::Copy { registers, elements, .. } => (registers, *elements),
+            How::Matrix | How::Any => return None,
+        };
+        // A window may be a part of the tile.
+        let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));
+        let registers = Layout::new(registers.ins().to_vec(), outs.collect()).ok()?;
+        Some(Visit { registers, times: one.times, least_vector })
+    };
+    let visits: Vec<Visit> = uses.iter().filter_map(visit).collect();
+    // What `ldmatrix` reads keeps its rows of 16 bytes, which an exchange between registers need not.
+    let chosen = if matrices {
+        cheapest(&visits, named, element_bytes)
+    } else {
+        meeting(&visits, named, element_bytes)
+    };
+    chosen.unwrap_or_else(plain)
 }
 
 /// Rows along the axis `fastest`, chunks of which are exchanged from row to row so that equal chunks of neighbouring rows lie in
@@ -245,18 +303,4 @@ fn swizzled(shape: &[u32], element_bytes: u32, chunk_bytes: u32, fastest: u32) -
         if max_phase == 1 { (1, 1) } else { ((chunk_bytes / element_bytes).max(1), per_phase) };
     swizzled_shared(vec, per_phase, max_phase, &[fastest, 1 - fastest], shape)
         .expect("ir::verify wants extents that are powers of two")
-}
-
-/// The instructions and extra passes that an access takes.
-fn cost(how: &How, shared: &Layout, element_bytes: u32) -> u32 {
-    match how {
-        How::Registers(registers) => {
-            let vector = max_vector(registers, shared).min(CHUNK_BYTES / element_bytes);
-            let accesses = registers.in_size(Dim::Register).div_ceil(vector);
-            let passes = (vector * element_bytes * 32).div_ceil(LINE_BYTES);
-            accesses * (passes + bank_conflicts(registers, shared, element_bytes, vector))
-                + accesses
-        }
-        How::Matrix | How::Copy(_) => 0,
-    }
 }

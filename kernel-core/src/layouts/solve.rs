@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use kernel_layout::{Dim, Form, Layout};
 use la_arena::ArenaMap;
 
-use super::LayoutProblem;
 use super::dots;
 use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
+use super::turned::{arrives, run_axis, written};
+use super::{Known, LayoutProblem};
 use crate::ir::{Kernel, Op, Value};
 
 /// Lanes of a warp.
@@ -16,8 +17,8 @@ const LANES: u32 = 32;
 /// Chooses all layouts; gives what the user pinned and cannot be.
 ///
 /// Afterwards every node has a layout and every matrix product a form, whether or not there are problems.
-pub(super) fn solve(kernel: &Kernel, graph: &mut Graph) -> Vec<LayoutProblem> {
-    let mut solver = Solver { kernel, graph, queue: VecDeque::new() };
+pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<LayoutProblem> {
+    let mut solver = Solver { kernel, known, graph, queue: VecDeque::new() };
     let mut problems = solver.pin();
     solver.place_dots();
     solver.place_operands();
@@ -58,6 +59,7 @@ fn pinned(pin: &Pin, shape: &[u32], warps: u32) -> Result<Layout, Box<LayoutProb
 
 struct Solver<'a> {
     kernel: &'a Kernel,
+    known: &'a Known,
     graph: &'a mut Graph,
     /// Nodes whose layout has not spread yet.
     queue: VecDeque<Node>,
@@ -247,14 +249,20 @@ impl Solver<'_> {
     }
 
     fn place_effects(&mut self) {
+        let written = written(self.kernel, self.known, self.graph);
         for at in 0..self.graph.effects.len() {
             let effect = &self.graph.effects[at];
             let (node, Some(access)) = (effect.node, effect.access) else { continue };
             let extent = self.graph.extent(node, self.kernel.warps);
             let given = effect.tiles.iter().find_map(|&tile| self.graph.layout(tile));
-            let layout = match given {
-                Some(layout) if !extent.refuses(access, layout) => layout.clone(),
-                Some(_) | None => extent.coalesced(access, None),
+            let runs = match given {
+                Some(layout) => run_axis(layout),
+                None => arrives(self.kernel, self.graph, &written, effect.tiles[0]),
+            };
+            let layout = match (given, runs.filter(|&axis| axis != access.axis)) {
+                (Some(layout), _) if !extent.refuses(access, layout) => layout.clone(),
+                (_, Some(from)) => extent.turned(access, from),
+                (_, None) => extent.coalesced(access, None),
             };
             self.assign(node, layout, None);
             self.spread();

@@ -1,6 +1,6 @@
 //! `cp.async`: tiles of tensors into shared memory, 4, 8 or 16 bytes at a time.
 
-use kernel_layout::{Dim, Layout, max_vector};
+use kernel_layout::{Dim, max_vector};
 use kernel_ptx::{Opcode, Operand, Space, Type, Word};
 
 use super::Lower;
@@ -11,34 +11,10 @@ use super::memory::VECTOR_BYTES;
 use super::shared::InTile;
 use super::tensor::vector_bits;
 use crate::ir::{Elem, Value};
+use crate::layouts::copied;
 
 /// The fewest bytes that `cp.async` copies.
 const LEAST_BYTES: u32 = 4;
-
-/// The part of each thread: runs of `vector` elements along `axis`, neighbouring threads side by side along it.
-fn chunks(shape: &[u32], axis: usize, vector: u32, warps: u32) -> Layout {
-    let rank = shape.len();
-    let order = std::iter::once(axis).chain((0..rank).rev().filter(|&other| other != axis));
-    let mut bases = order.flat_map(|axis| {
-        (0..shape[axis].trailing_zeros()).map(move |bit| {
-            let mut basis = vec![0; rank];
-            basis[axis] = 1 << bit;
-            basis
-        })
-    });
-    let mut registers: Vec<Vec<u32>> =
-        bases.by_ref().take(vector.trailing_zeros() as usize).collect();
-    // Threads for which nothing is left repeat others.
-    let mut take = |count: u32| -> Vec<Vec<u32>> {
-        (0..count).map(|_| bases.next().unwrap_or_else(|| vec![0; rank])).collect()
-    };
-    let lanes = take(5);
-    let warps = take(warps.trailing_zeros());
-    registers.extend(bases);
-    let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
-    Layout::new(vec![(Dim::Register, registers), (Dim::Lane, lanes), (Dim::Warp, warps)], outs)
-        .expect("bases lie within the shape")
-}
 
 impl Lower<'_> {
     /// Starts a copy of a tensor's tile into a shared window.
@@ -52,7 +28,7 @@ impl Lower<'_> {
         let warps = self.kernel.warps;
         // The longest run that both memories keep together.
         let (layout, InTile { registers, shared }) = loop {
-            let layout = chunks(&shape, axis, vector, warps);
+            let layout = copied(&shape, axis, vector, warps);
             let meeting = self.in_tile(window, &layout);
             if vector == 1
                 || (max_vector(&meeting.registers, &meeting.shared) >= vector

@@ -7,7 +7,8 @@ use kernel_layout::forms::{
     nvmma_shared, row_major_shared, wgmma_accumulator,
 };
 use kernel_layout::{
-    Conversion, Dim, Exchange, Layout, PaddedShared, accesses, bank_conflicts, max_vector,
+    Conversion, Dim, Exchange, Layout, PaddedShared, Visit, accesses, bank_conflicts, max_vector,
+    meeting,
 };
 use proptest::prelude::*;
 
@@ -367,6 +368,61 @@ fn law_exchange_beats_row_major() {
             }
         }
     }
+}
+
+/// A tile that is written in one layout and read in another one meets as without conflicts as an exchange; with a third visitor
+/// the choice is at least as cheap as every candidate given.
+#[test]
+fn law_meeting_beats_its_candidates() {
+    let shape = [64, 64];
+    let layouts = usual_layouts(&shape);
+    let plain = row_major_shared(&shape).expect("powers of two");
+    let swizzled = nvmma_shared(128, 16, false, false, &shape).expect("powers of two");
+    // Counted here in another way than by the search: accesses, and wavefronts by the banks that lanes touch.
+    let price = |shared: &Layout, visits: &[Visit]| -> u32 {
+        visits
+            .iter()
+            .map(|one| {
+                let vector = max_vector(&one.registers, shared).min(8);
+                let accesses = accesses(&one.registers, shared, vector).len();
+                let extra = bank_conflicts(&one.registers, shared, 2, vector);
+                let passes = (vector * 2 / 4).max(1) + extra + 1;
+                one.times * u32::try_from(accesses).expect("few") * passes
+            })
+            .sum()
+    };
+    for (at, first) in layouts.iter().enumerate() {
+        for (other, second) in layouts.iter().enumerate() {
+            let third = &layouts[(at + other) % layouts.len()];
+            let of = |registers: &Layout, times| Visit {
+                registers: registers.clone(),
+                times,
+                least_vector: 1,
+            };
+            let visits = [of(first, 1), of(second, 8), of(third, 1)];
+            let given = vec![plain.clone(), swizzled.clone()];
+            let best = meeting(&visits, given.clone(), 2).expect("there are candidates");
+            for candidate in given {
+                assert!(price(&best, &visits) <= price(&candidate, &visits));
+            }
+            let best = meeting(&visits[..2], Vec::new(), 2).expect("a pair is enough");
+            for visit in &visits[..2] {
+                let vector = max_vector(&visit.registers, &best).min(8);
+                assert_eq!(bank_conflicts(&visit.registers, &best, 2, vector), 0);
+            }
+        }
+    }
+}
+
+/// Where a vector must stay whole, no cheaper layout breaks it.
+#[test]
+fn a_meeting_keeps_the_vectors_of_copies() {
+    let by_rows = blocked_for(&[64, 64], &[1, 0], 8, 4);
+    let by_columns = blocked_for(&[64, 64], &[0, 1], 8, 4);
+    let copied = Visit { registers: by_rows.clone(), times: 1, least_vector: 8 };
+    let read = Visit { registers: by_columns, times: 512, least_vector: 1 };
+    let best = meeting(&[copied, read], Vec::new(), 2).expect("a pair is enough");
+    assert!(max_vector(&by_rows, &best) >= 8);
 }
 
 /// Swizzling must not break the vectors of the side whose vectors are longer.

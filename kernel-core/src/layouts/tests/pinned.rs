@@ -83,6 +83,7 @@ fn conversions_leave_loops_that_do_not_change_the_tile() {
     expect![[r#"
         L0 = register [0,1] [0,2] [8,0] [16,0] [32,0], lane [0,4] [0,8] [0,16] [0,32] [1,0], warp [2,0] [4,0] -> [64, 64]
         L1 = register [1,0] [2,0] [0,8] [0,16] [0,32], lane [4,0] [8,0] [16,0] [32,0] [0,1], warp [0,2] [0,4] -> [64, 64]
+        L2 = register [0,1] [0,2] [1,0] [2,0] [32,0], lane [0,4] [0,8] [0,16] [0,32] [4,0], warp [8,0] [16,0] -> [64, 64]
         kernel hoisted(x: tensor_mut<f32, 2>, out: tensor_mut<f32, 2>)
         {
           %0 = const 0 : i32
@@ -95,7 +96,7 @@ fn conversions_leave_loops_that_do_not_change_the_tile() {
             %9 = add %7, %2 : f32[64, 64] in L1
             continue (%9)
           }
-          %10 = to_layout %8 : f32[64, 64] in L0  // shared memory
+          %10 = to_layout %8 : f32[64, 64] in L2  // shared memory
           store_tensor out [%0, %0] %10
           return
         }

@@ -1,0 +1,103 @@
+//! Along which axis a tile comes in runs: what is written along another one wants pieces with runs along both.
+
+use kernel_layout::{Dim, Layout};
+use la_arena::ArenaMap;
+
+use super::Known;
+use super::graph::Graph;
+use crate::ir::{Kernel, Op, Region, Shared, SharedType, StmtKind, Type, Value};
+
+/// Operations between a store and what it stores are followed so far.
+const MOST_STEPS: usize = 16;
+
+/// The axis along which the threads write each allocation, among its last two: 0 or 1.
+pub(super) type Written = ArenaMap<Shared, u32>;
+
+/// How the allocations of a kernel are written, as far as layouts say.
+pub(super) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written {
+    let mut written = Written::default();
+    region(kernel, known, graph, &kernel.body, &mut written);
+    written
+}
+
+fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written: &mut Written) {
+    for stmt in &body.stmts {
+        match &stmt.kind {
+            StmtKind::Op { op, args, .. } => {
+                let (window, axis) = match (op, args.as_slice()) {
+                    (Op::StoreShared, [window, tile]) => {
+                        (window, graph.layout(*tile).and_then(run_axis))
+                    }
+                    (Op::CopyAsync(_), [.., window]) => {
+                        (window, known.access(kernel, op, args).map(|access| access.axis))
+                    }
+                    _ => continue,
+                };
+                let Some(window) = window_of(kernel, *window).filter(|ty| ty.shape.len() >= 2)
+                else {
+                    continue;
+                };
+                let leading = u32::try_from(window.shape.len() - 2).expect("a rank is small");
+                // What no layout is known of is written by rows.
+                let axis = axis.map_or(Some(1), |axis| axis.checked_sub(leading));
+                if let Some(axis) = axis {
+                    let axis = if window.transposed { 1 - axis } else { axis };
+                    written.insert(window.root, axis);
+                }
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                region(kernel, known, graph, then, written);
+                region(kernel, known, graph, otherwise, written);
+            }
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+                region(kernel, known, graph, body, written);
+            }
+            StmtKind::Reduce { .. } => {}
+        }
+    }
+}
+
+fn window_of(kernel: &Kernel, value: Value) -> Option<&SharedType> {
+    match kernel.ty(value) {
+        Type::Shared(window) => Some(window),
+        Type::Scalar(_) | Type::Tile(..) | Type::Error => None,
+    }
+}
+
+/// The axis along which a thread holds its longest run of neighbours.
+pub(super) fn run_axis(layout: &Layout) -> Option<u32> {
+    let run = |axis: &u32| layout.num_consecutive_along(Dim::Register, Dim::axis(*axis as usize));
+    let rank = u32::try_from(layout.tensor_rank()).expect("a rank is small");
+    (0..rank).filter(|axis| run(axis) > 1).max_by_key(run)
+}
+
+/// The axis along which a tile that has no layout comes in runs from shared memory, if it does.
+pub(super) fn arrives(
+    kernel: &Kernel,
+    graph: &Graph,
+    written: &Written,
+    tile: Value,
+) -> Option<u32> {
+    let mut value = tile;
+    for _ in 0..MOST_STEPS {
+        let recipe = graph.fluid.get(value).or_else(|| graph.makers.get(value))?;
+        let tiles =
+            recipe.args.iter().copied().filter(|&arg| matches!(kernel.ty(arg), Type::Tile(..)));
+        value = match &recipe.op {
+            Op::LoadShared => {
+                let window = window_of(kernel, recipe.args[0])?;
+                let axis = written.get(window.root).copied()?;
+                let of_window = if window.transposed { 1 - axis } else { axis };
+                return (window.shape.len() == 2).then_some(of_window);
+            }
+            Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Fma | Op::Cast => {
+                // Constants and indices are made in every layout.
+                tiles.into_iter().find(|&arg| {
+                    !graph.fluid.get(arg).is_some_and(|recipe| recipe.op != Op::LoadShared)
+                })?
+            }
+            _ => return None,
+        };
+    }
+    None
+}

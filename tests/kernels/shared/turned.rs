@@ -1,0 +1,18 @@
+//! A tile written by rows and read by columns: no bank conflict.
+//@ run: eval, emulate, gpu
+//@ compare: exact
+//@ no-conflicts
+//@ arg x: T[M, N] bits
+//@ arg out: T[N, M] poison
+//@ expect out: x(j, i)
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = W, grid = 1,
+         instances((T, M, N) = [(f16, 64, 64), (f16, 128, 64), (f16, 128, 128), (f32, 64, 64), (f32, 128, 64), (f32, 32, 128),
+                                (i8, 64, 128), (f64, 32, 64)], W = [4, 8]))]
+pub fn turned<T: Scalar, const M: i32, const N: i32, const W: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
+    let s = shared::<T>([M, N]);
+    s.store(x.tile([0, 0], [M, N]).load());
+    sync();
+    out.tile([0, 0], [N, M]).store(s.t().load());
+}
