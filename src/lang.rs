@@ -125,7 +125,10 @@ pub use copy::{
 };
 pub use elementwise::{fma, maximum, minimum, select};
 pub use grid::{block_id, cdiv, grid_dim, num_blocks, num_warps};
-pub use layout::{Layout, blocked, slice, swizzle};
+pub use layout::{
+    Layout, TileAxis, TilePart, blocked, dot_operand, linear, mma, row_major, shared_linear, slice,
+    swizzle, swizzled,
+};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
 pub use product::{Matrix, dot, dot_tf32};
 pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};

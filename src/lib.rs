@@ -87,11 +87,12 @@ pub mod prelude {
         Address, Array, Bits, Cast, CopyDestination, CopySource, Float, Int, Layout, Matrix,
         Number, Operand, Ptr, Scalar, Shape, Shared, Tensor, TensorMut, Tile, View, ViewMut,
         arange, array, atomic, bf16, block_id, blocked, cdiv, copy_async, copy_async_commit,
-        copy_async_wait, copy_async_wait_all, device_assert, dot, dot_tf32, f16, fma, full,
-        grid_dim, load, load_masked, maximum, minimum, num_blocks, num_warps, pipeline, range,
-        select, shared, slice, sm_80, sm_90a, sm_100a, store, store_masked, swizzle, sync, target,
-        unroll, zeros,
+        copy_async_wait, copy_async_wait_all, device_assert, dot, dot_operand, dot_tf32, f16, fma,
+        full, grid_dim, linear, load, load_masked, maximum, minimum, mma, num_blocks, num_warps,
+        pipeline, range, row_major, select, shared, shared_linear, slice, sm_80, sm_90a, sm_100a,
+        store, store_masked, swizzle, swizzled, sync, target, unroll, zeros,
     };
+    pub use crate::layout;
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{
         Device, DevicePtr, DeviceTensor, Element, Error, Event, Grid, IntoArgument, Launch, Result,

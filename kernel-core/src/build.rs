@@ -40,6 +40,7 @@ mod closures;
 mod control;
 mod expr;
 mod finish;
+mod layout_values;
 mod methods;
 mod params;
 mod places;

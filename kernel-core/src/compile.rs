@@ -491,7 +491,9 @@ fn lower_variant(
     if options.dump {
         dumps.push((
             format!("{label}-{name}.layouts"),
-            kernel.with_layouts(&inferred.layouts, &inferred.shared),
+            kernel.with_layouts_and_lines(&inferred.layouts, &inferred.shared, &|loc| {
+                locations.line_column(loc).0
+            }),
         ));
     }
     let file =

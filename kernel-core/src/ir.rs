@@ -541,6 +541,8 @@ pub enum Op {
     Cast,
     /// The same values in a layout that the user pinned.
     ToLayout(kernel_layout::Form),
+    /// The same values, which the user asserts to have this layout already. Inference makes it [`Op::ToLayout`].
+    AssertLayout(kernel_layout::Form),
     /// Reads a tile of a tensor at the operands' offsets (one `i32` per axis). Outside the tensor: zero.
     LoadTensor(u32),
     /// Writes the last operand at the offsets given by the others. Outside the tensor: dropped.

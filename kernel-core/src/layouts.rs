@@ -122,6 +122,19 @@ pub enum LayoutProblem {
         /// Its blocks.
         actual: u32,
     },
+    /// The user asserts a layout that a tile does not have.
+    Asserted {
+        /// The layout as written.
+        at: Loc,
+        /// Where the tile's layout was chosen.
+        chosen_at: Loc,
+        /// The tile's layout.
+        actual: Layout,
+        /// The asserted layout.
+        required: Layout,
+        /// The same as written.
+        form: Form,
+    },
     /// An operand of a matrix product was pinned to a layout that the product cannot use.
     DotOperand {
         /// The matrix product.

@@ -46,6 +46,7 @@ mod tensor;
 mod tests;
 
 use control::LoopFrame;
+pub(crate) use convert::conversion_cost;
 use emitter::{Emitter, Place, Val};
 use facts::Facts;
 use params::Params;
@@ -202,9 +203,12 @@ impl Lower<'_> {
             Op::NumBlocks(axis) => Some(Data::Scalar(self.grid_extent(*axis))),
             Op::Arange(low) => Some(Data::Tile(self.arange(*low, target(result)))),
             Op::Splat => Some(self.splat(args[0], target(result))),
-            Op::Broadcast | Op::Expand(_) | Op::Reshape | Op::Permute(_) | Op::ToLayout(_) => {
-                Some(self.reshaped(op, args[0], target(result)))
-            }
+            Op::Broadcast
+            | Op::Expand(_)
+            | Op::Reshape
+            | Op::Permute(_)
+            | Op::ToLayout(_)
+            | Op::AssertLayout(_) => Some(self.reshaped(op, args[0], target(result))),
             Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
                 Some(self.elementwise(op, args, target(result)))
             }

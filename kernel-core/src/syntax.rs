@@ -17,6 +17,7 @@ mod dump;
 mod expr;
 pub mod free;
 mod item;
+mod notation;
 
 pub use attr::{InstanceValue, Instances, KernelAttr};
 pub use free::FreePath;
@@ -358,6 +359,19 @@ pub enum Literal {
     Str(String),
 }
 
+/// A part of `layout!(..)`: `S[(32, 16) : (1 @ TLane, 1 @ TCol)]`.
+#[derive(Clone, Debug)]
+pub struct TilePart {
+    /// `R[..]`: copies. Otherwise `S[..]`.
+    pub replica: bool,
+    /// The extents.
+    pub extents: Vec<Expr>,
+    /// The strides with their axes; none where they are row-major.
+    pub strides: Vec<(Expr, Option<Ident>)>,
+    /// The place of its name.
+    pub loc: Loc,
+}
+
 /// What an expression is.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
@@ -417,6 +431,8 @@ pub enum ExprKind {
     Ref(bool, Box<Expr>),
     /// `assert!(condition, "message")`
     Assert(Box<Expr>, Option<String>),
+    /// `layout!(S[..] + R[..])`
+    TileLayout(Vec<TilePart>),
     /// Refused already. Its parts are looked at for problems of their own.
     Refused(Vec<Block>),
 }

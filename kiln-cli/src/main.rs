@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
+use kiln_cli::inspect;
 
 /// Runs PTX on the CPU, and shows layouts.
 #[derive(Parser)]
@@ -58,6 +59,17 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+    /// Show what a dump says: with `--layouts` each tile's layout and what each conversion costs, by line of the source.
+    ///
+    /// Layouts are chosen while cargo builds: `KILN_DUMP=DIR cargo build` writes what it chose to DIR, for all that it compiles.
+    Inspect {
+        /// Show layouts, from files that end in `.layouts`.
+        #[arg(long, required = true)]
+        layouts: bool,
+        /// A folder that `KILN_DUMP` named, or one file of it.
+        #[arg(value_name = "DIR|FILE")]
+        path: PathBuf,
+    },
 }
 
 /// The sizes that elements have.
@@ -78,6 +90,18 @@ fn saved(page: LayoutPage, svg: Option<&Path>) -> Result<String, String> {
     Ok(page.text)
 }
 
+/// The layouts in a dump, file by file.
+fn inspected(path: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    for file in inspect::files(path)? {
+        let place = file.display();
+        let dump = std::fs::read_to_string(&file).map_err(|error| format!("{place}: {error}"))?;
+        let shown = inspect::layouts(&dump).map_err(|error| format!("{place}: {error}"))?;
+        text += &format!("{place}: {shown}\n");
+    }
+    Ok(text)
+}
+
 fn main() -> ExitCode {
     let mut output = io::stdout().lock();
     let status = match Arguments::parse().command {
@@ -95,6 +119,10 @@ fn main() -> ExitCode {
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }
+        Command::Inspect { layouts: _, path } => match inspected(&path) {
+            Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
+            Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+        },
     };
     match status {
         Ok(true) => ExitCode::SUCCESS,

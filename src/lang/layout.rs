@@ -82,3 +82,220 @@ pub const fn slice(axis: usize, parent: Layout) -> Layout {
 pub const fn swizzle(bytes: i32) -> Layout {
     Layout(())
 }
+
+/// A layout in shared memory whose pieces of `vec` elements are exchanged, with every number to choose.
+///
+/// `order` lists the axes from the fastest to the slowest. Along the fastest axis of row `r`, piece `p` is found at
+/// `p ^ (r / per_phase % max_phase)`: `per_phase` rows in a row are exchanged alike, and `max_phase` exchanges take turns. All
+/// three numbers are powers of two.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Rows of 64 `f16`, whose 16-byte pieces are exchanged in eight ways: as `swizzle(128)`.
+/// const ROWS: Layout = swizzled(8, 1, 8, [1, 0]);
+///
+/// fn staged() -> Shared<f16> {
+///     shared::<f16>([64, 64]).with_layout(ROWS)
+/// }
+/// ```
+pub const fn swizzled<const R: usize>(
+    vec: i32,
+    per_phase: i32,
+    max_phase: i32,
+    order: [i32; R],
+) -> Layout {
+    Layout(())
+}
+
+/// The layout in shared memory in which rows follow one another without gaps.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn plain() -> Shared<f32> {
+///     shared::<f32>([32, 32]).with_layout(row_major())
+/// }
+/// ```
+pub const fn row_major() -> Layout {
+    Layout(())
+}
+
+/// The layout in which a product on the tensor cores (`mma.sync`) leaves its result, with so many `warps` along rows and columns.
+///
+/// One instruction makes 16 rows of 8 columns. Each thread holds two neighbours in a row, and the two below them eight rows
+/// further down; lanes 0 to 3 share a row. The product of `warps` is the kernel's number of warps (PTX ISA, "Matrix Fragments
+/// for mma").
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Four warps, two down and two across.
+/// fn start() -> Tile<f32> {
+///     zeros::<f32>([64, 64]).to_layout(mma([2, 2]))
+/// }
+/// ```
+pub const fn mma(warps: [i32; 2]) -> Layout {
+    Layout(())
+}
+
+/// The layout in which the product whose result is in layout `parent` takes a factor: `index` 0 for the left one, 1 for the
+/// right one.
+///
+/// `k_width` is how many neighbours along the depth of the product one 32-bit register holds: 2 for elements of 16 bits, 4 for
+/// 8 bits, 1 for 32 bits. `parent` is [`mma`], or [`blocked`] for products without tensor cores.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// const LEFT: Layout = dot_operand(0, mma([2, 2]), 2);
+///
+/// fn factor(x: Tile<f16>) -> Tile<f16> {
+///     x.to_layout(LEFT)
+/// }
+/// ```
+pub const fn dot_operand(index: usize, parent: Layout, k_width: i32) -> Layout {
+    Layout(())
+}
+
+/// A register layout written down as bases: where each bit of the register, lane and warp number leads.
+///
+/// The element that a place holds is the exclusive or of what its bits lead to. `shape` is the extent of the tile that the
+/// bases were written for; each extent is a power of two. There is one basis for every bit: five for the 32 lanes, none for
+/// one warp, two for four. On larger tiles the layout repeats, in further registers.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Four neighbours in each thread, lanes along the row and then down: as `blocked([1, 4], [4, 8], [1, 1], [1, 0])`.
+/// const ROWS: Layout = linear(
+///     [[0, 1], [0, 2]],
+///     [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]],
+///     [],
+///     [4, 32],
+/// );
+/// ```
+pub const fn linear<const R: usize, const N: usize, const W: usize>(
+    registers: [[i32; R]; N],
+    lanes: [[i32; R]; 5],
+    warps: [[i32; R]; W],
+    shape: [i32; R],
+) -> Layout {
+    Layout(())
+}
+
+/// A layout in shared memory written down as bases: the element that each bit of the offset leads to, offsets counted in
+/// elements.
+///
+/// The element at an offset is the exclusive or of what its bits lead to. `shape` is the extent of the tile that the bases were
+/// written for; every element is at one offset.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Two rows of four, of which the second has its pairs exchanged.
+/// const PAIRS: Layout = shared_linear([[0, 1], [0, 2], [1, 2]], [2, 4]);
+/// ```
+pub const fn shared_linear<const R: usize, const N: usize>(
+    offsets: [[i32; R]; N],
+    shape: [i32; R],
+) -> Layout {
+    Layout(())
+}
+
+/// A named axis of places, for [`layout!`](crate::layout!).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(non_camel_case_types, reason = "the axes are written as they are called")]
+pub enum TileAxis {
+    /// Elements of a memory: of shared memory, or of a thread's registers. The axis of a stride without a name.
+    m,
+    /// The thread of a warp.
+    laneid,
+    /// The warp of a block.
+    warpid,
+    /// The thread of a block.
+    tx,
+    /// The row of tensor memory.
+    TLane,
+    /// The column of tensor memory.
+    TCol,
+}
+
+/// A part of a tile layout: what [`layout!`](crate::layout!) makes of `S[..]` and `R[..]`.
+#[derive(Clone, Copy, Debug)]
+pub struct TilePart(());
+
+impl Layout {
+    /// The layout that tile-layout notation means; written by [`layout!`](crate::layout!).
+    #[doc(hidden)]
+    pub const fn of_parts(parts: &[TilePart]) -> Layout {
+        Layout(())
+    }
+}
+
+impl TilePart {
+    /// Extents and strides; written by [`layout!`](crate::layout!).
+    #[doc(hidden)]
+    pub const fn digits(extents: &[i32], strides: &[(i32, TileAxis)]) -> TilePart {
+        TilePart(())
+    }
+}
+
+/// A layout as extents and strides on named axes.
+///
+/// `S[extents : strides]` says where the elements of a tile are: the extents multiply to the tile's elements in row-major order,
+/// and each has a stride, `amount @ axis`. `+ R[extents : strides]` says where copies of all of them are. A stride without an
+/// axis counts elements of memory, `m`; without strides the extents are row-major.
+///
+/// | axis | counts |
+/// |---|---|
+/// | `m` | offsets in shared memory; a thread's registers where threads are named too |
+/// | `laneid` | lanes of a warp |
+/// | `warpid` | warps of the block |
+/// | `tx` | threads of the block |
+/// | `TLane`, `TCol` | rows and columns of tensor memory |
+///
+/// With a thread axis it is a layout of registers, for [`Tile::to_layout`](crate::lang::Tile::to_layout); without one a layout of
+/// shared memory, for [`Shared::with_layout`](crate::lang::Shared::with_layout). Extents and strides are powers of two; a stride
+/// that is computed stands in parentheses and is a constant.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Rows of 16 elements side by side: row-major.
+/// const PLAIN: Layout = layout!(S[(32, 16) : (16, 1)]);
+/// /// 64 elements, two in each lane.
+/// const PAIRS: Layout = layout!(S[(32, 2) : (1 @ laneid, 1)]);
+/// /// 32 rows of tensor memory, four times.
+/// const SPREAD: Layout = layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]);
+/// ```
+#[macro_export]
+macro_rules! layout {
+    ($name:ident [$($digits:tt)*] $(+ $more:ident [$($further:tt)*])*) => {
+        $crate::lang::Layout::of_parts(&[
+            $crate::layout!(@part $name $($digits)*),
+            $($crate::layout!(@part $more $($further)*)),*
+        ])
+    };
+    (@part $name:ident ($($extent:expr),+ $(,)?)) => {
+        $crate::lang::TilePart::digits(&[$($extent),+], &[])
+    };
+    (@part $name:ident $extent:tt) => {
+        $crate::lang::TilePart::digits(&[$extent], &[])
+    };
+    (@part $name:ident ($($extent:expr),+ $(,)?) : ($($stride:tt $(@ $axis:ident)?),+ $(,)?)) => {
+        $crate::lang::TilePart::digits(
+            &[$($extent),+],
+            &[$($crate::layout!(@stride $stride $($axis)?)),+],
+        )
+    };
+    (@part $name:ident $extent:tt : $stride:tt $(@ $axis:ident)?) => {
+        $crate::lang::TilePart::digits(&[$extent], &[$crate::layout!(@stride $stride $($axis)?)])
+    };
+    (@stride $stride:tt) => {
+        ($stride, $crate::lang::TileAxis::m)
+    };
+    (@stride $stride:tt $axis:ident) => {
+        ($stride, $crate::lang::TileAxis::$axis)
+    };
+}

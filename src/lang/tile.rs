@@ -231,6 +231,25 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
+    /// The same values, asserting that the threads hold them as `layout` says already.
+    ///
+    /// Nothing is moved: it is an error (K0303) if that would cost anything. What inference chose is compared with `layout`, and
+    /// the message says where it was chosen. Use it to keep a conversion out of a hot loop.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// const RESULT: Layout = mma([2, 2]);
+    ///
+    /// fn product(a: Tile<f16>, b: Tile<f16>, acc: Tile<f32>) -> Tile<f32> {
+    ///     dot(a, b, acc.to_layout(RESULT)).assert_layout(RESULT)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn assert_layout(self, layout: Layout) -> Tile<T> {
+        stub()
+    }
+
     /// Whether each element equals the other's. NaN equals nothing, itself included.
     ///
     /// ```no_run

@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use kernel_layout::Form;
-
 use super::{
     Builder, Env, array,
     value::{Class, Num, RangeVal, Ty, Val},
@@ -50,6 +48,12 @@ pub const NAMES: &[&str] = &[
     "blocked",
     "slice",
     "swizzle",
+    "swizzled",
+    "row_major",
+    "mma",
+    "dot_operand",
+    "linear",
+    "shared_linear",
     "sm_80",
     "sm_90a",
     "sm_100a",
@@ -246,35 +250,8 @@ impl Builder<'_> {
                     self.error(Code::Target, at(0), "`target` takes `sm_80`, `sm_90a` or `sm_100a`")
                 }
             },
-            "blocked" => self.blocked(&vals, args),
-            "slice" => {
-                let Some(axis) = self.axis(&vals[0], 5, "a layout", at(0)) else {
-                    return Val::Error;
-                };
-                match &vals[1] {
-                    Val::Layout(parent) => {
-                        Val::Layout(Form::Slice { axis, parent: Box::new(parent.clone()) })
-                    }
-                    _ => self.error(Code::Kind, at(1), "`slice` takes an axis and a layout"),
-                }
-            }
-            "swizzle" => {
-                let Some(bytes) = self.const_int(&vals[0], "the span of a swizzle", at(0)) else {
-                    return Val::Error;
-                };
-                match bytes {
-                    0 | 32 | 64 | 128 => Val::Layout(Form::NvmmaShared {
-                        swizzle_bytes: u32::try_from(bytes).expect("matched above"),
-                        element_bits: 0,
-                        transposed: false,
-                        fp4_padded: false,
-                    }),
-                    _ => self.report(
-                        Diagnostic::new(Code::LayoutForm, at(0), "a swizzle has one of four spans")
-                            .compare("bytes", "0, 32, 64 or 128", bytes.to_string()),
-                    ),
-                }
-            }
+            "blocked" | "slice" | "swizzle" | "swizzled" | "row_major" | "mma" | "dot_operand"
+            | "linear" | "shared_linear" => self.layout_value(name, &vals, args, loc),
             _ => self.unknown(name, segment.loc, env),
         }
     }
@@ -345,61 +322,6 @@ impl Builder<'_> {
         Val::Value(self.splat(scalar, &shape, loc))
     }
 
-    fn blocked(&mut self, vals: &[Val], args: &[Expr]) -> Val {
-        let mut lists: Vec<Vec<u32>> = Vec::new();
-        for (val, arg) in vals.iter().zip(args) {
-            let Val::Array(parts) = val else {
-                return self.error(
-                    Code::Kind,
-                    arg.loc,
-                    "`blocked` takes four arrays, one entry an axis",
-                );
-            };
-            let mut list = Vec::new();
-            for part in parts.iter() {
-                let Some(value) = self.const_int(part, "an entry of a layout", arg.loc) else {
-                    return Val::Error;
-                };
-                let Ok(value) = u32::try_from(value) else {
-                    return self.error(
-                        Code::LayoutForm,
-                        arg.loc,
-                        format!("{value} is not a number of elements, lanes or warps"),
-                    );
-                };
-                list.push(value);
-            }
-            lists.push(list);
-        }
-        let rank = lists[0].len();
-        if let Some(bad) = lists.iter().position(|list| list.len() != rank) {
-            return self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    args[bad].loc,
-                    "the four arrays of `blocked` have one entry an axis",
-                )
-                .compare("entries", rank.to_string(), lists[bad].len().to_string()),
-            );
-        }
-        let [per_thread, lanes, warps, order] =
-            <[Vec<u32>; 4]>::try_from(lists).expect("arity is checked");
-        let in_warp = lanes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
-        if in_warp != 32 {
-            // Here and not where the layout is used: this is the place to change.
-            return self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    args[1].loc,
-                    format!("the lanes of this layout multiply to {in_warp}"),
-                )
-                .compare("lanes", "32", in_warp.to_string())
-                .why("a warp has 32 lanes; the second array says how many of them lie along each axis"),
-            );
-        }
-        Val::Layout(Form::Blocked { per_thread, lanes, warps, order })
-    }
-
     fn atomic(&mut self, name: &str, segment: &Segment, args: &[Expr], env: Env, loc: Loc) -> Val {
         let op = match name {
             "add" => Atomic::Add,
@@ -444,7 +366,7 @@ impl Builder<'_> {
 /// The parameters of a function of the language, as its documentation calls them.
 fn parameters(name: &str) -> Option<&'static str> {
     Some(match name {
-        "sync" | "copy_async_commit" | "copy_async_wait_all" | "num_warps" => "",
+        "sync" | "copy_async_commit" | "copy_async_wait_all" | "num_warps" | "row_major" => "",
         "zeros" | "shared" => "shape",
         "full" => "shape, value",
         "arange" => "start, end",
@@ -468,6 +390,11 @@ fn parameters(name: &str) -> Option<&'static str> {
         "blocked" => "per_thread, lanes, warps, order",
         "slice" => "axis, layout",
         "swizzle" => "bytes",
+        "swizzled" => "vec, per_phase, max_phase, order",
+        "mma" => "warps",
+        "dot_operand" => "index, parent, k_width",
+        "linear" => "registers, lanes, warps, shape",
+        "shared_linear" => "offsets, shape",
         _ => return None,
     })
 }

@@ -266,6 +266,7 @@ impl Builder<'_> {
                 Some(place) => Val::Ref(Rc::new(place)),
                 None => self.expr(inner, env),
             },
+            ExprKind::TileLayout(parts) => self.tile_layout(parts, env, loc),
             ExprKind::Assert(condition, message) => {
                 self.assertion(condition, message.as_deref(), env)
             }

@@ -44,6 +44,7 @@ pub(super) const TILE_METHODS: &[&str] = &[
     "map",
     "reduce",
     "to_layout",
+    "assert_layout",
     "dim",
 ];
 
@@ -359,26 +360,45 @@ impl Builder<'_> {
                 let extent = self.ty(tile).shape()[axis as usize];
                 Val::Const(Const::Int(i128::from(extent)), Num::Known(Dtype::I32))
             }
-            ("to_layout", [Val::Layout(form @ (Form::NvmmaShared { .. } | Form::Swizzled { .. }))]) => self.report(
+            (
+                "to_layout" | "assert_layout",
+                [
+                    Val::Layout(
+                        form @ (Form::NvmmaShared { .. }
+                        | Form::Swizzled { .. }
+                        | Form::RowMajor
+                        | Form::SharedLinear(_)),
+                    ),
+                ],
+            ) => self.report(
                 Diagnostic::new(
                     Code::LayoutForm,
                     loc_of(0),
                     format!("`{form}` is a layout of shared memory"),
                 )
                 .compare("", "a layout of registers", "a layout of shared memory")
-                .why("`to_layout` says which thread holds which element; bytes of shared memory are arranged with `shared(..).with_layout(..)`")
+                .why("a tile's layout says which thread holds which element; bytes of shared memory are arranged with `shared(..).with_layout(..)`")
                 .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
             ),
-            ("to_layout", [Val::Layout(form)]) => {
+            ("to_layout" | "assert_layout", [Val::Layout(form)]) => {
                 let ty = self.ty(tile).clone();
                 let form = form.clone();
+                let op = if name.name == "to_layout" {
+                    Op::ToLayout(form)
+                } else {
+                    Op::AssertLayout(form)
+                };
                 // What is wrong with a pinned layout is wrong where it is written.
-                self.reshaped(Op::ToLayout(form), tile, ty.shape().to_vec(), loc_of(0))
+                self.reshaped(op, tile, ty.shape().to_vec(), loc_of(0))
             }
-            ("to_layout", [other]) => {
+            ("to_layout" | "assert_layout", [other]) => {
                 let actual = self.describe(other);
                 self.report(
-                    Diagnostic::new(Code::Kind, loc_of(0), "`to_layout` takes a layout")
+                    Diagnostic::new(
+                        Code::Kind,
+                        loc_of(0),
+                        format!("`{}` takes a layout", name.name),
+                    )
                         .compare("", "a layout", actual)
                         .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
                 )

@@ -133,6 +133,14 @@ fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(Child<'a>)) {
                 each(Child::Block(part));
             }
         }
+        ExprKind::TileLayout(parts) => {
+            for part in parts {
+                let strides = part.strides.iter().map(|(stride, _)| stride);
+                for inner in part.extents.iter().chain(strides) {
+                    each(Child::Expr(inner));
+                }
+            }
+        }
         ExprKind::Unary(_, a)
         | ExprKind::Field(a, _)
         | ExprKind::Cast(a, _)

@@ -73,7 +73,7 @@ impl Code {
             | Code::AssertionFailed
             | Code::BranchTypes
             | Code::DotShape => Area::Shapes,
-            Code::LayoutForm | Code::DotOperand => Area::Layouts,
+            Code::LayoutForm | Code::DotOperand | Code::AssertedLayout => Area::Layouts,
             Code::ReadOnly
             | Code::SharedUse
             | Code::SharedInLoop
@@ -109,6 +109,7 @@ codes! {
     DotShape = "K0210", "operands of a product that do not fit together";
     LayoutForm = "K0301", "a layout that does not fit the tile or the block";
     DotOperand = "K0302", "a layout that a product cannot use";
+    AssertedLayout = "K0303", "a tile that does not have the asserted layout";
     ReadOnly = "K0401", "a write to a tensor that is only read";
     SharedUse = "K0402", "shared memory used in a way it does not allow";
     SharedInLoop = "K0403", "an allocation inside a loop or branch";

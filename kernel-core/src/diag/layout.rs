@@ -1,6 +1,6 @@
 //! The words for what layout inference finds.
 
-use kernel_layout::{Dim, Layout};
+use kernel_layout::{Conversion, Dim, Layout};
 
 use super::{Code, Diagnostic};
 use crate::layouts::LayoutProblem;
@@ -48,6 +48,27 @@ impl LayoutProblem {
                 format!("`{form}` spreads a tile over the blocks of a cluster"),
             )
             .compare("blocks", "1", actual.to_string()),
+            LayoutProblem::Asserted { at, chosen_at, actual, required, form } => {
+                let cost = match Conversion::between(&actual, &required) {
+                    Conversion::Shuffle(_) => "shuffles between the lanes of each warp",
+                    Conversion::Trivial
+                    | Conversion::Registers(_)
+                    | Conversion::SharedMemory
+                    | Conversion::ClusterSharedMemory => "a trip through shared memory and a barrier",
+                };
+                compare_bases(
+                    Diagnostic::new(
+                        Code::AssertedLayout,
+                        at,
+                        "the tile does not have the asserted layout",
+                    ),
+                    &required,
+                    &actual,
+                )
+                .place(chosen_at, "layout chosen here")
+                .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert"))
+                .help(format!(".to_layout({form})"))
+            }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };
                 compare_bases(

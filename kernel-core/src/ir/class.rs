@@ -47,7 +47,7 @@ impl Op {
             Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
                 Class::Elementwise
             }
-            Op::ToLayout(_) => Class::Layout,
+            Op::ToLayout(_) | Op::AssertLayout(_) => Class::Layout,
             Op::Dot { .. } => Class::Product,
             Op::SharedIndex | Op::SharedTranspose => Class::Window,
             Op::LoadTensor(_)

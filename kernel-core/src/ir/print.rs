@@ -5,13 +5,15 @@
 
 use std::fmt;
 
-use kernel_layout::{Conversion, Form, Layout};
+use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
 
 use self::names::name;
 use super::{
     Fact, Kernel, Layouts, Op, ParamKind, Region, Shared, Stmt, StmtKind, Terminator, Value,
 };
+
+use crate::loc::Loc;
 
 mod names;
 
@@ -29,7 +31,21 @@ impl Kernel {
     /// Layouts are numbered in order of appearance and listed on top; a tile's type is followed by the number of its
     /// layout (`f32[128] in L0`), a conversion by what it costs. A value without a layout shows none.
     pub fn with_layouts(&self, layouts: &Layouts, shared: &ArenaMap<Shared, Layout>) -> String {
-        let shown = Shown { layouts, shared, legend: Vec::new() };
+        self.shown(Shown { layouts, shared, legend: Vec::new(), line: None })
+    }
+
+    /// The same with the line of the source behind every statement that makes or takes a tile: `// line 12`. What a conversion
+    /// costs follows: `// line 12: shuffle, 8 a warp`.
+    pub fn with_layouts_and_lines(
+        &self,
+        layouts: &Layouts,
+        shared: &ArenaMap<Shared, Layout>,
+        line: &dyn Fn(Loc) -> u32,
+    ) -> String {
+        self.shown(Shown { layouts, shared, legend: Vec::new(), line: Some(line) })
+    }
+
+    fn shown(&self, shown: Shown<'_>) -> String {
         let mut printer = Printer::new(self, Some(shown));
         printer.kernel();
         let legend = printer.layouts.map(|shown| shown.legend).unwrap_or_default();
@@ -45,6 +61,8 @@ struct Shown<'a> {
     layouts: &'a Layouts,
     shared: &'a ArenaMap<Shared, Layout>,
     legend: Vec<&'a Layout>,
+    /// The line of a place in the source, where lines are shown.
+    line: Option<&'a dyn Fn(Loc) -> u32>,
 }
 
 impl<'a> Shown<'a> {
@@ -242,14 +260,14 @@ impl<'a> Printer<'a> {
                 } else {
                     self.op(op, &names)
                 };
-                let cost = self.conversion(op, args, *result);
+                let note = self.note(op, args, *result, stmt.loc);
                 match result {
                     Some(result) => {
                         let number = self.value(*result);
                         let ty = self.ty(*result);
-                        self.line(&format!("{number} = {text} : {ty}{cost}"));
+                        self.line(&format!("{number} = {text} : {ty}{note}"));
                     }
-                    None => self.line(&text),
+                    None => self.line(&format!("{text}{note}")),
                 }
             }
             StmtKind::If { condition, then, otherwise, results } => {
@@ -322,6 +340,7 @@ impl<'a> Printer<'a> {
             Op::Fma => format!("fma {all}"),
             Op::Cast => format!("cast {all}"),
             Op::ToLayout(form) => format!("to_layout {all} {form}"),
+            Op::AssertLayout(form) => format!("assert_layout {all} {form}"),
             Op::LoadTensor(param) => format!("load_tensor {} [{all}]", self.param(*param)),
             Op::StoreTensor(param) => {
                 let (offsets, tile) = split(args.len().saturating_sub(1));
@@ -358,24 +377,27 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// What a conversion costs, where both layouts are known.
-    fn conversion(&self, op: &Op, args: &[Value], result: Option<Value>) -> String {
-        let Op::ToLayout(_) = op else { return String::new() };
+    /// The line of a statement that deals with tiles, and what a conversion costs, where layouts are shown.
+    fn note(&self, op: &Op, args: &[Value], result: Option<Value>, loc: Loc) -> String {
         let Some(shown) = &self.layouts else { return String::new() };
-        let (Some(from), Some(to)) = (
-            args.first().and_then(|&arg| shown.layouts.get(arg)),
-            result.and_then(|result| shown.layouts.get(result)),
-        ) else {
-            return String::new();
-        };
-        let cost = match Conversion::between(from, to) {
-            Conversion::Trivial => "free",
-            Conversion::Registers(_) => "registers",
-            Conversion::Shuffle(_) => "shuffle",
-            Conversion::SharedMemory => "shared memory",
-            Conversion::ClusterSharedMemory => "shared memory of the cluster",
-        };
-        format!("  // {cost}")
+        let has_layout = |value: &Value| shown.layouts.contains_idx(*value);
+        let line = shown
+            .line
+            .filter(|_| args.iter().chain(&result).any(has_layout))
+            .map(|line| format!("line {}", line(loc)));
+        let notes: Vec<String> =
+            line.into_iter().chain(self.conversion(op, args, result)).collect();
+        if notes.is_empty() { String::new() } else { format!("  // {}", notes.join(": ")) }
+    }
+
+    /// What a conversion costs, where both layouts are known.
+    fn conversion(&self, op: &Op, args: &[Value], result: Option<Value>) -> Option<String> {
+        let Op::ToLayout(_) = op else { return None };
+        let shown = self.layouts.as_ref()?;
+        let from = shown.layouts.get(*args.first()?)?;
+        let to = shown.layouts.get(result?)?;
+        let elem = self.kernel.ty(args[0]).elem()?;
+        Some(crate::lower::conversion_cost(elem, from, to).to_string())
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct NodeData {
     pub(super) edges: Vec<(Node, Transfer)>,
     pub(super) role: Role,
     pub(super) layout: Option<Layout>,
+    /// The place in the program; then that of the node from which the layout spread.
+    pub(super) at: Loc,
     /// The layout as it was written or chosen, where it is known: matrix products derive their operands from it.
     pub(super) form: Option<Form>,
 }
@@ -78,6 +80,8 @@ pub(super) struct Pin {
     pub(super) form: Form,
     pub(super) at: Loc,
     pub(super) operand: Value,
+    /// The user says that the operand has this layout: a conversion is an error.
+    pub(super) asserted: bool,
 }
 
 /// A matrix product.
@@ -179,6 +183,7 @@ pub(super) fn to_operands(
         | Op::Arange(_)
         | Op::Splat
         | Op::ToLayout(_)
+        | Op::AssertLayout(_)
         | Op::LoadTensor(_)
         | Op::StoreTensor(_)
         | Op::StorePtr { .. }
@@ -244,7 +249,7 @@ impl<'a> Builder<'a> {
         matches!(self.kernel.ty(value), Type::Tile(..))
     }
 
-    fn add_node(&mut self, ty: &Type, role: Role) -> Node {
+    fn add_node(&mut self, ty: &Type, role: Role, at: Loc) -> Node {
         let element_bytes = match ty.elem() {
             Some(Elem::Number(dtype)) => dtype.bytes(),
             Some(Elem::Ptr(_)) | None => 8,
@@ -255,6 +260,7 @@ impl<'a> Builder<'a> {
             edges: Vec::new(),
             role,
             layout: None,
+            at,
             form: None,
         })
     }
@@ -264,7 +270,7 @@ impl<'a> Builder<'a> {
         if !self.is_tile(value) {
             return None;
         }
-        let node = self.add_node(self.kernel.ty(value), role);
+        let node = self.add_node(self.kernel.ty(value), role, self.kernel.values[value].loc);
         self.graph.of.insert(value, node);
         Some(node)
     }
@@ -333,7 +339,7 @@ impl<'a> Builder<'a> {
                 self.count(args);
                 match result {
                     Some(result) => self.op(op, args, *result, stmt.loc),
-                    None => self.effect(op, args),
+                    None => self.effect(op, args, stmt.loc),
                 }
             }
             StmtKind::If { then, otherwise, results, .. } => {
@@ -369,7 +375,7 @@ impl<'a> Builder<'a> {
             }
             StmtKind::Reduce { args, axis, results, .. } => {
                 self.count(args);
-                let node = self.add_node(self.kernel.ty(args[0]), Role::Reduced(*axis));
+                let node = self.add_node(self.kernel.ty(args[0]), Role::Reduced(*axis), stmt.loc);
                 self.graph.reductions.insert(results[0], node);
                 for arg in args {
                     if let Some(&arg) = self.graph.of.get(*arg) {
@@ -423,8 +429,10 @@ impl<'a> Builder<'a> {
         if role != Role::Plain {
             self.graph.loads.push(node);
         }
-        if let Op::ToLayout(form) = op {
-            self.graph.pins.push(Pin { node, form: form.clone(), at, operand: args[0] });
+        if let Op::ToLayout(form) | Op::AssertLayout(form) = op {
+            let asserted = matches!(op, Op::AssertLayout(_));
+            let form = form.clone();
+            self.graph.pins.push(Pin { node, form, at, operand: args[0], asserted });
         } else if let Op::Dot { tf32 } = op {
             self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
             let operands = [args[0], args[1], args[2]];
@@ -451,7 +459,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn effect(&mut self, op: &Op, args: &[Value]) {
+    fn effect(&mut self, op: &Op, args: &[Value], at: Loc) {
         if !is_effect(args, None, |value| self.is_tile(value)) {
             return;
         }
@@ -461,7 +469,7 @@ impl<'a> Builder<'a> {
             // Addresses come first; what is written decides before they do.
             tiles.swap(0, 1);
         }
-        let node = self.add_node(self.kernel.ty(tiles[0]), Role::Plain);
+        let node = self.add_node(self.kernel.ty(tiles[0]), Role::Plain, at);
         let access = self.known.access(self.kernel, op, args);
         if access.is_some() {
             for tile in &tiles {

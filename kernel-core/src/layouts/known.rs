@@ -180,6 +180,7 @@ impl Known {
             | Op::Fma
             | Op::Cast
             | Op::ToLayout(_)
+            | Op::AssertLayout(_)
             | Op::SharedAlloc(_)
             | Op::SharedIndex
             | Op::SharedTranspose

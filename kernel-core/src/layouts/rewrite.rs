@@ -127,7 +127,7 @@ impl Rewriter<'_> {
         if let Op::Dot { .. } = op {
             let [left, right] = self.operands[node].clone();
             vec![Some(left), Some(right), Some(own)]
-        } else if let Op::ToLayout(_) = op {
+        } else if let Op::ToLayout(_) | Op::AssertLayout(_) = op {
             vec![self.graph.fluid.contains_idx(args[0]).then_some(own)]
         } else {
             args.iter().map(|&arg| self.derived(op, arg, result, &own)).collect()
@@ -433,6 +433,8 @@ impl Rewriter<'_> {
             return;
         }
         let wanted = self.wanted(&op, args, result);
+        // What was asserted holds: from here on it is a conversion that costs nothing.
+        let op = if let Op::AssertLayout(form) = op { Op::ToLayout(form) } else { op };
         let made = self.get_all(args, &wanted, loc);
         if let (Op::ToLayout(_), Some(result)) = (&op, result)
             && let Some(layout) = self.own(result)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use kernel_layout::{Dim, Form, Layout};
+use kernel_layout::{Conversion, Dim, Form, Layout};
 use la_arena::ArenaMap;
 
 use super::dots;
@@ -27,6 +27,7 @@ pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<La
     solver.place_rest();
     solver.finish_effects();
     problems.extend(solver.check_dots());
+    problems.extend(solver.check_asserted());
     problems
 }
 
@@ -107,7 +108,9 @@ impl Solver<'_> {
         let Some(layout) = source.layout.as_ref().filter(|_| self.is_open(to)) else { return };
         let layout = transfer.apply(layout);
         let form = source.form.clone().filter(|_| *transfer == Transfer::Same);
+        let at = source.at;
         if self.accepts(to, &layout, form.as_ref()) {
+            self.graph.nodes[to].at = at;
             self.assign(to, layout, form);
         }
     }
@@ -237,7 +240,11 @@ impl Solver<'_> {
     /// reading the same is cheaper than an exchange between them.
     fn read_pinned_vectors(&mut self) {
         for at in 0..self.graph.pins.len() {
-            let Pin { node: pinned, operand, .. } = self.graph.pins[at];
+            let Pin { node: pinned, operand, asserted, .. } = self.graph.pins[at];
+            if asserted {
+                // An assertion tests what is chosen without it.
+                continue;
+            }
             let Some(node) = self.open(operand) else { continue };
             let data = &self.graph.nodes[node];
             let once = self.graph.uses.get(operand) == Some(&1);
@@ -307,6 +314,29 @@ impl Solver<'_> {
             }
         }
         self.queue.clear();
+    }
+
+    /// Assertions of the user that do not hold.
+    fn check_asserted(&self) -> Vec<LayoutProblem> {
+        let mut problems = Vec::new();
+        for pin in self.graph.pins.iter().filter(|pin| pin.asserted) {
+            // A form that is no layout of this tile has been reported.
+            if self.graph.nodes[pin.node].form.is_none() {
+                continue;
+            }
+            // What is made anew in every layout is made in this one.
+            let Some(&operand) = self.graph.of.get(pin.operand) else { continue };
+            let operand = &self.graph.nodes[operand];
+            let layout = |layout: &Option<Layout>| layout.clone().expect("all nodes have layouts");
+            let actual = layout(&operand.layout);
+            let required = layout(&self.graph.nodes[pin.node].layout);
+            let conversion = Conversion::between(&actual, &required);
+            if !conversion.stays_in_thread() {
+                let (at, chosen_at, form) = (pin.at, operand.at, pin.form.clone());
+                problems.push(LayoutProblem::Asserted { at, chosen_at, actual, required, form });
+            }
+        }
+        problems
     }
 
     /// Operands and accumulators of matrix products that the user pinned to what the product cannot use.

@@ -5,7 +5,7 @@ use la_arena::ArenaMap;
 
 use super::Known;
 use super::graph::Graph;
-use crate::ir::{Kernel, Op, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::ir::{Class, Kernel, Op, Region, Shared, SharedType, StmtKind, Type, Value};
 
 /// Operations between a store and what it stores are followed so far.
 const MOST_STEPS: usize = 16;
@@ -83,21 +83,19 @@ pub(super) fn arrives(
         let recipe = graph.fluid.get(value).or_else(|| graph.makers.get(value))?;
         let tiles =
             recipe.args.iter().copied().filter(|&arg| matches!(kernel.ty(arg), Type::Tile(..)));
-        value = match &recipe.op {
-            Op::LoadShared => {
-                let window = window_of(kernel, recipe.args[0])?;
-                let axis = written.get(window.root).copied()?;
-                let of_window = if window.transposed { 1 - axis } else { axis };
-                return (window.shape.len() == 2).then_some(of_window);
-            }
-            Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Fma | Op::Cast => {
-                // Constants and indices are made in every layout.
-                tiles.into_iter().find(|&arg| {
-                    !graph.fluid.get(arg).is_some_and(|recipe| recipe.op != Op::LoadShared)
-                })?
-            }
-            _ => return None,
-        };
+        if recipe.op == Op::LoadShared {
+            let window = window_of(kernel, recipe.args[0])?;
+            let axis = written.get(window.root).copied()?;
+            let of_window = if window.transposed { 1 - axis } else { axis };
+            return (window.shape.len() == 2).then_some(of_window);
+        }
+        if recipe.op.class() != Class::Elementwise {
+            return None;
+        }
+        // Constants and indices are made in every layout.
+        let cheap =
+            |arg: &Value| graph.fluid.get(*arg).is_some_and(|recipe| recipe.op != Op::LoadShared);
+        value = tiles.into_iter().find(|arg| !cheap(arg))?;
     }
     None
 }

@@ -1,8 +1,9 @@
 //! From one register layout to another: by renaming, by shuffles, or through shared memory.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use kernel_layout::{Conversion, Dim, Exchange, Layout, accesses};
+use kernel_layout::{Conversion, Dim, Exchange, Layout, accesses, bank_conflicts};
 use kernel_ptx::{Instruction, Opcode, Operand, Space, Type, Word};
 
 use super::Lower;
@@ -13,6 +14,70 @@ use crate::ir::{Dtype, Elem};
 
 /// More shuffles than this cost more than a trip through shared memory.
 const MOST_SHUFFLES: usize = 16;
+
+/// What it costs a warp to bring a tile from one layout to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConversionCost {
+    /// Nothing: every register has its element already.
+    Free,
+    /// Registers are renamed, which costs nothing either.
+    Registers,
+    /// So many shuffles.
+    Shuffles(usize),
+    /// A trip through shared memory, with a barrier.
+    Shared {
+        /// The scratch that it takes.
+        bytes: u32,
+        /// Passes beyond the fewest possible, of all accesses of a warp.
+        conflicts: u32,
+    },
+    /// A trip through the shared memory of other blocks.
+    Cluster,
+}
+
+impl fmt::Display for ConversionCost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConversionCost::Free => f.write_str("free"),
+            ConversionCost::Registers => f.write_str("free, registers renamed"),
+            ConversionCost::Shuffles(count) => write!(f, "shuffle, {count} a warp"),
+            ConversionCost::Shared { bytes, conflicts: 0 } => {
+                write!(f, "shared memory, {bytes} bytes, no bank conflicts")
+            }
+            ConversionCost::Shared { bytes, conflicts } => {
+                write!(f, "shared memory, {bytes} bytes, {conflicts} bank conflicts a warp")
+            }
+            ConversionCost::Cluster => f.write_str("shared memory of the cluster"),
+        }
+    }
+}
+
+/// What lowering does about a conversion of a tile.
+pub(crate) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> ConversionCost {
+    let through_shared = || {
+        let size = bytes(elem);
+        let exchange = Exchange::between(from, to, size);
+        let extra = |registers: &Layout, vector: u32| {
+            let count = accesses(registers, &exchange.shared, vector).len();
+            u32::try_from(count).expect("a thread has few registers")
+                * bank_conflicts(registers, &exchange.shared, size, vector)
+        };
+        ConversionCost::Shared {
+            bytes: exchange.shared.in_size(Dim::Offset) * size,
+            conflicts: extra(from, exchange.write_vector) + extra(to, exchange.read_vector),
+        }
+    };
+    match Conversion::between(from, to) {
+        Conversion::Trivial => ConversionCost::Free,
+        Conversion::Registers(_) => ConversionCost::Registers,
+        Conversion::Shuffle(positions) => match Shuffles::plan(&positions, elem) {
+            Some(plan) => ConversionCost::Shuffles(plan.words),
+            None => through_shared(),
+        },
+        Conversion::SharedMemory => through_shared(),
+        Conversion::ClusterSharedMemory => ConversionCost::Cluster,
+    }
+}
 
 impl Lower<'_> {
     /// The elements of `values`, held in layout `from`, in layout `to`.
@@ -183,6 +248,8 @@ struct Shuffles {
     /// For each result register: the constant part of the source lane, and of the source register.
     results: Vec<(u32, u32)>,
     own_lane: bool,
+    /// The instructions.
+    words: usize,
 }
 
 impl Shuffles {
@@ -247,6 +314,7 @@ impl Shuffles {
             fetches,
             results,
             own_lane,
+            words,
         };
         (simple && words <= MOST_SHUFFLES).then_some(plan)
     }

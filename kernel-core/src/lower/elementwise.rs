@@ -82,6 +82,7 @@ impl Emitter {
             | Op::Reshape
             | Op::Permute(_)
             | Op::ToLayout(_)
+            | Op::AssertLayout(_)
             | Op::LoadTensor(_)
             | Op::StoreTensor(_)
             | Op::LoadPtr { .. }

@@ -592,6 +592,9 @@ impl Reader<'_> {
     fn macro_call(&mut self, mac: &syn::Macro, depth: u32) -> ExprKind {
         let loc = self.loc(mac);
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        if name == "layout" {
+            return self.tile_layout(mac, depth);
+        }
         if name != "assert" {
             let (why, help) = macro_advice(&name);
             let loc = self.locations.of_span(mac.path.span());

@@ -224,6 +224,14 @@ impl Free {
                     self.block(part);
                 }
             }
+            ExprKind::TileLayout(parts) => {
+                for part in parts {
+                    self.exprs(&part.extents);
+                    for (stride, _) in &part.strides {
+                        self.expr(stride);
+                    }
+                }
+            }
             ExprKind::Path(path) => self.value(path),
             ExprKind::Unary(_, inner)
             | ExprKind::Ref(_, inner)

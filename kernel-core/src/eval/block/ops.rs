@@ -61,7 +61,9 @@ impl Machine<'_> {
                 Data::Tile(coordinates(self.shape(given())).map(pick).collect())
             }
             // Row-major order does not see axes of extent 1, nor where one axis ends and the next begins.
-            Op::Expand(_) | Op::Reshape | Op::ToLayout(_) => self.data(args[0]).clone(),
+            Op::Expand(_) | Op::Reshape | Op::ToLayout(_) | Op::AssertLayout(_) => {
+                self.data(args[0]).clone()
+            }
             Op::Permute(order) => {
                 let from = self.shape(args[0]);
                 let source = self.elements(args[0]);

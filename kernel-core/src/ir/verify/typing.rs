@@ -64,7 +64,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             sorted.into_iter().eq(0..from.len())
                 && order.iter().map(|&axis| from[axis as usize]).eq(to.iter().copied())
         }),
-        Op::ToLayout(_) => reshapes(args, result, |from, to| from == to),
+        Op::ToLayout(_) | Op::AssertLayout(_) => reshapes(args, result, |from, to| from == to),
         Op::Unary(unary) => {
             count(args, 1)?;
             holds(

@@ -76,7 +76,7 @@ impl Analysis<'_> {
                 let axes = order.iter().map(|&axis| info.axes[axis as usize]).collect();
                 Info { axes, ..info }
             }
-            Op::ToLayout(_) => self.info(args[0]),
+            Op::ToLayout(_) | Op::AssertLayout(_) => self.info(args[0]),
             Op::Unary(Unary::Neg) => {
                 let info = self.info(args[0]);
                 let axes = info.axes.iter().map(|axis| Axis {

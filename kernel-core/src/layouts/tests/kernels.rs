@@ -250,8 +250,8 @@ fn a_product_without_tensor_cores_spreads_squares_over_threads() {
           %2 = load_tensor y [%0, %0] : f32[16, 64] in L1
           %3 = const 0.0 : f32
           %4 = splat %3 : f32[64, 64] in L2
-          %5 = to_layout %1 : f32[64, 16] in L3  // shared memory
-          %6 = to_layout %2 : f32[16, 64] in L4  // shared memory
+          %5 = to_layout %1 : f32[64, 16] in L3  // shared memory, 4096 bytes, no bank conflicts
+          %6 = to_layout %2 : f32[16, 64] in L4  // shared memory, 4096 bytes, no bank conflicts
           %7 = dot %5, %6, %4 : f32[64, 64] in L2
           store_tensor out [%0, %0] %7
           return

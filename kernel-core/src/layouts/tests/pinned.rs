@@ -61,8 +61,8 @@ fn two_pins_meet_in_a_conversion() {
           %1 = load_tensor x [%0, %0] : f32[64, 64] in L0
           %2 = load_tensor y [%0, %0] : f32[64, 64] in L0
           %3 = to_layout %1 blocked([1, 4], [2, 16], [4, 1], [1, 0]) : f32[64, 64] in L0  // free
-          %4 = to_layout %2 blocked([4, 1], [16, 2], [1, 4], [0, 1]) : f32[64, 64] in L1  // shared memory
-          %5 = to_layout %4 : f32[64, 64] in L0  // shared memory
+          %4 = to_layout %2 blocked([4, 1], [16, 2], [1, 4], [0, 1]) : f32[64, 64] in L1  // shared memory, 16384 bytes, no bank conflicts
+          %5 = to_layout %4 : f32[64, 64] in L0  // shared memory, 16384 bytes, no bank conflicts
           %6 = add %3, %5 : f32[64, 64] in L0
           store_tensor out [%0, %0] %6
           return
@@ -88,7 +88,7 @@ fn conversions_leave_loops_that_do_not_change_the_tile() {
         {
           %0 = const 0 : i32
           %1 = load_tensor x [%0, %0] : f32[64, 64] in L0
-          %2 = to_layout %1 blocked([4, 1], [16, 2], [1, 4], [0, 1]) : f32[64, 64] in L1  // shared memory
+          %2 = to_layout %1 blocked([4, 1], [16, 2], [1, 4], [0, 1]) : f32[64, 64] in L1  // shared memory, 16384 bytes, no bank conflicts
           %3 = const 0 : i32
           %4 = const 8 : i32
           %5 = const 1 : i32
@@ -96,7 +96,7 @@ fn conversions_leave_loops_that_do_not_change_the_tile() {
             %9 = add %7, %2 : f32[64, 64] in L1
             continue (%9)
           }
-          %10 = to_layout %8 : f32[64, 64] in L2  // shared memory
+          %10 = to_layout %8 : f32[64, 64] in L2  // shared memory, 16384 bytes, no bank conflicts
           store_tensor out [%0, %0] %10
           return
         }
@@ -137,7 +137,7 @@ fn a_reduction_leaves_the_slice_and_is_converted() {
               %14 = add %12, %13 : f32
               yield (%14)
             }
-            %15 = to_layout %11 : f32[64] in L1  // shared memory
+            %15 = to_layout %11 : f32[64] in L1  // shared memory, 256 bytes, no bank conflicts
             %16 = add %9, %15 : f32[64] in L1
             continue (%16)
           }
@@ -272,4 +272,69 @@ fn shared_pins_are_taken_as_they_are() {
     expect![[r#"
         Form { at: Loc(0), form: Swizzled { vec: 8, per_phase: 2, max_phase: 2, order: [0] }, shape: [64, 32], error: Rank { what: "order", actual: 1, required: 2 } }
     "#]].assert_eq(&problems(pinned(one_axis)));
+}
+
+/// A loaded tile, added to itself, of which a layout is asserted; with `pinned`, the load's layout is pinned before.
+fn asserted(form: Form, pinned: Option<Form>) -> Kernel {
+    let mut b = Builder::new("asserted", 4);
+    let [x, out] = ["x", "out"].map(|name| b.tensor(name, Dtype::F32, 2));
+    let zero = b.int(0);
+    let mut tile = b.load_tensor(x, &[zero, zero], &[64, 64]);
+    if let Some(form) = pinned {
+        tile = pin(&mut b, tile, form);
+    }
+    let sum = b.binary(Binary::Add, tile, tile);
+    let sum = b.same(Op::AssertLayout(form), &[sum]);
+    b.store_tensor(out, &[zero, zero], sum);
+    b.finish()
+}
+
+#[test]
+fn an_assertion_costs_nothing_or_is_refused() {
+    let rows = blocked(&[1, 4], &[2, 16], &[4, 1], &[1, 0]);
+    let columns = blocked(&[4, 1], &[16, 2], &[1, 4], &[0, 1]);
+    let problems = |kernel: Kernel| infer(&mut kernel.clone()).err().unwrap_or_default();
+    // What a load by rows has anyway, and what was pinned before.
+    assert_eq!(problems(asserted(rows.clone(), None)), []);
+    assert_eq!(problems(asserted(columns.clone(), Some(columns.clone()))), []);
+    let refused = problems(asserted(columns.clone(), None));
+    let [super::super::LayoutProblem::Asserted { actual, required, form, .. }] = &refused[..]
+    else {
+        panic!("{refused:?}")
+    };
+    assert_eq!((form, required), (&columns, &columns.to_layout(&[64, 64]).expect("a layout")));
+    assert_eq!(*actual, rows.to_layout(&[64, 64]).expect("a layout"));
+    // The same elements in other registers of the same thread: renaming them costs nothing.
+    let renamed = blocked(&[2, 4], &[2, 16], &[4, 1], &[0, 1]);
+    let other = blocked(&[2, 4], &[2, 16], &[4, 1], &[1, 0]);
+    let renamed = renamed.to_layout(&[64, 64]).expect("a layout");
+    let in_lanes = Form::Linear(
+        kernel_layout::Layout::new(
+            vec![
+                (
+                    kernel_layout::Dim::Register,
+                    renamed.bases(kernel_layout::Dim::Register).to_vec(),
+                ),
+                (
+                    kernel_layout::Dim::Lane,
+                    other
+                        .to_layout(&[64, 64])
+                        .expect("a layout")
+                        .bases(kernel_layout::Dim::Lane)
+                        .to_vec(),
+                ),
+                (
+                    kernel_layout::Dim::Warp,
+                    other
+                        .to_layout(&[64, 64])
+                        .expect("a layout")
+                        .bases(kernel_layout::Dim::Warp)
+                        .to_vec(),
+                ),
+            ],
+            renamed.outs().to_vec(),
+        )
+        .expect("a layout"),
+    );
+    assert_eq!(problems(asserted(in_lanes, Some(other))), []);
 }

@@ -177,3 +177,61 @@ fn chains_of_thousands_of_operations_need_no_deep_stack() {
     let xors = small.spawn(compile).expect("a thread starts").join();
     assert_eq!(xors.expect("the compiler does not overflow its stack"), 4000);
 }
+
+/// Elements of four bytes, 64 by 64.
+const TILE_BYTES: u32 = 64 * 64 * 4;
+
+/// A tile that is brought to columns and back `times` times, while shared memory is stored before and, with `later`, read after.
+fn converted(times: usize, stored: bool, later: bool) -> u32 {
+    let mut b = Builder::new("converted", 4);
+    let [x, out] = ["x", "out"].map(|name| b.tensor(name, Dtype::F32, 2));
+    let zero = b.int(0);
+    let mut tile = b.load_tensor(x, &[zero, zero], &[64, 64]);
+    let window = stored.then(|| {
+        let (_, window) = b.shared(Dtype::F32, &[64, 64]);
+        b.effect(Op::StoreShared, &[window, tile]);
+        b.effect(Op::Sync, &[]);
+        if !later {
+            let loaded = b.load_shared(window);
+            tile = b.binary(Binary::Add, tile, loaded);
+            b.effect(Op::Sync, &[]);
+        }
+        window
+    });
+    for _ in 0..times {
+        let columns = kernel_layout::Form::Blocked {
+            per_thread: vec![4, 1],
+            lanes: vec![16, 2],
+            warps: vec![1, 4],
+            order: vec![0, 1],
+        };
+        let rows = kernel_layout::Form::Blocked {
+            per_thread: vec![1, 4],
+            lanes: vec![2, 16],
+            warps: vec![4, 1],
+            order: vec![1, 0],
+        };
+        tile = b.same(Op::ToLayout(columns), &[tile]);
+        tile = b.binary(Binary::Mul, tile, tile);
+        tile = b.same(Op::ToLayout(rows), &[tile]);
+    }
+    if later && let Some(window) = window {
+        let loaded = b.load_shared(window);
+        tile = b.binary(Binary::Add, tile, loaded);
+    }
+    b.store_tensor(out, &[zero, zero], tile);
+    lowered(b.finish()).shared_bytes
+}
+
+#[test]
+fn conversions_take_turns_in_one_scratch() {
+    assert_eq!(converted(0, false, false), 0);
+    assert_eq!(converted(1, false, false), TILE_BYTES);
+    assert_eq!(converted(3, false, false), TILE_BYTES);
+}
+
+#[test]
+fn scratch_takes_the_bytes_of_allocations_that_nothing_needs_any_more() {
+    assert_eq!(converted(2, true, false), TILE_BYTES);
+    assert_eq!(converted(2, true, true), 2 * TILE_BYTES);
+}

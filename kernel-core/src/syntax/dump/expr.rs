@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::{Expr, ExprKind, Ident, Literal, Printer, UnOp, binary, operator};
+use super::{Expr, ExprKind, Ident, Literal, Printer, TilePart, UnOp, binary, operator};
 
 impl Printer<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) {
@@ -83,6 +83,7 @@ impl Printer<'_> {
                 }
                 self.put(")");
             }
+            ExprKind::TileLayout(parts) => self.tile_layout(parts),
             ExprKind::Refused(_) => self.put("<refused>"),
             ExprKind::Block(_)
             | ExprKind::ConstBlock(_)
@@ -94,6 +95,26 @@ impl Printer<'_> {
             | ExprKind::Continue(_)
             | ExprKind::Return(_) => self.control(expr),
         }
+    }
+
+    /// `layout!(S[(4, 8) : (8, 1 @ laneid)])`
+    fn tile_layout(&mut self, parts: &[TilePart]) {
+        self.put("layout!(");
+        for (number, part) in parts.iter().enumerate() {
+            self.put(if number == 0 { "" } else { " + " });
+            self.put(if part.replica { "R[" } else { "S[" });
+            self.closed("(", &part.extents, ")", Self::expr);
+            if !part.strides.is_empty() {
+                self.closed(" : (", &part.strides, ")", |dump, (amount, axis)| {
+                    dump.operand(amount);
+                    if let Some(axis) = axis {
+                        dump.put(&format!(" @ {}", axis.name));
+                    }
+                });
+            }
+            self.put("]");
+        }
+        self.put(")");
     }
 
     /// What has a block, or leaves one.
@@ -157,6 +178,7 @@ impl Printer<'_> {
             | ExprKind::Cast(..)
             | ExprKind::Ref(..)
             | ExprKind::Assert(..)
+            | ExprKind::TileLayout(_)
             | ExprKind::Refused(_) => unreachable!("`expr` writes what has no block itself"),
         }
     }

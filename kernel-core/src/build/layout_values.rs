@@ -1,0 +1,362 @@
+//! Layouts as values: the functions that make them, and the notation of tile layouts.
+
+use kernel_layout::tile::{Iter, TileAxis, TileLayout};
+use kernel_layout::{Dim, Form, Layout};
+
+use super::{Builder, Env, value::Val};
+use crate::{
+    diag::{Code, Diagnostic},
+    loc::Loc,
+    syntax::{Expr, TilePart},
+};
+
+/// Lanes of a warp.
+const LANES: u64 = 32;
+/// The axes that a kernel may name: those of the block's threads and of its memories.
+const AXES: [TileAxis; 6] = [
+    TileAxis::Memory,
+    TileAxis::LaneId,
+    TileAxis::WarpId,
+    TileAxis::Thread,
+    TileAxis::TLane,
+    TileAxis::TCol,
+];
+
+impl Builder<'_> {
+    /// A call of a function that makes a layout; the number of arguments is right.
+    pub(super) fn layout_value(
+        &mut self,
+        name: &str,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let form = match name {
+            "blocked" => self.blocked(vals, args),
+            "slice" => self.slice(vals, args),
+            "swizzle" => self.swizzle(&vals[0], args[0].loc),
+            "swizzled" => self.swizzled(vals, args),
+            "row_major" => Some(Form::RowMajor),
+            "mma" => self.pair(&vals[0], args[0].loc).map(|warps| Form::MmaV2 { warps }),
+            "dot_operand" => self.dot_operand(vals, args),
+            "linear" => self.linear(vals, args, loc),
+            "shared_linear" => self.shared_linear(vals, args, loc),
+            other => unreachable!("builtin_call passes no `{other}`"),
+        };
+        form.map_or(Val::Error, Val::Layout)
+    }
+
+    fn slice(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
+        let axis = self.axis(&vals[0], 5, "a layout", args[0].loc)?;
+        let parent = self.parent(&vals[1], args[1].loc, "`slice` takes an axis and a layout")?;
+        Some(Form::Slice { axis, parent: Box::new(parent) })
+    }
+
+    fn parent(&mut self, val: &Val, loc: Loc, headline: &str) -> Option<Form> {
+        if let Val::Layout(parent) = val {
+            return Some(parent.clone());
+        }
+        let actual = self.describe(val);
+        self.report(Diagnostic::new(Code::Kind, loc, headline).compare("", "a layout", actual));
+        None
+    }
+
+    fn swizzle(&mut self, bytes: &Val, loc: Loc) -> Option<Form> {
+        let bytes = self.const_int(bytes, "the span of a swizzle", loc)?;
+        match bytes {
+            0 | 32 | 64 | 128 => Some(Form::NvmmaShared {
+                swizzle_bytes: u32::try_from(bytes).expect("matched above"),
+                element_bits: 0,
+                transposed: false,
+                fp4_padded: false,
+            }),
+            _ => {
+                self.report(
+                    Diagnostic::new(Code::LayoutForm, loc, "a swizzle has one of four spans")
+                        .compare("bytes", "0, 32, 64 or 128", bytes.to_string()),
+                );
+                None
+            }
+        }
+    }
+
+    fn swizzled(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
+        let mut numbers = [0; 3];
+        for ((number, val), arg) in numbers.iter_mut().zip(vals).zip(args) {
+            *number = self.entry(val, arg.loc)?;
+            if !number.is_power_of_two() {
+                let actual = number.to_string();
+                self.report(
+                    Diagnostic::new(
+                        Code::LayoutForm,
+                        arg.loc,
+                        "the numbers of a swizzle are powers of two",
+                    )
+                    .compare("", "1, 2, 4, 8, ..", actual),
+                );
+                return None;
+            }
+        }
+        let [vec, per_phase, max_phase] = numbers;
+        let order = self.entries(
+            &vals[3],
+            args[3].loc,
+            "`swizzled` takes three numbers and an order of axes",
+        )?;
+        Some(Form::Swizzled { vec, per_phase, max_phase, order })
+    }
+
+    fn pair(&mut self, val: &Val, loc: Loc) -> Option<[u32; 2]> {
+        let headline = "`mma` takes the warps along rows and columns";
+        let list = self.entries(val, loc, headline)?;
+        <[u32; 2]>::try_from(list).ok().or_else(|| {
+            let actual = self.describe(val);
+            self.report(
+                Diagnostic::new(Code::LayoutForm, loc, headline)
+                    .compare("entries", "2", actual)
+                    .help("mma([2, 2])"),
+            );
+            None
+        })
+    }
+
+    fn dot_operand(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
+        let index = self.axis(&vals[0], 2, "the factors of a product", args[0].loc)?;
+        let headline = "`dot_operand` takes the layout of the product's result";
+        let parent = Box::new(self.parent(&vals[1], args[1].loc, headline)?);
+        let k_width = self.entry(&vals[2], args[2].loc)?;
+        if !matches!(k_width, 1 | 2 | 4) {
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[2].loc,
+                    "a 32-bit register holds 1, 2 or 4 elements",
+                )
+                .compare("k_width", "1, 2 or 4", k_width.to_string())
+                .why("mma.sync takes factors packed into 32-bit registers: 4 elements of 8 bits, 2 of 16 bits, 1 of 32 bits"),
+            );
+            return None;
+        }
+        Some(Form::DotOperand { index, parent, k_width })
+    }
+
+    fn linear(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<Form> {
+        let dims = [Dim::Register, Dim::Lane, Dim::Warp];
+        let mut ins = Vec::new();
+        for ((dim, val), arg) in dims.into_iter().zip(vals).zip(args) {
+            ins.push((dim, self.bases(val, arg)?));
+        }
+        if ins[1].1.len() != LANES.ilog2() as usize {
+            self.report(
+                Diagnostic::new(Code::LayoutForm, args[1].loc, "a lane's number has five bits")
+                    .compare("lane bases", "5", ins[1].1.len().to_string())
+                    .why("a warp has 32 lanes, and each bit of a lane's number has one basis"),
+            );
+            return None;
+        }
+        self.of_bases(ins, &vals[3], &args[3], loc).map(Form::Linear)
+    }
+
+    fn shared_linear(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<Form> {
+        let ins = vec![(Dim::Offset, self.bases(&vals[0], &args[0])?)];
+        self.of_bases(ins, &vals[1], &args[1], loc).map(Form::SharedLinear)
+    }
+
+    /// A layout with these bases, for a tile of this shape.
+    fn of_bases(
+        &mut self,
+        ins: Vec<(Dim, Vec<Vec<u32>>)>,
+        shape: &Val,
+        arg: &Expr,
+        loc: Loc,
+    ) -> Option<Layout> {
+        let shape = self.shape(shape, arg)?;
+        let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));
+        match Layout::new(ins, outs.collect()) {
+            Ok(layout) => Some(layout),
+            Err(error) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::LayoutForm,
+                        loc,
+                        format!("these bases are no layout of a tile of extents {shape:?}"),
+                    )
+                    .why(error.to_string()),
+                );
+                None
+            }
+        }
+    }
+
+    fn bases(&mut self, val: &Val, arg: &Expr) -> Option<Vec<Vec<u32>>> {
+        let headline = "bases are written as arrays, one entry an axis: `[[0, 1], [0, 2]]`";
+        let Val::Array(bases) = val else {
+            let actual = self.describe(val);
+            self.report(Diagnostic::new(Code::Kind, arg.loc, headline).compare(
+                "",
+                "an array of arrays",
+                actual,
+            ));
+            return None;
+        };
+        let bases = bases.clone();
+        bases
+            .iter()
+            .enumerate()
+            .map(|(index, basis)| self.entries(basis, arg.part(index), headline))
+            .collect()
+    }
+
+    /// A list of numbers of a layout.
+    fn entries(&mut self, val: &Val, loc: Loc, headline: &str) -> Option<Vec<u32>> {
+        let Val::Array(parts) = val else {
+            let actual = self.describe(val);
+            self.report(Diagnostic::new(Code::Kind, loc, headline).compare("", "an array", actual));
+            return None;
+        };
+        let parts = parts.clone();
+        parts.iter().map(|part| self.entry(part, loc)).collect()
+    }
+
+    /// A number of a layout.
+    fn entry(&mut self, val: &Val, loc: Loc) -> Option<u32> {
+        let value = self.const_int(val, "an entry of a layout", loc)?;
+        u32::try_from(value).ok().or_else(|| {
+            self.error(
+                Code::LayoutForm,
+                loc,
+                format!("{value} is not a number of elements, lanes or warps"),
+            );
+            None
+        })
+    }
+
+    fn blocked(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
+        let mut lists: Vec<Vec<u32>> = Vec::new();
+        for (val, arg) in vals.iter().zip(args) {
+            let headline = "`blocked` takes four arrays, one entry an axis";
+            lists.push(self.entries(val, arg.loc, headline)?);
+        }
+        let rank = lists[0].len();
+        if let Some(bad) = lists.iter().position(|list| list.len() != rank) {
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[bad].loc,
+                    "the four arrays of `blocked` have one entry an axis",
+                )
+                .compare("entries", rank.to_string(), lists[bad].len().to_string()),
+            );
+            return None;
+        }
+        let [per_thread, lanes, warps, order] =
+            <[Vec<u32>; 4]>::try_from(lists).expect("arity is checked");
+        let in_warp = lanes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+        if in_warp != LANES {
+            // Here and not where the layout is used: this is the place to change.
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[1].loc,
+                    format!("the lanes of this layout multiply to {in_warp}"),
+                )
+                .compare("lanes", LANES.to_string(), in_warp.to_string())
+                .why("a warp has 32 lanes; the second array says how many of them lie along each axis"),
+            );
+            return None;
+        }
+        Some(Form::Blocked { per_thread, lanes, warps, order })
+    }
+
+    /// `layout!(S[..] + R[..])`
+    pub(super) fn tile_layout(&mut self, parts: &[TilePart], env: Env, loc: Loc) -> Val {
+        let (mut shard, mut replica) = (Vec::new(), Vec::new());
+        for part in parts {
+            let Some(digits) = self.digits(part, env) else { return Val::Error };
+            if part.replica { &mut replica } else { &mut shard }.extend(digits);
+        }
+        match TileLayout::new(shard, replica, []) {
+            Ok(layout) => Val::Layout(Form::Tile(layout)),
+            Err(error) => self.report(
+                Diagnostic::new(Code::LayoutForm, loc, "these digits are no layout")
+                    .why(error.to_string()),
+            ),
+        }
+    }
+
+    fn digits(&mut self, part: &TilePart, env: Env) -> Option<Vec<Iter>> {
+        let mut extents = Vec::new();
+        for extent in &part.extents {
+            let val = self.plain_expr(extent, env);
+            let value = self.const_int(&val, "an extent of a layout", extent.loc)?;
+            let Some(value) = u64::try_from(value).ok().filter(|value| value.is_power_of_two())
+            else {
+                self.report(
+                    Diagnostic::new(
+                        Code::LayoutForm,
+                        extent.loc,
+                        "the extents of a layout are powers of two",
+                    )
+                    .compare("extent", "1, 2, 4, 8, ..", value.to_string()),
+                );
+                return None;
+            };
+            extents.push(value);
+        }
+        if part.strides.is_empty() {
+            // Row-major, as the notation has it.
+            let mut stride = 1i64;
+            let mut digits = Vec::new();
+            for &extent in extents.iter().rev() {
+                digits.insert(0, Iter::new(extent, stride, TileAxis::Memory));
+                stride = stride.saturating_mul(i64::try_from(extent).unwrap_or(i64::MAX));
+            }
+            return Some(digits);
+        }
+        if part.strides.len() != extents.len() {
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    part.loc,
+                    "each extent of a layout has one stride",
+                )
+                .compare(
+                    "strides",
+                    extents.len().to_string(),
+                    part.strides.len().to_string(),
+                ),
+            );
+            return None;
+        }
+        let mut digits = Vec::new();
+        for (extent, (stride, axis)) in extents.into_iter().zip(&part.strides) {
+            let val = self.plain_expr(stride, env);
+            let stride = self.const_int(&val, "a stride of a layout", stride.loc)?;
+            let axis = match axis {
+                None => TileAxis::Memory,
+                Some(name) => match AXES.into_iter().find(|axis| axis.name() == name.name) {
+                    Some(axis) => axis,
+                    None => {
+                        let mut diagnostic = Diagnostic::new(
+                            Code::LayoutForm,
+                            name.loc,
+                            format!("`{}` is not an axis of a layout", name.name),
+                        )
+                        .compare(
+                            "axis",
+                            AXES.map(TileAxis::name).join(", "),
+                            &name.name,
+                        );
+                        if let Some(near) = super::nearest(&name.name, AXES.map(TileAxis::name)) {
+                            diagnostic = diagnostic.help(near.to_owned());
+                        }
+                        self.report(diagnostic);
+                        return None;
+                    }
+                },
+            };
+            digits.push(Iter::new(extent, i64::try_from(stride).unwrap_or(i64::MAX), axis));
+        }
+        Some(digits)
+    }
+}

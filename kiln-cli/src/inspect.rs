@@ -1,0 +1,178 @@
+//! `kiln inspect --layouts`: what a dump says about layouts, line by line of the source.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The ending of the files in which `KILN_DUMP` leaves layouts.
+const ENDING: &str = "layouts";
+
+/// The `.layouts` files of a folder, sorted, or the file itself.
+///
+/// # Errors
+/// When the path cannot be read, or has no such file.
+pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let shown = path.display();
+    let entries = std::fs::read_dir(path).map_err(|error| format!("{shown}: {error}"))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let file = entry.map_err(|error| format!("{shown}: {error}"))?.path();
+        if file.extension().is_some_and(|ending| ending == ENDING) {
+            found.push(file);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(format!(
+            "{shown}: no file ends in .{ENDING}; `KILN_DUMP={shown} cargo build` writes them for what it compiles"
+        ));
+    }
+    Ok(found)
+}
+
+/// Conversions of one kind.
+#[derive(Default)]
+struct Tally {
+    free: usize,
+    shuffles: usize,
+    shared: usize,
+    bytes: u64,
+    conflicts: u64,
+}
+
+impl Tally {
+    fn count(&mut self, cost: &str) {
+        if let Some(shared) = cost.strip_prefix("shared memory, ") {
+            self.shared += 1;
+            let number =
+                |text: &str| text.split(' ').next().and_then(|word| word.parse::<u64>().ok());
+            let mut parts = shared.split(", ");
+            self.bytes = self.bytes.max(parts.next().and_then(number).unwrap_or(0));
+            self.conflicts += parts.next().and_then(number).unwrap_or(0);
+        } else if cost.starts_with("shuffle") {
+            self.shuffles += 1;
+        } else {
+            self.free += 1;
+        }
+    }
+
+    fn text(&self) -> String {
+        let Tally { free, shuffles, shared, bytes, conflicts } = self;
+        let all = free + shuffles + shared;
+        if all == 0 {
+            return "no conversion".to_owned();
+        }
+        let conflicts = match conflicts {
+            0 => "no bank conflicts".to_owned(),
+            count => format!("{count} bank conflicts a warp"),
+        };
+        let through = match shared {
+            0 => String::new(),
+            _ => format!(", {shared} through shared memory (at most {bytes} bytes, {conflicts})"),
+        };
+        format!("{all} conversions: {free} free, {shuffles} by shuffles{through}")
+    }
+}
+
+/// Tells a dump of layouts: for each line of the source the tiles and their layouts, and what each conversion costs.
+///
+/// ```
+/// let dump = "\
+/// L0 = register [1], lane [2] [4] [8] [16] [32], warp -> [64]
+/// kernel twice(x: tensor_mut<f32, 1>)
+///   target sm_80, warps 1
+/// {
+///   %0 = const 0 : i32
+///   %1 = load_tensor x [%0] : f32[64] in L0  // line 4
+///   %2 = add %1, %1 : f32[64] in L0  // line 5
+///   store_tensor x [%0] %2  // line 5
+///   return
+/// }
+/// ";
+/// let text = kiln_cli::inspect::layouts(dump)?;
+/// assert!(text.contains("   4  %1 = load_tensor x [%0] : f32[64] in L0\n"));
+/// assert!(text.contains("no conversion\n"));
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// When the text is not what `KILN_DUMP` leaves.
+pub fn layouts(dump: &str) -> Result<String, String> {
+    let mut kernel = None;
+    let (mut head, mut body, mut legend) = (String::new(), String::new(), String::new());
+    let mut tally = Tally::default();
+    for line in dump.lines() {
+        let line = line.trim();
+        let (statement, note) = line.split_once("  // ").unwrap_or((line, ""));
+        let (place, cost) = note.split_once(": ").unwrap_or((note, ""));
+        let number = place.strip_prefix("line ");
+        let infallible = "a String takes everything";
+        if line.starts_with('L') && line.contains(" = ") && kernel.is_none() {
+            writeln!(legend, "  {line}").expect(infallible);
+        } else if let Some(named) = line.strip_prefix("kernel ") {
+            kernel = Some(named.split('(').next().unwrap_or(named).to_owned());
+        } else if line.starts_with("shared @") || line.starts_with("target ") {
+            writeln!(head, "  {line}").expect(infallible);
+        } else if let Some(number) = number {
+            let arrow = if cost.is_empty() { "" } else { "  <- " };
+            writeln!(body, "{number:>6}  {statement}{arrow}{cost}").expect(infallible);
+            if !cost.is_empty() {
+                tally.count(cost);
+            }
+        }
+    }
+    let kernel = kernel.ok_or("this is no dump of layouts: it has no line `kernel ..`")?;
+    let tally = tally.text();
+    Ok(format!("{kernel}\n{head}{legend}  line  tile\n{body}  {tally}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::layouts;
+
+    const DUMP: &str = "\
+L0 = register [0,1] -> [2]
+L1 = offset [1] -> [2]
+kernel turn(x: tensor<f32, 2>, out: tensor_mut<f32, 2>)
+  target sm_80, warps 4
+  fact x is aligned to 16 bytes
+  shared @tile0 : f32[64, 64] in L1
+{
+  %0 = const 0 : i32
+  %1 = load_tensor x [%0, %0] : f32[64, 64] in L0  // line 7
+  %2 = to_layout %1 : f32[64, 64] in L1  // line 8: shared memory, 16384 bytes, no bank conflicts
+  for %3 in (%0, %0, %0) {
+    %4 = to_layout %2 : f32[64, 64] in L0  // line 9: shared memory, 8192 bytes, 12 bank conflicts a warp
+    %5 = to_layout %4 mma([2, 2]) : f32[64, 64] in L0  // line 10: shuffle, 8 a warp
+    %6 = to_layout %4 : f32[64, 64] in L0  // line 11: free
+  }
+}
+";
+
+    #[test]
+    fn tiles_are_listed_by_line_and_conversions_are_counted() {
+        let text = layouts(DUMP).expect("a dump");
+        let required = "\
+turn
+  target sm_80, warps 4
+  shared @tile0 : f32[64, 64] in L1
+  L0 = register [0,1] -> [2]
+  L1 = offset [1] -> [2]
+  line  tile
+     7  %1 = load_tensor x [%0, %0] : f32[64, 64] in L0
+     8  %2 = to_layout %1 : f32[64, 64] in L1  <- shared memory, 16384 bytes, no bank conflicts
+     9  %4 = to_layout %2 : f32[64, 64] in L0  <- shared memory, 8192 bytes, 12 bank conflicts a warp
+    10  %5 = to_layout %4 mma([2, 2]) : f32[64, 64] in L0  <- shuffle, 8 a warp
+    11  %6 = to_layout %4 : f32[64, 64] in L0  <- free
+  4 conversions: 1 free, 1 by shuffles, 2 through shared memory (at most 16384 bytes, 12 bank conflicts a warp)
+";
+        assert_eq!(text, required);
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        assert!(layouts(".version 8.7\n").is_err());
+    }
+}
