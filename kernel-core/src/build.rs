@@ -260,6 +260,10 @@ struct Builder<'p> {
 
 impl Builder<'_> {
     fn report(&mut self, diagnostic: Diagnostic) -> Val {
+        if self.scopes.met_awaited() {
+            // It may come from what is not known yet. When everything is there, the kernel is built again.
+            return Val::Error;
+        }
         let diagnostic = match self.calls.first() {
             // An error inside a helper is underlined there, and says from where it was called.
             Some(call) => {

@@ -1,7 +1,5 @@
 //! The pipeline, from tokens to tokens.
 
-use std::cell::Cell;
-
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -98,7 +96,7 @@ pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options)
     let whole = (attr, syn::Item::Fn(item.clone()));
     let results =
         compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
-    let outcomes = outcomes(&unit, &results, &problems);
+    let outcomes = outcomes(&results, &problems);
     let errors = diag::compile_errors(&problems, &locations);
     let items = host::kernel_items(item, &unit.kernels[0], outcomes[0]);
     output.tokens = quote!(#errors #items);
@@ -115,7 +113,7 @@ pub fn compile_module(item: &syn::ItemMod, options: Options) -> Output {
     let whole = (TokenStream::new(), syn::Item::Mod(item.clone()));
     let results =
         compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
-    let outcomes = outcomes(&unit, &results, &problems);
+    let outcomes = outcomes(&results, &problems);
     let items = host::module_items(item, &unit, &outcomes);
     let errors = diag::compile_errors(&problems, &locations);
     output.tokens = quote!(#errors #items);
@@ -130,20 +128,18 @@ enum Compiled {
 }
 
 /// One outcome a kernel.
-fn outcomes<'a>(
-    unit: &Unit,
-    results: &'a [Compiled],
-    problems: &Problems,
-) -> Vec<host::Outcome<'a>> {
-    if problems.is_empty() {
-        let one = |result: &'a Compiled| match result {
-            Compiled::Here(instances) => host::Outcome::Compiled(instances),
-            Compiled::Later(awaited) => host::Outcome::Awaited(awaited),
-        };
-        results.iter().map(one).collect()
-    } else {
-        vec![host::Outcome::Refused { twin: keeps_twin(problems) }; unit.kernels.len()]
-    }
+fn outcomes<'a>(results: &'a [Compiled], problems: &Problems) -> Vec<host::Outcome<'a>> {
+    let refused = !problems.is_empty();
+    let twin = keeps_twin(problems);
+    let one = |result: &'a Compiled| match result {
+        Compiled::Here(_) if refused => host::Outcome::Refused { twin, awaited: None },
+        Compiled::Later(awaited) if refused => {
+            host::Outcome::Refused { twin, awaited: Some(awaited) }
+        }
+        Compiled::Here(instances) => host::Outcome::Compiled(instances),
+        Compiled::Later(awaited) => host::Outcome::Awaited(awaited),
+    };
+    results.iter().map(one).collect()
 }
 
 /// Compiles every kernel that needs nothing from other modules, and sends the others on their way.
@@ -159,33 +155,48 @@ fn compile_or_wait(
     dumps: &mut Vec<(String, String)>,
 ) -> Vec<Compiled> {
     let mut results = Vec::new();
+    let mut waiting = Vec::new();
     for index in 0..unit.kernels.len() {
         let free = syntax::free::of_kernel(unit, &unit.kernels[index]);
-        let raw = Cell::new(false);
-        let work = if free.is_empty() { Work::All } else { Work::Build { raw: &raw } };
+        let work = if free.paths.is_empty() { Work::All } else { Work::Build };
         let only = Only { index, work };
-        unit.devices.pending = free.iter().map(syntax::FreePath::key).collect();
+        unit.devices.pending = free.paths.iter().map(syntax::FreePath::key).collect();
         let compiled =
             compile_kernels(unit, Some(only), locations, problems, options, dumps, &mut |_| {});
-        results.push(match compiled.into_iter().next() {
-            Some(instances) if free.is_empty() => Compiled::Here(instances),
-            rest => {
-                let instances: Vec<Instance> =
-                    rest.into_iter().flatten().map(|one| one.instance).collect();
-                let waiting = device::Waiting {
-                    attr: attr.clone(),
-                    item: item.clone(),
-                    index,
-                    raw: raw.get(),
-                    paths: device::paths_of(&free, locations),
-                };
-                let table = device::kernel_chain(&waiting);
-                Compiled::Later(host::Awaited { instances, table, raw: waiting.raw })
-            }
+        let instances = compiled.into_iter().next().unwrap_or_default();
+        if free.paths.is_empty() {
+            results.push(Compiled::Here(instances));
+            continue;
+        }
+        waiting.push(device::Waiting {
+            attr: attr.clone(),
+            item: item.clone(),
+            index,
+            raw: free.takes_pointers,
+            paths: device::paths_of(&free.paths, locations),
+            said: Vec::new(),
         });
+        results.push(Compiled::Later(host::Awaited {
+            instances: instances.into_iter().map(|one| one.instance).collect(),
+            table: TokenStream::new(),
+            raw: free.takes_pointers,
+        }));
     }
     unit.devices.pending.clear();
+    let said: Vec<String> = problems.iter().map(|problem| key_of(problem, locations)).collect();
+    for mut waiting in waiting {
+        waiting.said.clone_from(&said);
+        if let Compiled::Later(awaited) = &mut results[waiting.index] {
+            awaited.table = device::kernel_chain(&waiting);
+        }
+    }
     results
+}
+
+/// By what a problem is known to have been said when a kernel is compiled again.
+fn key_of(problem: &Diagnostic, locations: &Locations) -> String {
+    let (line, column) = locations.order(problem.primary);
+    format!("{line}:{column} {} {}", problem.code.number(), problem.headline)
 }
 
 /// The last link of a kernel's chain: the table of its instances, as an expression.
@@ -198,14 +209,14 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     };
     let mut output = Output::default();
     let mut problems = Problems::new();
-    let (locations, mut unit) = if let syn::Item::Mod(item) = &waiting.item {
+    let (locations, mut unit, twin) = if let syn::Item::Mod(item) = &waiting.item {
         let locations = Locations::new(item.ident.span());
         let unit = syntax::parse_module(item, &locations, &mut problems);
-        (locations, unit)
+        (locations, unit, host::twin_of(item, waiting.index))
     } else if let syn::Item::Fn(item) = &waiting.item {
         let locations = Locations::new(item.sig.ident.span());
         let unit = syntax::parse_function(waiting.attr.clone(), item, &locations, &mut problems);
-        (locations, unit)
+        (locations, unit, Some(host::twin(item)))
     } else {
         let error = syn::Error::new_spanned(&waiting.item, "not a kernel").to_compile_error();
         return Output { tokens: error, ..Output::default() };
@@ -235,11 +246,16 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
         );
     }
     output.tokens = match compiled.first() {
-        Some(instances) if problems.is_empty() => host::table(instances, &name),
+        Some(instances) if problems.is_empty() => {
+            let table = host::table(instances, &name);
+            quote!({ #twin #table })
+        }
         _ => {
+            let twin = twin.filter(|_| keeps_twin(&problems));
+            problems.retain(|problem| !waiting.said.contains(&key_of(problem, &locations)));
             let errors = diag::compile_errors(&problems, &locations);
-            // Statements, so that all of them are shown; the value is never asked for.
-            quote!({ #errors ::core::panic!() })
+            // Statements, so that all of them are shown, and an array that fits whatever length is asked for.
+            quote!({ #errors #twin [&[]; _] })
         }
     };
     name_by_place(&mut output.dumps, &locations);
@@ -288,26 +304,23 @@ pub fn compile_unit_watched(
 
 /// One kernel of a unit.
 #[derive(Clone, Copy)]
-struct Only<'a> {
+struct Only {
     index: usize,
-    work: Work<'a>,
+    work: Work,
 }
 
 /// How far to go with a kernel.
 #[derive(Clone, Copy)]
-enum Work<'a> {
+enum Work {
     /// To its PTX.
     All,
     /// Build it, for its problems.
-    Build {
-        /// Whether the body takes the address of a tensor.
-        raw: &'a Cell<bool>,
-    },
+    Build,
 }
 
 fn compile_kernels(
     unit: &Unit,
-    only: Option<Only<'_>>,
+    only: Option<Only>,
     locations: &Locations,
     problems: &mut Problems,
     options: Options,
@@ -348,10 +361,9 @@ fn compile_kernels(
                     Work::All => {
                         images.extend(compile_image(&request, name, problems, &mut around));
                     }
-                    Work::Build { raw } => {
+                    Work::Build => {
                         // What it gives is not complete; its problems count.
-                        let built = build::build(&request, problems);
-                        raw.set(raw.get() || built.is_some_and(|one| one.kernel.takes_addresses()));
+                        build::build(&request, problems);
                     }
                 }
             }

@@ -151,7 +151,7 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
             if let Some((_, content)) = &mut module.content {
                 content.push(syn::Item::Verbatim(hidden));
             }
-            quote!(#[allow(dead_code)] #module)
+            quote!(#[allow(dead_code, clippy::must_use_candidate)] #module)
         }
         other => quote!(#[allow(dead_code, clippy::must_use_candidate)] #other #hidden),
     }
@@ -179,17 +179,19 @@ pub(crate) struct Waiting {
     pub(crate) raw: bool,
     /// The free paths, in the order of the bundles.
     pub(crate) paths: Vec<TokenStream>,
+    /// Problems that were reported before the chain began.
+    pub(crate) said: Vec<String>,
 }
 
 /// The chain that compiles a kernel, in the place of an expression.
 pub(crate) fn kernel_chain(waiting: &Waiting) -> TokenStream {
-    let Waiting { attr, item, index, raw, paths } = waiting;
+    let Waiting { attr, item, index, raw, paths, said } = waiting;
     let index = Literal::usize_unsuffixed(*index);
     let raw = format_ident!("{}", if *raw { "true" } else { "false" });
     chain(
         paths,
         &quote!(::kiln::__private::kernel_finish),
-        &quote!({ #attr } { #item } #index #raw [#({#paths})*]),
+        &quote!({ #attr } { #item } #index #raw [#({#paths})*] [#(#said)*]),
     )
 }
 
@@ -271,7 +273,7 @@ fn exports(
                     locations.of(other),
                     "`#[device]` stands before a function or a module",
                 )
-                .why("what kernels of other modules use is found by its name, and an `impl` has none; types travel with their methods in a module")
+                .why("an item reaches kernels of other modules by its name, and brings what it is made of: a type alone would come without its methods, and an `impl` has no name")
                 .help("#[device]\npub mod name { pub struct Name; impl Name {} }"),
             );
             Vec::new()
@@ -529,6 +531,7 @@ impl Parse for Waiting {
             paths: many(input, Delimiter::Bracket, |list| {
                 Ok(group(list, Delimiter::Brace)?.stream())
             })?,
+            said: many(input, Delimiter::Bracket, text)?,
         })
     }
 }

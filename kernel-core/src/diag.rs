@@ -187,6 +187,11 @@ impl Problems {
         self.list.iter()
     }
 
+    /// Keeps the problems for which this holds.
+    pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.list.retain(keep);
+    }
+
     /// Takes over the problems of another list.
     pub fn extend(&mut self, other: Problems) {
         for diagnostic in other.list {

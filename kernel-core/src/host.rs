@@ -28,6 +28,8 @@ pub enum Outcome<'a> {
     Refused {
         /// Whether rustc should still see the body.
         twin: bool,
+        /// What is said when its device items have come, if it uses any.
+        awaited: Option<&'a Awaited>,
     },
 }
 
@@ -68,11 +70,16 @@ impl Outcome<'_> {
 pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -> TokenStream {
     let signature = Signature::of(item);
     let host = signature.host(item, kernel, outcome);
-    let twin = match outcome {
-        Outcome::Compiled(_) | Outcome::Awaited(_) | Outcome::Refused { twin: true } => twin(item),
-        Outcome::Refused { twin: false } => TokenStream::new(),
+    let rest = match outcome {
+        Outcome::Refused { awaited: Some(awaited), .. } => {
+            let table = &awaited.table;
+            quote!(const _: () = { #[allow(dead_code)] fn refused() { let _: [&[()]; 0] = #table; } };)
+        }
+        Outcome::Compiled(_) | Outcome::Refused { twin: true, .. } => twin(item),
+        // It comes with the device items.
+        Outcome::Awaited(_) | Outcome::Refused { twin: false, .. } => TokenStream::new(),
     };
-    quote!(#host #twin)
+    quote!(#host #rest)
 }
 
 /// The module of a `#[kernel] mod`: its helpers as they are, its kernels as [`kernel_items`], one outcome for each.
@@ -100,7 +107,7 @@ pub fn module_items(item: &syn::ItemMod, unit: &Unit, outcomes: &[Outcome<'_>]) 
 }
 
 /// The body as a function that nobody calls: imports count as used, rustc's lints and editors see it.
-fn twin(item: &syn::ItemFn) -> TokenStream {
+pub(crate) fn twin(item: &syn::ItemFn) -> TokenStream {
     let mut function = item.clone();
     function.attrs.clear();
     function.vis = syn::Visibility::Inherited;
@@ -115,6 +122,18 @@ fn twin(item: &syn::ItemFn) -> TokenStream {
             #function
         };
     }
+}
+
+/// The twin of a kernel of a module.
+pub(crate) fn twin_of(item: &syn::ItemMod, index: usize) -> Option<TokenStream> {
+    let (_, content) = item.content.as_ref()?;
+    let kernels = content.iter().filter_map(|entry| match entry {
+        syn::Item::Fn(function) if function.attrs.iter().any(crate::syntax::is_kernel_attr) => {
+            Some(function)
+        }
+        _ => None,
+    });
+    kernels.into_iter().nth(index).map(twin)
 }
 
 /// What the host items need of a kernel's signature.
@@ -292,7 +311,7 @@ impl Signature {
         let count = instances.len();
         let table = match outcome {
             Outcome::Compiled(instances) => table(instances, &name.to_string()),
-            Outcome::Awaited(awaited) => awaited.table.clone(),
+            Outcome::Awaited(_) => quote!(<__Images as __Table>::IMAGES),
             Outcome::Refused { .. } => quote!([]),
         };
         let doc = format!(" What the kernel `{name}` takes, and what was compiled of it.");
@@ -302,6 +321,20 @@ impl Signature {
             let help = format!("add the values to `instances(..)` of `{name}`");
             quote!(#[diagnostic::on_unimplemented(message = #message, label = "no such instance", note = #notes, note = #help)])
         };
+        // Paths to device items are looked up where the kernel stands, so that is where their table is made: in an
+        // `impl` beside this module, which may be in the body of a function.
+        let images = matches!(outcome, Outcome::Awaited(_)).then(|| {
+            quote! {
+                #[doc(hidden)]
+                #[allow(missing_debug_implementations)]
+                #inner_vis struct __Images;
+
+                #[doc(hidden)]
+                #inner_vis trait __Table {
+                    const IMAGES: [&'static [::kiln::__private::Image]; #count];
+                }
+            }
+        });
         quote! {
             #[doc = #doc]
             #[allow(clippy::pedantic)]
@@ -333,6 +366,8 @@ impl Signature {
                 /// Every compiled instance, with one image for each target.
                 #[allow(clippy::unreadable_literal)]
                 #inner_vis static INSTANCES: [&[::kiln::__private::Image]; #count] = #table;
+
+                #images
             }
         }
     }
@@ -356,7 +391,19 @@ impl Signature {
                         }
                     }
                 });
-                quote!(#(#each)*)
+                let table = match outcome {
+                    Outcome::Awaited(awaited) => {
+                        let (count, table) = (instances.len(), &awaited.table);
+                        Some(quote! {
+                            #[allow(clippy::unreadable_literal)]
+                            impl #name::__Table for #name::__Images {
+                                const IMAGES: [&'static [::kiln::__private::Image]; #count] = #table;
+                            }
+                        })
+                    }
+                    Outcome::Compiled(_) | Outcome::Refused { .. } => None,
+                };
+                quote!(#(#each)* #table)
             }
             // After errors every instance counts as compiled, so that nothing else is reported.
             None => {

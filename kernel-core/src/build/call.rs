@@ -49,7 +49,7 @@ impl Builder<'_> {
                     let parent = real.len().checked_sub(2).map(|at| real[at].clone());
                     self.builtin_call(parent.as_deref(), &name, only, args, env, loc)
                 }
-                Some(Binding::Refused) => {
+                Some(Binding::Refused | Binding::Awaited) => {
                     self.args(args, env);
                     Val::Error
                 }

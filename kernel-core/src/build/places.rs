@@ -42,7 +42,7 @@ impl Builder<'_> {
                     Self::language_value(&name)
                         .unwrap_or_else(|| self.unknown(&only.name, path.loc, env))
                 }
-                Some(Binding::Refused) => Val::Error,
+                Some(Binding::Refused | Binding::Awaited) => Val::Error,
                 Some(_) => {
                     self.error(Code::Kind, path.loc, format!("`{}` is not a value", only.name))
                 }

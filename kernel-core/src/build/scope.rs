@@ -1,6 +1,6 @@
 //! Names: scopes, variables and items.
 
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc};
 
 use super::value::{Ty, Val};
 use crate::{
@@ -38,6 +38,8 @@ pub(super) enum Binding {
     Use(Vec<String>),
     /// An item that was refused.
     Refused,
+    /// A device item whose tokens have not come yet.
+    Awaited,
 }
 
 impl Binding {
@@ -49,7 +51,8 @@ impl Binding {
             | Binding::Struct(..)
             | Binding::Const(..)
             | Binding::Use(_)
-            | Binding::Refused => true,
+            | Binding::Refused
+            | Binding::Awaited => true,
             Binding::Type(ty) => matches!(ty, Ty::Const(..) | Ty::Infer),
             Binding::Trait(_) => false,
         }
@@ -61,7 +64,8 @@ impl Binding {
             | Binding::Trait(_)
             | Binding::Type(_)
             | Binding::Use(_)
-            | Binding::Refused => true,
+            | Binding::Refused
+            | Binding::Awaited => true,
             Binding::Var(_) | Binding::Function(..) | Binding::Const(..) => false,
         }
     }
@@ -79,6 +83,8 @@ pub(super) struct Scopes {
     scopes: Vec<Scope>,
     pub(super) vars: Vec<Var>,
     pub(super) impls: Vec<(Rc<Impl>, ScopeId)>,
+    /// A device item was asked for that has not come yet: from here on nothing is certain.
+    met_awaited: Cell<bool>,
 }
 
 impl Scopes {
@@ -105,25 +111,36 @@ impl Scopes {
 
     /// What a name stands for as a value. If nothing of that name is a value, what else it stands for.
     pub(super) fn lookup(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
-        self.find(scope, name, Binding::is_value).or_else(|| self.find(scope, name, |_| true))
+        self.find(scope, name, &Binding::is_value).or_else(|| self.find(scope, name, &|_| true))
     }
 
     /// What a name stands for as a type: a variable of the same name does not hide it.
     pub(super) fn lookup_type(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
-        self.find(scope, name, Binding::is_type)
+        self.find(scope, name, &Binding::is_type)
     }
 
     fn find(
         &self,
         scope: ScopeId,
         name: &str,
-        fits: impl Fn(&Binding) -> bool,
+        fits: &dyn Fn(&Binding) -> bool,
     ) -> Option<&Binding> {
+        let scope_id = scope;
         let mut at = Some(scope);
         while let Some(id) = at {
             let scope = &self.scopes[id.0 as usize];
             let mut named = scope.names.iter().rev().filter(|(n, _)| n == name);
             if let Some((_, binding)) = named.find(|(_, binding)| fits(binding)) {
+                if matches!(binding, Binding::Awaited) {
+                    self.met_awaited.set(true);
+                }
+                // `use library::name` in a body: what came with bundles is known by its whole path.
+                if let Binding::Use(path) = binding
+                    && path.len() > 1
+                    && let Some(device) = self.find(scope_id, &path.join("::"), &fits)
+                {
+                    return Some(device);
+                }
                 return Some(binding);
             }
             at = scope.parent;
@@ -168,15 +185,20 @@ impl Scopes {
             for one in uses {
                 let home = devices.items.iter().position(|item| item.id == one.id);
                 let found = home
-                    .and_then(|home| self.find(homes[home], &one.export, |_| true))
+                    .and_then(|home| self.find(homes[home], &one.export, &|_| true))
                     .cloned()
                     .unwrap_or(Binding::Refused);
                 self.bind(user, &one.path, found);
             }
         }
         for path in &devices.pending {
-            self.bind(root, path, Binding::Refused);
+            self.bind(root, path, Binding::Awaited);
         }
+    }
+
+    /// Whether something was asked for that is not there yet.
+    pub(super) fn met_awaited(&self) -> bool {
+        self.met_awaited.get()
     }
 
     fn orphan(&mut self) -> ScopeId {
@@ -189,11 +211,21 @@ impl Scopes {
     ///
     /// `sched::Ring::<3>::new` becomes the two segments `sched::Ring` and `new` where `sched::Ring` is known.
     pub(super) fn joined(&self, scope: ScopeId, path: &Path) -> Option<Path> {
+        let first = path.segments.first()?;
+        // `use library::sched` in a body, and `sched::Ring`.
+        let head = match self.find(scope, &first.name, &|_| true) {
+            Some(Binding::Use(real)) if path.segments.len() > 1 => Some(real.join("::")),
+            _ => None,
+        };
         (2..=path.segments.len()).rev().find_map(|count| {
-            let names: Vec<&str> =
-                path.segments[..count].iter().map(|segment| segment.name.as_str()).collect();
-            let name = names.join("::");
-            self.find(scope, &name, |_| true)?;
+            let names = |first: &str| {
+                let rest = path.segments[1..count].iter().map(|segment| segment.name.as_str());
+                std::iter::once(first).chain(rest).collect::<Vec<_>>().join("::")
+            };
+            let name = std::iter::once(first.name.as_str())
+                .chain(head.as_deref())
+                .map(names)
+                .find(|name| self.find(scope, name, &|_| true).is_some())?;
             let head = Segment { name, ..path.segments[count - 1].clone() };
             let segments = std::iter::once(head).chain(path.segments[count..].iter().cloned());
             Some(Path { segments: segments.collect(), loc: path.loc })

@@ -107,7 +107,7 @@ impl Builder<'_> {
                 );
                 Ty::Infer
             }
-            Binding::Refused => Ty::Infer,
+            Binding::Refused | Binding::Awaited => Ty::Infer,
             Binding::Const(..) | Binding::Var(_) | Binding::Function(..) => {
                 self.error(Code::Kind, loc, "a value stands where a type is wanted");
                 Ty::Infer

@@ -4,7 +4,7 @@
 //! item can stand count: what is called, what `::` joins, types, struct literals, and names in capitals. A lower-case name on
 //! its own is a variable, and a misspelt one is reported as such.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::{
     Block, Expr, ExprKind, Function, GenericArg, GenericKind, GenericParam, Impl, Item, Kernel,
@@ -29,8 +29,17 @@ impl FreePath {
     }
 }
 
-/// The free paths of one kernel of a unit, each once, in the order in which they are first written.
-pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Vec<FreePath> {
+/// What a kernel needs from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// The free paths, each once, in the order in which they are first written.
+    pub paths: Vec<FreePath>,
+    /// `.ptr()` is written somewhere: the kernel may take the address of a tensor.
+    pub takes_pointers: bool,
+}
+
+/// What one kernel of a unit needs.
+pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Needs {
     let mut free = Free::default();
     free.items_of(&unit.items, |free| {
         for other in &unit.kernels {
@@ -42,7 +51,7 @@ pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Vec<FreePath> {
         }
         free.function(&kernel.function);
     });
-    free.found
+    Needs { paths: free.found, takes_pointers: free.takes_pointers }
 }
 
 /// The free paths of items that stand beside one another, such as those of a `#[device] mod`.
@@ -54,25 +63,28 @@ pub fn of_items(items: &[Item]) -> Vec<FreePath> {
 
 #[derive(Default)]
 struct Free {
-    scopes: Vec<BTreeSet<String>>,
+    /// Names that are declared; one that `use` brings in a body has the path that it stands for.
+    scopes: Vec<BTreeMap<String, Option<Vec<String>>>>,
     found: Vec<FreePath>,
+    takes_pointers: bool,
 }
 
 impl Free {
     fn scope(&mut self, inside: impl FnOnce(&mut Self)) {
-        self.scopes.push(BTreeSet::new());
+        self.scopes.push(BTreeMap::new());
         inside(self);
         self.scopes.pop();
     }
 
     fn declare(&mut self, name: &str) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.to_owned());
+            scope.insert(name.to_owned(), None);
         }
     }
 
-    fn is_local(&self, name: &str) -> bool {
-        self.scopes.iter().any(|scope| scope.contains(name))
+    /// What declares a name, innermost first.
+    fn declared(&self, name: &str) -> Option<&Option<Vec<String>>> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
     /// A scope in which the items are known.
@@ -189,6 +201,12 @@ impl Free {
 
     fn block(&mut self, block: &Block) {
         self.items_of(&block.items, |free| {
+            for item in &block.items {
+                // Nobody outside the body sees what it imports, the place where the chain begins included.
+                if let (Item::Use(item), Some(scope)) = (item, free.scopes.last_mut()) {
+                    scope.insert(item.name.clone(), Some(item.path.clone()));
+                }
+            }
             free.items(&block.items);
             for stmt in &block.stmts {
                 match stmt {
@@ -254,6 +272,7 @@ impl Free {
                 self.exprs(args);
             }
             ExprKind::Method(receiver, segment, args) => {
+                self.takes_pointers |= segment.name == "ptr";
                 self.expr(receiver);
                 self.generic_args(segment);
                 self.exprs(args);
@@ -355,7 +374,20 @@ impl Free {
             self.generic_args(segment);
         }
         let Some(first) = path.segments.first() else { return };
-        if self.is_local(&first.name) || crate::build::is_language_path(&path.segments) {
+        let imported = match self.declared(&first.name) {
+            None => None,
+            Some(None) => return,
+            Some(Some(real)) => Some(Path {
+                segments: real
+                    .iter()
+                    .map(|name| Segment { name: name.clone(), args: Vec::new(), loc: first.loc })
+                    .chain(path.segments[1..].iter().cloned())
+                    .collect(),
+                loc: path.loc,
+            }),
+        };
+        let path = imported.as_ref().unwrap_or(path);
+        if crate::build::is_language_path(&path.segments) {
             return;
         }
         let cut = path
@@ -381,3 +413,6 @@ impl Free {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

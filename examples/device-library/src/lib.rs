@@ -1,0 +1,89 @@
+//! A library of device code: functions, and a module with types and a trait, for kernels of other crates.
+//!
+//! What stands here is ordinary Rust, documented and checked where it is written. `#[device]` adds that a kernel which
+//! imports it, under whatever name, compiles it into its own PTX: see the example `device_library`.
+#![forbid(unsafe_code)]
+
+/// Activation functions.
+pub mod act {
+    use kiln::prelude::*;
+
+    /// `1 / (1 + exp(-x))`
+    #[device]
+    pub fn sigmoid<T: Float>(x: Tile<T>) -> Tile<T> {
+        T::of(1.0) / (T::of(1.0) + negative_exp(x))
+    }
+
+    #[device]
+    fn negative_exp<T: Float>(x: Tile<T>) -> Tile<T> {
+        (-x).exp()
+    }
+
+    /// `x · sigmoid(x)`
+    #[device]
+    pub fn silu<T: Float>(x: Tile<T>) -> Tile<T> {
+        x * sigmoid(x)
+    }
+
+    /// `x` where it is above `PERCENT / 100`, elsewhere 0.
+    #[device]
+    pub fn threshold<T: Float, const PERCENT: i32>(x: Tile<T>) -> Tile<T> {
+        select(x.gt(T::of(PERCENT as f32 / 100.0)), x, T::of(0.0))
+    }
+}
+
+/// Orders in which blocks visit the tiles of a matrix.
+#[kiln::device]
+pub mod sched {
+    use kiln::prelude::*;
+
+    /// An order: which tile a block computes.
+    pub trait Schedule: Copy {
+        /// Of a matrix of so many tiles.
+        fn new(tiles_m: i32, tiles_n: i32) -> Self;
+        /// Row and column, in tiles, of the `id`-th tile.
+        fn tile(self, id: i32) -> (i32, i32);
+    }
+
+    /// Row after row.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Rows {
+        tiles_n: i32,
+    }
+
+    impl Schedule for Rows {
+        fn new(_tiles_m: i32, tiles_n: i32) -> Self {
+            Rows { tiles_n }
+        }
+
+        fn tile(self, id: i32) -> (i32, i32) {
+            (id / self.tiles_n, id % self.tiles_n)
+        }
+    }
+
+    /// `G` rows of tiles together, column after column, so that neighbouring blocks share operands.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Grouped<const G: i32> {
+        tiles_m: i32,
+        tiles_n: i32,
+    }
+
+    impl<const G: i32> Schedule for Grouped<G> {
+        fn new(tiles_m: i32, tiles_n: i32) -> Self {
+            Grouped { tiles_m, tiles_n }
+        }
+
+        fn tile(self, id: i32) -> (i32, i32) {
+            let first = id / (G * self.tiles_n) * G;
+            let height = (self.tiles_m - first).min(G);
+            let rest = id % (G * self.tiles_n);
+            (first + rest % height, rest / height)
+        }
+    }
+
+    /// The window of a block: which tile it is, in elements.
+    pub fn origin<S: Schedule, const BM: i32, const BN: i32>(rows: i32, columns: i32) -> [i32; 2] {
+        let (row, column) = S::new(cdiv(rows, BM), cdiv(columns, BN)).tile(block_id(0));
+        [row * BM, column * BN]
+    }
+}
