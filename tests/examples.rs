@@ -69,3 +69,32 @@ fn matmul_async_copy() {
     let text = run("matmul_async_copy");
     assert_eq!(text.matches("warps").count(), 24, "twelve instances at two sizes:\n{text}");
 }
+
+#[test]
+fn layer_norm() {
+    let text = run("layer_norm");
+    for dtype in ["bf16", "f16"] {
+        for columns in ["1000", "4096", "8000", "16384", "20000"] {
+            assert_eq!(lines(&text, dtype, columns), 1, "{dtype}, {columns}:\n{text}");
+        }
+    }
+    assert_eq!(text.lines().count(), 2 + 2 * 5, "{text}");
+}
+
+/// Each instance finds nothing wrong with any element.
+#[test]
+fn transpose() {
+    let text = run("transpose");
+    assert_eq!(text.matches("warps").count(), 16, "eight instances at two sizes:\n{text}");
+    assert_eq!(text.matches("0.0e0").count(), 16, "{text}");
+}
+
+/// Three orders, one of them the example's own, for two element types at two sizes.
+#[test]
+fn device_library() {
+    let text = run("device_library");
+    for order in ["rows", "grouped", "snake"] {
+        let lines = text.lines().filter(|line| line.split_whitespace().nth(1) == Some(order));
+        assert_eq!(lines.count(), 4, "{order}:\n{text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Kernels that use device functions and types of another crate, `device-library` beside this file.
+//!
+//! out = silu(a) · b, where b is above a tenth; three orders in which the blocks visit the tiles.
+//!
+//! `cargo run --release --example device_library [-- ROWS COLUMNS]`
+
+#![expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
+use device_library::{
+    act::{self, silu as swish},
+    sched::{self, Rows, Schedule},
+};
+use kiln::prelude::*;
+use snake::Snake;
+
+#[path = "support/report.rs"]
+mod report;
+
+/// An order of this program's own, by the library's trait.
+#[device]
+mod snake {
+    use device_library::sched::Schedule;
+
+    /// Row after row, there and back.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Snake {
+        tiles_n: i32,
+    }
+
+    impl Schedule for Snake {
+        fn new(_tiles_m: i32, tiles_n: i32) -> Self {
+            Snake { tiles_n }
+        }
+
+        fn tile(self, id: i32) -> (i32, i32) {
+            let (row, column) = (id / self.tiles_n, id % self.tiles_n);
+            (row, if row % 2 == 0 { column } else { self.tiles_n - 1 - column })
+        }
+    }
+}
+
+/// Of this module. The library's are used in the same way: under any name and by any path.
+#[device]
+fn gated(x: Tile<f32>, gate: Tile<f32>) -> Tile<f32> {
+    swish(x) * act::threshold::<f32, 10>(gate)
+}
+
+/// One block a tile.
+#[kernel(target = sm_80, warps = 4, grid = cdiv(a.dim(0), BM) * cdiv(a.dim(1), BN),
+         instances(T = [f16, f32], S = [Rows, sched::Grouped<4>, Snake], (BM, BN) = [(32, 64)]))]
+pub fn gate<T: Float, S: Schedule, const BM: i32, const BN: i32>(
+    a: Tensor<T, 2>,
+    b: Tensor<T, 2>,
+    out: TensorMut<T, 2>,
+) {
+    let at = sched::origin::<S, BM, BN>(a.dim(0), a.dim(1));
+    let x = a.tile(at, [BM, BN]).load().cast::<f32>();
+    let y = b.tile(at, [BM, BN]).load().cast::<f32>();
+    out.tile(at, [BM, BN]).store(gated(x, y).cast::<T>());
+}
+
+/// The launch of an instance.
+type Make<T> = for<'a> fn(gate::Args<'a, T>) -> Launch<'a>;
+
+fn main() -> Result<()> {
+    let device = Device::best_for(gate::TARGETS)?;
+    let stream = device.stream()?;
+    println!("on {device}");
+    let sizes = match report::sizes::<2>() {
+        Some(size) => vec![size],
+        None if device.is_emulator() => vec![[256, 128], [77, 131]],
+        None => vec![[8192, 8192], [1001, 1000]],
+    };
+    let mut table =
+        report::Table::new(&["type", "order", "rows", "columns", "rel. error", "ms", "GB/s"]);
+    let progress = report::progress(sizes.len(), "device_library");
+    for size in sizes {
+        let orders: [(&str, Make<f16>, Make<f32>); 3] = [
+            ("rows", gate::<f16, Rows, 32, 64>, gate::<f32, Rows, 32, 64>),
+            (
+                "grouped",
+                gate::<f16, sched::Grouped<4>, 32, 64>,
+                gate::<f32, sched::Grouped<4>, 32, 64>,
+            ),
+            ("snake", gate::<f16, Snake, 32, 64>, gate::<f32, Snake, 32, 64>),
+        ];
+        for (order, half, single) in orders {
+            check(&stream, size, order, half, &mut table)?;
+            check(&stream, size, order, single, &mut table)?;
+        }
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    table.print();
+    Ok(())
+}
+
+/// Compares every element with the formula in `f64`: one that no block wrote stays NaN.
+fn check<T: Element + Float>(
+    stream: &Stream,
+    [rows, columns]: [usize; 2],
+    order: &str,
+    make: Make<T>,
+    table: &mut report::Table,
+) -> Result<()> {
+    let numbers = |seed| -> Vec<T> {
+        report::random(rows * columns, seed).into_iter().map(|x| T::of(x * 4.0)).collect()
+    };
+    let (a_host, b_host) = (numbers(1), numbers(2));
+    let a = stream.upload(&a_host, [rows, columns])?;
+    let b = stream.upload(&b_host, [rows, columns])?;
+    let mut out = stream.full([rows, columns], T::NAN)?;
+    make(gate::Args { a: &a, b: &b, out: &mut out }).launch(stream)?;
+    let (mut difference, mut norm) = (0.0, 0.0);
+    for ((a, b), actual) in a_host.iter().zip(&b_host).zip(out.to_vec(stream)?) {
+        let (a, b) = (a.cast::<f64>(), b.cast::<f64>());
+        let required = if b > 0.1 { a / (1.0 + (-a).exp()) * b } else { 0.0 };
+        difference += (actual.cast::<f64>() - required).powi(2);
+        norm += required.powi(2);
+    }
+    let error = f64::sqrt(difference / norm);
+    let ms = report::median_ms(stream, || {
+        make(gate::Args { a: &a, b: &b, out: &mut out }).launch(stream)
+    })?;
+    let bytes = 3 * rows * columns * size_of::<T>();
+    table.row(&[&T::DTYPE, &order, &rows, &columns], error, ms, bytes as f64);
+    // Rounding alone costs up to half of `EPSILON` of each value.
+    let limit = f64::from(T::EPSILON.cast::<f32>()).max(4e-6);
+    assert!(error < limit, "{order}, {rows}x{columns} of {}: relative error {error}", T::DTYPE);
+    Ok(())
+}
