@@ -71,7 +71,89 @@ pub mod driver_bindgen;
 /// ```
 pub use kernel_macros::kernel;
 
-/// TODO-DOC
+/// Makes a function, or the items of a module, usable by kernels of other modules and crates.
+///
+/// ```
+/// use kiln::prelude::*;
+///
+/// mod act {
+///     use kiln::prelude::*;
+///
+///     /// x / (1 + exp(-x))
+///     #[device]
+///     pub fn silu<T: Float>(x: Tile<T>) -> Tile<T> {
+///         x / (T::of(1.0) + (-x).exp())
+///     }
+/// }
+///
+/// /// A counter that starts again.
+/// #[device]
+/// mod ring {
+///     pub struct Ring<const N: i32> {
+///         pub at: i32,
+///     }
+///
+///     impl<const N: i32> Ring<N> {
+///         pub fn next(&mut self) {
+///             self.at = if self.at == N - 1 { 0 } else { self.at + 1 };
+///         }
+///     }
+/// }
+///
+/// use act::silu as swish;
+///
+/// #[kernel(target = sm_80, warps = 4, grid = 1)]
+/// fn apply(x: TensorMut<f32, 1>) {
+///     let mut ring = ring::Ring::<3> { at: 2 };
+///     ring.next();
+///     let window = x.tile([0], [32]);
+///     window.store(swish(window.load()) + (ring.at as f32));
+/// }
+///
+/// let device = Device::emulator(Target::Sm80)?;
+/// let stream = device.stream()?;
+/// let mut x = stream.upload(&[0.0f32, 100.0], [2])?;
+/// apply(apply::Args { x: &mut x }).launch(&stream)?;
+/// assert_eq!(x.to_vec(&stream)?, [0.0, 100.0]);
+/// # Ok::<(), kiln::Error>(())
+/// ```
+///
+/// # What is shared
+///
+/// A function with its generic parameters; before an inline module, each of its functions, structs (with their methods), traits
+/// and constants that is not private. They stay ordinary Rust: documented, checked and linted where they are written. What a
+/// device item uses of its own module or of other crates comes with it, private helpers included, if it is `#[device]` too.
+///
+/// A kernel reaches a device item as Rust does: by `use`, under another name, through re-exports and globs, by a path from
+/// `crate`, `super` or a crate's name. The functions of a `#[kernel]` module and of a kernel's own body need no attribute.
+///
+/// # What is not
+///
+/// * A type or an `impl` alone: put them in a `#[device] mod`.
+/// * Functions that call themselves, also by way of others: kernels have no stack.
+/// * Names of the language (`dot`, `zeros`) and of macros that every crate sees (`vec`, `line`, `assert`): refused (K0105). The name
+///   of a device item stands for a macro too.
+/// * Names that a glob brings inside a kernel's body: `use` them one by one there, or outside.
+/// * The address of a tensor, taken by a device function of which the kernel shows nothing: pass `x.ptr()` (K0602).
+/// * More than about 110 device items in one kernel: a module counts as often as its items are named. `#![recursion_limit = "256"]` allows more.
+///
+/// # Errors
+///
+/// A mistake inside a device function that only some kernel's types bring out is shown where that kernel names the function, with the
+/// place in the library:
+///
+/// ```text
+/// error: [K0204] `exp` is not defined on `i32`
+///           required  element type floats
+///           actual    element type `i32`
+///           ::: library/src/lib.rs:19:9  in this device item
+///           ::: src/main.rs:9:13  called here as `silu`
+///           help      x.cast::<f32>().exp()
+///  --> src/main.rs:9:13
+/// ```
+///
+/// A name that nothing in sight declares, and a function without the attribute, are rustc's to report: ``cannot find macro
+/// `silu` in this scope``, with a note where it is a function and no macro.
 pub use kernel_macros::device;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,
