@@ -92,14 +92,14 @@ fn saved(page: LayoutPage, svg: Option<&Path>) -> Result<String, String> {
 
 /// The layouts in a dump, file by file.
 fn inspected(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    for file in inspect::files(path)? {
+    let files = inspect::files(path)?;
+    let shown = files.iter().map(|file| {
         let place = file.display();
-        let dump = std::fs::read_to_string(&file).map_err(|error| format!("{place}: {error}"))?;
+        let dump = std::fs::read_to_string(file).map_err(|error| format!("{place}: {error}"))?;
         let shown = inspect::layouts(&dump).map_err(|error| format!("{place}: {error}"))?;
-        text += &format!("{place}: {shown}\n");
-    }
-    Ok(text)
+        Ok(format!("{place}: {shown}\n"))
+    });
+    shown.collect()
 }
 
 fn main() -> ExitCode {
