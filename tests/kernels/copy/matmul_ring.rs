@@ -1,6 +1,7 @@
 //! A pipelined matrix product: a ring of two operands, products while copies fly.
 //@ run: eval, emulate, gpu
 //@ compare: exact
+//@ no-conflicts
 //@ arg a: f16[M, K] list(1, -2, 3, 0, 2, -1, 1, -3, 1, 0, -1)
 //@ arg b: f16[K, N] list(-1, 2, 0, 3, 1, -2, 1)
 //@ arg c: f32[M, N] poison

@@ -1,6 +1,7 @@
 //! A tile moved through one layout after another: registers, shuffles and shared memory change nothing of its values.
 //@ run: eval, emulate, gpu
 //@ compare: exact
+//@ no-conflicts
 //@ arg x: T[32, 64] bits
 //@ arg out: T[32, 64] poison
 //@ expect out: x(i, j)

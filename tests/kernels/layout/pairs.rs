@@ -1,6 +1,7 @@
 //! From every layout to every other, with arithmetic in between, on several numbers of warps.
 //@ run: eval, emulate, gpu
 //@ compare: exact
+//@ no-conflicts
 //@ arg x: i32[16, 32] bits
 //@ arg out: i32[16, 32] poison
 //@ expect out: x(i, j) + 3 * (i * 32 + j)

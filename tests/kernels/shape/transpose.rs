@@ -1,6 +1,7 @@
 //! `t` of a register tile, for every width of element.
 //@ run: eval, emulate, gpu
 //@ compare: exact
+//@ no-conflicts
 //@ arg x: T[60, 30] bits
 //@ arg out: T[30, 60] poison
 //@ expect out: x(j, i)

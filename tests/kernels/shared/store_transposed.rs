@@ -1,6 +1,7 @@
 //! A tile stored through the transpose of an array; the same array written and read many times.
 //@ run: eval, emulate, gpu
 //@ compare: exact
+//@ no-conflicts
 //@ arg x: f32[5, 32, 16] uniform(-1, 1)
 //@ arg out: f32[5, 16, 32] poison
 //@ expect out: x(i, k, j) * 2.0
