@@ -338,7 +338,7 @@ impl Builder<'_> {
                     Some(axis) => axis,
                     None => {
                         let mut diagnostic = Diagnostic::new(
-                            Code::LayoutForm,
+                            Code::UnknownName,
                             name.loc,
                             format!("`{}` is not an axis of a layout", name.name),
                         )

@@ -16,7 +16,7 @@ impl Reader<'_> {
             Err(error) => {
                 let loc = self.locations.of_span(error.span());
                 self.problems.push(
-                    Diagnostic::new(Code::LayoutForm, loc, "this is not the notation of a tile layout")
+                    Diagnostic::new(Code::Unsupported, loc, "this is not the notation of a tile layout")
                         .why("`S[extents : strides]` and, for copies, `+ R[extents : strides]`; a stride is a number, a name or something in parentheses, and may have an axis: `4 @ laneid`")
                         .help("layout!(S[(32, 16) : (16, 1)])"),
                 );
