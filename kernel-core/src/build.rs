@@ -45,6 +45,7 @@ mod methods;
 mod params;
 mod places;
 mod provenance;
+mod rank0;
 mod reach;
 mod scope;
 mod tiles;
@@ -196,6 +197,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         problems,
         values: Arena::new(),
         value_cells: la_arena::ArenaMap::new(),
+        points: la_arena::ArenaMap::new(),
         shared: Arena::new(),
         shared_cells: la_arena::ArenaMap::new(),
         regions: vec![Region::default()],
@@ -229,6 +231,8 @@ struct Builder<'p> {
     values: Arena<ValueData>,
     /// Values whose element type was open when they were made.
     value_cells: la_arena::ArenaMap<Value, Num>,
+    /// Tiles of rank 0: what a reduction of the only axis leaves. The IR has scalars for them; Rust's types do not.
+    points: la_arena::ArenaMap<Value, ()>,
     shared: Arena<SharedData>,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
     /// The regions being built, innermost last.
@@ -321,8 +325,30 @@ impl Builder<'_> {
         matches!(self.ty(value).elem(), Some(Elem::Ptr(_)))
     }
 
+    /// Whether a value is one number or address for the whole block, and a scalar in Rust's types too.
+    fn is_scalar(&self, value: Value) -> bool {
+        matches!(self.ty(value), Type::Scalar(_)) && !self.is_point(value)
+    }
+
+    /// Whether a value is a tile of rank 0.
+    fn is_point(&self, value: Value) -> bool {
+        self.points.contains_idx(value)
+    }
+
     fn new_value(&mut self, ty: Type, loc: Loc) -> Value {
         self.values.alloc(ValueData { ty, loc })
+    }
+
+    /// A value of the type that another one has: what it becomes where ways through the code meet.
+    fn new_like(&mut self, other: Value, loc: Loc) -> Value {
+        let value = self.new_value(self.ty(other).clone(), loc);
+        if let Some(num) = self.value_cells.get(other).copied() {
+            self.value_cells.insert(value, num);
+        }
+        if self.is_point(other) {
+            self.points.insert(value, ());
+        }
+        value
     }
 
     /// A value with element type `num` and the shape of `like`.
@@ -347,6 +373,13 @@ impl Builder<'_> {
     }
 
     fn op(&mut self, op: Op, args: Vec<Value>, result: Option<Value>, loc: Loc) {
+        // What is computed with a tile of rank 0 and scalars is a tile of rank 0.
+        if let Some(result) = result
+            && matches!(self.ty(result), Type::Scalar(_))
+            && args.iter().any(|arg| self.is_point(*arg))
+        {
+            self.points.insert(result, ());
+        }
         self.push(StmtKind::Op { op, args, result }, loc);
     }
 
@@ -414,6 +447,12 @@ impl Builder<'_> {
             Val::Value(value) => {
                 let name = self.cells.name(self.num(*value));
                 match self.ty(*value) {
+                    Type::Scalar(Elem::Number(_)) if self.is_point(*value) => {
+                        format!("a `Tile<{name}>` of rank 0")
+                    }
+                    Type::Scalar(Elem::Ptr(_)) if self.is_point(*value) => {
+                        format!("a `Tile<Ptr<{name}>>` of rank 0")
+                    }
                     Type::Scalar(Elem::Number(_)) => format!("a scalar ({name})"),
                     Type::Scalar(Elem::Ptr(_)) => format!("a `Ptr<{name}>`"),
                     Type::Tile(Elem::Number(_), shape) => {
@@ -471,7 +510,7 @@ impl Builder<'_> {
         match self.plain(val.clone()) {
             Val::Const(Const::Int(value), _) => Some(value),
             Val::Error | Val::Never => None,
-            Val::Value(value) if self.ty(value).shape().is_empty() => {
+            Val::Value(value) if self.is_scalar(value) => {
                 self.report(
                     Diagnostic::new(Code::NotConstant, loc, format!("{what} must be known when compiling"))
                         .why("tile extents, axes and unrolled loops shape the code that is generated; known are literals, `const` items, const generic parameters, and arithmetic on these")

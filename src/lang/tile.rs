@@ -19,7 +19,8 @@ mod number;
 /// # Shape
 ///
 /// Extents are powers of two and known when compiling; the rank is 0 to 5. A tile of rank 0 is what
-/// a reduction of the only axis leaves: one value, which goes with tiles of every shape.
+/// a reduction of the only axis leaves: one value, which goes with tiles of every shape, and which
+/// [`item`](Tile::item) gives as a scalar.
 ///
 /// # Operators
 ///
@@ -165,7 +166,8 @@ impl<T: Scalar> Tile<T> {
 
     /// The values repeated along the axes of extent 1, up to `shape`.
     ///
-    /// `shape` has the tile's rank, and each extent is either the tile's, or the tile's is 1.
+    /// `shape` has the tile's rank, and each extent is either the tile's, or the tile's is 1. A tile of
+    /// rank 0 takes every shape.
     /// Operators broadcast by themselves; this is for where a shape must be met, as in a store.
     ///
     /// ```no_run
@@ -275,6 +277,25 @@ impl<T: Scalar> Tile<T> {
     /// ```
     #[must_use]
     pub fn ne<B: Operand<T>>(self, other: B) -> Tile<bool> {
+        stub()
+    }
+
+    /// The one element of a tile as a scalar, the same in every thread.
+    ///
+    /// The tile has rank 0, or every extent is 1. This is the way from a reduction to what takes a
+    /// scalar: a condition, the end of a loop, an index, [`full`].
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Scales down only where something is too large.
+    /// fn limited(x: Tile<f32>, limit: f32) -> Tile<f32> {
+    ///     let most = x.abs().max(0).item();
+    ///     if most > limit { x * (limit / most) } else { x }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn item(self) -> T {
         stub()
     }
 

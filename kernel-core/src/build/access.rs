@@ -63,7 +63,10 @@ impl Builder<'_> {
         for (index, part) in parts.iter().enumerate() {
             let loc = at_expr.part(index);
             let Some(value) = self.value(part, loc) else { return Val::Error };
-            if !self.ty(value).shape().is_empty()
+            if self.wants_scalar(value, "the coordinates of a window are scalars", loc).is_none() {
+                return Val::Error;
+            }
+            if !self.is_scalar(value)
                 || self.cells.unify(self.num(value), Num::Known(Dtype::I32)).is_err()
                 || self.is_ptr(value)
             {
@@ -136,6 +139,25 @@ impl Builder<'_> {
     ) -> Option<Value> {
         let tile = self.value(value, loc)?;
         let tile = match self.ty(tile) {
+            Type::Scalar(Elem::Number(_)) if self.is_point(tile) => {
+                let actual = self.describe(value);
+                let help = if shape == [1] {
+                    ".expand(0)".to_owned()
+                } else {
+                    format!(".broadcast({shape:?})")
+                };
+                self.report(
+                    Diagnostic::new(
+                        Code::ShapeMismatch,
+                        loc,
+                        "the tile does not have the extents of its destination",
+                    )
+                    .compare("", format!("a `Tile<{}>` of extents {shape:?}", dtype.name()), actual)
+                    .why("a store writes each element of its destination once")
+                    .help(help),
+                );
+                return None;
+            }
             Type::Scalar(Elem::Number(_)) => {
                 let actual = self.describe(value);
                 self.report(
@@ -145,7 +167,7 @@ impl Builder<'_> {
                             format!("a `Tile<{}>` of extents {shape:?}", dtype.name()),
                             actual,
                         )
-                        .help(format!("full::<{}>({shape:?}, ..)", dtype.name())),
+                        .help(format!("full({shape:?}, x)")),
                 );
                 return None;
             }
@@ -207,7 +229,10 @@ impl Builder<'_> {
             else {
                 return Val::Error;
             };
-            if self.unify(self.num(other), Num::Known(dtype), "`load_masked`", loc).is_none() {
+            let instead = "what `load_masked` gives elsewhere is a scalar";
+            if self.wants_scalar(other, instead, loc).is_none()
+                || self.unify(self.num(other), Num::Known(dtype), "`load_masked`", loc).is_none()
+            {
                 return Val::Error;
             }
             let Some((_, other)) = self.same_shape(at, other, "`load_masked`", loc) else {
@@ -225,6 +250,9 @@ impl Builder<'_> {
             let num = self.num(mask);
             self.refuse_dtype("a mask", "`bool`", num, loc);
             return None;
+        }
+        if self.is_scalar(at) {
+            self.wants_scalar(mask, "the mask of one address is one scalar", loc)?;
         }
         let (grown, mask) = self.same_shape(at, mask, "a masked access", loc)?;
         if self.ty(grown).shape() != self.ty(at).shape() {
@@ -269,6 +297,9 @@ impl Builder<'_> {
             return None;
         }
         self.unify(self.num(value), Num::Known(dtype), what, loc)?;
+        if self.is_scalar(at) {
+            self.wants_scalar(value, "one address takes one scalar", loc)?;
+        }
         let (grown, value) = self.same_shape(at, value, what, loc)?;
         if self.ty(grown).shape() != self.ty(at).shape() {
             let (required, actual) =

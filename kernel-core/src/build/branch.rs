@@ -36,7 +36,10 @@ impl Builder<'_> {
         match self.plain(val.clone()) {
             Val::Const(Const::Bool(known), _) => Some(Ok(known)),
             Val::Error | Val::Never => None,
-            Val::Value(value) if *self.ty(value) == Type::scalar(crate::ir::Dtype::Bool) => {
+            Val::Value(value)
+                if self.is_scalar(value)
+                    && *self.ty(value) == Type::scalar(crate::ir::Dtype::Bool) =>
+            {
                 Some(Err(value))
             }
             other => {
@@ -54,6 +57,7 @@ impl Builder<'_> {
                         .why("all threads of a block take the same branch; elements are chosen one by one with a mask")
                         .help("select(mask, a, b)");
                 }
+                let diagnostic = self.help_item(diagnostic, val);
                 self.report(diagnostic);
                 None
             }
@@ -280,10 +284,7 @@ impl Builder<'_> {
             if let Val::Value(value) = *leaf
                 && !known.iter().any(|old| old.same(leaf))
             {
-                let result = self.new_value(self.ty(value).clone(), loc);
-                if let Some(num) = self.value_cells.get(value).copied() {
-                    self.value_cells.insert(result, num);
-                }
+                let result = self.new_like(value, loc);
                 out.push(value);
                 results.push(result);
                 *leaf = Val::Value(result);
@@ -297,6 +298,7 @@ impl Builder<'_> {
         let (ta, tb) = (self.ty(a).clone(), self.ty(b).clone());
         let shapes = ta.shape() == tb.shape()
             && self.is_ptr(a) == self.is_ptr(b)
+            && self.is_point(a) == self.is_point(b)
             && match (&ta, &tb) {
                 (Type::Shared(x), Type::Shared(y)) => x == y,
                 (Type::Shared(_), _) | (_, Type::Shared(_)) => false,
@@ -307,10 +309,7 @@ impl Builder<'_> {
             self.differing(&x, &y, loc);
             return None;
         }
-        let out = self.new_value(ta, loc);
-        if let Some(num) = self.value_cells.get(a).copied() {
-            self.value_cells.insert(out, num);
-        }
+        let out = self.new_like(a, loc);
         Some(out)
     }
 

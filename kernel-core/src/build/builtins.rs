@@ -302,12 +302,13 @@ impl Builder<'_> {
             }
             Some((val, at)) => {
                 let Some(value) = self.value(val, at) else { return Val::Error };
-                if !self.ty(value).shape().is_empty() || self.is_ptr(value) {
+                if !self.is_scalar(value) || self.is_ptr(value) {
                     let actual = self.describe(val);
-                    return self.report(
+                    let diagnostic =
                         Diagnostic::new(Code::Kind, at, "`full` takes one number for all elements")
-                            .compare("", "a scalar", actual),
-                    );
+                            .compare("", "a scalar", actual);
+                    let diagnostic = self.help_item(diagnostic, val);
+                    return self.report(diagnostic);
                 }
                 // What is open stands for a number; truth values need no type beside the value.
                 let given = self.num(value);

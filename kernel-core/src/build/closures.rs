@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Op, Region, Stmt, StmtKind, Terminator, Type, Value},
+    ir::{Op, Region, Stmt, StmtKind, Terminator, Value},
     loc::Loc,
 };
 
@@ -22,7 +22,7 @@ impl Builder<'_> {
         if self.is_ptr(tile) {
             return self.error(Code::Kind, loc, "`map` takes a tile of numbers");
         }
-        let shape = self.ty(tile).shape().to_vec();
+        let shape = self.tile_shape(tile);
         let element = self.new_num(None, self.num(tile), loc);
         let outer = std::mem::replace(&mut self.terminated, false);
         self.regions.push(Region::default());
@@ -34,7 +34,7 @@ impl Builder<'_> {
         self.terminated = outer;
         let region = self.regions.pop().expect("pushed above");
         let Some(result) = result else { return Val::Error };
-        let scalar = matches!(self.ty(result), Type::Scalar(_)) && !self.is_ptr(result);
+        let scalar = self.is_scalar(result) && !self.is_ptr(result);
         let (Some(stmts), true) = (straight(region.stmts), scalar) else {
             return self.report(
                 Diagnostic::new(Code::Kind, at, "`map` computes one number from one element")
@@ -56,14 +56,22 @@ impl Builder<'_> {
             let mut tiles = Vec::new();
             for arg in args {
                 let known = lifted.get(arg).copied();
-                tiles.push(known.unwrap_or_else(|| self.splat(arg, &shape, stmt.loc)));
+                let tile = known.unwrap_or_else(|| match &shape {
+                    Some(shape) => self.splat(arg, shape, stmt.loc),
+                    None => arg,
+                });
+                tiles.push(tile);
             }
             let num = self.num(result);
-            let value = self.emit_num(op, tiles, Some(shape.clone()), num, stmt.loc);
+            let value = self.emit_num(op, tiles, shape.clone(), num, stmt.loc);
             lifted.insert(result, value);
         }
         let known = lifted.get(result).copied();
-        Val::Value(known.unwrap_or_else(|| self.splat(result, &shape, loc)))
+        match (known, &shape) {
+            (Some(tile), _) => Val::Value(tile),
+            (None, Some(shape)) => Val::Value(self.splat(result, shape, loc)),
+            (None, None) => self.as_point(result, loc),
+        }
     }
 }
 

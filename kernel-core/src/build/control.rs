@@ -181,10 +181,10 @@ impl Builder<'_> {
         );
         let num = self.unify(self.num(from), self.num(to), "a range", range.loc)?;
         self.unify(num, self.num(step), "a range", range.loc)?;
-        if self.cells.is_float(num)
-            || !self.ty(from).shape().is_empty()
-            || !self.ty(to).shape().is_empty()
-        {
+        for end in [from, to, step] {
+            self.wants_scalar(end, "a range has scalars for its ends", range.loc)?;
+        }
+        if self.cells.is_float(num) || !self.is_scalar(from) || !self.is_scalar(to) {
             self.error(Code::Kind, range.loc, "a range counts integers");
             return None;
         }
@@ -372,10 +372,7 @@ impl Builder<'_> {
         self.first_values(&unset, loc);
         let mut results: Vec<Value> = Vec::new();
         for arg in &frame.args {
-            let out = self.new_value(self.ty(*arg).clone(), loc);
-            if let Some(num) = self.value_cells.get(*arg).copied() {
-                self.value_cells.insert(out, num);
-            }
+            let out = self.new_like(*arg, loc);
             results.push(out);
         }
         for (leaf, out) in carried.iter().zip(&results) {
@@ -442,11 +439,7 @@ impl Builder<'_> {
                 leaves.push(leaf.clone());
                 continue;
             };
-            let ty = self.ty(example).clone();
-            let out = self.new_value(ty, loc);
-            if let Some(num) = self.value_cells.get(example).copied() {
-                self.value_cells.insert(out, num);
-            }
+            let out = self.new_like(example, loc);
             results.push(out);
             leaves.push(Val::Value(out));
         }
@@ -467,10 +460,7 @@ impl Builder<'_> {
         for leaf in &carried {
             let val = self.leaf(*leaf);
             let init = self.value(&val, loc).expect("candidates are scalars, tiles and windows");
-            let arg = self.new_value(self.ty(init).clone(), loc);
-            if let Some(num) = self.value_cells.get(init).copied() {
-                self.value_cells.insert(arg, num);
-            }
+            let arg = self.new_like(init, loc);
             inits.push(init);
             args.push(arg);
             self.set_leaf(*leaf, Val::Value(arg));
@@ -593,7 +583,9 @@ impl Builder<'_> {
     /// Whether two leaves can be one value, whichever way was taken.
     fn one_type(&mut self, a: &Val, b: &Val) -> bool {
         let form = |builder: &Self, val: &Val| match val {
-            Val::Const(_, num) => Some((Type::scalar(crate::ir::Dtype::Bool), false, *num)),
+            Val::Const(_, num) => {
+                Some((Type::scalar(crate::ir::Dtype::Bool), (false, false), *num))
+            }
             Val::Value(value) => {
                 let ty = builder.ty(*value);
                 // The element type may still be open: it is compared apart.
@@ -604,7 +596,8 @@ impl Builder<'_> {
                         Type::Tile(crate::ir::Elem::Number(crate::ir::Dtype::Bool), shape.clone())
                     }
                 };
-                Some((plain, builder.is_ptr(*value), builder.num(*value)))
+                let kind = (builder.is_ptr(*value), builder.is_point(*value));
+                Some((plain, kind, builder.num(*value)))
             }
             _ => None,
         };

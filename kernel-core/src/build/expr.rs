@@ -172,11 +172,17 @@ impl Builder<'_> {
             ExprKind::Binary(op, a, b) => self.binary_expr(*op, a, b, env, loc),
             ExprKind::Assign(target, value) => {
                 let val = self.plain_or_ref(value, env);
+                if self.check_assigned(target, &val, env, value.loc).is_none() {
+                    return Val::Error;
+                }
                 self.assign(target, val, env);
                 Val::Unit
             }
             ExprKind::AssignOp(op, target, value) => {
                 let right = self.plain_expr(value, env);
+                if self.check_assigned(target, &right, env, value.loc).is_none() {
+                    return Val::Error;
+                }
                 let left = self.plain_expr(target, env);
                 let val = self.binary(*op, left, right, loc);
                 self.assign(target, val, env);
@@ -241,7 +247,7 @@ impl Builder<'_> {
                 match self.resolve(ty, env) {
                     Ty::Scalar(num) => {
                         let tile = match &val {
-                            Val::Value(value) => !matches!(self.ty(*value), Type::Scalar(_)),
+                            Val::Value(value) => !self.is_scalar(*value),
                             _ => false,
                         };
                         if tile {
@@ -347,8 +353,16 @@ impl Builder<'_> {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
                 for (side, expr) in [(&left, a), (&right, b)] {
                     if let Val::Value(value) = side
-                        && matches!(self.ty(*value), Type::Tile(..))
+                        && (matches!(self.ty(*value), Type::Tile(..)) || self.is_point(*value))
                     {
+                        if self.is_point(*value) {
+                            self.wants_scalar(
+                                *value,
+                                "tiles are not compared with operators",
+                                expr.loc,
+                            );
+                            return Val::Error;
+                        }
                         let method = match op {
                             crate::ir::Compare::Lt => "lt",
                             crate::ir::Compare::Le => "le",

@@ -46,6 +46,7 @@ pub(super) const TILE_METHODS: &[&str] = &[
     "to_layout",
     "assert_layout",
     "dim",
+    "item",
 ];
 
 const SHARED_METHODS: &[&str] = &["load", "store", "with_layout", "t", "dim", "bytes"];
@@ -70,11 +71,12 @@ impl Builder<'_> {
             return Val::Never;
         }
         match &val {
-            Val::Const(..) => self.scalar_method(val, name, &vals, args, env, loc),
+            Val::Const(..) => self.scalar_method(val, name, &vals, env, loc),
             Val::Value(value) => match self.ty(*value).clone() {
-                Type::Scalar(Elem::Number(_)) => {
-                    self.scalar_method(val, name, &vals, args, env, loc)
+                Type::Scalar(_) if self.is_point(*value) => {
+                    self.tile_method(*value, name, &vals, args, env, loc)
                 }
+                Type::Scalar(Elem::Number(_)) => self.scalar_method(val, name, &vals, env, loc),
                 Type::Tile(..) => self.tile_method(*value, name, &vals, args, env, loc),
                 Type::Shared(_) => self.shared_method(*value, name, &vals, args, loc),
                 Type::Scalar(Elem::Ptr(_)) | Type::Error => self.no_method(&val, name, &[]),
@@ -116,7 +118,9 @@ impl Builder<'_> {
             name.loc,
             format!("{what} has no method `{}`", name.name),
         );
-        if let Some(advice) = super::places::method_advice(val, &name.name) {
+        if let Some(advice) = self.said_of_scalar(val, &name.name) {
+            diagnostic = super::places::advised(diagnostic, advice);
+        } else if let Some(advice) = super::places::method_advice(val, &name.name) {
             diagnostic = super::places::advised(diagnostic, advice);
         } else if let Some(near) = super::nearest(&name.name, names.iter().map(String::as_str)) {
             diagnostic = diagnostic.help(near.to_owned());
@@ -198,15 +202,7 @@ impl Builder<'_> {
         None
     }
 
-    fn scalar_method(
-        &mut self,
-        val: Val,
-        name: &Segment,
-        vals: &[Val],
-        args: &[Expr],
-        env: Env,
-        loc: Loc,
-    ) -> Val {
+    fn scalar_method(&mut self, val: Val, name: &Segment, vals: &[Val], env: Env, loc: Loc) -> Val {
         if let Some(out) = self.common_method(&val, name, vals, env, loc) {
             return out;
         }
@@ -222,34 +218,6 @@ impl Builder<'_> {
                 let first = self.binary(Binary::Rem, val, n.clone(), loc);
                 let shifted = self.binary(Binary::Add, first, n.clone(), loc);
                 self.binary(Binary::Rem, shifted, n.clone(), loc)
-            }
-            // A tile of rank 1 reduced to one value is a scalar in here and a tile of rank 0 in Rust's types.
-            ("expand", [_]) => {
-                let Some(value) = self.value(&val, loc) else { return Val::Error };
-                Val::Value(self.splat(value, &[1], loc))
-            }
-            ("reshape" | "broadcast", [shape]) => {
-                let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
-                let Some(value) = self.value(&val, loc) else { return Val::Error };
-                let num = self.num(value);
-                if self.check_budget(&shape, num, loc).is_none() {
-                    return Val::Error;
-                }
-                if name.name == "reshape" && shape.iter().any(|extent| *extent != 1) {
-                    return self.report(
-                        Diagnostic::new(
-                            Code::ShapeMismatch,
-                            loc,
-                            "`reshape` keeps the number of elements",
-                        )
-                        .compare(
-                            "elements",
-                            "1",
-                            shape.iter().product::<u32>().to_string(),
-                        ),
-                    );
-                }
-                Val::Value(self.splat(value, &shape, loc))
             }
             ("to_f32", []) => self.cast(val, Num::Known(Dtype::F32), loc),
             ("to_f64", []) => self.cast(val, Num::Known(Dtype::F64), loc),
@@ -272,6 +240,11 @@ impl Builder<'_> {
     ) -> Val {
         let val = Val::Value(tile);
         if let Some(out) = self.common_method(&val, name, vals, env, loc) {
+            return out;
+        }
+        if self.is_point(tile)
+            && let Some(out) = self.point_method(tile, name, vals, args, loc)
+        {
             return out;
         }
         let rank = self.ty(tile).shape().len();
@@ -322,6 +295,7 @@ impl Builder<'_> {
                     builder.plain(val)
                 })
             }
+            ("item", []) => self.item(tile, loc),
             ("map", [f]) => {
                 let Val::Closure(f) = f.clone() else {
                     return self.error(Code::Kind, loc_of(0), "`map` takes a closure of one value");
@@ -405,7 +379,7 @@ impl Builder<'_> {
             }
             (known, _) if TILE_METHODS.contains(&known) => {
                 let required = match known {
-                    "t" => 0,
+                    "t" | "item" => 0,
                     "reduce" => 2,
                     _ => 1,
                 };

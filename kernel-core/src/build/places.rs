@@ -320,7 +320,7 @@ impl Builder<'_> {
             );
         }
         if let (Val::Const(..), Val::Value(b)) = (old, &new)
-            && !self.ty(*b).shape().is_empty()
+            && !self.is_scalar(*b)
         {
             let actual = self.describe(&new);
             return self.report(
@@ -407,6 +407,11 @@ impl Builder<'_> {
 
     /// An element of an array at a run-time index: a chain of selections.
     fn choose(&mut self, parts: &[Val], at: &Val, loc: Loc) -> Val {
+        if let Val::Value(index) = at
+            && self.wants_scalar(*index, "an element of an array is chosen by an `i32`", loc).is_none()
+        {
+            return Val::Error;
+        }
         let Some(first) = parts.first() else {
             return self.error(Code::Overflow, loc, "an empty array has no elements");
         };
@@ -634,7 +639,10 @@ impl Builder<'_> {
             );
         }
         let Some(index) = self.value(at, loc) else { return Val::Error };
-        if !self.ty(index).shape().is_empty()
+        if self.wants_scalar(index, "a buffer of a ring is chosen by an `i32`", loc).is_none() {
+            return Val::Error;
+        }
+        if !self.is_scalar(index)
             || self.cells.unify(self.num(index), Num::Known(Dtype::I32)).is_err()
         {
             let actual = self.describe(&Val::Value(index));

@@ -262,8 +262,7 @@ impl Builder<'_> {
                         .help("x.reduce(0, |a, b| a + b)"),
                 );
             }
-            let matches = self.ty(result).shape().is_empty()
-                && self.cells.unify(self.num(result), num).is_ok();
+            let matches = self.is_scalar(result) && self.cells.unify(self.num(result), num).is_ok();
             if !matches {
                 let actual = self.describe(&Val::Value(result));
                 let name = self.cells.name(num);
@@ -289,6 +288,9 @@ impl Builder<'_> {
             StmtKind::Reduce { args: vec![tile], axis, combine: region, results: vec![out] },
             loc,
         );
+        if matches!(self.ty(out), Type::Scalar(_)) {
+            self.points.insert(out, ());
+        }
         Val::Value(out)
     }
 

@@ -180,6 +180,8 @@ impl Builder<'_> {
             Val::Value(value) => {
                 let num = self.num(*value);
                 match self.ty(*value) {
+                    Type::Scalar(Elem::Number(_)) if self.is_point(*value) => Ty::Tile(num),
+                    Type::Scalar(Elem::Ptr(_)) if self.is_point(*value) => Ty::TilePtr(num),
                     Type::Scalar(Elem::Number(_)) => Ty::Scalar(num),
                     Type::Scalar(Elem::Ptr(_)) => Ty::Ptr(num),
                     Type::Tile(Elem::Number(_), _) => Ty::Tile(num),
@@ -273,6 +275,11 @@ impl Builder<'_> {
                     _ => None,
                 };
                 let Some((a, b)) = pair else {
+                    if let (Ty::Scalar(_) | Ty::Ptr(_), Val::Value(value)) = (ty, &val)
+                        && self.wants_scalar(*value, "a scalar is wanted here", loc).is_none()
+                    {
+                        return Val::Error;
+                    }
                     let mismatch = !matches!(
                         (&actual, ty),
                         (Ty::Infer | Ty::Other, _)

@@ -1,0 +1,132 @@
+//! What authors write by habit, and the answer: the code of the first message and its fix.
+
+use kernel_core::{
+    Options, build,
+    compile::compile_unit,
+    diag::{Problems, render},
+    eval,
+    ir::{Dtype, Kernel},
+    loc::Locations,
+    syntax,
+};
+
+/// The messages of a kernel over `x`, `y`, `p` and `n` with this body, as text.
+fn messages(body: &str) -> Vec<String> {
+    let source = format!(
+        "fn k(x: Tensor<f32, 1>, y: TensorMut<f32, 1>, p: Ptr<f32>, n: i32) {{
+            let v = x.tile([0], [128]).load();
+            {body}
+        }}"
+    );
+    whole(&source)
+}
+
+fn whole(source: &str) -> Vec<String> {
+    let function: syn::ItemFn = syn::parse_str(source).expect("the source is Rust");
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let attr = quote::quote!(target = sm_80, warps = 4);
+    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
+    compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
+    problems.iter().map(|problem| render(problem, &locations)).collect()
+}
+
+/// The only message of a body has this code and this help.
+#[track_caller]
+fn answer(body: &str, code: &str, help: &str) {
+    let found = messages(body);
+    assert_eq!(found.len(), 1, "{body}\n{}", found.join("\n"));
+    assert!(found[0].starts_with(&format!("[{code}]")), "{body}\n{}", found[0]);
+    let given = found[0].split_once("help      ").map_or("", |(_, help)| help);
+    assert_eq!(given, help, "{body}\n{}", found[0]);
+}
+
+#[track_caller]
+fn compiles(source: &str) {
+    let found = whole(source);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_reduction_is_no_scalar() {
+    for body in [
+        "if v.sum(0) > 3.0 { store(p, 1.0); }",
+        "if v.sum(0).gt(3.0) { store(p, 1.0); }",
+        "let s: f32 = v.sum(0);",
+        "let mut s = 0.0; s += v.sum(0); store(p, s);",
+        "let mut s = 0.0f32; s = v.sum(0); store(p, s);",
+        "let i = arange(0, 64).max(0); y.tile([i], [128]).store(v);",
+        "let i = arange(0, 64).max(0); for _ in 0..i { sync(); }",
+        "y.tile([0], [1]).store(full([1], v.max(0)));",
+        "store(p, v.max(0));",
+        "let a = [1.0, 2.0]; let i = arange(0, 64).max(0); store(p, a[i]);",
+        "let s = shared::<f32>([2, 64]); let w = s[arange(0, 64).max(0)];",
+        "fn f(s: f32) -> f32 { s } store(p, f(v.sum(0)));",
+    ] {
+        answer(body, "K0206", ".item()");
+    }
+    answer("y.tile([0], [1]).store(v.sum(0));", "K0202", ".expand(0)");
+    answer("y.tile([0], [1]).store(v.sum(0).item());", "K0206", "full([1], x)");
+    answer("store(p, v.item());", "K0202", ".sum(0).item()");
+    answer("store(p, n.cast::<f32>().item());", "K0108", "");
+}
+
+#[test]
+fn a_reduction_is_a_tile() {
+    compiles(
+        "fn k(x: Tensor<f32, 1>, y: TensorMut<f32, 1>, n: i32) {
+            fn halved(t: Tile<f32>) -> Tile<f32> { t * 0.5 }
+            let v = x.tile([0], [128]).load();
+            let mut s = halved(v.sum(0));
+            for i in 0..n {
+                s = select(s.gt(0.0), s.exp(), 0.0) + v.max(0);
+            }
+            if s.item() > 3.0 { s = -s; }
+            y.tile([0], [128]).store(s.broadcast([128]) + v - s);
+        }",
+    );
+}
+
+/// The kernel of a source, as it is evaluated.
+fn built(source: &str) -> Kernel {
+    let function: syn::ItemFn = syn::parse_str(source).expect("the source is Rust");
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let attr = quote::quote!(target = sm_80, warps = 1);
+    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
+    let kernel = &unit.kernels[0];
+    let instance = &build::instance_rows(kernel, &mut problems)[0];
+    let target = kernel_ptx::Target::SM_80;
+    let request = build::Request { unit: &unit, kernel, instance, target, assume_aligned: false };
+    let built = build::build(&request, &mut problems);
+    assert!(problems.is_empty(), "{problems:?}");
+    built.expect("without problems there is a kernel").kernel
+}
+
+#[test]
+fn an_item_is_the_value_that_was_reduced() {
+    let kernel = built(
+        "fn k(x: Tensor<i32, 1>, y: TensorMut<i32, 1>) {
+            let v = x.tile([0], [4]).load();
+            let mut total = 0;
+            for _ in 0..v.max(0).item() { total += v.sum(0).item(); }
+            if v.min(0).item() < 0 { total += 1000; }
+            let odd = v.sum(0).map(|s| if s % 2 == 1 { 7 } else { 8 });
+            y.tile([v.max(0).item() - 5], [1]).store(full([1], total) + odd);
+            y.tile([1], [1]).store(full([1], x.tile([3], [1]).load().item()));
+        }",
+    );
+    let ints = |values: &[i32]| eval::Arg::Tensor {
+        data: values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        dtype: Dtype::I32,
+        shape: vec![u32::try_from(values.len()).expect("few")],
+        strides: vec![1],
+        offset: 0,
+    };
+    let mut args = [ints(&[3, -4, 5, 1]), ints(&[0, 0])];
+    eval::run(&kernel, [1, 1, 1], &mut args).expect("it runs");
+    let eval::Arg::Tensor { data, .. } = &args[1] else { panic!("it is a tensor") };
+    // The greatest is 5, the sum 5, the least below zero: 5 · 5 + 1000, and 7 for an odd sum.
+    assert_eq!(data[..4], 1032i32.to_le_bytes());
+    assert_eq!(data[4..], 1i32.to_le_bytes());
+}
