@@ -135,7 +135,7 @@ pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};
 pub use shared::{Shared, shared};
 pub use target::{Target, sm_80, sm_90a, sm_100a, target};
 pub use tensor::{Tensor, TensorMut, View, ViewMut};
-pub use tile::{Shape, Tile, arange, full, zeros};
+pub use tile::{Shape, Tile, arange, full, join, zeros};
 
 /// The body of everything that has a meaning only on the device.
 const fn stub<T>() -> T {

@@ -170,9 +170,9 @@ pub mod prelude {
         Number, Operand, Ptr, Scalar, Shape, Shared, Tensor, TensorMut, Tile, View, ViewMut,
         arange, array, atomic, bf16, block_id, blocked, cdiv, copy_async, copy_async_commit,
         copy_async_wait, copy_async_wait_all, device_assert, dot, dot_operand, dot_tf32, f16, fma,
-        full, grid_dim, linear, load, load_masked, maximum, minimum, mma, num_blocks, num_warps,
-        pipeline, range, row_major, select, shared, shared_linear, slice, sm_80, sm_90a, sm_100a,
-        store, store_masked, swizzle, swizzled, sync, target, unroll, zeros,
+        full, grid_dim, join, linear, load, load_masked, maximum, minimum, mma, num_blocks,
+        num_warps, pipeline, range, row_major, select, shared, shared_linear, slice, sm_80, sm_90a,
+        sm_100a, store, store_masked, swizzle, swizzled, sync, target, unroll, zeros,
     };
     pub use crate::layout;
     pub use kernel_macros::{device, kernel};

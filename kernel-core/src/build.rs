@@ -31,6 +31,7 @@ use crate::{
 
 mod access;
 mod advice;
+mod along;
 mod arith;
 mod branch;
 mod budget;

@@ -385,6 +385,20 @@ pub enum StmtKind {
         /// Tiles without the axis (scalars, where the operand had rank 1).
         results: Vec<Value>,
     },
+    /// Replaces each element along one axis by all up to it, combined with a function of two values: an inclusive scan.
+    ///
+    /// `combine` is as in `Reduce`, and need not be commutative. Elements are combined in the tree of [`scan_source`], so that the
+    /// result is the same, bit for bit, in every layout.
+    Scan {
+        /// Tiles of one shape.
+        args: Vec<Value>,
+        /// The axis that is walked.
+        axis: u32,
+        /// The function of two values: what comes before, and the element.
+        combine: Region,
+        /// Tiles of the operands' types.
+        results: Vec<Value>,
+    },
 }
 
 /// A constant.
@@ -527,6 +541,10 @@ pub enum Op {
     Reshape,
     /// Axes in another order: result axis `i` is operand axis `order[i]`.
     Permute(Vec<u32>),
+    /// Two tiles of one type side by side along a new last axis of extent 2.
+    Join,
+    /// The elements of a tile at one index (0 or 1) of its last axis, which has extent 2 and goes.
+    Split(u32),
     /// Elementwise, one operand. Scalars and tiles.
     Unary(Unary),
     /// Elementwise, two operands.
@@ -592,6 +610,17 @@ pub enum Op {
     Assert(String),
 }
 
+/// Which element a scan combines in front of the one at `position`, in step `step`; none where that step leaves it alone.
+///
+/// A scan of `2^n` elements takes the steps `0..n`. Before step `k` each run of `2^k` elements is scanned by itself; the step joins
+/// neighbouring runs in pairs, by combining the last element of the first run with each of the second.
+///
+/// Of eight elements, the last is `((x0 x1) (x2 x3)) ((x4 x5) (x6 x7))` and the one before `((x0 x1) (x2 x3)) ((x4 x5) x6)`.
+pub fn scan_source(step: u32, position: u32) -> Option<u32> {
+    let run = position >> step;
+    (run & 1 == 1).then(|| (run << step) - 1)
+}
+
 /// The layout of every tile value, chosen by inference.
 pub type Layouts = ArenaMap<Value, kernel_layout::Layout>;
 
@@ -608,7 +637,9 @@ impl Kernel {
                 StmtKind::Op { op, .. } => is(op),
                 StmtKind::If { then, otherwise, .. } => any(then, is) || any(otherwise, is),
                 StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => any(body, is),
-                StmtKind::Reduce { combine, .. } => any(combine, is),
+                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
+                    any(combine, is)
+                }
             })
         }
         any(&self.body, &|op| {

@@ -39,6 +39,7 @@ mod params;
 mod pointer;
 mod reduce;
 mod scalar;
+mod scan;
 mod shape;
 mod shared;
 mod tensor;
@@ -185,6 +186,10 @@ impl Lower<'_> {
                 self.counted([*from, *to, *step], inits, body, results)
             }
             StmtKind::Loop { inits, body, results } => self.endless(inits, body, results),
+            StmtKind::Scan { args, axis, combine, results } => {
+                self.scan(args, *axis as usize, combine, results);
+                Flow::Continues
+            }
             StmtKind::Reduce { args, axis, combine, results } => {
                 self.reduce(args, *axis, combine, results);
                 Flow::Continues
@@ -209,6 +214,8 @@ impl Lower<'_> {
             | Op::Permute(_)
             | Op::ToLayout(_)
             | Op::AssertLayout(_) => Some(self.reshaped(op, args[0], target(result))),
+            Op::Join => Some(Data::Tile(self.join(args, target(result)))),
+            Op::Split(index) => Some(Data::Tile(self.split(*index, args[0]))),
             Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
                 Some(self.elementwise(op, args, target(result)))
             }
@@ -385,7 +392,7 @@ fn used(kernel: &Kernel) -> ArenaMap<Value, u32> {
                     mark(used, inits);
                     visit(body, used);
                 }
-                StmtKind::Reduce { args, combine, .. } => {
+                StmtKind::Reduce { args, combine, .. } | StmtKind::Scan { args, combine, .. } => {
                     mark(used, args);
                     visit(combine, used);
                 }

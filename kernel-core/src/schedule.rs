@@ -59,7 +59,9 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 collect_constants(body, out);
             }
-            StmtKind::Reduce { combine, .. } => collect_constants(combine, out),
+            StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
+                collect_constants(combine, out);
+            }
         }
     }
 }
@@ -86,7 +88,7 @@ impl Pass<'_> {
         let mut out = Vec::with_capacity(region.stmts.len());
         for mut stmt in std::mem::take(&mut region.stmts) {
             match &mut stmt.kind {
-                StmtKind::Op { .. } | StmtKind::Reduce { .. } => {}
+                StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {
                     self.region(then);
                     self.region(otherwise);
@@ -265,7 +267,7 @@ fn leaves(stmt: &Stmt, depth: u32) -> bool {
         out || region.stmts.iter().any(|stmt| leaves(stmt, depth))
     };
     match &stmt.kind {
-        StmtKind::Op { .. } | StmtKind::Reduce { .. } => false,
+        StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => false,
         StmtKind::If { then, otherwise, .. } => ends(then, depth) || ends(otherwise, depth),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => ends(body, depth + 1),
     }
@@ -284,7 +286,8 @@ fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
             | StmtKind::If { .. }
             | StmtKind::For { .. }
             | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. } => true,
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => true,
         };
         if wanted {
             stays[index] = true;
@@ -327,7 +330,7 @@ fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
             out.extend(inits);
             region(body, out);
         }
-        StmtKind::Reduce { args, combine, .. } => {
+        StmtKind::Reduce { args, combine, .. } | StmtKind::Scan { args, combine, .. } => {
             out.extend(args);
             region(combine, out);
         }

@@ -7,8 +7,11 @@ use super::scalar::{Cast, Number, Operand, Scalar};
 use super::sealed::Sealed;
 use super::stub;
 
+mod along;
 mod float;
 mod number;
+
+pub use along::join;
 
 /// A dense array of `T`, spread over the registers of the block's threads.
 ///
@@ -197,7 +200,8 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// The transpose: element `(i, j)` of the result is element `(j, i)`. The tile has rank 2.
+    /// The transpose: element `(i, j)` of the result is element `(j, i)`. The tile has rank 2; of
+    /// other ranks, [`permute`](Tile::permute) says which axis goes where.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

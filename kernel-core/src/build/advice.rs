@@ -43,7 +43,12 @@ pub(super) fn of_name(name: &str) -> Option<Advice> {
         "expf" | "__expf" => ("", "x.exp()"),
         "sqrtf" => ("", "x.sqrt()"),
         "fabs" | "fabsf" => ("", "x.abs()"),
-        "cumsum" | "scan" | "associative_scan" => (NO_SCAN, ""),
+        "cumsum" => ("", "x.cumsum(0)"),
+        "scan" | "associative_scan" => ("", "x.scan(0, |a, b| a + b)"),
+        "argmax" => ("", "x.argmax(0)"),
+        "argmin" => ("", "x.argmin(0)"),
+        "permute" => ("", "x.permute([2, 0, 1])"),
+        "interleave" => ("", "join(a, b).reshape([128]) // of tiles of 64 elements"),
         "device_print" | "printf" => (
             "there is nothing to print to on the device; write what you want to see into a tensor",
             "",
@@ -54,7 +59,7 @@ pub(super) fn of_name(name: &str) -> Option<Advice> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 24] = [
+const PLAIN: [&str; 28] = [
     "ones",
     "ones_like",
     "zeros_like",
@@ -73,6 +78,10 @@ const PLAIN: [&str; 24] = [
     "clamp",
     "cumsum",
     "scan",
+    "argmax",
+    "argmin",
+    "permute",
+    "interleave",
     "ternary",
     "divup",
     "ceil_div",
@@ -86,17 +95,17 @@ pub(super) fn is_foreign(name: &str) -> bool {
     of_name(name).is_some() && !PLAIN.contains(&name)
 }
 
-const NO_SCAN: &str =
-    "there are no running sums over the elements of a tile; a loop carries them from tile to tile";
-
 /// For a method, or a field, of a scalar or a tile.
 pub(super) fn of_method(name: &str) -> Option<Advice> {
     Some(match name {
         "to" | "astype" | "as_type" | "type" | "dtype" => ("", ".cast::<f32>()"),
         "clamp" | "clip" => ("", "minimum(maximum(x, lo), hi)"),
         "where_" | "select" | "masked_fill" => ("", "select(mask, a, b)"),
-        "scan" | "cumsum" | "associative_scan" => (NO_SCAN, ""),
-        "trans" | "transpose" | "permute" | "T" => ("", ".t()"),
+        "associative_scan" => ("", "x.scan(0, |a, b| a + b)"),
+        "cumprod" => ("", "x.scan(0, |a, b| a * b)"),
+        "cummax" => ("", "x.scan(0, |a, b| a.max(b))"),
+        "trans" | "transpose" | "T" => ("", ".t() // or, of other ranks, .permute([2, 0, 1])"),
+        "swapaxes" | "permute_dims" => ("", ".permute([2, 0, 1])"),
         "unsqueeze" | "expand_dims" => ("", ".expand(0)"),
         "view" | "flatten" | "ravel" | "squeeze" => ("", ".reshape([64, 64])"),
         "broadcast_to" => ("", ".broadcast([64, 64])"),

@@ -108,7 +108,7 @@ impl Builder<'_> {
                 let most = args.iter().chain(result).map(elements).max().unwrap_or(0);
                 most.div_ceil(threads).max(1)
             }
-            StmtKind::Reduce { args, .. } => {
+            StmtKind::Reduce { args, .. } | StmtKind::Scan { args, .. } => {
                 let most = args.iter().map(elements).max().unwrap_or(0);
                 // Between the lanes and the warps, a reduction exchanges what is left in a few steps.
                 most.div_ceil(threads).max(1) + 32

@@ -96,7 +96,8 @@ pub(super) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
             StmtKind::Op { .. }
             | StmtKind::For { .. }
             | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. } => return None,
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => return None,
         }
     }
     Some(out)

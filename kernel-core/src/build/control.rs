@@ -699,7 +699,7 @@ fn truncate_breaks(region: &mut Region, depth: u32, keep: usize) {
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 truncate_breaks(body, depth + 1, keep);
             }
-            StmtKind::Op { .. } | StmtKind::Reduce { .. } => {}
+            StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
         }
     }
 }
@@ -718,6 +718,6 @@ fn break_value(region: &Region, depth: u32, index: usize) -> Option<Value> {
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
             break_value(body, depth + 1, index)
         }
-        StmtKind::Op { .. } | StmtKind::Reduce { .. } => None,
+        StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => None,
     })
 }

@@ -105,7 +105,9 @@ impl Builder<'_> {
                 StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                     self.settle_region(body);
                 }
-                StmtKind::Reduce { combine, .. } => self.settle_region(combine),
+                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
+                    self.settle_region(combine);
+                }
             }
         }
     }

@@ -32,6 +32,8 @@ pub(super) const TILE_METHODS: &[&str] = &[
     "broadcast",
     "expand",
     "t",
+    "permute",
+    "split",
     "lt",
     "le",
     "gt",
@@ -41,8 +43,12 @@ pub(super) const TILE_METHODS: &[&str] = &[
     "sum",
     "max",
     "min",
+    "argmax",
+    "argmin",
     "map",
     "reduce",
+    "scan",
+    "cumsum",
     "to_layout",
     "assert_layout",
     "dim",
@@ -262,7 +268,7 @@ impl Builder<'_> {
             (_, [other]) if compare.is_some() => {
                 self.compare(compare.expect("just tested"), val, other.clone(), loc)
             }
-            (method @ ("sum" | "max" | "min"), [axis]) => {
+            (method @ ("sum" | "max" | "min" | "argmax" | "argmin" | "cumsum"), [axis]) => {
                 let num = self.num(tile);
                 if self.cells.known(num) == Some(Dtype::Bool) || self.is_ptr(tile) {
                     return self.refuse_dtype(&format!("`{method}`"), "numbers", num, loc);
@@ -270,6 +276,12 @@ impl Builder<'_> {
                 let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
                     return Val::Error;
                 };
+                match method {
+                    "argmax" => return self.arg_extreme(Compare::Gt, tile, axis, loc),
+                    "argmin" => return self.arg_extreme(Compare::Lt, tile, axis, loc),
+                    "cumsum" => return self.cumsum(tile, axis, loc),
+                    _ => {}
+                }
                 let op = match method {
                     "sum" => Binary::Add,
                     "max" => Binary::Max,
@@ -277,7 +289,7 @@ impl Builder<'_> {
                 };
                 self.reduce_with(op, tile, axis, loc)
             }
-            ("reduce", [axis, combine]) => {
+            (method @ ("reduce" | "scan"), [axis, combine]) => {
                 let Some(axis) = self.axis(axis, rank, "the tile", loc_of(0)) else {
                     return Val::Error;
                 };
@@ -285,15 +297,20 @@ impl Builder<'_> {
                     return self.error(
                         Code::Kind,
                         loc_of(1),
-                        "`reduce` takes a closure of two values",
+                        format!("`{method}` takes a closure of two values"),
                     );
                 };
                 let at = loc_of(1);
-                self.reduce(tile, axis, loc, at, &mut |builder, a, b| {
+                let mut call = |builder: &mut Self, a, b| {
                     let val =
                         builder.call_closure(&combine, vec![Val::Value(a), Val::Value(b)], at);
                     builder.plain(val)
-                })
+                };
+                if method == "scan" {
+                    self.scan(tile, axis, loc, at, &mut call)
+                } else {
+                    self.reduce(tile, axis, loc, at, &mut call)
+                }
             }
             ("item", []) => self.item(tile, loc),
             ("map", [f]) => {
@@ -312,6 +329,8 @@ impl Builder<'_> {
                 let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
                 self.reshape(tile, shape, loc)
             }
+            ("permute", [order]) => self.permute(tile, order, loc_of(0), loc),
+            ("split", []) => self.split_pairs(tile, loc),
             ("broadcast", [shape]) => {
                 let Some(shape) = self.shape(shape, &args[0]) else { return Val::Error };
                 self.broadcast(tile, &shape, loc)
@@ -379,8 +398,8 @@ impl Builder<'_> {
             }
             (known, _) if TILE_METHODS.contains(&known) => {
                 let required = match known {
-                    "t" | "item" => 0,
-                    "reduce" => 2,
+                    "t" | "item" | "split" => 0,
+                    "reduce" | "scan" => 2,
                     _ => 1,
                 };
                 self.count(name, required, vals.len(), loc)

@@ -408,7 +408,9 @@ impl Builder<'_> {
     /// An element of an array at a run-time index: a chain of selections.
     fn choose(&mut self, parts: &[Val], at: &Val, loc: Loc) -> Val {
         if let Val::Value(index) = at
-            && self.wants_scalar(*index, "an element of an array is chosen by an `i32`", loc).is_none()
+            && self
+                .wants_scalar(*index, "an element of an array is chosen by an `i32`", loc)
+                .is_none()
         {
             return Val::Error;
         }

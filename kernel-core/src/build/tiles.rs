@@ -2,11 +2,12 @@
 
 use super::{
     Builder,
+    along::REDUCTION,
     value::{Num, Val},
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Binary, Dtype, Op, Region, StmtKind, Terminator, Type, Value},
+    ir::{Binary, Dtype, Op, StmtKind, Type, Value},
     loc::Loc,
 };
 
@@ -25,7 +26,7 @@ impl Builder<'_> {
         self.emit_num(Op::Splat, vec![scalar], Some(shape.to_vec()), num, loc)
     }
 
-    fn broadcast_to(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Value {
+    pub(super) fn broadcast_to(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Value {
         if self.ty(tile).shape() == shape {
             return tile;
         }
@@ -240,48 +241,12 @@ impl Builder<'_> {
         combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
     ) -> Val {
         let num = self.num(tile);
+        let region = self.combine(&[num], REDUCTION, loc, combine_loc, &mut |builder, a, b| {
+            vec![combine(builder, a[0], b[0])]
+        });
+        let Some(region) = region else { return Val::Error };
         let mut shape = self.ty(tile).shape().to_vec();
         shape.remove(axis as usize);
-        let a = self.new_num(None, num, loc);
-        let b = self.new_num(None, num, loc);
-        let outer = std::mem::replace(&mut self.terminated, false);
-        self.regions.push(Region { args: vec![a, b], ..Region::default() });
-        self.conditional += 1;
-        let result = combine(self, a, b);
-        self.conditional -= 1;
-        let result = self.value(&result, loc);
-        if let Some(result) = result {
-            let region = self.regions.last_mut().expect("pushed above");
-            let stmts = super::closures::straight(std::mem::take(&mut region.stmts));
-            let simple = stmts.is_some();
-            region.stmts = stmts.unwrap_or_default();
-            if !simple {
-                self.report(
-                    Diagnostic::new(Code::Kind, combine_loc, "a reduction joins two scalars by arithmetic alone")
-                        .why("the function runs between registers of different threads, where there is no control flow and no memory")
-                        .help("x.reduce(0, |a, b| a + b)"),
-                );
-            }
-            let matches = self.is_scalar(result) && self.cells.unify(self.num(result), num).is_ok();
-            if !matches {
-                let actual = self.describe(&Val::Value(result));
-                let name = self.cells.name(num);
-                self.report(
-                    Diagnostic::new(
-                        Code::DtypeMismatch,
-                        combine_loc,
-                        "a reduction gives what it takes",
-                    )
-                    .compare("", format!("a scalar ({name})"), actual),
-                );
-            }
-            self.terminate(Terminator::Yield(vec![result]));
-        }
-        self.terminated = outer;
-        let region = self.regions.pop().expect("pushed above");
-        if result.is_none() {
-            return Val::Error;
-        }
         let shape = if shape.is_empty() { None } else { Some(shape) };
         let out = self.new_num(shape, num, loc);
         self.push(

@@ -4,7 +4,9 @@ use la_arena::ArenaMap;
 
 use super::element::{Data, Element, Window};
 use super::{Arg, EvalError, Fault};
-use crate::ir::{Dtype, Elem, Kernel, Region, Shared, Stmt, StmtKind, Terminator, Type, Value};
+use crate::ir::{
+    Dtype, Elem, Kernel, Region, Shared, Stmt, StmtKind, Terminator, Type, Value, scan_source,
+};
 use crate::loc::Loc;
 
 mod ops;
@@ -193,6 +195,10 @@ impl<'a> Machine<'a> {
                 }
                 Err(Fault::Endless)
             }
+            StmtKind::Scan { args, axis, combine, results } => {
+                self.scan(args, *axis as usize, combine, results)?;
+                Ok(None)
+            }
             StmtKind::Reduce { args, axis, combine, results } => {
                 self.reduce(args, *axis as usize, combine, results)?;
                 Ok(None)
@@ -212,6 +218,54 @@ impl<'a> Machine<'a> {
                 unreachable!("ir::verify wants a loop's body to continue or to leave")
             }
         })
+    }
+
+    /// Applies the function of two values, of one or several operands each.
+    fn combined(
+        &mut self,
+        combine: &Region,
+        before: Vec<Data>,
+        next: Vec<Data>,
+    ) -> Result<Vec<Data>, Fault> {
+        self.set_all(&combine.args, before.into_iter().chain(next).collect());
+        match self.region(combine)? {
+            Flow::Yield(data) => Ok(data),
+            Flow::Return | Flow::Continue(..) | Flow::Break(..) => {
+                unreachable!("ir::verify wants a combine function to yield")
+            }
+        }
+    }
+
+    fn scan(
+        &mut self,
+        args: &[Value],
+        axis: usize,
+        combine: &Region,
+        results: &[Value],
+    ) -> Result<(), Fault> {
+        let shape = self.shape(args[0]);
+        let inner: usize = product(&shape[axis + 1..]);
+        let mut scanned: Vec<Vec<Element>> =
+            args.iter().map(|&arg| self.elements(arg).to_vec()).collect();
+        let take = |scanned: &[Vec<Element>], at: usize| -> Vec<Data> {
+            scanned.iter().map(|elements| Data::Scalar(elements[at])).collect()
+        };
+        for step in 0..shape[axis].trailing_zeros() {
+            for (at, place) in coordinates(shape).enumerate() {
+                let Some(source) = scan_source(step, place[axis]) else { continue };
+                let before = take(&scanned, at - (place[axis] - source) as usize * inner);
+                let next = take(&scanned, at);
+                for (elements, data) in
+                    scanned.iter_mut().zip(self.combined(combine, before, next)?)
+                {
+                    elements[at] = element(&data);
+                }
+            }
+        }
+        for (&result, elements) in results.iter().zip(scanned) {
+            self.values.insert(result, Data::Tile(elements));
+        }
+        Ok(())
     }
 
     fn reduce(
@@ -235,21 +289,10 @@ impl<'a> Machine<'a> {
             let mut accumulated = take(self, 0);
             for step in 1..extent {
                 let fresh = take(self, step);
-                self.set_all(&combine.args, accumulated.into_iter().chain(fresh).collect());
-                accumulated = match self.region(combine)? {
-                    Flow::Yield(data) => data,
-                    Flow::Return | Flow::Continue(..) | Flow::Break(..) => {
-                        unreachable!("ir::verify wants a combine function to yield")
-                    }
-                };
+                accumulated = self.combined(combine, accumulated, fresh)?;
             }
             for (reduced, data) in reduced.iter_mut().zip(accumulated) {
-                match data {
-                    Data::Scalar(element) => reduced.push(element),
-                    Data::Tile(_) | Data::Window(_) => {
-                        unreachable!("ir::verify wants scalars here")
-                    }
-                }
+                reduced.push(element(&data));
             }
         }
         for (&result, elements) in results.iter().zip(reduced) {
@@ -265,6 +308,13 @@ enum Turn {
     Next(Vec<Data>),
     Done(Vec<Data>),
     Leave(Flow),
+}
+
+fn element(data: &Data) -> Element {
+    match data {
+        Data::Scalar(element) => *element,
+        Data::Tile(_) | Data::Window(_) => unreachable!("ir::verify wants scalars here"),
+    }
 }
 
 fn product(shape: &[u32]) -> usize {

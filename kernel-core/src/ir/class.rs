@@ -43,7 +43,12 @@ impl Op {
             | Op::NumBlocks(_) => Class::Scalar,
             Op::ParamPtr(_) => Class::Address,
             Op::Arange(_) | Op::Splat => Class::Fill,
-            Op::Broadcast | Op::Expand(_) | Op::Reshape | Op::Permute(_) => Class::Shape,
+            Op::Broadcast
+            | Op::Expand(_)
+            | Op::Reshape
+            | Op::Permute(_)
+            | Op::Join
+            | Op::Split(_) => Class::Shape,
             Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
                 Class::Elementwise
             }

@@ -302,11 +302,14 @@ impl<'a> Printer<'a> {
                 self.region(body);
                 self.line("}");
             }
-            StmtKind::Reduce { args, axis, combine, results } => {
+            StmtKind::Reduce { args, axis, combine, results }
+            | StmtKind::Scan { args, axis, combine, results } => {
+                let scan = matches!(stmt.kind, StmtKind::Scan { .. });
+                let word = if scan { "scan" } else { "reduce" };
                 let args = self.values(args);
                 let results = self.results(results);
                 let pair = self.typed_list(&combine.args);
-                self.line(&format!("reduce {axis} ({args}) by ({pair}){results} {{"));
+                self.line(&format!("{word} {axis} ({args}) by ({pair}){results} {{"));
                 self.region(combine);
                 self.line("}");
             }
@@ -333,6 +336,8 @@ impl<'a> Printer<'a> {
             Op::Expand(axis) => format!("expand {axis} {all}"),
             Op::Reshape => format!("reshape {all}"),
             Op::Permute(order) => format!("permute {order:?} {all}"),
+            Op::Join => format!("join {all}"),
+            Op::Split(index) => format!("split {index} {all}"),
             Op::Unary(op) => format!("{} {all}", op.name()),
             Op::Binary(op) => format!("{} {all}", op.name()),
             Op::Compare(op) => format!("{} {all}", op.name()),

@@ -241,7 +241,13 @@ impl<'a> Verifier<'a> {
             }
             StmtKind::Reduce { args, axis, combine, results } => {
                 self.uses(args)?;
-                self.reduce(args, *axis, combine, results)?;
+                self.reduce(false, args, *axis, combine, results)?;
+                self.region(combine, Frame::Combine { results })?;
+                self.define_all(results)
+            }
+            StmtKind::Scan { args, axis, combine, results } => {
+                self.uses(args)?;
+                self.reduce(true, args, *axis, combine, results)?;
                 self.region(combine, Frame::Combine { results })?;
                 self.define_all(results)
             }
@@ -254,40 +260,44 @@ impl<'a> Verifier<'a> {
 
     fn reduce(
         &self,
+        scan: bool,
         args: &[Value],
         axis: u32,
         combine: &Region,
         results: &[Value],
     ) -> Result<(), String> {
+        let what = if scan { "a scan" } else { "a reduction" };
         let Some(&first) = args.first() else {
-            return Err("a reduction has no operands".to_owned());
+            return Err(format!("{what} has no operands"));
         };
         let shape = self.ty(first).shape();
         require((axis as usize) < shape.len(), || {
-            format!("a reduction of axis {axis} of shape {shape:?}")
+            format!("{what} of axis {axis} of shape {shape:?}")
         })?;
         let counts = results.len() == args.len() && combine.args.len() == 2 * args.len();
         require(counts, || {
             format!(
-                "a reduction of {} operands has {} results and a function of {}",
+                "{what} of {} operands has {} results and a function of {}",
                 args.len(),
                 results.len(),
                 combine.args.len()
             )
         })?;
         let mut left = shape.to_vec();
-        left.remove(axis as usize);
+        if !scan {
+            left.remove(axis as usize);
+        }
         for (at, (&arg, &result)) in args.iter().zip(results).enumerate() {
             let Type::Tile(elem, actual) = self.ty(arg) else {
-                return Err(format!("a reduction of {}", self.ty(arg)));
+                return Err(format!("{what} of {}", self.ty(arg)));
             };
             require(actual == shape, || {
-                format!("a reduction of tiles of shapes {shape:?} and {actual:?}")
+                format!("{what} of tiles of shapes {shape:?} and {actual:?}")
             })?;
             let reduced =
                 if left.is_empty() { Type::Scalar(*elem) } else { Type::Tile(*elem, left.clone()) };
             require(*self.ty(result) == reduced, || {
-                format!("a reduction to {} instead of {reduced}", self.ty(result))
+                format!("{what} to {} instead of {reduced}", self.ty(result))
             })?;
             for side in [combine.args[at], combine.args[at + args.len()]] {
                 require(*self.ty(side) == Type::Scalar(*elem), || {

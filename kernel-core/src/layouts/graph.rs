@@ -30,7 +30,7 @@ pub(super) enum Role {
     Plain,
     /// Its elements come from global memory.
     Load(Access),
-    /// Operand of a reduction of this axis.
+    /// Operand of a reduction or a scan of this axis.
     Reduced(u32),
     /// Result of a matrix product: an index into [`Graph::dots`].
     Dot(usize),
@@ -48,6 +48,8 @@ pub(super) enum Transfer {
     Collapse(Vec<u32>),
     Permute(Vec<u32>),
     Reshape(Vec<u32>),
+    /// A last axis of extent 2 is added, along which each thread holds both elements in neighbouring registers.
+    Join,
 }
 
 impl Transfer {
@@ -62,8 +64,26 @@ impl Transfer {
             }
             Transfer::Permute(order) => layout.permute_axes(order),
             Transfer::Reshape(shape) => layout.reshape(shape),
+            Transfer::Join => joined(layout),
         }
     }
+}
+
+/// The layout of a tile of which each thread holds the pairs of what it holds in `layout`.
+fn joined(layout: &Layout) -> Layout {
+    let last = layout.outs().len();
+    let wide = layout.expand_axis(last);
+    let mut outs = wide.outs().to_vec();
+    outs[last].1 = 2;
+    let mut ins = wide.ins().to_vec();
+    let mut pair = vec![0; last + 1];
+    pair[last] = 1;
+    for (dim, bases) in &mut ins {
+        if *dim == Dim::Register {
+            bases.insert(0, pair.clone());
+        }
+    }
+    Layout::new(ins, outs).expect("a layout stays one with an axis more")
 }
 
 /// A tile that is made anew in every layout that is asked for, and how.
@@ -173,6 +193,8 @@ pub(super) fn to_operands(
         }
         Op::Reshape => Some(Transfer::Reshape(operand_shape.to_vec())),
         Op::Permute(order) => Some(Transfer::Permute(inverse(order))),
+        Op::Join => Some(Transfer::Slice(u32::try_from(operand_shape.len()).expect("at most 5"))),
+        Op::Split(_) => Some(Transfer::Join),
         Op::Const(_)
         | Op::ParamPtr(_)
         | Op::ParamDim(..)
@@ -205,9 +227,13 @@ pub(super) fn to_operands(
 
 /// What the layout of a tile operand becomes for the result, the reverse of [`to_operands`]; the flag tells edges that only serve
 /// where nothing else does.
-fn to_result(transfer: &Transfer, result_shape: &[u32]) -> Option<(Transfer, bool)> {
+fn to_result(op: &Op, transfer: &Transfer, result_shape: &[u32]) -> Option<(Transfer, bool)> {
     match transfer {
         Transfer::Same => Some((Transfer::Same, false)),
+        Transfer::Slice(_) if *op == Op::Join => Some((Transfer::Join, false)),
+        Transfer::Join => {
+            Some((Transfer::Slice(u32::try_from(result_shape.len()).expect("at most 5")), false))
+        }
         Transfer::Slice(axis) => Some((Transfer::Expand(*axis), true)),
         // From what is broadcast the rest of the result does not follow.
         Transfer::Collapse(axes) => axes.is_empty().then_some((Transfer::Same, false)),
@@ -373,6 +399,10 @@ impl<'a> Builder<'a> {
                 self.region(body);
                 self.loops.pop();
             }
+            StmtKind::Scan { args, axis, results, .. } => {
+                self.count(args);
+                self.scan(args, *axis, results, stmt.loc);
+            }
             StmtKind::Reduce { args, axis, results, .. } => {
                 self.count(args);
                 let node = self.add_node(self.kernel.ty(args[0]), Role::Reduced(*axis), stmt.loc);
@@ -387,6 +417,19 @@ impl<'a> Builder<'a> {
                         self.edge(node, result, Transfer::Slice(*axis));
                     }
                 }
+            }
+        }
+    }
+
+    /// A scan leaves the layout of its operands, all of them in one.
+    fn scan(&mut self, args: &[Value], axis: u32, results: &[Value], at: Loc) {
+        let node = self.add_node(self.kernel.ty(args[0]), Role::Reduced(axis), at);
+        for &result in results {
+            self.graph.of.insert(result, node);
+        }
+        for &arg in args {
+            if let Some(&arg) = self.graph.of.get(arg) {
+                self.tie_nodes(arg, node);
             }
         }
     }
@@ -450,7 +493,7 @@ impl<'a> Builder<'a> {
             let Some(&operand) = self.graph.of.get(tile) else { continue };
             let shape = self.graph.nodes[operand].shape.clone();
             let Some(transfer) = to_operands(op, &shape, &result_shape) else { continue };
-            match to_result(&transfer, &result_shape) {
+            match to_result(op, &transfer, &result_shape) {
                 Some((forward, false)) => self.edge(operand, node, forward),
                 Some((forward, true)) => self.graph.weak.push((operand, node, forward)),
                 None => {}

@@ -173,6 +173,8 @@ impl Known {
             | Op::Expand(_)
             | Op::Reshape
             | Op::Permute(_)
+            | Op::Join
+            | Op::Split(_)
             | Op::Unary(_)
             | Op::Binary(_)
             | Op::Compare(_)
@@ -349,7 +351,8 @@ impl Analysis<'_> {
                 self.infos.insert(*result, info);
             }
             // A combine function knows nothing of its operands, and its results are data.
-            StmtKind::Op { result: None, .. } | StmtKind::Reduce { .. } => {}
+            StmtKind::Op { result: None, .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {
+            }
             StmtKind::If { then, otherwise, results, .. } => {
                 self.branches.push(vec![None; results.len()]);
                 self.region(then);

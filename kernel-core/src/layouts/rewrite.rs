@@ -233,6 +233,10 @@ impl Rewriter<'_> {
             StmtKind::Loop { inits, body, results } => {
                 self.ask_loop(inits, body.args.clone(), results, body);
             }
+            StmtKind::Scan { args, results, .. } => {
+                let wanted = self.own(results[0]);
+                self.ask_all(args, &vec![wanted; args.len()]);
+            }
             StmtKind::Reduce { args, results, .. } => {
                 let wanted = self.reduced(results[0]);
                 self.ask_all(args, &vec![Some(wanted); args.len()]);
@@ -367,6 +371,12 @@ impl Rewriter<'_> {
                 let carried = body.args.clone();
                 let (inits, body) = self.rewrite_loop(&inits, carried, body, &results, loc);
                 self.emit(StmtKind::Loop { inits, body, results }, loc);
+            }
+            StmtKind::Scan { args, axis, combine, results } => {
+                let wanted = self.own(results[0]);
+                let args = self.get_all(&args, &vec![wanted; args.len()], loc);
+                self.define_all(&results);
+                self.emit(StmtKind::Scan { args, axis, combine, results }, loc);
             }
             StmtKind::Reduce { args, axis, combine, results } => {
                 let layout = self.reduced(results[0]);

@@ -119,7 +119,7 @@ fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
 
 fn regions(kind: &StmtKind) -> Vec<&Region> {
     match kind {
-        StmtKind::Op { .. } | StmtKind::Reduce { .. } => Vec::new(),
+        StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => Vec::new(),
         StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => vec![body],
     }
@@ -149,7 +149,8 @@ fn find_matrices(
             | StmtKind::If { .. }
             | StmtKind::For { .. }
             | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. } => {}
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => {}
         }
         for region in regions(&stmt.kind) {
             find_matrices(kernel, layouts, region, matrices, conversions);
@@ -170,7 +171,10 @@ impl Collector<'_> {
         for stmt in &region.stmts {
             let inner = match &stmt.kind {
                 StmtKind::For { .. } | StmtKind::Loop { .. } => (times * TURNS).min(MOST_TIMES),
-                StmtKind::If { .. } | StmtKind::Op { .. } | StmtKind::Reduce { .. } => times,
+                StmtKind::If { .. }
+                | StmtKind::Op { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. } => times,
             };
             for region in regions(&stmt.kind) {
                 self.region(region, inner, uses);

@@ -3,7 +3,7 @@
 //! * the layout of a tile covers its shape, with 32 lanes and the kernel's warps;
 //! * operands have the layout that follows from the result's: the same for elementwise operations, the slice for an expansion;
 //! * operands of a product hold the rows and columns that the accumulator's threads need, as the instruction wants them;
-//! * a reduction leaves the slice of its operands' layout;
+//! * a reduction leaves the slice of its operands' layout, a scan the layout itself;
 //! * what regions pass has the layout of what receives it;
 //! * a conversion ends in the layout that it names;
 //! * shared memory has a place for every element.
@@ -127,6 +127,10 @@ impl<'a> Verifier<'a> {
                 self.body(inits, carried, body, results)
             }
             StmtKind::Loop { inits, body, results } => self.body(inits, &body.args, body, results),
+            StmtKind::Scan { args, results, .. } => {
+                self.same("a scan", args, &vec![results[0]; args.len()])?;
+                self.same("a scan's result", results, &vec![results[0]; results.len()])
+            }
             StmtKind::Reduce { args, axis, results, .. } => {
                 self.same("a reduction", &args[1..], &vec![args[0]; args.len() - 1])?;
                 let slice = Transfer::Slice(*axis).apply(self.layout(args[0])?);

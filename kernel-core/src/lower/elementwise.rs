@@ -81,6 +81,8 @@ impl Emitter {
             | Op::Expand(_)
             | Op::Reshape
             | Op::Permute(_)
+            | Op::Join
+            | Op::Split(_)
             | Op::ToLayout(_)
             | Op::AssertLayout(_)
             | Op::LoadTensor(_)

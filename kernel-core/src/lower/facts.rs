@@ -89,7 +89,7 @@ impl<'a> Facts<'a> {
                 StmtKind::Op { op: Op::ParamDim(param, axis), result: Some(result), .. } => {
                     self.dims.insert(*result, (*param, *axis));
                 }
-                StmtKind::Op { .. } | StmtKind::Reduce { .. } => {}
+                StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {
                     self.region(then);
                     self.region(otherwise);

@@ -76,7 +76,7 @@ impl Lower<'_> {
     }
 
     /// Applies the function of two values.
-    fn combined(&mut self, combine: &Region, before: &[Val], next: &[Val]) -> Vec<Val> {
+    pub(super) fn combined(&mut self, combine: &Region, before: &[Val], next: &[Val]) -> Vec<Val> {
         for (&arg, &value) in combine.args.iter().zip(before.iter().chain(next)) {
             self.values.insert(arg, Data::Scalar(value));
         }
@@ -238,7 +238,7 @@ impl Lower<'_> {
 }
 
 /// Whether every basis walks either the axis or the others, so that they can be reduced one after the other.
-fn separates(layout: &Layout, axis: usize) -> bool {
+pub(super) fn separates(layout: &Layout, axis: usize) -> bool {
     let mut seen = 0u32;
     layout.ins().iter().flat_map(|(_, bases)| bases).all(|basis| {
         let along = basis[axis];
@@ -283,6 +283,7 @@ fn commutes(combine: &Region) -> bool {
         | StmtKind::If { .. }
         | StmtKind::For { .. }
         | StmtKind::Loop { .. }
-        | StmtKind::Reduce { .. } => false,
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. } => false,
     }
 }

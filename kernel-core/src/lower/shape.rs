@@ -1,12 +1,12 @@
 //! Operations that only say which element stands where.
 
 use kernel_layout::Dim;
-use kernel_ptx::Type;
+use kernel_ptx::{Type, Word};
 
 use super::coords::{ThreadMap, register_part};
 use super::emitter::Val;
 use super::{Data, Lower};
-use crate::ir::{Op, Value};
+use crate::ir::{Elem, Op, Value};
 
 impl Lower<'_> {
     /// `low, low + 1, ..`
@@ -34,6 +34,54 @@ impl Lower<'_> {
                 Data::Scalar(value)
             }
         }
+    }
+
+    /// Two tiles side by side: which one an element comes from is known, or a matter of the thread.
+    pub(super) fn join(&mut self, args: &[Value], result: Value) -> Vec<Val> {
+        let to = self.layout(result).clone();
+        let last = to.outs().len() - 1;
+        let parts = to.slice(last);
+        let elem = self.elem(result);
+        let ty = match elem {
+            Elem::Ptr(_) => Type::S64,
+            Elem::Number(dtype) => super::scalar::arithmetic(dtype),
+        };
+        let mut held = Vec::new();
+        for &arg in args {
+            let (values, from) = (self.tile(arg).to_vec(), self.layout(arg).clone());
+            held.push(self.convert(elem, &values, &from, &parts));
+        }
+        let map = ThreadMap::of(&to, last, 1);
+        let mut joined = Vec::new();
+        for register in 0..to.in_size(Dim::Register) {
+            let mut place = to.apply(&[(Dim::Register, register)]);
+            let index = place.pop().expect("pairs have an axis");
+            let source = (0..parts.in_size(Dim::Register))
+                .find(|&source| parts.apply(&[(Dim::Register, source)]) == place)
+                .expect("a slice holds what the layout holds") as usize;
+            let own = [held[0][source], held[1][source]];
+            let [first, second] = if index == 0 { own } else { [own[1], own[0]] };
+            joined.push(if map.mask() == 0 {
+                first
+            } else {
+                let part = self.e.thread_map(&map);
+                let other = self.e.compare(Word::Ne, Type::S32, part, Val::Int(0));
+                self.e.select(ty, other, second, first)
+            });
+        }
+        joined
+    }
+
+    /// The elements at one place of the last axis, which is one of registers (`layouts::verify`).
+    pub(super) fn split(&mut self, index: u32, arg: Value) -> Vec<Val> {
+        let layout = self.layout(arg).clone();
+        let last = layout.outs().len() - 1;
+        let values = self.tile(arg).to_vec();
+        (0..layout.in_size(Dim::Register))
+            .zip(values)
+            .filter(|&(register, _)| register_part(&layout, register, last) == index)
+            .map(|(_, value)| value)
+            .collect()
     }
 
     /// `Broadcast`, `Expand`, `Reshape`, `Permute`, `ToLayout`: the operand's elements under other coordinates, then brought to

@@ -86,7 +86,7 @@ fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
         StmtKind::For { body, inits, .. } | StmtKind::Loop { body, inits, .. } => {
             inits.iter().any(is) || within(body)
         }
-        StmtKind::Reduce { .. } => false,
+        StmtKind::Reduce { .. } | StmtKind::Scan { .. } => false,
     }
 }
 

@@ -64,6 +64,14 @@ impl Machine<'_> {
             Op::Expand(_) | Op::Reshape | Op::ToLayout(_) | Op::AssertLayout(_) => {
                 self.data(args[0]).clone()
             }
+            Op::Join => {
+                let pairs = self.elements(args[0]).iter().zip(self.elements(args[1]));
+                Data::Tile(pairs.flat_map(|(&a, &b)| [a, b]).collect())
+            }
+            Op::Split(index) => {
+                let elements = self.elements(args[0]).iter().skip(*index as usize).step_by(2);
+                Data::Tile(elements.copied().collect())
+            }
             Op::Permute(order) => {
                 let from = self.shape(args[0]);
                 let source = self.elements(args[0]);

@@ -43,7 +43,8 @@ fn body(kernel: &mut Kernel) -> &mut Region {
             StmtKind::Op { .. }
             | StmtKind::If { .. }
             | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. } => None,
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => None,
         })
         .expect("there is a loop")
 }

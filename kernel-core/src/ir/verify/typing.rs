@@ -6,6 +6,13 @@ use crate::ir::{
 
 type Outcome = Result<(), String>;
 
+/// The extents with a last axis of extent 2.
+fn joined(shape: &[u32]) -> Vec<u32> {
+    let mut joined = shape.to_vec();
+    joined.push(2);
+    joined
+}
+
 /// Whether `ty` is a scalar `bool`.
 pub(super) fn is_bool_scalar(ty: &Type) -> bool {
     *ty == Type::scalar(Dtype::Bool)
@@ -64,6 +71,15 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             sorted.into_iter().eq(0..from.len())
                 && order.iter().map(|&axis| from[axis as usize]).eq(to.iter().copied())
         }),
+        Op::Join => {
+            count(args, 2)?;
+            holds(args[0] == args[1], "operands differ")?;
+            reshapes(&args[..1], result, |from, to| joined(from) == to)
+        }
+        Op::Split(index) => {
+            holds(*index < 2, "a tile is split in two")?;
+            reshapes(args, result, |from, to| joined(to) == from)
+        }
         Op::ToLayout(_) | Op::AssertLayout(_) => reshapes(args, result, |from, to| from == to),
         Op::Unary(unary) => {
             count(args, 1)?;

@@ -138,6 +138,8 @@ impl Analysis<'_> {
             }
             Op::Const(Const::Bool(_) | Const::Float(_))
             | Op::Reshape
+            | Op::Join
+            | Op::Split(_)
             | Op::Fma
             | Op::LoadTensor(_)
             | Op::StoreTensor(_)

@@ -85,6 +85,10 @@ impl<'a> Checker<'a> {
                 self.region(body, loops, &[]);
                 loops.pop();
             }
+            StmtKind::Scan { args, results, .. } => {
+                self.all_same("scan", args, &vec![results[0]; args.len()]);
+                self.all_same("scan", results, &vec![results[0]; results.len()]);
+            }
             StmtKind::Reduce { args, axis, results, .. } => {
                 self.all_same("reduce", &args[1..], &vec![args[0]; args.len() - 1]);
                 for &result in results.iter().filter(|&&result| self.is_tile(result)) {
@@ -137,6 +141,25 @@ impl<'a> Checker<'a> {
             self.same("accumulator", args[2], result);
         } else if let Op::Expand(_) | Op::Broadcast | Op::Reshape | Op::Permute(_) = op {
             self.needs(op, args[0], result);
+        } else if *op == Op::Join {
+            self.pairs(&[0, 1], args, result);
+        } else if let Op::Split(index) = op {
+            self.pairs(&[*index], &[result], args[0]);
+        }
+    }
+
+    /// What a thread holds of a tile with pairs, at these places of them, it holds in each of the parts.
+    fn pairs(&self, places: &[u32], parts: &[Value], whole: Value) {
+        for thread in self.threads() {
+            let place = |mut at: Vec<u32>| {
+                let last = at.pop().expect("pairs have an axis");
+                places.contains(&last).then_some(at)
+            };
+            let within: BTreeSet<Vec<u32>> =
+                held(self.layout(whole), thread).into_iter().filter_map(place).collect();
+            for &part in parts {
+                assert_eq!(within, held(self.layout(part), thread), "{}", self.kernel);
+            }
         }
     }
 

@@ -1,0 +1,260 @@
+//! Scans: runs of one element are joined to runs of two, of four, and so on, each step by the bit of the position that it decides.
+//!
+//! The tree is that of [`ir::scan_source`](crate::ir::scan_source) whatever the layout, so that floats come out the same in each.
+//! What a step combines in front of an element is the last element of the run before its own: in a register of the same thread,
+//! in another lane, or in another warp.
+
+use std::collections::BTreeMap;
+
+use kernel_layout::forms::blocked_for;
+use kernel_layout::{Dim, Layout};
+use kernel_ptx::{Space, Type, Word};
+
+use super::Data;
+use super::Lower;
+use super::coords::{ThreadMap, register_part, repeated_threads};
+use super::emitter::Val;
+use super::memory::bytes;
+use super::reduce::separates;
+use crate::ir::{Elem, Region, Value};
+
+/// Lane bits of the thread's index.
+const LANES: u32 = 31;
+
+/// A scan of tiles in one layout.
+struct Scan<'a> {
+    layout: Layout,
+    axis: usize,
+    /// For each bit of the position along the axis: the bit of the register's index that walks it, or that of the thread's.
+    owners: Vec<Owner>,
+    combine: &'a Region,
+    elems: Vec<Elem>,
+}
+
+/// What decides a bit of the position along the axis.
+#[derive(Clone, Copy)]
+enum Owner {
+    /// A bit of the register's index, as a mask.
+    Register(u32),
+    /// A bit of the thread's index, as a mask.
+    Thread(u32),
+}
+
+impl Owner {
+    fn register(self) -> u32 {
+        match self {
+            Owner::Register(mask) => mask,
+            Owner::Thread(_) => 0,
+        }
+    }
+
+    fn thread(self) -> u32 {
+        match self {
+            Owner::Register(_) => 0,
+            Owner::Thread(mask) => mask,
+        }
+    }
+}
+
+impl Scan<'_> {
+    /// The bits of the register's and of the thread's index that decide the position within runs of step `step`.
+    fn within(&self, step: usize) -> (u32, u32) {
+        self.owners[..step].iter().fold((0, 0), |(registers, threads), owner| {
+            (registers | owner.register(), threads | owner.thread())
+        })
+    }
+
+    /// The registers that a step changes, in some threads at least, and where the last element before their run lies.
+    fn changes(&self, step: usize) -> Vec<(u32, u32)> {
+        let (low, _) = self.within(step);
+        let bit = self.owners[step].register();
+        (0..self.layout.in_size(Dim::Register))
+            .filter(|register| register & bit == bit)
+            .map(|register| (register, (register & !bit) | low))
+            .collect()
+    }
+
+    /// The index, in row-major order, of the pair of runs in which a basis or a place lies.
+    fn pair(&self, step: usize, place: &[u32]) -> u32 {
+        let shape = self.layout.shape();
+        place.iter().zip(shape).enumerate().fold(0, |index, (axis, (&at, extent))| {
+            let by = if axis == self.axis { step + 1 } else { 0 };
+            index * (extent >> by) + (at >> by)
+        })
+    }
+
+    fn pairs(&self, step: usize) -> u32 {
+        self.layout.shape().iter().product::<u32>() >> (step + 1)
+    }
+}
+
+impl Lower<'_> {
+    /// Scans one axis of tiles.
+    pub(super) fn scan(
+        &mut self,
+        args: &[Value],
+        axis: usize,
+        combine: &Region,
+        results: &[Value],
+    ) {
+        let shape = self.kernel.ty(args[0]).shape().to_vec();
+        let mut layout = self.layout(args[0]).remove_zero_bases(Dim::Register);
+        if !separates(&layout, axis) {
+            // A bit of the index walks the axis and another one at once: in another layout it does not.
+            let order: Vec<u32> = (0u32..).take(shape.len()).collect();
+            layout = blocked_for(&shape, &order, 1, self.kernel.warps);
+        }
+        let elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
+        let mut held: Vec<Vec<Val>> = Vec::new();
+        for (&arg, &elem) in args.iter().zip(&elems) {
+            let (values, from) = (self.tile(arg).to_vec(), self.layout(arg).clone());
+            held.push(self.convert(elem, &values, &from, &layout));
+        }
+        let owners = owners(&layout, axis);
+        let scan = Scan { layout, axis, owners, combine, elems };
+        for step in 0..scan.owners.len() {
+            self.scan_step(&scan, step, &mut held);
+        }
+        for ((&result, values), &elem) in results.iter().zip(held).zip(&scan.elems) {
+            let to = self.layout(result).clone();
+            let values = self.convert(elem, &values, &scan.layout, &to);
+            self.values.insert(result, Data::Tile(values));
+        }
+    }
+
+    /// Joins neighbouring runs.
+    fn scan_step(&mut self, scan: &Scan<'_>, step: usize, held: &mut [Vec<Val>]) {
+        let changes = scan.changes(step);
+        let (_, within) = scan.within(step);
+        let bit = scan.owners[step].thread();
+        let sources = if (within | bit) & !LANES != 0 {
+            self.take_from_warps(scan, step, held)
+        } else if within | bit != 0 {
+            self.take_from_lanes(scan, step, held)
+        } else {
+            let sources = changes.iter().map(|(_, source)| *source);
+            let value = |source: u32| held.iter().map(|values| values[source as usize]).collect();
+            sources.map(|source| (source, value(source))).collect()
+        };
+        // Only the threads of the second run change what they hold.
+        let second = if bit == 0 {
+            Val::Int(1)
+        } else {
+            let thread = self.e.thread();
+            let set = self.e.and(Type::U32, thread, Val::Int(i64::from(bit)));
+            self.e.compare(Word::Ne, Type::S32, set, Val::Int(0))
+        };
+        for (register, source) in changes {
+            let own: Vec<Val> = held.iter().map(|values| values[register as usize]).collect();
+            let joined = self.combined(scan.combine, &sources[&source], &own);
+            for (index, (own, joined)) in own.into_iter().zip(joined).enumerate() {
+                let ty = match scan.elems[index] {
+                    Elem::Ptr(_) => Type::S64,
+                    Elem::Number(dtype) => super::scalar::arithmetic(dtype),
+                };
+                held[index][register as usize] = self.e.select(ty, second, joined, own);
+            }
+        }
+    }
+
+    /// The last elements of the first runs, of other lanes.
+    fn take_from_lanes(
+        &mut self,
+        scan: &Scan<'_>,
+        step: usize,
+        held: &[Vec<Val>],
+    ) -> BTreeMap<u32, Vec<Val>> {
+        let (_, within) = scan.within(step);
+        let bit = scan.owners[step].thread();
+        let thread = self.e.thread();
+        let lane = self.e.and(Type::U32, thread, Val::Int(i64::from(LANES & !bit)));
+        let lane = self.e.or(Type::U32, lane, Val::Int(i64::from(within)));
+        let mut sources = BTreeMap::new();
+        for (_, source) in scan.changes(step) {
+            if sources.contains_key(&source) {
+                continue;
+            }
+            let mut values = Vec::new();
+            for (held, &elem) in held.iter().zip(&scan.elems) {
+                values.extend(self.e.fetch(elem, &[held[source as usize]], lane));
+            }
+            sources.insert(source, values);
+        }
+        sources
+    }
+
+    /// The last elements of the first runs, through shared memory.
+    fn take_from_warps(
+        &mut self,
+        scan: &Scan<'_>,
+        step: usize,
+        held: &[Vec<Val>],
+    ) -> BTreeMap<u32, Vec<Val>> {
+        let layout = &scan.layout;
+        let (_, within) = scan.within(step);
+        let mut starts = Vec::new();
+        let mut bytes_so_far = 0;
+        for &elem in &scan.elems {
+            starts.push(bytes_so_far);
+            bytes_so_far += (scan.pairs(step) * bytes(elem)).next_multiple_of(16);
+        }
+        let scratch = self.scratch(bytes_so_far);
+        // One thread writes the last element of each first run.
+        let bit = scan.owners[step].thread();
+        let decides = within | bit | repeated_threads(layout, self.kernel.warps);
+        let thread = self.e.thread();
+        let set = self.e.and(Type::U32, thread, Val::Int(i64::from(decides)));
+        let last = self.e.compare(Word::Eq, Type::S32, set, Val::Int(i64::from(within)));
+        let mut addresses: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+        for (_, source) in scan.changes(step) {
+            if addresses.contains_key(&source) {
+                continue;
+            }
+            let place = scan.pair(step, &layout.apply(&[(Dim::Register, source)]));
+            let mut of_source = Vec::new();
+            for (index, &elem) in scan.elems.iter().enumerate() {
+                let size = bytes(elem);
+                let part =
+                    |dim| layout.bases(dim).iter().map(|basis| scan.pair(step, basis) * size);
+                let mut bases: Vec<u32> = part(Dim::Lane).collect();
+                bases.resize(5, 0);
+                bases.extend(part(Dim::Warp));
+                let start = scratch + starts[index];
+                let address = self.scratch_address(start, &ThreadMap::new(bases), place * size);
+                let value = held[index][source as usize];
+                self.e.store(Space::Shared, elem, &[value], address.clone(), last);
+                of_source.push(address);
+            }
+            addresses.insert(source, of_source);
+        }
+        self.barrier();
+        let mut sources = BTreeMap::new();
+        for (source, of_source) in addresses {
+            let mut values = Vec::new();
+            for (address, &elem) in of_source.into_iter().zip(&scan.elems) {
+                values.extend(self.e.load(Space::Shared, elem, 1, address, Val::Int(1), None));
+            }
+            sources.insert(source, values);
+        }
+        self.plan.dirty = true;
+        sources
+    }
+}
+
+/// What decides each bit of the position along an axis, in a layout that separates it.
+fn owners(layout: &Layout, axis: usize) -> Vec<Owner> {
+    let bits = layout.shape()[axis].trailing_zeros();
+    let find = |bit: u32| {
+        let register = (0..layout.bases(Dim::Register).len())
+            .map(|index| 1u32 << index)
+            .find(|&register| register_part(layout, register, axis) == 1 << bit);
+        if let Some(register) = register {
+            return Owner::Register(register);
+        }
+        let walks = |dim| layout.bases(dim).iter().position(|basis| basis[axis] == 1 << bit);
+        let lane = walks(Dim::Lane).map(|index| 1 << index);
+        let warp = || walks(Dim::Warp).map(|index| 32 << index);
+        Owner::Thread(lane.or_else(warp).expect("a layout reaches every position"))
+    };
+    (0..bits).map(find).collect()
+}

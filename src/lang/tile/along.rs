@@ -1,0 +1,200 @@
+//! Scans, positions of extremes, orders of axes, pairs.
+
+use super::Tile;
+use crate::lang::scalar::{Number, Scalar};
+use crate::lang::stub;
+
+/// Two tiles of one shape side by side along a new last axis: `join(a, b)` at `(.., 0)` is `a`, at
+/// `(.., 1)` it is `b`.
+///
+/// `(M, N)` and `(M, N)` give `(M, N, 2)`; the operands are broadcast to one shape as operators do,
+/// and two tiles of rank 0 give `(2)`. [`Tile::split`] undoes it, and
+/// `join(a, b).reshape([M, 2 * N])` interleaves columns (Triton's `tl.interleave`).
+///
+/// # Layout
+///
+/// The result's layout is that of the operands with one more bit of the register number, the
+/// lowest, along the new axis: a thread that holds an element of both holds the pair, and no data
+/// moves. A layout that is pinned on the result may put the pair into different lanes or warps; then
+/// each thread takes the element that is its own.
+///
+/// # Errors
+///
+/// K0202 where the shapes do not fit, K0203 where the element types differ, K0205 where the operands
+/// have rank 5 already.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Rotates pairs of neighbouring elements by the angles of which these are sine and cosine.
+/// fn rotate(x: Tile<f32>, sin: Tile<f32>, cos: Tile<f32>) -> Tile<f32> {
+///     let (even, odd) = x.reshape([16, 32, 2]).split();
+///     join(even * cos - odd * sin, even * sin + odd * cos).reshape([16, 64])
+/// }
+/// ```
+#[must_use]
+pub fn join<T: Scalar>(a: Tile<T>, b: Tile<T>) -> Tile<T> {
+    stub()
+}
+
+/// Scans, orders of axes, pairs.
+impl<T: Scalar> Tile<T> {
+    /// The axes in another order: axis `i` of the result is axis `order[i]` of the tile.
+    ///
+    /// `(L, M, N)` gives `(N, L, M)` with `permute([2, 0, 1])`: element `(k, i, j)` of the result is
+    /// element `(i, j, k)` of the tile. `order` names each axis once and is known when compiling.
+    /// [`t`](Tile::t) is `permute([1, 0])`.
+    ///
+    /// # Layout
+    ///
+    /// Each thread keeps what it holds, under other coordinates. Data moves only where another
+    /// operation wants the result in another layout, as a store along the new last axis may.
+    ///
+    /// # Errors
+    ///
+    /// K0205 where `order` leaves an axis out, names one twice, or names one that the tile lacks.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// From (batch, height, width, channel) to (batch, channel, height, width).
+    /// fn channels_first(x: Tile<f16>) -> Tile<f16> {
+    ///     x.permute([0, 3, 1, 2])
+    /// }
+    /// ```
+    #[must_use]
+    pub fn permute<const RANK: usize>(self, order: [usize; RANK]) -> Tile<T> {
+        stub()
+    }
+
+    /// The two halves of pairs: of shape `(.., 2)`, the elements at `(.., 0)` and those at
+    /// `(.., 1)`; the last axis goes.
+    ///
+    /// Undoes [`join`]. A tile of shape `(2)` gives two tiles of rank 0.
+    ///
+    /// # Layout
+    ///
+    /// Free where each thread holds whole pairs, as after `join`, and as inference arranges where it
+    /// is free to. Otherwise the pairs are brought together first.
+    ///
+    /// # Errors
+    ///
+    /// K0202 where the last extent is not 2.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// |z|² of complex numbers that lie as (re, im) pairs.
+    /// fn square_magnitudes(z: Tile<f32>) -> Tile<f32> {
+    ///     let (re, im) = z.reshape([128, 2]).split();
+    ///     re * re + im * im
+    /// }
+    /// ```
+    #[must_use]
+    pub fn split(self) -> (Tile<T>, Tile<T>) {
+        stub()
+    }
+
+    /// Each element combined with all before it along `axis`: an inclusive scan with `f`
+    /// (`tl.associative_scan` in Triton). The shape stays.
+    ///
+    /// `f(a, b)` takes what comes before and what comes next; it must be associative, and need not
+    /// be commutative. What a closure may hold is as in [`map`](Tile::map).
+    ///
+    /// # Order
+    ///
+    /// Floats round, so the order matters, and it is specified: neighbouring runs are joined in
+    /// pairs, runs of one element first, then of two, of four, and so on; joining two runs combines
+    /// the last element of the first with each element of the second. The last of eight elements is
+    /// `((x0 x1) (x2 x3)) ((x4 x5) (x6 x7))`, the one before it `((x0 x1) (x2 x3)) ((x4 x5) x6)`.
+    /// The result is therefore the same, bit for bit, in every layout and with any number of warps,
+    /// and the rounding error of a running sum grows with the logarithm of the extent.
+    ///
+    /// # Layout
+    ///
+    /// The result has the layout of the tile. Each step along the axis is decided by one bit of the
+    /// position: registers cost nothing but `f`, lanes a shuffle (`shfl.sync.idx`), warps a trip
+    /// through shared memory with a barrier. Inference keeps the axis within warps where it can.
+    ///
+    /// # Errors
+    ///
+    /// K0205 for an axis that the tile lacks, K0203 where `f` gives another type than it takes, K0206
+    /// where it does more than arithmetic.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The largest element so far in each row.
+    /// fn running_maximum(x: Tile<f32>) -> Tile<f32> {
+    ///     x.scan(1, |a, b| a.max(b))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn scan(self, axis: usize, f: impl Fn(T, T) -> T) -> Tile<T> {
+        stub()
+    }
+}
+
+/// Running sums, and where the extremes are.
+impl<T: Number> Tile<T> {
+    /// The sum of each element and all before it along `axis`; the shape stays.
+    ///
+    /// `[1, 2, 3, 4]` gives `[1, 3, 6, 10]`. Every addition is in `T`: integers wrap, floats round,
+    /// in the order that [`scan`](Tile::scan) specifies. For the sum of what comes before without
+    /// the element itself, subtract it: `x.cumsum(0) - x` (exact for integers).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Where each kept element goes when the others are dropped.
+    /// fn compacted(keep: Tile<bool>) -> Tile<i32> {
+    ///     let kept = select(keep, full::<i32>([256], 1), 0);
+    ///     kept.cumsum(0) - kept
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cumsum(self, axis: usize) -> Tile<T> {
+        stub()
+    }
+
+    /// The index along `axis` of the greatest element; the axis goes.
+    ///
+    /// Of equal elements the first counts (Triton's `tie_break_left`); -0 and +0 are equal. NaN loses
+    /// against numbers, as in [`max`](Tile::max): of a line of NaNs the index is 0.
+    ///
+    /// # Layout
+    ///
+    /// Pairs of an element and its index are reduced, so the result's layout is that of the other
+    /// reductions: the tile's, without the axis.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The most likely class of each row.
+    /// fn predicted(logits: Tile<f32>) -> Tile<i32> {
+    ///     logits.argmax(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn argmax(self, axis: usize) -> Tile<i32> {
+        stub()
+    }
+
+    /// The index along `axis` of the least element; the axis goes.
+    ///
+    /// Of equal elements the first counts; -0 and +0 are equal. NaN loses against numbers, as in
+    /// [`min`](Tile::min): of a line of NaNs the index is 0.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The nearest of the centres, given the distance of each row to each of them.
+    /// fn nearest(distances: Tile<f32>) -> Tile<i32> {
+    ///     distances.argmin(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn argmin(self, axis: usize) -> Tile<i32> {
+        stub()
+    }
+}
