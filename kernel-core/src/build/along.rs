@@ -247,12 +247,19 @@ impl<'a> Builder<'a> {
     pub(super) fn split_pairs(&mut self, tile: Value, loc: Loc) -> Val {
         let mut shape = self.ty(tile).shape().to_vec();
         if shape.last() != Some(&2) {
-            return self.report(
+            let last = shape.last().copied().unwrap_or(1);
+            let diagnostic =
                 Diagnostic::new(Code::ShapeMismatch, loc, "`split` takes pairs apart")
-                    .compare("last extent", "2", shape.last().map_or(1, |last| *last).to_string())
-                    .why(format!("the tile has extents {shape:?}; each of the two results has one element of each pair along the last axis"))
-                    .help("x.reshape([64, 2]).split()"),
-            );
+                    .compare("last extent", "2", last.to_string())
+                    .why(format!("the tile has extents {shape:?}; each of the two results has one element of each pair along the last axis"));
+            shape.pop();
+            shape.extend([last / 2, 2]);
+            let fits = last > 1 && shape.len() <= 5;
+            return self.report(if fits {
+                diagnostic.help(format!("x.reshape({shape:?}).split()"))
+            } else {
+                diagnostic
+            });
         }
         shape.pop();
         if shape.is_empty() {
