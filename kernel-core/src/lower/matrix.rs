@@ -160,7 +160,12 @@ impl Lower<'_> {
             if let [first, second] = plan.within[..] {
                 for (index, value) in (0..).zip(self.e.unpack_bytes(dtype, target)) {
                     let register = super::tensor::vector_register(&[first, second], word, index);
-                    result[register as usize] = value;
+                    result[register as usize] = if dtype == Dtype::Bool {
+                        // A byte in memory, a predicate in registers.
+                        self.e.compare(Word::Ne, Type::S32, value, Val::Int(0))
+                    } else {
+                        value
+                    };
                 }
             } else if let [bit] = plan.within[..] {
                 let [low, high] = if matches!(dtype, Dtype::I16 | Dtype::U16) {

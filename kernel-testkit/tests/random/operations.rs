@@ -263,10 +263,70 @@ pub(crate) fn reshape(program: &mut Program) {
     program.bind(&format!("{}.reshape({shape:?})", tile.name), tile.dtype, &shape);
 }
 
-pub(crate) fn transpose(program: &mut Program) {
-    let Some(tile) = program.pick(|tile| tile.shape.len() == 2) else { return };
-    let shape = [tile.shape[1], tile.shape[0]];
-    program.bind(&format!("{}.t()", tile.name), tile.dtype, &shape);
+/// `t`, or any order of the axes.
+pub(crate) fn permute(program: &mut Program) {
+    let Some(tile) = program.pick(|tile| tile.shape.len() >= 2) else { return };
+    if tile.shape.len() == 2 && program.chance(50) {
+        let shape = [tile.shape[1], tile.shape[0]];
+        program.bind(&format!("{}.t()", tile.name), tile.dtype, &shape);
+        return;
+    }
+    let mut left: Vec<usize> = (0..tile.shape.len()).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let axis = program.one_of(&left);
+        left.retain(|other| *other != axis);
+        order.push(axis);
+    }
+    let shape: Vec<i32> = order.iter().map(|axis| tile.shape[*axis]).collect();
+    program.bind(&format!("{}.permute({order:?})", tile.name), tile.dtype, &shape);
+}
+
+/// Sums and functions that depend on which value comes first, of integers; of floats the extremes.
+pub(crate) fn scan(program: &mut Program) {
+    let Tile { name, dtype, shape } = any(program, |tile| tile.dtype != Dtype::Bool);
+    let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
+    let value = if dtype.is_float() {
+        format!("{name}.scan({axis}, |a, b| a.{}(b))", program.one_of(&["max", "min"]))
+    } else {
+        match program.below(3) {
+            0 => format!("{name}.scan({axis}, |a, b| if b == 0 {{ a }} else {{ b }})"),
+            // Not associative: what comes out shows the order.
+            1 => format!("{name}.scan({axis}, |a, b| a - b)"),
+            _ => format!("{name}.cumsum({axis})"),
+        }
+    };
+    program.bind(&value, dtype, &shape);
+}
+
+pub(crate) fn arg_extreme(program: &mut Program) {
+    let fits = |tile: &Tile| tile.dtype != Dtype::Bool && tile.shape.len() > 1;
+    let Some(tile) = program.pick(fits) else { return };
+    let axis = program.one_of(&(0..tile.shape.len()).collect::<Vec<usize>>());
+    let mut shape = tile.shape;
+    shape.remove(axis);
+    let method = program.one_of(&["argmax", "argmin"]);
+    program.bind(&format!("{}.{method}({axis})", tile.name), Dtype::I32, &shape);
+}
+
+/// Pairs, made or taken apart.
+pub(crate) fn pairs(program: &mut Program) {
+    if let Some(tile) = program.pick(|tile| tile.shape.len() > 1 && tile.shape.ends_with(&[2]))
+        && program.chance(60)
+    {
+        let shape = &tile.shape[..tile.shape.len() - 1];
+        let field = program.below(2);
+        program.bind(&format!("{}.split().{field}", tile.name), tile.dtype, shape);
+        return;
+    }
+    let tile = any(program, |tile| tile.shape.len() < 3);
+    if 2 * elements(&tile.shape) > program.most_elements || tile.shape.len() > 2 {
+        return;
+    }
+    let other = tile_of(program, tile.dtype, &tile.shape).name;
+    let mut shape = tile.shape;
+    shape.push(2);
+    program.bind(&format!("join({}, {other})", tile.name), tile.dtype, &shape);
 }
 
 pub(crate) fn to_layout(program: &mut Program) {
