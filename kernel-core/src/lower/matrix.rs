@@ -158,7 +158,8 @@ impl Lower<'_> {
         for (word, target) in words.into_iter().zip(targets) {
             let target = Val::Reg(target);
             if let [first, second] = plan.within[..] {
-                for (index, value) in (0..).zip(self.e.unpack_bytes(dtype, target)) {
+                let byte = if dtype == Dtype::Bool { Dtype::U8 } else { dtype };
+                for (index, value) in (0..).zip(self.e.unpack_bytes(byte, target)) {
                     let register = super::tensor::vector_register(&[first, second], word, index);
                     result[register as usize] = if dtype == Dtype::Bool {
                         // A byte in memory, a predicate in registers.
