@@ -132,13 +132,57 @@ impl Builder<'_> {
             );
         }
         if self.calls.len() > 64 {
-            return self.error(Code::Recursion, loc, "calls are nested too deeply");
+            return self.nested_too_deeply(loc);
         }
         let scope = self.scopes.child(closure.scope);
         for (pat, val) in closure.params.iter().zip(vals) {
             self.bind_pattern(pat, val, scope);
         }
         self.expr(&closure.body, scope)
+    }
+
+    fn nested_too_deeply(&mut self, loc: Loc) -> Val {
+        self.report(
+            Diagnostic::new(Code::Recursion, loc, "calls are nested too deeply")
+                .compare("depth", "at most 64", "more")
+                .why("functions are inlined into the kernel, each into the one that calls it"),
+        )
+    }
+
+    /// What tells one instance of a function from another, so that only a call of the same one is recursion.
+    fn instance_of(
+        &self,
+        scope: Env,
+        generics: &[&str],
+        receiver: Option<&Val>,
+        vals: &[Val],
+    ) -> Vec<String> {
+        let mut parts = Vec::new();
+        for name in generics.iter().copied().chain(["Self"]) {
+            if let Some(Binding::Type(ty)) = self.scopes.lookup_type(scope, name) {
+                parts.push(self.spelled(ty));
+            }
+        }
+        for val in receiver.into_iter().chain(vals) {
+            let val = self.plain(val.clone());
+            val.leaves(&mut |leaf| {
+                if let Val::Closure(closure) = leaf {
+                    parts.push(format!("{:?}", closure.body.loc));
+                }
+            });
+        }
+        parts
+    }
+
+    /// A type with what its generic parameters stand for.
+    fn spelled(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Struct(def, _, generics) => {
+                let generics: Vec<_> = generics.iter().map(|ty| self.spelled(ty)).collect();
+                format!("{}<{}>", def.name.name, generics.join(", "))
+            }
+            _ => self.type_name(ty),
+        }
     }
 
     /// Inlines a function.
@@ -169,13 +213,8 @@ impl Builder<'_> {
                 .place(function.name.loc, "defined here"),
             );
         }
-        if self.calls.iter().any(|call| Rc::ptr_eq(&call.function, function))
-            || self.calls.len() > 64
-        {
-            return self.report(
-                Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
-                    .why("functions are inlined into the kernel, and tiles live in registers, which no call stack saves; write a loop"),
-            );
+        if self.calls.len() > 64 {
+            return self.nested_too_deeply(loc);
         }
         let scope = self.scopes.child(outer);
         let names: Vec<&str> = function.generics.iter().map(|g| g.name.name.as_str()).collect();
@@ -185,7 +224,15 @@ impl Builder<'_> {
             Self::infer_generics(ty, &actual, &names, &mut inferred);
         }
         self.bind_generics(&function.generics, generic_args, &inferred, env, scope, loc);
-        self.calls.push(Call { function: function.clone(), loc });
+        let instance = self.instance_of(scope, &names, receiver.as_ref(), &vals);
+        let open = |call: &Call| Rc::ptr_eq(&call.function, function) && call.instance == instance;
+        if self.calls.iter().any(open) {
+            return self.report(
+                Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
+                    .why("functions are inlined into the kernel, and tiles live in registers, which no call stack saves; write a loop"),
+            );
+        }
+        self.calls.push(Call { function: function.clone(), instance, loc });
         if let Some(receiver) = receiver {
             self.scopes.declare(scope, "self", true, receiver);
         }

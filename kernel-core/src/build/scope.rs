@@ -257,5 +257,7 @@ impl Scopes {
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) function: Rc<Function>,
+    /// What its generic parameters stand for, and which closures it was given.
+    pub(super) instance: Vec<String>,
     pub(super) loc: Loc,
 }
