@@ -131,6 +131,24 @@ impl Reader<'_> {
                 "",
             );
         }
+        if let syn::Safety::Unsafe(token) = &signature.safety {
+            refuse(
+                self,
+                token,
+                "a kernel that is `unsafe`",
+                "whether a launch is safe follows from the body: it is `unsafe` where raw pointers are used, and says so in its type",
+                "pub fn name()",
+            );
+        }
+        if let Some(token) = &signature.constness {
+            refuse(
+                self,
+                token,
+                "a kernel that is `const`",
+                "a kernel runs on a device, not while the crate is compiled",
+                "pub fn name()",
+            );
+        }
         if let Some(abi) = &signature.abi {
             refuse(
                 self,
