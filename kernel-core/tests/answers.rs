@@ -87,6 +87,56 @@ fn a_reduction_is_a_tile() {
     );
 }
 
+#[test]
+fn habits_of_other_languages_are_answered() {
+    answer("y.tile([0], [128]).store(select(v.lt(1.0) && v.ge(0.0), v, v));", "K0206", "a & b");
+    answer("y.tile([0], [128]).store(select(v.lt(1.0) || v.ge(0.0), v, v));", "K0206", "a | b");
+    answer("*p = 2.0;", "K0108", "store(p, x)");
+    answer("let a = p[0];", "K0108", "load(p + i)");
+    answer(
+        "let mut s = shared::<f32>([64]); let a = s[0];",
+        "K0402",
+        "`s.store(tile)` and `s.load()`",
+    );
+    answer("let a = n.pow(2);", "K0108", "x * x");
+    answer("let a = n.wrapping_mul(2);", "K0108", "x * y");
+    answer("for i in (0..n).step_by(128) { sync(); }", "K0108", "range(0, n, 128)");
+}
+
+#[test]
+fn only_a_call_of_the_same_instance_is_recursion() {
+    compiles(
+        "fn k(x: TensorMut<i32, 1>) {
+            trait Step { fn go(x: i32) -> i32; }
+            struct Neg {}
+            struct Twice<S> { step: S }
+            impl Step for Neg { fn go(x: i32) -> i32 { -x } }
+            impl<S: Step> Step for Twice<S> { fn go(x: i32) -> i32 { S::go(S::go(x)) } }
+            fn apply(f: impl Fn(i32) -> i32, x: i32) -> i32 { f(x) }
+            let n = Twice::<Twice<Neg>>::go(1);
+            let m = apply(|v| apply(|w| w + 1, v) * 2, 20);
+            x.tile([0], [1]).store(full([1], n + m));
+        }",
+    );
+    let found = whole("fn k(n: i32) { fn f(n: i32) -> i32 { f(n - 1) } let m = f(n); }");
+    assert!(found[0].starts_with("[K0103] `f` calls itself"), "{found:?}");
+    let found = whole(
+        "fn k(n: i32) {
+            fn f(g: impl Fn(i32) -> i32, n: i32) -> i32 { f(|m| g(m), n) }
+            let m = f(|m| m, n);
+        }",
+    );
+    assert!(found[0].starts_with("[K0103] `f` calls itself"), "{found:?}");
+}
+
+#[test]
+fn words_before_a_kernel_are_not_dropped() {
+    for (source, word) in [("unsafe fn k() {}", "unsafe"), ("const fn k() {}", "const")] {
+        let found = whole(source);
+        assert!(found[0].starts_with(&format!("[K0104] a kernel that is `{word}`")), "{found:?}");
+    }
+}
+
 /// The kernel of a source, as it is evaluated.
 fn built(source: &str) -> Kernel {
     let function: syn::ItemFn = syn::parse_str(source).expect("the source is Rust");

@@ -95,6 +95,17 @@ pub(super) fn is_foreign(name: &str) -> bool {
     of_name(name).is_some() && !PLAIN.contains(&name)
 }
 
+const WRAPS: &str = "integers wrap in kernels, so the operators are those";
+
+/// For a method of a range.
+pub(super) fn of_range(name: &str) -> Option<Advice> {
+    Some(match name {
+        "step_by" => ("", "range(0, n, 128)"),
+        "rev" => ("a range counts up", "for k in 0..n { let i = n - 1 - k; .. }"),
+        _ => return None,
+    })
+}
+
 /// For a method, or a field, of a scalar or a tile.
 pub(super) fn of_method(name: &str) -> Option<Advice> {
     Some(match name {
@@ -112,7 +123,22 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
         "mean" => ("", "x.sum(0) / 64.0 // by the extent of the axis"),
         "relu" => ("", "maximum(x, 0.0)"),
         "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
-        "pow" | "powf" | "powi" => ("", "(x.log2() * p).exp2()"),
+        "pow" | "powi" => {
+            ("a power is a product: of a constant exponent it is written out", "x * x")
+        }
+        "powf" => ("for x above 0", "(x.log2() * p).exp2()"),
+        "wrapping_add" => (WRAPS, "x + y"),
+        "wrapping_sub" => (WRAPS, "x - y"),
+        "wrapping_mul" => (WRAPS, "x * y"),
+        "argmax" => (
+            "a reduction gives the value, not its place",
+            "select(x.eq(x.max(0)), arange(0, 64), 64).min(0) // the first place of the greatest",
+        ),
+        "argmin" => (
+            "a reduction gives the value, not its place",
+            "select(x.eq(x.min(0)), arange(0, 64), 64).min(0) // the first place of the least",
+        ),
+        "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
         "square" => ("", "x * x"),
         "recip" | "reciprocal" => ("", "1.0 / x"),
         "maximum" => ("", "maximum(x, y)"),

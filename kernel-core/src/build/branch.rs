@@ -357,6 +357,23 @@ impl Builder<'_> {
         value
     }
 
+    /// Reports `&&` and `||` between masks.
+    fn joins_masks(&mut self, and: bool, side: &Val, loc: Loc) -> bool {
+        let Val::Value(value) = self.plain(side.clone()) else { return false };
+        if !matches!(self.ty(value), Type::Tile(..)) {
+            return false;
+        }
+        let (written, instead) = if and { ("&&", "a & b") } else { ("||", "a | b") };
+        let actual = self.describe(side);
+        self.report(
+            Diagnostic::new(Code::Kind, loc, format!("`{written}` does not join masks"))
+                .compare("", "a scalar (bool)", actual)
+                .why("Rust's `&&` and `||` are of two `bool`; masks combine element by element")
+                .help(instead),
+        );
+        true
+    }
+
     /// `a && b`, `a || b`
     pub(super) fn short_circuit(
         &mut self,
@@ -367,6 +384,10 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Val {
         let left = self.expr(a, env);
+        if self.joins_masks(and, &left, a.loc) {
+            self.expr(b, env);
+            return Val::Error;
+        }
         match self.condition(&left, a.loc) {
             None => {
                 self.expr(b, env);

@@ -233,6 +233,17 @@ impl Builder<'_> {
         }
         match &target.kind {
             ExprKind::Path(path) if path.segments.len() == 1 && path.segments[0].name == "_" => {}
+            ExprKind::Unary(UnOp::Deref, pointer) if self.is_pointer(pointer, env) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::NotAFunction,
+                        target.loc,
+                        "an address is written with `store`",
+                    )
+                    .why("an address counts elements of global memory and is no reference of Rust")
+                    .help("store(p, x)"),
+                );
+            }
             ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
                 let val = self.plain(val);
                 let vals = match &val {
@@ -274,6 +285,15 @@ impl Builder<'_> {
                     }
                 }
             },
+        }
+    }
+
+    /// Whether an expression is a variable that holds an address.
+    fn is_pointer(&mut self, expr: &Expr, env: Env) -> bool {
+        let Some(place) = self.place(expr, env) else { return false };
+        match self.read(&place) {
+            Val::Value(value) => self.is_ptr(value),
+            _ => false,
         }
     }
 
@@ -395,6 +415,14 @@ impl Builder<'_> {
                     .why("a tensor is read and written tile by tile")
                     .help("x.tile([i], [64]).load()"),
             ),
+            Val::Value(value) if self.is_ptr(*value) => {
+                let what = self.describe(&val);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
+                        .why("an address is moved by `+`, in elements, and read with `load`")
+                        .help("load(p + i)"),
+                )
+            }
             other => {
                 let what = self.describe(other);
                 self.report(
@@ -554,6 +582,7 @@ pub(super) fn method_advice(val: &Val, name: &str) -> Option<super::advice::Advi
     match val {
         Val::Const(..) | Val::Value(_) => super::advice::of_method(name),
         Val::Tensor(_) => super::advice::of_tensor(name),
+        Val::Range(_) => super::advice::of_range(name),
         _ => None,
     }
 }
@@ -626,7 +655,19 @@ impl Builder<'_> {
     /// `bufs[i]`
     pub(super) fn shared_index(&mut self, window: super::Value, at: &Val, loc: Loc) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
-        if shared.transposed || shared.shape.len() < 2 {
+        if shared.shape.len() < 2 {
+            return self.report(
+                Diagnostic::new(
+                    Code::SharedUse,
+                    loc,
+                    "the elements of shared memory are written and read as tiles",
+                )
+                .compare("extents", "[STAGES, ROWS, COLS] or [STAGES, N]", format!("{:?}", shared.shape))
+                .why("an index chooses one buffer of a ring; which thread holds an element is the compiler's choice")
+                .help("`s.store(tile)` and `s.load()`"),
+            );
+        }
+        if shared.transposed {
             return self.report(
                 Diagnostic::new(
                     Code::SharedUse,
