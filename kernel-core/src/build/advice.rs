@@ -130,14 +130,6 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
         "wrapping_add" => (WRAPS, "x + y"),
         "wrapping_sub" => (WRAPS, "x - y"),
         "wrapping_mul" => (WRAPS, "x * y"),
-        "argmax" => (
-            "a reduction gives the value, not its place",
-            "select(x.eq(x.max(0)), arange(0, 64), 64).min(0) // the first place of the greatest",
-        ),
-        "argmin" => (
-            "a reduction gives the value, not its place",
-            "select(x.eq(x.min(0)), arange(0, 64), 64).min(0) // the first place of the least",
-        ),
         "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
         "square" => ("", "x * x"),
         "recip" | "reciprocal" => ("", "1.0 / x"),
