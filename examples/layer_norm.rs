@@ -1,4 +1,4 @@
-//! LayerNorm: out = (x - mean) / sqrt(variance + eps) · weight + bias, over rows of any width.
+//! Layer norm: out = (x - mean) / sqrt(variance + eps) · weight + bias, over rows of any width.
 //!
 //! `cargo run --release --example layer_norm [-- ROWS COLUMNS]`
 

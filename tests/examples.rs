@@ -71,6 +71,13 @@ fn matmul_async_copy() {
 }
 
 #[test]
+fn matmul_pipelined() {
+    let text = run("matmul_pipelined");
+    // A head, then five instances at each of two sizes.
+    assert_eq!(text.lines().count(), 2 + 2 * 5, "{text}");
+}
+
+#[test]
 fn layer_norm() {
     let text = run("layer_norm");
     for dtype in ["bf16", "f16"] {

@@ -149,7 +149,9 @@ pub(crate) fn is_language_path(path: &[syntax::Segment]) -> bool {
             || nearest(name, NAMES.iter().copied())
                 .is_some_and(|near| !name.starts_with(near) && !name.ends_with(near))
     };
-    known(&first.name) || known(&last.name) || path.len() == 1 && slip(&first.name)
+    let foreign = path.len() > 1
+        && (advice::is_foreign(&last.name) || advice::MODULES.contains(&first.name.as_str()));
+    known(&first.name) || known(&last.name) || path.len() == 1 && slip(&first.name) || foreign
 }
 
 /// Evaluation steps after which a kernel is taken to have no end at compile time.

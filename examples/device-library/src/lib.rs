@@ -27,6 +27,7 @@ pub mod act {
 
     /// `x` where it is above `PERCENT / 100`, elsewhere 0.
     #[device]
+    #[expect(clippy::cast_precision_loss, reason = "percents are small")]
     pub fn threshold<T: Float, const PERCENT: i32>(x: Tile<T>) -> Tile<T> {
         select(x.gt(T::of(PERCENT as f32 / 100.0)), x, T::of(0.0))
     }

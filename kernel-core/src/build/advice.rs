@@ -90,6 +90,9 @@ const PLAIN: [&str; 28] = [
     "wp",
 ];
 
+/// Names under which other languages keep their functions.
+pub(super) const MODULES: [&str; 7] = ["tl", "triton", "cute", "cutlass", "ct", "wp", "cuda"];
+
 /// Whether a name can only come from another language for GPUs.
 pub(super) fn is_foreign(name: &str) -> bool {
     of_name(name).is_some() && !PLAIN.contains(&name)

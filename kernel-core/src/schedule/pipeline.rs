@@ -44,9 +44,9 @@ struct Staged {
 }
 
 fn staged(body: &Region) -> Option<Staged> {
-    body.stmts.iter().enumerate().find_map(|(at, stmt)| match &stmt.kind {
-        StmtKind::Op { op: Op::Staged(stages), .. } => Some(Staged { at, stages: *stages }),
-        _ => None,
+    body.stmts.iter().enumerate().find_map(|(at, stmt)| {
+        let StmtKind::Op { op: Op::Staged(stages), .. } = &stmt.kind else { return None };
+        Some(Staged { at, stages: *stages })
     })
 }
 
@@ -154,7 +154,7 @@ fn problem(
     let refuse = |loc: Loc, headline: &str, why: &str| {
         Some(Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(EXAMPLE))
     };
-    if !constants.get(&key(step)).is_some_and(|step| *step > 0) {
+    if constants.get(&key(step)).is_none_or(|step| *step <= 0) {
         return refuse(
             stmt.loc,
             "the step of a pipelined loop is not a positive constant",

@@ -4,7 +4,7 @@
 //! item can stand count: what is called, what `::` joins, types, struct literals, and names in capitals. A lower-case name on
 //! its own is a variable, and a misspelt one is reported as such.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Block, Expr, ExprKind, Function, GenericArg, GenericKind, GenericParam, Impl, Item, Kernel,
@@ -65,6 +65,8 @@ pub fn of_items(items: &[Item]) -> Vec<FreePath> {
 struct Free {
     /// Names that are declared; one that `use` brings in a body has the path that it stands for.
     scopes: Vec<BTreeMap<String, Option<Vec<String>>>>,
+    /// Names that `use` brings into the module.
+    brought: BTreeSet<String>,
     found: Vec<FreePath>,
     takes_pointers: bool,
 }
@@ -98,7 +100,10 @@ impl Free {
                     Item::Trait(item) => free.declare(&item.name.name),
                     Item::Refused(name) => free.declare(name),
                     // A name that `use` brings is free: what it stands for is found where the `use` finds it.
-                    Item::Impl(_) | Item::Use(_) => {}
+                    Item::Use(item) => {
+                        free.brought.insert(item.name.clone());
+                    }
+                    Item::Impl(_) => {}
                 }
             }
             inside(free);
@@ -359,10 +364,16 @@ impl Free {
     }
 
     /// A path where a value stands: a name in small letters on its own is a variable.
+    ///
+    /// One in capitals that nothing in sight declares or imports is a constant of the file, as most slips are; those of a
+    /// `#[device] mod` are reached by `module::NAME` or by a `use` that the attribute sees.
     fn value(&mut self, path: &Path) {
-        let variable =
-            path.segments.len() == 1 && !path.segments[0].name.starts_with(char::is_uppercase);
-        if variable {
+        let Some(Segment { name, .. }) = path.segments.first() else { return };
+        let capitals = !name.contains(char::is_lowercase);
+        let alone = path.segments.len() == 1
+            && (!name.starts_with(char::is_uppercase)
+                || capitals && self.declared(name).is_none() && !self.brought.contains(name));
+        if alone {
             self.generic_args(&path.segments[0]);
         } else {
             self.path(path);
