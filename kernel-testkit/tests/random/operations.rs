@@ -215,11 +215,11 @@ pub(crate) fn reduce(program: &mut Program) {
         program.bind(&value, dtype, &left);
     } else if dtype == Dtype::I32 {
         let scalar = program.name("c");
-        program.line(&format!("let {scalar} = {value} & 31;"));
+        program.line(&format!("let {scalar} = {value}.item() & 31;"));
         program.scalars.push(scalar);
     } else {
         let (scalar, shape) = (program.name("c"), program.shape());
-        program.line(&format!("let {scalar} = {value};"));
+        program.line(&format!("let {scalar} = {value}.item();"));
         program.bind(&format!("full({shape:?}, {scalar})"), dtype, &shape);
     }
 }

@@ -51,7 +51,7 @@ fn the_language_is_not_free() {
 #[test]
 fn a_path_ends_after_its_first_capital() {
     assert_eq!(of_body(&quote!(sched::Ring::<3>::start(0);)), ["sched::Ring"]);
-    assert_eq!(of_body(&quote!(let r = Ring { at: LEN };)), ["Ring", "LEN"]);
+    assert_eq!(of_body(&quote!(let r = Ring { at: limits::LEN };)), ["Ring", "limits::LEN"]);
     assert_eq!(
         of_body(&quote!(let r: [sched::Ring; limits::MAX] = f();)),
         ["sched::Ring", "limits::MAX", "f"]
@@ -61,11 +61,13 @@ fn a_path_ends_after_its_first_capital() {
 #[test]
 fn a_small_letter_name_on_its_own_is_a_variable() {
     assert_eq!(of_body(&quote!(f(misspelt);)), ["f"]);
+    assert_eq!(of_body(&quote!(f(LEN);)), ["f"], "a constant of the file");
+    assert_eq!(of_body(&quote!(use limits::LEN; f(LEN);)), ["f", "limits::LEN"]);
 }
 
 #[test]
 fn generic_arguments_are_looked_into() {
-    assert_eq!(of_body(&quote!(f::<sched::Rows, { LEN }>(1);)), ["sched::Rows", "LEN", "f"]);
+    assert_eq!(of_body(&quote!(f::<sched::Rows, { limits::LEN }>(1);)), ["sched::Rows", "limits::LEN", "f"]);
     assert_eq!(of_body(&quote!(1.cast::<Other>();)), ["Other"]);
 }
 
