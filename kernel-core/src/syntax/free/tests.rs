@@ -67,7 +67,10 @@ fn a_small_letter_name_on_its_own_is_a_variable() {
 
 #[test]
 fn generic_arguments_are_looked_into() {
-    assert_eq!(of_body(&quote!(f::<sched::Rows, { limits::LEN }>(1);)), ["sched::Rows", "limits::LEN", "f"]);
+    assert_eq!(
+        of_body(&quote!(f::<sched::Rows, { limits::LEN }>(1);)),
+        ["sched::Rows", "limits::LEN", "f"]
+    );
     assert_eq!(of_body(&quote!(1.cast::<Other>();)), ["Other"]);
 }
 
