@@ -37,7 +37,7 @@ pub mod driver_bindgen;
 /// |---|---|
 /// | `target = sm_80`, `target = [sm_80, sm_90a]` | what to compile for; required. `sm_80` code runs on every later GPU |
 /// | `warps = 4`, `warps = W` | warps of a block, a power of two up to 32; 4 if left out. May name a generic parameter |
-/// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, an expression of the host over the arguments and generic parameters. Without it the caller gives [`Launch::grid`] |
+/// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, an expression of the host over the arguments and generic parameters, in `i32` as they are; what does not fit is [`Error::GridExpression`] at the launch. Without it the caller gives [`Launch::grid`] |
 /// | `instances(N = [64, 128], (M, W) = [(64, 4), (128, 8)])` | the values of the generic parameters; every combination of the lists is compiled |
 ///
 /// Parameters are tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars. Facts about them
@@ -157,8 +157,9 @@ pub use kernel_macros::kernel;
 pub use kernel_macros::device;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,
-    Event, Fact, Grid, Image, IntoArgument, IntoGrid, Launch, ParamInfo, ParamKind, Properties,
-    Result, Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, Variant, persistent,
+    Event, Fact, Grid, GridFault, Image, IntoArgument, IntoGrid, Launch, ParamInfo, ParamKind,
+    Properties, Result, Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, Variant,
+    persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};

@@ -7,7 +7,9 @@
     reason = "most of Rust's syntax passes through untouched"
 )]
 
-use proc_macro2::{Literal, TokenStream};
+mod grid;
+
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::{
@@ -85,6 +87,8 @@ pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -
 /// The module of a `#[kernel] mod`: its helpers as they are, its kernels as [`kernel_items`], one outcome for each.
 pub fn module_items(item: &syn::ItemMod, unit: &Unit, outcomes: &[Outcome<'_>]) -> TokenStream {
     let Some((_, content)) = &item.content else { return TokenStream::new() };
+    // What is wrong in a helper has been said: rustc would say it again.
+    let refused = outcomes.iter().any(|one| matches!(one, Outcome::Refused { twin: false }));
     let mut index = 0;
     let mut inner = TokenStream::new();
     for entry in content {
@@ -99,11 +103,47 @@ pub fn module_items(item: &syn::ItemMod, unit: &Unit, outcomes: &[Outcome<'_>]) 
                 function.attrs.retain(|attr| !crate::syntax::is_kernel_attr(attr));
                 inner.extend(kernel_items(&function, kernel, *outcome));
             }
+            other if refused => {
+                let other = without_bodies(other.clone());
+                inner.extend(quote!(#[allow(unused)] #other));
+            }
             other => inner.extend(quote!(#[allow(dead_code)] #other)),
         }
     }
     let (attrs, vis, name) = (&item.attrs, &item.vis, &item.ident);
     quote!(#(#attrs)* #vis mod #name { #inner })
+}
+
+/// The item with `unreachable!()` for the bodies of its functions. `impl Trait` as a result needs a body that gives one.
+fn without_bodies(mut item: syn::Item) -> syn::Item {
+    let empty = |signature: &syn::Signature, block: &mut syn::Block| {
+        let opaque = matches!(&signature.output, syn::ReturnType::Type(_, ty)
+            if matches!(&**ty, syn::Type::ImplTrait(_)));
+        if !opaque {
+            *block = syn::parse_quote!({ ::core::unreachable!() });
+        }
+    };
+    match &mut item {
+        syn::Item::Fn(function) => empty(&function.sig, &mut function.block),
+        syn::Item::Impl(block) => {
+            for entry in &mut block.items {
+                if let syn::ImplItem::Fn(function) = entry {
+                    empty(&function.sig, &mut function.block);
+                }
+            }
+        }
+        syn::Item::Trait(declared) => {
+            for entry in &mut declared.items {
+                if let syn::TraitItem::Fn(function) = entry
+                    && let Some(body) = &mut function.default
+                {
+                    empty(&function.sig, body);
+                }
+            }
+        }
+        _ => {}
+    }
+    item
 }
 
 /// The body as a function that nobody calls: imports count as used, rustc's lints and editors see it.
@@ -225,23 +265,31 @@ impl Signature {
         } else {
             (quote!(::kiln::Launch), quote!(::kiln::__private::__launch))
         };
+        // A name that no parameter can have.
+        let args = syn::Ident::new("args", Span::mixed_site());
         let locals: Vec<TokenStream> = self
             .fields
             .iter()
             .map(|field| {
                 let name = &field.name;
                 match field.kind {
-                    FieldKind::Tensor => quote!(let #name = &*args.#name;),
-                    FieldKind::Pointer | FieldKind::Scalar => quote!(let #name = args.#name;),
+                    FieldKind::Tensor => quote!(let #name = &*#args.#name;),
+                    FieldKind::Pointer | FieldKind::Scalar => quote!(let #name = #args.#name;),
                 }
             })
             .collect();
         let grid = if let Some(grid) = &kernel.attr.grid {
+            let tensors = self.fields.iter().filter(|field| field.kind == FieldKind::Tensor);
+            let tensors: Vec<_> = tensors.map(|field| &field.name).collect();
+            let grid = grid::checked(grid, &tensors);
             quote! {
                 ::core::option::Option::Some({
-                    #[allow(unused_variables)]
-                    let grid = { #(#locals)* ::kiln::__private::IntoGrid::into_grid(#grid) };
-                    grid
+                    #[allow(unused_variables, unused_parens)]
+                    let grid = || -> ::core::result::Result<_, ::kiln::__private::GridFault> {
+                        #(#locals)*
+                        ::core::result::Result::Ok(::kiln::__private::IntoGrid::into_grid(#grid))
+                    };
+                    grid()
                 })
             }
         } else {
@@ -249,7 +297,7 @@ impl Signature {
         };
         let values = self.fields.iter().map(|field| {
             let name = &field.name;
-            quote!(::kiln::__private::IntoArgument::into_argument(args.#name))
+            quote!(::kiln::__private::IntoArgument::into_argument(#args.#name))
         });
         let body = match outcome {
             Outcome::Compiled(_) | Outcome::Awaited(_) => quote! {
@@ -262,7 +310,7 @@ impl Signature {
             },
             // What the arguments are may be wrong as well, so nothing is done with them.
             Outcome::Refused { .. } => quote! {
-                let _ = args;
+                let _ = #args;
                 ::core::unreachable!()
             },
         };
@@ -274,8 +322,8 @@ impl Signature {
         let impls = self.impls(item, outcome);
         quote! {
             #(#attrs)*
-            #[allow(clippy::pedantic, clippy::too_many_arguments, unused_lifetimes, single_use_lifetimes)]
-            #vis fn #name<'a, #(#declarations),*>(args: #name::Args<#args_generics>) -> #launch<'a>
+            #[allow(clippy::pedantic, clippy::too_many_arguments, clippy::redundant_closure_call, unused_lifetimes, single_use_lifetimes)]
+            #vis fn #name<'a, #(#declarations),*>(#args: #name::Args<#args_generics>) -> #launch<'a>
             where
                 #name::Instance<#(#arguments),*>: #name::Compiled,
                 #(#scalar_bounds)*

@@ -1,6 +1,7 @@
 //! What can go wrong, as types: each variant names the argument or the device it is about, what was
 //! required and what was there.
 
+use crate::GridFault;
 use std::fmt;
 
 /// The result of the runtime's operations.
@@ -183,6 +184,14 @@ pub enum Error {
     GridMissing {
         /// The kernel.
         kernel: &'static str,
+    },
+    /// The kernel's `grid = ..` has no value for these arguments.
+    #[error("`{kernel}`: `grid` cannot be computed for these arguments: {fault}")]
+    GridExpression {
+        /// The kernel.
+        kernel: &'static str,
+        /// What is wrong.
+        fault: GridFault,
     },
     /// An extent of the grid is not positive, or is more than the device takes.
     #[error("`{kernel}`: axis {axis} of the grid is {actual}; it has to be 1 to {limit}")]

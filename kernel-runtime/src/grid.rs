@@ -1,5 +1,7 @@
 //! How many blocks a launch starts.
 
+pub mod checked;
+
 /// The blocks of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
@@ -9,6 +11,28 @@ pub enum Grid {
     Persistent {
         /// The number of tiles to share out.
         at_most: i32,
+    },
+}
+
+/// Why `grid = ..` of a kernel has no value for the arguments of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GridFault {
+    /// A result does not fit into its type, which is `i32` for scalars, extents and `const` parameters.
+    #[error(
+        "the result of `{operator}` does not fit into its type (extents and scalars are `i32`)"
+    )]
+    Overflow {
+        /// The operator, as it is written.
+        operator: &'static str,
+    },
+    /// A tensor has no such axis.
+    #[error("a tensor of rank {rank} has no axis {axis}")]
+    NoAxis {
+        /// Axes of the tensor.
+        rank: usize,
+        /// The axis asked for.
+        axis: usize,
     },
 }
 

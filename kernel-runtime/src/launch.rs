@@ -3,8 +3,8 @@
 mod check;
 
 use crate::{
-    Argument, Device, Error, Grid, Image, IntoGrid, Result, Stream, Variant, argument::Value,
-    back_end::Order, buffer::Access, image::list_of,
+    Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Result, Stream, Variant,
+    argument::Value, back_end::Order, buffer::Access, image::list_of,
 };
 use std::ops::Deref;
 
@@ -23,6 +23,8 @@ pub struct Launch<'a> {
     arguments: Vec<Argument<'a>>,
     grid: Option<[i32; 3]>,
     persistent: Option<i32>,
+    /// Why the kernel's own grid has no value.
+    fault: Option<GridFault>,
 }
 
 /// As [`Launch`], for a kernel that takes `Ptr` arguments: the launch itself is `unsafe`.
@@ -35,11 +37,12 @@ pub struct UnsafeLaunch<'a>(Launch<'a>);
 pub fn __launch<'a>(
     images: &'static [Image],
     arguments: Vec<Argument<'a>>,
-    grid: Option<Grid>,
+    grid: Option<Result<Grid, GridFault>>,
 ) -> Launch<'a> {
-    let launch = Launch { images, arguments, grid: None, persistent: None };
+    let launch = Launch { images, arguments, grid: None, persistent: None, fault: None };
     match grid {
-        Some(grid) => launch.grid(grid),
+        Some(Ok(grid)) => launch.grid(grid),
+        Some(Err(fault)) => Launch { fault: Some(fault), ..launch },
         None => launch,
     }
 }
@@ -49,7 +52,7 @@ pub fn __launch<'a>(
 pub fn __launch_unsafe<'a>(
     images: &'static [Image],
     arguments: Vec<Argument<'a>>,
-    grid: Option<Grid>,
+    grid: Option<Result<Grid, GridFault>>,
 ) -> UnsafeLaunch<'a> {
     UnsafeLaunch(__launch(images, arguments, grid))
 }
@@ -66,7 +69,7 @@ impl Launch<'_> {
             Grid::Blocks(blocks) => (Some(blocks), None),
             Grid::Persistent { at_most } => (None, Some(at_most)),
         };
-        Self { grid, persistent, ..self }
+        Self { grid, persistent, fault: None, ..self }
     }
 
     /// The kernel's name.
@@ -122,13 +125,16 @@ impl Launch<'_> {
     /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it:
     /// [`Error::WrongDevice`], [`Error::ZeroSize`], [`Error::DimTooLarge`], [`Error::FactBroken`],
     /// [`Error::OverlappingElements`], [`Error::Aliased`]. About the grid: [`Error::GridMissing`],
-    /// [`Error::GridOutOfRange`]. About the code: [`Error::SharedMemory`], [`Error::BlockTooLarge`],
+    /// [`Error::GridExpression`], [`Error::GridOutOfRange`]. About the code: [`Error::SharedMemory`], [`Error::BlockTooLarge`],
     /// [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
     /// [`Error::Driver`], and `Error::Fault` on the emulator.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let image = self.image(stream.device())?;
         check::arguments(image, &self.arguments, stream.device())?;
         let variant = check::variant(image, &self.arguments)?;
+        if let Some(fault) = self.fault {
+            return Err(Error::GridExpression { kernel: image.kernel, fault });
+        }
         let grid = check::grid(image, self.grid, self.persistent)?;
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {

@@ -71,7 +71,9 @@ pub use argument::{Argument, DevicePtr, IntoArgument};
 pub use device::{Device, Properties};
 pub use element::Element;
 pub use error::{Actual, DriverError, DriverVersion, Error, Result};
-pub use grid::{Grid, IntoGrid, cdiv, persistent};
+#[doc(hidden)]
+pub use grid::checked as __checked;
+pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
 pub use image::{Fact, Image, ParamInfo, ParamKind, Target, Variant};
 #[cfg(feature = "emulator")]
 pub use kernel_emulator::{Fault, Report};

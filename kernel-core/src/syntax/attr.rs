@@ -1,7 +1,13 @@
 //! The arguments of `#[kernel(..)]` and the facts on parameters.
 
-use proc_macro2::TokenStream;
-use syn::parse::{Parse, ParseStream};
+use std::collections::BTreeMap;
+
+use proc_macro2::{Span, TokenStream};
+use syn::{
+    parse::{Parse, ParseStream},
+    spanned::Spanned as _,
+    visit::Visit,
+};
 
 use super::{Expr, GenericArg, ParamFact, expr::Reader};
 use crate::{
@@ -64,7 +70,8 @@ enum RawEntry {
 struct RawInstances {
     names: Vec<syn::Ident>,
     rows: Vec<Vec<RawValue>>,
-    tokens: TokenStream,
+    /// The list with its brackets.
+    place: Span,
 }
 
 enum RawValue {
@@ -125,8 +132,7 @@ impl Parse for RawInstances {
             equals(last, input)?;
         }
         let list;
-        syn::bracketed!(list in input);
-        let tokens: TokenStream = list.fork().parse()?;
+        let brackets = syn::bracketed!(list in input);
         let mut rows = Vec::new();
         while !list.is_empty() {
             if names.len() > 1 {
@@ -142,7 +148,7 @@ impl Parse for RawInstances {
                 list.parse::<syn::Token![,]>()?;
             }
         }
-        Ok(RawInstances { names, rows, tokens })
+        Ok(RawInstances { names, rows, place: brackets.span.join() })
     }
 }
 
@@ -157,6 +163,53 @@ impl Parse for RawValue {
         } else {
             input.parse().map(RawValue::Type)
         }
+    }
+}
+
+/// The name and rank of a parameter that is a tensor of a rank written out.
+fn tensor(input: &syn::FnArg) -> Option<(&syn::Ident, usize)> {
+    let syn::FnArg::Typed(typed) = input else { return None };
+    let (syn::Pat::Ident(pat), syn::Type::Path(path)) = (&*typed.pat, &*typed.ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+    match args.args.get(1)? {
+        syn::GenericArgument::Const(rank)
+            if last.ident == "Tensor" || last.ident == "TensorMut" =>
+        {
+            Some((&pat.ident, number(rank)?))
+        }
+        _ => None,
+    }
+}
+
+/// The value of an integer literal.
+fn number(expr: &syn::Expr) -> Option<usize> {
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(literal), .. }) = expr else {
+        return None;
+    };
+    literal.base10_parse().ok()
+}
+
+/// Looks for axes that tensors do not have.
+struct Axes<'a> {
+    tensors: BTreeMap<&'a syn::Ident, usize>,
+    /// The place, the rank and the axis.
+    wrong: Vec<(Span, usize, usize)>,
+}
+
+impl<'ast> Visit<'ast> for Axes<'_> {
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if call.method == "dim"
+            && let syn::Expr::Path(path) = &*call.receiver
+            && let Some(rank) = path.path.get_ident().and_then(|name| self.tensors.get(&name))
+            && let [Some(axis)] = call.args.iter().map(number).collect::<Vec<_>>()[..]
+            && axis >= *rank
+        {
+            self.wrong.push((call.args.span(), *rank, axis));
+        }
+        syn::visit::visit_expr_method_call(self, call);
     }
 }
 
@@ -234,7 +287,7 @@ impl Reader<'_> {
     }
 
     fn instances(&mut self, raw: RawInstances) -> Instances {
-        let loc = self.loc(&raw.tokens);
+        let loc = self.locations.of_span(raw.place);
         let names: Vec<_> = raw.names.iter().map(|name| self.ident(name)).collect();
         if raw.rows.is_empty() {
             let headline = "a list of no values compiles nothing";
@@ -276,6 +329,29 @@ impl Reader<'_> {
             }
         }
         Instances { names, rows, loc }
+    }
+
+    /// Reports each `x.dim(3)` in `grid` where the tensor `x` has fewer axes. Axes and ranks that are not literals are looked at
+    /// by the launch.
+    pub(super) fn axes_of_grid(&mut self, grid: &TokenStream, signature: &syn::Signature) {
+        let Ok(expr) = syn::parse2::<syn::Expr>(grid.clone()) else { return };
+        let tensors = signature.inputs.iter().filter_map(tensor).collect();
+        let mut axes = Axes { tensors, wrong: Vec::new() };
+        axes.visit_expr(&expr);
+        for (span, rank, axis) in axes.wrong {
+            let loc = self.locations.of_span(span);
+            let required = match rank {
+                1 => "axis 0".to_owned(),
+                _ => format!("axis 0 to {}", rank - 1),
+            };
+            self.problems.push(
+                Diagnostic::new(Code::Axis, loc, format!("the tensor has no axis {axis}")).compare(
+                    "",
+                    required,
+                    format!("axis {axis}"),
+                ),
+            );
+        }
     }
 
     /// What `syn` says, in the words of this compiler.

@@ -216,6 +216,9 @@ impl Reader<'_> {
                 }
             }
         }
+        if let Some(grid) = &attr.grid {
+            self.axes_of_grid(grid, &signature);
+        }
         let function = Rc::new(self.function(&signature, Some(&item.block)));
         Kernel { attr, function, facts }
     }

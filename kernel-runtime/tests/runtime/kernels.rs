@@ -184,7 +184,7 @@ pub(crate) fn scaled_sum(args: Args<'_>) -> Launch<'_> {
         scale.into_argument(),
         negate.into_argument(),
     ];
-    __launch(&SCALED_SUM_IMAGES, arguments, Some(grid))
+    __launch(&SCALED_SUM_IMAGES, arguments, Some(Ok(grid)))
 }
 
 /// A kernel of one written tensor of `u32`.

@@ -102,7 +102,7 @@ impl Gpu {
         let values = slots(args, address);
         let arguments = values.into_iter().map(IntoArgument::into_argument).collect();
         let blocks = grid.map(|n| i32::try_from(n).expect("grids of tests are small"));
-        let launch = __launch_unsafe(image, arguments, Some(Grid::Blocks(blocks)));
+        let launch = __launch_unsafe(image, arguments, Some(Ok(Grid::Blocks(blocks))));
         // SAFETY: the addresses are those of `tensors`, which live until the stream has been read from below. The kernel
         // is one under test: that it stays inside of them is what the emulator has shown before.
         unsafe { launch.launch(&self.stream) }.map_err(failed)?;
