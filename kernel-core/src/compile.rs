@@ -1,6 +1,6 @@
 //! The pipeline, from tokens to tokens.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
 use crate::{
@@ -98,16 +98,62 @@ pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options)
         compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
     let outcomes = outcomes(&results, &problems);
     let errors = diag::compile_errors(&problems, &locations);
-    let items = host::kernel_items(item, &unit.kernels[0], outcomes[0]);
+    let items = match item.sig.receiver() {
+        // A method: a module, which belongs to each kernel, cannot stand in an `impl`.
+        Some(_) => TokenStream::new(),
+        None => host::kernel_items(item, &unit.kernels[0], outcomes[0]),
+    };
     output.tokens = quote!(#errors #items);
     name_by_place(&mut output.dumps, &locations);
     output
 }
 
-/// Compiles a `#[kernel] mod`.
-pub fn compile_module(item: &syn::ItemMod, options: Options) -> Output {
+/// What is said of `#[kernel]` before what is neither a function nor a module; `#[device]` stands before other items as
+/// well, so only what is no item at all is given here for it.
+pub fn not_a_kernel(
+    attribute: &str,
+    item: &TokenStream,
+    unread: Option<&syn::Error>,
+) -> TokenStream {
+    let mut problems = Problems::new();
+    let locations = Locations::new(Span::call_site());
+    let diagnostic = if let Some(error) = unread {
+        let headline = format!("what stands behind `#[{attribute}]` cannot be read as Rust");
+        let loc = locations.of_span(error.span());
+        Diagnostic::new(Code::Signature, loc, headline).why(error.to_string())
+    } else {
+        let headline = format!("`#[{attribute}]` stands before a function or a module");
+        Diagnostic::new(Code::Signature, locations.of(item), headline)
+            .why(
+                "a kernel is what a launch starts: a function, or one of the functions of a module",
+            )
+            .help("#[kernel(target = sm_80, warps = 4)]\npub fn name() {}")
+    };
+    problems.push(diagnostic);
+    let errors = diag::compile_errors(&problems, &locations);
+    // The item stays, so that its uses are not reported as well.
+    let kept = unread.is_none().then_some(item);
+    quote!(#errors #kept)
+}
+
+/// Compiles a `#[kernel] mod`, whose attribute takes no arguments.
+pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options) -> Output {
     let locations = Locations::new(item.ident.span());
     let mut problems = Problems::new();
+    if !attr.is_empty() {
+        problems.push(
+            Diagnostic::new(
+                Code::Attribute,
+                locations.of(attr),
+                "the `#[kernel]` of a module takes no arguments",
+            )
+            .why("each kernel of the module has targets, warps and a grid of its own")
+            .help(format!(
+                "#[kernel]\nmod {} {{\n    #[kernel({attr})]\n    pub fn name() {{}}\n}}",
+                item.ident
+            )),
+        );
+    }
     let mut unit = syntax::parse_module(item, &locations, &mut problems);
     let mut output = Output::default();
     let whole = (TokenStream::new(), syn::Item::Mod(item.clone()));
@@ -522,14 +568,18 @@ fn lower_variant(
     }
     let limit = kernel.target.shared_bytes_per_block();
     if u64::from(lowered.shared_bytes) > limit {
+        // The allocations alone fit, or `build` would have said so.
+        let (loc, exchanged) = lowered.widest_exchange.unwrap_or((Loc::KERNEL, 0));
         problems.push(
             Diagnostic::new(
                 Code::SharedBudget,
-                Loc::KERNEL,
+                loc,
                 format!("a block on {} cannot have this much shared memory", kernel.target),
             )
             .compare("bytes", format!("at most {limit}"), lowered.shared_bytes.to_string())
-            .why("allocations and what conversions and reductions need in between count together"),
+            .why(format!(
+                "this operation needs its values in other threads than they are in, and {exchanged} bytes of shared memory to exchange them; allocations that are still used count beside. A smaller tile, or a narrower element type before the operation, needs less"
+            )),
         );
         return None;
     }

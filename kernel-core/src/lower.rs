@@ -62,6 +62,9 @@ pub struct Lowered {
     pub entry: String,
     /// Bytes of dynamic shared memory that a launch must give.
     pub shared_bytes: u32,
+    /// The operation that exchanges the most bytes through shared memory, and how many: what is in `shared_bytes` beside
+    /// the allocations.
+    pub widest_exchange: Option<(Loc, u32)>,
 }
 
 /// Lowers a checked kernel.
@@ -286,7 +289,7 @@ impl Lower<'_> {
         match &self.values[value] {
             Data::Scalar(value) => *value,
             Data::Tile(_) | Data::Window(_) => {
-                unreachable!("check::types rejects what is no scalar here")
+                unreachable!("ir::verify rejects what is no scalar here")
             }
         }
     }
@@ -296,7 +299,7 @@ impl Lower<'_> {
         match &self.values[value] {
             Data::Tile(registers) => registers,
             Data::Scalar(_) | Data::Window(_) => {
-                unreachable!("check::types rejects what is no tile here")
+                unreachable!("ir::verify rejects what is no tile here")
             }
         }
     }
@@ -306,14 +309,14 @@ impl Lower<'_> {
         match &self.values[value] {
             Data::Window(offset) => *offset,
             Data::Scalar(_) | Data::Tile(_) => {
-                unreachable!("check::types rejects what is no shared memory here")
+                unreachable!("ir::verify rejects what is no shared memory here")
             }
         }
     }
 
     /// The element type of a scalar or a tile.
     fn elem(&self, value: Value) -> Elem {
-        self.kernel.ty(value).elem().expect("check::types rejects what has no elements here")
+        self.kernel.ty(value).elem().expect("ir::verify rejects what has no elements here")
     }
 
     fn constant(&self, value: crate::ir::Const, result: Value) -> Val {
@@ -328,7 +331,7 @@ impl Lower<'_> {
         let conditions = match &self.values[condition] {
             Data::Scalar(value) => vec![*value],
             Data::Tile(values) => values.clone(),
-            Data::Window(_) => unreachable!("check::types rejects an assertion on shared memory"),
+            Data::Window(_) => unreachable!("ir::verify rejects an assertion on shared memory"),
         };
         let holds = conditions
             .into_iter()

@@ -42,7 +42,7 @@ fn compile(tokens: TokenStream) -> bool {
         }
         Ok(syn::Item::Mod(mut module)) => {
             module.attrs.retain(|attr| !is_kernel(attr));
-            understood(&compile_module(&module, Options::default()));
+            understood(&compile_module(&TokenStream::new(), &module, Options::default()));
             true
         }
         _ => false,

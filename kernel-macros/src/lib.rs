@@ -16,13 +16,14 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
         Ok(syn::Item::Fn(function)) => {
             kernel_core::compile_function(attr.into(), &function, options)
         }
-        Ok(syn::Item::Mod(module)) => kernel_core::compile_module(&module, options),
+        Ok(syn::Item::Mod(module)) => kernel_core::compile_module(&attr.into(), &module, options),
         Ok(other) => {
-            let error =
-                syn::Error::new_spanned(other, "`#[kernel]` stands before a function or a module");
-            return error.to_compile_error().into();
+            let item = quote::ToTokens::into_token_stream(other);
+            return kernel_core::not_a_kernel("kernel", &item, None).into();
         }
-        Err(error) => return error.to_compile_error().into(),
+        Err(error) => {
+            return kernel_core::not_a_kernel("kernel", &item.into(), Some(&error)).into();
+        }
     };
     finished(output, folder)
 }
@@ -36,9 +37,9 @@ pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let origin =
         ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"].map(variable).join(" ");
-    match syn::parse::<syn::Item>(item) {
+    match syn::parse::<syn::Item>(item.clone()) {
         Ok(item) => kernel_core::device_item(&attr.into(), &item, &origin).into(),
-        Err(error) => error.to_compile_error().into(),
+        Err(error) => kernel_core::not_a_kernel("device", &item.into(), Some(&error)).into(),
     }
 }
 

@@ -24,7 +24,7 @@ impl Lower<'_> {
         result: Option<Value>,
     ) -> Option<Data> {
         let Elem::Number(dtype) = self.pointee(args[0]) else {
-            unreachable!("check::types rejects an atomic on pointers")
+            unreachable!("ir::verify rejects an atomic on pointers")
         };
         let wanted = result.filter(|&result| self.used.contains_idx(result));
         let Data::Tile(addresses) = self.values[args[0]].clone() else {

@@ -89,7 +89,7 @@ impl Lower<'_> {
                 Data::Tile(registers)
             }
             ir::Type::Shared(_) => Data::Window(Val::Reg(self.e.fresh_in(Type::B32, frame))),
-            ir::Type::Error => unreachable!("check::types lets no reported value through"),
+            ir::Type::Error => unreachable!("ir::verify lets no reported value through"),
         }
     }
 
@@ -232,7 +232,7 @@ impl Lower<'_> {
         let [from, to, step] = range.map(|value| self.scalar(value));
         let ty = match self.elem(range[0]) {
             ir::Elem::Number(dtype) => super::scalar::arithmetic(dtype),
-            ir::Elem::Ptr(_) => unreachable!("check::types rejects a loop over pointers"),
+            ir::Elem::Ptr(_) => unreachable!("ir::verify rejects a loop over pointers"),
         };
         let outer = self.e.current();
         let counter = self.e.fresh_in(super::fold::register(ty), outer);
@@ -313,7 +313,7 @@ impl Lower<'_> {
     /// Whether a counted loop that has a turn at `at` has one at `next`, which is `at + step` and may have wrapped.
     fn another(&mut self, bound: Value, at: Val, next: Val, to: Val, step: Val) -> Val {
         let ir::Elem::Number(dtype) = self.elem(bound) else {
-            unreachable!("check::types rejects a loop over pointers")
+            unreachable!("ir::verify rejects a loop over pointers")
         };
         let ty = super::scalar::arithmetic(dtype);
         let Val::Int(known) = step else {

@@ -105,7 +105,7 @@ impl Lower<'_> {
             },
             Conversion::SharedMemory => self.through_shared(elem, values, from, to),
             Conversion::ClusterSharedMemory => {
-                unreachable!("check::target rejects tiles over several blocks")
+                unreachable!("layouts::infer makes no tiles over several blocks")
             }
         }
     }

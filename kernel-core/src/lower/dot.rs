@@ -136,7 +136,7 @@ impl Lower<'_> {
     pub(super) fn dot(&mut self, args: &[Value], tf32: bool, result: Value) -> Vec<Val> {
         let dtype = |elem| match elem {
             Elem::Number(dtype) => dtype,
-            Elem::Ptr(_) => unreachable!("check::types rejects a product of pointers"),
+            Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
         };
         let (operand, sum) = (dtype(self.elem(args[0])), dtype(self.elem(result)));
         let layout = self.layout(result).clone();

@@ -71,7 +71,7 @@ impl Emitter {
             Unary::Tanh => self.tanh_f64(a),
             Unary::Floor => self.round_f64(Word::Rmi, a),
             Unary::Ceil => self.round_f64(Word::Rpi, a),
-            Unary::Not => unreachable!("check::types rejects `!` of a float"),
+            Unary::Not => unreachable!("ir::verify rejects `!` of a float"),
         }
     }
 

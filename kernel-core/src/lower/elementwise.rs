@@ -53,7 +53,7 @@ impl Emitter {
         match op {
             Op::Unary(op) => match elems[0] {
                 Elem::Number(dtype) => self.unary(*op, dtype, args[0]),
-                Elem::Ptr(_) => unreachable!("check::types rejects {op:?} of a pointer"),
+                Elem::Ptr(_) => unreachable!("ir::verify rejects {op:?} of a pointer"),
             },
             Op::Binary(op) => self.binary(*op, elems[0], elems[1], args[0], args[1]),
             Op::Compare(op) => self.compare_elem(*op, elems[0], args[0], args[1]),
@@ -65,7 +65,7 @@ impl Emitter {
             },
             Op::Fma => match target {
                 Elem::Number(dtype) => self.fma(dtype, args[0], args[1], args[2]),
-                Elem::Ptr(_) => unreachable!("check::types rejects a product of pointers"),
+                Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
             },
             Op::Cast => self.cast(elems[0], target, args[0]),
             Op::Const(_)

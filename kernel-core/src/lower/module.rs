@@ -12,7 +12,7 @@ pub(super) fn assemble(
     line_of: &dyn Fn(Loc) -> (u32, u32),
 ) -> Lowered {
     let kernel = lower.kernel;
-    let shared_bytes = lower.plan.total();
+    let (shared_bytes, widest_exchange) = (lower.plan.total(), lower.plan.widest());
     let mut function = Function {
         name: kernel.name.clone(),
         is_entry: true,
@@ -51,5 +51,5 @@ pub(super) fn assemble(
     {
         unreachable!("lowering emitted what the instruction table lacks: {:?}", invalid.first());
     }
-    Lowered { module, entry: kernel.name.clone(), shared_bytes }
+    Lowered { module, entry: kernel.name.clone(), shared_bytes, widest_exchange }
 }

@@ -79,7 +79,7 @@ impl Lower<'_> {
         match self.kernel.params[param as usize].kind {
             ParamKind::Tensor { rank, .. } => rank,
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
-                unreachable!("check::types rejects the extent of what is no tensor")
+                unreachable!("ir::verify rejects the extent of what is no tensor")
             }
         }
     }
@@ -117,7 +117,7 @@ impl Lower<'_> {
     /// The value of a scalar parameter.
     pub(super) fn param_scalar(&mut self, param: u32) -> Val {
         let ParamKind::Scalar(dtype) = self.kernel.params[param as usize].kind else {
-            unreachable!("check::types rejects the value of what is no scalar")
+            unreachable!("ir::verify rejects the value of what is no scalar")
         };
         if dtype == Dtype::Bool {
             let byte = self.field(param, 0, Type::B32);

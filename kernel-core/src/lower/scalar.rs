@@ -67,7 +67,7 @@ pub(super) fn float_constant(value: f64, dtype: Dtype) -> Val {
         | Dtype::U8
         | Dtype::U16
         | Dtype::U32
-        | Dtype::U64 => unreachable!("check::types rejects a float literal of an integer type"),
+        | Dtype::U64 => unreachable!("ir::verify rejects a float literal of an integer type"),
     }
 }
 
@@ -236,7 +236,7 @@ impl Emitter {
             | Unary::Rsqrt
             | Unary::Sin
             | Unary::Cos
-            | Unary::Tanh => unreachable!("check::types rejects {op:?} of an integer"),
+            | Unary::Tanh => unreachable!("ir::verify rejects {op:?} of an integer"),
         }
     }
 
@@ -281,7 +281,7 @@ impl Emitter {
             Unary::Ceil => {
                 self.pure(Opcode::Cvt, mods![Word::Rpi, Type::F32, Type::F32], Type::F32, &[a])
             }
-            Unary::Not => unreachable!("check::types rejects `!` of a float"),
+            Unary::Not => unreachable!("ir::verify rejects `!` of a float"),
         }
     }
 
@@ -343,7 +343,7 @@ impl Emitter {
                 self.mul_wide(index, bytes)
             }
             Dtype::Bool | Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => {
-                unreachable!("check::types rejects a pointer offset that is no integer")
+                unreachable!("ir::verify rejects a pointer offset that is no integer")
             }
         }
     }
@@ -354,7 +354,7 @@ impl Emitter {
             Binary::Or | Binary::Max => self.or(Type::Pred, a, b),
             Binary::Xor => self.xor(Type::Pred, a, b),
             Binary::Add | Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr => {
-                unreachable!("check::types rejects {op:?} of booleans")
+                unreachable!("ir::verify rejects {op:?} of booleans")
             }
         }
     }
@@ -419,7 +419,7 @@ impl Emitter {
             Binary::Max => self.pure(Opcode::Max, mods![ty], ty, &[a, b]),
             Binary::Rem => self.float_remainder(dtype, a, b),
             Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
-                unreachable!("check::types rejects {op:?} of floats")
+                unreachable!("ir::verify rejects {op:?} of floats")
             }
         }
     }

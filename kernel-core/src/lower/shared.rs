@@ -10,6 +10,7 @@ use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::Val;
 use super::memory::VECTOR_BYTES;
 use crate::ir::{Elem, Kernel, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::loc::Loc;
 
 /// Tiles of an allocation start at multiples of this many bytes.
 const TILE_BYTES: u32 = 128;
@@ -26,6 +27,8 @@ pub(super) struct SharedPlan<'a> {
     /// For each allocation its end and the last statement of the kernel's body that needs it.
     ends: Vec<(u32, usize)>,
     total: u32,
+    /// The place and bytes of the largest scratch.
+    widest: Option<(Loc, u32)>,
     /// The statement of the kernel's body that is being lowered.
     pub(super) at: usize,
     /// Where scratch began when it last moved into the bytes of allocations.
@@ -54,7 +57,16 @@ impl<'a> SharedPlan<'a> {
             let last = kernel.body.stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared));
             ends.push((end, last.unwrap_or(0)));
         }
-        SharedPlan { layouts, starts, ends, total: end, at: 0, claimed: end, dirty: false }
+        SharedPlan {
+            layouts,
+            starts,
+            ends,
+            total: end,
+            widest: None,
+            at: 0,
+            claimed: end,
+            dirty: false,
+        }
     }
 
     /// Where scratch may begin.
@@ -70,6 +82,11 @@ impl<'a> SharedPlan<'a> {
     /// The bytes of everything.
     pub(super) fn total(&self) -> u32 {
         self.total
+    }
+
+    /// The place and bytes of the largest scratch.
+    pub(super) fn widest(&self) -> Option<(Loc, u32)> {
+        self.widest
     }
 }
 
@@ -117,6 +134,9 @@ impl Lower<'_> {
             self.barrier();
         }
         self.plan.total = self.plan.total.max(start + bytes);
+        if self.plan.widest.is_none_or(|(_, widest)| widest < bytes) {
+            self.plan.widest = Some((self.e.loc, bytes));
+        }
         start
     }
 
@@ -125,7 +145,7 @@ impl Lower<'_> {
         match self.kernel.ty(window) {
             Type::Shared(shared) => shared,
             Type::Scalar(_) | Type::Tile(..) | Type::Error => {
-                unreachable!("check::types rejects what is no shared memory here")
+                unreachable!("ir::verify rejects what is no shared memory here")
             }
         }
     }
@@ -142,7 +162,7 @@ impl Lower<'_> {
             let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();
             inner * tile_bytes(layout, size)
         } else {
-            // A row of the tile: rows lie at equal distances, as check::shared demands of such an allocation.
+            // A row of the tile: rows lie at equal distances, as layouts::shared demands of such an allocation.
             let place = tile_rank - rank;
             let inverse = layout.pseudo_inverse().expect("shared memory stores every element");
             inverse.bases(Dim::axis(place)).first().map_or(0, |basis| basis[0] * size)

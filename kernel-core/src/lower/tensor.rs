@@ -79,7 +79,7 @@ impl Lower<'_> {
                 TensorTile { param, offsets, dtype: *dtype, shape: shape.to_vec() }
             }
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
-                unreachable!("check::types rejects tiles of what is no tensor")
+                unreachable!("ir::verify rejects tiles of what is no tensor")
             }
         }
     }
