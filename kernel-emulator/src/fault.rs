@@ -158,6 +158,8 @@ pub(crate) struct Details {
     pub(crate) later: Option<(u32, u32)>,
     /// The earlier access of a race: instruction, warp, whether it wrote.
     pub(crate) other: Option<(u32, u32, bool)>,
+    /// The copy that is in flight: warp, instruction.
+    pub(crate) copy: Option<(u32, u32)>,
     pub(crate) detail: String,
 }
 
@@ -187,6 +189,7 @@ impl Trap {
             unwritten: None,
             later: None,
             other: None,
+            copy: None,
             detail: detail.into(),
         }))
     }

@@ -344,6 +344,15 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
         let (what, place) = (if wrote { "wrote" } else { "read" }, instruction_place(launch, pc));
         let _ = write!(detail, ", which warp {other} {what} in {place}, without a barrier between");
     }
+    if let Some((other, pc)) = trap.copy {
+        let place = instruction_place(launch, pc);
+        let advice = if other == warp.index {
+            "wait for the copy first (`cp.async.wait_group`, then a barrier)"
+        } else {
+            "wait for the copy first (`cp.async.wait_group`, then a barrier); where the copy refills what this warp still uses, is a `sync()` missing before that copy?"
+        };
+        let _ = write!(detail, "; warp {other} issued it in {place}: {advice}");
+    }
     let source = source_line(launch, origin.source);
     Fault {
         kind: trap.kind,

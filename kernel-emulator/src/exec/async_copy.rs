@@ -104,7 +104,7 @@ pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u
         place::flying(memory, &offsets, &to, op.bytes, done, Access::Store)?;
         for lane in lanes(done) {
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
-            memory.take_off(offset, op.bytes);
+            memory.take_off(offset, op.bytes, (warp.index, warp.pc));
             warp.copies.pending.push(Copy {
                 lane: lane_number(lane),
                 group: warp.copies.committed[lane],

@@ -16,6 +16,8 @@ pub(crate) struct Shared {
     written: Vec<u8>,
     /// One bit per byte: the destination of an asynchronous copy that nothing waited for.
     in_flight: Vec<u8>,
+    /// Warp and instruction that issued the last copy to each four bytes, the smallest that a copy writes.
+    issuers: Vec<(u32, u32)>,
     bytes: u32,
     /// How many bytes are in flight: the common answer is none.
     flying: u32,
@@ -50,6 +52,12 @@ impl Shared {
         pieces(offset, bytes).any(|(index, mask, ..)| self.in_flight[index] & mask != 0)
     }
 
+    /// Warp and instruction of the copy that is to write the first of the bytes that are in flight.
+    pub(crate) fn in_flight_from(&self, offset: u32, bytes: u32) -> Option<(u32, u32)> {
+        let byte = (offset..offset + bytes).find(|&byte| self.in_flight(byte, 1))?;
+        self.issuers.get(byte as usize / 4).copied()
+    }
+
     /// Makes bytes count as never written.
     pub(crate) fn forget(&mut self, offset: u32, bytes: u32) {
         for (index, mask, ..) in pieces(offset, bytes) {
@@ -57,8 +65,11 @@ impl Shared {
         }
     }
 
-    /// Marks bytes as in flight.
-    pub(crate) fn take_off(&mut self, offset: u32, bytes: u32) {
+    /// Marks bytes as in flight, by a copy of that warp and instruction. Offset and size are multiples of 4.
+    pub(crate) fn take_off(&mut self, offset: u32, bytes: u32, issuer: (u32, u32)) {
+        // Kernels without copies pay nothing; what is left of an earlier copy is in flight no more.
+        self.issuers.resize(self.bytes.div_ceil(4) as usize, (0, 0));
+        self.issuers[offset as usize / 4..][..bytes as usize / 4].fill(issuer);
         for (index, mask, ..) in pieces(offset, bytes) {
             self.flying += (mask & !self.in_flight[index]).count_ones();
             self.in_flight[index] |= mask;

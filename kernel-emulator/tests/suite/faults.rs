@@ -256,12 +256,32 @@ fn asynchronous_copies_in_flight() {
         "ld.shared.u32 %r1, [tile+4];",
         "cp.async.wait_group 0; ld.shared.u32 %r1, [tile+4];",
     );
-    assert!(fault.detail.contains("wait for the copy first"), "{fault}");
+    assert!(fault.detail.contains("warp 0 issued it in PTX line"), "{fault}");
+    assert!(fault.detail.contains(": wait for the copy first"), "{fault}");
+    assert!(!fault.detail.contains("sync()"), "{fault}");
     twins("st.shared.u32 [tile], 1;", "cp.async.wait_all; st.shared.u32 [tile], 1;");
     twins(
         "cp.async.ca.shared.global [tile], [%d0+16], 16;",
         "cp.async.wait_all; cp.async.ca.shared.global [tile], [%d0+16], 16;",
     );
+}
+
+#[test]
+fn a_copy_in_flight_of_another_warp_is_named() {
+    let body = |read: &str| {
+        format!(
+            ".shared .align 16 .b8 tile[16]; setp.ge.u32 %p0, %r0, 32; @%p0 bra READ;
+             setp.ne.u32 %p1, %r0, 0; @%p1 bra ISSUED;
+             cp.async.ca.shared.global [tile], [%d0], 16;
+             ISSUED: bar.sync 0; bar.sync 0; cp.async.wait_all; bra DONE;
+             READ: bar.sync 0; {read} bar.sync 0; DONE:"
+        )
+    };
+    let read = "ld.shared.u32 %r1, [tile+4];";
+    let fault = twins(FaultKind::AsyncInFlight, 64, &body(read), &body(""));
+    assert_eq!(fault.warp, 1);
+    assert!(fault.detail.contains("warp 0 issued it in PTX line"), "{fault}");
+    assert!(fault.detail.contains("is a `sync()` missing before that copy?"), "{fault}");
 }
 
 #[test]

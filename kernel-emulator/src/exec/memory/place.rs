@@ -313,13 +313,15 @@ pub(crate) fn flying(
         let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
         if memory.in_flight(offset, bytes) {
             let detail = format!(
-                "{} of {bytes} bytes at shared address {:#x}, which an asynchronous copy has still to write: wait for the copy first (`cp.async.wait_group`, then a barrier)",
+                "{} of {bytes} bytes at shared address {:#x}, which an asynchronous copy has still to write",
                 access.text(),
                 addresses[lane]
             );
-            return Err(Trap::new(FaultKind::AsyncInFlight, detail)
+            let mut trap = Trap::new(FaultKind::AsyncInFlight, detail)
                 .lane(lane_number(lane))
-                .address(addresses[lane]));
+                .address(addresses[lane]);
+            trap.copy = memory.in_flight_from(offset, bytes);
+            return Err(trap);
         }
     }
     Ok(())
