@@ -116,7 +116,7 @@ impl Launch<'_> {
         if before <= instructions {
             return Err(Trap::new(
                 FaultKind::InstructionLimit,
-                "the launch ran all the warp instructions that its options permit; a loop that never ends, or a limit that is too low",
+                "the launch ran all the warp instructions that its options permit; a loop that never ends, or a limit that is too low (`KILN_MAX_INSTRUCTIONS`, `--max-instructions`)",
             ));
         }
         Ok(())

@@ -113,6 +113,9 @@ impl Device {
 
     /// A new emulated GPU of a target, with memory of its own.
     ///
+    /// A launch that runs more than 2^31 warp instructions, some minutes of work, ends with a fault, so that a kernel that never
+    /// ends is found. The environment variable `KILN_MAX_INSTRUCTIONS` sets another number, for devices made after.
+    ///
     /// # Errors
     /// [`Error::BackEndDisabled`] without the feature `emulator`.
     pub fn emulator(target: Target) -> Result<Self> {

@@ -18,6 +18,19 @@ pub(crate) struct Machine {
     /// Parsed kernels by the address of their variant, which is a static.
     programs: RwLock<HashMap<usize, Arc<Program>>>,
     report: Mutex<Option<Report>>,
+    /// Warp instructions that one launch may run.
+    max_instructions: u64,
+}
+
+/// Sets the limit: a number of warp instructions.
+const LIMIT_VARIABLE: &str = "KILN_MAX_INSTRUCTIONS";
+
+/// The limit without the variable, a few minutes of work: a kernel that never ends should not keep a test waiting for long.
+const DEFAULT_LIMIT: u64 = 1 << 31;
+
+/// The limit as the variable has it, if it is a number.
+fn limit(variable: Option<&str>) -> u64 {
+    variable.and_then(|text| text.trim().parse().ok()).unwrap_or(DEFAULT_LIMIT)
 }
 
 /// A stream of an emulated GPU; all work on it is done.
@@ -38,6 +51,7 @@ impl Machine {
             memory: DeviceMemory::new(),
             programs: RwLock::new(HashMap::new()),
             report: Mutex::new(None),
+            max_instructions: limit(std::env::var(LIMIT_VARIABLE).ok().as_deref()),
         }
     }
 
@@ -217,7 +231,9 @@ impl Queue {
             cluster: entry.required_cluster.unwrap_or([1; 3]),
             dynamic_shared_bytes: variant.dynamic_shared_bytes,
         };
-        let options = Options::default().with_target(machine.target.name());
+        let options = Options::default()
+            .with_target(machine.target.name())
+            .with_max_instructions(machine.max_instructions);
         let report = program
             .launch(&machine.memory, variant.entry, &config, &params, &options)
             .map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
@@ -287,5 +303,17 @@ fn parameter_block(entry: &EntryInfo, values: &[u64]) -> Result<Vec<u8>, String>
 impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "stream of {}", self.machine.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_instruction_limit_is_the_variables_number_or_the_default() {
+        assert_eq!(limit(Some("5000")), 5000);
+        assert_eq!(limit(None), 2_147_483_648);
+        assert_eq!(limit(Some("many")), 2_147_483_648);
     }
 }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use kernel_core::diag::Code;
 use kernel_emulator::Options;
 
 use crate::launch::Launch;
@@ -35,9 +36,11 @@ pub enum Statistics {
     Shown,
 }
 
-/// The emulator's options with so many host threads; as many as the machine has without a number.
-pub fn options(threads: Option<usize>) -> Options {
-    threads.into_iter().fold(Options::default(), Options::with_threads)
+/// The emulator's options with so many host threads, as many as the machine has without a number; and at most so many warp
+/// instructions in a launch, the emulator's own limit without a number.
+pub fn options(threads: Option<usize>, max_instructions: Option<u64>) -> Options {
+    let options = threads.into_iter().fold(Options::default(), Options::with_threads);
+    max_instructions.into_iter().fold(options, Options::with_max_instructions)
 }
 
 /// How many launches passed and failed.
@@ -171,9 +174,35 @@ pub fn layout(command: &ShowLayout) -> Result<LayoutPage, String> {
     Ok(LayoutPage { text: pages.join("\n"), picture: layout_picture::picture(&shown) })
 }
 
+/// `kiln explain`: the page of a code, in any case and with or without brackets; or all codes with their titles.
+///
+/// # Errors
+/// A text for the user, where there is no such code.
+pub fn explain(code: Option<&str>) -> Result<String, String> {
+    let Some(written) = code else {
+        let lines = Code::ALL.iter().map(|code| format!("{}  {}\n", code.number(), code.title()));
+        return Ok(lines.collect());
+    };
+    let wanted = written.trim_matches(['[', ']']).to_uppercase();
+    let found = Code::ALL.iter().find(|code| code.number() == wanted);
+    found.map(|code| code.page().to_owned()).ok_or_else(|| {
+        format!("required a code such as K0202, actual `{written}`; `kiln explain` lists all codes")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_is_explained_by_its_page() {
+        let page = explain(Some("[k0205]")).expect("there is such a code");
+        assert!(page.starts_with("# K0205: an axis or a rank out of range\n"), "{page}");
+        let list = explain(None).expect("a list");
+        assert!(list.contains("\nK0205  an axis or a rank out of range\n"), "{list}");
+        let error = explain(Some("E0308")).expect_err("rustc's");
+        assert!(error.contains("actual `E0308`"), "{error}");
+    }
 
     #[test]
     fn digits_stand_in_groups_of_three() {

@@ -172,7 +172,7 @@ impl Shown {
         lines.push(if self.elements() > MOST_ELEMENTS {
             format!("(no table: {} elements)\n", self.elements())
         } else {
-            match &self.what {
+            folded(&match &self.what {
                 What::Linear(layout) => match self.shape[..] {
                     // One axis is broken into rows that fit a page.
                     [size] if size > 32 => {
@@ -198,7 +198,7 @@ impl Shown {
                         parts.join(":")
                     })
                 }
-            }
+            })
         });
         lines.join("\n")
     }
@@ -413,6 +413,42 @@ impl Places {
     }
 }
 
+/// A table in pieces of so many columns, a power of two, as fit a line; each piece has the head's columns and the rows' numbers.
+fn folded(table: &str) -> String {
+    let mut lines = table.lines();
+    let (Some(head), Some(columns)) = (lines.next(), lines.next()) else { return table.to_owned() };
+    let rows: Vec<&str> = std::iter::once(columns).chain(lines).collect();
+    let mut ends = Vec::new();
+    for (at, digit) in columns.bytes().enumerate() {
+        if digit != b' ' && columns.as_bytes().get(at + 1).is_none_or(|&next| next == b' ') {
+            ends.push(at + 1);
+        }
+    }
+    let [first, second, ..] = ends[..] else { return table.to_owned() };
+    let cell = second - first;
+    let margin = first.saturating_sub(cell);
+    let even = rows.iter().all(|row| row.is_ascii() && row.len() == margin + cell * ends.len());
+    if !even || columns.len() <= LINE {
+        return table.to_owned();
+    }
+    let most = ((LINE - margin) / cell).max(1);
+    let width = cell * (1 << most.ilog2());
+    let mut text = format!("{head}\n");
+    for from in (margin..columns.len()).step_by(width) {
+        if from > margin {
+            text.push('\n');
+        }
+        for row in &rows {
+            let to = columns.len().min(from + width);
+            let _infallible = writeln!(text, "{}{}", &row[..margin], &row[from..to]);
+        }
+    }
+    text
+}
+
+/// Characters of a line of a table.
+const LINE: usize = 120;
+
 fn outs(shape: &[u32]) -> Vec<(Dim, u32)> {
     Dim::axes(shape.len()).into_iter().zip(shape.iter().copied()).collect()
 }
@@ -561,4 +597,23 @@ fn blamed(form: &Form, shape: Vec<u32>) -> (&Form, Vec<u32>) {
 /// A text with a place in it marked, and what is wrong there.
 fn marked(text: &str, at: usize, problem: &str) -> String {
     FormError { text: text.to_owned(), at, problem: problem.to_owned() }.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_table_is_cut_into_pieces_of_whole_columns() {
+        let numbers =
+            |from: u32, to: u32| (from..to).map(|n| format!("  {n:>3}")).collect::<String>();
+        let row = |row: u32, from: u32, to: u32| format!("{row}{}", numbers(100 + from, 100 + to));
+        let wide = format!("head\n {}\n{}\n{}\n", numbers(0, 20), row(0, 0, 20), row(1, 0, 20));
+        assert_eq!(folded(&wide), wide, "101 characters");
+        let wide = format!("head\n {}\n{}\n{}\n", numbers(0, 32), row(0, 0, 32), row(1, 0, 32));
+        let piece = |from, to| {
+            format!(" {}\n{}\n{}\n", numbers(from, to), row(0, from, to), row(1, from, to))
+        };
+        assert_eq!(folded(&wide), format!("head\n{}\n{}", piece(0, 16), piece(16, 32)));
+    }
 }

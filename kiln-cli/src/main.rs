@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use kiln_cli::inspect;
 
-/// Runs PTX on the CPU, and shows layouts.
+/// Runs PTX on the CPU, shows layouts, and explains the codes of messages.
 #[derive(Parser)]
 #[command(name = "kiln", version)]
 struct Arguments {
@@ -23,6 +23,7 @@ enum Command {
     ///
     /// A launch description is a JSON file that names the PTX file and the kernel, its arguments, the buffers' contents
     /// and, case by case, what must come out. Without cases, the kernel just runs. The exit status is 1 if any failed.
+    #[command(override_usage = "kiln run-ptx [OPTIONS] <LAUNCH.json>...")]
     RunPtx {
         /// Launch descriptions.
         #[arg(required = true, value_name = "LAUNCH.json")]
@@ -33,9 +34,18 @@ enum Command {
         /// Host threads that run blocks; all of the machine's without it.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         threads: Option<u16>,
+        /// End a launch that runs more warp instructions, as one that never ends would; 2^36, about an hour, without it.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        max_instructions: Option<u64>,
         /// Print how many instructions ran, and bank conflicts of shared memory.
         #[arg(long)]
         stats: bool,
+    },
+    /// Explain a code of the compiler's messages, such as K0202: what it means, why, an example and its fix.
+    Explain {
+        /// The code; all codes are listed without one.
+        #[arg(value_name = "CODE")]
+        code: Option<String>,
     },
     /// Show a layout: its bases, and which register, lane and warp hold each element; or compare two.
     ///
@@ -105,12 +115,16 @@ fn inspected(path: &Path) -> Result<String, String> {
 fn main() -> ExitCode {
     let mut output = io::stdout().lock();
     let status = match Arguments::parse().command {
-        Command::RunPtx { launches, out, threads, stats } => {
-            let options = command::options(threads.map(usize::from));
+        Command::RunPtx { launches, out, threads, max_instructions, stats } => {
+            let options = command::options(threads.map(usize::from), max_instructions);
             let statistics = if stats { Statistics::Shown } else { Statistics::Hidden };
             let command = RunPtx { files: launches, out, options, statistics };
             command::run_ptx(&command, &mut output).map(|tally| tally.failed == 0)
         }
+        Command::Explain { code } => match command::explain(code.as_deref()) {
+            Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
+            Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+        },
         Command::Layout { form, other, shape, bits, svg } => {
             let forms = std::iter::once(form).chain(other).collect();
             let page = command::layout(&ShowLayout { forms, shape, element_bits: bits });

@@ -373,7 +373,7 @@ fn a_launch_without_cases_runs_on_files_and_saves_what_it_writes() {
     let command = RunPtx {
         files: vec![file.clone()],
         out: Some(out.clone()),
-        options: command::options(Some(1)),
+        options: command::options(Some(1), None),
         statistics: Statistics::Shown,
     };
     let mut output = Vec::new();
