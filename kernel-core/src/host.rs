@@ -88,7 +88,7 @@ pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -
 pub fn module_items(item: &syn::ItemMod, unit: &Unit, outcomes: &[Outcome<'_>]) -> TokenStream {
     let Some((_, content)) = &item.content else { return TokenStream::new() };
     // What is wrong in a helper has been said: rustc would say it again.
-    let refused = outcomes.iter().any(|one| matches!(one, Outcome::Refused { twin: false }));
+    let refused = outcomes.iter().any(|one| matches!(one, Outcome::Refused { twin: false, .. }));
     let mut index = 0;
     let mut inner = TokenStream::new();
     for entry in content {

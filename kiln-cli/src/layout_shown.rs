@@ -605,8 +605,9 @@ mod tests {
 
     #[test]
     fn a_wide_table_is_cut_into_pieces_of_whole_columns() {
-        let numbers =
-            |from: u32, to: u32| (from..to).map(|n| format!("  {n:>3}")).collect::<String>();
+        let numbers = |from: u32, to: u32| {
+            (from..to).map(|n| format!("  {n:>3}")).collect::<Vec<String>>().concat()
+        };
         let row = |row: u32, from: u32, to: u32| format!("{row}{}", numbers(100 + from, 100 + to));
         let wide = format!("head\n {}\n{}\n{}\n", numbers(0, 20), row(0, 0, 20), row(1, 0, 20));
         assert_eq!(folded(&wide), wide, "101 characters");

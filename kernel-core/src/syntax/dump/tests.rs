@@ -43,7 +43,7 @@ fn the_tree_reads_as_rust_with_places() {
                      }
                  }
         7:14     #[kernel(target = [sm_80, sm_90a], warps = 2 * W, grid = 1)]
-        7:85     #[instances((N, W) = [(64, 1), (128, 2)])]
+        7:84     #[instances((N, W) = [(64, 1), (128, 2)])]
         8:70     #[multiple_of(8)] n
         8:82     #[stride(_, 1)] x
         8:12     fn twice<T: Float, const N: i32, const W: i32>(n: i32, x: Tensor<T, 2>) {
