@@ -71,34 +71,14 @@ fn main() -> Result<()> {
         None if device.is_emulator() => vec![[256, 192, 128], [131, 77, 50]],
         None => vec![[4096, 4096, 4096], [1024, 1000, 520], [131, 77, 50]],
     };
-    let mut table = report::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
-    for [m, n, k] in sizes {
-        check(&stream, [m, n, k], &mut table)?;
+    let mut table = product::table();
+    let instances = instances();
+    let names: Vec<&str> = instances.iter().map(|(name, _)| *name).collect();
+    for size in sizes {
+        product::run(&mut table, &stream, size, &names, |at, a, b, c| {
+            instances[at].1(matmul::Args { a, b, c }).launch(&stream)
+        })?;
     }
     table.print();
-    Ok(())
-}
-
-fn check(stream: &Stream, [m, n, k]: [usize; 3], table: &mut report::Table) -> Result<()> {
-    let scale = 1.0 / (k as f32).sqrt();
-    let a_host = product::random_f16(m * k, 1, scale);
-    let b_host = product::random_f16(k * n, 2, scale);
-    let (a, b) = (stream.upload(&a_host, [m, k])?, stream.upload(&b_host, [k, n])?);
-    let samples = product::reference(&a_host, &b_host, [m, n, k]);
-    let progress = report::progress(instances().len(), &format!("{m}x{n}x{k}"));
-    for (name, make) in instances() {
-        let mut c = stream.full([m, n], f16::NAN)?;
-        make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream)?;
-        let error = product::relative_error(&samples, &c.to_vec(stream)?, n);
-        let ms = report::median_ms(stream, || {
-            make(matmul::Args { a: &a, b: &b, c: &mut c }).launch(stream)
-        })?;
-        let flops = 2.0 * m as f64 * n as f64 * k as f64;
-        table.row(&[&m, &n, &k, &name], error, ms, flops * 1e-3);
-        // Rounding the result to f16 alone costs up to 2^-11 of each value.
-        assert!(error < 1e-3, "{name} at {m}x{n}x{k}: relative error {error}");
-        progress.inc(1);
-    }
-    progress.finish_and_clear();
     Ok(())
 }

@@ -207,13 +207,18 @@ impl Pass<'_> {
 /// range. `at` is compared with `to - step` instead, which does not wrap for any `to` from this one on; where `to` lies before
 /// it, `at` cannot be followed by another turn, and this one says so. Steps of one never wrap.
 pub(crate) fn nearest_bound(dtype: Dtype, step: i128) -> Option<i128> {
+    (step.abs() > 1).then_some(bound_of(dtype, step))
+}
+
+/// [`nearest_bound`] of any step.
+fn bound_of(dtype: Dtype, step: i128) -> i128 {
     let bits = dtype.bytes() * 8;
     let (low, high) = if dtype.is_signed() {
         (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
     } else {
         (0, (1i128 << bits) - 1)
     };
-    (step.abs() > 1).then_some(if step > 0 { low + step } else { high + step })
+    if step > 0 { low + step } else { high + step }
 }
 
 fn op(op: Op, args: Vec<Value>, result: Option<Value>, loc: crate::loc::Loc) -> Stmt {

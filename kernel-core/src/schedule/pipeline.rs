@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use la_arena::{Arena, ArenaMap};
 
-use super::{collect_constants, key, leaves, uses};
+use super::{bound_of, collect_constants, key, leaves, uses};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
@@ -461,9 +461,7 @@ impl Out<'_, '_> {
     /// What a turn is less than if there is one `distance` after it. See [`nearest_bound`](super::nearest_bound).
     fn limit(&mut self, to: Value, distance: i128, ty: &Type) -> Value {
         let Some(Elem::Number(dtype)) = ty.elem() else { unreachable!("loops count integers") };
-        let bits = dtype.bytes() * 8;
-        let low = if dtype.is_signed() { -(1i128 << (bits - 1)) } else { 0 };
-        let bound = self.int(low + distance, ty);
+        let bound = self.int(bound_of(dtype, distance), ty);
         let nearest = self.op(Op::Binary(Binary::Max), vec![to, bound], ty.clone());
         let distance = self.int(distance, ty);
         self.op(Op::Binary(Binary::Sub), vec![nearest, distance], ty.clone())
