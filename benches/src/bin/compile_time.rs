@@ -56,7 +56,10 @@ fn main() -> Result<()> {
         let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         for source in kernels(&text).with_context(|| file.display().to_string())? {
             if needs_other_crates(&source) {
-                println!("{}: left out, it calls functions of another crate", source.item.sig.ident);
+                println!(
+                    "{}: left out, it calls functions of another crate",
+                    source.item.sig.ident
+                );
                 continue;
             }
             totals.extend(report(&source)?);
