@@ -26,21 +26,25 @@ impl Lower<'_> {
         let mut vector = axis.map_or(1, |axis| self.tensor_vector(&tile, axis));
         let axis = axis.unwrap_or(shape.len() - 1);
         let warps = self.kernel.warps;
-        // The longest run that both memories keep together.
-        let (layout, InTile { registers, shared }) = loop {
+        // The longest run that both memories keep together, in one order.
+        let (layout, InTile { registers, shared }, bits) = loop {
             let layout = copied(&shape, axis, vector, warps);
             let meeting = self.in_tile(window, &layout);
+            let bits = vector_bits(&layout, axis, vector);
+            let places = kernel_layout::offsets(&meeting.registers, &meeting.shared);
+            let in_order =
+                |(step, bit): (usize, &usize)| places.bases(Dim::Register)[*bit] == [1 << step];
             if vector == 1
                 || (max_vector(&meeting.registers, &meeting.shared) >= vector
-                    && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize)
+                    && bits.len() == vector.trailing_zeros() as usize
+                    && bits.iter().enumerate().all(in_order))
             {
-                break (layout, meeting);
+                break (layout, meeting, bits);
             }
             vector /= 2;
         };
         let map = offsets(&registers, &shared, size);
         let places = kernel_layout::offsets(&registers, &shared);
-        let bits = vector_bits(&layout, axis, vector);
         let within = bits.iter().fold(0, |mask, bit| mask | 1u32 << bit);
         let bytes = vector * size;
         let one = self.e.first_of(repeated_threads(&layout, warps));

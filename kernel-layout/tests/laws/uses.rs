@@ -8,7 +8,7 @@ use kernel_layout::forms::{
 };
 use kernel_layout::{
     Conversion, Dim, Exchange, Layout, PaddedShared, Visit, accesses, bank_conflicts, max_vector,
-    meeting,
+    meeting, offsets,
 };
 use proptest::prelude::*;
 
@@ -423,6 +423,26 @@ fn a_meeting_keeps_the_vectors_of_copies() {
     let read = Visit { registers: by_columns, times: 8, least_vector: 1 };
     let best = meeting(&[copied, read], Vec::new(), 2).expect("a pair is enough");
     assert!(max_vector(&by_rows, &best) >= 8);
+}
+
+/// A copy's elements stay in their order: the same number of other elements side by side is not enough.
+#[test]
+fn a_meeting_keeps_the_order_of_copies() {
+    let shape = [1, 2048];
+    let eight = blocked_for(&shape, &[1, 0], 8, 4);
+    let four = blocked_for(&shape, &[1, 0], 4, 4);
+    let visit = |registers: &Layout, least_vector| Visit {
+        registers: registers.clone(),
+        times: 1,
+        least_vector,
+    };
+    let visits = [visit(&eight, 8), visit(&four, 1), visit(&eight, 1)];
+    let plain = row_major_shared(&shape).expect("powers of two");
+    let best = meeting(&visits, vec![plain], 2).expect("there is a candidate");
+    let offsets = offsets(&eight, &best);
+    for bit in 0..3 {
+        assert_eq!(offsets.bases(Dim::Register)[bit], [1 << bit], "{best}");
+    }
 }
 
 /// Swizzling must not break the vectors of the side whose vectors are longer.
