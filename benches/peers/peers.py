@@ -56,8 +56,31 @@ def layer_norm_kernel(x, weight, bias, out, columns, eps, BLOCK: tl.constexpr):
     tl.store(out + row * columns + at, (centred * scale * w + b).to(tl.bfloat16), mask=at < columns)
 
 
+@triton.jit
+def transpose_kernel(x, out, rows, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    column = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = (row < rows)[:, None] & (column < columns)[None, :]
+    v = tl.load(x + row[:, None] * columns + column[None, :], mask=inside)
+    turned = (column < columns)[:, None] & (row < rows)[None, :]
+    tl.store(out + column[:, None] * rows + row[None, :], tl.trans(v), mask=turned)
+
+
+@triton.jit
+def matmul_kernel(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    row = tl.program_id(0) * BM + tl.arange(0, BM)
+    column = tl.program_id(1) * BN + tl.arange(0, BN)
+    step = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for at in range(0, k, BK):
+        x = tl.load(a + row[:, None] * k + (at + step)[None, :])
+        y = tl.load(b + (at + step)[:, None] * n + column[None, :])
+        acc = tl.dot(x, y, acc)
+    tl.store(c + row[:, None] * n + column[None, :], acc.to(tl.float16))
+
+
 def report(name, size, ms, amount, unit):
-    print(f"{name:28} {size:>16} {ms:9.4f} ms {amount / ms * 1e-6:10.0f} {unit}")
+    print(f"{name:34} {size:>16} {ms:9.4f} ms {amount / ms * 1e-6:10.0f} {unit}")
 
 
 def main():
@@ -71,6 +94,17 @@ def main():
     c = torch.empty(m, n, device="cuda", dtype=torch.float16)
     ms = median_ms(lambda: torch.matmul(a, b, out=c))
     report("cuBLAS f16 matmul", f"{m}x{n}x{k}", ms, 2 * m * n * k * 1e-3, "TFLOP/s")
+    # On Hopper Triton multiplies by `wgmma`. The sizes divide the blocks, so nothing is masked.
+    for block, warps, stages in [((128, 128, 32), 4, 4), ((128, 128, 64), 8, 3), ((128, 256, 64), 8, 3)]:
+        grid = (m // block[0], n // block[1])
+        ms = median_ms(
+            lambda: matmul_kernel[grid](
+                a, b, c, m, n, k, *block, num_warps=warps, num_stages=stages
+            )
+        )
+        name = "Triton matmul {}x{}x{}".format(*block)
+        report(f"{name} {warps}w {stages}s", f"{m}x{n}x{k}", ms, 2 * m * n * k * 1e-3, "TFLOP/s")
+        torch.testing.assert_close(c, torch.matmul(a, b), rtol=2e-2, atol=2e-2)
     for rows, columns in [(65536, 8192), (32768, 4096)]:
         x = torch.randn(rows, columns, device="cuda").bfloat16()
         w = torch.randn(columns, device="cuda").bfloat16()
@@ -104,6 +138,13 @@ def main():
             report(f"device copy {name}", size, median_ms(lambda: out.copy_(x)), bytes_moved, "GB/s")
             # What `x.t().contiguous()` runs, without its allocation.
             report(f"PyTorch transpose {name}", size, median_ms(lambda: turned.copy_(x.t())), bytes_moved, "GB/s")
+            for block, warps in [(64, 4), (64, 8), (128, 4), (128, 8)]:
+                grid = (columns // block, rows // block)
+                ms = median_ms(
+                    lambda: transpose_kernel[grid](x, turned, rows, columns, BLOCK=block, num_warps=warps)
+                )
+                report(f"Triton transpose {name} {block} {warps}w", size, ms, bytes_moved, "GB/s")
+                assert torch.equal(turned, x.t())
 
 
 main()
