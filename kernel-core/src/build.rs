@@ -33,6 +33,7 @@ mod access;
 mod advice;
 mod along;
 mod arith;
+mod bounds;
 mod branch;
 mod budget;
 mod builtins;

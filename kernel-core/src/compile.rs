@@ -390,7 +390,7 @@ fn compile_kernels(
         let targets = targets(kernel, problems);
         let mut compiled = Vec::new();
         let before = problems.len();
-        let rows = build::instance_rows(kernel, problems);
+        let rows = build::instance_rows(unit, kernel, problems);
         let count = rows.len();
         for instance in rows {
             problems.enter_instance(instance.describe());

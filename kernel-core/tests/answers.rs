@@ -145,7 +145,7 @@ fn built(source: &str) -> Kernel {
     let attr = quote::quote!(target = sm_80, warps = 1);
     let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
     let kernel = &unit.kernels[0];
-    let instance = &build::instance_rows(kernel, &mut problems)[0];
+    let instance = &build::instance_rows(&unit, kernel, &mut problems)[0];
     let target = kernel_ptx::Target::SM_80;
     let request = build::Request { unit: &unit, kernel, instance, target, assume_aligned: false };
     let built = build::build(&request, &mut problems);

@@ -11,7 +11,7 @@ use crate::{
     loc::Loc,
     syntax::{
         Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Kernel, Literal,
-        ParamFact, PatKind, TypeExpr, TypeKind, UnOp,
+        ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit,
     },
 };
 
@@ -20,8 +20,9 @@ pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>`
 
 /// All combinations of a kernel's instance lists, in the order in which they are written: the last list varies fastest.
 ///
-/// Problems: a name that is not a generic parameter or is given twice, a parameter without values, an empty list.
-pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> {
+/// Problems: a name that is not a generic parameter or is given twice, a parameter without values, an empty list, a type
+/// that breaks a bound.
+pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> {
     let generics = &kernel.function.generics;
     let mut given: Vec<&str> = Vec::new();
     for list in &kernel.attr.instances {
@@ -86,8 +87,9 @@ pub fn instance_rows(kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> 
     }
     // After a problem, parameters without a list are open: the body is still looked at.
     let mut rows = vec![Instance::default()];
-    for (index, list) in kernel.attr.instances.iter().enumerate() {
-        let earlier = kernel.attr.instances[..index].iter().flat_map(|list| &list.names);
+    let lists = super::bounds::fitting(unit, kernel, problems);
+    for (index, list) in lists.iter().enumerate() {
+        let earlier = lists[..index].iter().flat_map(|list| &list.names);
         let mut earlier = earlier.map(|name| name.name.as_str());
         if list.rows.is_empty() || earlier.any(|name| list.names.iter().any(|n| n.name == name)) {
             continue;
