@@ -257,6 +257,8 @@ impl Builder<'_> {
         let result = match &function.result {
             Some(ty) => {
                 let want = self.resolve(ty, scope);
+                // A reference as a result was refused where it is declared.
+                let result = self.plain(result);
                 self.coerce(result, &want, loc)
             }
             None if matches!(result, Val::Never | Val::Error) => result,

@@ -7,7 +7,7 @@ use quote::ToTokens as _;
 
 use super::{
     ConstItem, Function, GenericKind, GenericParam, Impl, Item, Kernel, Receiver, Struct, Trait,
-    TypeKind, Unit, UseItem, expr::Reader,
+    TypeExpr, TypeKind, Unit, UseItem, expr::Reader,
 };
 use crate::{
     diag::{Code, Diagnostic, Problems},
@@ -219,6 +219,8 @@ impl Reader<'_> {
         if let Some(grid) = &attr.grid {
             self.axes_of_grid(grid, &signature);
         }
+        // Nothing more is said of a result that was refused.
+        signature.output = syn::ReturnType::Default;
         let function = Rc::new(self.function(&signature, Some(&item.block)));
         Kernel { attr, function, facts }
     }
@@ -421,7 +423,9 @@ impl Reader<'_> {
         let result = match &signature.output {
             syn::ReturnType::Default => None,
             syn::ReturnType::Type(_, ty) => {
+                let written = ty;
                 let ty = self.ty(ty, 0);
+                self.reference_as_result(&ty, written, signature);
                 (!matches!(&ty.kind, TypeKind::Tuple(parts) if parts.is_empty())).then_some(ty)
             }
         };
@@ -432,6 +436,44 @@ impl Reader<'_> {
             params,
             result,
             body: body.map(|block| self.block(block, 0)),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Refuses references in the result of a function; `written` is the whole result as it stands.
+    fn reference_as_result(
+        &mut self,
+        ty: &TypeExpr,
+        written: &syn::Type,
+        signature: &syn::Signature,
+    ) {
+        match &ty.kind {
+            TypeKind::Ref(_, mutable) => {
+                let plain = match written {
+                    syn::Type::Reference(reference) => reference.elem.to_token_stream().to_string(),
+                    _ => "T".to_owned(),
+                };
+                let help = if *mutable && plain == "Self" {
+                    // Without a result, the calls stand one after the other.
+                    format!("fn {}(&mut self)", signature.ident)
+                } else {
+                    format!("-> {plain}")
+                };
+                self.refuse(
+                    ty.loc,
+                    "a reference as a result",
+                    "a result is a value; what a function changes is lent to it with `&mut`, and changes in place",
+                    &help,
+                );
+            }
+            TypeKind::Tuple(parts) => {
+                for part in parts {
+                    self.reference_as_result(part, written, signature);
+                }
+            }
+            TypeKind::Array(elem, _) => self.reference_as_result(elem, written, signature),
+            TypeKind::Path(_) | TypeKind::Infer | TypeKind::Opaque => {}
         }
     }
 }
