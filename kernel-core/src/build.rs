@@ -473,6 +473,7 @@ impl Builder<'_> {
             }
             Val::Tuple(parts) => format!("a tuple of {}", parts.len()),
             Val::Array(parts) => format!("an array of {}", parts.len()),
+            Val::List(parts) => format!("an `Array` of {}", parts.len()),
             Val::Struct(item) => format!("a `{}`", item.def.name.name),
             Val::Closure(_) => "a closure".to_owned(),
             Val::Ref(place) => self.describe(&self.read(place)),

@@ -454,7 +454,7 @@ fn targets(kernel: &Kernel, problems: &mut Problems) -> Vec<(String, kernel_ptx:
             problems.push(diagnostic);
         }
     }
-    if kernel.attr.targets.is_empty() {
+    if kernel.attr.targets.is_empty() && !kernel.attr.target_refused {
         let loc = kernel.function.name.loc;
         problems.push(
             Diagnostic::new(Code::Target, loc, "the attribute of the kernel names no target")
@@ -627,8 +627,11 @@ fn relative(file: &str) -> String {
 /// Whether rustc should look at the body too: not where names or types are wrong, or it would say so twice.
 fn keeps_twin(problems: &Problems) -> bool {
     problems.iter().all(|d| {
-        // These are types of the stubs as well: `View` has no `store`, `copy_async` has bounds.
-        let typed = matches!(d.code, Code::ReadOnly | Code::CopyOperands | Code::Parameter);
+        // These are types of the stubs as well: `View` has no `store`, `copy_async` has bounds, an index gives a `Shared`.
+        let typed = matches!(
+            d.code,
+            Code::ReadOnly | Code::SharedUse | Code::CopyOperands | Code::Parameter
+        );
         !typed && !matches!(d.code.area(), Area::Subset | Area::Shapes)
     })
 }

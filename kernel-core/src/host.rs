@@ -620,6 +620,14 @@ fn field_type(ty: &syn::Type, generics: &[syn::Ident]) -> (TokenStream, FieldKin
     }
 }
 
+/// A name that is spelt as those of Rust's own types are, and is none of them.
+fn is_no_type(name: &str) -> bool {
+    let own = ["usize", "isize", "u128", "i128", "char", "str"];
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && Dtype::from_name(name).is_none()
+        && !own.contains(&name)
+}
+
 /// An element type by a path that resolves in any module.
 fn element_type(ty: &syn::Type) -> TokenStream {
     if let syn::Type::Path(path) = ty
@@ -628,6 +636,13 @@ fn element_type(ty: &syn::Type) -> TokenStream {
     {
         let name = format_ident!("{}", dtype.name());
         return quote!(::kiln::__private::#name);
+    }
+    if let syn::Type::Path(path) = ty
+        && let Some(name) = path.path.get_ident()
+        && is_no_type(&name.to_string())
+    {
+        // Refused by the compiler: rustc need not say so again.
+        return quote!(f32);
     }
     quote!(#ty)
 }

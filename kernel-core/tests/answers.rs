@@ -59,7 +59,7 @@ fn a_reduction_is_no_scalar() {
         "let i = arange(0, 64).max(0); for _ in 0..i { sync(); }",
         "y.tile([0], [1]).store(full([1], v.max(0)));",
         "store(p, v.max(0));",
-        "let a = [1.0, 2.0]; let i = arange(0, 64).max(0); store(p, a[i]);",
+        "let a = array(2, |_| 1.0); let i = arange(0, 64).max(0); store(p, a[i]);",
         "let s = shared::<f32>([2, 64]); let w = s[arange(0, 64).max(0)];",
         "fn f(s: f32) -> f32 { s } store(p, f(v.sum(0)));",
     ] {

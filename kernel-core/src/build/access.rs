@@ -10,10 +10,13 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Atomic, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Type, Value},
+    ir::{Atomic, Const, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Type, Value},
     loc::Loc,
     syntax::{Expr, Segment},
 };
+
+/// An argument, and where it stands.
+type Arg<'v> = (&'v Val, Loc);
 
 impl Builder<'_> {
     /// `tensor.tile(at, shape)`
@@ -204,7 +207,7 @@ impl Builder<'_> {
 
     // ------------------------------------------------------------------------------------- pointers
 
-    fn address(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+    fn address(&mut self, (val, loc): Arg<'_>) -> Option<Value> {
         let value = self.value(val, loc)?;
         if self.is_ptr(value) {
             return Some(value);
@@ -219,19 +222,18 @@ impl Builder<'_> {
     }
 
     /// `load(at)`, `load_masked(at, mask, other)`
-    pub(super) fn load_ptr(&mut self, at: &Val, masked: Option<(&Val, &Val)>, loc: Loc) -> Val {
-        let Some(at) = self.address(at, loc) else { return Val::Error };
+    pub(super) fn load_ptr(&mut self, at: Arg<'_>, masked: Option<[Arg<'_>; 2]>, loc: Loc) -> Val {
+        let Some(at) = self.address(at) else { return Val::Error };
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
         let mut args = vec![at];
-        if let Some((mask, other)) = masked {
-            let (Some(mask), Some(other)) = (self.mask(mask, at, loc), self.value(other, loc))
-            else {
+        if let Some([mask, (other, place)]) = masked {
+            let (Some(mask), Some(other)) = (self.mask(mask, at), self.value(other, place)) else {
                 return Val::Error;
             };
             let instead = "what `load_masked` gives elsewhere is a scalar";
-            if self.wants_scalar(other, instead, loc).is_none()
-                || self.unify(self.num(other), Num::Known(dtype), "`load_masked`", loc).is_none()
+            if self.wants_scalar(other, instead, place).is_none()
+                || self.wants_element(other, dtype, place).is_none()
             {
                 return Val::Error;
             }
@@ -244,7 +246,7 @@ impl Builder<'_> {
     }
 
     /// A mask with the extents of the addresses.
-    fn mask(&mut self, mask: &Val, at: Value, loc: Loc) -> Option<Value> {
+    fn mask(&mut self, (mask, loc): Arg<'_>, at: Value) -> Option<Value> {
         let mask = self.value(mask, loc)?;
         if self.cells.known(self.num(mask)) != Some(Dtype::Bool) || self.is_ptr(mask) {
             let num = self.num(mask);
@@ -253,6 +255,13 @@ impl Builder<'_> {
         }
         if self.is_scalar(at) {
             self.wants_scalar(mask, "the mask of one address is one scalar", loc)?;
+        } else {
+            self.wants_tile(
+                mask,
+                at,
+                "a tile of addresses takes a tile of `bool` as its mask",
+                loc,
+            )?;
         }
         let (grown, mask) = self.same_shape(at, mask, "a masked access", loc)?;
         if self.ty(grown).shape() != self.ty(at).shape() {
@@ -267,14 +276,20 @@ impl Builder<'_> {
     }
 
     /// `store(at, value)`, `store_masked(at, mask, value)`
-    pub(super) fn store_ptr(&mut self, at: &Val, mask: Option<&Val>, value: &Val, loc: Loc) -> Val {
-        let Some(at) = self.address(at, loc) else { return Val::Error };
-        let Some((at, value)) = self.stored_value(at, value, "a store", loc) else {
+    pub(super) fn store_ptr(
+        &mut self,
+        at: Arg<'_>,
+        mask: Option<Arg<'_>>,
+        value: Arg<'_>,
+        loc: Loc,
+    ) -> Val {
+        let Some(at) = self.address(at) else { return Val::Error };
+        let Some((at, value)) = self.stored_value(at, value, "a store") else {
             return Val::Error;
         };
         let mut args = vec![at, value];
         if let Some(mask) = mask {
-            let Some(mask) = self.mask(mask, at, loc) else { return Val::Error };
+            let Some(mask) = self.mask(mask, at) else { return Val::Error };
             args.push(mask);
         }
         self.note_write(at);
@@ -286,9 +301,8 @@ impl Builder<'_> {
     fn stored_value(
         &mut self,
         at: Value,
-        value: &Val,
+        (value, loc): Arg<'_>,
         what: &str,
-        loc: Loc,
     ) -> Option<(Value, Value)> {
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
         let value = self.value(value, loc)?;
@@ -296,9 +310,11 @@ impl Builder<'_> {
             self.error(Code::DtypeRefused, loc, "addresses are not stored");
             return None;
         }
-        self.unify(self.num(value), Num::Known(dtype), what, loc)?;
+        self.wants_element(value, dtype, loc)?;
         if self.is_scalar(at) {
             self.wants_scalar(value, "one address takes one scalar", loc)?;
+        } else {
+            self.wants_tile(value, at, "a tile of addresses takes a tile of values", loc)?;
         }
         let (grown, value) = self.same_shape(at, value, what, loc)?;
         if self.ty(grown).shape() != self.ty(at).shape() {
@@ -313,9 +329,52 @@ impl Builder<'_> {
         Some((at, value))
     }
 
+    /// Brings a value to the element type of the addresses it goes to, or reports.
+    fn wants_element(&mut self, value: Value, dtype: Dtype, loc: Loc) -> Option<()> {
+        let num = self.num(value);
+        if !self.is_ptr(value) && self.cells.unify(num, Num::Known(dtype)).is_ok() {
+            return Some(());
+        }
+        let headline = "the value does not have the element type of its address";
+        let diagnostic = Diagnostic::new(Code::DtypeMismatch, loc, headline);
+        let diagnostic = diagnostic.compare("", dtype.name(), self.cells.name(num));
+        let diagnostic = match self.cells.known(num) {
+            None if dtype.is_int() => match self.cells.literal_of(num) {
+                Some(Const::Float(value)) if value.fract() == 0.0 => {
+                    diagnostic.help(format!("{value:.0}"))
+                }
+                _ => diagnostic.why(format!("`{}` holds no fractions", dtype.name())),
+            },
+            None => self.literal_help(diagnostic, dtype, num),
+            Some(Dtype::Bool) => diagnostic.help("select(mask, 1, 0)"),
+            Some(_) => diagnostic.help(format!(".cast::<{}>()", dtype.name())),
+        };
+        self.report(diagnostic);
+        None
+    }
+
+    /// Rust's types have a tile with a tile of addresses, where a scalar would mean the same.
+    fn wants_tile(&mut self, value: Value, at: Value, headline: &str, loc: Loc) -> Option<()> {
+        if !self.is_scalar(value) {
+            return Some(());
+        }
+        let name = match self.ty(value) {
+            Type::Scalar(Elem::Number(_)) => self.cells.name(self.num(value)),
+            _ => return Some(()),
+        };
+        let shape = self.ty(at).shape().to_vec();
+        let actual = self.describe(&Val::Value(value));
+        self.report(
+            Diagnostic::new(Code::Kind, loc, headline)
+                .compare("", format!("a `Tile<{name}>` of extents {shape:?}"), actual)
+                .help(format!("full({shape:?}, x)")),
+        );
+        None
+    }
+
     /// `atomic::add(at, value)` and the like.
-    pub(super) fn atomic_op(&mut self, op: Atomic, name: &str, vals: &[Val], loc: Loc) -> Val {
-        let Some(at) = self.address(&vals[0], loc) else { return Val::Error };
+    pub(super) fn atomic_op(&mut self, op: Atomic, name: &str, vals: &[Arg<'_>], loc: Loc) -> Val {
+        let Some(at) = self.address(vals[0]) else { return Val::Error };
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
         let legal = match op {
             Atomic::Add => matches!(
@@ -352,7 +411,7 @@ impl Builder<'_> {
         }
         let mut args = vec![at];
         for val in &vals[1..] {
-            let Some((_, value)) = self.stored_value(at, val, "an atomic", loc) else {
+            let Some((_, value)) = self.stored_value(at, *val, "an atomic") else {
                 return Val::Error;
             };
             args.push(value);

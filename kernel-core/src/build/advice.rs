@@ -123,17 +123,15 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
         "unsqueeze" | "expand_dims" => ("", ".expand(0)"),
         "view" | "flatten" | "ravel" | "squeeze" => ("", ".reshape([64, 64])"),
         "broadcast_to" => ("", ".broadcast([64, 64])"),
-        "mean" => ("", "x.sum(0) / 64.0 // by the extent of the axis"),
         "relu" => ("", "maximum(x, 0.0)"),
         "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
         "pow" | "powi" => {
             ("a power is a product: of a constant exponent it is written out", "x * x")
         }
-        "powf" => ("for x above 0", "(x.log2() * p).exp2()"),
+        "powf" => ("for x above 0, of a float type", "(x.log2() * p).exp2()"),
         "wrapping_add" => (WRAPS, "x + y"),
         "wrapping_sub" => (WRAPS, "x - y"),
         "wrapping_mul" => (WRAPS, "x * y"),
-        "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
         "square" => ("", "x * x"),
         "recip" | "reciprocal" => ("", "1.0 / x"),
         "maximum" => ("", "maximum(x, y)"),
@@ -148,6 +146,27 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
         "any" => ("", ".reduce(0, |a, b| a | b)"),
         "all" => ("", ".reduce(0, |a, b| a & b)"),
         "prod" | "product" => ("", ".reduce(0, |a, b| a * b)"),
+        _ => return None,
+    })
+}
+
+/// For a type of another language.
+pub(super) fn of_type(name: &str) -> Option<Advice> {
+    Some(match name {
+        "f8" | "fp8" | "f8e4m3" | "f8e5m2" | "float8" | "float8e4nv" | "float8e5" | "e4m3"
+        | "e5m2" => ("the float types of kernels are `f16`, `bf16`, `f32` and `f64`", "f16"),
+        "fp16" | "float16" => ("", "f16"),
+        "bfloat16" => ("", "bf16"),
+        "fp32" | "float32" => ("", "f32"),
+        "fp64" | "float64" => ("", "f64"),
+        "int8" => ("", "i8"),
+        "int16" => ("", "i16"),
+        "int32" => ("", "i32"),
+        "int64" => ("", "i64"),
+        "uint8" => ("", "u8"),
+        "uint16" => ("", "u16"),
+        "uint32" => ("", "u32"),
+        "uint64" => ("", "u64"),
         _ => return None,
     })
 }

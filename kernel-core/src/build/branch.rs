@@ -182,7 +182,13 @@ impl Builder<'_> {
                     }
                 }
                 None => {
-                    self.differing(&a.clone(), &b.clone(), loc);
+                    let (a, b) = (a.clone(), b.clone());
+                    match self.scopes.name_of(id).map(str::to_owned) {
+                        Some(name) if matches!(a, Val::Unit) != matches!(b, Val::Unit) => {
+                            self.unset(&format!("`{name}`"), loc);
+                        }
+                        _ => self.differing(&a, &b, loc),
+                    }
                     self.scopes.vars[index].val = Val::Error;
                 }
             }
@@ -325,7 +331,21 @@ impl Builder<'_> {
             }
             _ => self.describe(val),
         };
+        if matches!(a, Val::Unit) != matches!(b, Val::Unit) {
+            return self.unset("this", loc);
+        }
         let (x, y) = (named(a), named(b));
+        if let (Some(x), Some(y)) = (self.allocation(a), self.allocation(b))
+            && x != y
+        {
+            self.report(
+                Diagnostic::new(Code::BranchTypes, loc, "the ways through this code choose between two allocations")
+                    .compare("", "one allocation", format!("{x} or {y}"))
+                    .why("the address of shared memory is settled when compiling; which buffer of one ring is used may depend on the run")
+                    .help("let ring = shared::<f32>([2, 64, 64]); // and ring[i]"),
+            );
+            return;
+        }
         let memory = |val: &Val| match val {
             Val::Tensor(_) | Val::View(_) => true,
             Val::Value(value) => matches!(self.ty(*value), Type::Shared(_)),
@@ -345,6 +365,34 @@ impl Builder<'_> {
             .compare("", x, y)
             .why(why),
         );
+    }
+
+    /// Reports what some of the ways through a branch leave without a value.
+    fn unset(&mut self, what: &str, loc: Loc) {
+        let headline = format!("{what} has a value on some of the ways through this code only");
+        self.report(
+            Diagnostic::new(Code::BranchTypes, loc, headline)
+                .compare("", "a value on every way", "none on one of them")
+                .why("after a branch, what its ways leave is one value of one type and shape")
+                .help("else { .. }"),
+        );
+    }
+
+    /// The shared allocation that a value is a window of: the name of the variable that holds it, or its place among them.
+    fn allocation(&self, val: &Val) -> Option<String> {
+        let root = |val: &Val| match val {
+            Val::Value(value) => match self.ty(*value) {
+                Type::Shared(shared) => Some(shared.root),
+                _ => None,
+            },
+            _ => None,
+        };
+        let wanted = root(val)?;
+        let vars = &self.scopes.vars;
+        let holder = (0u32..).zip(vars).find(|(_, var)| root(&var.val) == Some(wanted));
+        let name = holder.and_then(|(index, _)| self.scopes.name_of(VarId(index)));
+        let place = wanted.into_raw().into_u32() + 1;
+        Some(name.map_or_else(|| format!("allocation {place}"), |name| format!("`{name}`")))
     }
 
     /// A value made at the end of a region that was closed already.

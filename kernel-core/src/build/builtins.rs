@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{
-    Builder, Env, array,
+    Builder, Env,
     value::{Class, Num, RangeVal, Ty, Val},
 };
 use crate::{
@@ -99,6 +99,9 @@ impl Builder<'_> {
             return Val::Never;
         }
         let at = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
+        if self.wants_tile_first(name, &vals, at(0)).is_none() {
+            return Val::Error;
+        }
         match name {
             "arange" => self.arange(&vals, args, loc),
             "zeros" => {
@@ -133,21 +136,26 @@ impl Builder<'_> {
                 if self.array_length(count, 1, at(0)).is_none() {
                     return Val::Error;
                 }
-                let num = self.cells.open(Class::Int);
                 let mut parts = Vec::new();
                 for index in 0..count {
-                    let index = Val::Const(Const::Int(index), num);
+                    let index = Val::Const(Const::Int(index), Num::Known(Dtype::I32));
                     parts.push(self.call_closure(make, vec![index], at(1)));
                     if !self.step(loc) {
                         return Val::Error;
                     }
                 }
-                self.bounded(array(parts), loc)
+                self.bounded(Val::List(Rc::new(parts)), loc)
             }
-            "load" => self.load_ptr(&vals[0], None, loc),
-            "load_masked" => self.load_ptr(&vals[0], Some((&vals[1], &vals[2])), loc),
-            "store" => self.store_ptr(&vals[0], None, &vals[1], loc),
-            "store_masked" => self.store_ptr(&vals[0], Some(&vals[1]), &vals[2], loc),
+            "load" => self.load_ptr((&vals[0], at(0)), None, loc),
+            "load_masked" => {
+                let masked = [(&vals[1], at(1)), (&vals[2], at(2))];
+                self.load_ptr((&vals[0], at(0)), Some(masked), loc)
+            }
+            "store" => self.store_ptr((&vals[0], at(0)), None, (&vals[1], at(1)), loc),
+            "store_masked" => {
+                let mask = Some((&vals[1], at(1)));
+                self.store_ptr((&vals[0], at(0)), mask, (&vals[2], at(2)), loc)
+            }
             "copy_async" => self.copy_async(&vals[0], &vals[1], args, loc),
             "copy_async_commit" => self.effect(Op::CopyCommit, loc),
             "copy_async_wait" => {
@@ -258,6 +266,44 @@ impl Builder<'_> {
         }
     }
 
+    /// Functions of tiles have a tile first, also where the others may be scalars; of scalars alone there are operators and
+    /// methods. `None` after a report.
+    fn wants_tile_first(&mut self, name: &str, vals: &[Val], loc: Loc) -> Option<()> {
+        let headline = match name {
+            "maximum" | "minimum" | "fma" => format!("`{name}` takes a tile first"),
+            "select" => "`select` chooses by a mask".to_owned(),
+            _ => return Some(()),
+        };
+        let scalar = |val: &Val| match val {
+            Val::Const(..) => true,
+            Val::Value(value) => self.is_scalar(*value) && !self.is_ptr(*value),
+            _ => false,
+        };
+        if !scalar(&vals[0]) {
+            return Some(());
+        }
+        let (all, actual) = (vals.iter().all(scalar), self.describe(&vals[0]));
+        let diagnostic = Diagnostic::new(Code::Kind, loc, headline);
+        let diagnostic = match (name, all) {
+            ("select", _) => diagnostic
+                .compare("", "a tile of `bool`", actual)
+                .why("one condition for the whole block is a branch")
+                .help("if condition { a } else { b }"),
+            (_, all) => {
+                let help = match (name, all) {
+                    ("maximum", true) => "a.max(b)".to_owned(),
+                    ("minimum", true) => "a.min(b)".to_owned(),
+                    (_, true) => "a * b + c".to_owned(),
+                    ("fma", false) => "fma(x, a, b) // `x` is a tile".to_owned(),
+                    (_, false) => format!("{name}(x, a) // `x` is a tile"),
+                };
+                diagnostic.compare("", "a tile", actual).help(help)
+            }
+        };
+        self.report(diagnostic);
+        None
+    }
+
     fn effect(&mut self, op: Op, loc: Loc) -> Val {
         self.op(op, Vec::new(), None, loc);
         Val::Unit
@@ -312,6 +358,14 @@ impl Builder<'_> {
                     let diagnostic = self.help_item(diagnostic, val);
                     return self.report(diagnostic);
                 }
+                if self.cells.is_index(self.num(value)) {
+                    return self.report(
+                        Diagnostic::new(Code::DtypeMismatch, at, "a tile does not hold `usize`")
+                            .compare("", "an element type", "usize")
+                            .why("Rust counts the elements of its arrays in `usize`")
+                            .help("a.len() as i32"),
+                    );
+                }
                 // What is open stands for a number; truth values need no type beside the value.
                 let given = self.num(value);
                 let truth = self.cells.known(given) == Some(Dtype::Bool);
@@ -362,6 +416,7 @@ impl Builder<'_> {
             );
         }
         let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
+        let vals: Vec<_> = vals.iter().zip(args).map(|(val, arg)| (val, arg.loc)).collect();
         self.atomic_op(op, name, &vals, loc)
     }
 }

@@ -49,7 +49,10 @@ pub(super) struct Frame {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FrameKind {
+    /// `loop`: `break` may give a value.
     Loop,
+    /// `for`, `while`
+    Turns,
     Function,
     Unrolled,
 }
@@ -62,6 +65,7 @@ pub(super) enum Stop {
 
 enum LoopKind {
     For { from: Value, to: Value, step: Value, iv: Value },
+    While,
     Loop,
     Function,
 }
@@ -202,6 +206,8 @@ impl Builder<'_> {
         if let Val::Const(_, other) = &range.to {
             let _ = self.cells.unify(num, *other);
         }
+        // What `unroll` takes counts in `i32`.
+        let _ = self.cells.unify(num, Num::Known(crate::ir::Dtype::I32));
         let length = match step.signum() {
             0 => None,
             sign => Some(((to - from) * sign).max(0) / step.abs()),
@@ -282,7 +288,7 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Val {
         self.run_loop(
-            &LoopKind::Loop,
+            &LoopKind::While,
             label,
             &[Scan::Block(body), Scan::Expr(condition)],
             env,
@@ -382,9 +388,9 @@ impl Builder<'_> {
         match *kind {
             LoopKind::For { from, to, step, .. } => {
                 self.push(StmtKind::For { from, to, step, inits, body: region, results }, loc);
-                Val::Unit
+                val
             }
-            LoopKind::Loop | LoopKind::Function => {
+            LoopKind::While | LoopKind::Loop | LoopKind::Function => {
                 self.push(StmtKind::Loop { inits, body: region, results }, loc);
                 if frame.values.is_empty() {
                     self.terminate(Terminator::Return);
@@ -425,6 +431,7 @@ impl Builder<'_> {
         let Some(first) = frame.values.first() else { return (region, Val::Unit) };
         let mut count = 0;
         first.leaves(&mut |_| count += 1);
+        let first = frame.values.iter().find(|val| matches!(val, Val::Error)).unwrap_or(first);
         let unit = matches!(first, Val::Unit | Val::Error);
         if unit || frame.values.iter().all(|val| val.same(first)) && is_static(first) {
             // Nothing is passed: drop what the breaks carry beyond the carried leaves.
@@ -475,10 +482,10 @@ impl Builder<'_> {
         let changed = vec![false; carried.len()];
         self.frames.push(Frame {
             label: label.map(str::to_owned),
-            kind: if matches!(kind, LoopKind::Function) {
-                FrameKind::Function
-            } else {
-                FrameKind::Loop
+            kind: match kind {
+                LoopKind::Function => FrameKind::Function,
+                LoopKind::Loop => FrameKind::Loop,
+                LoopKind::For { .. } | LoopKind::While => FrameKind::Turns,
             },
             carried,
             args,
@@ -552,7 +559,21 @@ impl Builder<'_> {
         let Some(frame) = self.find_frame(label) else {
             return self.no_frame("`break` outside the loop that it names", loc);
         };
-        if self.frames[frame].kind == FrameKind::Unrolled {
+        let kind = self.frames[frame].kind;
+        let mut val = val;
+        if kind != FrameKind::Loop && !matches!(val, Val::Unit | Val::Error | Val::Never) {
+            self.report(
+                Diagnostic::new(
+                    Code::BranchTypes,
+                    loc,
+                    "only `loop` has a value, which `break` gives",
+                )
+                .why("a `for` or `while` may come to its end without any `break`")
+                .help("let mut found = 0; // before the loop\nfound = x;\nbreak;"),
+            );
+            val = &Val::Error;
+        }
+        if kind == FrameKind::Unrolled {
             return self.stop_unrolled(frame, Stop::Break, loc);
         }
         self.break_to(frame, val, loc)
@@ -629,6 +650,8 @@ impl Builder<'_> {
             };
             if !fits {
                 self.differing(&first, &val, loc);
+                // What comes of the loop is not known.
+                self.frames[frame].values[0] = Val::Error;
             }
         }
         let depth = self.depth(frame);

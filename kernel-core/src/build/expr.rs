@@ -184,6 +184,9 @@ impl Builder<'_> {
                     return Val::Error;
                 }
                 let left = self.plain_expr(target, env);
+                if self.literal_fits(*op, (target, &left), (value, &right)).is_none() {
+                    return Val::Error;
+                }
                 let val = self.binary(*op, left, right, loc);
                 self.assign(target, val, env);
                 Val::Unit
@@ -219,12 +222,16 @@ impl Builder<'_> {
                 self.branch(condition, then, otherwise.as_deref(), env, loc)
             }
             ExprKind::While(label, condition, body) => {
-                self.while_loop(label.as_deref(), condition, body, env, loc);
-                Val::Unit
+                match self.while_loop(label.as_deref(), condition, body, env, loc) {
+                    Val::Error => Val::Error,
+                    _ => Val::Unit,
+                }
             }
             ExprKind::For(label, pat, iter, body) => {
-                self.for_loop(label.as_deref(), pat, iter, body, env, loc);
-                Val::Unit
+                match self.for_loop(label.as_deref(), pat, iter, body, env, loc) {
+                    Val::Error => Val::Error,
+                    _ => Val::Unit,
+                }
             }
             ExprKind::Loop(label, body) => self.plain_loop(label.as_deref(), body, env, loc),
             ExprKind::Break(label, value) => {
@@ -335,7 +342,14 @@ impl Builder<'_> {
         use crate::ir::Unary;
         let val = self.plain_expr(a, env);
         match op {
-            UnOp::Deref => val,
+            UnOp::Deref => match &val {
+                Val::Value(value) if self.is_ptr(*value) && self.is_scalar(*value) => self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, "an address is read with `load`")
+                        .why("an address counts elements of global memory and is no reference of Rust")
+                        .help("load(p)"),
+                ),
+                _ => val,
+            },
             UnOp::Neg => self.unary(Unary::Neg, val, loc),
             UnOp::Not => self.unary(Unary::Not, val, loc),
         }
@@ -347,6 +361,9 @@ impl Builder<'_> {
             BinOp::OrOr => self.short_circuit(false, a, b, env, loc),
             BinOp::Arith(op) => {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
+                if self.literal_fits(op, (a, &left), (b, &right)).is_none() {
+                    return Val::Error;
+                }
                 self.binary(op, left, right, loc)
             }
             BinOp::Compare(op) => {
@@ -383,6 +400,56 @@ impl Builder<'_> {
                 self.compare(op, left, right, loc)
             }
         }
+    }
+
+    /// Whether a literal is of the type of the other operand; what is wrong is said at the literal.
+    fn literal_fits(
+        &mut self,
+        op: crate::ir::Binary,
+        (a, left): (&Expr, &Val),
+        (b, right): (&Expr, &Val),
+    ) -> Option<()> {
+        use crate::ir::Binary;
+        let literal = |expr: &Expr| match &expr.kind {
+            ExprKind::Lit(_) => true,
+            ExprKind::Unary(UnOp::Neg, inner) => matches!(inner.kind, ExprKind::Lit(_)),
+            _ => false,
+        };
+        let at = match (literal(a), literal(b)) {
+            (true, false) => a.loc,
+            (false, true) => b.loc,
+            _ => return Some(()),
+        };
+        let num = |val: &Val| match val {
+            Val::Const(_, num) => Some((*num, false)),
+            Val::Value(value) if self.ty(*value).elem().is_some() => {
+                Some((self.num(*value), self.is_ptr(*value)))
+            }
+            _ => None,
+        };
+        let (Some((x, moved)), Some((y, address))) = (num(left), num(right)) else {
+            return Some(());
+        };
+        if address {
+            return Some(());
+        }
+        if moved && self.cells.is_float(y) && literal(b) {
+            let actual = self.cells.name(y);
+            let mut diagnostic =
+                Diagnostic::new(Code::DtypeRefused, at, "an address is moved by whole elements")
+                    .compare("element type", "`i32` or `i64`", format!("`{actual}`"));
+            if let Some(Const::Float(value)) = self.cells.literal_of(y)
+                && value.fract() == 0.0
+            {
+                diagnostic = diagnostic.help(format!("{value:.0}"));
+            }
+            self.report(diagnostic);
+            return None;
+        }
+        if moved || matches!(op, Binary::Shl | Binary::Shr) {
+            return Some(());
+        }
+        self.unify(x, y, super::arith::symbol(op), at).map(|_| ())
     }
 
     fn range_expr(&mut self, from: Option<&Expr>, to: Option<&Expr>, env: Env, loc: Loc) -> Val {

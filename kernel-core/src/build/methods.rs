@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary},
+    ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary, Value},
     loc::Loc,
     syntax::{Expr, GenericArg, Segment},
 };
@@ -102,7 +102,7 @@ impl Builder<'_> {
             Val::Array(parts) => match name.name.as_str() {
                 "len" => Val::Const(
                     Const::Int(i128::try_from(parts.len()).expect("small")),
-                    Num::Known(Dtype::I32),
+                    self.cells.open(Class::Index),
                 ),
                 _ => self.no_method(&val, name, &["len"]),
             },
@@ -237,7 +237,7 @@ impl Builder<'_> {
 
     fn tile_method(
         &mut self,
-        tile: super::Value,
+        tile: Value,
         name: &Segment,
         vals: &[Val],
         args: &[Expr],
@@ -404,13 +404,48 @@ impl Builder<'_> {
                 };
                 self.count(name, required, vals.len(), loc)
             }
+            ("mean" | "softmax", axis) => self.written_out(tile, name, axis.first()),
             _ => self.no_method(&val, name, TILE_METHODS),
         }
     }
 
+    /// Reports a method that is written out of others, with the axis and the extents of this call.
+    fn written_out(&mut self, tile: Value, name: &Segment, axis: Option<&Val>) -> Val {
+        let (what, shape) = (self.describe(&Val::Value(tile)), self.ty(tile).shape().to_vec());
+        let axis = match axis {
+            Some(Val::Const(Const::Int(axis), _)) => {
+                usize::try_from(*axis).ok().filter(|axis| *axis < shape.len())
+            }
+            _ => None,
+        };
+        let help = if name.name == "mean" {
+            match axis {
+                Some(axis) => format!("x.sum({axis}) / {}.0", shape[axis]),
+                None => {
+                    let sums: String = shape.iter().map(|_| ".sum(0)").collect();
+                    let count: u64 = shape.iter().map(|extent| u64::from(*extent)).product();
+                    format!("x{sums} / {count}.0")
+                }
+            }
+        } else {
+            let axis = axis.unwrap_or(shape.len().saturating_sub(1));
+            format!(
+                "let e = (x - x.max({axis}).expand({axis})).exp(); e / e.sum({axis}).expand({axis})"
+            )
+        };
+        self.report(
+            Diagnostic::new(
+                Code::NotAFunction,
+                name.loc,
+                format!("{what} has no method `{}`", name.name),
+            )
+            .help(help),
+        )
+    }
+
     fn shared_method(
         &mut self,
-        window: super::Value,
+        window: Value,
         name: &Segment,
         vals: &[Val],
         args: &[Expr],

@@ -195,10 +195,13 @@ impl Builder<'_> {
             ExprKind::Index(base, index) => {
                 let mut place = self.place(base, env)?;
                 let whole = self.read(&place);
-                let Val::Array(parts) = &whole else { return None };
+                let (Val::Array(parts) | Val::List(parts)) = &whole else { return None };
                 let len = parts.len();
                 let index_val = self.plain_expr(index, env);
-                let Val::Const(Const::Int(at), _) = index_val else { return None };
+                let Val::Const(Const::Int(at), num) = index_val else { return None };
+                if matches!(whole, Val::Array(_)) && self.cells.unify_index(num).is_none() {
+                    return None;
+                }
                 let at = usize::try_from(at).ok().filter(|at| *at < len)?;
                 place.path.push(at);
                 Some(self.followed(place))
@@ -275,6 +278,7 @@ impl Builder<'_> {
             }
             _ => match self.place(target, env) {
                 Some(place) => self.assign_place(&place, val, target.loc),
+                None if self.assigns_element(target, env) => {}
                 None => {
                     let base = self.plain_expr(target, env);
                     if !matches!(base, Val::Error | Val::Never) {
@@ -286,6 +290,35 @@ impl Builder<'_> {
                 }
             },
         }
+    }
+
+    /// Reports an assignment to an element of what is written as a whole.
+    fn assigns_element(&mut self, target: &Expr, env: Env) -> bool {
+        let ExprKind::Index(base, _) = &target.kind else { return false };
+        let Some(place) = self.place(base, env) else { return false };
+        let (headline, why, help) = match self.read(&place) {
+            Val::Tensor(param) => (
+                "an element of a tensor cannot be assigned to",
+                "a tensor is read and written tile by tile",
+                format!("{}.tile([i], [64]).store(tile)", self.params[param as usize].name),
+            ),
+            Val::Value(value) if self.is_ptr(value) => (
+                "an address is written with `store`",
+                "an address is moved by `+`, in elements",
+                "store(p + i, x)".to_owned(),
+            ),
+            Val::Value(value) => match self.ty(value) {
+                Type::Tile(_, shape) if shape.len() == 1 => (
+                    "an element of a tile cannot be assigned to",
+                    "the elements of a tile belong to threads; a mask chooses among them",
+                    format!("t = select(arange(0, {}).eq(i), x, t)", shape[0]),
+                ),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        self.report(Diagnostic::new(Code::NotAFunction, target.loc, headline).why(why).help(help));
+        true
     }
 
     /// Whether an expression is a variable that holds an address.
@@ -322,7 +355,7 @@ impl Builder<'_> {
         self.report(
             Diagnostic::new(Code::Immutable, loc, format!("`{name}` is not `mut`"))
                 .why("a variable that changes says so where it is declared, and loops carry on only those")
-                .help(format!("let mut {name} = .."),
+                .help(format!("mut {name} // where it is declared"),
             ),
         );
     }
@@ -385,8 +418,13 @@ impl Builder<'_> {
     pub(super) fn index(&mut self, base: &Expr, index: &Expr, env: Env, loc: Loc) -> Val {
         let val = self.plain_expr(base, env);
         let at = self.plain_expr(index, env);
+        if let Val::Array(parts) = &val
+            && !self.indexes(&at, parts.len(), index.loc)
+        {
+            return Val::Error;
+        }
         match &val {
-            Val::Array(parts) => {
+            Val::Array(parts) | Val::List(parts) => {
                 if let Val::Const(Const::Int(at), _) = at {
                     return match usize::try_from(at).ok().and_then(|at| parts.get(at)) {
                         Some(part) => self.plain(part.clone()),
@@ -431,6 +469,29 @@ impl Builder<'_> {
                 )
             }
         }
+    }
+
+    /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
+    fn indexes(&mut self, at: &Val, length: usize, loc: Loc) -> bool {
+        let num = match at {
+            Val::Const(Const::Int(_), num) => Some(*num),
+            Val::Value(value) if self.is_scalar(*value) && !self.is_ptr(*value) => {
+                Some(self.num(*value))
+            }
+            Val::Error | Val::Never => return true,
+            _ => None,
+        };
+        if num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
+            return true;
+        }
+        let actual = self.describe(at);
+        self.report(
+            Diagnostic::new(Code::DtypeMismatch, loc, "this does not index an array of Rust")
+                .compare("", "an integer literal", actual)
+                .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; what `array` makes is indexed by an `i32`")
+                .help(format!("array({length}, |i| ..)")),
+        );
+        false
     }
 
     /// An element of an array at a run-time index: a chain of selections.

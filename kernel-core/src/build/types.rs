@@ -156,6 +156,8 @@ impl Builder<'_> {
             diagnostic = diagnostic
                 .why("there is no heap on the device; arrays have a length that is known when compiling")
                 .help("array(4, |i| ..)");
+        } else if let Some(advice) = super::advice::of_type(name) {
+            diagnostic = super::places::advised(diagnostic, advice);
         } else {
             let known = Dtype::ALL
                 .iter()
@@ -163,9 +165,10 @@ impl Builder<'_> {
                 .chain(CONTAINERS)
                 .chain(HANDLES)
                 .chain(self.scopes.names(scope));
-            if let Some(near) = super::nearest(name, known) {
-                diagnostic = diagnostic.help(near.to_owned());
-            }
+            diagnostic = match super::nearest(name, known) {
+                Some(near) => diagnostic.help(near.to_owned()),
+                None => diagnostic.why("kernels know the types of the language, by their own names, and the structs beside them"),
+            };
         }
         let _ = loc;
         self.report(diagnostic);
@@ -191,7 +194,7 @@ impl Builder<'_> {
                 }
             }
             Val::Tuple(parts) => Ty::Tuple(parts.iter().map(|p| self.type_of(p)).collect()),
-            Val::Array(parts) => {
+            Val::Array(parts) | Val::List(parts) => {
                 Ty::Array(Box::new(parts.first().map_or(Ty::Infer, |p| self.type_of(p))))
             }
             Val::Struct(item) => Ty::Struct(item.def.clone(), item.scope, item.generics.clone()),
@@ -262,6 +265,9 @@ impl Builder<'_> {
                 ))
             }
             (Val::Array(parts), Ty::Array(elem)) => Val::Array(Rc::new(
+                parts.iter().map(|part| self.coerce(part.clone(), elem, loc)).collect(),
+            )),
+            (Val::List(parts), Ty::Array(elem)) => Val::List(Rc::new(
                 parts.iter().map(|part| self.coerce(part.clone(), elem, loc)).collect(),
             )),
             (val, ty) => {

@@ -27,6 +27,8 @@ pub(super) enum Class {
     Any,
     /// An integer: an integer literal.
     Int,
+    /// Rust's `usize`, which kernels do not name: what indexes an array of Rust, and counts its elements.
+    Index,
     /// A float: a float literal.
     Float,
 }
@@ -126,7 +128,7 @@ impl Cells {
                     Cell::Open(Class::Float) => matches!(dtype, Dtype::F32 | Dtype::F64),
                     Cell::Open(Class::Int) => dtype.is_int(),
                     Cell::Open(Class::Any) => dtype != Dtype::Bool,
-                    Cell::Link(_) | Cell::Known(_) => false,
+                    Cell::Open(Class::Index) | Cell::Link(_) | Cell::Known(_) => false,
                 };
                 if fits {
                     self.cells[cell as usize] = Cell::Known(dtype);
@@ -146,6 +148,7 @@ impl Cells {
                 };
                 let class = match (p, q) {
                     (Class::Any, other) | (other, Class::Any) => other,
+                    (Class::Int, Class::Index) | (Class::Index, Class::Int) => Class::Index,
                     (p, q) if p == q => p,
                     _ => return Err((self.name(a), self.name(b))),
                 };
@@ -159,6 +162,23 @@ impl Cells {
         }
     }
 
+    /// Makes a type that of an index of Rust's arrays, unless it is another one.
+    pub(super) fn unify_index(&mut self, num: Num) -> Option<Num> {
+        let index = self.open(Class::Index);
+        if self.is_float(num) {
+            return None;
+        }
+        self.unify(num, index).ok()
+    }
+
+    /// Whether the type is that of an index of Rust's arrays.
+    pub(super) fn is_index(&self, num: Num) -> bool {
+        match self.find(num) {
+            Num::Known(_) => false,
+            Num::Cell(cell) => matches!(self.cells[cell as usize], Cell::Open(Class::Index)),
+        }
+    }
+
     /// The type in words.
     pub(super) fn name(&self, num: Num) -> String {
         match self.find(num) {
@@ -166,6 +186,7 @@ impl Cells {
             Num::Cell(index) => match self.cells[index as usize] {
                 Cell::Open(Class::Float) => "a float literal".to_owned(),
                 Cell::Open(Class::Any) => "a type that nothing settles".to_owned(),
+                Cell::Open(Class::Index) => "usize".to_owned(),
                 Cell::Open(Class::Int) | Cell::Link(_) | Cell::Known(_) => {
                     "an integer literal".to_owned()
                 }
@@ -197,8 +218,10 @@ pub(super) enum Val {
     Value(Value),
     /// A tuple.
     Tuple(Rc<Vec<Val>>),
-    /// An array.
+    /// An array of Rust.
     Array(Rc<Vec<Val>>),
+    /// What `array` makes.
+    List(Rc<Vec<Val>>),
     /// A struct.
     Struct(Rc<StructVal>),
     /// A closure with the scope it was written in.
@@ -320,7 +343,9 @@ impl Val {
                 _ => a == b,
             },
             (Val::Value(a), Val::Value(b)) => a == b,
-            (Val::Tuple(a), Val::Tuple(b)) | (Val::Array(a), Val::Array(b)) => {
+            (Val::Tuple(a), Val::Tuple(b))
+            | (Val::Array(a), Val::Array(b))
+            | (Val::List(a), Val::List(b)) => {
                 Rc::ptr_eq(a, b)
                     || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(x, y)| x.same(y)))
             }
@@ -346,7 +371,7 @@ impl Val {
     /// The parts of an aggregate.
     pub(super) fn parts(&self) -> Option<&[Val]> {
         match self {
-            Val::Tuple(parts) | Val::Array(parts) => Some(parts),
+            Val::Tuple(parts) | Val::Array(parts) | Val::List(parts) => Some(parts),
             Val::Struct(item) => Some(&item.fields),
             _ => None,
         }
@@ -355,7 +380,9 @@ impl Val {
     /// Replaces one part of an aggregate.
     pub(super) fn set_part(&mut self, index: usize, part: Val) {
         match self {
-            Val::Tuple(parts) | Val::Array(parts) => Rc::make_mut(parts)[index] = part,
+            Val::Tuple(parts) | Val::Array(parts) | Val::List(parts) => {
+                Rc::make_mut(parts)[index] = part;
+            }
             Val::Struct(item) => Rc::make_mut(item).fields[index] = part,
             _ => {}
         }
@@ -383,6 +410,9 @@ impl Val {
             }
             Val::Array(parts) => {
                 Val::Array(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
+            }
+            Val::List(parts) => {
+                Val::List(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
             }
             Val::Struct(item) => Val::Struct(Rc::new(StructVal {
                 fields: item.fields.iter().map(|p| p.with_leaves(leaves)).collect(),

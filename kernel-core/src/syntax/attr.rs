@@ -20,6 +20,8 @@ use crate::{
 pub struct KernelAttr {
     /// `target = sm_80` or `target = [sm_80, sm_90a]`: names with their places.
     pub targets: Vec<super::Ident>,
+    /// Something that is no target stands among them: refused already.
+    pub target_refused: bool,
     /// `warps = 4`: an expression over the generic parameters.
     pub warps: Option<Expr>,
     /// `grid = [..]`: host tokens.
@@ -258,13 +260,15 @@ impl Reader<'_> {
                 };
                 for item in list {
                     match &item {
-                        syn::Expr::Path(path) if path.path.get_ident().is_some() => {
-                            let ident = path.path.get_ident().expect("checked by the guard");
-                            attr.targets.push(self.ident(ident));
+                        // `kiln::lang::sm_80` means the same.
+                        syn::Expr::Path(path) if !path.path.segments.is_empty() => {
+                            let last = path.path.segments.last().expect("checked by the guard");
+                            attr.targets.push(self.ident(&last.ident));
                         }
                         other => {
                             let loc = self.loc(other);
                             self.bad_attr(loc, "a target is a name such as `sm_80`");
+                            attr.target_refused = true;
                         }
                     }
                 }

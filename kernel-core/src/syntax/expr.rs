@@ -427,7 +427,7 @@ impl Reader<'_> {
             }
             syn::Expr::Range(range) => {
                 if matches!(range.limits, syn::RangeLimits::Closed(_)) {
-                    self.refuse(loc, "`..=`", "", "a..b + 1");
+                    self.refuse(loc, "`..=`", "", &half_open(range));
                 }
                 ExprKind::Range(
                     range.start.as_ref().map(|e| self.boxed(e, d)),
@@ -645,6 +645,21 @@ fn names_in(tokens: proc_macro2::TokenStream, names: &mut Vec<String>) {
             proc_macro2::TokenTree::Group(group) => names_in(group.stream(), names),
             proc_macro2::TokenTree::Punct(_) | proc_macro2::TokenTree::Literal(_) => {}
         }
+    }
+}
+
+/// A range with its end, as one without it.
+fn half_open(range: &syn::ExprRange) -> String {
+    let start = range.start.as_ref().map_or(String::new(), |start| spelt(start));
+    match range.end.as_deref() {
+        Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(end), .. })) => {
+            match end.base10_parse::<u64>().ok().and_then(|end| end.checked_add(1)) {
+                Some(after) => format!("{start}..{after}{}", end.suffix()),
+                None => format!("{start}..{end} + 1"),
+            }
+        }
+        Some(end @ syn::Expr::Path(_)) => format!("{start}..{} + 1", spelt(end)),
+        _ => "a..b + 1".to_owned(),
     }
 }
 

@@ -49,7 +49,7 @@ pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Needs {
         for value in kernel.attr.instances.iter().flat_map(|list| list.rows.iter().flatten()) {
             free.generic_arg(&value.arg);
         }
-        free.function(&kernel.function);
+        free.kernel(&kernel.function);
     });
     Needs { paths: free.found, takes_pointers: free.takes_pointers }
 }
@@ -179,6 +179,27 @@ impl Free {
             }
             if let Some(ty) = &function.result {
                 free.ty(ty);
+            }
+            if let Some(body) = &function.body {
+                free.block(body);
+            }
+        });
+    }
+
+    /// As a function. What a launch can pass has types of the language only, so a name there that nothing declares is a slip,
+    /// and no item of another module; the rank may be a constant from there.
+    fn kernel(&mut self, function: &Function) {
+        self.scope(|free| {
+            free.generics(&function.generics);
+            for (pat, ty) in &function.params {
+                if let TypeKind::Path(path) = &ty.kind
+                    && let Some(last) = path.segments.last()
+                {
+                    for arg in last.args.iter().skip(1) {
+                        free.generic_arg(arg);
+                    }
+                }
+                free.pat(pat);
             }
             if let Some(body) = &function.body {
                 free.block(body);

@@ -309,8 +309,25 @@ impl Reader<'_> {
             }
             syn::Item::Use(item) => {
                 let loc = self.loc(&item.tree);
-                use_names(&item.tree, &mut Vec::new(), &mut |path, name| {
-                    items.push(Item::Use(UseItem { path, name, loc }));
+                use_names(&item.tree, &mut Vec::new(), &mut |path, name, leaf| {
+                    let own = path.first().is_some_and(|first| first == "kiln");
+                    let called = path.last().cloned().unwrap_or_default();
+                    let renamed =
+                        own && path.len() > 1 && !["*", "_", &called].contains(&name.as_str());
+                    if renamed {
+                        self.problems.push(
+                            Diagnostic::new(
+                                Code::UnknownName,
+                                self.loc(leaf),
+                                format!("`{name}` is another name for `{called}` of the language"),
+                            )
+                            .why("kernels know what is of the language by its own name")
+                            .help(format!("use {};", path.join("::"))),
+                        );
+                        items.push(Item::Refused(name));
+                    } else {
+                        items.push(Item::Use(UseItem { path, name, loc }));
+                    }
                 });
             }
             other => {
@@ -478,11 +495,11 @@ impl Reader<'_> {
     }
 }
 
-/// Calls `each` with the path and the local name of every leaf of a `use`.
+/// Calls `each` with the path and the local name of every leaf of a `use`, and the leaf.
 fn use_names(
     tree: &syn::UseTree,
     prefix: &mut Vec<String>,
-    each: &mut impl FnMut(Vec<String>, String),
+    each: &mut impl FnMut(Vec<String>, String, &syn::UseTree),
 ) {
     match tree {
         syn::UseTree::Path(path) => {
@@ -493,14 +510,14 @@ fn use_names(
         syn::UseTree::Name(name) => {
             let mut path = prefix.clone();
             path.push(name.ident.to_string());
-            each(path, name.ident.to_string());
+            each(path, name.ident.to_string(), tree);
         }
         syn::UseTree::Rename(rename) => {
             let mut path = prefix.clone();
             path.push(rename.ident.to_string());
-            each(path, rename.rename.to_string());
+            each(path, rename.rename.to_string(), tree);
         }
-        syn::UseTree::Glob(_) => each(prefix.clone(), "*".to_owned()),
+        syn::UseTree::Glob(_) => each(prefix.clone(), "*".to_owned(), tree),
         syn::UseTree::Group(group) => {
             for item in &group.items {
                 use_names(item, prefix, each);
