@@ -143,12 +143,14 @@ pub(crate) fn is_language_path(path: &[syntax::Segment]) -> bool {
     if matches!(first.name.as_str(), "Self" | "core" | "std" | "kiln" | "atomic") {
         return true;
     }
-    // Such a word is a slip, unless it names something made of the language's own: `dot2` is no misspelt `dot`.
+    // Such a word is a slip, unless it names something made of the language's own: `dot2` is no misspelt `dot`. Two letters
+    // make another word: `scaled` is no misspelt `shared`.
     let slip = |name: &str| {
         advice::is_foreign(name)
             || methods::TILE_METHODS.contains(&name)
-            || nearest(name, NAMES.iter().copied())
-                .is_some_and(|near| !name.starts_with(near) && !name.ends_with(near))
+            || nearest(name, NAMES.iter().copied()).is_some_and(|near| {
+                !name.starts_with(near) && !name.ends_with(near) && edits(name, near) == 1
+            })
     };
     let foreign = path.len() > 1
         && (advice::is_foreign(&last.name) || advice::MODULES.contains(&first.name.as_str()));

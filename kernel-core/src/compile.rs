@@ -140,12 +140,13 @@ pub fn not_a_kernel(
 pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options) -> Output {
     let locations = Locations::new(item.ident.span());
     let mut problems = Problems::new();
-    if !attr.is_empty() {
+    let crate_path = host::crate_argument(attr);
+    if !attr.is_empty() && crate_path.is_none() {
         problems.push(
             Diagnostic::new(
                 Code::Attribute,
                 locations.of(attr),
-                "the `#[kernel]` of a module takes no arguments",
+                "the `#[kernel]` of a module takes no arguments but `crate`",
             )
             .why("each kernel of the module has targets, warps and a grid of its own")
             .help(format!(
@@ -155,8 +156,9 @@ pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options)
         );
     }
     let mut unit = syntax::parse_module(item, &locations, &mut problems);
+    find_crate(&mut unit, attr);
     let mut output = Output::default();
-    let whole = (TokenStream::new(), syn::Item::Mod(item.clone()));
+    let whole = (attr.clone(), syn::Item::Mod(item.clone()));
     let results =
         compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
     let outcomes = outcomes(&results, &problems);
@@ -165,6 +167,14 @@ pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options)
     output.tokens = quote!(#errors #items);
     name_by_place(&mut output.dumps, &locations);
     output
+}
+
+/// What the attribute of a module says of `kiln` holds for each kernel that says nothing itself.
+fn find_crate(unit: &mut Unit, attr: &TokenStream) {
+    let path = host::crate_argument(attr);
+    for kernel in &mut unit.kernels {
+        kernel.attr.crate_path = kernel.attr.crate_path.take().or_else(|| path.clone());
+    }
 }
 
 /// What became of one kernel, errors apart.
@@ -257,7 +267,8 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     let mut problems = Problems::new();
     let (locations, mut unit, twin) = if let syn::Item::Mod(item) = &waiting.item {
         let locations = Locations::new(item.ident.span());
-        let unit = syntax::parse_module(item, &locations, &mut problems);
+        let mut unit = syntax::parse_module(item, &locations, &mut problems);
+        find_crate(&mut unit, &waiting.attr);
         (locations, unit, host::twin_of(item, waiting.index))
     } else if let syn::Item::Fn(item) = &waiting.item {
         let locations = Locations::new(item.sig.ident.span());
@@ -294,7 +305,9 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     output.tokens = match compiled.first() {
         Some(instances) if problems.is_empty() => {
             let table = host::table(instances, &name);
-            quote!({ #twin #table })
+            let crate_path = unit.kernels.get(waiting.index);
+            let crate_path = crate_path.and_then(|kernel| kernel.attr.crate_path.as_ref());
+            host::rooted(quote!({ #twin #table }), crate_path)
         }
         _ => {
             let twin = twin.filter(|_| keeps_twin(&problems));

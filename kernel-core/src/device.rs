@@ -123,10 +123,15 @@ pub struct Devices {
 pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenStream {
     let locations = Locations::new(span_of(item));
     let mut problems = Problems::new();
-    if !attr.is_empty() {
+    let crate_path = crate::host::crate_argument(attr);
+    if !attr.is_empty() && crate_path.is_none() {
         problems.push(
-            Diagnostic::new(Code::Attribute, locations.of(attr), "`#[device]` takes no arguments")
-                .help("#[device]"),
+            Diagnostic::new(
+                Code::Attribute,
+                locations.of(attr),
+                "`#[device]` takes no arguments but `crate`",
+            )
+            .help("#[device]"),
         );
     }
     let exports = exports(item, &locations, &mut problems);
@@ -144,7 +149,7 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
             .map(|path| path_tokens(path, &locations))
             .collect(),
     };
-    let hidden = definition.macros_or_chain();
+    let hidden = crate::host::rooted(definition.macros_or_chain(), crate_path.as_ref());
     match item {
         syn::Item::Mod(module) => {
             let mut module = module.clone();
@@ -169,7 +174,7 @@ pub fn device_finish(input: TokenStream) -> TokenStream {
 /// A kernel on its way through a chain.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// The arguments of the attribute; of a function only.
+    /// The arguments of the attribute.
     pub(crate) attr: TokenStream,
     /// The function or module.
     pub(crate) item: syn::Item,

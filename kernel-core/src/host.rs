@@ -8,9 +8,12 @@
 )]
 
 mod grid;
+mod root;
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote};
+
+pub(crate) use root::{crate_argument, rooted};
 
 use crate::{
     build::Instance,
@@ -81,7 +84,7 @@ pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -
         // It comes with the device items.
         Outcome::Awaited(_) | Outcome::Refused { twin: false, .. } => TokenStream::new(),
     };
-    quote!(#host #rest)
+    rooted(quote!(#host #rest), kernel.attr.crate_path.as_ref())
 }
 
 /// The module of a `#[kernel] mod`: its helpers as they are, its kernels as [`kernel_items`], one outcome for each.

@@ -26,6 +26,8 @@ pub struct KernelAttr {
     pub warps: Option<Expr>,
     /// `grid = [..]`: host tokens.
     pub grid: Option<TokenStream>,
+    /// `crate = path`: where generated code finds `kiln`.
+    pub crate_path: Option<TokenStream>,
     /// `instances(..)`: the lists, of which all combinations are compiled.
     pub instances: Vec<Instances>,
     /// The place of the attribute's arguments.
@@ -67,6 +69,7 @@ struct RawAttr {
 enum RawEntry {
     Value(syn::Ident, Box<syn::Expr>),
     Instances(Vec<RawInstances>),
+    Crate(syn::Path),
 }
 
 struct RawInstances {
@@ -85,6 +88,15 @@ impl Parse for RawAttr {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut entries = Vec::new();
         while !input.is_empty() {
+            if input.peek(syn::Token![crate]) {
+                input.parse::<syn::Token![crate]>()?;
+                input.parse::<syn::Token![=]>()?;
+                entries.push(RawEntry::Crate(input.call(syn::Path::parse_mod_style)?));
+                if !input.is_empty() {
+                    input.parse::<syn::Token![,]>()?;
+                }
+                continue;
+            }
             let name: syn::Ident = input.parse()?;
             if input.peek(syn::token::Paren) {
                 if name != "instances" {
@@ -233,6 +245,9 @@ impl Reader<'_> {
             match entry {
                 RawEntry::Instances(lists) => {
                     attr.instances.extend(lists.into_iter().map(|list| self.instances(list)));
+                }
+                RawEntry::Crate(path) => {
+                    attr.crate_path = Some(quote::ToTokens::into_token_stream(path));
                 }
                 RawEntry::Value(name, value) => self.attr_value(&mut attr, &name, *value),
             }
