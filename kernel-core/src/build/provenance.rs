@@ -160,11 +160,7 @@ fn find_writes(region: &Region, sources: &Sources, out: &mut Vec<Write>) {
     for Stmt { kind, loc } in &region.stmts {
         match kind {
             StmtKind::Op { op, args, .. } => {
-                let what = match op {
-                    Op::StorePtr { .. } => "a store to",
-                    Op::Atomic(_) => "an atomic on",
-                    _ => continue,
-                };
+                let Some(what) = writes(op) else { continue };
                 let Some(at) = args.first() else { continue };
                 out.extend(sources.of.get(*at).map(|param| (what, *at, *param, *loc)));
             }
@@ -177,5 +173,53 @@ fn find_writes(region: &Region, sources: &Sources, out: &mut Vec<Write>) {
             }
             StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
         }
+    }
+}
+
+/// What an operation does to the address that is its first operand, if it writes there.
+fn writes(op: &Op) -> Option<&'static str> {
+    match op {
+        Op::StorePtr { .. } => Some("a store to"),
+        Op::Atomic(_) => Some("an atomic on"),
+        // Windows of tensors say themselves whether they can be written.
+        Op::StoreTensor(_)
+        | Op::LoadTensor(_)
+        | Op::LoadPtr { .. }
+        | Op::CopyAsync(_)
+        | Op::Const(_)
+        | Op::ParamDim(..)
+        | Op::ParamStride(..)
+        | Op::ParamScalar(_)
+        | Op::ParamPtr(_)
+        | Op::BlockId(_)
+        | Op::NumBlocks(_)
+        | Op::Arange(_)
+        | Op::Splat
+        | Op::Broadcast
+        | Op::Expand(_)
+        | Op::Reshape
+        | Op::Permute(_)
+        | Op::Join
+        | Op::Split(_)
+        | Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select
+        | Op::Fma
+        | Op::Cast
+        | Op::ToLayout(_)
+        | Op::AssertLayout(_)
+        | Op::Dot { .. }
+        | Op::SharedIndex
+        | Op::SharedTranspose
+        | Op::SharedAlloc(_)
+        | Op::LoadShared
+        | Op::StoreShared
+        | Op::CopyCommit
+        | Op::CopyWait(_)
+        | Op::CopyWaitAll
+        | Op::Staged(_)
+        | Op::Sync
+        | Op::Assert(_) => None,
     }
 }
