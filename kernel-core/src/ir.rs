@@ -445,6 +445,28 @@ pub enum Unary {
     Ceil,
 }
 
+impl Unary {
+    /// Whether the hardware approximates it, in 32 bits and less: there is no instruction for `f64`.
+    pub fn is_approximate(self) -> bool {
+        match self {
+            Unary::Exp
+            | Unary::Exp2
+            | Unary::Log
+            | Unary::Log2
+            | Unary::Sin
+            | Unary::Cos
+            | Unary::Tanh => true,
+            Unary::Neg
+            | Unary::Not
+            | Unary::Abs
+            | Unary::Sqrt
+            | Unary::Rsqrt
+            | Unary::Floor
+            | Unary::Ceil => false,
+        }
+    }
+}
+
 /// Elementwise operations on two operands of one type. `Add` and `Sub` also take a pointer and an integer (in elements).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {

@@ -440,27 +440,21 @@ impl Builder<'_> {
         if !fine {
             return self.refuse_dtype(unary_name(op), wants, num, loc);
         }
-        if known == Some(Dtype::F64)
-            && matches!(
-                op,
-                Unary::Exp
-                    | Unary::Exp2
-                    | Unary::Log
-                    | Unary::Log2
-                    | Unary::Sin
-                    | Unary::Cos
-                    | Unary::Tanh
-            )
-        {
-            return self.refuse_dtype(
-                unary_name(op),
-                "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
-                num,
-                loc,
-            );
+        if known == Some(Dtype::F64) && op.is_approximate() {
+            return self.no_double(op, loc);
         }
         let shape = self.tile_shape(x);
         Val::Value(self.emit_num(Op::Unary(op), vec![x], shape, num, loc))
+    }
+
+    /// Reports a function that no instruction computes for `f64`.
+    pub(super) fn no_double(&mut self, op: Unary, loc: Loc) -> Val {
+        self.refuse_dtype(
+            unary_name(op),
+            "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
+            Num::Known(Dtype::F64),
+            loc,
+        )
     }
 
     /// `a · b + c`, rounded once.

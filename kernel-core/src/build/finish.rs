@@ -97,6 +97,13 @@ impl Builder<'_> {
                         *value = Const::Int(i128::from(*known));
                     }
                 }
+                // The literals that it is of became `f64` later.
+                StmtKind::Op { op: Op::Unary(op), result: Some(result), .. }
+                    if op.is_approximate()
+                        && self.values[*result].ty.elem() == Some(Elem::Number(Dtype::F64)) =>
+                {
+                    self.no_double(*op, loc);
+                }
                 StmtKind::Op { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {
                     self.settle_region(then);

@@ -332,13 +332,10 @@ fn unary_takes(op: Unary, dtype: Dtype) -> bool {
         | Unary::Exp2
         | Unary::Log
         | Unary::Log2
-        | Unary::Sqrt
-        | Unary::Rsqrt
         | Unary::Sin
         | Unary::Cos
-        | Unary::Tanh
-        | Unary::Floor
-        | Unary::Ceil => dtype.is_float(),
+        | Unary::Tanh => dtype.is_float() && dtype != Dtype::F64,
+        Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil => dtype.is_float(),
     }
 }
 
