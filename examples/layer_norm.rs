@@ -18,7 +18,7 @@ mod rows;
 
 /// One block a row; the row fits a tile of `N`.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-         instances(T = [bf16, f16], (N, W) = [(1024, 4), (4096, 4), (8192, 8), (16384, 16)]))]
+         instances(T = [bf16, f16], (N, W) = [(1024, 4), (4096, 4), (8192, 8), (16384, 8)]))]
 pub fn layer_norm<T: Float, const N: i32, const W: i32>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 1>,
@@ -39,9 +39,48 @@ pub fn layer_norm<T: Float, const N: i32, const W: i32>(
     out.tile([row, 0], [1, N]).store((centred * scale * w + b).cast::<T>());
 }
 
+/// One block a row of up to `P` parts of `N`, which stays in shared memory: all parts are under way at once, and each pass
+/// reads them there.
+#[kernel(target = sm_80, warps = 8, grid = x.dim(0), instances(T = [bf16, f16], (N, P) = [(4096, 8)]))]
+pub fn layer_norm_long<T: Float, const N: i32, const P: i32>(
+    x: Tensor<T, 2>,
+    weight: Tensor<T, 1>,
+    bias: Tensor<T, 1>,
+    eps: f32,
+    out: TensorMut<T, 2>,
+) {
+    let row = block_id(0);
+    let count = x.dim(1) as f32;
+    let parts = shared::<T>([P, 1, N]);
+    for i in unroll(0..P) {
+        copy_async(x.tile([row, i * N], [1, N]), parts[i]); // zero outside the row
+        copy_async_commit();
+    }
+    let mut sums = zeros::<f32>([1, N]);
+    for i in unroll(0..P) {
+        copy_async_wait(P - 1 - i); // the first i + 1 parts are there
+        sync();
+        sums += parts[i].load().cast::<f32>();
+    }
+    let mean = (sums.sum(1) / count).expand(1);
+    let mut squares = zeros::<f32>([1, N]);
+    for i in unroll(0..P) {
+        let inside = (i * N + arange(0, N)).lt(x.dim(1)).expand(0);
+        let centred = select(inside, parts[i].load().cast::<f32>() - mean, 0.0);
+        squares += centred * centred;
+    }
+    let scale = (squares.sum(1) / count + eps).rsqrt().expand(1);
+    for i in unroll(0..P) {
+        let centred = parts[i].load().cast::<f32>() - mean;
+        let w = weight.tile([i * N], [N]).load().cast::<f32>().expand(0);
+        let b = bias.tile([i * N], [N]).load().cast::<f32>().expand(0);
+        out.tile([row, i * N], [1, N]).store((centred * scale * w + b).cast::<T>());
+    }
+}
+
 /// One block a row of any width, `N` elements at a time, which it reads twice. The first pass sums distances from the
 /// row's first element: squares of the values themselves would cancel where the mean is large.
-#[kernel(target = sm_80, warps = 8, grid = x.dim(0), instances(T = [bf16, f16], N = [8192]))]
+#[kernel(target = sm_80, warps = 16, grid = x.dim(0), instances(T = [bf16, f16], N = [16384]))]
 pub fn layer_norm_wide<T: Float, const N: i32>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 1>,
@@ -98,8 +137,9 @@ macro_rules! layer_norm_of {
                     0..=1024 => layer_norm::<$ty, 1024, 4>(layer_norm::Args { x, weight, bias, eps, out }),
                     1025..=4096 => layer_norm::<$ty, 4096, 4>(layer_norm::Args { x, weight, bias, eps, out }),
                     4097..=8192 => layer_norm::<$ty, 8192, 8>(layer_norm::Args { x, weight, bias, eps, out }),
-                    8193..=16384 => layer_norm::<$ty, 16384, 16>(layer_norm::Args { x, weight, bias, eps, out }),
-                    _ => layer_norm_wide::<$ty, 8192>(layer_norm_wide::Args { x, weight, bias, eps, out }),
+                    8193..=16384 => layer_norm::<$ty, 16384, 8>(layer_norm::Args { x, weight, bias, eps, out }),
+                    16385..=32768 => layer_norm_long::<$ty, 4096, 8>(layer_norm_long::Args { x, weight, bias, eps, out }),
+                    _ => layer_norm_wide::<$ty, 16384>(layer_norm_wide::Args { x, weight, bias, eps, out }),
                 }
             }
         }
@@ -115,9 +155,16 @@ fn main() -> Result<()> {
     let sizes = match report::sizes::<2>() {
         Some(size) => vec![size],
         None if device.is_emulator() => {
-            vec![[4, 1000], [2, 4096], [2, 8000], [1, 16384], [2, 20_000]]
+            vec![[4, 1000], [2, 4096], [2, 8000], [1, 16384], [2, 20_000], [1, 33_000]]
         }
-        None => vec![[65536, 8192], [8192, 8192], [16384, 16384], [8192, 32768], [1000, 1001]],
+        None => vec![
+            [65536, 8192],
+            [8192, 8192],
+            [16384, 16384],
+            [8192, 32768],
+            [4096, 65536],
+            [1000, 1001],
+        ],
     };
     let mut table = rows::table();
     let progress = report::progress(2 * sizes.len(), "layer_norm");

@@ -60,6 +60,41 @@ pub fn max_vector(registers: &Layout, shared: &Layout) -> u32 {
     1 << bits
 }
 
+/// The most elements of a thread's first registers that lie side by side at an aligned offset, in the order of the registers.
+///
+/// Where [`max_vector`] asks for any registers that fill a run of offsets, whose values may be renamed on the way, this asks for
+/// the first ones in their order: `cp.async` moves bytes from one memory to the other as they lie.
+///
+/// ```
+/// use kernel_layout::forms::{blocked, row_major_shared};
+/// use kernel_layout::{Dim, Layout, first_vector, max_vector};
+/// let registers = blocked(&[1, 4], &[1, 32], &[1, 1], &[1, 0], &[1, 128])?;
+/// assert_eq!(first_vector(&registers, &row_major_shared(&[1, 128])?), 4);
+/// // The second and third element change places.
+/// let bases = [2, 1, 4, 8, 16, 32, 64].map(|step| vec![0, step]).to_vec();
+/// let outs = vec![(Dim::Axis(0), 1), (Dim::Axis(1), 128)];
+/// let exchanged = Layout::new(vec![(Dim::Offset, bases)], outs)?;
+/// assert_eq!(max_vector(&registers, &exchanged), 4);
+/// assert_eq!(first_vector(&registers, &exchanged), 1);
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Requires
+/// Both are layouts of the same tensor, and `shared` stores every element that `registers` holds.
+pub fn first_vector(registers: &Layout, shared: &Layout) -> u32 {
+    let offsets = offsets(registers, shared);
+    let own = offsets.bases(Dim::Register);
+    let whole = |count: usize| {
+        let within = (1u32 << count) - 1;
+        let first = own[..count].iter().zip(0..).all(|(basis, bit)| basis[0] == 1 << bit);
+        let threads = offsets.ins().iter().filter(|(dim, _)| *dim != Dim::Register);
+        let mut others = own[count..].iter().chain(threads.flat_map(|(_, bases)| bases));
+        first && others.all(|basis| basis[0] & within == 0)
+    };
+    let most = own.len().min(31);
+    1 << (0..=most).rev().find(|&count| whole(count)).unwrap_or(0)
+}
+
 /// The offset at which `shared` stores what each position of `registers` holds.
 ///
 /// The offset of a register of a thread is the XOR of the part of the register, which is known at compile time, and the

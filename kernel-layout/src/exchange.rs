@@ -8,7 +8,7 @@
 //! common complement: with `a₁..aₘ` extending a basis of `A ∩ B` to `A` and `b₁..bₘ` to `B`, the sums `aᵢ + bᵢ`
 //! together with a complement of `A + B`. That is `U`; the sums are what is called a swizzle.
 
-use crate::banks::{VECTOR_BYTES, cost, least_cost, log2_lanes_at_once, offsets};
+use crate::banks::{VECTOR_BYTES, cost, first_vector, least_cost, log2_lanes_at_once};
 use crate::layout::log2;
 use crate::rank::Span;
 use crate::{Dim, Layout};
@@ -173,7 +173,7 @@ pub fn cheapest(
         let price = sum(&|one| {
             let cost = cost(&one.registers, &shared, element_bytes);
             // What falls apart into shorter pieces is no longer the same instruction.
-            let pieces = one.least_vector.div_ceil(in_order(&one.registers, &shared));
+            let pieces = one.least_vector.div_ceil(first_vector(&one.registers, &shared));
             cost.total() * if pieces > 1 { BROKEN_VECTOR * pieces } else { 1 }
         });
         if best.as_ref().is_none_or(|(cheapest, _)| price < *cheapest) {
@@ -184,25 +184,6 @@ pub fn cheapest(
         }
     }
     best.map(|(_, layout)| layout)
-}
-
-/// The elements of the first registers that lie side by side at an aligned offset, in the order of the registers.
-fn in_order(registers: &Layout, shared: &Layout) -> u32 {
-    let offsets = offsets(registers, shared);
-    let others: u32 = offsets
-        .ins()
-        .iter()
-        .filter(|(dim, _)| *dim != Dim::Register)
-        .flat_map(|(_, bases)| bases.iter().map(|basis| basis[0]))
-        .fold(0, |all, offset| all | offset);
-    let own = offsets.bases(Dim::Register);
-    let whole = |count: usize| {
-        let within = (1u32 << count) - 1;
-        (0..count).all(|bit| own[bit][0] == 1 << bit)
-            && own[count..].iter().all(|basis| basis[0] & within == 0)
-            && others & within == 0
-    };
-    1 << (0..=own.len().min(31)).rev().find(|&count| whole(count)).unwrap_or(0)
 }
 
 /// One side of the exchange: the elements that its registers, lanes and warps walk, as row-major indices.

@@ -65,7 +65,8 @@
 //! - *Which register and lane of layout B hold what I have in layout A?* Solve `B(y) = A(x)`:
 //!   [`Layout::invert_and_compose`]. With shared memory as `B`, it is the address of a load or store.
 //! - *Can this conversion stay within a thread, or a warp?* Compare spans: [`Conversion`].
-//! - *How long a vector can be stored at once?* Do the registers walk offsets 1, 2, 4? [`max_vector`].
+//! - *How long a vector can be stored at once?* Do the registers walk offsets 1, 2, 4? [`max_vector`]; [`first_vector`] where bytes keep
+//!   their order.
 //! - *Which threads repeat what others hold?* The null space: [`Layout::free_variable_masks`].
 //! - *Which elements does it hold at all, and how without repeating any?* [`Layout::image`], [`Layout::remove_broadcasts`].
 //! - *Is the instruction's tile inside my layout?* A quotient: [`Layout::divide_left`].
@@ -147,7 +148,7 @@ mod banks;
 mod conversion;
 mod exchange;
 
-pub use banks::{Access, accesses, bank_conflicts, max_vector, offsets};
+pub use banks::{Access, accesses, bank_conflicts, first_vector, max_vector, offsets};
 pub use conversion::Conversion;
 pub use dims::Dim;
 pub use display::basis_text;

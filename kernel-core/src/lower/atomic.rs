@@ -107,7 +107,7 @@ impl Lower<'_> {
                 result[register] = result[first];
             }
         }
-        self.plan.dirty = true;
+        self.leave_scratch();
         result
     }
 

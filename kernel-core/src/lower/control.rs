@@ -9,6 +9,7 @@ use kernel_ptx::{Guard, Label, Opcode, Operand, Reg, Type, Word};
 
 use super::emitter::{FrameId, FrameKind, Place, Val, mods};
 use super::scalar::held;
+use super::shared::EVERYTHING;
 use super::tensor::repeated_registers;
 use super::{Data, Flow, Lower};
 use crate::ir::{self, Region, Terminator, Value};
@@ -168,9 +169,9 @@ impl Lower<'_> {
                 let empty =
                     otherwise.stmts.is_empty() && otherwise.end == Terminator::Yield(Vec::new());
                 self.jump_if(condition, true, if empty { join } else { other });
-                let dirty = self.plan.dirty;
+                let busy = self.plan.busy;
                 let first = self.side(then, &slots);
-                let after = std::mem::replace(&mut self.plan.dirty, dirty);
+                let after = std::mem::replace(&mut self.plan.busy, busy);
                 if !empty && first == Flow::Continues {
                     self.jump(join);
                 }
@@ -179,7 +180,7 @@ impl Lower<'_> {
                     self.e.place_label(other);
                     second = self.side(otherwise, &slots);
                 }
-                self.plan.dirty |= after;
+                self.plan.busy = self.plan.busy.max(after);
                 if first == Flow::Continues || empty {
                     self.e.place_label(join);
                 }
@@ -265,9 +266,9 @@ impl Lower<'_> {
             continued: false,
             broken: false,
         });
-        self.plan.dirty = true;
+        self.plan.busy = EVERYTHING;
         let flow = self.turn(body);
-        self.plan.dirty = true;
+        self.plan.busy = EVERYTHING;
         let finished = self.loops.pop().expect("pushed above");
         if finished.continued {
             self.e.place_label(again);
@@ -360,11 +361,11 @@ impl Lower<'_> {
             continued: false,
             broken: false,
         });
-        self.plan.dirty = true;
+        self.plan.busy = EVERYTHING;
         if self.turn(body) == Flow::Continues {
             self.jump(top);
         }
-        self.plan.dirty = true;
+        self.plan.busy = EVERYTHING;
         let finished = self.loops.pop().expect("pushed above");
         self.e.leave();
         if !finished.broken {
@@ -378,7 +379,7 @@ impl Lower<'_> {
     /// Every thread of the block waits for the others.
     pub(super) fn barrier(&mut self) {
         self.e.effect(Opcode::Bar, mods![Word::Sync], [Operand::Int(0)]);
-        self.plan.dirty = false;
+        self.plan.busy = 0;
     }
 }
 

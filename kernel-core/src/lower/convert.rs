@@ -121,18 +121,46 @@ impl Lower<'_> {
         let exchange = Exchange::between(from, to, size);
         let scratch = self.scratch(exchange.shared.in_size(Dim::Offset) * size);
         let one = self.e.first_of(repeated_threads(from, self.kernel.warps));
+        self.write_exchange(&exchange, from, scratch, elem, values, one);
+        self.barrier();
+        let result = self.read_exchange(&exchange, to, scratch, elem);
+        self.leave_scratch();
+        result
+    }
+
+    /// Writes what threads hold in layout `from` to an exchange at `start`, where `one` holds.
+    pub(super) fn write_exchange(
+        &mut self,
+        exchange: &Exchange,
+        from: &Layout,
+        start: u32,
+        elem: Elem,
+        values: &[Val],
+        one: Val,
+    ) {
+        let size = bytes(elem);
         let map = offsets(from, &exchange.shared, size);
         for access in accesses(from, &exchange.shared, exchange.write_vector) {
             let vector: Vec<Val> =
                 access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
-            let address = self.scratch_address(scratch, &map, access.offset * size);
+            let address = self.scratch_address(start, &map, access.offset * size);
             self.e.store(Space::Shared, elem, &vector, address, one);
         }
-        self.barrier();
+    }
+
+    /// Reads an exchange at `start` into layout `to`.
+    pub(super) fn read_exchange(
+        &mut self,
+        exchange: &Exchange,
+        to: &Layout,
+        start: u32,
+        elem: Elem,
+    ) -> Vec<Val> {
+        let size = bytes(elem);
         let map = offsets(to, &exchange.shared, size);
         let mut result = vec![Val::Int(0); to.in_size(Dim::Register) as usize];
         for access in accesses(to, &exchange.shared, exchange.read_vector) {
-            let address = self.scratch_address(scratch, &map, access.offset * size);
+            let address = self.scratch_address(start, &map, access.offset * size);
             let loaded =
                 self.e.load(Space::Shared, elem, exchange.read_vector, address, Val::Int(1), None);
             for (slot, value) in access.registers.iter().zip(loaded) {
@@ -141,7 +169,6 @@ impl Lower<'_> {
                 }
             }
         }
-        self.plan.dirty = true;
         result
     }
 

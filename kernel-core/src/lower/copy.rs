@@ -1,6 +1,6 @@
 //! `cp.async`: tiles of tensors into shared memory, 4, 8 or 16 bytes at a time.
 
-use kernel_layout::{Dim, max_vector};
+use kernel_layout::{Dim, first_vector};
 use kernel_ptx::{Opcode, Operand, Space, Type, Word};
 
 use super::Lower;
@@ -27,24 +27,20 @@ impl Lower<'_> {
         let axis = axis.unwrap_or(shape.len() - 1);
         let warps = self.kernel.warps;
         // The longest run that both memories keep together, in one order.
-        let (layout, InTile { registers, shared }, bits) = loop {
+        let (layout, InTile { registers, shared }) = loop {
             let layout = copied(&shape, axis, vector, warps);
             let meeting = self.in_tile(window, &layout);
-            let bits = vector_bits(&layout, axis, vector);
-            let places = kernel_layout::offsets(&meeting.registers, &meeting.shared);
-            let in_order =
-                |(step, bit): (usize, &usize)| places.bases(Dim::Register)[*bit] == [1 << step];
             if vector == 1
-                || (max_vector(&meeting.registers, &meeting.shared) >= vector
-                    && bits.len() == vector.trailing_zeros() as usize
-                    && bits.iter().enumerate().all(in_order))
+                || (first_vector(&meeting.registers, &meeting.shared) >= vector
+                    && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize)
             {
-                break (layout, meeting, bits);
+                break (layout, meeting);
             }
             vector /= 2;
         };
         let map = offsets(&registers, &shared, size);
         let places = kernel_layout::offsets(&registers, &shared);
+        let bits = vector_bits(&layout, axis, vector);
         let within = bits.iter().fold(0, |mask, bit| mask | 1u32 << bit);
         let bytes = vector * size;
         let one = self.e.first_of(repeated_threads(&layout, warps));

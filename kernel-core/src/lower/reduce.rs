@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use kernel_layout::forms::blocked_for;
-use kernel_layout::{Dim, Layout};
-use kernel_ptx::{Space, Type, Word};
+use kernel_layout::{Dim, Exchange, Layout};
+use kernel_ptx::{Type, Word};
 
-use super::coords::{ThreadMap, register_part, repeated_threads};
+use super::coords::{register_part, repeated_threads};
 use super::emitter::Val;
-use super::memory::bytes;
-use super::tensor::repeated_registers;
+use super::memory::{VECTOR_BYTES, bytes};
 use super::{Data, Lower};
 use crate::ir::{Binary, Elem, Op, Region, StmtKind, Terminator, Value};
 
@@ -55,7 +54,8 @@ impl Lower<'_> {
         combine: &Region,
         operands: &[Vec<Val>],
     ) -> BTreeMap<Vec<u32>, Vec<Val>> {
-        let repeated = repeated_registers(layout);
+        // Each element once: bases may repeat others, or sums of them.
+        let repeated = layout.free_variable_mask(Dim::Register);
         let mut partial: BTreeMap<Vec<u32>, Vec<Val>> = BTreeMap::new();
         let mut registers: Vec<u32> = (0..layout.in_size(Dim::Register))
             .filter(|register| register & repeated == 0)
@@ -156,75 +156,55 @@ impl Lower<'_> {
             }
             return;
         }
-        // Shared memory holds, for each warp along the axis, what remains in row-major order.
-        let count: u32 = rest.shape().iter().product();
-        let parts = 1u32 << warps.len();
-        let mut starts = Vec::new();
-        let mut bytes_so_far = 0;
-        for &elem in elems {
-            starts.push(bytes_so_far);
-            bytes_so_far += (count * parts * bytes(elem)).next_multiple_of(16);
-        }
-        let scratch = self.scratch(bytes_so_far);
-        let flat = |layout: &Layout, basis: &[u32]| {
-            u32::try_from(layout.flatten_out(basis)).expect("a tile's index")
-        };
-        let repeated = repeated_threads(layout, self.kernel.warps)
-            | axis_lanes(layout, axis)
-            | (repeated_threads(&rest, self.kernel.warps)
-                & !warps.iter().fold(0, |mask, bit| mask | 32u32 << bit));
-        let one = self.e.first_of(repeated);
-        for (index, &elem) in elems.iter().enumerate() {
-            let size = bytes(elem);
-            let mut bases: Vec<u32> =
-                rest.bases(Dim::Lane).iter().map(|basis| flat(&rest, basis) * size).collect();
-            bases.resize(5, 0);
-            for (bit, basis) in rest.bases(Dim::Warp).iter().enumerate() {
-                let part =
-                    warps.iter().position(|&other| other == bit).map_or(0, |place| count << place);
-                bases.push((part | flat(&rest, basis)) * size);
-            }
-            let map = ThreadMap::new(bases);
-            for (place, values) in partial {
-                let address =
-                    self.scratch_address(scratch + starts[index], &map, flat(&rest, place) * size);
-                self.e.store(Space::Shared, elem, &values[index..=index], address, one);
-            }
-        }
-        self.barrier();
         let targets: Vec<Layout> = results
             .iter()
             .map(|&result| if scalar { rest.clone() } else { self.layout(result).clone() })
             .collect();
-        let registers = targets[0].in_size(Dim::Register);
         let same = targets.iter().all(|target| *target == targets[0]);
         let target = if same { targets[0].clone() } else { rest.clone() };
-        let registers = if same { registers } else { rest.in_size(Dim::Register) };
+        let parts = Parts::new(&rest, &warps, &target);
+        let held: Vec<Vec<u32>> = (0..rest.in_size(Dim::Register))
+            .map(|register| rest.apply(&[(Dim::Register, register)]))
+            .collect();
+        let exchanges: Vec<Exchange> = elems
+            .iter()
+            .map(|&elem| Exchange::between(&parts.writer, &parts.reader, bytes(elem)))
+            .collect();
+        let mut starts = Vec::new();
+        let mut bytes_so_far = 0;
+        for (exchange, &elem) in exchanges.iter().zip(elems) {
+            starts.push(bytes_so_far);
+            let needed = exchange.shared.in_size(Dim::Offset) * bytes(elem);
+            bytes_so_far += needed.next_multiple_of(VECTOR_BYTES);
+        }
+        let scratch = self.scratch(bytes_so_far);
+        let one = self.e.first_of(repeated_threads(&parts.writer, self.kernel.warps));
+        for (index, (exchange, &elem)) in exchanges.iter().zip(elems).enumerate() {
+            let values: Vec<Val> = held.iter().map(|place| partial[place][index]).collect();
+            let start = scratch + starts[index];
+            self.write_exchange(exchange, &parts.writer, start, elem, &values, one);
+        }
+        self.barrier();
+        let read: Vec<Vec<Val>> = exchanges
+            .iter()
+            .zip(elems)
+            .zip(&starts)
+            .map(|((exchange, &elem), start)| {
+                self.read_exchange(exchange, &parts.reader, scratch + start, elem)
+            })
+            .collect();
         let mut joined: Vec<Vec<Val>> = vec![Vec::new(); elems.len()];
-        for register in 0..registers {
-            let place = flat(&target, &target.apply(&[(Dim::Register, register)]));
-            let mut value: Option<Vec<Val>> = None;
-            for part in 0..parts {
-                let mut next = Vec::new();
-                for (index, &elem) in elems.iter().enumerate() {
-                    let size = bytes(elem);
-                    let thread =
-                        |dim| target.bases(dim).iter().map(|basis| flat(&target, basis) * size);
-                    let map = ThreadMap::new(thread(Dim::Lane).chain(thread(Dim::Warp)).collect());
-                    let start = scratch + starts[index] + part * count * size;
-                    let address = self.scratch_address(start, &map, place * size);
-                    next.extend(self.e.load(Space::Shared, elem, 1, address, Val::Int(1), None));
-                }
-                value = Some(match value {
-                    Some(before) => self.combined(combine, &before, &next),
-                    None => next,
-                });
-            }
-            for (list, value) in joined.iter_mut().zip(value.expect("there is a part")) {
+        for register in 0..target.in_size(Dim::Register) as usize {
+            let part = |part: usize| -> Vec<Val> {
+                read.iter().map(|values| values[register << warps.len() | part]).collect()
+            };
+            let value = (1..1 << warps.len())
+                .fold(part(0), |before, next| self.combined(combine, &before, &part(next)));
+            for (list, value) in joined.iter_mut().zip(value) {
                 list.push(value);
             }
         }
-        self.plan.dirty = true;
+        self.leave_scratch();
         for ((&result, values), &elem) in results.iter().zip(joined).zip(elems) {
             let data = if scalar {
                 Data::Scalar(values[0])
@@ -234,6 +214,50 @@ impl Lower<'_> {
             };
             self.values.insert(result, data);
         }
+    }
+}
+
+/// What the warps along an axis have, as a tile with one more axis in front: the warps' parts.
+struct Parts {
+    /// Each warp holds its part.
+    writer: Layout,
+    /// Each thread has all parts, in its lowest register bits, of what it holds of the result.
+    reader: Layout,
+}
+
+impl Parts {
+    /// `rest` is the layout without the axis, `warps` the bits of the warp that walk the axis, `target` the result's layout.
+    fn new(rest: &Layout, warps: &[usize], target: &Layout) -> Parts {
+        let outs: Vec<(Dim, u32)> = std::iter::once(1 << warps.len())
+            .chain(rest.shape())
+            .enumerate()
+            .map(|(axis, extent)| (Dim::axis(axis), extent))
+            .collect();
+        let of = |layout: &Layout, dim: Dim, part: &dyn Fn(usize) -> u32| -> Vec<Vec<u32>> {
+            let bases = layout.bases(dim).iter().enumerate();
+            bases.map(|(bit, basis)| [vec![part(bit)], basis.clone()].concat()).collect()
+        };
+        let none = |_| 0;
+        let part = |bit| warps.iter().position(|&other| other == bit).map_or(0, |place| 1 << place);
+        let layout = |ins: Vec<(Dim, Vec<Vec<u32>>)>| {
+            Layout::new(ins, outs.clone()).expect("the bases of a layout, and an axis more")
+        };
+        let writer = layout(vec![
+            (Dim::Register, of(rest, Dim::Register, &none)),
+            (Dim::Lane, of(rest, Dim::Lane, &none)),
+            (Dim::Warp, of(rest, Dim::Warp, &part)),
+        ]);
+        let all = (0..warps.len()).map(|bit| {
+            let mut basis = vec![0; outs.len()];
+            basis[0] = 1 << bit;
+            basis
+        });
+        let reader = layout(vec![
+            (Dim::Register, all.chain(of(target, Dim::Register, &none)).collect()),
+            (Dim::Lane, of(target, Dim::Lane, &none)),
+            (Dim::Warp, of(target, Dim::Warp, &none)),
+        ]);
+        Parts { writer, reader }
     }
 }
 
@@ -248,16 +272,6 @@ pub(super) fn separates(layout: &Layout, axis: usize) -> bool {
         seen |= along;
         along == 0 || (!elsewhere && single)
     })
-}
-
-/// The bits of the thread's index, within a warp, that walk the axis.
-fn axis_lanes(layout: &Layout, axis: usize) -> u32 {
-    layout
-        .bases(Dim::Lane)
-        .iter()
-        .enumerate()
-        .filter(|(_, basis)| basis[axis] != 0)
-        .fold(0, |mask, (bit, _)| mask | 1 << bit)
 }
 
 /// Whether the function is one operation that gives the same bits with its operands exchanged.

@@ -236,7 +236,7 @@ impl Lower<'_> {
             }
             sources.insert(source, values);
         }
-        self.plan.dirty = true;
+        self.leave_scratch();
         sources
     }
 }

@@ -12,6 +12,14 @@ use super::memory::VECTOR_BYTES;
 use crate::ir::{Elem, Kernel, Region, Shared, SharedType, StmtKind, Type, Value};
 use crate::loc::Loc;
 
+/// Small pieces of scratch lie behind one another up to here, so that no barrier has to come between them: the partial sums of
+/// several reductions over warps.
+const APART_BYTES: u32 = 1024;
+/// Scratch that other threads may use, as long as all of shared memory.
+pub(super) const EVERYTHING: u32 = u32::MAX;
+/// Scratch starts at multiples of the longest access.
+const SCRATCH_ALIGNMENT: u32 = 16;
+
 /// Tiles of an allocation start at multiples of this many bytes.
 const TILE_BYTES: u32 = 128;
 /// Allocations whose tile is at least this large start at multiples of it: every swizzle repeats within it.
@@ -33,8 +41,10 @@ pub(super) struct SharedPlan<'a> {
     pub(super) at: usize,
     /// Where scratch began when it last moved into the bytes of allocations.
     pub(super) claimed: u32,
-    /// Other threads may still use the scratch: a barrier must come first.
-    pub(super) dirty: bool,
+    /// Up to here other threads may still use scratch: what begins below waits for a barrier.
+    pub(super) busy: u32,
+    /// Where the scratch ends that was given out last.
+    last_end: u32,
 }
 
 impl<'a> SharedPlan<'a> {
@@ -65,7 +75,8 @@ impl<'a> SharedPlan<'a> {
             widest: None,
             at: 0,
             claimed: end,
-            dirty: false,
+            busy: 0,
+            last_end: 0,
         }
     }
 
@@ -121,23 +132,34 @@ pub(super) struct InTile {
 }
 
 impl Lower<'_> {
-    /// Scratch of `bytes` bytes that no thread uses any more: its start.
+    /// Scratch of `bytes` bytes that no thread uses any more: its start. Whoever has read it last says so by
+    /// [`Lower::leave_scratch`].
     pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
-        let start = self.plan.free();
+        let mut start = self.plan.free();
         if start < self.plan.claimed {
             // These bytes were an allocation: copies into it may be under way, other threads may still read it.
             self.plan.claimed = start;
-            self.plan.dirty = true;
+            self.plan.busy = EVERYTHING;
             self.copy_wait_all();
         }
-        if self.plan.dirty {
-            self.barrier();
+        if self.plan.busy > start {
+            let behind = self.plan.busy.checked_next_multiple_of(SCRATCH_ALIGNMENT);
+            match behind.filter(|behind| behind + bytes <= start + APART_BYTES) {
+                Some(behind) => start = behind,
+                None => self.barrier(),
+            }
         }
+        self.plan.last_end = start + bytes;
         self.plan.total = self.plan.total.max(start + bytes);
         if self.plan.widest.is_none_or(|(_, widest)| widest < bytes) {
             self.plan.widest = Some((self.e.loc, bytes));
         }
         start
+    }
+
+    /// Other threads may still read the scratch that was given out last.
+    pub(super) fn leave_scratch(&mut self) {
+        self.plan.busy = self.plan.busy.max(self.plan.last_end);
     }
 
     /// The type of a shared window.
