@@ -4,7 +4,7 @@ use kernel_core::ir::Dtype;
 
 use crate::{
     operations::{data, load_of, strides, tile_of},
-    program::{INTEGERS, Program, Tile, step},
+    program::{INTEGERS, Program, Tile, elements, step},
 };
 
 /// What one operation leaves in shared memory another reads, perhaps the other way round.
@@ -33,6 +33,41 @@ pub(crate) fn through_shared(program: &mut Program) {
         program.bind(&format!("{name}.load()"), tile.dtype, &shape);
         program.line("sync();");
     }
+}
+
+/// A whole tensor, or a window of one, copied asynchronously and read in several ways, which together choose how it lies.
+pub(crate) fn copied(program: &mut Program) {
+    let dtype = program.number();
+    let shape = [1 << program.from(0..=7), 1 << program.from(1..=7)];
+    if elements(&shape) > program.most_elements {
+        return;
+    }
+    let Some(shared) = program.allocate(dtype, &shape) else { return };
+    let extents = shape.map(|extent| extent + program.one_of(&[0, 0, 0, 0, -1, 8]));
+    let extents = extents.map(|extent| extent.max(1));
+    let (name, words) = (program.name("x"), data(program, dtype));
+    let layout = strides(program, &extents);
+    let described = format!("{}{extents:?} {words}{layout}", dtype.name());
+    program.param(&name, &format!("Tensor<{}, 2>", dtype.name()), &described);
+    for line in [
+        format!("copy_async({name}.tile([0, 0], {shape:?}), {shared});"),
+        "copy_async_wait_all();".to_owned(),
+        "sync();".to_owned(),
+    ] {
+        program.line(&line);
+    }
+    let [rows, columns] = shape;
+    for _ in 0..program.from(1..=3) {
+        match program.below(4) {
+            0 | 1 => program.bind(&format!("{shared}.load()"), dtype, &shape),
+            2 => program.bind(&format!("{shared}.t().load()"), dtype, &[columns, rows]),
+            _ => {
+                let half = [rows * 2, columns / 2];
+                program.bind(&format!("{shared}.load().reshape({half:?})"), dtype, &half)
+            }
+        };
+    }
+    program.line("sync();");
 }
 
 /// A counted loop that carries tiles and a scalar.
