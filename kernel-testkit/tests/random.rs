@@ -9,6 +9,8 @@ use std::{ops::Range, process::ExitCode};
 use kernel_testkit::FileTest;
 use libtest_mimic::{Arguments, Failed, Trial};
 
+#[path = "random/copies.rs"]
+mod copies;
 #[path = "random/operations.rs"]
 mod operations;
 #[path = "random/program.rs"]
@@ -26,7 +28,14 @@ fn main() -> ExitCode {
         eprintln!("KILN_SEEDS: required a range such as 1000..5000");
         return ExitCode::FAILURE;
     };
-    let trials = seeds.map(|seed| Trial::test(format!("seed_{seed}"), move || agrees(seed)));
+    let trials = seeds.flat_map(|seed| {
+        [("seed", program::kernel as fn(u64) -> String), ("copies", copies::kernel)].map(
+            |(family, kernel)| {
+                let name = format!("{family}_{seed}");
+                Trial::test(name.clone(), move || agrees(&name, &kernel(seed)))
+            },
+        )
+    });
     libtest_mimic::run(&args, trials.collect()).exit_code()
 }
 
@@ -35,13 +44,12 @@ fn range(text: &str) -> Option<Range<u64>> {
     Some(start.trim().parse().ok()?..end.trim().parse().ok()?)
 }
 
-fn agrees(seed: u64) -> Result<(), Failed> {
-    let text = program::kernel(seed);
+fn agrees(name: &str, text: &str) -> Result<(), Failed> {
     // A panic of the compiler has to name the kernel too.
-    let run = std::panic::catch_unwind(|| FileTest::of(&format!("seed_{seed}"), &text).run());
+    let run = std::panic::catch_unwind(|| FileTest::of(name, text).run());
     let outcome = run.unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         Err(words.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned())
     });
-    outcome.map_err(|error| Failed::from(format!("seed {seed}: {error}\n\n{text}")))
+    outcome.map_err(|error| Failed::from(format!("{name}: {error}\n\n{text}")))
 }
