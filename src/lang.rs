@@ -115,6 +115,8 @@ mod grid;
 
 mod target;
 
+mod ptx;
+
 pub use half::{bf16, f16};
 
 pub use array::{Array, array};
@@ -131,6 +133,8 @@ pub use layout::{
 };
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
 pub use product::{Matrix, dot, dot_tf32};
+#[doc(hidden)]
+pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};
 pub use shared::{Shared, shared};
 pub use target::{Target, sm_80, sm_90a, sm_100a, target};

@@ -176,7 +176,7 @@ pub mod prelude {
         num_warps, pipeline, range, row_major, select, shared, shared_linear, slice, sm_80, sm_90a,
         sm_100a, store, store_masked, swizzle, swizzled, sync, target, unroll, zeros,
     };
-    pub use crate::layout;
+    pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{
         Device, DevicePtr, DeviceTensor, Element, Error, Event, Grid, IntoArgument, Launch, Result,

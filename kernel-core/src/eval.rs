@@ -106,6 +106,8 @@ pub enum Fault {
     Assert(String),
     /// An undefined value reaches global memory, an address or a branch.
     Undefined,
+    /// Instructions that the user wrote out: their meaning is the hardware's.
+    Ptx,
     /// A counted loop has the step 0.
     ZeroStep,
     /// A loop ran for more turns than any test has.
@@ -150,6 +152,7 @@ impl fmt::Display for Fault {
             Fault::Undefined => {
                 f.write_str("an undefined value reaches memory, an address or a branch")
             }
+            Fault::Ptx => f.write_str("the reference evaluator cannot run the text of `ptx!`"),
             Fault::ZeroStep => f.write_str("a loop has the step 0"),
             Fault::Endless => f.write_str("a loop does not end"),
         }

@@ -25,9 +25,11 @@ use crate::loc::Loc;
 
 mod class;
 mod print;
+mod snippet;
 mod verify;
 
 pub use class::Class;
+pub use snippet::{Snippet, register_type};
 pub use verify::verify;
 
 /// An element type.
@@ -399,6 +401,20 @@ pub enum StmtKind {
         /// Tiles of the operands' types.
         results: Vec<Value>,
     },
+    /// Runs instructions that the user wrote out in every thread: once, or once for each element that a thread holds where
+    /// operands or results are tiles.
+    ///
+    /// What they do is not known: they keep their place among each other and among everything that touches memory or
+    /// synchronises, and run whether or not the results are used. Where several threads hold one element, each may have its own
+    /// result.
+    Ptx {
+        /// The instructions.
+        code: Box<Snippet>,
+        /// Scalars, and tiles of one shape.
+        args: Vec<Value>,
+        /// All scalars, or all tiles of that shape.
+        results: Vec<Value>,
+    },
 }
 
 /// A constant.
@@ -662,6 +678,7 @@ impl Kernel {
                 StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                     any(combine, is)
                 }
+                StmtKind::Ptx { .. } => false,
             })
         }
         any(&self.body, &|op| {

@@ -37,6 +37,7 @@ mod memory;
 mod module;
 mod params;
 mod pointer;
+mod ptx;
 mod reduce;
 mod scalar;
 mod scan;
@@ -195,6 +196,10 @@ impl Lower<'_> {
             }
             StmtKind::Reduce { args, axis, combine, results } => {
                 self.reduce(args, *axis, combine, results);
+                Flow::Continues
+            }
+            StmtKind::Ptx { code, args, results } => {
+                self.ptx(code, args, results);
                 Flow::Continues
             }
         }
@@ -380,7 +385,7 @@ fn used(kernel: &Kernel) -> ArenaMap<Value, u32> {
         }
         for stmt in &region.stmts {
             match &stmt.kind {
-                StmtKind::Op { args, .. } => mark(used, args),
+                StmtKind::Op { args, .. } | StmtKind::Ptx { args, .. } => mark(used, args),
                 StmtKind::If { condition, then, otherwise, .. } => {
                     mark(used, &[*condition]);
                     visit(then, used);

@@ -62,6 +62,7 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
             StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                 collect_constants(combine, out);
             }
+            StmtKind::Ptx { .. } => {}
         }
     }
 }
@@ -88,7 +89,10 @@ impl Pass<'_> {
         let mut out = Vec::with_capacity(region.stmts.len());
         for mut stmt in std::mem::take(&mut region.stmts) {
             match &mut stmt.kind {
-                StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+                StmtKind::Op { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. }
+                | StmtKind::Ptx { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {
                     self.region(then);
                     self.region(otherwise);
@@ -272,7 +276,10 @@ fn leaves(stmt: &Stmt, depth: u32) -> bool {
         out || region.stmts.iter().any(|stmt| leaves(stmt, depth))
     };
     match &stmt.kind {
-        StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => false,
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => false,
         StmtKind::If { then, otherwise, .. } => ends(then, depth) || ends(otherwise, depth),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => ends(body, depth + 1),
     }
@@ -292,7 +299,8 @@ fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
             | StmtKind::For { .. }
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. } => true,
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => true,
         };
         if wanted {
             stays[index] = true;
@@ -320,7 +328,7 @@ fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
         }
     };
     match kind {
-        StmtKind::Op { args, .. } => out.extend(args),
+        StmtKind::Op { args, .. } | StmtKind::Ptx { args, .. } => out.extend(args),
         StmtKind::If { condition, then, otherwise, .. } => {
             out.push(*condition);
             region(then, out);

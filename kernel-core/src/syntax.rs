@@ -18,6 +18,7 @@ mod expr;
 pub mod free;
 mod item;
 mod notation;
+mod ptx;
 
 pub use attr::{InstanceValue, Instances, KernelAttr};
 pub use free::FreePath;
@@ -372,6 +373,19 @@ pub struct TilePart {
     pub loc: Loc,
 }
 
+/// `ptx!("text", name = value, .. => types)`
+#[derive(Clone, Debug)]
+pub struct PtxCall {
+    /// The text, with the names of operands in braces.
+    pub text: String,
+    /// Its place.
+    pub text_loc: Loc,
+    /// What the text reads, by name.
+    pub inputs: Vec<(Ident, Expr)>,
+    /// What it gives: nothing, the type of one result, or a tuple of several.
+    pub output: Option<TypeExpr>,
+}
+
 /// What an expression is.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
@@ -433,6 +447,8 @@ pub enum ExprKind {
     Assert(Box<Expr>, Option<String>),
     /// `layout!(S[..] + R[..])`
     TileLayout(Vec<TilePart>),
+    /// `ptx!("add.s32 {out}, {a}, 1;", a = x => i32)`
+    Ptx(Box<PtxCall>),
     /// Refused already. Its parts are looked at for problems of their own.
     Refused(Vec<Block>),
 }

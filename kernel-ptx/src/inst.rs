@@ -14,7 +14,7 @@ mod table;
 
 pub use example::{Example, example_head, examples};
 pub(crate) use form::forms;
-pub use form::{FormError, FormProblem, form};
+pub use form::{FormError, FormProblem, form, results};
 pub use row::Row;
 pub use table::table;
 

@@ -59,7 +59,9 @@ mod types;
 mod validate;
 
 pub use inst::{Example, example_head, examples};
-pub use inst::{FormError, FormProblem, Modifier, Opcode, Row, SpecialRegister, Word, form, table};
+pub use inst::{
+    FormError, FormProblem, Modifier, Opcode, Row, SpecialRegister, Word, form, results, table,
+};
 pub use module::{
     Base, Directive, Function, Guard, Initial, Instruction, Label, Linkage, Module, Operand, Param,
     Reg, Register, Statement, Symbol, Variable,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Binary, Compare, Dtype, Op, Region, StmtKind, Terminator, Type, Value},
+    ir::{Binary, Compare, Dtype, Op, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
 };
 
@@ -50,6 +50,8 @@ impl<'a> Builder<'a> {
         if let Some(results) = &results {
             let region = self.regions.last_mut().expect("pushed above");
             let stmts = super::closures::straight(std::mem::take(&mut region.stmts));
+            let written_out = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Ptx { .. });
+            let stmts = stmts.filter(|stmts| !stmts.iter().any(written_out));
             let simple = stmts.is_some();
             region.stmts = stmts.unwrap_or_default();
             if !simple {

@@ -113,6 +113,11 @@ impl Builder<'_> {
                 // Between the lanes and the warps, a reduction exchanges what is left in a few steps.
                 most.div_ceil(threads).max(1) + 32
             }
+            StmtKind::Ptx { code, args, results } => {
+                let most = args.iter().chain(results).map(elements).max().unwrap_or(0);
+                let length = u64::try_from(code.instructions().count()).unwrap_or(u64::MAX);
+                most.div_ceil(threads).max(1).saturating_mul(length)
+            }
             // Their bodies are counted as they are built.
             StmtKind::If { .. } | StmtKind::For { .. } | StmtKind::Loop { .. } => 1,
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Op, Region, Stmt, StmtKind, Terminator, Value},
+    ir::{Op, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
 };
 
@@ -45,8 +45,30 @@ impl Builder<'_> {
         let mut lifted: ArenaMap<Value, Value> = ArenaMap::new();
         lifted.insert(element, tile);
         for stmt in stmts {
-            let StmtKind::Op { op, args, result: Some(result) } = stmt.kind else {
-                unreachable!("`straight` leaves arithmetic, which has a result")
+            let (op, args, result) = match stmt.kind {
+                StmtKind::Op { op, args, result: Some(result) } => (op, args, result),
+                // Also where it reads no element: it runs for each.
+                StmtKind::Ptx { code, args, results } => {
+                    let lift = |arg: Value| lifted.get(arg).copied().unwrap_or(arg);
+                    let args = args.into_iter().map(lift).collect();
+                    let tiles: Vec<Value> = results
+                        .iter()
+                        .map(|&result| self.lifted(result, shape.as_deref()))
+                        .collect();
+                    for (&result, &tile) in results.iter().zip(&tiles) {
+                        lifted.insert(result, tile);
+                    }
+                    self.push(StmtKind::Ptx { code, args, results: tiles }, stmt.loc);
+                    continue;
+                }
+                StmtKind::Op { .. }
+                | StmtKind::If { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Loop { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. } => {
+                    unreachable!("`straight` leaves arithmetic, which has a result")
+                }
             };
             if !args.iter().any(|arg| lifted.contains_idx(*arg)) {
                 // The same for all elements.
@@ -62,8 +84,14 @@ impl Builder<'_> {
                 });
                 tiles.push(tile);
             }
-            let num = self.num(result);
-            let value = self.emit_num(op, tiles, shape.clone(), num, stmt.loc);
+            let value = if self.is_ptr(result) {
+                let value = self.lifted(result, shape.as_deref());
+                self.op(op, tiles, Some(value), stmt.loc);
+                value
+            } else {
+                let num = self.num(result);
+                self.emit_num(op, tiles, shape.clone(), num, stmt.loc)
+            };
             lifted.insert(result, value);
         }
         let known = lifted.get(result).copied();
@@ -71,6 +99,19 @@ impl Builder<'_> {
             (Some(tile), _) => Val::Value(tile),
             (None, Some(shape)) => Val::Value(self.splat(result, shape, loc)),
             (None, None) => self.as_point(result, loc),
+        }
+    }
+
+    /// A tile for what a closure has for one element; of rank 0 without a shape.
+    fn lifted(&mut self, element: Value, shape: Option<&[u32]>) -> Value {
+        let loc = self.values[element].loc;
+        match (self.ty(element).elem(), shape) {
+            (Some(elem), Some(shape)) => self.new_value(Type::Tile(elem, shape.to_vec()), loc),
+            _ => {
+                let point = self.new_like(element, loc);
+                self.points.insert(point, ());
+                point
+            }
         }
     }
 }
@@ -98,6 +139,7 @@ pub(super) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. } => return None,
+            StmtKind::Ptx { .. } => out.push(stmt),
         }
     }
     Some(out)

@@ -722,7 +722,10 @@ fn truncate_breaks(region: &mut Region, depth: u32, keep: usize) {
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 truncate_breaks(body, depth + 1, keep);
             }
-            StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+            StmtKind::Op { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {}
         }
     }
 }
@@ -741,6 +744,9 @@ fn break_value(region: &Region, depth: u32, index: usize) -> Option<Value> {
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
             break_value(body, depth + 1, index)
         }
-        StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => None,
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => None,
     })
 }

@@ -280,6 +280,7 @@ impl Builder<'_> {
                 None => self.expr(inner, env),
             },
             ExprKind::TileLayout(parts) => self.tile_layout(parts, env, loc),
+            ExprKind::Ptx(call) => self.ptx(call, env, loc),
             ExprKind::Assert(condition, message) => {
                 self.assertion(condition, message.as_deref(), env)
             }

@@ -1,6 +1,6 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
-use super::Builder;
+use super::{Builder, per_thread};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
@@ -49,6 +49,9 @@ impl Builder<'_> {
             body,
         };
         for diagnostic in pipeline::check(&kernel) {
+            self.report(diagnostic);
+        }
+        for diagnostic in per_thread::check(&kernel) {
             self.report(diagnostic);
         }
         self.shared_budget(&kernel);
@@ -115,6 +118,7 @@ impl Builder<'_> {
                 StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                     self.settle_region(combine);
                 }
+                StmtKind::Ptx { .. } => {}
             }
         }
     }

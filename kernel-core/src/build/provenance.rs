@@ -125,7 +125,7 @@ impl Builder<'_> {
                     let around = Around { args: body.args.clone(), results: results.clone() };
                     self.spread_loop(inits, body, around, sources, loops);
                 }
-                StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+                StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
             }
         }
         if let Terminator::Continue(depth, values) | Terminator::Break(depth, values) = &region.end
@@ -171,7 +171,7 @@ fn find_writes(region: &Region, sources: &Sources, out: &mut Vec<Write>) {
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 find_writes(body, sources, out);
             }
-            StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+            StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
         }
     }
 }

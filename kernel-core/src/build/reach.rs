@@ -141,6 +141,11 @@ fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(Child<'a>)) {
                 }
             }
         }
+        ExprKind::Ptx(call) => {
+            for (_, value) in &call.inputs {
+                each(Child::Expr(value));
+            }
+        }
         ExprKind::Unary(_, a)
         | ExprKind::Field(a, _)
         | ExprKind::Cast(a, _)

@@ -62,7 +62,8 @@ impl Code {
             | Code::ArgumentCount
             | Code::NotAFunction
             | Code::Unbounded
-            | Code::Immutable => Area::Subset,
+            | Code::Immutable
+            | Code::PtxText => Area::Subset,
             Code::Extent
             | Code::ShapeMismatch
             | Code::DtypeMismatch
@@ -78,7 +79,8 @@ impl Code {
             | Code::SharedUse
             | Code::SharedInLoop
             | Code::CopyOperands
-            | Code::Pipeline => Area::Memory,
+            | Code::Pipeline
+            | Code::PerThread => Area::Memory,
             Code::SharedBudget | Code::Target | Code::Warps | Code::TileBudget => Area::Budget,
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
             Code::Bug => Area::Compiler,
@@ -97,6 +99,7 @@ codes! {
     NotAFunction = "K0108", "something that cannot be called or has no such method or field";
     Unbounded = "K0109", "compile-time work without end";
     Immutable = "K0110", "an assignment to a variable that is not `mut`";
+    PtxText = "K0111", "a text of `ptx!` that is not PTX or does not fit its operands";
     Extent = "K0201", "a tile extent that is not a power of two";
     ShapeMismatch = "K0202", "shapes that do not fit together";
     DtypeMismatch = "K0203", "element types that do not fit together";
@@ -115,6 +118,7 @@ codes! {
     SharedInLoop = "K0403", "an allocation inside a loop or branch";
     CopyOperands = "K0404", "a copy between spaces that no instruction joins";
     Pipeline = "K0405", "a loop whose copies cannot be pipelined";
+    PerThread = "K0406", "a value of each thread's own where the block has one";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "a target that is unknown or cannot do it";
     Warps = "K0503", "a number of warps that a block cannot have";

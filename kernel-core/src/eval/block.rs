@@ -195,6 +195,7 @@ impl<'a> Machine<'a> {
                 }
                 Err(Fault::Endless)
             }
+            StmtKind::Ptx { .. } => Err(Fault::Ptx),
             StmtKind::Scan { args, axis, combine, results } => {
                 self.scan(args, *axis as usize, combine, results)?;
                 Ok(None)

@@ -302,6 +302,11 @@ impl<'a> Printer<'a> {
                 self.region(body);
                 self.line("}");
             }
+            StmtKind::Ptx { code, args, results } => {
+                let args = self.values(args);
+                let results = self.results(results);
+                self.line(&format!("ptx ({args}){results} {:?}", code.text));
+            }
             StmtKind::Reduce { args, axis, combine, results }
             | StmtKind::Scan { args, axis, combine, results } => {
                 let scan = matches!(stmt.kind, StmtKind::Scan { .. });

@@ -5,7 +5,9 @@
 
 use la_arena::ArenaMap;
 
-use super::{Class, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
+use super::{
+    Class, Kernel, Op, Region, Snippet, Stmt, StmtKind, Terminator, Type, Value, register_type,
+};
 
 mod typing;
 
@@ -245,6 +247,14 @@ impl<'a> Verifier<'a> {
                 self.region(combine, Frame::Combine { results })?;
                 self.define_all(results)
             }
+            StmtKind::Ptx { code, args, results } => {
+                self.uses(args)?;
+                let combining =
+                    self.frames.iter().any(|frame| matches!(frame, Frame::Combine { .. }));
+                require(!combining, || "a combine function runs written-out PTX".to_owned())?;
+                self.snippet(code, args, results)?;
+                self.define_all(results)
+            }
             StmtKind::Scan { args, axis, combine, results } => {
                 self.uses(args)?;
                 self.reduce(true, args, *axis, combine, results)?;
@@ -252,6 +262,23 @@ impl<'a> Verifier<'a> {
                 self.define_all(results)
             }
         }
+    }
+
+    /// Operands and results are the parameters of the instructions, in one shape.
+    fn snippet(&self, code: &Snippet, args: &[Value], results: &[Value]) -> Result<(), String> {
+        let sides = [(args, &code.body.params), (results, &code.body.results)];
+        for (values, params) in sides {
+            let types: Vec<_> = params.iter().map(|param| Some(param.ty)).collect();
+            let held: Vec<_> =
+                values.iter().map(|&value| self.ty(value).elem().and_then(register_type)).collect();
+            require(types == held, || format!("{held:?} for instructions of {types:?}"))?;
+        }
+        let shape = |value: &Value| self.ty(*value).shape().to_vec();
+        let whole = results.iter().chain(args).map(shape).find(|shape| !shape.is_empty());
+        let whole = whole.unwrap_or_default();
+        let fits = results.iter().all(|result| shape(result) == whole)
+            && args.iter().map(shape).all(|shape| shape.is_empty() || shape == whole);
+        require(fits, || "written-out PTX on tiles of different shapes".to_owned())
     }
 
     fn define_all(&mut self, values: &[Value]) -> Result<(), String> {

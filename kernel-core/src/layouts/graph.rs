@@ -399,6 +399,10 @@ impl<'a> Builder<'a> {
                 self.region(body);
                 self.loops.pop();
             }
+            StmtKind::Ptx { args, results, .. } => {
+                self.count(args);
+                self.elementwise(args, results);
+            }
             StmtKind::Scan { args, axis, results, .. } => {
                 self.count(args);
                 self.scan(args, *axis, results, stmt.loc);
@@ -417,6 +421,28 @@ impl<'a> Builder<'a> {
                         self.edge(node, result, Transfer::Slice(*axis));
                     }
                 }
+            }
+        }
+    }
+
+    /// Written-out instructions have all tiles in one layout.
+    fn elementwise(&mut self, args: &[Value], results: &[Value]) {
+        let tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
+        let Some(&first) = results.first() else {
+            if let Some(&tile) = tiles.first() {
+                let at = self.kernel.values[tile].loc;
+                let node = self.add_node(self.kernel.ty(tile), Role::Plain, at);
+                self.graph.effects.push(Effect { node, tiles, access: None });
+            }
+            return;
+        };
+        let Some(node) = self.define(first, Role::Plain) else { return };
+        for &result in results {
+            self.graph.of.insert(result, node);
+        }
+        for tile in tiles {
+            if let Some(&tile) = self.graph.of.get(tile) {
+                self.tie_nodes(tile, node);
             }
         }
     }

@@ -351,8 +351,10 @@ impl Analysis<'_> {
                 self.infos.insert(*result, info);
             }
             // A combine function knows nothing of its operands, and its results are data.
-            StmtKind::Op { result: None, .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {
-            }
+            StmtKind::Op { result: None, .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {}
             StmtKind::If { then, otherwise, results, .. } => {
                 self.branches.push(vec![None; results.len()]);
                 self.region(then);

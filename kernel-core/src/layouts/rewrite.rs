@@ -134,6 +134,20 @@ impl Rewriter<'_> {
         }
     }
 
+    /// The layout in which written-out instructions want each operand. Without results they are an effect, and counted as such.
+    fn elementwise(&mut self, args: &[Value], results: &[Value]) -> Vec<Option<Layout>> {
+        let layout = if let Some(&result) = results.first() {
+            self.own(result)
+        } else if args.iter().any(|&arg| self.is_tile(arg)) {
+            let node = self.graph.effects[self.effects].node;
+            self.effects += 1;
+            self.graph.nodes[node].layout.clone()
+        } else {
+            None
+        };
+        args.iter().map(|&arg| layout.clone().filter(|_| self.is_tile(arg))).collect()
+    }
+
     /// The layout that an operand of an operation must have for a result in `layout`.
     fn derived(&self, op: &Op, arg: Value, result: Value, layout: &Layout) -> Option<Layout> {
         let (from, to) = (self.values[arg].ty.shape(), self.values[result].ty.shape());
@@ -232,6 +246,10 @@ impl Rewriter<'_> {
             }
             StmtKind::Loop { inits, body, results } => {
                 self.ask_loop(inits, body.args.clone(), results, body);
+            }
+            StmtKind::Ptx { args, results, .. } => {
+                let wanted = self.elementwise(args, results);
+                self.ask_all(args, &wanted);
             }
             StmtKind::Scan { args, results, .. } => {
                 let wanted = self.own(results[0]);
@@ -371,6 +389,12 @@ impl Rewriter<'_> {
                 let carried = body.args.clone();
                 let (inits, body) = self.rewrite_loop(&inits, carried, body, &results, loc);
                 self.emit(StmtKind::Loop { inits, body, results }, loc);
+            }
+            StmtKind::Ptx { code, args, results } => {
+                let wanted = self.elementwise(&args, &results);
+                let args = self.get_all(&args, &wanted, loc);
+                self.define_all(&results);
+                self.emit(StmtKind::Ptx { code, args, results }, loc);
             }
             StmtKind::Scan { args, axis, combine, results } => {
                 let wanted = self.own(results[0]);

@@ -119,7 +119,10 @@ fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
 
 fn regions(kind: &StmtKind) -> Vec<&Region> {
     match kind {
-        StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => Vec::new(),
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => Vec::new(),
         StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => vec![body],
     }
@@ -150,7 +153,8 @@ fn find_matrices(
             | StmtKind::For { .. }
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. } => {}
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {}
         }
         for region in regions(&stmt.kind) {
             find_matrices(kernel, layouts, region, matrices, conversions);
@@ -174,7 +178,8 @@ impl Collector<'_> {
                 StmtKind::If { .. }
                 | StmtKind::Op { .. }
                 | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. } => times,
+                | StmtKind::Scan { .. }
+                | StmtKind::Ptx { .. } => times,
             };
             for region in regions(&stmt.kind) {
                 self.region(region, inner, uses);

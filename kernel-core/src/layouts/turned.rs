@@ -52,7 +52,7 @@ fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written:
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 region(kernel, known, graph, body, written);
             }
-            StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+            StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
         }
     }
 }

@@ -127,6 +127,12 @@ impl<'a> Verifier<'a> {
                 self.body(inits, carried, body, results)
             }
             StmtKind::Loop { inits, body, results } => self.body(inits, &body.args, body, results),
+            StmtKind::Ptx { args, results, .. } => {
+                let all = args.iter().chain(results).copied();
+                let tiles: Vec<Value> = all.filter(|&value| self.is_tile(value)).collect();
+                let Some(&first) = tiles.first() else { return Ok(()) };
+                self.same("written-out instructions", &tiles, &vec![first; tiles.len()])
+            }
             StmtKind::Scan { args, results, .. } => {
                 self.same("a scan", args, &vec![results[0]; args.len()])?;
                 self.same("a scan's result", results, &vec![results[0]; results.len()])

@@ -89,7 +89,10 @@ impl<'a> Facts<'a> {
                 StmtKind::Op { op: Op::ParamDim(param, axis), result: Some(result), .. } => {
                     self.dims.insert(*result, (*param, *axis));
                 }
-                StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+                StmtKind::Op { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. }
+                | StmtKind::Ptx { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {
                     self.region(then);
                     self.region(otherwise);

@@ -298,6 +298,7 @@ fn commutes(combine: &Region) -> bool {
         | StmtKind::For { .. }
         | StmtKind::Loop { .. }
         | StmtKind::Reduce { .. }
-        | StmtKind::Scan { .. } => false,
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => false,
     }
 }

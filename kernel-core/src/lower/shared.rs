@@ -114,7 +114,7 @@ fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
         StmtKind::For { body, inits, .. } | StmtKind::Loop { body, inits, .. } => {
             inits.iter().any(is) || within(body)
         }
-        StmtKind::Reduce { .. } | StmtKind::Scan { .. } => false,
+        StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => false,
     }
 }
 

@@ -71,7 +71,10 @@ fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside
             let all: u32 = window.shape.iter().product();
             if narrow { all.div_ceil(kernel.threads() * elements) } else { 0 }
         }
-        StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => 0,
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => 0,
         StmtKind::If { then, otherwise, .. } => within(then, inside) + within(otherwise, inside),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, Inside::Loop),
     };
@@ -93,7 +96,10 @@ fn product_registers(kernel: &Kernel, region: &Region, layouts: &Layouts) -> Opt
     let mut most = None;
     for stmt in &region.stmts {
         let inner = match &stmt.kind {
-            StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => continue,
+            StmtKind::Op { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => continue,
             StmtKind::If { then, otherwise, .. } => product_registers(kernel, then, layouts)
                 .max(product_registers(kernel, otherwise, layouts)),
             StmtKind::Loop { body, .. } => product_registers(kernel, body, layouts),

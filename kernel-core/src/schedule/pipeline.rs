@@ -105,7 +105,10 @@ pub fn rings(kernel: &Kernel) -> ArenaMap<Shared, u32> {
 fn each_loop(region: &Region, each: &mut impl FnMut(&Stmt, Value, &Region)) {
     for stmt in &region.stmts {
         match &stmt.kind {
-            StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+            StmtKind::Op { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {}
             StmtKind::If { then, otherwise, .. } => {
                 each_loop(then, each);
                 each_loop(otherwise, each);
@@ -126,7 +129,10 @@ fn allocations(region: &Region, out: &mut BTreeMap<u32, Shared>) {
             StmtKind::Op { op: Op::SharedAlloc(root), result: Some(result), .. } => {
                 out.insert(key(*result), *root);
             }
-            StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+            StmtKind::Op { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {}
             StmtKind::If { then, otherwise, .. } => {
                 allocations(then, out);
                 allocations(otherwise, out);
@@ -249,7 +255,7 @@ fn first(stmts: &[Stmt], is: &dyn Fn(&Op) -> bool) -> Option<Loc> {
             first(&then.stmts, is).or_else(|| first(&otherwise.stmts, is))
         }
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => first(&body.stmts, is),
-        StmtKind::Reduce { .. } | StmtKind::Scan { .. } => None,
+        StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => None,
     })
 }
 
@@ -339,7 +345,10 @@ impl Pass<'_> {
         let mut out = Vec::with_capacity(region.stmts.len());
         for mut stmt in std::mem::take(&mut region.stmts) {
             match &mut stmt.kind {
-                StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+                StmtKind::Op { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. }
+                | StmtKind::Ptx { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {
                     self.region(then);
                     self.region(otherwise);
@@ -514,7 +523,8 @@ fn replace(region: &mut Region, map: &BTreeMap<u32, Value>) {
         match &mut stmt.kind {
             StmtKind::Op { args, .. }
             | StmtKind::Reduce { args, .. }
-            | StmtKind::Scan { args, .. } => swap(args),
+            | StmtKind::Scan { args, .. }
+            | StmtKind::Ptx { args, .. } => swap(args),
             StmtKind::If { then, otherwise, .. } => {
                 replace(then, map);
                 replace(otherwise, map);

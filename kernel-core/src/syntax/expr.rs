@@ -595,6 +595,9 @@ impl Reader<'_> {
         if name == "layout" {
             return self.tile_layout(mac, depth);
         }
+        if name == "ptx" {
+            return self.ptx(mac, depth);
+        }
         if name != "assert" {
             let (why, help) = macro_advice(&name);
             let loc = self.locations.of_span(mac.path.span());

@@ -276,6 +276,14 @@ impl Free {
                     }
                 }
             }
+            ExprKind::Ptx(call) => {
+                for (_, value) in &call.inputs {
+                    self.expr(value);
+                }
+                if let Some(ty) = &call.output {
+                    self.ty(ty);
+                }
+            }
             ExprKind::Path(path) => self.value(path),
             ExprKind::Unary(_, inner)
             | ExprKind::Ref(_, inner)

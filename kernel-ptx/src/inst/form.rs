@@ -533,3 +533,19 @@ pub(crate) fn forms(
 pub fn form(instruction: &Instruction, registers: &[Register]) -> Result<&'static Row, FormError> {
     forms(instruction, registers).map(|forms| forms[0].0)
 }
+
+/// How many operands an instruction writes: they stand in front of those that it reads. `registers` are its function's.
+///
+/// What an accumulator of `wgmma` is before, the instruction reads as well.
+///
+/// # Errors
+/// No row has these modifiers with these operands.
+pub fn results(instruction: &Instruction, registers: &[Register]) -> Result<usize, FormError> {
+    let row = form(instruction, registers)?;
+    // No row has an optional result.
+    let present = row.patterns.iter().filter(|pattern| match &pattern.presence {
+        Presence::Always | Presence::Optional => true,
+        Presence::With(words) => words.iter().any(|word| instruction.modifiers.contains(word)),
+    });
+    Ok(present.take_while(|pattern| pattern.shape.is_result()).count())
+}

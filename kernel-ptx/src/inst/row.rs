@@ -328,6 +328,27 @@ impl Row {
     }
 }
 
+impl Shape {
+    /// Whether the instruction writes it.
+    pub(crate) fn is_result(&self) -> bool {
+        match self {
+            Shape::Dest { .. }
+            | Shape::DestPair(_)
+            | Shape::Vector { dest: true, .. }
+            | Shape::Sink => true,
+            Shape::Source(_)
+            | Shape::Vector { dest: false, .. }
+            | Shape::Predicate { .. }
+            | Shape::Address
+            | Shape::Tensor { .. }
+            | Shape::Literal(..)
+            | Shape::Label
+            | Shape::Table
+            | Shape::Call => false,
+        }
+    }
+}
+
 impl Slot {
     /// Types have their own numbers: `t0`, `t1`.
     pub(crate) fn is_type(&self) -> bool {

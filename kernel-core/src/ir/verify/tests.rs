@@ -44,7 +44,8 @@ fn body(kernel: &mut Kernel) -> &mut Region {
             | StmtKind::If { .. }
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. } => None,
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => None,
         })
         .expect("there is a loop")
 }

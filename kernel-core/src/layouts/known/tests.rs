@@ -16,7 +16,7 @@ fn accesses(kernel: &Kernel) -> Vec<Access> {
                 StmtKind::Op { op, args, .. } => found.extend(known.access(kernel, op, args)),
                 StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => open.push(body),
                 StmtKind::If { then, otherwise, .. } => open.extend([then, otherwise]),
-                StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+                StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
             }
         }
     }

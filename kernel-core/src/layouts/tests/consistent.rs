@@ -85,6 +85,11 @@ impl<'a> Checker<'a> {
                 self.region(body, loops, &[]);
                 loops.pop();
             }
+            StmtKind::Ptx { args, results, .. } => {
+                let all = args.iter().chain(results).copied();
+                let tiles: Vec<Value> = all.filter(|&value| self.is_tile(value)).collect();
+                self.all_same("ptx", &tiles, &vec![tiles[0]; tiles.len()]);
+            }
             StmtKind::Scan { args, results, .. } => {
                 self.all_same("scan", args, &vec![results[0]; args.len()]);
                 self.all_same("scan", results, &vec![results[0]; results.len()]);

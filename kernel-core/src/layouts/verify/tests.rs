@@ -70,7 +70,10 @@ fn find(region: &Region, visit: &mut dyn FnMut(&StmtKind)) {
     for stmt in &region.stmts {
         visit(&stmt.kind);
         match &stmt.kind {
-            StmtKind::Op { .. } | StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
+            StmtKind::Op { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {}
             StmtKind::If { then, otherwise, .. } => {
                 find(then, visit);
                 find(otherwise, visit);

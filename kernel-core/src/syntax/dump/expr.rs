@@ -84,6 +84,18 @@ impl Printer<'_> {
                 self.put(")");
             }
             ExprKind::TileLayout(parts) => self.tile_layout(parts),
+            ExprKind::Ptx(call) => {
+                self.put(&format!("ptx!({:?}", call.text));
+                for (name, value) in &call.inputs {
+                    self.put(&format!(", {} = ", name.name));
+                    self.expr(value);
+                }
+                if let Some(ty) = &call.output {
+                    self.put(" => ");
+                    self.ty(ty);
+                }
+                self.put(")");
+            }
             ExprKind::Refused(_) => self.put("<refused>"),
             ExprKind::Block(_)
             | ExprKind::ConstBlock(_)
@@ -179,6 +191,7 @@ impl Printer<'_> {
             | ExprKind::Ref(..)
             | ExprKind::Assert(..)
             | ExprKind::TileLayout(_)
+            | ExprKind::Ptx(_)
             | ExprKind::Refused(_) => unreachable!("`expr` writes what has no block itself"),
         }
     }

@@ -1,0 +1,140 @@
+//! Instructions that the user wrote out, for what the language does not have.
+
+use kernel_ptx::{Function, Instruction, Opcode, Operand, SpecialRegister, Statement, Type};
+
+use super::{Dtype, Elem};
+
+/// The instructions of one `ptx!`, read and checked against the instruction table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snippet {
+    /// The text as the user wrote it, for dumps.
+    pub text: String,
+    /// The instructions. Register parameters are the operands, register results the results; every other register is its own.
+    pub body: Function,
+}
+
+/// The type of the register that holds an element, where that is what PTX calls it: none for integers of 8 and 16 bits, which
+/// live in wider registers.
+pub fn register_type(elem: Elem) -> Option<Type> {
+    Some(match elem {
+        Elem::Ptr(_) | Elem::Number(Dtype::I64 | Dtype::U64) => Type::B64,
+        Elem::Number(Dtype::Bool) => Type::Pred,
+        Elem::Number(Dtype::I32 | Dtype::U32) => Type::B32,
+        Elem::Number(Dtype::F16 | Dtype::Bf16) => Type::B16,
+        Elem::Number(Dtype::F32) => Type::F32,
+        Elem::Number(Dtype::F64) => Type::F64,
+        Elem::Number(Dtype::I8 | Dtype::I16 | Dtype::U8 | Dtype::U16) => return None,
+    })
+}
+
+impl Snippet {
+    /// The instructions, in their order.
+    pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
+        self.body.body.iter().flatten().filter_map(|statement| match statement {
+            Statement::Instruction(instruction) => Some(instruction),
+            Statement::Label(_) | Statement::Location { .. } | Statement::Pragma(_) => None,
+        })
+    }
+
+    /// Whether threads that give it the same operands get the same results: it computes, reads no memory, and asks nothing that
+    /// is a thread's own.
+    pub fn is_uniform(&self) -> bool {
+        self.instructions().all(|instruction| {
+            computes(instruction.opcode) && instruction.operands.iter().all(is_the_blocks)
+        })
+    }
+}
+
+/// Whether an operand is the same in every thread of a block, registers aside.
+fn is_the_blocks(operand: &Operand) -> bool {
+    match operand {
+        Operand::Special(special) => matches!(
+            special,
+            SpecialRegister::NtidX
+                | SpecialRegister::NtidY
+                | SpecialRegister::NtidZ
+                | SpecialRegister::CtaidX
+                | SpecialRegister::CtaidY
+                | SpecialRegister::CtaidZ
+                | SpecialRegister::NctaidX
+                | SpecialRegister::NctaidY
+                | SpecialRegister::NctaidZ
+                | SpecialRegister::Smid
+                | SpecialRegister::Nsmid
+                | SpecialRegister::Gridid
+                | SpecialRegister::DynamicSmemSize
+                | SpecialRegister::TotalSmemSize
+        ),
+        Operand::Vector(parts) | Operand::List(parts) => parts.iter().all(is_the_blocks),
+        Operand::Pair(first, second) => is_the_blocks(first) && is_the_blocks(second),
+        Operand::Reg(_)
+        | Operand::Not(_)
+        | Operand::Int(_)
+        | Operand::F32(_)
+        | Operand::F64(_)
+        | Operand::Sink => true,
+        Operand::Address { .. }
+        | Operand::TensorAddress { .. }
+        | Operand::Symbol(..)
+        | Operand::Label(_)
+        | Operand::BranchTargets(_) => false,
+    }
+}
+
+/// Whether an instruction only computes its results from its operands.
+fn computes(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Abs
+            | Opcode::Add
+            | Opcode::And
+            | Opcode::Bfe
+            | Opcode::Bfi
+            | Opcode::Bfind
+            | Opcode::Bmsk
+            | Opcode::Brev
+            | Opcode::Clz
+            | Opcode::Cnot
+            | Opcode::Copysign
+            | Opcode::Cos
+            | Opcode::Cvt
+            | Opcode::Div
+            | Opcode::Dp2a
+            | Opcode::Dp4a
+            | Opcode::Ex2
+            | Opcode::Fma
+            | Opcode::Fns
+            | Opcode::Lg2
+            | Opcode::Lop3
+            | Opcode::Mad
+            | Opcode::Mad24
+            | Opcode::Max
+            | Opcode::Min
+            | Opcode::Mov
+            | Opcode::Mul
+            | Opcode::Mul24
+            | Opcode::Neg
+            | Opcode::Not
+            | Opcode::Or
+            | Opcode::Popc
+            | Opcode::Prmt
+            | Opcode::Rcp
+            | Opcode::Rem
+            | Opcode::Rsqrt
+            | Opcode::Sad
+            | Opcode::Selp
+            | Opcode::Set
+            | Opcode::Setp
+            | Opcode::Shf
+            | Opcode::Shl
+            | Opcode::Shr
+            | Opcode::Sin
+            | Opcode::Slct
+            | Opcode::Sqrt
+            | Opcode::Sub
+            | Opcode::Szext
+            | Opcode::Tanh
+            | Opcode::Testp
+            | Opcode::Xor
+    )
+}

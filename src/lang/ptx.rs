@@ -1,0 +1,201 @@
+//! Instructions written out: `ptx!`.
+
+use core::marker::PhantomData;
+
+use super::scalar::Scalar;
+use super::stub;
+use super::tile::Tile;
+
+/// Runs instructions of PTX that the language does not have.
+///
+/// ```text
+/// ptx!("text", name = value, .. => type)
+/// ```
+///
+/// The text is PTX, in which `{name}` stands for an operand and `{out}` for the result. A brace of PTX itself is doubled, as in
+/// `format!`. The text has a scope of its own: the registers that it declares with `.reg` are nobody else's.
+///
+/// | form | what it is |
+/// |---|---|
+/// | `ptx!("mov.u32 {out}, %laneid;" => i32)` | one result |
+/// | `ptx!("..", a = x, b = y => f32)` | with operands |
+/// | `ptx!(".. {out0} .. {out1} .." => (f32, i32))` | several results, as a tuple |
+/// | `ptx!("membar.gl;")` | a statement |
+///
+/// Every thread runs the text, once. With a tile among the operands it runs once for each element that the thread holds, the
+/// tiles are broadcast to one shape (see the [module](crate::lang)), and the results are tiles of that shape. In a closure of
+/// [`Tile::map`] it runs for each element too. Where several threads hold one element, each of them runs the text for it.
+///
+/// # Types
+///
+/// | type | register |
+/// |---|---|
+/// | `f32`, `f64` | `.f32`, `.f64` |
+/// | `f16`, `bf16` | `.b16` |
+/// | `i32`, `u32` | `.b32`: goes with `.s32`, `.u32` and packed types such as `.f16x2` |
+/// | `i64`, `u64` | `.b64` |
+/// | `Ptr<T>` | `.b64`: the address, of global memory |
+/// | `bool` | `.pred` |
+///
+/// Integers of 8 and 16 bits have to be [cast](Tile::cast). A literal needs a type: `a = 1.0f32`. The type after `=>` is that of
+/// one element.
+///
+/// # What is done with it
+///
+/// Nobody knows what the text does, so it keeps its place: among other texts, among accesses to memory and barriers. It runs
+/// whether or not its results are used, and is never merged with another one. Operands are only read.
+///
+/// Kiln checks the text while compiling: each operand is used, each result is written, each instruction is a form of PTX with
+/// these operands (K0111) that the target has (K0502). Not in it are branches, labels and calls, barriers of the block, groups
+/// of asynchronous copies, and declarations other than `.reg`; `wmma`, textures, surfaces and the video instructions are not in
+/// the table.
+///
+/// A scalar is otherwise the same in every thread, the result of a text may not be (`%laneid`, a load, a shuffle). It may go into
+/// arithmetic, tiles, [`store`](super::store) and [`device_assert`](super::device_assert), but not decide a branch or a loop, nor
+/// be the coordinate of a window (K0406). Texts of arithmetic alone, on operands that are the same in every thread, are free of
+/// that. A [`store`](super::store) of a scalar is done by one thread, with its value.
+///
+/// The functions along an axis ([`Tile::reduce`], [`Tile::scan`]) take no text: what they do has no place in the order.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// 2 to the x, with subnormals taken as zero.
+/// fn near_exp2(x: Tile<f32>) -> Tile<f32> {
+///     x.map(|e| ptx!("ex2.approx.ftz.f32 {out}, {e};", e = e => f32))
+/// }
+///
+/// /// The sum of the products of four pairs of bytes, and `acc`.
+/// fn dot4(a: Tile<i32>, b: Tile<i32>, acc: Tile<i32>) -> Tile<i32> {
+///     ptx!("dp4a.s32.s32 {out}, {a}, {b}, {acc};", a = a, b = b, acc = acc => i32)
+/// }
+///
+/// /// The halves of a word.
+/// fn halves(x: Tile<u64>) -> (Tile<u32>, Tile<u32>) {
+///     ptx!("mov.b64 {{{out0}, {out1}}}, {x};", x = x => (u32, u32))
+/// }
+///
+/// /// Bit `at` of x, by way of a predicate of the text's own.
+/// fn bit(x: Tile<u32>, at: u32) -> Tile<bool> {
+///     ptx!(
+///         "{{ .reg .b32 t;
+///            shr.u32 t, {x}, {at};
+///            and.b32 t, t, 1;
+///            setp.ne.u32 {out}, t, 0; }}",
+///         x = x, at = at => bool
+///     )
+/// }
+/// ```
+#[macro_export]
+macro_rules! ptx {
+    ($text:literal $(, $name:ident = $value:expr)* $(,)?) => {
+        $crate::lang::PtxCall::new()$(.with($value))*.gives::<()>()
+    };
+    ($text:literal $(, $name:ident = $value:expr)* $(,)? => $output:ty $(,)?) => {
+        $crate::lang::PtxCall::new()$(.with($value))*.gives::<$output>()
+    };
+}
+
+/// A call of [`ptx!`](crate::ptx!) on scalars or on tiles, as the macro writes it.
+#[derive(Debug)]
+pub struct PtxCall<K>(PhantomData<K>);
+
+/// There are only scalars.
+#[derive(Debug)]
+pub enum OnScalars {}
+
+/// There is a tile.
+#[derive(Debug)]
+pub enum OnTiles {}
+
+/// Whether a text runs once or for each element.
+pub trait PtxKind {
+    /// With another operand.
+    type Join<K: PtxKind>: PtxKind;
+    /// A result.
+    type Of<T: Scalar>;
+}
+
+impl PtxKind for OnScalars {
+    type Join<K: PtxKind> = K;
+    type Of<T: Scalar> = T;
+}
+
+impl PtxKind for OnTiles {
+    type Join<K: PtxKind> = OnTiles;
+    type Of<T: Scalar> = Tile<T>;
+}
+
+/// What a text can read: a scalar or a tile.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an operand of `ptx!`",
+    label = "neither a scalar nor a tile",
+    note = "a tile in memory is loaded first: `x.load()`"
+)]
+pub trait PtxOperand {
+    /// Which of them.
+    type Kind: PtxKind;
+}
+
+impl<T: Scalar> PtxOperand for T {
+    type Kind = OnScalars;
+}
+
+impl<T: Scalar> PtxOperand for Tile<T> {
+    type Kind = OnTiles;
+}
+
+/// What a text can give: nothing, an element, a tuple of elements.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a result of `ptx!`",
+    label = "neither an element type nor a tuple of them",
+    note = "the type after `=>` is that of one element, also where the operands are tiles"
+)]
+pub trait PtxOutput {
+    /// The results on scalars or tiles.
+    type In<K: PtxKind>;
+}
+
+impl<T: Scalar> PtxOutput for T {
+    type In<K: PtxKind> = K::Of<T>;
+}
+
+macro_rules! outputs {
+    ($(($($name:ident),*);)*) => {$(
+        impl<$($name: Scalar),*> PtxOutput for ($($name,)*) {
+            type In<K: PtxKind> = ($(K::Of<$name>,)*);
+        }
+    )*};
+}
+
+outputs! {
+    ();
+    (A);
+    (A, B);
+    (A, B, C);
+    (A, B, C, D);
+    (A, B, C, D, E);
+    (A, B, C, D, E, F);
+    (A, B, C, D, E, F, G);
+    (A, B, C, D, E, F, G, H);
+}
+
+impl PtxCall<OnScalars> {
+    /// A text without operands.
+    #[expect(clippy::new_without_default, reason = "only the macro makes one")]
+    pub const fn new() -> Self {
+        PtxCall(PhantomData)
+    }
+}
+
+impl<K: PtxKind> PtxCall<K> {
+    /// With an operand more.
+    pub fn with<I: PtxOperand>(self, operand: I) -> PtxCall<K::Join<I::Kind>> {
+        PtxCall(PhantomData)
+    }
+
+    /// The results.
+    pub fn gives<O: PtxOutput>(self) -> O::In<K> {
+        stub()
+    }
+}
