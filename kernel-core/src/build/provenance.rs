@@ -125,7 +125,14 @@ impl Builder<'_> {
                     let around = Around { args: body.args.clone(), results: results.clone() };
                     self.spread_loop(inits, body, around, sources, loops);
                 }
-                StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
+                StmtKind::Ptx { args, results, .. } => {
+                    for &result in results.iter().filter(|&&result| self.is_ptr(result)) {
+                        for &arg in args {
+                            sources.flow(&[arg], &[result]);
+                        }
+                    }
+                }
+                StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
             }
         }
         if let Terminator::Continue(depth, values) | Terminator::Break(depth, values) = &region.end
@@ -171,7 +178,13 @@ fn find_writes(region: &Region, sources: &Sources, out: &mut Vec<Write>) {
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 find_writes(body, sources, out);
             }
-            StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
+            StmtKind::Ptx { code, args, .. } => {
+                for (&arg, written) in args.iter().zip(code.written_through()) {
+                    let param = sources.of.get(arg).filter(|_| written);
+                    out.extend(param.map(|param| ("a store of `ptx!` to", arg, *param, *loc)));
+                }
+            }
+            StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
         }
     }
 }

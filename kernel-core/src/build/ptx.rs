@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Dtype, Elem, StmtKind, Type, Value, register_type},
+    ir::{Const, Dtype, Elem, StmtKind, Type, Value, register_type},
     loc::Loc,
     syntax::{Expr, Ident, PtxCall, TypeExpr, TypeKind},
 };
@@ -74,25 +74,16 @@ impl Builder<'_> {
         {
             let ty = if self.cells.is_float(num) { "f32" } else { "i32" };
             let actual = self.describe(&val);
-            let (why, help) = match &val {
-                Val::Const(..) => (
-                    "an instruction says which type it wants only by its name, so a literal says its own",
-                    format!("{} = 1{}{ty}", name.name, if ty == "f32" { ".0" } else { "" }),
-                ),
-                _ => (
-                    "an instruction says which type it wants only by its name, so nothing settles that of the operand",
-                    format!("zeros::<{ty}>([64])"),
-                ),
+            let help = match &val {
+                Val::Const(Const::Int(value), _) => format!("{value}{ty}"),
+                Val::Const(Const::Float(value), _) => format!("{value:?}{ty}"),
+                _ => format!("zeros::<{ty}>([64])"),
             };
             self.report(
-                Diagnostic::new(
-                    Code::DtypeRefused,
-                    value.loc,
-                    "an operand of `ptx!` has a type of its own",
-                )
-                .compare("", "a type that is settled", actual)
-                .why(why)
-                .help(help),
+                Diagnostic::new(Code::DtypeRefused, value.loc, "an operand of `ptx!` needs a type")
+                    .compare("", "a type that is settled", actual)
+                    .why("the text runs on registers of one type, and takes none from what it meets as arithmetic does")
+                    .help(help),
             );
             return None;
         }
@@ -111,7 +102,7 @@ impl Builder<'_> {
             Elem::Number(_) => Elem::Number(self.cells.settled(self.num(input))),
             Elem::Ptr(_) => Elem::Ptr(self.cells.settled(self.num(input))),
         };
-        self.check_register(elem, value.loc, &format!("{} = {}", name.name, name.name))?;
+        self.check_register(elem, value.loc, "")?;
         Some((Named { name: name.name.clone(), elem, loc: name.loc }, input))
     }
 

@@ -1,6 +1,8 @@
 //! Instructions that the user wrote out, for what the language does not have.
 
-use kernel_ptx::{Function, Instruction, Opcode, Operand, SpecialRegister, Statement, Type};
+use kernel_ptx::{
+    Base, Function, Instruction, Opcode, Operand, Reg, SpecialRegister, Statement, Type,
+};
 
 use super::{Dtype, Elem};
 
@@ -34,6 +36,24 @@ impl Snippet {
             Statement::Instruction(instruction) => Some(instruction),
             Statement::Label(_) | Statement::Location { .. } | Statement::Pragma(_) => None,
         })
+    }
+
+    /// Which operands are addresses that an instruction writes to, as far as it names them itself.
+    pub fn written_through(&self) -> Vec<bool> {
+        let writes = |instruction: &&Instruction| {
+            matches!(instruction.opcode, Opcode::St | Opcode::Atom | Opcode::Red)
+        };
+        let bases: Vec<Reg> = self
+            .instructions()
+            .filter(writes)
+            .flat_map(|instruction| &instruction.operands)
+            .filter_map(|operand| match operand {
+                Operand::Address { base: Base::Reg(reg), .. } => Some(*reg),
+                _ => None,
+            })
+            .collect();
+        let params = self.body.params.iter();
+        params.map(|param| param.register.is_some_and(|reg| bases.contains(&reg))).collect()
     }
 
     /// Whether threads that give it the same operands get the same results: it computes, reads no memory, and asks nothing that

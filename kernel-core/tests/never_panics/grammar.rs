@@ -187,8 +187,20 @@ fn statement(random: &mut Random, depth: usize) -> String {
         return format!("let v = {};", expr(random, 0));
     }
     let d = depth - 1;
-    match random.below(14) {
+    match random.below(15) {
         0 => format!("let v = {};", expr(random, d)),
+        13 => format!(
+            "let w = ptx!({:?}, a = {}, b = {} => {});",
+            random.pick(&[
+                "add.s32 {out}, {a}, {b};",
+                "fma.rn.f32 {out}, {a}, {b}, {a};",
+                "@{a} st.global.f32 [{b}], 0.0;",
+                "mov.b64 {out0}, {{{a}, {b}}}; mov.b32 {out1}, 1;",
+            ]),
+            expr(random, d),
+            expr(random, d),
+            ty(random)
+        ),
         1 => format!("let mut w = {};", expr(random, d)),
         2 => format!("let v: {} = {};", ty(random), expr(random, d)),
         3 => format!("let (v, w) = {};", expr(random, d)),

@@ -43,6 +43,21 @@ pub fn pointers(p: Ptr<f32>, #[multiple_of(16)] q: Ptr<i32>, #[multiple_of(4)] n
     device_assert(n > 0);
 }
 
+#[kernel(target = sm_80, warps = 2)]
+pub fn written_out(x: TensorMut<f32, 1>, p: Ptr<f32>, n: i32) {
+    let lane = ptx!("mov.u32 {out}, %laneid;" => i32);
+    let v = x.tile([0], [64]).load();
+    let (low, high) = ptx!("mov.b64 {{{out0}, {out1}}}, {at};", at = p + arange(0, 64) => (i32, i32));
+    let fused = ptx!("fma.rz.f32 {out}, {a}, {b}, {a};", a = v, b = n as f32 => f32);
+    let near = v.map(|e| if e > 0.0 { ptx!("ex2.approx.ftz.f32 {out}, {e};", e = e => f32) } else { e });
+    let bit = ptx!("{{ .reg .pred p; setp.ne.s32 p, {n}, 0; selp.b32 {out}, 1, 0, p; }}", n = n => i32);
+    ptx!("@{c} st.global.f32 [{p}], {v};", c = v.gt(0.0), p = p + arange(0, 64), v = fused);
+    ptx!("membar.gl;");
+    if bit > 0 {
+        x.tile([bit * 64], [64]).store(near + (low + high + lane).cast::<f32>());
+    }
+}
+
 #[kernel]
 pub mod structs {
     use kiln::prelude::*;

@@ -46,6 +46,12 @@ const LITERALS: &[&str] = &[
     "true",
     "false",
     "\"text\"",
+    "\"\"",
+    "\"mov.u32 {out}, %laneid;\"",
+    "\"{{ mov.b64 {{{out0}, {out1}}}, {a}; }}\"",
+    "\"add.f32 {out}, {a}, {b}\"",
+    "\"{v\"",
+    "\"bar.sync 0; }}\"",
     "'c'",
     "b'x'",
 ];
