@@ -51,7 +51,7 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
             StmtKind::Op { op: Op::Const(Const::Int(value)), result: Some(result), .. } => {
                 out.insert(key(*result), *value);
             }
-            StmtKind::Op { .. } => {}
+            StmtKind::Op { .. } | StmtKind::Ptx { .. } => {}
             StmtKind::If { then, otherwise, .. } => {
                 collect_constants(then, out);
                 collect_constants(otherwise, out);
@@ -62,7 +62,6 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
             StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                 collect_constants(combine, out);
             }
-            StmtKind::Ptx { .. } => {}
         }
     }
 }

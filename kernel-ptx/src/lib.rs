@@ -39,6 +39,7 @@
 //!
 //! - [`parse`] knows syntax, names and words. It gives every register, label and variable of a nested
 //!   scope an id of its own, so that the scopes themselves disappear.
+//! - [`parse_body`] reads statements alone, of which registers outside are the parameters.
 //! - [`print()`] writes the canonical text.
 //! - [`table`] is the instruction table: one row a form, with the targets and the PTX ISA version that
 //!   have it. [`form`] finds the row of an instruction, [`Module::validate`] checks a module against
@@ -66,7 +67,7 @@ pub use module::{
     Base, Directive, Function, Guard, Initial, Instruction, Label, Linkage, Module, Operand, Param,
     Reg, Register, Statement, Symbol, Variable,
 };
-pub use parse::{ParseError, parse};
+pub use parse::{ParseError, parse, parse_body};
 pub use print::print;
 pub use target::{Features, Need, Target, Version};
 pub use types::{Space, Type};

@@ -102,6 +102,25 @@ pub struct Function {
     pub body: Option<Vec<Statement>>,
 }
 
+impl Function {
+    /// A declaration of a device function without a name, parameters or a body.
+    pub(crate) fn empty() -> Function {
+        Function {
+            name: String::new(),
+            is_entry: false,
+            linkage: Linkage::Private,
+            results: Vec::new(),
+            params: Vec::new(),
+            directives: Vec::new(),
+            registers: Vec::new(),
+            variables: Vec::new(),
+            labels: Vec::new(),
+            branch_targets: Vec::new(),
+            body: None,
+        }
+    }
+}
+
 /// A parameter of an entry or a device function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {

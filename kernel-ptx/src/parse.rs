@@ -16,7 +16,7 @@ mod lexer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::{Directive, Linkage, Module, Opcode, SpecialRegister};
+use crate::{Directive, Function, Linkage, Module, Opcode, SpecialRegister, Type};
 use lexer::{Kind, Token};
 
 /// Where and why a text is not PTX.
@@ -51,20 +51,33 @@ impl std::error::Error for ParseError {}
 /// The first place where `text` is not PTX as the [crate] documents it; also an opcode, a modifier or
 /// a name that is not known.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
-    let tokens = lexer::tokens(text)?;
-    let mut parser = Parser {
-        text,
-        at: 0,
-        depth: 0,
-        module: Module::default(),
-        functions: function_names(&tokens),
-        globals: BTreeMap::new(),
-        opcodes: Opcode::ALL.iter().map(|opcode| (opcode.text(), *opcode)).collect(),
-        special: SpecialRegister::ALL.iter().map(|special| (special.text(), *special)).collect(),
-        tokens,
-    };
+    let mut parser = Parser::new(text)?;
     parser.module()?;
     Ok(parser.module)
+}
+
+/// Reads statements as the body of a function whose parameters and results are these registers, in a scope of their own.
+///
+/// ```
+/// use kernel_ptx::{Type, parse_body};
+///
+/// let function = parse_body("neg.s32 y, x;", &[("y", Type::S32)], &[("x", Type::S32)])?;
+/// assert_eq!(function.body.map(|statements| statements.len()), Some(1));
+/// # Ok::<(), kernel_ptx::ParseError>(())
+/// ```
+///
+/// # Errors
+/// The first place where `text` is not PTX, as [`parse`] has it; a brace that closes more than was opened. The first line of
+/// `text` is line 2.
+pub fn parse_body(
+    text: &str,
+    results: &[(&str, Type)],
+    params: &[(&str, Type)],
+) -> Result<Function, ParseError> {
+    let whole = format!("{{ {{\n{text}\n}} }}");
+    let mut parser = Parser::new(&whole)?;
+    let function = parser.body_alone(results, params)?;
+    if parser.kind() == Kind::End { Ok(function) } else { Err(parser.error("the end of the text")) }
 }
 
 /// Nesting of braces, parentheses and unary operators that is still read.
@@ -108,6 +121,24 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Result<Self, ParseError> {
+        let tokens = lexer::tokens(text)?;
+        Ok(Parser {
+            text,
+            at: 0,
+            depth: 0,
+            module: Module::default(),
+            functions: function_names(&tokens),
+            globals: BTreeMap::new(),
+            opcodes: Opcode::ALL.iter().map(|opcode| (opcode.text(), *opcode)).collect(),
+            special: SpecialRegister::ALL
+                .iter()
+                .map(|special| (special.text(), *special))
+                .collect(),
+            tokens,
+        })
+    }
+
     fn token(&self, index: usize) -> Token<'t> {
         // `tokens` is never empty: it ends in `Kind::End`.
         self.tokens[index.min(self.tokens.len() - 1)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel_ptx::{Module, Reason, Target, Version, example_head, examples, parse, table};
+use kernel_ptx::{Module, Reason, Target, Version, example_head, examples, parse, results, table};
 
 /// A module with one instruction, with the registers that the texts below use.
 fn module(target: &str, version: Version, instruction: &str) -> Module {
@@ -45,6 +45,35 @@ fn every_example_is_its_row_and_asks_for_what_it_says() {
             assert!(matches!(found[0].reason, Reason::Need { .. }), "{}", found[0]);
         }
     }
+}
+
+/// (PTX ISA, the syntax of each instruction: destinations come first.)
+#[test]
+fn results_are_the_destinations() {
+    for (instruction, written) in [
+        ("add.s32 %r0, %r1, %r2;", 1),
+        ("setp.lt.f32 %p0|%p1, %f0, %f1;", 1),
+        ("mov.b64 {%r0, %r1}, %rd0;", 1),
+        ("mov.b64 %rd0, {%r0, %r1};", 1),
+        ("ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];", 1),
+        ("st.global.f32 [%rd0], %f0;", 0),
+        ("atom.global.add.s32 %r0, [%rd0], %r1;", 1),
+        ("red.global.add.s32 [%rd0], %r1;", 0),
+        ("mbarrier.arrive.shared.b64 _, [%r0];", 1),
+        ("shfl.sync.bfly.b32 %r0|%p0, %r1, 1, 31, -1;", 1),
+        ("membar.gl;", 0),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r2}, {%f4,%f5,%f6,%f7};",
+            1,
+        ),
+    ] {
+        let module = module("sm_90", (8, 0), instruction);
+        let (function, parsed) = module.instructions().next().expect("there is one");
+        assert_eq!(results(parsed, &function.registers).as_ref(), Ok(&written), "{instruction}");
+    }
+    let module = module("sm_80", (7, 0), "add.s32 %r0, %r1;");
+    let (function, parsed) = module.instructions().next().expect("there is one");
+    assert!(results(parsed, &function.registers).is_err());
 }
 
 /// (PTX ISA, "Release Notes" and the "PTX ISA Notes" and "Target ISA Notes" of each instruction.)

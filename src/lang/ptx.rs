@@ -24,7 +24,7 @@ use super::tile::Tile;
 ///
 /// Every thread runs the text, once. With a tile among the operands it runs once for each element that the thread holds, the
 /// tiles are broadcast to one shape (see the [module](crate::lang)), and the results are tiles of that shape. In a closure of
-/// [`Tile::map`] it runs for each element too. Where several threads hold one element, each of them runs the text for it.
+/// [`Tile::map`] it runs for each element too, also on the side of an `if` that is not chosen. Where several threads hold one element, each of them runs the text for it.
 ///
 /// # Types
 ///

@@ -107,7 +107,7 @@ impl Builder<'_> {
                 {
                     self.no_double(*op, loc);
                 }
-                StmtKind::Op { .. } => {}
+                StmtKind::Op { .. } | StmtKind::Ptx { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {
                     self.settle_region(then);
                     self.settle_region(otherwise);
@@ -118,7 +118,6 @@ impl Builder<'_> {
                 StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                     self.settle_region(combine);
                 }
-                StmtKind::Ptx { .. } => {}
             }
         }
     }

@@ -32,7 +32,7 @@ impl Builder<'_> {
         let target = (self.only_looking == 0).then_some(self.target);
         let code = match ptx_text::read(&call.text, call.text_loc, &names, &outputs, target) {
             Ok(code) => code,
-            Err(diagnostic) => return self.report(diagnostic),
+            Err(diagnostic) => return self.report(*diagnostic),
         };
         let Some((args, shape)) = self.in_one_shape(values, loc) else { return Val::Error };
         let point = args.iter().any(|&arg| self.is_point(arg)) && shape.is_none();

@@ -37,7 +37,7 @@ pub(super) fn read(
     inputs: &[Named],
     outputs: &[Named],
     target: Option<Target>,
-) -> Result<Snippet, Diagnostic> {
+) -> Result<Snippet, Box<Diagnostic>> {
     let reader = Reader { at, inputs, outputs };
     let plain = reader.fill(&reader.without_comments(text)?)?;
     let statements = reader.statements(&plain)?;
@@ -68,7 +68,7 @@ impl Reader<'_> {
     }
 
     /// Puts names that the parser takes in the place of `{name}`, and single braces in that of double ones.
-    fn fill(&self, text: &str) -> Result<String, Diagnostic> {
+    fn fill(&self, text: &str) -> Result<String, Box<Diagnostic>> {
         let mut out = String::new();
         let mut used = Vec::new();
         let mut rest = text;
@@ -86,20 +86,20 @@ impl Reader<'_> {
                 continue;
             }
             if tail.starts_with('}') {
-                return Err(self
+                return Err(Box::new(self
                     .wrong("a `}` in the text closes nothing")
                     .why(
                         "`{name}` is an operand; a brace of PTX itself is doubled, as in `format!`",
                     )
-                    .help("}}"));
+                    .help("}}")));
             }
             let Some(end) = tail.find('}') else {
-                return Err(self
+                return Err(Box::new(self
                     .wrong("a `{` in the text is not closed")
                     .why(
                         "`{name}` is an operand; a brace of PTX itself is doubled, as in `format!`",
                     )
-                    .help("{{ .. }}"));
+                    .help("{{ .. }}")));
             };
             let name = self.operand(&tail[1..end])?;
             used.push(name);
@@ -114,7 +114,7 @@ impl Reader<'_> {
             }
             let name = &named.name;
             let is_input = self.inputs.iter().any(|input| input.name == *name);
-            return Err(if is_input {
+            return Err(Box::new(if is_input {
                 Diagnostic::new(
                     Code::PtxText,
                     named.loc,
@@ -125,13 +125,13 @@ impl Reader<'_> {
                 Diagnostic::new(Code::PtxText, named.loc, format!("the text does not write `{{{name}}}`"))
                     .why("the type after `=>` says that there is a result, which the text leaves in that register")
                     .help(format!("mov.{} {{{name}}}, ..;", letters(named.elem)))
-            });
+            }));
         }
         Ok(out)
     }
 
     /// The operand that is written between braces.
-    fn operand(&self, written: &str) -> Result<&str, Diagnostic> {
+    fn operand(&self, written: &str) -> Result<&str, Box<Diagnostic>> {
         let name = written.trim();
         if let Some(known) = self.names().find(|known| *known == name) {
             return Ok(known);
@@ -148,30 +148,36 @@ impl Reader<'_> {
             } else {
                 ("braces in the text hold the name of an operand", self.in_double_braces(name))
             };
-            return Err(self
-                .wrong(what)
-                .compare("in braces", self.all_names(), quote(&format!("{{{written}}}")))
-                .why("a brace of PTX itself is doubled, as in `format!`")
-                .help(help));
+            return Err(Box::new(
+                self.wrong(what)
+                    .compare("in braces", self.all_names(), quote(&format!("{{{written}}}")))
+                    .why("a brace of PTX itself is doubled, as in `format!`")
+                    .help(help),
+            ));
         }
         let is_output = name == "out" || name.strip_prefix("out").is_some_and(is_number);
         if is_output && self.outputs.is_empty() {
-            return Err(self
-                .wrong(format!("the text names `{{{name}}}`, of which no type is given"))
-                .why("the type of a result stands after `=>`; without one `ptx!` is a statement")
-                .help("ptx!(\"mov.u32 {out}, %laneid;\" => i32)"));
+            return Err(Box::new(
+                self.wrong(format!("the text names `{{{name}}}`, of which no type is given"))
+                    .why(
+                        "the type of a result stands after `=>`; without one `ptx!` is a statement",
+                    )
+                    .help("ptx!(\"mov.u32 {out}, %laneid;\" => i32)"),
+            ));
         }
         let diagnostic = self.wrong(format!("the text names `{{{name}}}`, which is no operand"));
         if is_output {
-            return Err(diagnostic
-                .compare("results", self.all_outputs(), format!("`{{{name}}}`"))
-                .why("one result is `{out}`, those of a tuple are `{out0}`, `{out1}` and so on"));
+            return Err(Box::new(
+                diagnostic.compare("results", self.all_outputs(), format!("`{{{name}}}`")).why(
+                    "one result is `{out}`, those of a tuple are `{out0}`, `{out1}` and so on",
+                ),
+            ));
         }
         let diagnostic = diagnostic.compare("operands", self.all_names(), format!("`{{{name}}}`"));
-        Err(match nearest(name, self.names()) {
+        Err(Box::new(match nearest(name, self.names()) {
             Some(near) => diagnostic.help(format!("{{{near}}}")),
             None => diagnostic.help(format!("ptx!(\"..\", {name} = {name})")),
-        })
+        }))
     }
 
     /// A list as PTX has it, with the operands in it: `{{{lo}, {hi}}}`.
@@ -205,7 +211,7 @@ impl Reader<'_> {
                 .filter(|name| tail.starts_with(*name))
                 .max_by_key(|name| name.len())
                 .unwrap_or_default();
-            out.push_str(&format!("{{{name}}}"));
+            out.extend(["{", name, "}"]);
             rest = &tail[name.len()..];
         }
         out.push_str(rest);

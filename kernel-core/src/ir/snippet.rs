@@ -47,9 +47,9 @@ impl Snippet {
             .instructions()
             .filter(writes)
             .flat_map(|instruction| &instruction.operands)
-            .filter_map(|operand| match operand {
-                Operand::Address { base: Base::Reg(reg), .. } => Some(*reg),
-                _ => None,
+            .filter_map(|operand| {
+                let Operand::Address { base: Base::Reg(reg), .. } = operand else { return None };
+                Some(*reg)
             })
             .collect();
         let params = self.body.params.iter();

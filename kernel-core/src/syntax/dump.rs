@@ -11,8 +11,8 @@
 
 use super::{
     BinOp, Block, ConstItem, Expr, ExprKind, Function, GenericArg, GenericKind, GenericParam,
-    Ident, Item, Kernel, Literal, ParamFact, Pat, PatKind, Path, Receiver, Segment, Stmt, TilePart,
-    TypeExpr, TypeKind, UnOp, Unit,
+    Ident, Item, Kernel, Literal, ParamFact, Pat, PatKind, Path, PtxCall, Receiver, Segment, Stmt,
+    TilePart, TypeExpr, TypeKind, UnOp, Unit,
 };
 use crate::ir::{Binary, Compare};
 use crate::loc::{Loc, Locations};

@@ -103,19 +103,7 @@ impl<'t> Body<'t> {
 impl<'t> Parser<'t> {
     /// What stands behind `.entry` or `.func`.
     pub(super) fn function(&mut self, linkage: Linkage, is_entry: bool) -> Result<(), ParseError> {
-        let mut function = Function {
-            name: String::new(),
-            is_entry,
-            linkage,
-            results: Vec::new(),
-            params: Vec::new(),
-            directives: Vec::new(),
-            registers: Vec::new(),
-            variables: Vec::new(),
-            labels: Vec::new(),
-            branch_targets: Vec::new(),
-            body: None,
-        };
+        let mut function = Function { is_entry, linkage, ..Function::empty() };
         while self.eat_dot("attribute") {
             self.attribute()?;
         }
@@ -143,6 +131,43 @@ impl<'t> Parser<'t> {
         number_labels(&mut body.function);
         self.module.functions.push(body.function);
         Ok(())
+    }
+
+    /// `{ .. }` as the body of a function with these registers as results and parameters.
+    pub(super) fn body_alone(
+        &mut self,
+        results: &[(&'t str, Type)],
+        params: &[(&'t str, Type)],
+    ) -> Result<Function, ParseError> {
+        let mut function = Function::empty();
+        let mut scope = Scope::default();
+        let mut declare = |list: &[(&'t str, Type)]| -> Vec<Param> {
+            let declared = list.iter().map(|&(name, ty)| {
+                let reg = Reg(u32::try_from(function.registers.len()).unwrap_or(u32::MAX));
+                function.registers.push(Register { ty, name: Some(name.to_owned()) });
+                scope.bound.insert(name, Binding::Reg(reg));
+                let (space, align) = (Space::Reg, u32::try_from(ty.bytes()).unwrap_or(1));
+                Param {
+                    name: name.to_owned(),
+                    space,
+                    ty,
+                    align,
+                    dims: Vec::new(),
+                    register: Some(reg),
+                }
+            });
+            declared.collect()
+        };
+        let (results, params) = (declare(results), declare(params));
+        function.results = results;
+        function.params = params;
+        let open = self.at;
+        self.expect("{")?;
+        let mut body = Body { function, scopes: vec![scope], statements: Vec::new() };
+        self.block(&mut body, open)?;
+        body.function.body = Some(body.statements);
+        number_labels(&mut body.function);
+        Ok(body.function)
     }
 
     /// A parameter list up to its `)`.

@@ -43,7 +43,7 @@ const ELSEWHERE: [&str; 32] = [
 
 impl Reader<'_> {
     /// The text with blanks in the place of comments.
-    pub(super) fn without_comments(&self, text: &str) -> Result<String, Diagnostic> {
+    pub(super) fn without_comments(&self, text: &str) -> Result<String, Box<Diagnostic>> {
         let mut out = String::new();
         let mut rest = text;
         while let Some(at) = rest.find('/') {
@@ -53,7 +53,10 @@ impl Reader<'_> {
                 rest = tail.find('\n').map_or("", |end| &tail[end..]);
             } else if let Some(inner) = tail.strip_prefix("/*") {
                 let Some(end) = inner.find("*/") else {
-                    return Err(self.wrong("a comment in the text does not end").help("/* .. */"));
+                    return Err(self
+                        .wrong("a comment in the text does not end")
+                        .help("/* .. */")
+                        .into());
                 };
                 rest = &inner[end + 2..];
                 out.push(' ');
@@ -67,7 +70,7 @@ impl Reader<'_> {
     }
 
     /// The instructions of a text, without their `;`.
-    pub(super) fn statements<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, Diagnostic> {
+    pub(super) fn statements<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, Box<Diagnostic>> {
         let mut found = Vec::new();
         let mut open = 0_u32;
         let mut rest = text.trim_start();
@@ -79,9 +82,9 @@ impl Reader<'_> {
                     rest = rest[1..].trim_start();
                 }
                 '}' if open == 0 => {
-                    return Err(self.wrong("a `}}` in the text closes no scope").why(
+                    return Err(Box::new(self.wrong("a `}}` in the text closes no scope").why(
                         "the text stands in a scope of its own, which nothing in it may close",
-                    ));
+                    )));
                 }
                 '}' => {
                     open -= 1;
@@ -98,18 +101,19 @@ impl Reader<'_> {
             }
         }
         if open > 0 {
-            return Err(self.wrong("a scope in the text is not closed").help("{{ .. }}"));
+            return Err(self.wrong("a scope in the text is not closed").help("{{ .. }}").into());
         }
         if found.is_empty() {
-            return Err(self
-                .wrong("the text has no instruction")
-                .help("ptx!(\"mov.u32 {out}, %laneid;\" => i32)"));
+            return Err(Box::new(
+                self.wrong("the text has no instruction")
+                    .help("ptx!(\"mov.u32 {out}, %laneid;\" => i32)"),
+            ));
         }
         Ok(found)
     }
 
     /// Where the `;` of the statement is with which `text` begins.
-    fn statement_end(&self, text: &str) -> Result<usize, Diagnostic> {
+    fn statement_end(&self, text: &str) -> Result<usize, Box<Diagnostic>> {
         let mut brackets = Vec::new();
         for (at, c) in text.char_indices() {
             match c {
@@ -117,13 +121,15 @@ impl Reader<'_> {
                 '(' => brackets.push(')'),
                 '[' => brackets.push(']'),
                 '{' => brackets.push('}'),
-                '}' if brackets.is_empty() => return Err(self.unended(&text[..at])),
+                '}' if brackets.is_empty() => return Err(self.unended(&text[..at]).into()),
                 ')' | ']' | '}' | ';' if brackets.last() != Some(&c) => {
-                    let wanted = brackets.last().map_or("nothing that closes".to_owned(), quoted);
-                    return Err(self
-                        .wrong("brackets in the text do not match")
-                        .compare("", wanted, quoted(&c))
-                        .why(format!("in {}", self.quote(&text[..=at]))));
+                    let wanted =
+                        brackets.last().map_or("nothing that closes".to_owned(), |c| quoted(*c));
+                    return Err(Box::new(
+                        self.wrong("brackets in the text do not match")
+                            .compare("", wanted, quoted(c))
+                            .why(format!("in {}", self.quote(&text[..=at]))),
+                    ));
                 }
                 ')' | ']' | '}' => {
                     brackets.pop();
@@ -131,7 +137,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        Err(self.unended(text))
+        Err(self.unended(text).into())
     }
 
     fn unended(&self, statement: &str) -> Diagnostic {
@@ -141,16 +147,16 @@ impl Reader<'_> {
     }
 
     /// Whether a statement is an instruction rather than a declaration of registers.
-    fn is_instruction(&self, statement: &str) -> Result<bool, Diagnostic> {
+    fn is_instruction(&self, statement: &str) -> Result<bool, Box<Diagnostic>> {
         if let Some(directive) = statement.strip_prefix('.') {
             let word: String = directive.chars().take_while(|c| c.is_alphanumeric()).collect();
             if word == "reg" {
                 return Ok(false);
             }
-            return Err(self
+            return Err(Box::new(self
                 .wrong(format!("`.{word}` cannot stand in the text"))
                 .why("of directives there is `.reg`, for registers that the text has for itself; memory is Kiln's to lay out")
-                .help("{{ .reg .f32 t; .. }}"));
+                .help("{{ .reg .f32 t; .. }}")));
         }
         let mut body = statement;
         if let Some(guarded) = statement.strip_prefix('@') {
@@ -161,10 +167,10 @@ impl Reader<'_> {
         let (name, after) = body.split_at(name_end);
         let after = after.trim_start();
         if after.starts_with(':') && !after.starts_with("::") {
-            return Err(self.control(&format!("the label `{}`", self.shown(name))));
+            return Err(self.control(&format!("the label `{}`", self.shown(name))).into());
         }
         let Some(opcode) = Opcode::ALL.iter().find(|opcode| opcode.text() == name) else {
-            return Err(self.unknown_opcode(name, statement));
+            return Err(self.unknown_opcode(name, statement).into());
         };
         self.is_allowed(*opcode, after, statement)?;
         Ok(true)
@@ -197,17 +203,22 @@ impl Reader<'_> {
     }
 
     /// Refuses what would work against the code around the text.
-    fn is_allowed(&self, opcode: Opcode, words: &str, statement: &str) -> Result<(), Diagnostic> {
+    fn is_allowed(
+        &self,
+        opcode: Opcode,
+        words: &str,
+        statement: &str,
+    ) -> Result<(), Box<Diagnostic>> {
         let words: String = words.chars().take_while(|c| !c.is_whitespace()).collect();
         let quoted = self.quote(statement);
         let refuse = |why: &str, help: &str| {
             let diagnostic = self.wrong(format!("{quoted} cannot stand in the text")).why(why);
-            Err(if help.is_empty() { diagnostic } else { diagnostic.help(help) })
+            Err(Box::new(if help.is_empty() { diagnostic } else { diagnostic.help(help) }))
         };
         let is_group = [".async.commit_group", ".async.wait_group", ".async.wait_all"];
         match opcode {
             Opcode::Bra | Opcode::Brx | Opcode::Call | Opcode::Ret | Opcode::Exit => {
-                Err(self.control(&quoted))
+                Err(self.control(&quoted).into())
             }
             Opcode::Bar | Opcode::Barrier if !words.starts_with(".warp") => refuse(
                 "Kiln puts barriers of its own between accesses to shared memory, and counts on every thread to meet the same ones",
@@ -232,6 +243,6 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-fn quoted(c: &char) -> String {
+fn quoted(c: char) -> String {
     format!("`{c}`")
 }

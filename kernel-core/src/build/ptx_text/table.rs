@@ -2,7 +2,7 @@
 
 use kernel_ptx::{
     FormError, Function, Instruction, Modifier, Reason, Reg, Register, Statement, Target, Type,
-    Word, form, parse, results,
+    Word, form, parse_body, results,
 };
 
 use super::{MARK, Named, Reader, letters, words::name_of};
@@ -39,21 +39,18 @@ fn is_plain(instruction: &Instruction) -> bool {
 
 impl Reader<'_> {
     /// The text as a function.
-    pub(super) fn parse(&self, text: &str) -> Result<Function, Diagnostic> {
-        let list = |named: &[Named]| -> String {
-            let params: Vec<String> = named
-                .iter()
-                .filter_map(|named| {
-                    let ty = register_type(named.elem)?;
-                    Some(format!(".reg .{} {MARK}{}", ty.text(), named.name))
-                })
-                .collect();
-            format!("({})", params.join(", "))
+    pub(super) fn parse(&self, text: &str) -> Result<Function, Box<Diagnostic>> {
+        let named = |list: &[Named]| -> Vec<(String, Type)> {
+            let of =
+                |named: &Named| Some((format!("{MARK}{}", named.name), register_type(named.elem)?));
+            list.iter().filter_map(of).collect()
         };
-        let results = if self.outputs.is_empty() { String::new() } else { list(self.outputs) };
-        let params = list(self.inputs);
-        let head = format!(".version 9.0\n.target sm_100a\n.func {results} text {params} {{ {{\n");
-        let module = parse(&format!("{head}{text}\n}} }}\n")).map_err(|error| {
+        let (results, params) = (named(self.outputs), named(self.inputs));
+        let results: Vec<(&str, Type)> =
+            results.iter().map(|(name, ty)| (name.as_str(), *ty)).collect();
+        let params: Vec<(&str, Type)> =
+            params.iter().map(|(name, ty)| (name.as_str(), *ty)).collect();
+        parse_body(text, &results, &params).map_err(|error| {
             let (seen, wanted) = (self.shown(&error.seen), error.wanted);
             let diagnostic = match wanted.as_str() {
                 "a modifier" => self.wrong(format!("{seen} is no modifier of PTX")),
@@ -71,12 +68,11 @@ impl Reader<'_> {
                 }
                 _ => None,
             };
-            match near {
+            Box::new(match near {
                 Some(near) => diagnostic.help(near),
                 None => diagnostic,
-            }
-        })?;
-        module.functions.into_iter().next().ok_or_else(|| self.wrong("the text has no instruction"))
+            })
+        })
     }
 
     /// Holds the instructions against the table.
@@ -85,14 +81,14 @@ impl Reader<'_> {
         snippet: &Snippet,
         statements: &[&str],
         target: Option<Target>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Box<Diagnostic>> {
         let body = &snippet.body;
         let only_instructions = body.body.iter().flatten().all(|statement| match statement {
             Statement::Instruction(_) => true,
             Statement::Label(_) | Statement::Location { .. } | Statement::Pragma(_) => false,
         });
         if !only_instructions || snippet.instructions().count() != statements.len() {
-            return Err(self.wrong("the text has something besides instructions"));
+            return Err(self.wrong("the text has something besides instructions").into());
         }
         let typed = self.typed(body);
         let given: Vec<Reg> = body.params.iter().filter_map(|param| param.register).collect();
@@ -106,7 +102,7 @@ impl Reader<'_> {
             if is_plain(instruction)
                 && let Err(error) = form(instruction, &typed)
             {
-                return Err(fault(&error, &typed));
+                return Err(fault(&error, &typed).into());
             }
             let part = |range: std::ops::Range<usize>| {
                 let operands = instruction.operands[range].to_vec();
@@ -118,17 +114,21 @@ impl Reader<'_> {
             let mut read = part(count..instruction.operands.len());
             read.extend(instruction.guard.map(|guard| guard.predicate));
             if let Some(reg) = read.iter().find(|reg| !written.contains(reg)) {
-                return Err(self
-                    .wrong(format!("the text reads {} before it writes it", name_of(body, *reg)))
+                return Err(Box::new(
+                    self.wrong(format!(
+                        "the text reads {} before it writes it",
+                        name_of(body, *reg)
+                    ))
                     .why(format!(
                         "in {}: a register holds nothing until an instruction writes it",
                         self.quote(statement)
-                    )));
+                    )),
+                ));
             }
             for reg in part(0..count) {
                 if given.contains(&reg) {
-                    return Err(self
-                        .wrong(format!(
+                    return Err(Box::new(
+                        self.wrong(format!(
                             "the text writes {}, which it may only read",
                             name_of(body, reg)
                         ))
@@ -136,7 +136,8 @@ impl Reader<'_> {
                             "in {}: the kernel may use that value again",
                             self.quote(statement)
                         ))
-                        .help(self.copied(body, reg)));
+                        .help(self.copied(body, reg)),
+                    ));
                 }
                 written.push(reg);
             }
@@ -144,12 +145,14 @@ impl Reader<'_> {
         for (named, param) in self.outputs.iter().zip(&body.results) {
             if !param.register.is_some_and(|reg| written.contains(&reg)) {
                 let name = &named.name;
-                return Err(Diagnostic::new(
-                    Code::PtxText,
-                    named.loc,
-                    format!("the text does not write `{{{name}}}`"),
-                )
-                .why("no instruction of it has that register as its result"));
+                return Err(Box::new(
+                    Diagnostic::new(
+                        Code::PtxText,
+                        named.loc,
+                        format!("the text does not write `{{{name}}}`"),
+                    )
+                    .why("no instruction of it has that register as its result"),
+                ));
             }
         }
         target.map_or(Ok(()), |target| self.on_target(body, statements, target))
@@ -182,7 +185,7 @@ impl Reader<'_> {
         body: &Function,
         statements: &[&str],
         target: Target,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Box<Diagnostic>> {
         let module = kernel_ptx::Module {
             version: (u32::MAX, 0),
             target: vec![target.to_string()],
@@ -193,7 +196,7 @@ impl Reader<'_> {
         let Some(first) = found.first() else { return Ok(()) };
         let statement = first.statement.and_then(|index| statements.get(index));
         let quoted = statement.map_or_else(String::new, |statement| self.quote(statement));
-        Err(match &first.reason {
+        Err(Box::new(match &first.reason {
             Reason::Need { what, required, actual } => Diagnostic::new(
                 Code::Target,
                 self.at,
@@ -209,7 +212,7 @@ impl Reader<'_> {
             | Reason::SharedBytes(_) => self
                 .wrong(format!("{quoted} does not fit the instruction table"))
                 .why(first.to_string()),
-        })
+        }))
     }
 }
 

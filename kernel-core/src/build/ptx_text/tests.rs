@@ -21,7 +21,12 @@ fn named(text: &str) -> Vec<Named> {
         .collect()
 }
 
-fn on(target: &str, text: &str, inputs: &str, outputs: &str) -> Result<super::Snippet, Diagnostic> {
+fn on(
+    target: &str,
+    text: &str,
+    inputs: &str,
+    outputs: &str,
+) -> Result<super::Snippet, Box<Diagnostic>> {
     let target = kernel_ptx::Target::parse(target);
     read(text, Loc::KERNEL, &named(inputs), &named(outputs), target)
 }

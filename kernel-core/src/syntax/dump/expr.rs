@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::{Expr, ExprKind, Ident, Literal, Printer, TilePart, UnOp, binary, operator};
+use super::{Expr, ExprKind, Ident, Literal, Printer, PtxCall, TilePart, UnOp, binary, operator};
 
 impl Printer<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) {
@@ -84,18 +84,7 @@ impl Printer<'_> {
                 self.put(")");
             }
             ExprKind::TileLayout(parts) => self.tile_layout(parts),
-            ExprKind::Ptx(call) => {
-                self.put(&format!("ptx!({:?}", call.text));
-                for (name, value) in &call.inputs {
-                    self.put(&format!(", {} = ", name.name));
-                    self.expr(value);
-                }
-                if let Some(ty) = &call.output {
-                    self.put(" => ");
-                    self.ty(ty);
-                }
-                self.put(")");
-            }
+            ExprKind::Ptx(call) => self.ptx(call),
             ExprKind::Refused(_) => self.put("<refused>"),
             ExprKind::Block(_)
             | ExprKind::ConstBlock(_)
@@ -125,6 +114,20 @@ impl Printer<'_> {
                 });
             }
             self.put("]");
+        }
+        self.put(")");
+    }
+
+    /// `ptx!("..", a = x => i32)`
+    fn ptx(&mut self, call: &PtxCall) {
+        self.put(&format!("ptx!({:?}", call.text));
+        for (name, value) in &call.inputs {
+            self.put(&format!(", {} = ", name.name));
+            self.expr(value);
+        }
+        if let Some(ty) = &call.output {
+            self.put(" => ");
+            self.ty(ty);
         }
         self.put(")");
     }

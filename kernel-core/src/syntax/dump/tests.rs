@@ -25,6 +25,8 @@ fn the_tree_reads_as_rust_with_places() {
         let [a, (b, _)] = [1u32, (2, 3)];
         assert!(a as i32 == 1, "one");
         let f = |v| v + 1.0;
+        let lo = ptx!("mov.b64 {{{out0}, _}}, {x};", x = at + 1, => (i32,));
+        ptx!("membar.gl;");
         out.store(f(at), Pair { a: 1, b: [0.0; 4][0] }.sum(1));
     }
 }"#,
@@ -61,7 +63,9 @@ fn the_tree_reads_as_rust_with_places() {
         14:13        let [a, (b, _)] = [1u32, (2, 3)];
         15:9         assert!((a as i32) == 1, "one");
         16:13        let f = |v| v + 1.0;
-        17:9         out.store(f(at), Pair { a: 1, b: [0.0; 4][0] }.sum(1));
+        17:13        let lo = ptx!("mov.b64 {{{out0}, _}}, {x};", x = at + 1 => (i32));
+        18:9         ptx!("membar.gl;");
+        19:9         out.store(f(at), Pair { a: 1, b: [0.0; 4][0] }.sum(1));
                  }
     "#]]
     .assert_eq(&unit.dump(&unit.kernels[0], &locations));
