@@ -104,6 +104,13 @@ fn habits_of_other_languages_are_answered() {
 }
 
 #[test]
+fn assembly_is_written_out() {
+    let help = "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)";
+    answer("asm!(\"nop\");", "K0101", help);
+    answer("let w = inline_asm_elementwise(v);", "K0102", help);
+}
+
+#[test]
 fn only_a_call_of_the_same_instance_is_recursion() {
     compiles(
         "fn k(x: TensorMut<i32, 1>) {

@@ -1,7 +1,7 @@
 //! Instructions that the user wrote out, for what the language does not have.
 
 use kernel_ptx::{
-    Base, Function, Instruction, Opcode, Operand, Reg, SpecialRegister, Statement, Type,
+    Base, Function, Guard, Instruction, Opcode, Operand, Reg, SpecialRegister, Statement, Type,
 };
 
 use super::{Dtype, Elem};
@@ -56,12 +56,36 @@ impl Snippet {
         params.map(|param| param.register.is_some_and(|reg| bases.contains(&reg))).collect()
     }
 
-    /// Whether threads that give it the same operands get the same results: it computes, reads no memory, and asks nothing that
-    /// is a thread's own.
+    /// Whether threads that give it the same operands get the same results: it computes, reads no memory, asks nothing that
+    /// is a thread's own, and leaves no register to chance.
     pub fn is_uniform(&self) -> bool {
-        self.instructions().all(|instruction| {
+        let computes = self.instructions().all(|instruction| {
             computes(instruction.opcode) && instruction.operands.iter().all(is_the_blocks)
-        })
+        });
+        computes && self.instructions().all(|instruction| self.surely_writes(instruction))
+    }
+
+    /// Whether what an instruction writes under a guard is written somewhere without one, or where that guard does not hold.
+    fn surely_writes(&self, instruction: &Instruction) -> bool {
+        let Some(guard) = instruction.guard else { return true };
+        let otherwise = Guard { negated: !guard.negated, ..guard };
+        let known = |one: &Instruction| one.guard.is_none() || one.guard == Some(otherwise);
+        let others: Vec<Reg> = self
+            .instructions()
+            .filter(|one| known(one))
+            .flat_map(|one| self.written(one))
+            .collect();
+        self.written(instruction).iter().all(|reg| others.contains(reg))
+    }
+
+    /// The registers that an instruction writes.
+    fn written(&self, instruction: &Instruction) -> Vec<Reg> {
+        let count = kernel_ptx::results(instruction, &self.body.registers).unwrap_or(0);
+        let operands = instruction.operands[..count].to_vec();
+        let mut found = Vec::new();
+        Instruction { guard: None, operands, ..instruction.clone() }
+            .visit_registers(|reg| found.push(reg));
+        found
     }
 }
 

@@ -686,6 +686,10 @@ fn macro_advice(name: &str) -> (&'static str, &'static str) {
             "there is nothing to print to on the device; write what you want to see into a tensor",
             "",
         ),
+        "asm" | "global_asm" => (
+            "instructions are written out as PTX",
+            "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)",
+        ),
         "vec" => ("there is no heap on the device", "array(4, |i| zeros::<f32>([64, 64]))"),
         "assert_eq" | "assert_ne" => (
             "of macros there is `assert!`, which is checked when compiling; `device_assert` is checked at run time",

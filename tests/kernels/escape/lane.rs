@@ -1,6 +1,7 @@
 //! What a thread reads of itself, and arithmetic on it, spread over a tile with one element a thread.
 //@ run: emulate, gpu
 //@ compare: exact
+//@ snapshot: ptx
 //@ arg lanes: i32[64] poison
 //@ arg warps: i32[64] poison
 //@ expect lanes: 3 * (i % 32) + 1

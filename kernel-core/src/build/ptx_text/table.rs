@@ -92,7 +92,10 @@ impl Reader<'_> {
         }
         let typed = self.typed(body);
         let given: Vec<Reg> = body.params.iter().filter_map(|param| param.register).collect();
-        let mut written: Vec<Reg> = given.clone();
+        let mut written = vec![false; body.registers.len()];
+        for reg in &given {
+            written[reg.0 as usize] = true;
+        }
         for (instruction, statement) in snippet.instructions().zip(statements) {
             let fault = |error: &FormError, registers: &[Register]| {
                 self.form(error, instruction, statement, registers, body)
@@ -113,7 +116,7 @@ impl Reader<'_> {
             };
             let mut read = part(count..instruction.operands.len());
             read.extend(instruction.guard.map(|guard| guard.predicate));
-            if let Some(reg) = read.iter().find(|reg| !written.contains(reg)) {
+            if let Some(reg) = read.iter().find(|reg| !written[reg.0 as usize]) {
                 return Err(Box::new(
                     self.wrong(format!(
                         "the text reads {} before it writes it",
@@ -139,11 +142,11 @@ impl Reader<'_> {
                         .help(self.copied(body, reg)),
                     ));
                 }
-                written.push(reg);
+                written[reg.0 as usize] = true;
             }
         }
         for (named, param) in self.outputs.iter().zip(&body.results) {
-            if !param.register.is_some_and(|reg| written.contains(&reg)) {
+            if !param.register.is_some_and(|reg| written[reg.0 as usize]) {
                 let name = &named.name;
                 return Err(Box::new(
                     Diagnostic::new(

@@ -266,7 +266,12 @@ fn what_is_the_same_in_every_thread_is_known() {
         |text: &str, inputs: &str| on("sm_90a", text, inputs, "out: i32").expect(text).is_uniform();
     assert!(uniform("bfind.s32 {out}, {a};", "a: i32"));
     assert!(uniform("mov.u32 {out}, %ctaid.x;", ""));
+    let both =
+        "{{ .reg .pred p; setp.gt.s32 p, {a}, 0; @p mov.b32 {out}, 1; @!p mov.b32 {out}, 2; }}";
+    assert!(uniform(both, "a: i32"));
     for (text, inputs) in [
+        // Where the predicate does not hold, the register has what it had before.
+        ("{{ .reg .pred p; setp.gt.s32 p, {a}, 0; @p mov.b32 {out}, 1; }}", "a: i32"),
         ("mov.u32 {out}, %laneid;", ""),
         ("mov.u32 {out}, %tid.x;", ""),
         ("mov.u32 {out}, %clock;", ""),
