@@ -1,5 +1,7 @@
 //! Instructions that the user wrote out, for what the language does not have.
 
+use std::collections::BTreeSet;
+
 use kernel_ptx::{
     Base, Function, Guard, Instruction, Opcode, Operand, Reg, SpecialRegister, Statement, Type,
 };
@@ -62,20 +64,24 @@ impl Snippet {
         let computes = self.instructions().all(|instruction| {
             computes(instruction.opcode) && instruction.operands.iter().all(is_the_blocks)
         });
-        computes && self.instructions().all(|instruction| self.surely_writes(instruction))
+        computes && self.surely_writes()
     }
 
-    /// Whether what an instruction writes under a guard is written somewhere without one, or where that guard does not hold.
-    fn surely_writes(&self, instruction: &Instruction) -> bool {
-        let Some(guard) = instruction.guard else { return true };
-        let otherwise = Guard { negated: !guard.negated, ..guard };
-        let known = |one: &Instruction| one.guard.is_none() || one.guard == Some(otherwise);
-        let others: Vec<Reg> = self
-            .instructions()
-            .filter(|one| known(one))
-            .flat_map(|one| self.written(one))
-            .collect();
-        self.written(instruction).iter().all(|reg| others.contains(reg))
+    /// Whether each register that is written under a guard is also written without one, or where that guard does not hold.
+    fn surely_writes(&self) -> bool {
+        let place = |guard: Guard| (guard.predicate, guard.negated);
+        let mut writes = BTreeSet::new();
+        for instruction in self.instructions() {
+            let under = instruction.guard.map(place);
+            writes.extend(self.written(instruction).into_iter().map(|reg| (reg, under)));
+        }
+        writes.iter().all(|&(reg, under)| match under {
+            None => true,
+            Some((predicate, negated)) => {
+                writes.contains(&(reg, None))
+                    || writes.contains(&(reg, Some((predicate, !negated))))
+            }
+        })
     }
 
     /// The registers that an instruction writes.
