@@ -74,6 +74,19 @@ fn a_stated_stride_needs_no_multiplication_by_it() {
 }
 
 #[test]
+fn the_longest_stride_wraps_as_addresses_do() {
+    let ptx = general(
+        "#[kernel(target = sm_80, warps = 4)]
+         fn clear(#[stride(_, 9223372036854775807)] x: TensorMut<f32, 2>) {
+             x.tile([0, 0], [64, 64]).store(zeros([64, 64]));
+         }",
+    );
+    // Four bytes times 2^63 - 1, in 64 bits.
+    let factors = ptx.lines().filter(|line| line.trim_start().starts_with("mul.wide.s32"));
+    assert!(factors.clone().any(|line| line.ends_with(", -4;")), "{ptx}");
+}
+
+#[test]
 fn what_the_aligned_variant_assumes_makes_copies_of_sixteen_bytes() {
     let (instances, _) = compiled(
         "#[kernel(target = sm_80, warps = 1)]

@@ -133,10 +133,12 @@ impl Lower<'_> {
             };
             let number = axis_number(axis);
             if let Some(stride) = self.facts.stride(tile.param, number) {
+                // Addresses wrap around, as those that are computed at run time do.
+                let bytes = stride.wrapping_mul(size);
                 for part in parts {
-                    terms.push(self.scaled(part, stride * size));
+                    terms.push(self.scaled(part, bytes));
                 }
-                constants.push(Val::Int(i64::from(position.constant) * stride * size));
+                constants.push(Val::Int(i64::from(position.constant).wrapping_mul(bytes)));
             } else {
                 let stride = self.param_stride(tile.param, number);
                 let stride = self.e.mul(Type::S64, stride, Val::Int(size));
