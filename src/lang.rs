@@ -53,6 +53,140 @@
 //! **Shared memory is not synchronised for you.** What one thread writes, another may read after
 //! [`sync`].
 //!
+//! # What there is
+//!
+//! | family | items |
+//! |---|---|
+//! | making tiles | [`zeros`], [`full`], [`arange`], [`join`] |
+//! | elementwise | [operators](Tile#elementwise-operations), [`select`], [`maximum`], [`minimum`], [`fma`], [`Tile::map`], [`Tile::cast`], [functions of floats](Tile#functions-of-floats) |
+//! | along an axis | [reductions](Tile#reductions), [`Tile::scan`], [`Tile::cumsum`] |
+//! | shapes | [`Tile::expand`], [`Tile::broadcast`], [`Tile::reshape`], [`Tile::permute`], [`Tile::t`], [`Tile::split`], [`Tile::item`] |
+//! | global memory | [`Tensor`], [`TensorMut`] and their windows; [`Ptr`] with [`load`], [`store`] and masked forms; [`atomic`] |
+//! | shared memory | [`shared`], [`Shared`], [`copy_async`] and its waits, [`sync`] |
+//! | products | [`dot`], [`dot_tf32`] |
+//! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`device_assert`] |
+//! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`] |
+//! | layouts | [`Layout`] and what makes one, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
+//!
+//! Each item says which layout its result has where that matters, the PTX that it becomes, and the errors that are its own.
+//! Sections in quotes are those of NVIDIA's manual "Parallel Thread Execution ISA" (PTX ISA).
+//!
+//! # Element types
+//!
+//! | type | bytes in memory | in a register of | notes |
+//! |---|---|---|---|
+//! | `bool` | 1, 0 or 1 | a predicate | masks |
+//! | `i8`, `u8`, `i16`, `u16` | 1, 2 | 32 bits, extended | computed in 32 bits |
+//! | `i32`, `u32` | 4 | 32 bits | |
+//! | `i64`, `u64` | 8 | 64 bits | |
+//! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | factors of [`dot`] |
+//! | `f32` | 4 | 32 bits | factors of [`dot_tf32`] |
+//! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
+//! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
+//!
+//! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504).
+//!
+//! # How layouts are chosen
+//!
+//! A [layout](Layout) says which thread holds which element of a tile, in which register. Values do not depend on it, only
+//! speed does. The compiler chooses all layouts of a kernel together: they enter where something has a say, and spread from
+//! there over elementwise operations, reductions, loops and branches to whatever has none yet. The first to arrive stays:
+//!
+//! 1. what is pinned with [`to_layout`](Tile::to_layout);
+//! 2. the results of [`dot`], in the layout [`mma`], and then the factors that do not come from global memory;
+//! 3. reads of global memory, those of most bytes first: neighbouring lanes read neighbouring addresses, up to 16 bytes each;
+//! 4. writes to global memory, likewise;
+//! 5. what is left, the largest tile first, by rows.
+//!
+//! A large read or write refuses a layout in which its lanes would touch less than 32 bytes of a row. Indices, masks and
+//! constants (from [`arange`], [`full`], scalars), and tiles read from shared memory are made anew in each layout that is asked
+//! for. Shared memory is arranged as its uses want it: rows of 16 bytes for `ldmatrix`, runs of 16 bytes for copies, and a
+//! swizzle against bank conflicts.
+//!
+//! # Conversions
+//!
+//! Where layouts meet that differ, a conversion is put in front of the operation that wants the other one, outside of loops that
+//! do not change the tile. It costs, from the cheapest to the dearest:
+//!
+//! | what moves | PTX |
+//! |---|---|
+//! | nothing, or registers of one thread | none |
+//! | elements within a warp, in up to 16 words | `shfl.sync.idx.b32` (and `selp` where the register depends on the lane) |
+//! | everything else | `st.shared`, `bar.sync 0`, `ld.shared`, up to 16 bytes at a time, in scratch next to the allocations |
+//!
+//! Scratch counts against the block's shared memory (K0501); it takes the place of allocations that are used no more.
+//! [`assert_layout`](Tile::assert_layout) makes sure that there is no conversion. `KILN_DUMP=DIR cargo build` writes
+//! the layouts of a kernel, with the cost of each conversion after `kiln inspect --layouts DIR` (PTX ISA, "shfl.sync",
+//! "bar.sync").
+//!
+//! # Accesses
+//!
+//! One access of a thread moves up to 16 bytes: as many elements as are known to lie side by side, aligned to their
+//! size together, and inside or outside of the tensor together, in a layout that holds them in one thread. Known are
+//! `#[multiple_of]`, `#[stride]` and what follows of them for offsets. The instance for aligned tensors, which the
+//! launch takes where it fits, also knows that they and pointers begin at multiples of 16 bytes, that the last axis is
+//! contiguous and that rows are multiples of 16 bytes.
+//!
+//! | elements | instruction, for each 16, 8 or 4 bytes |
+//! |---|---|
+//! | `f32` | `ld.global.v4.f32`, `.v2.f32`, `.f32` |
+//! | `f64`, 64-bit integers, pointers | `ld.global.v2.f64`, `.v2.b64`; `.f64`, `.b64` |
+//! | all others | `ld.global.v4.b32`, `.v2.b32`, `.b32`, and fewer bytes as `.b16`, `.s16`, `.u16`, `.s8`, `.u8` |
+//!
+//! Writes are `st.global`, shared memory is `ld.shared` and `st.shared`, in the same widths (PTX ISA, "ld", "st"). What several
+//! threads hold is written by one of them. An access that may not take place is predicated, `@%p0 ld.global.v4.f32`, and its
+//! result set before.
+//!
+//! # Errors
+//!
+//! What is wrong with a kernel is an error of `cargo build`, with the smallest expression underlined, required and actual facts,
+//! and most often a fix. It has a code, whose page says more: `cargo run -p kiln-cli -- explain K0202`. The first two digits say
+//! what it is about: 01 Rust that a kernel cannot use, 02 shapes and element types, 03 layouts, 04 memory, 05 what the hardware
+//! has, 06 the host's side.
+//!
+//! Items name the codes that are about them. Every one can raise K0102 for a name that is not there, K0106 for an
+//! argument that must be known when compiling, K0107 for a wrong number of arguments, K0108 for a method that a value
+//! lacks, K0203 for element types that differ, and those that make a tile K0504 for one that is too large.
+//!
+//! | code | title |
+//! |---|---|
+//! | K0101 | Rust that is not part of the kernel language |
+//! | K0102 | a name that nothing defines |
+//! | K0103 | a function that calls itself |
+//! | K0104 | a kernel signature that cannot be launched |
+//! | K0105 | an attribute that is not understood |
+//! | K0106 | a value that must be known when compiling |
+//! | K0107 | a wrong number of arguments |
+//! | K0108 | something that cannot be called or has no such method or field |
+//! | K0109 | compile-time work without end |
+//! | K0110 | an assignment to a variable that is not `mut` |
+//! | K0201 | a tile extent that is not a power of two |
+//! | K0202 | shapes that do not fit together |
+//! | K0203 | element types that do not fit together |
+//! | K0204 | an element type that the operation does not take |
+//! | K0205 | an axis or a rank out of range |
+//! | K0206 | a tile where a scalar is wanted, or the other way round |
+//! | K0207 | a constant out of range |
+//! | K0208 | a compile-time assertion that fails |
+//! | K0209 | branches or loop turns that give different types |
+//! | K0210 | operands of a product that do not fit together |
+//! | K0301 | a layout that does not fit the tile or the block |
+//! | K0302 | a layout that a product cannot use |
+//! | K0303 | a tile that does not have the asserted layout |
+//! | K0401 | a write to a tensor that is only read |
+//! | K0402 | shared memory used in a way it does not allow |
+//! | K0403 | an allocation inside a loop or branch |
+//! | K0404 | a copy between spaces that no instruction joins |
+//! | K0405 | a loop whose copies cannot be pipelined |
+//! | K0501 | more shared memory than a block can have |
+//! | K0502 | a target that is unknown or cannot do it |
+//! | K0503 | a number of warps that a block cannot have |
+//! | K0504 | a tile with more elements than registers can hold |
+//! | K0601 | an instance list that does not fit the generic parameters |
+//! | K0602 | a parameter type that cannot be passed to a kernel |
+//! | K0603 | a fact about a parameter that cannot hold |
+//! | K9999 | a bug of the compiler |
+//!
 //! # These items as Rust
 //!
 //! The functions and methods of this module have types, but nothing behind them: a body is compiled

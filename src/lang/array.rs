@@ -22,6 +22,14 @@ pub struct Array<T>(PhantomData<T>);
 /// The closure is called `n` times in the order of `i`; a [`shared`](super::shared) in it allocates
 /// each time.
 ///
+/// # PTX
+/// None: the values are those of the closure. An index that is known only when the kernel runs is a chain of
+/// `setp.eq.s32` and `selp`.
+///
+/// # Errors
+/// K0106 where `n` is not known when compiling, K0206 where `f` is no closure, K0109 for too many values; of an index
+/// K0207 past the end, and K0106 where it must be known.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///

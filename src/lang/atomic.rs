@@ -25,6 +25,24 @@
 //!
 //! Sums of floats depend on the order in which blocks arrive. (PTX ISA, "atom" and "Memory Consistency
 //! Model".)
+//!
+//! # Layout
+//!
+//! Addresses and operands have one layout. Where several threads hold an element, one of them does it; if the old value is used,
+//! the others get it through shared memory.
+//!
+//! # PTX
+//!
+//! * On a tile `atom.global.add.s32` and the like, one for each element.
+//! * On one address `bar.sync 0`, `@%p0 atom.acq_rel.gpu.global.add.s32` by the first thread, and, where the old value is used,
+//!   `st.shared`, `bar.sync 0`, `ld.shared`.
+//! * What there is no instruction for is a loop: `ld.volatile.global`, then `atom.global.cas` until nothing came between, and
+//!   `bar.warp.sync`. That is [`compare_exchange`] of floats.
+//!
+//! # Errors
+//!
+//! K0204 for an element type that the table lacks; K0206 where `at` is no address or one address gets a tile; K0203 and
+//! K0202 for operands of another type or shape; K0401 where the address comes from a [`Tensor`](super::Tensor).
 
 use super::pointer::Address;
 use super::stub;
@@ -32,6 +50,9 @@ use super::stub;
 /// Adds `value` to what is there, and gives what was there before.
 ///
 /// Integers wrap; floats round to nearest even.
+///
+/// `atom.global.add.s32`, `.u32`, `.u64`, `.f32`, `.f64`, `.noftz.f16`, `.noftz.bf16`. PTX and errors:
+/// [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -47,6 +68,8 @@ pub fn add<A: Address>(at: A, value: A::Value) -> A::Value {
 
 /// Leaves the larger of `value` and what is there, and gives what was there before.
 ///
+/// `atom.global.max.s32`, `.u32`, `.s64`, `.u64`. PTX and errors: [of all atomics](self#ptx).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -59,6 +82,8 @@ pub fn max<A: Address>(at: A, value: A::Value) -> A::Value {
 }
 
 /// Leaves the smaller of `value` and what is there, and gives what was there before.
+///
+/// `atom.global.min.s32`, `.u32`, `.s64`, `.u64`. PTX and errors: [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -73,6 +98,8 @@ pub fn min<A: Address>(at: A, value: A::Value) -> A::Value {
 
 /// Leaves the bits set in both `value` and what is there, and gives what was there before.
 ///
+/// `atom.global.and.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -85,6 +112,8 @@ pub fn and<A: Address>(at: A, value: A::Value) -> A::Value {
 }
 
 /// Leaves the bits set in `value` or in what is there, and gives what was there before.
+///
+/// `atom.global.or.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -99,6 +128,8 @@ pub fn or<A: Address>(at: A, value: A::Value) -> A::Value {
 
 /// Leaves the bits in which `value` and what is there differ, and gives what was there before.
 ///
+/// `atom.global.xor.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -111,6 +142,8 @@ pub fn xor<A: Address>(at: A, value: A::Value) -> A::Value {
 }
 
 /// Leaves `value`, and gives what was there before.
+///
+/// `atom.global.exch.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -125,7 +158,9 @@ pub fn exchange<A: Address>(at: A, value: A::Value) -> A::Value {
 
 /// Leaves `new` where `current` was found, and gives what was there before.
 ///
-/// It succeeded where the result equals `current`. Values are compared bit by bit, floats too.
+/// It succeeded where the result equals `current`. Floats are compared by value: -0 equals 0, and NaN equals nothing.
+///
+/// `atom.global.cas.b32`, `.b64`; of floats a loop around it. PTX and errors: [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;

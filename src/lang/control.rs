@@ -12,6 +12,14 @@ use super::stub;
 /// The bounds may be known only when the kernel runs. `step` is not 0. `from..to` is the same as a
 /// step of 1.
 ///
+/// # PTX
+/// A counter in a register: `setp.lt.s32` once before the loop and once a turn, `add.s32`, `bra`. What the loop changes, tiles
+/// included, stays in registers of its own.
+///
+/// # Errors
+/// K0206 for ends that are no scalars, or no integers; K0203 for ends of different types; K0207 for a constant step of
+/// 0; K0209 and K0202 where a turn leaves a variable with another type or shape.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -32,6 +40,13 @@ pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
 ///
 /// The bounds are known when compiling. Takes `a..b` and [`range`]. `break` and `continue`
 /// may depend only on what is known when compiling.
+///
+/// # PTX
+/// None: the body once for each turn.
+///
+/// # Errors
+/// K0106 for a bound that is not known when compiling, K0206 for what is no range, K0109 for more than 4096 turns or
+/// too much code.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -58,7 +73,8 @@ pub fn unroll<I: Iterator<Item = i32>>(turns: I) -> I {
 /// copies or waits elsewhere, if it leaves the loop, or if an allocation that it fills is used outside.
 ///
 /// # PTX
-/// `cp.async.commit_group` once a turn, `cp.async.wait_group stages - 2` and `bar.sync` at the start of the next.
+/// `cp.async.commit_group` once a turn, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the next;
+/// after the loop `cp.async.wait_all` and `bar.sync 0`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -85,6 +101,12 @@ pub fn pipeline<I: Iterator<Item = i32>>(turns: I, stages: i32) -> I {
 /// Scalars, and with them branches, are the same in every thread, so all threads get here or none
 /// does.
 ///
+/// # PTX
+/// `bar.sync 0` (PTX ISA, "bar").
+///
+/// # Errors
+/// None of its own. Where a `sync` is missing, the emulator reports the race.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -103,8 +125,14 @@ pub fn sync() {
 /// Stops the kernel with an error if `condition`, a `bool` or a mask, does not hold, or not
 /// everywhere.
 ///
-/// On a GPU the launch fails with the driver's assertion error; in the emulator the error names the
-/// line.
+/// On a GPU the kernel traps, and the driver reports a failed launch; in the emulator the error names the
+/// line. Every thread checks the elements that it holds.
+///
+/// # PTX
+/// `@!%p0 trap`, after one `and.pred` for each further element of a thread (PTX ISA, "trap").
+///
+/// # Errors
+/// K0204 where the condition is neither `bool` nor a mask.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -30,14 +30,26 @@ impl<T: Scalar> CopyDestination<T> for Shared<T> {}
 /// Starts a copy of a window into shared memory of the same shape, and goes on without waiting for
 /// it.
 ///
-/// Elements outside the tensor arrive as zero. The data does not pass through registers
-/// (`cp.async`): pieces of 4, 8 or 16 bytes travel, so along the last axis of the tensor neighbours
-/// are contiguous, and rows are aligned to at least 4 bytes.
+/// Elements outside the tensor arrive as zero. The data does not pass through registers: pieces of 16, 8 or 4
+/// bytes travel, as many as are known to lie side by side in both memories. Where those are fewer than 4 bytes, an ordinary copy
+/// takes its place, which each thread waits for.
 ///
 /// The copy is done for the thread that waits for it, with [`copy_async_wait_all`], or with
 /// [`copy_async_commit`] and [`copy_async_wait`]. Each thread copies a part, so a
 /// [`sync`](super::sync) after the wait comes before any use of the whole. Until then the
 /// destination is neither read nor written.
+///
+/// # Layout
+/// Each thread copies runs along the axis of stride 1. Shared memory without a pinned layout keeps 16 bytes of it together.
+///
+/// # PTX
+/// `cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16` for 16 bytes, `cp.async.ca.shared.global` for 8 and 4; with a
+/// fourth operand, the bytes to read (0 outside the tensor: the rest is zeros), where a window may reach outside. Fewer
+/// than 4 bytes: `ld.global`, `st.shared`. (PTX ISA, "cp.async".)
+///
+/// # Errors
+/// K0404 where it is not a window of a tensor that is copied to shared memory, K0202 where the shapes differ, K0203
+/// where the element types do, K0402 for a whole ring.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -59,6 +71,12 @@ pub fn copy_async<T: Scalar>(from: impl CopySource<T>, to: impl CopyDestination<
 /// Groups are counted by [`copy_async_wait`]; committing once in every turn of a loop, also in
 /// turns that start no copy, keeps the count regular.
 ///
+/// # PTX
+/// `cp.async.commit_group` (PTX ISA, "cp.async.commit_group").
+///
+/// # Errors
+/// K0405 in a loop of [`pipeline`](super::pipeline).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -79,6 +97,13 @@ pub fn copy_async_commit() {
 /// Copies that belong to no group yet are not waited for. Other threads' parts are visible after a
 /// [`sync`](super::sync).
 ///
+/// # PTX
+/// `cp.async.wait_group N` (PTX ISA, "cp.async.wait_group").
+///
+/// # Errors
+/// K0106 where `pending` is not known when compiling, K0207 where it is not 0 to 31, K0405 in a loop of
+/// [`pipeline`](super::pipeline).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -95,6 +120,12 @@ pub fn copy_async_wait(pending: i32) {
 /// Waits for all copies that were started, in groups or not.
 ///
 /// Other threads' parts are visible after a [`sync`](super::sync).
+///
+/// # PTX
+/// `cp.async.wait_all` (PTX ISA, "cp.async.wait_all").
+///
+/// # Errors
+/// K0405 in a loop of [`pipeline`](super::pipeline).
 ///
 /// ```no_run
 /// use kiln::prelude::*;

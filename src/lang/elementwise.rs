@@ -10,6 +10,8 @@ use super::tile::Tile;
 /// is the result's. Both values are computed everywhere; the mask only chooses, so a read that must
 /// not happen needs [`load_masked`](super::load_masked).
 ///
+/// `selp`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -25,6 +27,8 @@ pub fn select<T: Scalar, A: Operand<T>, B: Operand<T>>(mask: Tile<bool>, a: A, b
 /// The larger of each pair of elements; `b` is a tile or a scalar.
 ///
 /// NaN loses against a number; two NaNs give NaN. The maximum along an axis is [`Tile::max`].
+///
+/// `max`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -42,6 +46,8 @@ pub fn maximum<T: Number>(a: Tile<T>, b: impl Operand<T>) -> Tile<T> {
 ///
 /// NaN loses against a number; two NaNs give NaN. The minimum along an axis is [`Tile::min`].
 ///
+/// `min`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -56,6 +62,8 @@ pub fn minimum<T: Number>(a: Tile<T>, b: impl Operand<T>) -> Tile<T> {
 }
 
 /// `a · b + c` of each triple of elements, rounded once; `b` and `c` are tiles or scalars.
+///
+/// `fma.rn`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations). Integers are refused (K0204).
 ///
 /// ```no_run
 /// use kiln::prelude::*;

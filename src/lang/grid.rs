@@ -31,6 +31,12 @@ use super::stub;
 ///
 /// Blocks run in no particular order, and not necessarily at the same time.
 ///
+/// # PTX
+/// `mov.u32 %r0, %ctaid.x`, `.y` or `.z` (PTX ISA, "Special Registers").
+///
+/// # Errors
+/// K0205 for an axis other than 0, 1 and 2.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -44,6 +50,12 @@ pub fn block_id(axis: usize) -> i32 {
 
 /// The number of blocks along axis `axis` of the grid. The axis is 0, 1 or 2; an axis that the
 /// launch does not name has one block.
+///
+/// # PTX
+/// `mov.u32 %r0, %nctaid.x`, `.y` or `.z` (PTX ISA, "Special Registers").
+///
+/// # Errors
+/// K0205 for an axis other than 0, 1 and 2.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -61,6 +73,8 @@ pub fn num_blocks(axis: usize) -> i32 {
 
 /// Another name of [`num_blocks`], for those who think of the grid's dimensions.
 ///
+/// PTX and errors: those of [`num_blocks`](num_blocks).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -73,6 +87,12 @@ pub fn grid_dim(axis: usize) -> i32 {
 }
 
 /// The number of warps of 32 threads in a block, known when compiling: the kernel's `warps`.
+///
+/// # PTX
+/// None: a constant.
+///
+/// # Errors
+/// None of its own; K0503 is about the kernel's `warps`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -88,6 +108,13 @@ pub fn num_warps() -> i32 {
 /// How many pieces of `b` cover `a`, in a kernel's body as on the host.
 ///
 /// It works in the `grid` expression and in `const` items too.
+///
+/// # PTX
+/// `(a + b - 1) / b`: two `add.s32`, `div.s32`, which is a shift where `b` is a known power of two; a constant where
+/// both are known.
+///
+/// # Errors
+/// K0206 for operands that are no numbers, K0207 where a constant overflows or `b` is 0.
 ///
 /// ```
 /// use kiln::prelude::*;

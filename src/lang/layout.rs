@@ -17,6 +17,15 @@
 ///     x.to_layout(ROWS).to_layout(columns)
 /// }
 /// ```
+///
+/// # PTX and errors
+///
+/// A layout is no instruction; it decides which ones [accesses](super#accesses), [conversions](super#conversions) and
+/// products take.
+///
+/// A layout is refused with K0301: where it is written, if its numbers are no layout; where it is used, if it does not fit the
+/// tile's shape, the 32 lanes, the kernel's warps, or is one of the other kind of memory. K0206 is for an argument that is no
+/// layout, array or number, K0106 for one that is not known when compiling, K0302 for what a product cannot use.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout(());
 
@@ -30,6 +39,8 @@ pub struct Layout(());
 /// One block covers `per_thread × lanes × warps` elements on each axis. A larger tile repeats the
 /// block, with further registers in each thread; on an axis where the tile is smaller, several
 /// threads hold the same element.
+///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors). Lanes that do not multiply to 32 are refused where they are written.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -52,6 +63,8 @@ pub const fn blocked<const R: usize>(
 /// [`expand`](super::Tile::expand) brings back to the parent's rank. Threads that differed only in
 /// the place on that axis hold the same elements.
 ///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors). An axis that the parent lacks is refused where the layout is used.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -72,6 +85,9 @@ pub const fn slice(axis: usize, parent: Layout) -> Layout {
 /// other without gaps, and the addresses are combined in the same way. It is the arrangement that
 /// the tensor memory accelerator and the tensor cores know.
 ///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors). A span other than 32, 64 and 128 (and 0, for none) is refused
+/// where it is written.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -88,6 +104,8 @@ pub const fn swizzle(bytes: i32) -> Layout {
 /// `order` lists the axes from the fastest to the slowest. Along the fastest axis of row `r`, piece `p` is found at
 /// `p ^ (r / per_phase % max_phase)`: `per_phase` rows in a row are exchanged alike, and `max_phase` exchanges take turns. All
 /// three numbers are powers of two.
+///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -110,6 +128,8 @@ pub const fn swizzled<const R: usize>(
 
 /// The layout in shared memory in which rows follow one another without gaps.
 ///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -126,6 +146,8 @@ pub const fn row_major() -> Layout {
 /// One instruction makes 16 rows of 8 columns. Each thread holds two neighbours in a row, and the two below them eight rows
 /// further down; lanes 0 to 3 share a row. The product of `warps` is the kernel's number of warps (PTX ISA, "Matrix Fragments
 /// for mma").
+///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -145,6 +167,8 @@ pub const fn mma(warps: [i32; 2]) -> Layout {
 /// `k_width` is how many neighbours along the depth of the product one 32-bit register holds: 2 for elements of 16 bits, 4 for
 /// 8 bits, 1 for 32 bits. `parent` is [`mma`], or [`blocked`] for products without tensor cores.
 ///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors). An index other than 0 and 1 is K0205.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -163,6 +187,8 @@ pub const fn dot_operand(index: usize, parent: Layout, k_width: i32) -> Layout {
 /// The element that a place holds is the exclusive or of what its bits lead to. `shape` is the extent of the tile that the
 /// bases were written for; each extent is a power of two. There is one basis for every bit: five for the 32 lanes, none for
 /// one warp, two for four. On larger tiles the layout repeats, in further registers.
+///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -189,6 +215,8 @@ pub const fn linear<const R: usize, const N: usize, const W: usize>(
 ///
 /// The element at an offset is the exclusive or of what its bits lead to. `shape` is the extent of the tile that the bases were
 /// written for; every element is at one offset.
+///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -258,6 +286,8 @@ impl TilePart {
 /// With a thread axis it is a layout of registers, for [`Tile::to_layout`](crate::lang::Tile::to_layout); without one a layout of
 /// shared memory, for [`Shared::with_layout`](crate::lang::Shared::with_layout). Extents and strides are powers of two; a stride
 /// that is computed stands in parentheses and is a constant.
+///
+/// PTX and errors: [of layouts](crate::lang::Layout#ptx-and-errors). K0102 is for an axis that is not in this table.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -128,6 +128,17 @@ impl<T: Scalar> Address for Tile<Ptr<T>> {
 /// Addresses are multiples of the element's size. All of them must be readable; see [`load_masked`]
 /// for those that may not be.
 ///
+/// # Layout
+/// The result has the layout of the addresses. Where inference is free, lanes that lie side by side read addresses that do.
+///
+/// # PTX
+/// `ld.global`, up to 16 bytes where addresses of one thread are known to lie side by side and to be aligned, as those
+/// from [`arange`](super::arange) and a pointer with `#[multiple_of]` are: [accesses](super#accesses). One address is
+/// read by every thread.
+///
+/// # Errors
+/// K0206 where `at` is no address.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -144,6 +155,17 @@ pub fn load<A: Address>(at: A) -> A::Value {
 /// memory is not touched.
 ///
 /// The mask has the shape of the addresses, or one that broadcasts to it.
+///
+/// # Layout
+/// That of [`load`](load).
+///
+/// # PTX
+/// `@%p0 ld.global`, after `mov` of `other` to the result. As wide as that of [`load`](load) where the mask is known to
+/// be the same for neighbours: `at.lt(n)` is, if `n` is a multiple of their number (`#[multiple_of(16)] n: i32`).
+///
+/// # Errors
+/// K0206 where `at` is no address or `other` a tile, K0204 for a mask that is not `bool`, K0203 for `other` of another
+/// type, K0202 where the mask does not broadcast to the addresses.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -163,6 +185,18 @@ pub fn load_masked<A: Address>(at: A, mask: A::Mask, other: A::Target) -> A::Val
 /// Where two elements of a tile have the same address, one of them stays, and which one is not
 /// specified.
 ///
+/// # Layout
+/// Addresses and values have one layout; what is in another one is [converted](super#conversions) first.
+///
+/// # PTX
+/// `st.global`, as wide as [`load`](load). What several threads hold is written by one of them, and one address by the
+/// first thread of the block.
+///
+/// # Errors
+/// K0206 where `at` is no address or one address gets a tile, K0203 for a value of another type, K0202 where it does
+/// not broadcast to the addresses, K0204 for pointers as values, K0401 where the address comes from a
+/// [`Tensor`](super::Tensor).
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -178,6 +212,15 @@ pub fn store<A: Address>(at: A, value: A::Value) {
 ///
 /// The operands have one shape, or shapes that broadcast to that of the addresses. Mind the order:
 /// address, mask, value.
+///
+/// # Layout
+/// That of [`store`](store).
+///
+/// # PTX
+/// `@%p0 st.global`; how wide is said at [`load_masked`](load_masked).
+///
+/// # Errors
+/// Those of [`store`](store); K0204 for a mask that is not `bool`, K0202 where it does not broadcast to the addresses.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

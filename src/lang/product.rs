@@ -35,6 +35,32 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// A factor in shared memory is read as if by `load()`; the block has to see it, see [`Shared`]. A
 /// factor may be transposed with `.t()`.
 ///
+/// # Layout
+/// The result of a product on tensor cores has the layout [`mma`](super::mma), with as many warps along rows and
+/// columns as inference finds best for the shape; of two products that follow one another, all warps lie along the rows
+/// (or columns) that they share. The factors have [`dot_operand`](super::dot_operand) of that. Without tensor cores it
+/// is [`blocked`](super::blocked), squares of elements in each thread. The accumulator in a loop keeps its layout. A
+/// factor in registers is [converted](super#conversions), mostly through shared memory; one in shared memory is read in
+/// its layout right away, without that.
+///
+/// # PTX
+/// | `a`, `b` | depth of a step | instruction |
+/// |---|---|---|
+/// | `f16` | 16, 8 | `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`, `m16n8k8`; with sums in `f16` `.f16.f16.f16.f16` |
+/// | `bf16` | 16, 8 | `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`, `m16n8k8` |
+/// | `i8`, `u8` | 32, 16 | `mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32`, `m16n8k16`; `.u8.u8` |
+/// | `f32`, `f64` | 1 | `fma.rn.f32`, `fma.rn.f64` |
+///
+/// A factor in shared memory is read by `ldmatrix.sync.aligned.m8n8.x4.shared.b16`, transposed `.x4.trans` (16 bits
+/// only; of other sizes the depth has to lie side by side), one step ahead of the products; where its layout does not
+/// keep rows of 16 bytes together, by `ld.shared`. (PTX ISA, "Matrix multiply-accumulate operation using mma
+/// instruction", "ldmatrix".)
+///
+/// # Errors
+/// K0210 for shapes that do not fit together, K0203 for factors of different types, K0204 for types that the table
+/// lacks, K0206 for a factor that is no tile and no shared memory, or an accumulator that is no tile; K0302 for a
+/// factor or an accumulator pinned to a layout that the product cannot use; K0402 for a whole ring as a factor.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -53,6 +79,17 @@ pub fn dot<T: Scalar, A: Number>(a: impl Matrix<T>, b: impl Matrix<T>, acc: Tile
 /// `tf32` has the exponent of `f32` and 10 bits of fraction, so a product is good to about three
 /// decimal digits; sums are kept in `f32`. Rounding is to nearest, ties away from zero. [`dot`]
 /// never does this by itself. Shapes are as there.
+///
+/// # Layout
+/// That of [`dot`](dot).
+///
+/// # PTX
+/// `cvt.rna.tf32.f32` of each element of the factors, then `mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32`,
+/// `m16n8k4` for a depth of 4. A factor in shared memory is read by `ldmatrix` where rows of it are the depth. (PTX
+/// ISA, "cvt", "Matrix multiply-accumulate operation using mma instruction".)
+///
+/// # Errors
+/// Those of [`dot`](dot); K0204 for factors that are not `f32`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -115,45 +115,139 @@ pub trait Float: Number + Neg<Output = Self> {
     /// The value nearest to `value`, ties to even: how a literal of a generic type is written.
     ///
     /// Beyond the type's range the result is infinite.
+    ///
+    /// # PTX
+    /// None of a constant, which is rounded when compiling; `cvt` of what is known only when the kernel runs.
+    ///
+    /// # Errors
+    /// None of its own.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// let half = f16::of(0.5);
+    /// assert_eq!(half + half, f16::of(1.0));
+    /// assert_eq!(f16::of(1e6), f16::INFINITY);
+    /// ```
     fn of(value: f32) -> Self;
 
     /// The larger of two values. A NaN loses against a number; two NaNs give NaN.
+    ///
+    /// PTX and errors: those of [`maximum`](super::maximum), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::max(f16::of(1.0), f16::NAN), f16::of(1.0));
+    /// ```
     #[must_use]
     fn max(self, other: Self) -> Self;
 
     /// The smaller of two values. A NaN loses against a number; two NaNs give NaN.
+    ///
+    /// PTX and errors: those of [`minimum`](super::minimum), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::min(bf16::of(1.0), bf16::of(-2.0)), bf16::of(-2.0));
+    /// ```
     #[must_use]
     fn min(self, other: Self) -> Self;
 
     /// The absolute value: the sign bit is cleared.
+    ///
+    /// PTX and errors: those of [`Tile::abs`](Tile::abs), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::abs(f16::of(-1.5)), f16::of(1.5));
+    /// ```
     #[must_use]
     fn abs(self) -> Self;
 
     /// The square root; see [`Tile::sqrt`].
+    ///
+    /// PTX and errors: those of [`Tile::sqrt`](Tile::sqrt), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::sqrt(f16::of(9.0)), f16::of(3.0));
+    /// ```
     #[must_use]
     fn sqrt(self) -> Self;
 
     /// e to the power of the value; see [`Tile::exp`].
+    ///
+    /// PTX and errors: those of [`Tile::exp`](Tile::exp), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::exp(bf16::of(0.0)), bf16::of(1.0));
+    /// ```
     #[must_use]
     fn exp(self) -> Self;
 
     /// 2 to the power of the value; see [`Tile::exp2`].
+    ///
+    /// PTX and errors: those of [`Tile::exp2`](Tile::exp2), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::exp2(f16::of(-3.0)), f16::of(0.125));
+    /// ```
     #[must_use]
     fn exp2(self) -> Self;
 
     /// The logarithm to base 2; see [`Tile::log2`].
+    ///
+    /// PTX and errors: those of [`Tile::log2`](Tile::log2), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::log2(f16::of(8.0)), f16::of(3.0));
+    /// ```
     #[must_use]
     fn log2(self) -> Self;
 
     /// The sine of an angle in radians; see [`Tile::sin`].
+    ///
+    /// PTX and errors: those of [`Tile::sin`](Tile::sin), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::sin(f16::of(0.0)), f16::of(0.0));
+    /// ```
     #[must_use]
     fn sin(self) -> Self;
 
     /// The cosine of an angle in radians; see [`Tile::cos`].
+    ///
+    /// PTX and errors: those of [`Tile::cos`](Tile::cos), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::cos(bf16::of(0.0)), bf16::of(1.0));
+    /// ```
     #[must_use]
     fn cos(self) -> Self;
 
     /// The hyperbolic tangent; see [`Tile::tanh`].
+    ///
+    /// PTX and errors: those of [`Tile::tanh`](Tile::tanh), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::tanh(f16::of(20.0)), f16::of(1.0));
+    /// ```
     #[must_use]
     fn tanh(self) -> Self;
 }
@@ -241,6 +335,14 @@ pub trait Bits:
 )]
 pub trait Cast: Scalar {
     /// The value in another type; the table above says which.
+    ///
+    /// PTX and errors: those of [`Tile::cast`](Tile::cast), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(f16::of(2.5).cast::<i32>(), 2);
+    /// ```
     fn cast<U: Cast>(self) -> U {
         U::narrow(self.widen())
     }

@@ -17,7 +17,8 @@ use super::tile::{Shape, Tile};
 ///
 /// `bufs[i]`, with an `i32` known only when the kernel runs if need be, is the array without its
 /// leading axis: of `shared([STAGES, BM, BK])` a tile of shape `(BM, BK)`. `i` is in range; the
-/// emulator checks it.
+/// emulator checks it. It costs `mul.lo.s32` (or a shift) and `add.s32`, nothing where `i` is a constant. Errors: K0206 for an
+/// index that is no `i32`, K0207 for a constant past the end, K0402 for an array of one axis or a transposed one.
 ///
 /// # Order between threads
 ///
@@ -40,13 +41,25 @@ handles!(Shared<T>);
 
 /// Allocates shared memory for a dense array of `T`. Contents are undefined.
 ///
-/// `shape` is known when compiling. The last two extents (or the only one) are powers of two,
-/// leading ones may be any number.
+/// `shape` is known when compiling. It has one or two extents, powers of two, or three, of which the
+/// first counts the buffers of a ring and may be any number up to 1024.
 ///
 /// Each call is one allocation, which lives as long as the kernel. A call stands outside of loops
 /// and branches that are decided only when the kernel runs; in [`unroll`](super::unroll) and
 /// [`array`](super::array()) every turn allocates. All allocations together fit the block's budget:
 /// 163 KiB on `sm_80`, 227 KiB on `sm_90a` and `sm_100a`.
+///
+/// # Layout
+/// One for the last two axes, chosen by what reads and writes the memory (see [layouts](super#how-layouts-are-chosen)),
+/// or [`with_layout`](Shared::with_layout). Each tile of a ring begins at a multiple of 128 bytes, an allocation of
+/// tiles of 1024 bytes and more at a multiple of 1024.
+///
+/// # PTX
+/// None: a constant offset from `.extern .shared .align 1024 .b8 smem[]`.
+///
+/// # Errors
+/// K0201 and K0205 for the shape, K0106 for an extent that is not known when compiling, K0403 in a loop or branch,
+/// K0501 beyond the budget.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -68,6 +81,12 @@ impl<T: Scalar> Shared<T> {
     /// the allocation directly, before any other use; of a ring it arranges each tile of the last
     /// two axes.
     ///
+    /// # PTX
+    /// None; it decides between `ldmatrix` and `ld.shared`, and how wide accesses are.
+    ///
+    /// # Errors
+    /// K0301 for a layout that does not fit the tile or is one of registers, K0402 where the allocation has another one already.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -82,6 +101,17 @@ impl<T: Scalar> Shared<T> {
 
     /// Reads everything into a tile of the same shape.
     ///
+    /// # Layout
+    /// The one that the tile's use wants: the read is done anew in each, and none of it needs a conversion.
+    ///
+    /// # PTX
+    /// `ldmatrix.sync.aligned.m8n8.x4.shared.b16` where each lane's part of a matrix fragment is asked for and rows of
+    /// 16 bytes stay together (elements of 1, 2 and 4 bytes; `.trans` of 2); `ld.shared`, up to 16 bytes, elsewhere:
+    /// [accesses](super#accesses).
+    ///
+    /// # Errors
+    /// K0402 for a whole ring, K0504 for more elements than registers hold.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -95,6 +125,16 @@ impl<T: Scalar> Shared<T> {
     }
 
     /// Writes a tile of the same shape.
+    ///
+    /// # Layout
+    /// The tile's, whatever it is. Memory without a pinned layout is arranged so that its accesses meet few bank conflicts.
+    ///
+    /// # PTX
+    /// `st.shared`, up to 16 bytes: [accesses](super#accesses). What several threads hold is written by one of them.
+    ///
+    /// # Errors
+    /// K0202 where the tile has another shape, K0203 where it has another element type, K0206 for a scalar, K0402 for a
+    /// whole ring.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -111,6 +151,12 @@ impl<T: Scalar> Shared<T> {
     /// The transpose: the same memory with its two axes swapped. The array has rank 2. Moves no
     /// data.
     ///
+    /// # PTX
+    /// None; a factor of [`dot`](super::dot) is then read by the other form of `ldmatrix`.
+    ///
+    /// # Errors
+    /// K0205 where the rank is not 2, as of a ring: `bufs[i].t()`.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -126,6 +172,12 @@ impl<T: Scalar> Shared<T> {
 
     /// The extent of axis `axis`, known when compiling.
     ///
+    /// # PTX
+    /// None: a constant.
+    ///
+    /// # Errors
+    /// K0205 for an axis that the array lacks.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -139,6 +191,12 @@ impl<T: Scalar> Shared<T> {
     }
 
     /// The size in bytes, known when compiling: the product of the extents and of `T::BYTES`.
+    ///
+    /// # PTX
+    /// None: a constant.
+    ///
+    /// # Errors
+    /// None of its own.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -19,6 +19,12 @@ pub const sm_100a: Target = Target::Sm100a;
 /// A kernel that names several targets is compiled once for each, and `if target(..)` chooses when
 /// compiling. The branch not taken is checked for its types, and may use what that target lacks.
 ///
+/// # PTX
+/// None: only the branch that is taken is compiled.
+///
+/// # Errors
+/// K0502 for anything but these three names.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///

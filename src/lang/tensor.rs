@@ -51,6 +51,12 @@ macro_rules! tensors {
         impl<T: Scalar, const R: usize> $name<T, R> {
             /// The extent of axis `axis`, in elements: known at launch, not when compiling.
             ///
+            /// # PTX
+            /// `ld.param.u32`, once for a kernel; nothing where it is not needed.
+            ///
+            /// # Errors
+            /// K0205 for an axis that the tensor lacks.
+            ///
             /// ```no_run
             /// use kiln::prelude::*;
             ///
@@ -64,6 +70,8 @@ macro_rules! tensors {
             }
 
             /// All extents, in elements.
+            ///
+            /// PTX and errors: those of [`dim`](Self::dim) for each axis.
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -81,6 +89,12 @@ macro_rules! tensors {
             /// The distance between neighbours on axis `axis`, in elements.
             ///
             /// A compile-time constant where the parameter's `#[stride(..)]` attribute says so.
+            ///
+            /// # PTX
+            /// `ld.param.u64`, or a constant where the stride is known.
+            ///
+            /// # Errors
+            /// K0205 for an axis that the tensor lacks.
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -101,6 +115,13 @@ macro_rules! tensors {
             /// (K0401), whichever way the address takes. A stride may be larger
             /// than the row, so an element's address is the sum of index times
             /// [`stride`](Self::stride) over the axes.
+            ///
+            /// # PTX
+            /// `ld.param.u64`, `cvta.to.global.u64`.
+            ///
+            /// # Errors
+            /// K0401 for a write through the address of a `Tensor`; K0602 where a device function takes it of a tensor
+            /// of which the kernel's own code shows nothing.
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -127,6 +148,13 @@ impl<T: Scalar, const R: usize> Tensor<T, R> {
     /// side: reads there give zero and touch no memory. That is decided for each axis by itself, so
     /// a window that passes the end of a row does not read the next row.
     ///
+    /// # PTX
+    /// None: [`load`](View::load) and [`copy_async`](super::copy_async) form the addresses.
+    ///
+    /// # Errors
+    /// K0205 where `at` or `shape` has not one entry for each axis, K0206 for a position that is no `i32`, K0106 and
+    /// K0201 for the shape.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -144,6 +172,13 @@ impl<T: Scalar, const R: usize> TensorMut<T, R> {
     ///
     /// As [`Tensor::tile`]; writes outside the tensor are dropped.
     ///
+    /// # PTX
+    /// None: [`load`](ViewMut::load), [`store`](ViewMut::store) and [`copy_async`](super::copy_async) form the addresses.
+    ///
+    /// # Errors
+    /// K0205 where `at` or `shape` has not one entry for each axis, K0206 for a position that is no `i32`, K0106 and
+    /// K0201 for the shape.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -160,6 +195,19 @@ impl<T: Scalar> View<T> {
     /// Reads the window into a tile of its shape; zero outside the tensor.
     ///
     /// Neighbouring elements travel in one access as far as the known alignment and strides allow.
+    ///
+    /// # Layout
+    /// Where inference is free, neighbouring lanes read neighbouring addresses along the axis of stride 1, up to 16
+    /// bytes each; it is not where the tile's layout is pinned, or follows from a product. Threads beyond a small tile
+    /// repeat its elements.
+    ///
+    /// # PTX
+    /// `ld.global.v4.f32` and the like, of up to 16 bytes: [accesses](super#accesses). Windows that may reach outside
+    /// are read by `@%p0 ld.global`, where `%p0` is one `setp.lt.u32` of the index against the extent for each axis;
+    /// the result is zero before.
+    ///
+    /// # Errors
+    /// K0504 for more elements than registers hold.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -180,6 +228,8 @@ impl<T: Scalar> ViewMut<T> {
     /// Sees what this block has stored before, in program order of each thread; other threads'
     /// stores only after [`sync`](super::sync).
     ///
+    /// Layout, PTX and errors: those of [`View::load`](View::load).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -194,6 +244,18 @@ impl<T: Scalar> ViewMut<T> {
     }
 
     /// Writes `value`, which has the window's shape; what lies outside the tensor is dropped.
+    ///
+    /// # Layout
+    /// Where inference is free, as of [`View::load`](View::load). A tile in a layout that would touch less than 32
+    /// bytes of a row at a time is [converted](super#conversions) first, as the result of a product in `f16` is.
+    ///
+    /// # PTX
+    /// `st.global.v4.f32` and the like, of up to 16 bytes: [accesses](super#accesses); predicated as in
+    /// [`View::load`](View::load).
+    ///
+    /// # Errors
+    /// K0202 where the tile has another shape, K0203 where it has another element type, K0206 for a scalar; K0401 for a
+    /// window of a `Tensor`.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -43,6 +43,86 @@ pub use along::join;
 /// A product followed by a sum may be contracted to one rounding only where it is written
 /// [`fma`](super::fma).
 ///
+/// # Elementwise operations
+///
+/// Operators, comparisons, [`select`](super::select), [`maximum`](super::maximum), [`fma`](super::fma), [`abs`](Tile::abs),
+/// [`map`](Tile::map) and the functions of floats do the same to each element.
+///
+/// **Layout.** Operands and result have one layout. Each thread does the elements that it holds; an operand in another layout is
+/// [converted](super#conversions) first.
+///
+/// **PTX.** One instruction for each element of a thread, and of `f16` and `bf16` for two neighbours where it ends in
+/// `x2` (PTX ISA, "Integer Arithmetic Instructions", "Floating Point Instructions", "Half Precision Floating Point
+/// Instructions", "Comparison and Selection Instructions", "Logic and Shift Instructions"). For `i32`, `f32` and the
+/// halves:
+///
+/// | | integers | floats | `f16` | `bf16` |
+/// |---|---|---|---|---|
+/// | `+` `-` | `add.s32`, `sub.s32` | `add.rn.f32`, `sub.rn.f32` | `add.rn.f16x2`, `sub.rn.f16x2` | `fma.rn.bf16x2` by ±1 |
+/// | `*` | `mul.lo.s32` | `mul.rn.f32` | `mul.rn.f16x2` | `fma.rn.bf16x2` with -0 |
+/// | `/` | `div.s32` | `div.rn.f32` | in `f32` | in `f32` |
+/// | `%` | `rem.s32` | | | |
+/// | `<<` `>>` | `and.b32` of the amount, `shl.b32`, `shr.s32` | | | |
+/// | `&` `\|` `^` `!` | `and.b32`, `or.b32`, `xor.b32`, `not.b32`; masks `and.pred` | | | |
+/// | `-x` | `sub.s32` | `neg.f32` | `xor.b32` | `xor.b32` |
+/// | `abs` | `abs.s32` | `abs.f32` | `and.b32` | `and.b32` |
+/// | `maximum` | `max.s32` | `max.f32` | `max.f16x2` | `max.bf16x2` |
+/// | `fma` | | `fma.rn.f32` | `fma.rn.f16x2` | `fma.rn.bf16x2` |
+/// | `lt` to `ne` | `setp.lt.s32` | `setp.lt.f32`; `ne` is `setp.neu` | in `f32` | in `f32` |
+/// | `select` | `selp.b32` | `selp.f32` | `selp.b16` | `selp.b16` |
+///
+/// Other types have their own ending, `.u32`, `.s64`, `.f64`; integers of 8 and 16 bits are computed in 32 and brought back into
+/// their range (`cvt.s32.s8`, `and.b32`). *In `f32`* means converted, computed and rounded with `cvt.rn`, which for arithmetic
+/// gives what rounding once gives. A `bf16` without a neighbour goes that way too. What is known when compiling is computed then,
+/// and integer products and quotients by powers of two become shifts.
+///
+/// **Errors.** K0202 for shapes that do not broadcast, K0203 for different element types and for literals of another
+/// type, K0204 for an operation that the element type lacks, K0206 for shared memory as an operand (`.load()` it),
+/// K0207 for a constant that its type does not hold, K0504 where broadcasting makes more elements than registers hold.
+///
+/// # Functions of floats
+///
+/// On `f16` and `bf16` the function is computed in `f32` and the result rounded to the type, which adds half a unit in the last
+/// place (ulp). What is neither exact nor correctly rounded is as close to the true value as this table says, and may differ
+/// between targets. On `f32` it is the error that the manual states of the instruction (PTX ISA, "Floating Point Instructions"),
+/// with what Kiln does before and after it:
+///
+/// | function | `f32` | PTX | `f64` |
+/// |---|---|---|---|
+/// | [`exp2`](Tile::exp2) | 2 ulp | `ex2.approx.ftz.f32` | |
+/// | [`exp`](Tile::exp) of x | 2 + 1.25 · abs(x) ulp: x · log2(e) is rounded before | `mul.rn.f32`, `ex2.approx.ftz.f32` | |
+/// | [`log2`](Tile::log2) | 2^-22, absolute between 0.5 and 2 and relative (4 ulp) elsewhere | `lg2.approx.f32` | |
+/// | [`log`](Tile::log) | the same and 1 ulp, for the product with ln 2 | `lg2.approx.f32`, `mul.rn.f32` | |
+/// | [`sqrt`](Tile::sqrt) | correctly rounded | `sqrt.rn.f32` | `sqrt.rn.f64`, correctly rounded |
+/// | [`rsqrt`](Tile::rsqrt) | relative 2^-22.9 (2.2 ulp) | `rsqrt.approx.f32` | `sqrt.rn.f64`, `div.rn.f64`, 1.5 ulp |
+/// | [`sin`](Tile::sin), [`cos`](Tile::cos) | absolute 2^-20.5 between -2π and 2π, further out more | `sin.approx.f32`, `cos.approx.f32` | |
+/// | [`tanh`](Tile::tanh) | relative 2^-11 (8192 ulp) | `tanh.approx.f32` | |
+/// | [`floor`](Tile::floor), [`ceil`](Tile::ceil) | exact | `cvt.rmi.f32.f32`, `cvt.rpi.f32.f32` | `cvt.rmi.f64.f64`, `cvt.rpi.f64.f64`, exact |
+///
+/// Where the last column is empty there is no instruction. Powers below 2^-126 are 0 in `f32`. Layouts are those of
+/// [elementwise operations](#elementwise-operations).
+///
+/// **Errors.** K0204 for integers, masks, and `f64` where the table is empty; K0206 for shared memory and pointers.
+///
+/// # Reductions
+///
+/// [`sum`](Tile::sum), [`max`](Tile::max), [`min`](Tile::min), [`argmax`](Tile::argmax), [`argmin`](Tile::argmin) and
+/// [`reduce`](Tile::reduce) take one axis out.
+///
+/// **Layout.** The result has the [`slice`](super::slice) of the tile's layout: threads that differed in their place on
+/// the axis all hold it. Inference puts warps along other axes where it can, since only warps along the axis cost
+/// shared memory. A layout in which a bit leads along the axis and along another one at once is
+/// [converted](super#conversions) before.
+///
+/// **PTX.** First the operation (`add.rn.f32`, `max.s32`) over the registers of a thread; then, for each bit of the
+/// lane's number that leads along the axis, one `shfl.sync.bfly.b32` and the operation (of 64 bits two shuffles, of
+/// pairs with an index one for each); then, where warps differ along the axis, `st.shared`, `bar.sync 0`, `ld.shared`
+/// of one value for each warp, and the operation. (PTX ISA, "shfl.sync".)
+///
+/// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known when compiling, K0204 for masks and
+/// pointers in all but `reduce`, K0206 for a function that does more than arithmetic, K0203 for one that gives another
+/// type than it takes, K0501 where the scratch does not fit.
+///
 /// # What Rust cannot say
 ///
 /// | instead of | write | because |
@@ -88,6 +168,16 @@ impl<const RANK: usize> Shape for [i32; RANK] {}
 ///
 /// Both ends are known when compiling, and their difference is a power of two.
 ///
+/// # Layout
+/// Made anew in each layout that is asked for: each thread computes its own elements.
+///
+/// # PTX
+/// None of its own: `%tid.x`, shifted and masked (`shl.b32`, `and.b32`), and one `add.s32` for each register at most.
+///
+/// # Errors
+/// K0106 for an end that is not known when compiling, K0201 where the extent is not a power of two, K0207 where `lo` does not fit
+/// `i32`, K0504 for too many elements.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -106,6 +196,15 @@ pub fn arange(lo: i32, hi: i32) -> Tile<i32> {
 /// The element type is given as `zeros::<f32>(..)`, or follows from the use. A mask of `false` is
 /// [`full([N], false)`](full).
 ///
+/// # Layout
+/// Made anew in each layout that is asked for.
+///
+/// # PTX
+/// None: the constant stands where it is used; what a loop changes starts with a `mov`.
+///
+/// # Errors
+/// K0106, K0201 and K0205 for the shape, K0504 for too many elements.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -119,6 +218,16 @@ pub fn zeros<T: Number>(shape: impl Shape) -> Tile<T> {
 }
 
 /// A tile of which every element is `value`.
+///
+/// # Layout
+/// Made anew in each layout that is asked for.
+///
+/// # PTX
+/// None: every register is the scalar's.
+///
+/// # Errors
+/// K0206 where `value` is a tile, K0203 where it has another type; K0106, K0201 and K0205 for the shape, K0504 for too
+/// many elements.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -137,6 +246,12 @@ pub fn full<T: Scalar>(shape: impl Shape, value: T) -> Tile<T> {
 impl<T: Scalar> Tile<T> {
     /// The extent of axis `axis`, known when compiling.
     ///
+    /// # PTX
+    /// None: a constant.
+    ///
+    /// # Errors
+    /// K0205 for an axis that the tile lacks.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -153,6 +268,16 @@ impl<T: Scalar> Tile<T> {
     ///
     /// `axis` is at most the rank. `(M)` becomes `(1, M)` with `expand(0)` and `(M, 1)` with
     /// `expand(1)`. Moves no data.
+    ///
+    /// # Layout
+    /// The tile's, with an axis on which nothing lies. Where the result meets a wider tile, the operand wants the
+    /// [`slice`](super::slice) of the wider one's layout, so that each thread already has what it needs.
+    ///
+    /// # PTX
+    /// None, but for a [conversion](super#conversions) where the layouts differ.
+    ///
+    /// # Errors
+    /// K0205 where `axis` is greater than the rank, or the rank is 5 already.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -173,6 +298,15 @@ impl<T: Scalar> Tile<T> {
     /// rank 0 takes every shape.
     /// Operators broadcast by themselves; this is for where a shape must be met, as in a store.
     ///
+    /// # Layout
+    /// The operand wants the result's layout with the repeated axes collapsed: each thread has the element that it repeats.
+    ///
+    /// # PTX
+    /// None: registers stand for several elements; but for a [conversion](super#conversions) where the layouts differ.
+    ///
+    /// # Errors
+    /// K0202 for extents that are neither equal nor 1, K0106, K0201 and K0205 for the shape, K0504 for too many elements.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -188,6 +322,15 @@ impl<T: Scalar> Tile<T> {
     /// The same values in another shape with as many elements, in row-major order: the last axis
     /// varies fastest.
     ///
+    /// # Layout
+    /// Each thread keeps what it holds, under other coordinates.
+    ///
+    /// # PTX
+    /// None, but for a [conversion](super#conversions) where another operation wants another layout.
+    ///
+    /// # Errors
+    /// K0202 where the number of elements differs, K0106, K0201 and K0205 for the shape.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -202,6 +345,16 @@ impl<T: Scalar> Tile<T> {
 
     /// The transpose: element `(i, j)` of the result is element `(j, i)`. The tile has rank 2; of
     /// other ranks, [`permute`](Tile::permute) says which axis goes where.
+    ///
+    /// # Layout
+    /// Each thread keeps what it holds, under exchanged coordinates. A store along the new last axis may want another
+    /// layout; then the tile passes through shared memory.
+    ///
+    /// # PTX
+    /// None, but for that [conversion](super#conversions).
+    ///
+    /// # Errors
+    /// K0205 where the rank is not 2.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -221,6 +374,14 @@ impl<T: Scalar> Tile<T> {
     /// This pins the layout: the compiler does not change it, and refuses an operation that cannot
     /// take it. Without it, inference chooses. Moving to another layout goes through registers,
     /// shuffles or shared memory, as the two layouts demand.
+    ///
+    /// # PTX
+    /// That of the [conversion](super#conversions): none, `shfl.sync.idx.b32`, or `st.shared`, `bar.sync 0` and
+    /// `ld.shared`. None of it where inference lets the operand be made in this layout.
+    ///
+    /// # Errors
+    /// K0301 for a layout that does not fit the tile, 32 lanes or the kernel's warps, or that is one of shared memory;
+    /// K0302 where a product takes the tile and cannot use the layout; K0205 for rank 0, K0206 where `layout` is none.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -242,6 +403,12 @@ impl<T: Scalar> Tile<T> {
     /// Nothing is moved: it is an error (K0303) if that would cost anything. What inference chose is compared with `layout`, and
     /// the message says where it was chosen. Use it to keep a conversion out of a hot loop.
     ///
+    /// # PTX
+    /// None.
+    ///
+    /// # Errors
+    /// K0303 where the tile has another layout; K0301, K0205 and K0206 as of [`to_layout`](Tile::to_layout).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -258,6 +425,8 @@ impl<T: Scalar> Tile<T> {
 
     /// Whether each element equals the other's. NaN equals nothing, itself included.
     ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -271,6 +440,8 @@ impl<T: Scalar> Tile<T> {
     }
 
     /// Whether each element differs from the other's: `!x.eq(other)`, so true where either is NaN.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -288,6 +459,12 @@ impl<T: Scalar> Tile<T> {
     ///
     /// The tile has rank 0, or every extent is 1. This is the way from a reduction to what takes a
     /// scalar: a condition, the end of a loop, an index, [`full`].
+    ///
+    /// # PTX
+    /// None: every thread has the element in a register.
+    ///
+    /// # Errors
+    /// K0202 where the tile has more than one element.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -309,6 +486,13 @@ impl<T: Scalar> Tile<T> {
     /// type (`min`, `max`, `abs`, `sqrt`, `exp` and the like), and scalars from outside. It cannot
     /// use tiles, memory or barriers.
     ///
+    /// # PTX
+    /// That of the closure's operations, as [elementwise operations](Tile#elementwise-operations), without branches: an
+    /// `if` becomes a selection (`selp`), and both sides are computed.
+    ///
+    /// # Errors
+    /// K0206 where the closure does more than arithmetic, where its result is not one number, and for a tile of pointers.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -328,6 +512,8 @@ impl<T: Scalar> Tile<T> {
     /// specified, though it is the same in every launch of one build. What a closure may hold is as
     /// in [`map`](Tile::map).
     ///
+    /// Layout, PTX and errors: [reductions](Tile#reductions).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -344,6 +530,26 @@ impl<T: Scalar> Tile<T> {
 /// Conversion.
 impl<T: Cast> Tile<T> {
     /// Each element in another type, as the table of [`Cast`] says.
+    ///
+    /// # PTX
+    /// `cvt` (PTX ISA, "Data Movement and Conversion Instructions: cvt"):
+    ///
+    /// | from | to | instruction |
+    /// |---|---|---|
+    /// | `f32` | `f16`, `bf16` | `cvt.rn.f16x2.f32`, `cvt.rn.bf16x2.f32` for two neighbours in a thread |
+    /// | `f16` | `f32` | `cvt.f32.f16` |
+    /// | `bf16` | `f32` | `mov.b32`: the bits are the high half |
+    /// | `f64`, `f32` | `f32`, `f64` | `cvt.rn.f32.f64`, `cvt.f64.f32` |
+    /// | float | integer | `cvt.rzi.s32.f32`, then `max`, `min` for 8 and 16 bits; a `selp` gives 0 for NaN where the instruction does not |
+    /// | integer | float | `cvt.rn.f32.s32`; to `bf16` through `f32` with a sticky last bit, so that the value is rounded once |
+    /// | integer | integer | `and.b32`, `cvt.s32.s8`, `cvt.s64.s32`, or nothing |
+    /// | `bool` | number | `selp` |
+    /// | number | `bool` | `setp.ne`, `setp.neu` |
+    ///
+    /// Layout: [elementwise operations](Tile#elementwise-operations).
+    ///
+    /// # Errors
+    /// K0206 for pointers, shared memory, and a type that is no element type.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -18,6 +18,11 @@ use crate::lang::stub;
 /// moves. A layout that is pinned on the result may put the pair into different lanes or warps; then
 /// each thread takes the element that is its own.
 ///
+/// # PTX
+///
+/// None where a thread holds the pair; else `selp`, by the thread's number, and what the operands'
+/// [conversion](crate::lang#conversions) takes.
+///
 /// # Errors
 ///
 /// K0202 where the shapes do not fit, K0203 where the element types differ, K0205 where the operands
@@ -50,6 +55,10 @@ impl<T: Scalar> Tile<T> {
     /// Each thread keeps what it holds, under other coordinates. Data moves only where another
     /// operation wants the result in another layout, as a store along the new last axis may.
     ///
+    /// # PTX
+    ///
+    /// None, but for that [conversion](crate::lang#conversions).
+    ///
     /// # Errors
     ///
     /// K0205 where `order` leaves an axis out, names one twice, or names one that the tile lacks.
@@ -76,6 +85,11 @@ impl<T: Scalar> Tile<T> {
     ///
     /// Free where each thread holds whole pairs, as after `join`, and as inference arranges where it
     /// is free to. Otherwise the pairs are brought together first.
+    ///
+    /// # PTX
+    ///
+    /// None where it is free; else that of a [conversion](crate::lang#conversions). A tile of shape `(2)` is split by two
+    /// [reductions](Tile#reductions).
     ///
     /// # Errors
     ///
@@ -116,6 +130,12 @@ impl<T: Scalar> Tile<T> {
     /// position: registers cost nothing but `f`, lanes a shuffle (`shfl.sync.idx`), warps a trip
     /// through shared memory with a barrier. Inference keeps the axis within warps where it can.
     ///
+    /// # PTX
+    ///
+    /// The operations of `f`; for each bit of the axis in the lane's number `shfl.sync.idx.b32` and a `selp`; for each
+    /// in the warp's number `st.shared`, `bar.sync 0` and `ld.shared`, with one element of each pair of runs in
+    /// scratch.
+    ///
     /// # Errors
     ///
     /// K0205 for an axis that the tile lacks, K0203 where `f` gives another type than it takes, K0206
@@ -143,6 +163,8 @@ impl<T: Number> Tile<T> {
     /// in the order that [`scan`](Tile::scan) specifies. For the sum of what comes before without
     /// the element itself, subtract it: `x.cumsum(0) - x` (exact for integers).
     ///
+    /// Layout, PTX and errors: those of [`scan`](Tile::scan), with `add`; K0204 for masks and pointers.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -167,6 +189,9 @@ impl<T: Number> Tile<T> {
     /// Pairs of an element and its index are reduced, so the result's layout is that of the other
     /// reductions: the tile's, without the axis.
     ///
+    /// PTX and errors: [reductions](Tile#reductions). The comparison of two pairs is `setp`, `and.pred`, `or.pred` and
+    /// two `selp`.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -184,6 +209,8 @@ impl<T: Number> Tile<T> {
     ///
     /// Of equal elements the first counts; -0 and +0 are equal. NaN loses against numbers, as in
     /// [`min`](Tile::min): of a line of NaNs the index is 0.
+    ///
+    /// Layout, PTX and errors: [reductions](Tile#reductions).
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -4,32 +4,14 @@ use super::Tile;
 use crate::lang::scalar::Float;
 use crate::lang::stub;
 
-/// Functions of floats, on each element.
-///
-/// On `f16` and `bf16` the function is computed in `f32` and the result rounded to the type, which
-/// adds half a unit in the last place (ulp). What is neither exact nor correctly rounded is as close to
-/// the true value as this table says, and may differ between targets. On `f32` it is the error that the
-/// manual states of the instruction (PTX ISA, "Floating Point Instructions"), with what Kiln does
-/// before and after it:
-///
-/// | function | `f32` | instruction | `f64` |
-/// |---|---|---|---|
-/// | [`exp2`](Tile::exp2) | 2 ulp | `ex2.approx.ftz` | |
-/// | [`exp`](Tile::exp) of x | 2 + 1.25 · abs(x) ulp: x · log2(e) is rounded before | `ex2.approx.ftz` | |
-/// | [`log2`](Tile::log2) | 2^-22, absolute between 0.5 and 2 and relative (4 ulp) elsewhere | `lg2.approx` | |
-/// | [`log`](Tile::log) | the same and 1 ulp, for the product with ln 2 | `lg2.approx` | |
-/// | [`sqrt`](Tile::sqrt) | correctly rounded | `sqrt.rn` | correctly rounded |
-/// | [`rsqrt`](Tile::rsqrt) | relative 2^-22.9 (2.2 ulp) | `rsqrt.approx` | 1.5 ulp |
-/// | [`sin`](Tile::sin), [`cos`](Tile::cos) | absolute 2^-20.5 between -2π and 2π, further out more | `sin.approx`, `cos.approx` | |
-/// | [`tanh`](Tile::tanh) | relative 2^-11 (8192 ulp) | `tanh.approx` | |
-/// | [`floor`](Tile::floor), [`ceil`](Tile::ceil) | exact | `cvt` | exact |
-///
-/// Where the last column is empty the function is refused on `f64` (K0204), for which there is no
-/// instruction. Powers below 2^-126 are 0 in `f32`.
+/// Functions of floats, on each element: what they compute exactly, how, and how well, says
+/// [a table at `Tile`](Tile#functions-of-floats).
 impl<T: Float> Tile<T> {
     /// e to the power of each element.
     ///
     /// Infinite where the result exceeds the range, 0 far below 0; NaN stays NaN.
+    ///
+    /// `mul.rn.f32`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -48,6 +30,8 @@ impl<T: Float> Tile<T> {
     /// The hardware computes powers of 2, so this costs one multiplication less than
     /// [`exp`](Tile::exp): softmax folds log2(e) into its scale.
     ///
+    /// `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -63,6 +47,8 @@ impl<T: Float> Tile<T> {
     /// The natural logarithm of each element.
     ///
     /// Negative infinity of 0, NaN of negative elements.
+    ///
+    /// `lg2.approx.f32`, `mul.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -81,6 +67,8 @@ impl<T: Float> Tile<T> {
     ///
     /// Negative infinity of 0, NaN of negative elements.
     ///
+    /// `lg2.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -97,6 +85,8 @@ impl<T: Float> Tile<T> {
     ///
     /// Correctly rounded. NaN of negative elements; the root of -0 is -0.
     ///
+    /// `sqrt.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -112,6 +102,8 @@ impl<T: Float> Tile<T> {
     /// One over the square root of each element.
     ///
     /// Infinite of 0, NaN of negative elements.
+    ///
+    /// `rsqrt.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -130,6 +122,8 @@ impl<T: Float> Tile<T> {
     ///
     /// NaN of infinite elements.
     ///
+    /// `sin.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -145,6 +139,8 @@ impl<T: Float> Tile<T> {
     /// The cosine of each element, in radians.
     ///
     /// NaN of infinite elements.
+    ///
+    /// `cos.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -164,6 +160,8 @@ impl<T: Float> Tile<T> {
     ///
     /// ±1 of infinite elements.
     ///
+    /// `tanh.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -182,6 +180,8 @@ impl<T: Float> Tile<T> {
     ///
     /// Exact. Infinities and NaN stay.
     ///
+    /// `cvt.rmi.f32.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -197,6 +197,8 @@ impl<T: Float> Tile<T> {
     /// The least integral value not below each element.
     ///
     /// Exact. Infinities and NaN stay.
+    ///
+    /// `cvt.rpi.f32.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;

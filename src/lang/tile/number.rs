@@ -10,6 +10,8 @@ use crate::lang::stub;
 impl<T: Number> Tile<T> {
     /// Whether each element is less than the other's. False where either is NaN.
     ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -23,6 +25,8 @@ impl<T: Number> Tile<T> {
     }
 
     /// Whether each element is less than the other's or equal to it. False where either is NaN.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -39,6 +43,8 @@ impl<T: Number> Tile<T> {
 
     /// Whether each element is greater than the other's. False where either is NaN.
     ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -52,6 +58,8 @@ impl<T: Number> Tile<T> {
     }
 
     /// Whether each element is greater than the other's or equal to it. False where either is NaN.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -69,6 +77,8 @@ impl<T: Number> Tile<T> {
     ///
     /// Every addition is in `T`: integers wrap, floats round. Sums of `f16`, `bf16` and narrow
     /// integers want a [`cast`](Tile::cast) first. The order is as in [`reduce`](Tile::reduce).
+    ///
+    /// Layout, PTX and errors: [reductions](Tile#reductions).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -89,6 +99,8 @@ impl<T: Number> Tile<T> {
     ///
     /// The elementwise maximum of two tiles is [`maximum`](crate::lang::maximum).
     ///
+    /// Layout, PTX and errors: [reductions](Tile#reductions).
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -105,6 +117,8 @@ impl<T: Number> Tile<T> {
     /// only where there is nothing else.
     ///
     /// The elementwise minimum of two tiles is [`minimum`](crate::lang::minimum).
+    ///
+    /// Layout, PTX and errors: [reductions](Tile#reductions).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -125,6 +139,8 @@ impl<T: Number + Neg<Output = T>> Tile<T> {
     ///
     /// Of a float the sign bit is cleared, of NaN too. The least integer of a type has no positive
     /// counterpart and stays as it is.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
