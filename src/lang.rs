@@ -76,21 +76,49 @@
 //! | type | bytes in memory | in a register of | notes |
 //! |---|---|---|---|
 //! | `bool` | 1, 0 or 1 | a predicate | masks |
-//! | `i8`, `u8`, `i16`, `u16` | 1, 2 | 32 bits, extended | computed in 32 bits |
+//! | `i8`, `u8`, `i16`, `u16` | 1, 2 | 32 bits, extended | computed in 32 bits; bytes are factors of [`dot`] |
 //! | `i32`, `u32` | 4 | 32 bits | |
 //! | `i64`, `u64` | 8 | 64 bits | |
 //! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | factors of [`dot`] |
-//! | `f32` | 4 | 32 bits | factors of [`dot_tf32`] |
+//! | `f32` | 4 | 32 bits | factors of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
 //! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504).
 //!
+//! # The grid
+//!
+//! A launch runs a grid of blocks, of one to three axes, which all execute the same kernel. How many there are the kernel
+//! says, as an expression of the host over its arguments and generic parameters, `grid = [cdiv(x.dim(0), M), 4]`; or the
+//! caller, with [`Launch::grid`](crate::Launch::grid), which counts more. Where neither does, the launch is an error.
+//!
+//! `grid = persistent(tiles)` starts as many blocks as the device holds at once, at most `tiles`; each then walks over
+//! its share of the tiles:
+//!
+//! ```
+//! use kiln::prelude::*;
+//!
+//! #[kernel(target = sm_80, warps = 4, grid = persistent(cdiv(x.dim(0), 256)))]
+//! fn halve(x: TensorMut<f32, 1>) {
+//!     for tile in range(block_id(0), cdiv(x.dim(0), 256), num_blocks(0)) {
+//!         let window = x.tile([tile * 256], [256]);
+//!         window.store(window.load() * 0.5);
+//!     }
+//! }
+//!
+//! let stream = Device::emulator(Target::Sm80)?.stream()?;
+//! let mut x = stream.full([1000], 3.0)?;
+//! halve(halve::Args { x: &mut x }).launch(&stream)?;
+//! assert_eq!(x.to_vec(&stream)?, [1.5; 1000]);
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
 //! # How layouts are chosen
 //!
-//! A [layout](Layout) says which thread holds which element of a tile, in which register. Values do not depend on it, only
-//! speed does. The compiler chooses all layouts of a kernel together: they enter where something has a say, and spread from
-//! there over elementwise operations, reductions, loops and branches to whatever has none yet. The first to arrive stays:
+//! A [layout](Layout) says which thread holds which element of a tile, in which register. Speed depends on it; values
+//! do not, but for the rounding of floats in [reductions](Tile#reductions), whose order it decides. The compiler
+//! chooses all layouts of a kernel together: they enter where something has a say, and spread from there over
+//! elementwise operations, reductions, loops and branches to whatever has none yet. The first to arrive stays:
 //!
 //! 1. what is pinned with [`to_layout`](Tile::to_layout);
 //! 2. the results of [`dot`], in the layout [`mma`], and then the factors that do not come from global memory;
@@ -130,7 +158,7 @@
 //! | elements | instruction, for each 16, 8 or 4 bytes |
 //! |---|---|
 //! | `f32` | `ld.global.v4.f32`, `.v2.f32`, `.f32` |
-//! | `f64`, 64-bit integers, pointers | `ld.global.v2.f64`, `.v2.b64`; `.f64`, `.b64` |
+//! | `f64`, 64-bit integers | `ld.global.v2.f64`, `.v2.b64`; `.f64`, `.b64` |
 //! | all others | `ld.global.v4.b32`, `.v2.b32`, `.b32`, and fewer bytes as `.b16`, `.s16`, `.u16`, `.s8`, `.u8` |
 //!
 //! Writes are `st.global`, shared memory is `ld.shared` and `st.shared`, in the same widths (PTX ISA, "ld", "st"). What several

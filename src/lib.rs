@@ -8,7 +8,8 @@
 //!
 //! Where to read on:
 //!
-//! * [`lang`] is the reference of the language: everything that a kernel's body can use;
+//! * [`lang`] is the reference of the language: everything that a kernel's body can use, with its layouts, PTX and
+//!   [errors](lang#errors);
 //! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory, and order of
 //!   execution;
 //! * [`Launch`] and [`UnsafeLaunch`] are what a kernel's name gives;

@@ -72,7 +72,7 @@ pub fn copy_async<T: Scalar>(from: impl CopySource<T>, to: impl CopyDestination<
 /// turns that start no copy, keeps the count regular.
 ///
 /// # PTX
-/// `cp.async.commit_group` (PTX ISA, "cp.async.commit_group").
+/// `cp.async.commit_group` (PTX ISA, "`cp.async.commit_group`").
 ///
 /// # Errors
 /// K0405 in a loop of [`pipeline`](super::pipeline).
@@ -98,7 +98,7 @@ pub fn copy_async_commit() {
 /// [`sync`](super::sync).
 ///
 /// # PTX
-/// `cp.async.wait_group N` (PTX ISA, "cp.async.wait_group").
+/// `cp.async.wait_group N` (PTX ISA, "`cp.async.wait_group`").
 ///
 /// # Errors
 /// K0106 where `pending` is not known when compiling, K0207 where it is not 0 to 31, K0405 in a loop of
@@ -122,7 +122,7 @@ pub fn copy_async_wait(pending: i32) {
 /// Other threads' parts are visible after a [`sync`](super::sync).
 ///
 /// # PTX
-/// `cp.async.wait_all` (PTX ISA, "cp.async.wait_all").
+/// `cp.async.wait_all` (PTX ISA, "`cp.async.wait_all`").
 ///
 /// # Errors
 /// K0405 in a loop of [`pipeline`](super::pipeline).

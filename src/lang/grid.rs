@@ -1,29 +1,4 @@
-//! Where a block stands in the launch, and what it is compiled for.
-//!
-//! A launch runs a grid of blocks, of one to three axes, which all execute the same kernel. How many there are the kernel
-//! says, as an expression of the host over its arguments and generic parameters, `grid = [cdiv(x.dim(0), M), 4]`; or the
-//! caller, with [`Launch::grid`](crate::Launch::grid), which counts more. Where neither does, the launch is an error.
-//!
-//! `grid = persistent(tiles)` starts as many blocks as the device holds at once, at most `tiles`; each then walks over
-//! its share of the tiles:
-//!
-//! ```
-//! use kiln::prelude::*;
-//!
-//! #[kernel(target = sm_80, warps = 4, grid = persistent(cdiv(x.dim(0), 256)))]
-//! fn halve(x: TensorMut<f32, 1>) {
-//!     for tile in range(block_id(0), cdiv(x.dim(0), 256), num_blocks(0)) {
-//!         let window = x.tile([tile * 256], [256]);
-//!         window.store(window.load() * 0.5);
-//!     }
-//! }
-//!
-//! let stream = Device::emulator(Target::Sm80)?.stream()?;
-//! let mut x = stream.full([1000], 3.0)?;
-//! halve(halve::Args { x: &mut x }).launch(&stream)?;
-//! assert_eq!(x.to_vec(&stream)?, [1.5; 1000]);
-//! # Ok::<(), kiln::Error>(())
-//! ```
+//! Where a block stands in the launch: what the overview says of the grid, as functions.
 
 use super::stub;
 

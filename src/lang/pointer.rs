@@ -15,6 +15,10 @@ use super::tile::Tile;
 /// an `i32` or an `i64`, and the distance in bytes is formed in 64 bits. A pointer plus a tile of
 /// offsets is a tile of pointers.
 ///
+/// PTX: `mul.wide.s32` by the element's size (`mul.lo.s64` for an `i64`), or a shift, and `add.s64`; constants become part of the
+/// operand, `[%rd1+16]`. Errors: K0204 for an offset of another type, K0206 for other operators and for an offset on the left,
+/// K0202 where shapes do not broadcast.
+///
 /// Nothing bounds the accesses: an address outside the caller's memory is a fault, which the
 /// emulator reports with the line. A kernel that takes a pointer parameter is therefore launched by
 /// an `unsafe` method.
