@@ -65,6 +65,7 @@
 //! | shared memory | [`shared`], [`Shared`], [`copy_async`] and its waits, [`sync`] |
 //! | products | [`dot`], [`dot_tf32`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`device_assert`] |
+//! | instructions written out | [`ptx!`](crate::prelude::ptx) |
 //! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`] |
 //! | layouts | [`Layout`] and what makes one, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
 //!
@@ -188,6 +189,7 @@
 //! | K0108 | something that cannot be called or has no such method or field |
 //! | K0109 | compile-time work without end |
 //! | K0110 | an assignment to a variable that is not `mut` |
+//! | K0111 | a text of `ptx!` that is not PTX or does not fit its operands |
 //! | K0201 | a tile extent that is not a power of two |
 //! | K0202 | shapes that do not fit together |
 //! | K0203 | element types that do not fit together |
@@ -206,6 +208,7 @@
 //! | K0403 | an allocation inside a loop or branch |
 //! | K0404 | a copy between spaces that no instruction joins |
 //! | K0405 | a loop whose copies cannot be pipelined |
+//! | K0406 | a value of each thread's own where the block has one |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | a target that is unknown or cannot do it |
 //! | K0503 | a number of warps that a block cannot have |

@@ -182,6 +182,7 @@ outputs! {
 
 impl PtxCall<OnScalars> {
     /// A text without operands.
+    #[doc(hidden)]
     #[expect(clippy::new_without_default, reason = "only the macro makes one")]
     pub const fn new() -> Self {
         PtxCall(PhantomData)
@@ -190,11 +191,13 @@ impl PtxCall<OnScalars> {
 
 impl<K: PtxKind> PtxCall<K> {
     /// With an operand more.
+    #[doc(hidden)]
     pub fn with<I: PtxOperand>(self, operand: I) -> PtxCall<K::Join<I::Kind>> {
         PtxCall(PhantomData)
     }
 
     /// The results.
+    #[doc(hidden)]
     pub fn gives<O: PtxOutput>(self) -> O::In<K> {
         stub()
     }
