@@ -18,7 +18,7 @@ mod rows;
 
 /// One block a row; the row fits a tile of `N`.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-         instances(T = [bf16, f16], (N, W) = [(1024, 4), (4096, 4), (8192, 8), (16384, 8)]))]
+         instances(T = [bf16, f16], (N, W) = [(1024, 4), (4096, 4), (8192, 8)]))]
 pub fn layer_norm<T: Float, const N: i32, const W: i32>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 1>,
@@ -41,8 +41,9 @@ pub fn layer_norm<T: Float, const N: i32, const W: i32>(
 
 /// One block a row of up to `P` parts of `N`, which stays in shared memory: all parts are under way at once, and each pass
 /// reads them there.
-#[kernel(target = sm_80, warps = 8, grid = x.dim(0), instances(T = [bf16, f16], (N, P) = [(4096, 8)]))]
-pub fn layer_norm_long<T: Float, const N: i32, const P: i32>(
+#[kernel(target = sm_80, warps = W, grid = x.dim(0),
+         instances(T = [bf16, f16], (N, P, W) = [(4096, 4, 4), (8192, 4, 8)]))]
+pub fn layer_norm_long<T: Float, const N: i32, const P: i32, const W: i32>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 1>,
     bias: Tensor<T, 1>,
@@ -137,8 +138,8 @@ macro_rules! layer_norm_of {
                     0..=1024 => layer_norm::<$ty, 1024, 4>(layer_norm::Args { x, weight, bias, eps, out }),
                     1025..=4096 => layer_norm::<$ty, 4096, 4>(layer_norm::Args { x, weight, bias, eps, out }),
                     4097..=8192 => layer_norm::<$ty, 8192, 8>(layer_norm::Args { x, weight, bias, eps, out }),
-                    8193..=16384 => layer_norm::<$ty, 16384, 8>(layer_norm::Args { x, weight, bias, eps, out }),
-                    16385..=32768 => layer_norm_long::<$ty, 4096, 8>(layer_norm_long::Args { x, weight, bias, eps, out }),
+                    8193..=16384 => layer_norm_long::<$ty, 4096, 4, 4>(layer_norm_long::Args { x, weight, bias, eps, out }),
+                    16385..=32768 => layer_norm_long::<$ty, 8192, 4, 8>(layer_norm_long::Args { x, weight, bias, eps, out }),
                     _ => layer_norm_wide::<$ty, 16384>(layer_norm_wide::Args { x, weight, bias, eps, out }),
                 }
             }
