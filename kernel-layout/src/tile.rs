@@ -79,6 +79,6 @@ pub use layout::{Iter, TileLayout};
 pub use notation::NotationError;
 pub use swizzle::{ComposeLayout, Reading, Swizzle, SwizzleMode, mma_shared};
 pub use tensor_memory::{
-    CopyMismatch, CopyPart, CopyShape, DataPath, ScaleFactors, accumulator_data_path, data_path,
-    fragment, operand_a, scale_factors, scale_factors_shared,
+    CopyMismatch, CopyPart, CopyShape, DataPath, ProductForm, ScaleFactors, accumulator_data_path,
+    data_path, fragment, operand_a, scale_factors, scale_factors_shared,
 };

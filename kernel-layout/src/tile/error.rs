@@ -101,6 +101,20 @@ pub enum TileError {
         /// What its layouts are.
         required: &'static str,
     },
+    /// `tcgen05.cp` has no such shape.
+    CopyShape {
+        /// The shape.
+        actual: String,
+    },
+    /// A shape of `tcgen05.cp` does not go with this multicast, or with none.
+    Multicast {
+        /// The shape.
+        shape: String,
+        /// The multicasts that it takes; nothing when it takes none.
+        allowed: Vec<&'static str>,
+        /// The multicast.
+        actual: Option<String>,
+    },
     /// An extent or stride is no power of two, or the places overlap in their bits, so that adding is not XOR.
     NotLinear {
         /// The axis where they do.
@@ -169,6 +183,19 @@ impl fmt::Display for TileError {
             }
             TileError::DataPath { path, required } => {
                 write!(f, "data path {path} requires {required}")
+            }
+            TileError::CopyShape { actual } => write!(f, "tcgen05.cp has no shape {actual}"),
+            TileError::Multicast { shape, allowed, actual } => {
+                write!(f, "tcgen05.cp {shape} takes ")?;
+                match &allowed[..] {
+                    [] => f.write_str("no multicast")?,
+                    [one] => write!(f, "{one}")?,
+                    several => write!(f, "one of {several:?}")?,
+                }
+                match actual {
+                    None => f.write_str(", but there is no multicast"),
+                    Some(actual) => write!(f, ", but there is {actual}"),
+                }
             }
             TileError::NotLinear { axis, reason } => write!(f, "not linear along {axis}: {reason}"),
             TileError::NoDimension { axis } => {

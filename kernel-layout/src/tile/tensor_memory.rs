@@ -116,18 +116,39 @@ pub fn data_path(path: DataPath, columns: u64, slab: u64) -> Result<TileLayout, 
     TileLayout::new(shard, Vec::new(), [])
 }
 
-/// The data path of a dense product of `m` rows by `ctas` CTAs.
+/// A form of `tcgen05.mma`, as its modifiers choose it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ProductForm {
+    /// Without a modifier.
+    Dense,
+    /// `.ws`: the matrix B stays.
+    WeightStationary,
+}
+
+/// The data path of a product of `m` rows by `ctas` CTAs. Sparse products (`.sp`) are not described here.
 ///
 /// ```
-/// use kernel_layout::tile::{DataPath, accumulator_data_path};
-/// assert_eq!(accumulator_data_path(64, 1)?, DataPath::F);
-/// assert_eq!(accumulator_data_path(128, 2)?, DataPath::B);
+/// use kernel_layout::tile::{DataPath, ProductForm, accumulator_data_path};
+/// assert_eq!(accumulator_data_path(ProductForm::Dense, 64, 1)?, DataPath::F);
+/// assert_eq!(accumulator_data_path(ProductForm::WeightStationary, 64, 1)?, DataPath::E);
+/// assert_eq!(accumulator_data_path(ProductForm::Dense, 128, 2)?, DataPath::B);
 /// # Ok::<(), kernel_layout::tile::TileError>(())
 /// ```
 ///
 /// # Errors
-/// When one CTA has other than 64 or 128 rows, two other than 128 or 256, or there are more.
-pub fn accumulator_data_path(m: u64, ctas: u64) -> Result<DataPath, TileError> {
+/// When one CTA has other than 64 or 128 rows, two other than 128 or 256, or there are more; when a weight-stationary product
+/// has more than one CTA, or other than 64 rows.
+pub fn accumulator_data_path(form: ProductForm, m: u64, ctas: u64) -> Result<DataPath, TileError> {
+    if form == ProductForm::WeightStationary {
+        let none_of = |what, actual, allowed| Err(TileError::NotOneOf { what, actual, allowed });
+        return match (ctas, m) {
+            (1, 64) => Ok(DataPath::E),
+            (1, actual) => none_of("M of a weight-stationary product", actual, &[64]),
+            (actual, _) => {
+                none_of("the number of CTAs of a weight-stationary product", actual, &[1])
+            }
+        };
+    }
     match (ctas, m) {
         (1, 128) => Ok(DataPath::D),
         (1, 64) => Ok(DataPath::F),
@@ -397,6 +418,39 @@ impl CopyShape {
             CopyShape::M64x128bWarps01And23 => "64x128b.warpx2::01_23",
             CopyShape::M32x128bWarps4 => "32x128b.warpx4",
         }
+    }
+
+    /// The shape of a name and a multicast as the PTX manual writes them.
+    ///
+    /// ```
+    /// use kernel_layout::tile::CopyShape;
+    /// assert_eq!(CopyShape::named("32x128b", Some("warpx4")), Ok(CopyShape::M32x128bWarps4));
+    /// let error = CopyShape::named("64x128b", None).expect_err("there are two");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "tcgen05.cp 64x128b takes one of [\"warpx2::02_13\", \"warpx2::01_23\"], but there is no multicast",
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no such shape, or it does not go with that multicast or with none.
+    pub fn named(shape: &str, multicast: Option<&str>) -> Result<CopyShape, TileError> {
+        let parts = |one: CopyShape| match one.name().split_once('.') {
+            Some((shape, multicast)) => (shape, Some(multicast)),
+            None => (one.name(), None),
+        };
+        let of_shape: Vec<CopyShape> =
+            CopyShape::ALL.into_iter().filter(|&one| parts(one).0 == shape).collect();
+        if of_shape.is_empty() {
+            return Err(TileError::CopyShape { actual: shape.to_owned() });
+        }
+        of_shape.iter().copied().find(|&one| parts(one).1 == multicast).ok_or_else(|| {
+            TileError::Multicast {
+                shape: shape.to_owned(),
+                allowed: of_shape.iter().filter_map(|&one| parts(one).1).collect(),
+                actual: multicast.map(str::to_owned),
+            }
+        })
     }
 
     /// The digits along `TLane` that a layout in canonical form must have.

@@ -4,8 +4,8 @@ use kernel_layout::forms::{
     TmemAtom, TmemColumns, tensor_memory, tensor_memory_registers, tensor_memory_scales,
 };
 use kernel_layout::tile::{
-    CopyShape, DataPath, Iter, ScaleFactors, TileAxis, accumulator_data_path, data_path, fragment,
-    operand_a, scale_factors, scale_factors_shared,
+    CopyShape, DataPath, Iter, ProductForm, ScaleFactors, TileAxis, accumulator_data_path,
+    data_path, fragment, operand_a, scale_factors, scale_factors_shared,
 };
 
 use super::{along, text, tile};
@@ -47,11 +47,20 @@ fn s1_11_data_paths() {
 
 #[test]
 fn s1_11_data_paths_of_products() {
-    assert_eq!(accumulator_data_path(128, 1), Ok(DataPath::D));
-    assert_eq!(accumulator_data_path(64, 1), Ok(DataPath::F));
-    assert_eq!(accumulator_data_path(256, 2), Ok(DataPath::A));
-    assert_eq!(accumulator_data_path(128, 2), Ok(DataPath::B));
-    assert!(accumulator_data_path(256, 1).is_err() && accumulator_data_path(128, 4).is_err());
+    let dense = |m, ctas| accumulator_data_path(ProductForm::Dense, m, ctas);
+    assert_eq!(dense(128, 1), Ok(DataPath::D));
+    assert_eq!(dense(64, 1), Ok(DataPath::F));
+    assert_eq!(dense(256, 2), Ok(DataPath::A));
+    assert_eq!(dense(128, 2), Ok(DataPath::B));
+    assert!(dense(256, 1).is_err() && dense(128, 4).is_err());
+    let stationary = |m, ctas| accumulator_data_path(ProductForm::WeightStationary, m, ctas);
+    assert_eq!(stationary(64, 1), Ok(DataPath::E));
+    for (m, ctas, required) in [
+        (128, 1, "M of a weight-stationary product is 128, but must be one of [64]"),
+        (64, 2, "the number of CTAs of a weight-stationary product is 2, but must be one of [1]"),
+    ] {
+        assert_eq!(stationary(m, ctas).expect_err("refused").to_string(), required);
+    }
     let a = |path, shape: &[u64]| operand_a(path, shape).map(|layout| text(&layout));
     let twice = "S[(64, 16) : (1 @ TLane, 1 @ TCol)] + R[2 : 64 @ TLane]";
     let batches = "S[(2, 64, 16) : (64 @ TLane, 1 @ TLane, 1 @ TCol)]";
@@ -223,5 +232,29 @@ fn s1_12_the_copies_that_write_a_layout() {
     assert_eq!(
         words[0],
         "tcgen05.cp 128x256b: required S[128 : 1 @ TLane], actual S[32 : 1 @ TLane]"
+    );
+}
+
+#[test]
+fn s1_12_copy_shapes_by_name() {
+    for shape in CopyShape::ALL {
+        let (name, multicast) =
+            shape.name().split_once('.').map_or((shape.name(), None), |(a, b)| (a, Some(b)));
+        assert_eq!(CopyShape::named(name, multicast), Ok(shape));
+    }
+    let refused =
+        |shape, multicast| CopyShape::named(shape, multicast).expect_err("refused").to_string();
+    assert_eq!(refused("16x64b", None), "tcgen05.cp has no shape 16x64b");
+    assert_eq!(
+        refused("64x128b", Some("warpx4")),
+        "tcgen05.cp 64x128b takes one of [\"warpx2::02_13\", \"warpx2::01_23\"], but there is warpx4"
+    );
+    assert_eq!(
+        refused("32x128b", None),
+        "tcgen05.cp 32x128b takes warpx4, but there is no multicast"
+    );
+    assert_eq!(
+        refused("128x256b", Some("warpx4")),
+        "tcgen05.cp 128x256b takes no multicast, but there is warpx4"
     );
 }
