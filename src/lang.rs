@@ -53,6 +53,10 @@
 //! **Shared memory is not synchronised for you.** What one thread writes, another may read after
 //! [`sync`].
 //!
+//! **A tensor is read and written in the order of the program**, as far as one block goes: where other threads of the block
+//! may have touched a window of a [`TensorMut`] before, the compiler puts a barrier (`sync` in dumps of layouts). Other
+//! blocks are not waited for. What goes through a [`Ptr`] is not ordered: write [`sync`].
+//!
 //! # What there is
 //!
 //! | family | items |

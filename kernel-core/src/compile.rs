@@ -555,6 +555,7 @@ fn lower_variant(
             return None;
         }
     };
+    schedule::order(&mut kernel, &inferred.layouts);
     ended(Phase::Layouts);
     let sound = ir::verify(&kernel).and_then(|()| layouts::verify(&kernel, &inferred));
     holds(sound, "layout inference", problems)?;

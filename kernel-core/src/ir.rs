@@ -417,6 +417,33 @@ pub enum StmtKind {
     },
 }
 
+impl StmtKind {
+    /// The regions of statements that it runs; functions of two values are not among them.
+    pub fn regions(&self) -> Vec<&Region> {
+        match self {
+            StmtKind::Op { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => Vec::new(),
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => vec![body],
+        }
+    }
+
+    /// The values that it makes for what follows.
+    pub fn results(&self) -> Vec<Value> {
+        match self {
+            StmtKind::Op { result, .. } => result.iter().copied().collect(),
+            StmtKind::If { results, .. }
+            | StmtKind::For { results, .. }
+            | StmtKind::Loop { results, .. }
+            | StmtKind::Reduce { results, .. }
+            | StmtKind::Scan { results, .. }
+            | StmtKind::Ptx { results, .. } => results.clone(),
+        }
+    }
+}
+
 /// A constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Const {

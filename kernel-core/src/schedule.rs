@@ -28,11 +28,13 @@ use crate::ir::{
 };
 
 mod occupancy;
+mod order;
 pub mod pipeline;
 #[cfg(test)]
 mod tests;
 
 pub use occupancy::blocks_per_multiprocessor;
+pub use order::order;
 
 /// Rotates every loop of the kernel that gains by it.
 pub fn rotate(kernel: &mut Kernel) {

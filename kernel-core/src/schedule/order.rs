@@ -1,0 +1,366 @@
+//! Barriers between accesses of one block to a tensor that depend on each other.
+//!
+//! A kernel says that a tile is stored and then another window of the same tensor is read; which threads do either is a matter of
+//! layouts. Where a thread may touch what another one has touched before, and one of the two writes, a barrier comes between: it
+//! also makes the writes of the block visible to it. Most kernels need none: they write each window once, or read and write one
+//! window in one layout, where every thread meets only itself. Other blocks are never waited for.
+//!
+//! Windows are compared by their coordinates as sums of values with factors. That they do not wrap is taken for granted: a window
+//! whose coordinate has wrapped lies outside of every tensor.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use kernel_layout::{Dim, Layout};
+
+use super::key;
+use crate::ir::{
+    Binary, Const, Kernel, Layouts, Op, ParamKind, Region, Stmt, StmtKind, Type, Value,
+};
+use crate::loc::Loc;
+
+#[cfg(test)]
+mod tests;
+
+/// Sums are followed this far into their operands; what is longer counts as a value of its own.
+const DEEPEST: u32 = 8;
+/// So many accesses are kept apart; a barrier ends a longer list, which only unrolled loops make.
+const MOST_PENDING: usize = 256;
+
+/// Puts the barriers into a kernel whose tiles have layouts.
+pub fn order(kernel: &mut Kernel, layouts: &Layouts) {
+    let mutable =
+        |param: &crate::ir::Param| matches!(param.kind, ParamKind::Tensor { mutable: true, .. });
+    if !kernel.params.iter().any(mutable) {
+        return;
+    }
+    let mut sums = Sums::default();
+    sums.read(&kernel.body);
+    let mut body = std::mem::take(&mut kernel.body);
+    Pass { kernel, layouts, sums: &sums }.region(&mut body, Pending::new());
+    kernel.body = body;
+}
+
+/// A coordinate: a constant and values with factors, by value index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    constant: i128,
+    terms: BTreeMap<u32, i128>,
+}
+
+impl Sum {
+    /// `self + other · factor`.
+    fn plus(mut self, other: &Sum, factor: i128) -> Sum {
+        self.constant += other.constant * factor;
+        for (&value, &times) in &other.terms {
+            let sum = self.terms.entry(value).or_default();
+            *sum += times * factor;
+            if *sum == 0 {
+                self.terms.remove(&value);
+            }
+        }
+        self
+    }
+}
+
+/// What integer values are made of.
+#[derive(Default)]
+struct Sums {
+    of: BTreeMap<u32, (Sum, u32)>,
+}
+
+impl Sums {
+    fn read(&mut self, region: &Region) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op, args, result: Some(result) } = &stmt.kind
+                && let Some(sum) = self.made(op, args)
+            {
+                self.of.insert(key(*result), sum);
+            }
+            for inner in stmt.kind.regions() {
+                self.read(inner);
+            }
+        }
+    }
+
+    /// The sum that an operation makes, and how deep it is.
+    fn made(&self, op: &Op, args: &[Value]) -> Option<(Sum, u32)> {
+        if let Op::Const(Const::Int(value)) = op {
+            return Some((Sum { constant: *value, ..Sum::default() }, 0));
+        }
+        let Op::Binary(op) = op else { return None };
+        let ((left, first), (right, second)) = (self.get(args[0]), self.get(args[1]));
+        let depth = first.max(second) + 1;
+        if depth > DEEPEST {
+            return None;
+        }
+        let sum = if *op == Binary::Add {
+            left.plus(&right, 1)
+        } else if *op == Binary::Sub {
+            left.plus(&right, -1)
+        } else if *op == Binary::Mul && right.terms.is_empty() {
+            Sum::default().plus(&left, right.constant)
+        } else if *op == Binary::Mul && left.terms.is_empty() {
+            Sum::default().plus(&right, left.constant)
+        } else {
+            return None;
+        };
+        // Factors stay far from the limits of i128 through all the levels.
+        let small = |number: &i128| number.unsigned_abs() < 1 << 60;
+        (small(&sum.constant) && sum.terms.values().all(small)).then_some((sum, depth))
+    }
+
+    fn get(&self, value: Value) -> (Sum, u32) {
+        self.of
+            .get(&key(value))
+            .cloned()
+            .unwrap_or_else(|| (Sum { constant: 0, terms: BTreeMap::from([(key(value), 1)]) }, 0))
+    }
+}
+
+/// What has changed since an access in an earlier turn of a loop.
+#[derive(Clone, Debug)]
+struct Turn {
+    /// The loop's counter and its step, 0 where that is not known; none once the loop is over.
+    counter: Option<(u32, i128)>,
+    /// Every value that the body makes.
+    inside: Rc<BTreeSet<u32>>,
+}
+
+/// An access to a tensor since the last barrier.
+#[derive(Clone, Debug)]
+struct Access {
+    param: u32,
+    /// Where the window begins, on each axis.
+    start: Vec<Sum>,
+    extents: Vec<u32>,
+    /// The tile that is read or written; none for a copy to shared memory.
+    tile: Option<Value>,
+    write: bool,
+    /// That it was in an earlier turn.
+    earlier: Option<Turn>,
+}
+
+/// Accesses that other threads may still be at.
+type Pending = Vec<Rc<Access>>;
+
+/// Adds what is not in the list.
+fn join(list: &mut Pending, more: Pending) {
+    for access in more {
+        if !list.iter().any(|other| Rc::ptr_eq(other, &access)) {
+            list.push(access);
+        }
+    }
+}
+
+/// How far the window of a later access lies from that of an earlier one, along one axis.
+enum Distance {
+    /// So far.
+    Exactly(i128),
+    /// At least so far to the one side or to the other, in every later turn.
+    AtLeast(i128),
+    /// That depends.
+    Unknown,
+}
+
+struct Pass<'a> {
+    kernel: &'a Kernel,
+    layouts: &'a Layouts,
+    sums: &'a Sums,
+}
+
+impl Pass<'_> {
+    /// The access of a statement, if it is one to a tensor that the kernel writes.
+    fn access(&self, kind: &StmtKind) -> Option<Access> {
+        let StmtKind::Op { op, args, result } = kind else { return None };
+        let (param, coordinates, tile, write) = match (op, &args[..], result) {
+            (Op::LoadTensor(param), coordinates, Some(tile)) => {
+                (*param, coordinates, Some(*tile), false)
+            }
+            (Op::StoreTensor(param), [coordinates @ .., tile], _) => {
+                (*param, coordinates, Some(*tile), true)
+            }
+            (Op::CopyAsync(param), [coordinates @ .., _], _) => (*param, coordinates, None, false),
+            _ => return None,
+        };
+        let ParamKind::Tensor { mutable: true, .. } = self.kernel.params[param as usize].kind
+        else {
+            return None;
+        };
+        let extents = match (tile, args.last()) {
+            (Some(tile), _) => self.kernel.ty(tile).shape().to_vec(),
+            (None, Some(&window)) => match self.kernel.ty(window) {
+                Type::Shared(window) => window.shape.clone(),
+                Type::Scalar(_) | Type::Tile(..) | Type::Error => Vec::new(),
+            },
+            (None, None) => Vec::new(),
+        };
+        let start = coordinates.iter().map(|&value| self.sums.get(value).0).collect();
+        Some(Access { param, start, extents, tile, write, earlier: None })
+    }
+
+    /// Puts barriers into a region that is entered with these accesses pending, and gives what is pending at its end.
+    fn region(&self, region: &mut Region, mut pending: Pending) -> Pending {
+        let mut stmts = Vec::with_capacity(region.stmts.len());
+        for mut stmt in std::mem::take(&mut region.stmts) {
+            if let Some(access) = self.access(&stmt.kind) {
+                let meets = pending.iter().any(|earlier| self.conflict(earlier, &access));
+                if meets || pending.len() >= MOST_PENDING {
+                    stmts.push(barrier(stmt.loc));
+                    pending.clear();
+                }
+                pending.push(Rc::new(access));
+            }
+            pending = self.inside(&mut stmt.kind, pending);
+            stmts.push(stmt);
+        }
+        region.stmts = stmts;
+        pending
+    }
+
+    /// What is pending after a statement whose own access is pending already.
+    fn inside(&self, kind: &mut StmtKind, mut pending: Pending) -> Pending {
+        match kind {
+            StmtKind::Op { op: Op::Sync, .. } => Vec::new(),
+            StmtKind::Op { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => pending,
+            StmtKind::If { then, otherwise, .. } => {
+                let other = self.region(otherwise, pending.clone());
+                pending = self.region(then, pending);
+                join(&mut pending, other);
+                pending
+            }
+            StmtKind::For { step, body, .. } => {
+                let step = self.sums.get(*step).0;
+                let step = if step.terms.is_empty() { step.constant } else { 0 };
+                let counter = body.args.first().map(|&counter| (key(counter), step));
+                self.turns(body, counter, pending)
+            }
+            StmtKind::Loop { body, .. } => self.turns(body, None, pending),
+        }
+    }
+
+    fn turns(&self, body: &mut Region, counter: Option<(u32, i128)>, pending: Pending) -> Pending {
+        let mut inside = BTreeSet::new();
+        values_of(body, &mut inside);
+        let inside = Rc::new(inside);
+        let in_turn = |mut access: Access, counter| {
+            access.earlier = Some(Turn { counter, inside: Rc::clone(&inside) });
+            Rc::new(access)
+        };
+        let (all, last) = self.all(body);
+        let mut entered = pending.clone();
+        entered.extend(last.into_iter().map(|access| in_turn(access, counter)));
+        self.region(body, entered);
+        // The loop may end without a turn, or be left from any place.
+        let mut after = pending;
+        after.extend(all.into_iter().map(|access| in_turn(access, None)));
+        after
+    }
+
+    /// All accesses of a region, and those that no barrier of the region itself follows.
+    fn all(&self, region: &Region) -> (Vec<Access>, Vec<Access>) {
+        let (mut all, mut last) = (Vec::new(), Vec::new());
+        for stmt in &region.stmts {
+            if matches!(stmt.kind, StmtKind::Op { op: Op::Sync, .. }) {
+                last.clear();
+            }
+            let inner = stmt.kind.regions().into_iter().flat_map(|inner| self.all(inner).0);
+            for access in self.access(&stmt.kind).into_iter().chain(inner) {
+                all.push(access.clone());
+                last.push(access);
+            }
+        }
+        // A `continue` may jump past a barrier.
+        let jumps = all.len() != last.len() && continues(region);
+        if jumps { (all.clone(), all) } else { (all, last) }
+    }
+
+    /// Whether threads other than those of the earlier access may meet in memory what it has touched.
+    fn conflict(&self, earlier: &Access, later: &Access) -> bool {
+        if earlier.param != later.param || !(earlier.write || later.write) {
+            return false;
+        }
+        if earlier.start.len() != later.start.len()
+            || [earlier, later].iter().any(|access| access.extents.len() != access.start.len())
+        {
+            return true;
+        }
+        let mut same = earlier.extents == later.extents;
+        for axis in 0..earlier.start.len() {
+            let (before, after) =
+                (i128::from(earlier.extents[axis]), i128::from(later.extents[axis]));
+            match distance(earlier, later, axis) {
+                Distance::Exactly(far) if far >= before || -far >= after => return false,
+                Distance::AtLeast(far) if far >= before.max(after) => return false,
+                Distance::Exactly(0) => {}
+                Distance::Exactly(_) | Distance::AtLeast(_) | Distance::Unknown => same = false,
+            }
+        }
+        !(same && self.own(earlier, later))
+    }
+
+    /// Whether, of one window, every thread meets only what it has touched itself.
+    fn own(&self, earlier: &Access, later: &Access) -> bool {
+        let of = |access: &Access| access.tile.and_then(|tile| self.layouts.get(tile));
+        let (Some(before), Some(after)) = (of(earlier), of(later)) else { return false };
+        before == after && single(before, self.kernel.warps)
+    }
+}
+
+/// Whether no two threads hold one element.
+fn single(layout: &Layout, warps: u32) -> bool {
+    let all = |dim, count: u32| layout.in_size(dim) == count && layout.free_variable_mask(dim) == 0;
+    all(Dim::Lane, 32) && all(Dim::Warp, warps)
+}
+
+fn distance(earlier: &Access, later: &Access, axis: usize) -> Distance {
+    let before = &earlier.start[axis];
+    let between = later.start[axis].clone().plus(before, -1);
+    if !between.terms.is_empty() {
+        return Distance::Unknown;
+    }
+    let Some(turn) = &earlier.earlier else { return Distance::Exactly(between.constant) };
+    let mut changed = before.terms.iter().filter(|(value, _)| turn.inside.contains(value));
+    match (changed.next(), changed.next(), turn.counter) {
+        (None, ..) => Distance::Exactly(between.constant),
+        (Some((value, factor)), None, Some((counter, step))) if *value == counter => {
+            if step == 0 {
+                // It moves by one at least, to either side.
+                let moves = if between.constant == 0 { factor.abs() } else { 0 };
+                return Distance::AtLeast(moves);
+            }
+            // With every turn it moves further to one side.
+            let moves = factor * step;
+            let first = between.constant + moves;
+            Distance::AtLeast(if moves > 0 { first } else { -first })
+        }
+        _ => Distance::Unknown,
+    }
+}
+
+fn barrier(loc: Loc) -> Stmt {
+    Stmt { kind: StmtKind::Op { op: Op::Sync, args: Vec::new(), result: None }, loc }
+}
+
+/// Every value that a region makes, with those of the regions inside.
+fn values_of(region: &Region, out: &mut BTreeSet<u32>) {
+    out.extend(region.args.iter().map(|&value| key(value)));
+    for stmt in &region.stmts {
+        out.extend(stmt.kind.results().iter().map(|&value| key(value)));
+        for inner in stmt.kind.regions() {
+            values_of(inner, out);
+        }
+    }
+}
+
+/// Whether a branch in the region, at any depth, goes on with the next turn of a loop around.
+fn continues(region: &Region) -> bool {
+    region
+        .stmts
+        .iter()
+        .flat_map(|stmt| stmt.kind.regions())
+        .any(|inner| matches!(inner.end, crate::ir::Terminator::Continue(..)) || continues(inner))
+}
