@@ -6,7 +6,8 @@
 //!
 //! 1. what the user pinned;
 //! 2. accumulators of matrix products, then their operands, unless those come from global memory;
-//! 3. loads from global memory, those of most bytes first, so that neighbouring lanes read neighbouring addresses;
+//! 3. loads from global memory: as their only use pins them, then those of most bytes first, so that neighbouring lanes read
+//!    neighbouring addresses;
 //! 4. stores to global memory, likewise;
 //! 5. whatever is left, the largest tile first, by rows.
 //!
@@ -33,6 +34,7 @@ use la_arena::ArenaMap;
 use crate::ir::{Kernel, Layouts, Shared};
 use crate::loc::Loc;
 
+mod asserted;
 mod coalesce;
 mod dots;
 mod graph;
@@ -126,8 +128,8 @@ pub enum LayoutProblem {
     Asserted {
         /// The layout as written.
         at: Loc,
-        /// Where the tile's layout was chosen.
-        chosen_at: Loc,
+        /// Where the tile's layout was chosen; none for a tile that is made anew in every layout that its uses ask for.
+        chosen_at: Option<Loc>,
         /// The tile's layout.
         actual: Layout,
         /// The asserted layout.
@@ -167,6 +169,8 @@ pub enum LayoutProblem {
 
 /// Chooses the layout of every tile and of every shared allocation, and inserts the conversions between them.
 ///
+/// Assertions of layouts are compared with what is chosen without them, and are gone afterwards.
+///
 /// Afterwards the operands of every elementwise operation have the layout of its result, operands of matrix products that of
 /// the accumulator's operands, and everything that a loop or a branch passes that of what receives it. Statements may have
 /// been duplicated, and [`Op::ToLayout`](crate::ir::Op::ToLayout) inserted, with the layout as [`Form::Linear`].
@@ -176,14 +180,35 @@ pub enum LayoutProblem {
 /// # Errors
 /// With all layouts that the user pinned and that are not possible.
 pub fn infer(kernel: &mut Kernel) -> Result<Inferred, Vec<LayoutProblem>> {
+    if !asserted::any(&kernel.body) {
+        return infer_and_compare(kernel, &[]);
+    }
+    let mut bare = kernel.clone();
+    let assertions = asserted::take(&mut bare);
+    let inferred = infer_and_compare(&mut bare, &assertions)?;
+    *kernel = bare;
+    Ok(inferred)
+}
+
+/// [`infer`] for a kernel from which the assertions were taken.
+fn infer_and_compare(
+    kernel: &mut Kernel,
+    assertions: &[asserted::Assertion],
+) -> Result<Inferred, Vec<LayoutProblem>> {
     let known = analyze(kernel);
     let mut graph = graph::build(kernel, &known);
     let mut problems = solve::solve(kernel, &known, &mut graph);
+    problems.extend(asserted::impossible(kernel, assertions));
     problems.extend(shared::check_pinned(kernel));
     if !problems.is_empty() {
         return Err(problems);
     }
-    let layouts = rewrite::rewrite(kernel, graph);
+    let places = asserted::places(assertions, &graph);
+    let (layouts, versions) = rewrite::rewrite(kernel, graph);
+    let failed = asserted::failed(kernel, assertions, &places, &layouts, &versions);
+    if !failed.is_empty() {
+        return Err(failed);
+    }
     let shared = shared::choose(kernel, &layouts);
     Ok(Inferred { layouts, shared })
 }

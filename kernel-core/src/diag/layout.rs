@@ -56,7 +56,7 @@ impl LayoutProblem {
                     | Conversion::SharedMemory
                     | Conversion::ClusterSharedMemory => "a trip through shared memory and a barrier",
                 };
-                compare_bases(
+                let diagnostic = compare_bases(
                     Diagnostic::new(
                         Code::AssertedLayout,
                         at,
@@ -64,10 +64,14 @@ impl LayoutProblem {
                     ),
                     &required,
                     &actual,
-                )
-                .place(chosen_at, "layout chosen here")
-                .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert"))
-                .help(format!(".to_layout({form})"))
+                );
+                let diagnostic = match chosen_at {
+                    Some(chosen_at) => diagnostic
+                        .place(chosen_at, "layout chosen here")
+                        .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert")),
+                    None => diagnostic.why("constants, positions and what is read from shared memory are made in the layouts that their uses ask for, and no use asks for this one"),
+                };
+                diagnostic.help(format!(".to_layout({form})"))
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };

@@ -100,8 +100,6 @@ pub(super) struct Pin {
     pub(super) form: Form,
     pub(super) at: Loc,
     pub(super) operand: Value,
-    /// The user says that the operand has this layout: a conversion is an error.
-    pub(super) asserted: bool,
 }
 
 /// A matrix product.
@@ -498,10 +496,8 @@ impl<'a> Builder<'a> {
         if role != Role::Plain {
             self.graph.loads.push(node);
         }
-        if let Op::ToLayout(form) | Op::AssertLayout(form) = op {
-            let asserted = matches!(op, Op::AssertLayout(_));
-            let form = form.clone();
-            self.graph.pins.push(Pin { node, form, at, operand: args[0], asserted });
+        if let Op::ToLayout(form) = op {
+            self.graph.pins.push(Pin { node, form: form.clone(), at, operand: args[0] });
         } else if let Op::Dot { tf32 } = op {
             self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
             let operands = [args[0], args[1], args[2]];

@@ -12,8 +12,11 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
+/// The layouts that are asked of each tile that is made anew in every one, and the tile in each; the first is the tile itself.
+pub(super) type Versions = ArenaMap<Value, Vec<(Layout, Value)>>;
+
 /// Rewrites the body of a kernel according to a graph in which every node has a layout.
-pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> Layouts {
+pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) {
     let operands = operand_layouts(kernel, &graph);
     let body = std::mem::take(&mut kernel.body);
     let mut rewriter = Rewriter {
@@ -33,9 +36,9 @@ pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> Layouts {
     rewriter.ask_for_the_unused();
     rewriter.effects = 0;
     let body = rewriter.region(body, FrameKind::Once);
-    let layouts = rewriter.layouts;
+    let (layouts, versions) = (rewriter.layouts, rewriter.versions);
     kernel.body = body;
-    layouts
+    (layouts, versions)
 }
 
 /// The layouts of left and right operand of every matrix product, under its result's node.
@@ -71,8 +74,7 @@ struct Rewriter<'a> {
     graph: Graph,
     operands: ArenaMap<super::graph::Node, [Layout; 2]>,
     layouts: Layouts,
-    /// The layouts that are asked of a fluid tile, and the tile in each; the first is the tile itself.
-    versions: ArenaMap<Value, Vec<(Layout, Value)>>,
+    versions: Versions,
     /// How many effects were passed: an index into the graph's.
     effects: usize,
     /// What the enclosing loops carry, and what they result in.
@@ -127,7 +129,7 @@ impl Rewriter<'_> {
         if let Op::Dot { .. } = op {
             let [left, right] = self.operands[node].clone();
             vec![Some(left), Some(right), Some(own)]
-        } else if let Op::ToLayout(_) | Op::AssertLayout(_) = op {
+        } else if let Op::ToLayout(_) = op {
             vec![self.graph.fluid.contains_idx(args[0]).then_some(own)]
         } else {
             args.iter().map(|&arg| self.derived(op, arg, result, &own)).collect()
@@ -467,8 +469,6 @@ impl Rewriter<'_> {
             return;
         }
         let wanted = self.wanted(&op, args, result);
-        // What was asserted holds: from here on it is a conversion that costs nothing.
-        let op = if let Op::AssertLayout(form) = op { Op::ToLayout(form) } else { op };
         let made = self.get_all(args, &wanted, loc);
         if let (Op::ToLayout(_), Some(result)) = (&op, result)
             && let Some(layout) = self.own(result)

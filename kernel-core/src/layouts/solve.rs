@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
-use kernel_layout::{Conversion, Dim, Form, Layout};
+use kernel_layout::{Dim, Form, Layout};
 use la_arena::ArenaMap;
 
 use super::dots;
 use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
 use super::turned::{arrives, run_axis, written};
 use super::{Known, LayoutProblem};
-use crate::ir::{Kernel, Op, Value};
+use crate::ir::{Kernel, Op, Type, Value};
+use crate::loc::Loc;
 
 /// Lanes of a warp.
 const LANES: u32 = 32;
@@ -27,13 +28,17 @@ pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<La
     solver.place_rest();
     solver.finish_effects();
     problems.extend(solver.check_dots());
-    problems.extend(solver.check_asserted());
     problems
 }
 
 /// The layout that a user pinned a tile of registers to.
-fn pinned(pin: &Pin, shape: &[u32], warps: u32) -> Result<Layout, Box<LayoutProblem>> {
-    let (at, form) = (pin.at, pin.form.clone());
+pub(super) fn pinned(
+    form: &Form,
+    at: Loc,
+    ty: &Type,
+    warps: u32,
+) -> Result<Layout, Box<LayoutProblem>> {
+    let (form, shape) = (form.clone(), ty.shape());
     let impossible = |error| {
         Box::new(LayoutProblem::Form { at, form: form.clone(), shape: shape.to_vec(), error })
     };
@@ -119,9 +124,9 @@ impl Solver<'_> {
     fn pin(&mut self) -> Vec<LayoutProblem> {
         let mut problems = Vec::new();
         for at in 0..self.graph.pins.len() {
-            let pin = &self.graph.pins[at];
-            let (node, form) = (pin.node, pin.form.clone());
-            match pinned(pin, &self.graph.nodes[node].shape, self.kernel.warps) {
+            let Pin { node, ref form, at, operand } = self.graph.pins[at];
+            let form = form.clone();
+            match pinned(&form, at, self.kernel.ty(operand), self.kernel.warps) {
                 Ok(layout) => self.assign(node, layout, Some(form)),
                 Err(problem) => {
                     problems.push(*problem);
@@ -222,7 +227,7 @@ impl Solver<'_> {
     }
 
     fn place_loads(&mut self) {
-        self.read_pinned_vectors();
+        self.read_as_pinned();
         let mut loads = self.graph.loads.clone();
         let warps = self.kernel.warps;
         // The sort is stable: of equal loads the first in the program comes first.
@@ -236,19 +241,21 @@ impl Solver<'_> {
         }
     }
 
-    /// A vector that is loaded only to be given a pinned layout is loaded in that layout: it is short, so several threads
-    /// reading the same is cheaper than an exchange between them.
-    fn read_pinned_vectors(&mut self) {
+    /// A tile that is loaded only to be given a pinned layout is loaded in that layout, unless it refuses it.
+    ///
+    /// Several threads read the same elements of a vector: it is short, so that is cheaper than an exchange between them. Of
+    /// larger tiles no thread reads more than it would of its part by rows.
+    fn read_as_pinned(&mut self) {
         for at in 0..self.graph.pins.len() {
-            let Pin { node: pinned, operand, asserted, .. } = self.graph.pins[at];
-            if asserted {
-                // An assertion tests what is chosen without it.
-                continue;
-            }
+            let Pin { node: pinned, operand, .. } = self.graph.pins[at];
             let Some(node) = self.open(operand) else { continue };
             let data = &self.graph.nodes[node];
-            let once = self.graph.uses.get(operand) == Some(&1);
-            if once && data.shape.len() == 1 && matches!(data.role, Role::Load(_)) {
+            let Role::Load(access) = data.role else { continue };
+            let vector = data.shape.len() == 1;
+            let registers = |layout: &Layout| layout.in_size(Dim::Register);
+            let part = self.graph.extent(node, self.kernel.warps).coalesced(access, None);
+            let given = self.graph.nodes[pinned].layout.as_ref().map_or(0, registers);
+            if self.graph.uses.get(operand) == Some(&1) && (vector || given <= registers(&part)) {
                 self.offer(pinned, node, &Transfer::Same);
             }
         }
@@ -314,29 +321,6 @@ impl Solver<'_> {
             }
         }
         self.queue.clear();
-    }
-
-    /// Assertions of the user that do not hold.
-    fn check_asserted(&self) -> Vec<LayoutProblem> {
-        let mut problems = Vec::new();
-        for pin in self.graph.pins.iter().filter(|pin| pin.asserted) {
-            // A form that is no layout of this tile has been reported.
-            if self.graph.nodes[pin.node].form.is_none() {
-                continue;
-            }
-            // What is made anew in every layout is made in this one.
-            let Some(&operand) = self.graph.of.get(pin.operand) else { continue };
-            let operand = &self.graph.nodes[operand];
-            let layout = |layout: &Option<Layout>| layout.clone().expect("all nodes have layouts");
-            let actual = layout(&operand.layout);
-            let required = layout(&self.graph.nodes[pin.node].layout);
-            let conversion = Conversion::between(&actual, &required);
-            if !conversion.stays_in_thread() {
-                let (at, chosen_at, form) = (pin.at, operand.at, pin.form.clone());
-                problems.push(LayoutProblem::Asserted { at, chosen_at, actual, required, form });
-            }
-        }
-        problems
     }
 
     /// Operands and accumulators of matrix products that the user pinned to what the product cannot use.

@@ -1,0 +1,143 @@
+//! What the user asserts of layouts: compared with what inference chooses without the assertions.
+//!
+//! An assertion is taken out of the program before layouts are chosen, so that one that holds changes nothing: neither which
+//! layouts are chosen, nor the code.
+
+use kernel_layout::{Conversion, Form, Layout};
+use la_arena::ArenaMap;
+
+use super::LayoutProblem;
+use super::graph::Graph;
+use super::rewrite::Versions;
+use super::solve::pinned;
+use crate::ir::{Kernel, Op, Region, StmtKind, Terminator, Value};
+use crate::loc::Loc;
+
+/// A layout that the user says a tile has.
+#[derive(Debug)]
+pub(super) struct Assertion {
+    tile: Value,
+    form: Form,
+    at: Loc,
+}
+
+/// Takes all assertions out of a kernel; whatever used their results uses the asserted tiles.
+pub(super) fn take(kernel: &mut Kernel) -> Vec<Assertion> {
+    let mut taken = Taken::default();
+    taken.region(&mut kernel.body);
+    taken.assertions
+}
+
+/// Whether a region asserts a layout anywhere.
+pub(super) fn any(region: &Region) -> bool {
+    region.stmts.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Op { op, .. } => matches!(op, Op::AssertLayout(_)),
+        StmtKind::If { then, otherwise, .. } => any(then) || any(otherwise),
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => any(body),
+        // Functions of two scalars have no tiles.
+        StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => false,
+    })
+}
+
+#[derive(Default)]
+struct Taken {
+    assertions: Vec<Assertion>,
+    /// The asserted tile for the result of each assertion.
+    tiles: ArenaMap<Value, Value>,
+}
+
+impl Taken {
+    fn region(&mut self, region: &mut Region) {
+        region.stmts.retain_mut(|stmt| {
+            match &mut stmt.kind {
+                StmtKind::Op { op, args, result } => {
+                    self.values(args);
+                    if let (Op::AssertLayout(form), Some(result)) = (op, result) {
+                        // Values are defined before they are used, so a chain of assertions ends here.
+                        self.tiles.insert(*result, args[0]);
+                        let form = form.clone();
+                        self.assertions.push(Assertion { tile: args[0], form, at: stmt.loc });
+                        return false;
+                    }
+                }
+                StmtKind::Reduce { args, .. }
+                | StmtKind::Scan { args, .. }
+                | StmtKind::Ptx { args, .. } => self.values(args),
+                StmtKind::If { then, otherwise, .. } => {
+                    self.region(then);
+                    self.region(otherwise);
+                }
+                StmtKind::For { inits, body, .. } | StmtKind::Loop { inits, body, .. } => {
+                    self.values(inits);
+                    self.region(body);
+                }
+            }
+            true
+        });
+        match &mut region.end {
+            Terminator::Return => {}
+            Terminator::Yield(values)
+            | Terminator::Continue(_, values)
+            | Terminator::Break(_, values) => self.values(values),
+        }
+    }
+
+    fn values(&self, values: &mut [Value]) {
+        for value in values {
+            *value = self.tiles.get(*value).copied().unwrap_or(*value);
+        }
+    }
+}
+
+/// Where the layout of each asserted tile was chosen; none for those that are made anew in every layout.
+pub(super) fn places(assertions: &[Assertion], graph: &Graph) -> Vec<Option<Loc>> {
+    let place =
+        |assertion: &Assertion| graph.of.get(assertion.tile).map(|&node| graph.nodes[node].at);
+    assertions.iter().map(place).collect()
+}
+
+/// Assertions whose layouts cannot be built for the tile.
+pub(super) fn impossible(kernel: &Kernel, assertions: &[Assertion]) -> Vec<LayoutProblem> {
+    let problem = |Assertion { tile, form, at }: &Assertion| {
+        pinned(form, *at, kernel.ty(*tile), kernel.warps).err().map(|problem| *problem)
+    };
+    distinct(assertions.iter().filter_map(problem))
+}
+
+/// Assertions that do not hold, of layouts that can be built. `places` are as [`places`] gives them.
+///
+/// A tile that is made anew in every layout has those that its uses ask for: one of them is enough.
+pub(super) fn failed(
+    kernel: &Kernel,
+    assertions: &[Assertion],
+    places: &[Option<Loc>],
+    layouts: &ArenaMap<Value, Layout>,
+    versions: &Versions,
+) -> Vec<LayoutProblem> {
+    let problem = |(assertion, &chosen_at): (&Assertion, &Option<Loc>)| {
+        let Assertion { tile, form, at } = assertion;
+        let required = pinned(form, *at, kernel.ty(*tile), kernel.warps).ok()?;
+        let made = match versions.get(*tile) {
+            Some(versions) => versions.iter().map(|(layout, _)| layout).collect(),
+            None => vec![layouts.get(*tile).expect("inference gives every tile a layout")],
+        };
+        let free = |actual: &&Layout| Conversion::between(actual, &required).stays_in_thread();
+        if made.iter().any(free) {
+            return None;
+        }
+        let (at, actual, form) = (*at, made[0].clone(), form.clone());
+        Some(LayoutProblem::Asserted { at, chosen_at, actual, required, form })
+    };
+    distinct(assertions.iter().zip(places).filter_map(problem))
+}
+
+/// A pipelined loop repeats statements in front of it, with what they assert.
+fn distinct(problems: impl Iterator<Item = LayoutProblem>) -> Vec<LayoutProblem> {
+    let mut all = Vec::new();
+    for problem in problems {
+        if !all.contains(&problem) {
+            all.push(problem);
+        }
+    }
+    all
+}
