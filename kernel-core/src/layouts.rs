@@ -28,7 +28,7 @@
 //! No register of a layout repeats another, but for fragments of matrix products of tiles smaller than one instruction, what
 //! the user pinned larger than the tile, and what follows from these.
 
-use kernel_layout::{Form, Layout, LayoutError};
+use kernel_layout::{Dim, Form, Layout, LayoutError};
 use la_arena::ArenaMap;
 
 use crate::ir::{Kernel, Layouts, Shared};
@@ -51,6 +51,8 @@ pub(crate) use coalesce::copied;
 pub use dots::{TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
+pub(crate) use shared::pinned as pinned_shared;
+pub(crate) use solve::pinned;
 pub use verify::verify;
 
 /// The layouts of a kernel.
@@ -65,6 +67,43 @@ pub struct Inferred {
     pub shared: ArenaMap<Shared, Layout>,
 }
 
+/// Where a layout says that elements lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// In the registers of a block's threads.
+    Registers,
+    /// In shared memory.
+    Shared,
+    /// In tensor memory.
+    Tensor,
+}
+
+impl Memory {
+    /// What a layout is one of.
+    pub(crate) fn of(layout: &Layout) -> Memory {
+        if layout.has_in(Dim::Offset) {
+            Memory::Shared
+        } else if layout.has_in(Dim::Row) || layout.has_in(Dim::Col) {
+            Memory::Tensor
+        } else {
+            Memory::Registers
+        }
+    }
+}
+
+/// What a layout is given to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its memory.
+    pub memory: Memory,
+    /// Its extents.
+    pub shape: Vec<u32>,
+    /// The size of an element.
+    pub element_bytes: u32,
+    /// The kernel's warps.
+    pub warps: u32,
+}
+
 /// Why a kernel has no layouts. Facts; the diagnostic has the words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutProblem {
@@ -74,24 +113,21 @@ pub enum LayoutProblem {
         at: Loc,
         /// The layout as written.
         form: Form,
-        /// The tile's extents.
-        shape: Vec<u32>,
+        /// What it was given to.
+        place: Place,
         /// Why.
         error: LayoutError,
     },
-    /// A tile in registers was pinned to a layout of shared memory.
-    NotRegisters {
+    /// A layout of one memory was given to what lies in another.
+    OtherMemory {
         /// Where it was pinned.
         at: Loc,
         /// The layout as written.
         form: Form,
-    },
-    /// A shared allocation was pinned to a layout of registers.
-    NotShared {
-        /// Where it was made.
-        at: Loc,
-        /// The layout as written.
-        form: Form,
+        /// What the layout is one of.
+        actual: Memory,
+        /// What it was given to.
+        place: Place,
     },
     /// A pinned layout distributes a tile over another number of lanes than a warp has.
     Lanes {

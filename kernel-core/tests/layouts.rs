@@ -137,3 +137,105 @@ fn a_tile_is_loaded_in_the_layout_that_it_is_pinned_to() {
         assert!(ptx.contains("bar.sync") || ptx.contains("shfl"), "{moved}: {ptx}");
     }
 }
+
+/// The help of the only message of a kernel that takes a tile of `dtype` with these extents through `{..}`.
+fn help(body: &str) -> String {
+    let message = compiled(body).err().unwrap_or_else(|| panic!("accepted: {body}"));
+    assert!(message.starts_with("[K0301]"), "{body}: {message}");
+    assert!(!message.contains("[K0301] ["), "one message: {message}");
+    let (_, help) = message.split_once("help      ").unwrap_or_else(|| panic!("{message}"));
+    help.to_owned()
+}
+
+#[test]
+fn the_help_for_a_layout_that_does_not_fit_is_one_that_does() {
+    let registers = |dtype: &str, shape: &str, rank: usize, warps: u32, layout: &str| {
+        let zeros = vec!["0"; rank].join(", ");
+        format!(
+            "#[kernel(target = sm_80, warps = {warps})]
+             fn k(x: Tensor<{dtype}, {rank}>, out: TensorMut<{dtype}, {rank}>) {{
+                 let t = x.tile([{zeros}], {shape}).load();
+                 out.tile([{zeros}], {shape}).store(t.to_layout({layout}));
+             }}"
+        )
+    };
+    let rank_three = "blocked([1, 1, 4], [1, 2, 16], [1, 1, 4], [2, 1, 0])";
+    let missing = "linear([[0, 1]], [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], [], [8, 16])";
+    let tensor = "layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane])";
+    for (dtype, shape, rank, warps, layout) in [
+        ("f32", "[64]", 1, 1, "swizzle(128)"),
+        ("f16", "[64, 64]", 2, 8, "row_major()"),
+        ("f16", "[64, 64]", 2, 2, rank_three),
+        ("i8", "[4, 16, 32]", 3, 4, "blocked([1, 4], [2, 16], [4, 1], [1, 0])"),
+        ("f64", "[2, 2, 4, 8, 16]", 5, 2, "swizzled(8, 1, 8, [1, 0])"),
+        ("f32", "[8, 16]", 2, 1, missing),
+        ("f32", "[32, 16]", 2, 1, tensor),
+        ("f32", "[32, 16]", 2, 4, "layout!(S[(8, 16) : (1 @ laneid, 1)])"),
+        ("f32", "[16, 32]", 2, 1, "layout!(S[(32, 8) : (1 @ laneid, 1)])"),
+    ] {
+        let help = help(&registers(dtype, shape, rank, warps, layout));
+        let mended = compiled(&registers(dtype, shape, rank, warps, &help));
+        assert!(mended.is_ok(), "{dtype} {shape}: {layout}: {help}: {mended:?}");
+    }
+    let shared = |dtype: &str, shape: &str, layout: &str| {
+        format!(
+            "#[kernel(target = sm_80, warps = 1)]
+             fn k(x: Tensor<{dtype}, 2>, out: TensorMut<{dtype}, 2>) {{
+                 let s = shared::<{dtype}>({shape}).with_layout({layout});
+                 s.store(x.tile([0, 0], {shape}).load());
+                 sync();
+                 out.tile([0, 0], {shape}).store(s.load());
+             }}"
+        )
+    };
+    for (dtype, shape, layout) in [
+        ("f32", "[32, 8]", "swizzle(128)"),
+        ("f16", "[64, 64]", "mma([1, 1])"),
+        ("f32", "[4, 64]", "swizzle(128)"),
+        ("f32", "[32, 16]", tensor),
+        ("i8", "[2, 4]", "shared_linear([[0, 1], [1, 0]], [2, 4])"),
+        ("i8", "[2, 4]", "shared_linear([[0, 1], [0, 2], [1, 0]], [2, 8])"),
+    ] {
+        let help = help(&shared(dtype, shape, layout));
+        let mended = compiled(&shared(dtype, shape, &help));
+        assert!(mended.is_ok(), "{dtype} {shape}: {layout}: {help}: {mended:?}");
+    }
+    // Where one list is wrong, the help stands in its place.
+    for (layout, list) in [
+        ("blocked([1, 4], [8, 8], [1, 1], [1, 0])", "[8, 8]"),
+        ("blocked([1, 4], [8, 4], [1, 1], [1, 1])", "[1, 1])"),
+        ("mma([1])", "[1]"),
+        ("swizzled(1, 1, 1, [0, 0])", "[0, 0]"),
+    ] {
+        let kernel = |layout: &str| {
+            if layout.starts_with("swizzled") {
+                shared("f32", "[64, 64]", layout)
+            } else {
+                registers("f32", "[64, 64]", 2, 1, layout)
+            }
+        };
+        let list = list.trim_end_matches(')');
+        let (before, after) = layout.rsplit_once(list).expect("the list");
+        let mended = format!("{before}{}{after}", help(&kernel(layout)));
+        assert!(compiled(&kernel(&mended)).is_ok(), "{layout}: {mended}");
+    }
+}
+
+#[test]
+fn a_product_without_tensor_cores_does_not_speak_of_them() {
+    let product = |dot: &str, pin: &str| {
+        with(&format!(
+            "let t = x.tile([0, 0], [32, 32]).load();
+             let acc = zeros::<f32>([32, 32]).to_layout({pin});
+             out.tile([0, 0], [32, 32]).store({dot}(t, t, acc));"
+        ))
+    };
+    let message = product("dot", "mma([2, 2])").expect_err("threads multiply");
+    assert!(message.starts_with("[K0302]"), "{message}");
+    assert!(message.contains("fused multiply-add") && !message.contains("mma.sync"), "{message}");
+    // What the message proposes.
+    let (_, form) = message.split_once("inference chooses `").expect("a layout");
+    let (form, _) = form.split_once('`').expect("closed");
+    assert!(product("dot", form).is_ok(), "{form}");
+    assert!(product("dot_tf32", "mma([2, 2])").is_ok());
+}

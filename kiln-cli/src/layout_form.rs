@@ -250,8 +250,8 @@ impl Reader {
             "slice" => {
                 Form::Slice { axis: self.then(Reader::number)?, parent: Box::new(self.form()?) }
             }
-            "linear" => Form::Linear(self.literal()?),
-            "shared_linear" => Form::SharedLinear(self.literal()?),
+            "linear" => Form::Linear(self.literal(&[Dim::Register, Dim::Lane, Dim::Warp])?),
+            "shared_linear" => Form::SharedLinear(self.literal(&[Dim::Offset])?),
             "mma" => Form::MmaV2 { warps: self.pair()? },
             "wgmma" => Form::Wgmma { warps: self.then(Reader::pair)?, n: self.number()? },
             "dot_operand" => Form::DotOperand {
@@ -319,11 +319,18 @@ impl Reader {
         })
     }
 
-    /// The bases of a layout: `register [0,1], lane [0,2] [1,0] -> [2, 4]`.
-    fn literal(&mut self) -> Result<Layout, FormError> {
+    /// The bases of a layout as kernels write them, a list for each of `dims` and the shape: `[[0, 1]], [[0, 2], [1, 0]], [], [2, 4]`;
+    /// or with names, as they are printed: `register [0,1], lane [0,2] [1,0] -> [2, 4]`.
+    fn literal(&mut self, dims: &[Dim]) -> Result<Layout, FormError> {
         self.spaces();
         let start = self.at;
         let mut ins: Vec<(Dim, Vec<Basis>)> = Vec::new();
+        if self.text.get(self.at) == Some(&'[') {
+            for &dim in dims {
+                ins.push((dim, self.then(|reader| reader.list(Reader::numbers))?));
+            }
+            return self.layout_of(ins, start);
+        }
         while !self.passes("->") {
             if !ins.is_empty() {
                 self.require(",")?;
@@ -337,6 +344,15 @@ impl Reader {
             }
             ins.push((dim, bases));
         }
+        self.layout_of(ins, start)
+    }
+
+    /// The layout with these bases and the shape that follows; errors are marked at `start`.
+    fn layout_of(
+        &mut self,
+        ins: Vec<(Dim, Vec<Basis>)>,
+        start: usize,
+    ) -> Result<Layout, FormError> {
         let sizes = self.numbers()?;
         let outs = Dim::axes(sizes.len().min(8)).into_iter().zip(sizes).collect();
         Layout::new(ins, outs).map_err(|error| {
@@ -366,7 +382,8 @@ mod tests {
         for text in [
             "blocked([1, 4], [32, 1], [1, 4], [1, 0])",
             "slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))",
-            "linear(register [1] [2], lane [4] [8] [16] [32] [64], warp -> [128])",
+            "linear([[1], [2]], [[4], [8], [16], [32], [64]], [], [128])",
+            "linear(register [0,1], lane [0,2], warp, block [1,0] -> [2, 4])",
             "mma([4, 1])",
             "wgmma([4, 1], 128)",
             "dot_operand(0, mma([2, 2]), 2)",
@@ -375,7 +392,7 @@ mod tests {
             "swizzle(64).transposed()",
             "swizzle(128).transposed().fp4_padded()",
             "row_major()",
-            "shared_linear(offset [0,1] [0,2] [1,0] -> [2, 4])",
+            "shared_linear([[0, 1], [0, 2], [1, 0]], [2, 4])",
             "cluster([[1, 0], [0, 1]], swizzle(128))",
             "tmem_block([128, 64], 1)",
             "cluster([[1, 0]], tmem_block([64, 64], 2).two_ctas())",
@@ -388,6 +405,13 @@ mod tests {
             let form = parse(text, 16).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(form.to_string(), text);
         }
+    }
+
+    #[test]
+    fn bases_are_read_with_and_without_the_names_of_their_dimensions() {
+        let named = parse("linear(register [1] [2], lane [4] [8] -> [16])", 16);
+        let plain = parse("linear([[1], [2]], [[4], [8]], [], [16])", 16).expect("a layout");
+        assert_eq!(named.expect("a layout").to_string(), plain.to_string());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Atomic, Const, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Type, Value},
+    layouts::pinned_shared,
     loc::Loc,
     syntax::{Expr, Segment},
 };
@@ -504,16 +505,9 @@ impl Builder<'_> {
             );
         }
         let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
-        if let Err(error) = form.to_layout(&tile) {
-            let what = form.to_string();
-            return self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    loc,
-                    format!("`{what}` does not fit a tile of extents {tile:?}"),
-                )
-                .why(error.to_string()),
-            );
+        let element_bytes = self.cells.settled(self.num(window)).bytes();
+        if let Err(problem) = pinned_shared(&form, loc, tile, element_bytes) {
+            return self.report(problem.into_diagnostic());
         }
         self.shared[shared.root].pinned = Some(form);
         Val::Value(window)

@@ -1,7 +1,7 @@
 //! Layouts as values: the functions that make them, and the notation of tile layouts.
 
 use kernel_layout::tile::{Iter, TileAxis, TileLayout};
-use kernel_layout::{Dim, Form, Layout};
+use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{Builder, Env, value::Val};
 use crate::{
@@ -37,7 +37,7 @@ impl Builder<'_> {
             "swizzle" => self.swizzle(&vals[0], args[0].loc),
             "swizzled" => self.swizzled(vals, args),
             "row_major" => Some(Form::RowMajor),
-            "mma" => self.pair(&vals[0], args[0].loc).map(|warps| Form::MmaV2 { warps }),
+            "mma" => self.pair(&vals[0], &args[0]).map(|warps| Form::MmaV2 { warps }),
             "dot_operand" => self.dot_operand(vals, args),
             "linear" => self.linear(vals, args, loc),
             "shared_linear" => self.shared_linear(vals, args, loc),
@@ -103,25 +103,41 @@ impl Builder<'_> {
             args[3].loc,
             "`swizzled` takes three numbers and an order of axes",
         )?;
+        self.permutation(&order, args[3].loc)?;
         Some(Form::Swizzled { vec, per_phase, max_phase, order })
     }
 
-    fn pair(&mut self, val: &Val, loc: Loc) -> Option<[u32; 2]> {
+    fn pair(&mut self, val: &Val, arg: &Expr) -> Option<[u32; 2]> {
+        let loc = arg.loc;
         let headline = "`mma` takes the warps along rows and columns";
         let list = self.entries(val, loc, headline)?;
-        <[u32; 2]>::try_from(list).ok().or_else(|| {
+        let Ok(pair) = <[u32; 2]>::try_from(list) else {
             let actual = self.describe(val);
+            let grid = [self.warps, 1];
             self.report(
                 Diagnostic::new(Code::LayoutForm, loc, headline)
                     .compare("entries", "2", actual)
-                    .help("mma([2, 2])"),
+                    .help(format!("{grid:?}")),
             );
-            None
-        })
+            return None;
+        };
+        self.powers("mma", &pair, arg)?;
+        Some(pair)
     }
 
     fn dot_operand(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
-        let index = self.axis(&vals[0], 2, "the factors of a product", args[0].loc)?;
+        let index = self.const_int(&vals[0], "which factor it is", args[0].loc)?;
+        let Some(index) = u32::try_from(index).ok().filter(|index| *index < 2) else {
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[0].loc,
+                    "a product has two factors, 0 on the left and 1 on the right",
+                )
+                .compare("factor", "0 or 1", index.to_string()),
+            );
+            return None;
+        };
         let headline = "`dot_operand` takes the layout of the product's result";
         let parent = Box::new(self.parent(&vals[1], args[1].loc, headline)?);
         let k_width = self.entry(&vals[2], args[2].loc)?;
@@ -154,35 +170,56 @@ impl Builder<'_> {
             );
             return None;
         }
-        self.of_bases(ins, &vals[3], &args[3], loc).map(Form::Linear)
+        self.of_bases(ins, &vals[3], args, loc).map(Form::Linear)
     }
 
     fn shared_linear(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<Form> {
         let ins = vec![(Dim::Offset, self.bases(&vals[0], &args[0])?)];
-        self.of_bases(ins, &vals[1], &args[1], loc).map(Form::SharedLinear)
+        self.of_bases(ins, &vals[1], args, loc).map(Form::SharedLinear)
     }
 
-    /// A layout with these bases, for a tile of this shape.
+    /// A layout with these bases, for a tile of this shape; `args` are the bases of each dimension, and the shape.
     fn of_bases(
         &mut self,
         ins: Vec<(Dim, Vec<Vec<u32>>)>,
         shape: &Val,
-        arg: &Expr,
+        args: &[Expr],
         loc: Loc,
     ) -> Option<Layout> {
-        let shape = self.shape(shape, arg)?;
+        let shape = self.shape(shape, &args[ins.len()])?;
+        let written: Vec<Dim> = ins.iter().map(|(dim, _)| *dim).collect();
         let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));
         match Layout::new(ins, outs.collect()) {
             Ok(layout) => Some(layout),
             Err(error) => {
-                self.report(
-                    Diagnostic::new(
+                let at = |dim: Dim, bit: usize| {
+                    let list = written.iter().position(|of| *of == dim);
+                    list.map_or(loc, |list| args[list].part(bit))
+                };
+                let headline = format!("this is no basis for a tile of extents {shape:?}");
+                let diagnostic = match error {
+                    LayoutError::BasisRank { dim, bit, actual, required } => {
+                        Diagnostic::new(Code::LayoutForm, at(dim, bit), headline)
+                            .compare("coordinates", required.to_string(), actual.to_string())
+                            .why("a basis has one coordinate for each axis of the tile")
+                    }
+                    LayoutError::BasisOutside { dim, bit, out, actual, size } => {
+                        Diagnostic::new(Code::LayoutForm, at(dim, bit), headline)
+                            .compare(
+                                format!("coordinate along axis {}", axis_of(out)),
+                                format!("below {size}"),
+                                actual.to_string(),
+                            )
+                            .why(format!("bit {bit} of the {dim}'s number leads to the element at its basis, which has to be in the tile"))
+                    }
+                    other => Diagnostic::new(
                         Code::LayoutForm,
                         loc,
                         format!("these bases are no layout of a tile of extents {shape:?}"),
                     )
-                    .why(error.to_string()),
-                );
+                    .why(other.to_string()),
+                };
+                self.report(diagnostic);
                 None
             }
         }
@@ -251,21 +288,71 @@ impl Builder<'_> {
         }
         let [per_thread, lanes, warps, order] =
             <[Vec<u32>; 4]>::try_from(lists).expect("arity is checked");
+        for (list, arg) in [&per_thread, &lanes, &warps].into_iter().zip(args) {
+            self.powers("blocked", list, arg)?;
+        }
+        self.permutation(&order, args[3].loc)?;
         let in_warp = lanes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
         if in_warp != LANES {
             // Here and not where the layout is used: this is the place to change.
-            self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    args[1].loc,
-                    format!("the lanes of this layout multiply to {in_warp}"),
-                )
-                .compare("lanes", LANES.to_string(), in_warp.to_string())
-                .why("a warp has 32 lanes; the second array says how many of them lie along each axis"),
-            );
+            let mut diagnostic = Diagnostic::new(
+                Code::LayoutForm,
+                args[1].loc,
+                format!("the lanes of this layout multiply to {in_warp}"),
+            )
+            .compare("lanes", LANES.to_string(), in_warp.to_string())
+            .why("a warp has 32 lanes; the second array says how many of them lie along each axis");
+            // The fastest axis has as many as are left.
+            let mut mended = lanes;
+            if let Some(&fastest) = order.first() {
+                let others = in_warp / u64::from(mended[fastest as usize]);
+                if let Ok(left @ 1..) = u32::try_from(LANES / others) {
+                    mended[fastest as usize] = left;
+                    diagnostic = diagnostic.help(format!("{mended:?}"));
+                }
+            }
+            self.report(diagnostic);
             return None;
         }
         Some(Form::Blocked { per_thread, lanes, warps, order })
+    }
+
+    /// The entries of a list are powers of two.
+    fn powers(&mut self, name: &str, list: &[u32], arg: &Expr) -> Option<()> {
+        let Some(bad) = list.iter().position(|entry| !entry.is_power_of_two()) else {
+            return Some(());
+        };
+        self.report(
+            Diagnostic::new(
+                Code::LayoutForm,
+                arg.part(bad),
+                format!("the numbers of `{name}` are powers of two"),
+            )
+            .compare("", "1, 2, 4, 8, ..", list[bad].to_string())
+            .why("a layout maps the bits of a thread's number and of a register's to those of coordinates"),
+        );
+        None
+    }
+
+    /// An order names each axis once.
+    fn permutation(&mut self, order: &[u32], loc: Loc) -> Option<()> {
+        let axes: Vec<u32> = (0..u32::try_from(order.len()).expect("an array is short")).collect();
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if sorted == axes {
+            return Some(());
+        }
+        let rows: Vec<u32> = axes.into_iter().rev().collect();
+        self.report(
+            Diagnostic::new(
+                Code::LayoutForm,
+                loc,
+                "an order names each axis once, the fastest first",
+            )
+            .compare("order", format!("{rows:?}, or another order of these"), format!("{order:?}"))
+            .help(format!("{rows:?}")),
+        );
+        None
     }
 
     /// `layout!(S[..] + R[..])`
@@ -358,5 +445,15 @@ impl Builder<'_> {
             digits.push(Iter::new(extent, i64::try_from(stride).unwrap_or(i64::MAX), axis));
         }
         Some(digits)
+    }
+}
+
+/// The number of an axis of a tensor.
+fn axis_of(dim: Dim) -> usize {
+    match dim {
+        Dim::Axis(axis) => axis.into(),
+        Dim::Register | Dim::Lane | Dim::Warp | Dim::Block | Dim::Offset | Dim::Row | Dim::Col => {
+            unreachable!("of_bases leads to axes alone")
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! The methods of the language: of scalars, tiles, shared windows and tensors.
 
-use kernel_layout::Form;
-
 use super::{
     Builder, Env, array,
     value::{Class, Num, Ty, Val},
@@ -9,6 +7,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary, Value},
+    layouts::pinned,
     loc::Loc,
     syntax::{Expr, GenericArg, Segment},
 };
@@ -353,29 +352,20 @@ impl Builder<'_> {
                 let extent = self.ty(tile).shape()[axis as usize];
                 Val::Const(Const::Int(i128::from(extent)), Num::Known(Dtype::I32))
             }
-            (
-                "to_layout" | "assert_layout",
-                [
-                    Val::Layout(
-                        form @ (Form::NvmmaShared { .. }
-                        | Form::Swizzled { .. }
-                        | Form::RowMajor
-                        | Form::SharedLinear(_)),
-                    ),
-                ],
-            ) => self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    loc_of(0),
-                    format!("`{form}` is a layout of shared memory"),
-                )
-                .compare("", "a layout of registers", "a layout of shared memory")
-                .why("a tile's layout says which thread holds which element; bytes of shared memory are arranged with `shared(..).with_layout(..)`")
-                .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
-            ),
             ("to_layout" | "assert_layout", [Val::Layout(form)]) => {
                 let ty = self.ty(tile).clone();
                 let form = form.clone();
+                let elem = match ty.elem() {
+                    Some(Elem::Ptr(to)) => Elem::Ptr(to),
+                    Some(Elem::Number(_)) | None => {
+                        Elem::Number(self.cells.settled(self.num(tile)))
+                    }
+                };
+                let tile_ty = Type::Tile(elem, ty.shape().to_vec());
+                // Here and not with the other layouts, so that it is reported with whatever else is wrong.
+                if let Err(problem) = pinned(&form, loc_of(0), &tile_ty, self.warps) {
+                    return self.report(problem.into_diagnostic());
+                }
                 let op = if name.name == "to_layout" {
                     Op::ToLayout(form)
                 } else {
@@ -392,8 +382,8 @@ impl Builder<'_> {
                         loc_of(0),
                         format!("`{}` takes a layout", name.name),
                     )
-                        .compare("", "a layout", actual)
-                        .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
+                    .compare("", "a layout", actual)
+                    .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
                 )
             }
             (known, _) if TILE_METHODS.contains(&known) => {

@@ -1,31 +1,25 @@
 //! The words for what layout inference finds.
 
-use kernel_layout::{Conversion, Dim, Layout};
+use kernel_layout::forms::blocked_form_for;
+use kernel_layout::tile::{TileError, TileLayout};
+use kernel_layout::{Conversion, Dim, Form, Layout, LayoutError};
 
 use super::{Code, Diagnostic};
-use crate::layouts::LayoutProblem;
+use crate::layouts::{LayoutProblem, Memory, Place};
+use crate::loc::Loc;
 
 impl LayoutProblem {
     /// The diagnostic of this problem.
     pub fn into_diagnostic(self) -> Diagnostic {
         match self {
-            LayoutProblem::Form { at, form, shape, error } => Diagnostic::new(
-                Code::LayoutForm,
-                at,
-                format!("`{form}` is not a layout of a tile of extents {shape:?}"),
-            )
-            .why(error.to_string()),
-            LayoutProblem::NotRegisters { at, form } => Diagnostic::new(
-                Code::LayoutForm,
-                at,
-                format!("`{form}` is a layout of shared memory"),
-            )
-            .compare("", "a layout of registers", "a layout of shared memory")
-            .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
-            LayoutProblem::NotShared { at, form } => {
-                Diagnostic::new(Code::LayoutForm, at, format!("`{form}` is a layout of registers"))
-                    .compare("", "a layout of shared memory", "a layout of registers")
-                    .help("swizzle(128)")
+            LayoutProblem::Form { at, form, place, error } => {
+                let shape = &place.shape;
+                let headline = format!("`{form}` is not a layout of a tile of extents {shape:?}");
+                let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline);
+                with_help(explain(diagnostic, &form, &place, &error), &place)
+            }
+            LayoutProblem::OtherMemory { at, form, actual, place } => {
+                other_memory(at, &form, actual, &place)
             }
             LayoutProblem::Lanes { at, form, actual, required } => Diagnostic::new(
                 Code::LayoutForm,
@@ -49,59 +43,204 @@ impl LayoutProblem {
             )
             .compare("blocks", "1", actual.to_string()),
             LayoutProblem::Asserted { at, chosen_at, actual, required, form } => {
-                let cost = match Conversion::between(&actual, &required) {
-                    Conversion::Shuffle(_) => "shuffles between the lanes of each warp",
-                    Conversion::Trivial
-                    | Conversion::Registers(_)
-                    | Conversion::SharedMemory
-                    | Conversion::ClusterSharedMemory => "a trip through shared memory and a barrier",
-                };
-                let diagnostic = compare_bases(
-                    Diagnostic::new(
-                        Code::AssertedLayout,
-                        at,
-                        "the tile does not have the asserted layout",
-                    ),
-                    &required,
-                    &actual,
-                );
-                let diagnostic = match chosen_at {
-                    Some(chosen_at) => diagnostic
-                        .place(chosen_at, "layout chosen here")
-                        .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert")),
-                    None => diagnostic.why("constants, positions and what is read from shared memory are made in the layouts that their uses ask for, and no use asks for this one"),
-                };
-                diagnostic.help(format!(".to_layout({form})"))
+                asserted(at, chosen_at, &actual, &required, &form)
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };
-                compare_bases(
-                    Diagnostic::new(
-                        Code::DotOperand,
-                        at,
-                        format!("the product cannot take its {side} operand in this layout"),
-                    ),
-                    &required,
-                    &actual,
-                )
-                .place(pinned_at, "layout chosen here")
-                .why(format!("mma.sync takes its operands from fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"))
+                let headline = format!("the product cannot take its {side} operand in this layout");
+                let tensor_cores = matches!(&form, Form::DotOperand { parent, .. } if matches!(**parent, Form::MmaV2 { .. }));
+                let why = if tensor_cores {
+                    format!(
+                        "mma.sync takes its operands from fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"
+                    )
+                } else {
+                    format!(
+                        "a product of these types goes by fused multiply-add, not on tensor cores: a thread holds the rows and columns that it multiplies, here `{form}`; without `.to_layout(..)` inference chooses it"
+                    )
+                };
+                compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
+                    .place(pinned_at, "layout chosen here")
+                    .why(why)
             }
             LayoutProblem::DotAccumulator { at, pinned_at, actual, required, form } => {
-                compare_bases(
-                    Diagnostic::new(
-                        Code::DotOperand,
-                        at,
-                        "the product cannot accumulate in this layout",
-                    ),
-                    &required,
-                    &actual,
-                )
-                .place(pinned_at, "layout chosen here")
-                .why(format!("mma.sync leaves its result in fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"))
+                let headline = "the product cannot accumulate in this layout";
+                let why = if matches!(form, Form::MmaV2 { .. }) {
+                    format!(
+                        "mma.sync leaves its result in fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"
+                    )
+                } else {
+                    format!(
+                        "a product of these types goes by fused multiply-add, not on tensor cores, and takes blocked accumulators; without `.to_layout(..)` inference chooses `{form}`. `dot_tf32` multiplies `f32` on tensor cores"
+                    )
+                };
+                compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
+                    .place(pinned_at, "layout chosen here")
+                    .why(why)
             }
         }
     }
+}
+
+/// An assertion that does not hold.
+fn asserted(
+    at: Loc,
+    chosen_at: Option<Loc>,
+    actual: &Layout,
+    required: &Layout,
+    form: &Form,
+) -> Diagnostic {
+    let cost = match Conversion::between(actual, required) {
+        Conversion::Shuffle(_) => "shuffles between the lanes of each warp",
+        Conversion::Trivial
+        | Conversion::Registers(_)
+        | Conversion::SharedMemory
+        | Conversion::ClusterSharedMemory => "a trip through shared memory and a barrier",
+    };
+    let headline = "the tile does not have the asserted layout";
+    let diagnostic =
+        compare_bases(Diagnostic::new(Code::AssertedLayout, at, headline), required, actual);
+    let diagnostic = match chosen_at {
+        Some(chosen_at) => diagnostic
+            .place(chosen_at, "layout chosen here")
+            .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert")),
+        None => diagnostic.why("constants, positions and what is read from shared memory are made in the layouts that their uses ask for, and no use asks for this one"),
+    };
+    // The notation of tile layouts is that of a macro.
+    let is_tile = matches!(form, Form::Tile(_));
+    let written = if is_tile { format!("layout!({form})") } else { form.to_string() };
+    diagnostic.help(format!(".to_layout({written})"))
+}
+
+/// A layout of one memory for what lies in another.
+fn other_memory(at: Loc, form: &Form, actual: Memory, place: &Place) -> Diagnostic {
+    let name = |memory: Memory| match memory {
+        Memory::Registers => "a layout of registers",
+        Memory::Shared => "a layout of shared memory",
+        Memory::Tensor => "a layout of tensor memory",
+    };
+    let why = match (place.memory, actual) {
+        (Memory::Registers, Memory::Shared) => {
+            "a tile's layout says which thread holds which element; bytes of shared memory are arranged with `shared(..).with_layout(..)`"
+        }
+        (Memory::Registers | Memory::Tensor, _) => {
+            "a tile's layout says which thread holds which element"
+        }
+        (Memory::Shared, Memory::Registers) => {
+            "shared memory has offsets; which thread holds which element of a tile is said with `.to_layout(..)`"
+        }
+        (Memory::Shared, Memory::Shared | Memory::Tensor) => {
+            "a layout of shared memory says which element lies at which offset"
+        }
+    };
+    let headline = format!("`{form}` is {}", name(actual));
+    let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline)
+        .compare("", name(place.memory), name(actual))
+        .why(why);
+    with_help(diagnostic, place)
+}
+
+/// The longest access of one thread, in bytes.
+const VECTOR_BYTES: u32 = 16;
+
+/// A layout that a place can have: by rows, in vectors of 16 bytes; in shared memory, with the widest swizzle.
+fn possible(place: &Place) -> Option<Form> {
+    let shape = &place.shape;
+    let rank = u32::try_from(shape.len()).expect("a rank is small");
+    match place.memory {
+        Memory::Registers if rank > 0 => {
+            let order: Vec<u32> = (0..rank).rev().collect();
+            let vector = (VECTOR_BYTES / place.element_bytes).max(1);
+            Some(blocked_form_for(shape, &order, vector, place.warps))
+        }
+        Memory::Shared => {
+            let swizzled = Form::nvmma_default_for(shape, place.element_bytes * 8, false, false);
+            let none = matches!(swizzled, Form::NvmmaShared { swizzle_bytes: 0, .. });
+            Some(if none { Form::RowMajor } else { swizzled })
+        }
+        Memory::Registers | Memory::Tensor => None,
+    }
+}
+
+fn with_help(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
+    match possible(place) {
+        Some(form) => diagnostic.help(form.to_string()),
+        None => diagnostic,
+    }
+}
+
+/// What the numbers of a form had to be, and are.
+fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutError) -> Diagnostic {
+    if let (Form::Tile(layout), LayoutError::Tile(TileError::Group { .. })) = (form, error) {
+        return grouped(diagnostic, layout, &place.shape);
+    }
+    match error {
+        LayoutError::NotPowerOfTwo { what, index, actual } => diagnostic
+            .compare(format!("{what}[{index}]"), "a power of two", actual.to_string())
+            .why("a layout maps the bits of a thread's number and of a register's to those of coordinates"),
+        LayoutError::Rank { actual, required, .. } => diagnostic
+            .compare("axes", required.to_string(), actual.to_string())
+            .why("a layout has one entry for each axis of the tile"),
+        LayoutError::Order { actual } => {
+            let axes: Vec<usize> = (0..place.shape.len()).rev().collect();
+            diagnostic.compare("order", format!("each axis once, as {axes:?}"), format!("{actual:?}"))
+        }
+        LayoutError::Shape { actual, required } => diagnostic
+            .compare("extents", format!("{required:?}"), format!("{actual:?}"))
+            .why("bases in shared memory are written for one shape"),
+        LayoutError::NotSurjective { missing } => {
+            let what = format!("element {missing:?}");
+            match place.memory {
+                Memory::Registers => diagnostic.compare(what, "in a thread", "in none"),
+                Memory::Shared => diagnostic.compare(what, "at an offset", "at none"),
+                Memory::Tensor => diagnostic.compare(what, "in a cell", "in none"),
+            }
+            .why("an element is held where the exclusive or of some bases is its coordinates; no choice of these bases gives this one")
+        }
+        LayoutError::SwizzleAtom { actual, required } => {
+            let mut diagnostic = diagnostic;
+            for (what, actual, required) in
+                [("rows", actual[0], required[0]), ("elements of a row", actual[1], required[1])]
+            {
+                if actual < required {
+                    diagnostic =
+                        diagnostic.compare(what, format!("at least {required}"), actual.to_string());
+                }
+            }
+            let [rows, elements] = required;
+            diagnostic.why(format!("this swizzle exchanges pieces of 16 bytes within {rows} rows of {elements} elements"))
+        }
+        LayoutError::Axis { .. }
+        | LayoutError::Lanes { .. }
+        | LayoutError::NotOneOf { .. }
+        | LayoutError::RepeatedDim { .. }
+        | LayoutError::BasisRank { .. }
+        | LayoutError::BasisOutside { .. }
+        | LayoutError::TooManyBits { .. }
+        | LayoutError::TooLarge { .. }
+        | LayoutError::ForeignDim { .. }
+        | LayoutError::BlockSize { .. }
+        | LayoutError::TensorMemoryColumns { .. }
+        | LayoutError::TensorMemoryAtom { .. }
+        | LayoutError::TensorMemoryAtomColumns { .. }
+        | LayoutError::TensorMemoryWords { .. }
+        | LayoutError::TensorMemorySplit { .. }
+        | LayoutError::RepeatedInterval { .. }
+        | LayoutError::Tile(_)
+        | LayoutError::Parent { .. } => diagnostic.why(error.to_string()),
+    }
+}
+
+/// What the extents of a tile layout had to multiply to.
+fn grouped(diagnostic: Diagnostic, layout: &TileLayout, shape: &[u32]) -> Diagnostic {
+    let extents: Vec<u64> = layout.shard().iter().map(|digit| digit.extent).collect();
+    let elements = |extents: &mut dyn Iterator<Item = u64>| extents.fold(1, u64::saturating_mul);
+    let required = elements(&mut shape.iter().map(|&extent| u64::from(extent)));
+    let actual = elements(&mut extents.iter().copied());
+    // Powers of two are cut whole wherever their products agree.
+    let product: Vec<String> = extents.iter().map(u64::to_string).collect();
+    diagnostic
+        .compare("elements", required.to_string(), format!("{} = {actual}", product.join(" * ")))
+        .why("the extents of a layout multiply to the elements of the tile")
 }
 
 /// One row for each input dimension in which the bases differ.

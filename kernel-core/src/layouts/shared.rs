@@ -1,11 +1,12 @@
 //! Layouts of shared allocations, from what is read and written.
 
 use kernel_layout::forms::{row_major_shared, swizzled_shared};
-use kernel_layout::{Dim, Layout, Visit, cheapest, meeting};
+use kernel_layout::{Dim, Form, Layout, Visit, cheapest, meeting};
 use la_arena::ArenaMap;
 
-use super::{Access, Known, LayoutProblem, analyze, copied, mma_warps};
+use super::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::ir::{Kernel, Layouts, Op, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::loc::Loc;
 
 /// Bytes that every bank of shared memory serves once.
 const LINE_BYTES: u32 = 128;
@@ -27,26 +28,36 @@ pub(super) fn check_pinned(kernel: &Kernel) -> Vec<LayoutProblem> {
     for (root, data) in kernel.shared.iter() {
         let Some(form) = &data.pinned else { continue };
         let shape = tile_shape(kernel, root, &uses);
-        match form.to_layout(&shape) {
-            Err(error) => {
-                problems.push(LayoutProblem::Form {
-                    at: data.loc,
-                    form: form.clone(),
-                    shape,
-                    error,
-                });
-            }
-            Ok(layout) if !layout.has_in(Dim::Offset) => {
-                problems.push(LayoutProblem::NotShared { at: data.loc, form: form.clone() });
-            }
-            Ok(layout) if layout.in_size(Dim::Block) > 1 => {
-                let actual = layout.in_size(Dim::Block);
-                problems.push(LayoutProblem::Cluster { at: data.loc, form: form.clone(), actual });
-            }
-            Ok(_) => {}
-        }
+        let problem = pinned(form, data.loc, shape, data.dtype.bytes());
+        problems.extend(problem.err().map(|problem| *problem));
     }
     problems
+}
+
+/// The layout that a user pinned an allocation of shared memory to; the extents are those of one tile.
+///
+/// # Errors
+/// With what is wrong with it.
+pub(crate) fn pinned(
+    form: &Form,
+    at: Loc,
+    shape: Vec<u32>,
+    element_bytes: u32,
+) -> Result<Layout, Box<LayoutProblem>> {
+    let (form, warps) = (form.clone(), 1);
+    let place = Place { memory: Memory::Shared, shape, element_bytes, warps };
+    match form.to_layout(&place.shape) {
+        Err(error) => Err(Box::new(LayoutProblem::Form { at, form, place, error })),
+        Ok(layout) if Memory::of(&layout) != Memory::Shared => {
+            let actual = Memory::of(&layout);
+            Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }))
+        }
+        Ok(layout) if layout.in_size(Dim::Block) > 1 => {
+            let actual = layout.in_size(Dim::Block);
+            Err(Box::new(LayoutProblem::Cluster { at, form, actual }))
+        }
+        Ok(layout) => Ok(layout),
+    }
 }
 
 /// The layouts of all allocations of a kernel whose tiles have layouts.

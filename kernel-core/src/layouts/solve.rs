@@ -8,8 +8,8 @@ use la_arena::ArenaMap;
 use super::dots;
 use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
 use super::turned::{arrives, run_axis, written};
-use super::{Known, LayoutProblem};
-use crate::ir::{Kernel, Op, Type, Value};
+use super::{Known, LayoutProblem, Memory, Place};
+use crate::ir::{Elem, Kernel, Op, Type, Value};
 use crate::loc::Loc;
 
 /// Lanes of a warp.
@@ -32,19 +32,41 @@ pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<La
 }
 
 /// The layout that a user pinned a tile of registers to.
-pub(super) fn pinned(
+///
+/// # Errors
+/// With what is wrong with it.
+pub(crate) fn pinned(
     form: &Form,
     at: Loc,
     ty: &Type,
     warps: u32,
 ) -> Result<Layout, Box<LayoutProblem>> {
-    let (form, shape) = (form.clone(), ty.shape());
-    let impossible = |error| {
-        Box::new(LayoutProblem::Form { at, form: form.clone(), shape: shape.to_vec(), error })
+    let element_bytes = match ty.elem() {
+        Some(Elem::Number(dtype)) => dtype.bytes(),
+        Some(Elem::Ptr(_)) | None => 8,
     };
-    let layout = form.to_layout(shape).map_err(impossible)?;
-    if [Dim::Offset, Dim::Row, Dim::Col].into_iter().any(|dim| layout.has_in(dim)) {
-        return Err(Box::new(LayoutProblem::NotRegisters { at, form }));
+    let (form, shape) = (form.clone(), ty.shape().to_vec());
+    let place = Place { memory: Memory::Registers, shape, element_bytes, warps };
+    let impossible = |error| {
+        let (form, place) = (form.clone(), place.clone());
+        Box::new(LayoutProblem::Form { at, form, place, error })
+    };
+    if matches!(
+        form,
+        Form::NvmmaShared { .. } | Form::Swizzled { .. } | Form::RowMajor | Form::SharedLinear(_)
+    ) {
+        // Whether it would fit the tile does not matter.
+        return Err(Box::new(LayoutProblem::OtherMemory {
+            at,
+            form,
+            actual: Memory::Shared,
+            place,
+        }));
+    }
+    let layout = form.to_layout(&place.shape).map_err(impossible)?;
+    let actual = Memory::of(&layout);
+    if actual != Memory::Registers {
+        return Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }));
     }
     let blocks = layout.in_size(Dim::Block);
     if blocks > 1 {

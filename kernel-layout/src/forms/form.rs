@@ -13,7 +13,8 @@ use crate::{Dim, Layout, LayoutError};
 
 /// A layout as a user writes it; [`Form::to_layout`] gives its bases for a shape.
 ///
-/// `Display` prints the constructor in the language's own spelling.
+/// `Display` prints the constructor in the language's own spelling; bases over the blocks of a cluster, which kernels do not write,
+/// with the names of their dimensions.
 ///
 /// ```
 /// use kernel_layout::forms::Form;
@@ -21,6 +22,8 @@ use crate::{Dim, Layout, LayoutError};
 /// let rows = Form::Slice { axis: 0, parent: Box::new(parent) };
 /// assert_eq!(rows.to_string(), "slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))");
 /// assert_eq!(rows.to_layout(&[256])?.shape(), [256]);
+/// let bases = Form::SharedLinear(Form::RowMajor.to_layout(&[2, 4])?);
+/// assert_eq!(bases.to_string(), "shared_linear([[0, 1], [0, 2], [1, 0]], [2, 4])");
 /// # Ok::<(), kernel_layout::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -258,6 +261,24 @@ fn over_cluster(
     Ok(per_block.to_layout(&part)?.product(&blocks))
 }
 
+/// `name(bases of each of dims, .., shape)`, as kernels write it; the bases with their names where there are other dimensions.
+fn write_literal(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    literal: &Layout,
+    dims: &[Dim],
+) -> fmt::Result {
+    let plain = literal.out_dims().eq(Dim::axes(literal.outs().len()));
+    if !plain || literal.in_dims().any(|dim| !dims.contains(&dim)) {
+        return write!(f, "{name}({literal})");
+    }
+    write!(f, "{name}(")?;
+    for &dim in dims {
+        write!(f, "{:?}, ", literal.bases(dim))?;
+    }
+    write!(f, "{:?})", literal.shape())
+}
+
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -265,7 +286,9 @@ impl fmt::Display for Form {
                 write!(f, "blocked({per_thread:?}, {lanes:?}, {warps:?}, {order:?})")
             }
             Form::Slice { axis, parent } => write!(f, "slice({axis}, {parent})"),
-            Form::Linear(literal) => write!(f, "linear({literal})"),
+            Form::Linear(literal) => {
+                write_literal(f, "linear", literal, &[Dim::Register, Dim::Lane, Dim::Warp])
+            }
             Form::MmaV2 { warps } => write!(f, "mma({warps:?})"),
             Form::Wgmma { warps, n } => write!(f, "wgmma({warps:?}, {n})"),
             Form::DotOperand { index, parent, k_width } => {
@@ -280,7 +303,9 @@ impl fmt::Display for Form {
                 f.write_str(if *fp4_padded { ".fp4_padded()" } else { "" })
             }
             Form::RowMajor => f.write_str("row_major()"),
-            Form::SharedLinear(literal) => write!(f, "shared_linear({literal})"),
+            Form::SharedLinear(literal) => {
+                write_literal(f, "shared_linear", literal, &[Dim::Offset])
+            }
             Form::TensorMemory { block, col_stride, two_ctas } => {
                 write!(f, "tmem_block({block:?}, {col_stride})")?;
                 f.write_str(if *two_ctas { ".two_ctas()" } else { "" })

@@ -198,14 +198,14 @@ fn impossible_pins_are_reported() {
     check_pin(
         blocked(&[4], &[32], &[4], &[0]),
         &expect![[r#"
-        Form { at: Loc(0), form: Blocked { per_thread: [4], lanes: [32], warps: [4], order: [0] }, shape: [64, 64], error: Rank { what: "per_thread", actual: 1, required: 2 } }
-    "#]],
+            Form { at: Loc(0), form: Blocked { per_thread: [4], lanes: [32], warps: [4], order: [0] }, place: Place { memory: Registers, shape: [64, 64], element_bytes: 4, warps: 4 }, error: Rank { what: "per_thread", actual: 1, required: 2 } }
+        "#]],
     );
     check_pin(
         blocked(&[1, 4], &[4, 4], &[4, 1], &[1, 0]),
         &expect![[r#"
-        Form { at: Loc(0), form: Blocked { per_thread: [1, 4], lanes: [4, 4], warps: [4, 1], order: [1, 0] }, shape: [64, 64], error: Lanes { actual: 16, required: 32 } }
-    "#]],
+            Form { at: Loc(0), form: Blocked { per_thread: [1, 4], lanes: [4, 4], warps: [4, 1], order: [1, 0] }, place: Place { memory: Registers, shape: [64, 64], element_bytes: 4, warps: 4 }, error: Lanes { actual: 16, required: 32 } }
+        "#]],
     );
     check_pin(
         blocked(&[1, 4], &[2, 16], &[4, 2], &[1, 0]),
@@ -216,8 +216,8 @@ fn impossible_pins_are_reported() {
     check_pin(
         Form::RowMajor,
         &expect![[r#"
-        NotRegisters { at: Loc(0), form: RowMajor }
-    "#]],
+            OtherMemory { at: Loc(0), form: RowMajor, actual: Shared, place: Place { memory: Registers, shape: [64, 64], element_bytes: 4, warps: 4 } }
+        "#]],
     );
 }
 
@@ -265,12 +265,12 @@ fn shared_pins_are_taken_as_they_are() {
         }
     "#]].assert_eq(&text(pinned(swizzled)));
     expect![[r#"
-        NotShared { at: Loc(0), form: MmaV2 { warps: [2, 2] } }
+        OtherMemory { at: Loc(0), form: MmaV2 { warps: [2, 2] }, actual: Registers, place: Place { memory: Shared, shape: [64, 32], element_bytes: 2, warps: 1 } }
     "#]]
     .assert_eq(&problems(pinned(Form::MmaV2 { warps: [2, 2] })));
     let one_axis = Form::Swizzled { vec: 8, per_phase: 2, max_phase: 2, order: vec![0] };
     expect![[r#"
-        Form { at: Loc(0), form: Swizzled { vec: 8, per_phase: 2, max_phase: 2, order: [0] }, shape: [64, 32], error: Rank { what: "order", actual: 1, required: 2 } }
+        Form { at: Loc(0), form: Swizzled { vec: 8, per_phase: 2, max_phase: 2, order: [0] }, place: Place { memory: Shared, shape: [64, 32], element_bytes: 2, warps: 1 }, error: Rank { what: "order", actual: 1, required: 2 } }
     "#]].assert_eq(&problems(pinned(one_axis)));
 }
 
