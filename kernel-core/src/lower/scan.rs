@@ -74,17 +74,57 @@ impl Scan<'_> {
             .collect()
     }
 
-    /// The index, in row-major order, of the pair of runs in which a basis or a place lies.
-    fn pair(&self, step: usize, place: &[u32]) -> u32 {
-        let shape = self.layout.shape();
-        place.iter().zip(shape).enumerate().fold(0, |index, (axis, (&at, extent))| {
-            let by = if axis == self.axis { step + 1 } else { 0 };
+    /// Where the pairs of runs of a step lie in shared memory.
+    fn places(&self, step: usize) -> Places {
+        let mut places = Places {
+            shape: self.layout.shape(),
+            axis: self.axis,
+            shift: step + 1,
+            order: Vec::new(),
+        };
+        let bits = places.count().trailing_zeros();
+        let of_lanes = self.layout.bases(Dim::Lane).iter().map(|basis| places.row_major(basis));
+        let mut order: Vec<u32> = Vec::new();
+        for bit in of_lanes.filter(|index| index.is_power_of_two()).map(u32::trailing_zeros) {
+            if !order.contains(&bit) {
+                order.push(bit);
+            }
+        }
+        order.extend((0..bits).filter(|bit| !order.contains(bit)).collect::<Vec<_>>());
+        places.order = order;
+        places
+    }
+}
+
+/// Where the last elements of runs lie in shared memory, one for each pair of runs: those of a warp's lanes side by side, so that
+/// its lanes meet in no bank.
+struct Places {
+    shape: Vec<u32>,
+    axis: usize,
+    /// Positions along the axis that belong to one pair: as a power of two.
+    shift: usize,
+    /// The bits of a pair's index in row-major order, the one first that is lowest in shared memory.
+    order: Vec<u32>,
+}
+
+impl Places {
+    fn count(&self) -> u32 {
+        self.shape.iter().product::<u32>() >> self.shift
+    }
+
+    /// The index, in row-major order, of the pair in which a basis or a place lies.
+    fn row_major(&self, place: &[u32]) -> u32 {
+        place.iter().zip(&self.shape).enumerate().fold(0, |index, (axis, (&at, extent))| {
+            let by = if axis == self.axis { self.shift } else { 0 };
             index * (extent >> by) + (at >> by)
         })
     }
 
-    fn pairs(&self, step: usize) -> u32 {
-        self.layout.shape().iter().product::<u32>() >> (step + 1)
+    /// The index in shared memory of the same, in elements.
+    fn of(&self, place: &[u32]) -> u32 {
+        let index = self.row_major(place);
+        let bits = self.order.iter().enumerate();
+        bits.fold(0, |at, (to, from)| at | (index >> from & 1) << to)
     }
 }
 
@@ -192,11 +232,12 @@ impl Lower<'_> {
     ) -> BTreeMap<u32, Vec<Val>> {
         let layout = &scan.layout;
         let (_, within) = scan.within(step);
+        let places = scan.places(step);
         let mut starts = Vec::new();
         let mut bytes_so_far = 0;
         for &elem in &scan.elems {
             starts.push(bytes_so_far);
-            bytes_so_far += (scan.pairs(step) * bytes(elem)).next_multiple_of(16);
+            bytes_so_far += (places.count() * bytes(elem)).next_multiple_of(16);
         }
         let scratch = self.scratch(bytes_so_far);
         // One thread writes the last element of each first run.
@@ -210,12 +251,11 @@ impl Lower<'_> {
             if addresses.contains_key(&source) {
                 continue;
             }
-            let place = scan.pair(step, &layout.apply(&[(Dim::Register, source)]));
+            let place = places.of(&layout.apply(&[(Dim::Register, source)]));
             let mut of_source = Vec::new();
             for (index, &elem) in scan.elems.iter().enumerate() {
                 let size = bytes(elem);
-                let part =
-                    |dim| layout.bases(dim).iter().map(|basis| scan.pair(step, basis) * size);
+                let part = |dim| layout.bases(dim).iter().map(|basis| places.of(basis) * size);
                 let mut bases: Vec<u32> = part(Dim::Lane).collect();
                 bases.resize(5, 0);
                 bases.extend(part(Dim::Warp));
