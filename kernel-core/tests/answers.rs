@@ -187,3 +187,14 @@ fn an_item_is_the_value_that_was_reduced() {
     assert_eq!(data[..4], 1032i32.to_le_bytes());
     assert_eq!(data[4..], 1i32.to_le_bytes());
 }
+
+#[test]
+fn a_closure_that_takes_a_tile_of_its_surroundings_has_one_mistake() {
+    let found = messages("let s = v.reduce(0, |a, b| a + v);");
+    assert_eq!(found.len(), 1, "{}", found.join("\n"));
+    assert!(found[0].starts_with("[K0206]"), "{}", found[0]);
+    // The result alone is wrong.
+    let found = messages("let s = v.reduce(0, |a, b| a < b);");
+    assert_eq!(found.len(), 1, "{}", found.join("\n"));
+    assert!(found[0].starts_with("[K0203]"), "{}", found[0]);
+}

@@ -65,7 +65,8 @@ impl<'a> Builder<'a> {
                     .help(purpose.example),
                 );
             }
-            for (&result, &num) in results.iter().zip(nums) {
+            // What follows from statements that are not allowed is no second mistake.
+            for (&result, &num) in results.iter().zip(nums).filter(|_| simple) {
                 let matches =
                     self.is_scalar(result) && self.cells.unify(self.num(result), num).is_ok();
                 if !matches {
