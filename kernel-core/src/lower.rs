@@ -25,6 +25,7 @@ mod control;
 mod convert;
 mod coords;
 mod copy;
+mod crossing;
 mod dot;
 mod double;
 mod elementwise;
@@ -49,6 +50,7 @@ mod tests;
 
 use control::LoopFrame;
 pub(crate) use convert::conversion_cost;
+pub(crate) use crossing::{reduce_cost, scan_cost};
 use emitter::{Emitter, Place, Val};
 use facts::Facts;
 use params::Params;

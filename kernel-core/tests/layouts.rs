@@ -239,3 +239,51 @@ fn a_product_without_tensor_cores_does_not_speak_of_them() {
     assert!(product("dot", form).is_ok(), "{form}");
     assert!(product("dot_tf32", "mma([2, 2])").is_ok());
 }
+
+/// The lines of the dump of layouts, of the variant that assumes most, that begin so.
+fn dumped(text: &str, starts: &[&str]) -> Vec<String> {
+    let mut function: syn::ItemFn = syn::parse_str(text).expect("the text is a function");
+    let attr = function.attrs.remove(0).meta.require_list().expect("arguments").tokens.clone();
+    let mut problems = Problems::new();
+    let locations = Locations::new(function.sig.ident.span());
+    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
+    let mut dumps = Vec::new();
+    compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    assert!(problems.is_empty(), "{problems:?}");
+    let (_, dump) =
+        dumps.iter().find(|(name, _)| name.ends_with("aligned.layouts")).expect("a dump");
+    let lines = dump.lines().map(str::trim);
+    lines
+        .filter(|line| starts.iter().any(|start| line.starts_with(start)))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn what_loops_carry_and_reductions_leave_is_shown_with_its_line_and_cost() {
+    let lines = dumped(
+        "#[kernel(target = sm_80, warps = 4)]
+fn k(x: Tensor<f32, 2>, out: TensorMut<f32, 2>, sums: TensorMut<f32, 1>) {
+    let mut t = x.tile([0, 0], [128, 64]).load();
+    for _ in 0..3 {
+        t = t.cumsum(0);
+    }
+    sums.tile([0], [64]).store(t.sum(0));
+    sums.tile([64], [128]).store(t.sum(1));
+    out.tile([0, 0], [128, 64]).store(t);
+}",
+        &["for", "scan", "reduce"],
+    );
+    let ends: Vec<&str> =
+        lines.iter().map(|line| &line[line.rfind("in L").expect("a layout")..]).collect();
+    // Rows are 16 lanes of 4 elements; a warp has two of them, and four warps take turns. The second step of the scan is the first
+    // that crosses warps: 128 · 64 / 4 pairs of runs, 4 bytes each. The sum keeps 64 elements for each of 4 warps. 16 lanes
+    // access every fourth word, two in each bank: one pass more in each of 4 stores and 16 loads.
+    let required = [
+        "in L0) {  // line 4",
+        "in L0) {  // line 5: shared memory, 8192 bytes, no bank conflicts",
+        "in L1) {  // line 7: shared memory, 1024 bytes, 20 bank conflicts a warp",
+        "in L2) {  // line 8: between lanes",
+    ];
+    assert_eq!(ends, required);
+}

@@ -32,7 +32,7 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// Conversions of one kind.
+/// Conversions, or reductions and scans, by what they cost.
 #[derive(Default)]
 struct Tally {
     free: usize,
@@ -51,19 +51,17 @@ impl Tally {
             let mut parts = shared.split(", ");
             self.bytes = self.bytes.max(parts.next().and_then(number).unwrap_or(0));
             self.conflicts += parts.next().and_then(number).unwrap_or(0);
-        } else if cost.starts_with("shuffle") {
+        } else if cost.starts_with("shuffle") || cost == "between lanes" {
             self.shuffles += 1;
         } else {
             self.free += 1;
         }
     }
 
-    fn text(&self) -> String {
+    /// The number of all, that of the free ones, of those by shuffles, and what passes through shared memory.
+    fn parts(&self) -> (usize, usize, usize, String) {
         let Tally { free, shuffles, shared, bytes, conflicts } = self;
         let all = free + shuffles + shared;
-        if all == 0 {
-            return "no conversion".to_owned();
-        }
         let conflicts = match conflicts {
             0 => "no bank conflicts".to_owned(),
             count => format!("{count} bank conflicts a warp"),
@@ -72,11 +70,31 @@ impl Tally {
             0 => String::new(),
             _ => format!(", {shared} through shared memory (at most {bytes} bytes, {conflicts})"),
         };
-        format!("{all} conversions: {free} free, {shuffles} by shuffles{through}")
+        (all, *free, *shuffles, through)
+    }
+
+    fn conversions(&self) -> String {
+        match self.parts() {
+            (0, ..) => "no conversion".to_owned(),
+            (all, free, shuffles, through) => {
+                format!("{all} conversions: {free} free, {shuffles} by shuffles{through}")
+            }
+        }
+    }
+
+    /// The same of reductions and scans; nothing where there are none.
+    fn crossings(&self) -> String {
+        match self.parts() {
+            (0, ..) => String::new(),
+            (all, threads, lanes, through) => format!(
+                "  {all} reductions and scans: {threads} within threads, {lanes} between lanes{through}\n"
+            ),
+        }
     }
 }
 
-/// Tells a dump of layouts: for each line of the source the tiles and their layouts, and what each conversion costs.
+/// Tells a dump of layouts: for each line of the source the tiles and their layouts, those that loops carry and branches pass
+/// among them, and what each conversion, reduction and scan costs.
 ///
 /// ```
 /// let dump = "\
@@ -102,7 +120,7 @@ impl Tally {
 pub fn layouts(dump: &str) -> Result<String, String> {
     let mut kernel = None;
     let (mut head, mut body, mut legend) = (String::new(), String::new(), String::new());
-    let mut tally = Tally::default();
+    let (mut conversions, mut crossings) = (Tally::default(), Tally::default());
     for line in dump.lines() {
         let line = line.trim();
         let (statement, note) = line.split_once("  // ").unwrap_or((line, ""));
@@ -117,15 +135,18 @@ pub fn layouts(dump: &str) -> Result<String, String> {
             writeln!(head, "  {line}").expect(infallible);
         } else if let Some(number) = number {
             let arrow = if cost.is_empty() { "" } else { "  <- " };
+            // What a loop carries and a reduction results in stands before its region.
+            let statement = statement.trim_end_matches(" {");
             writeln!(body, "{number:>6}  {statement}{arrow}{cost}").expect(infallible);
             if !cost.is_empty() {
-                tally.count(cost);
+                let crosses = statement.starts_with("reduce ") || statement.starts_with("scan ");
+                if crosses { &mut crossings } else { &mut conversions }.count(cost);
             }
         }
     }
     let kernel = kernel.ok_or("this is no dump of layouts: it has no line `kernel ..`")?;
-    let tally = tally.text();
-    Ok(format!("{kernel}\n{head}{legend}  line  tile\n{body}  {tally}\n"))
+    let (conversions, crossings) = (conversions.conversions(), crossings.crossings());
+    Ok(format!("{kernel}\n{head}{legend}  line  tile\n{body}  {conversions}\n{crossings}"))
 }
 
 #[cfg(test)]
@@ -143,10 +164,19 @@ kernel turn(x: tensor<f32, 2>, out: tensor_mut<f32, 2>)
   %0 = const 0 : i32
   %1 = load_tensor x [%0, %0] : f32[64, 64] in L0  // line 7
   %2 = to_layout %1 : f32[64, 64] in L1  // line 8: shared memory, 16384 bytes, no bank conflicts
-  for %3 in (%0, %0, %0) {
+  for %3 in (%0, %0, %0) carry (%7 = %2 : f32[64, 64] in L0) -> (%8 : f32[64, 64] in L0) {  // line 8
     %4 = to_layout %2 : f32[64, 64] in L0  // line 9: shared memory, 8192 bytes, 12 bank conflicts a warp
     %5 = to_layout %4 mma([2, 2]) : f32[64, 64] in L0  // line 10: shuffle, 8 a warp
     %6 = to_layout %4 : f32[64, 64] in L0  // line 11: free
+    continue (%6)
+  }
+  scan 0 (%8) by (%9 : f32, %10 : f32) -> (%11 : f32[64, 64] in L0) {  // line 12: shared memory, 8192 bytes, 3 bank conflicts a warp
+    %12 = add %9, %10 : f32
+    yield (%12)
+  }
+  reduce 1 (%11) by (%13 : f32, %14 : f32) -> (%15 : f32[64] in L0) {  // line 13: between lanes
+    %16 = add %13, %14 : f32
+    yield (%16)
   }
 }
 ";
@@ -163,10 +193,14 @@ turn
   line  tile
      7  %1 = load_tensor x [%0, %0] : f32[64, 64] in L0
      8  %2 = to_layout %1 : f32[64, 64] in L1  <- shared memory, 16384 bytes, no bank conflicts
+     8  for %3 in (%0, %0, %0) carry (%7 = %2 : f32[64, 64] in L0) -> (%8 : f32[64, 64] in L0)
      9  %4 = to_layout %2 : f32[64, 64] in L0  <- shared memory, 8192 bytes, 12 bank conflicts a warp
     10  %5 = to_layout %4 mma([2, 2]) : f32[64, 64] in L0  <- shuffle, 8 a warp
     11  %6 = to_layout %4 : f32[64, 64] in L0  <- free
+    12  scan 0 (%8) by (%9 : f32, %10 : f32) -> (%11 : f32[64, 64] in L0)  <- shared memory, 8192 bytes, 3 bank conflicts a warp
+    13  reduce 1 (%11) by (%13 : f32, %14 : f32) -> (%15 : f32[64] in L0)  <- between lanes
   4 conversions: 1 free, 1 by shuffles, 2 through shared memory (at most 16384 bytes, 12 bank conflicts a warp)
+  2 reductions and scans: 0 within threads, 1 between lanes, 1 through shared memory (at most 8192 bytes, 3 bank conflicts a warp)
 ";
         assert_eq!(text, required);
     }

@@ -272,8 +272,9 @@ impl<'a> Printer<'a> {
             }
             StmtKind::If { condition, then, otherwise, results } => {
                 let condition = self.value(*condition);
+                let note = self.place(results, stmt.loc);
                 let results = self.results(results);
-                self.line(&format!("if {condition}{results} {{"));
+                self.line(&format!("if {condition}{results} {{{note}"));
                 self.region(then);
                 let nothing =
                     otherwise.stmts.is_empty() && otherwise.end == Terminator::Yield(Vec::new());
@@ -290,15 +291,17 @@ impl<'a> Printer<'a> {
                     None => ("?".to_owned(), &[][..]),
                 };
                 let carries = self.carries(carried, inits);
+                let note = self.place(&[carried, &results[..]].concat(), stmt.loc);
                 let results = self.results(results);
-                self.line(&format!("for {induction} in ({range}){carries}{results} {{"));
+                self.line(&format!("for {induction} in ({range}){carries}{results} {{{note}"));
                 self.region(body);
                 self.line("}");
             }
             StmtKind::Loop { inits, body, results } => {
                 let carries = self.carries(&body.args, inits);
+                let note = self.place(&[&body.args[..], &results[..]].concat(), stmt.loc);
                 let results = self.results(results);
-                self.line(&format!("loop{carries}{results} {{"));
+                self.line(&format!("loop{carries}{results} {{{note}"));
                 self.region(body);
                 self.line("}");
             }
@@ -311,10 +314,11 @@ impl<'a> Printer<'a> {
             | StmtKind::Scan { args, axis, combine, results } => {
                 let scan = matches!(stmt.kind, StmtKind::Scan { .. });
                 let word = if scan { "scan" } else { "reduce" };
+                let note = self.crossing(&stmt.kind, stmt.loc);
                 let args = self.values(args);
                 let results = self.results(results);
                 let pair = self.typed_list(&combine.args);
-                self.line(&format!("{word} {axis} ({args}) by ({pair}){results} {{"));
+                self.line(&format!("{word} {axis} ({args}) by ({pair}){results} {{{note}"));
                 self.region(combine);
                 self.line("}");
             }
@@ -389,15 +393,45 @@ impl<'a> Printer<'a> {
 
     /// The line of a statement that deals with tiles, and what a conversion costs, where layouts are shown.
     fn note(&self, op: &Op, args: &[Value], result: Option<Value>, loc: Loc) -> String {
-        let Some(shown) = &self.layouts else { return String::new() };
-        let has_layout = |value: &Value| shown.layouts.contains_idx(*value);
-        let line = shown
-            .line
-            .filter(|_| args.iter().chain(&result).any(has_layout))
-            .map(|line| format!("line {}", line(loc)));
-        let notes: Vec<String> =
-            line.into_iter().chain(self.conversion(op, args, result)).collect();
-        if notes.is_empty() { String::new() } else { format!("  // {}", notes.join(": ")) }
+        let tiles: Vec<Value> = args.iter().copied().chain(result).collect();
+        comment(self.source_line(&tiles, loc), self.conversion(op, args, result))
+    }
+
+    /// The line of a statement that has regions and passes tiles.
+    fn place(&self, tiles: &[Value], loc: Loc) -> String {
+        comment(self.source_line(tiles, loc), None)
+    }
+
+    /// The line of a reduction or a scan, and what it passes between threads.
+    fn crossing(&self, kind: &StmtKind, loc: Loc) -> String {
+        let (StmtKind::Reduce { args, axis, results, .. }
+        | StmtKind::Scan { args, axis, results, .. }) = kind
+        else {
+            return String::new();
+        };
+        let cost = self.layouts.as_ref().and_then(|shown| {
+            let layout = shown.layouts.get(args[0])?;
+            let elems: Option<Vec<_>> =
+                args.iter().map(|&arg| self.kernel.ty(arg).elem()).collect();
+            let (axis, warps) = (*axis as usize, self.kernel.warps);
+            let cost = if matches!(kind, StmtKind::Scan { .. }) {
+                crate::lower::scan_cost(&elems?, layout, axis, warps)
+            } else {
+                let to = shown.layouts.get(*results.first()?);
+                crate::lower::reduce_cost(&elems?, layout, axis, warps, to)
+            };
+            Some(cost.to_string())
+        });
+        let tiles: Vec<Value> = args.iter().chain(results).copied().collect();
+        comment(self.source_line(&tiles, loc), cost)
+    }
+
+    /// `line 12`, of a statement that deals with tiles, where lines are shown.
+    fn source_line(&self, tiles: &[Value], loc: Loc) -> Option<String> {
+        let shown = self.layouts.as_ref()?;
+        let line = shown.line?;
+        let any = tiles.iter().any(|value| shown.layouts.contains_idx(*value));
+        any.then(|| format!("line {}", line(loc)))
     }
 
     /// What a conversion costs, where both layouts are known.
@@ -409,6 +443,12 @@ impl<'a> Printer<'a> {
         let elem = self.kernel.ty(args[0]).elem()?;
         Some(crate::lower::conversion_cost(elem, from, to).to_string())
     }
+}
+
+/// `  // line 12: free`, of what is there.
+fn comment(line: Option<String>, cost: Option<String>) -> String {
+    let notes: Vec<String> = line.into_iter().chain(cost).collect();
+    if notes.is_empty() { String::new() } else { format!("  // {}", notes.join(": ")) }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! What a step combines in front of an element is the last element of the run before its own: in a register of the same thread,
 //! in another lane, or in another warp.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kernel_layout::forms::blocked_for;
 use kernel_layout::{Dim, Layout};
@@ -13,6 +13,7 @@ use kernel_ptx::{Space, Type, Word};
 use super::Data;
 use super::Lower;
 use super::coords::{ThreadMap, register_part, repeated_threads};
+use super::crossing::extra_passes;
 use super::emitter::Val;
 use super::memory::bytes;
 use super::reduce::separates;
@@ -23,12 +24,17 @@ const LANES: u32 = 31;
 
 /// A scan of tiles in one layout.
 struct Scan<'a> {
+    runs: Runs,
+    combine: &'a Region,
+    elems: Vec<Elem>,
+}
+
+/// The runs of a scan, and where their ends are.
+struct Runs {
     layout: Layout,
     axis: usize,
     /// For each bit of the position along the axis: the bit of the register's index that walks it, or that of the thread's.
     owners: Vec<Owner>,
-    combine: &'a Region,
-    elems: Vec<Elem>,
 }
 
 /// What decides a bit of the position along the axis.
@@ -56,7 +62,42 @@ impl Owner {
     }
 }
 
-impl Scan<'_> {
+impl Runs {
+    /// The runs of a tile in a layout, or in another one where bits of the index walk the axis and another one at once.
+    fn new(layout: &Layout, axis: usize, warps: u32) -> Runs {
+        let mut layout = layout.remove_zero_bases(Dim::Register);
+        if !separates(&layout, axis) {
+            let order: Vec<u32> = (0u32..).take(layout.shape().len()).collect();
+            layout = blocked_for(&layout.shape(), &order, 1, warps);
+        }
+        let owners = owners(&layout, axis);
+        Runs { layout, axis, owners }
+    }
+
+    /// Whether what a step takes comes from other warps.
+    fn crosses_warps(&self, step: usize) -> bool {
+        let (_, within) = self.within(step);
+        (within | self.owners[step].thread()) & !LANES != 0
+    }
+
+    /// The bytes of shared memory that a step takes where it crosses warps, and where each operand's begin.
+    fn scratch(places: &Places, elems: &[Elem]) -> (Vec<u32>, u32) {
+        let mut starts = Vec::new();
+        let mut bytes_so_far = 0;
+        for &elem in elems {
+            starts.push(bytes_so_far);
+            bytes_so_far += (places.count() * bytes(elem)).next_multiple_of(16);
+        }
+        (starts, bytes_so_far)
+    }
+
+    /// Which threads write the ends of first runs: those whose index has these bits where the mask has any.
+    fn writers(&self, step: usize, warps: u32) -> (u32, u32) {
+        let (_, within) = self.within(step);
+        let bit = self.owners[step].thread();
+        (within | bit | repeated_threads(&self.layout, warps), within)
+    }
+
     /// The bits of the register's and of the thread's index that decide the position within runs of step `step`.
     fn within(&self, step: usize) -> (u32, u32) {
         self.owners[..step].iter().fold((0, 0), |(registers, threads), owner| {
@@ -137,37 +178,30 @@ impl Lower<'_> {
         combine: &Region,
         results: &[Value],
     ) {
-        let shape = self.kernel.ty(args[0]).shape().to_vec();
-        let mut layout = self.layout(args[0]).remove_zero_bases(Dim::Register);
-        if !separates(&layout, axis) {
-            // A bit of the index walks the axis and another one at once: in another layout it does not.
-            let order: Vec<u32> = (0u32..).take(shape.len()).collect();
-            layout = blocked_for(&shape, &order, 1, self.kernel.warps);
-        }
+        let runs = Runs::new(self.layout(args[0]), axis, self.kernel.warps);
         let elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
         let mut held: Vec<Vec<Val>> = Vec::new();
         for (&arg, &elem) in args.iter().zip(&elems) {
             let (values, from) = (self.tile(arg).to_vec(), self.layout(arg).clone());
-            held.push(self.convert(elem, &values, &from, &layout));
+            held.push(self.convert(elem, &values, &from, &runs.layout));
         }
-        let owners = owners(&layout, axis);
-        let scan = Scan { layout, axis, owners, combine, elems };
-        for step in 0..scan.owners.len() {
+        let scan = Scan { runs, combine, elems };
+        for step in 0..scan.runs.owners.len() {
             self.scan_step(&scan, step, &mut held);
         }
         for ((&result, values), &elem) in results.iter().zip(held).zip(&scan.elems) {
             let to = self.layout(result).clone();
-            let values = self.convert(elem, &values, &scan.layout, &to);
+            let values = self.convert(elem, &values, &scan.runs.layout, &to);
             self.values.insert(result, Data::Tile(values));
         }
     }
 
     /// Joins neighbouring runs.
     fn scan_step(&mut self, scan: &Scan<'_>, step: usize, held: &mut [Vec<Val>]) {
-        let changes = scan.changes(step);
-        let (_, within) = scan.within(step);
-        let bit = scan.owners[step].thread();
-        let sources = if (within | bit) & !LANES != 0 {
+        let changes = scan.runs.changes(step);
+        let (_, within) = scan.runs.within(step);
+        let bit = scan.runs.owners[step].thread();
+        let sources = if scan.runs.crosses_warps(step) {
             self.take_from_warps(scan, step, held)
         } else if within | bit != 0 {
             self.take_from_lanes(scan, step, held)
@@ -204,13 +238,13 @@ impl Lower<'_> {
         step: usize,
         held: &[Vec<Val>],
     ) -> BTreeMap<u32, Vec<Val>> {
-        let (_, within) = scan.within(step);
-        let bit = scan.owners[step].thread();
+        let (_, within) = scan.runs.within(step);
+        let bit = scan.runs.owners[step].thread();
         let thread = self.e.thread();
         let lane = self.e.and(Type::U32, thread, Val::Int(i64::from(LANES & !bit)));
         let lane = self.e.or(Type::U32, lane, Val::Int(i64::from(within)));
         let mut sources = BTreeMap::new();
-        for (_, source) in scan.changes(step) {
+        for (_, source) in scan.runs.changes(step) {
             if sources.contains_key(&source) {
                 continue;
             }
@@ -230,24 +264,17 @@ impl Lower<'_> {
         step: usize,
         held: &[Vec<Val>],
     ) -> BTreeMap<u32, Vec<Val>> {
-        let layout = &scan.layout;
-        let (_, within) = scan.within(step);
-        let places = scan.places(step);
-        let mut starts = Vec::new();
-        let mut bytes_so_far = 0;
-        for &elem in &scan.elems {
-            starts.push(bytes_so_far);
-            bytes_so_far += (places.count() * bytes(elem)).next_multiple_of(16);
-        }
-        let scratch = self.scratch(bytes_so_far);
+        let layout = &scan.runs.layout;
+        let places = scan.runs.places(step);
+        let (starts, scratch_bytes) = Runs::scratch(&places, &scan.elems);
+        let scratch = self.scratch(scratch_bytes);
         // One thread writes the last element of each first run.
-        let bit = scan.owners[step].thread();
-        let decides = within | bit | repeated_threads(layout, self.kernel.warps);
+        let (decides, within) = scan.runs.writers(step, self.kernel.warps);
         let thread = self.e.thread();
         let set = self.e.and(Type::U32, thread, Val::Int(i64::from(decides)));
         let last = self.e.compare(Word::Eq, Type::S32, set, Val::Int(i64::from(within)));
         let mut addresses: BTreeMap<u32, Vec<_>> = BTreeMap::new();
-        for (_, source) in scan.changes(step) {
+        for (_, source) in scan.runs.changes(step) {
             if addresses.contains_key(&source) {
                 continue;
             }
@@ -279,6 +306,37 @@ impl Lower<'_> {
         self.leave_scratch();
         sources
     }
+}
+
+/// What a scan passes through shared memory: the most bytes of a step, and the bank conflicts of a warp in all of them; none where
+/// no step crosses warps.
+pub(super) fn through_shared(
+    elems: &[Elem],
+    layout: &Layout,
+    axis: usize,
+    warps: u32,
+) -> Option<(u32, u32)> {
+    let runs = Runs::new(layout, axis, warps);
+    let steps = (0..runs.owners.len()).filter(|&step| runs.crosses_warps(step));
+    let costs = steps.map(|step| {
+        let places = runs.places(step);
+        let (decides, within) = runs.writers(step, warps);
+        let sources: BTreeSet<u32> =
+            runs.changes(step).into_iter().map(|(_, source)| source).collect();
+        let sources = u32::try_from(sources.len()).expect("a thread has few registers");
+        let mut conflicts = 0;
+        for &elem in elems {
+            let size = bytes(elem);
+            let lanes: Vec<u32> =
+                runs.layout.bases(Dim::Lane).iter().map(|basis| places.of(basis) * size).collect();
+            // Of the warp that writes most: its own bits may be those that decide.
+            let writes = |lane: u32| (lane & decides & LANES) == (within & LANES);
+            conflicts += sources
+                * (extra_passes(&lanes, size, writes) + extra_passes(&lanes, size, |_| true));
+        }
+        (Runs::scratch(&places, elems).1, conflicts)
+    });
+    costs.reduce(|(bytes, all), (more, conflicts)| (bytes.max(more), all + conflicts))
 }
 
 /// What decides each bit of the position along an axis, in a layout that separates it.

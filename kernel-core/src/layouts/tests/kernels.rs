@@ -297,7 +297,7 @@ fn columns_are_summed_within_warps() {
         {
           %0 = const 0 : i32
           %1 = load_tensor x [%0, %0] : f32[32, 512] in L0
-          reduce 0 (%1) by (%3 : f32, %4 : f32) -> (%2 : f32[512] in L1) {
+          reduce 0 (%1) by (%3 : f32, %4 : f32) -> (%2 : f32[512] in L1) {  // within threads
             %5 = add %3, %4 : f32
             yield (%5)
           }

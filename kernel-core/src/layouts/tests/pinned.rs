@@ -133,7 +133,7 @@ fn a_reduction_leaves_the_slice_and_is_converted() {
           %6 = const 8 : i32
           %7 = const 1 : i32
           for %8 in (%5, %6, %7) carry (%9 = %4 : f32[64] in L1) -> (%10 : f32[64] in L1) {
-            reduce 1 (%1) by (%12 : f32, %13 : f32) -> (%11 : f32[64] in L2) {
+            reduce 1 (%1) by (%12 : f32, %13 : f32) -> (%11 : f32[64] in L2) {  // between lanes
               %14 = add %12, %13 : f32
               yield (%14)
             }
