@@ -454,6 +454,51 @@ fn law_concat_adds_inputs_and_lists_outputs() {
 }
 
 /// Growing repeats the tile in further registers; shrinking repeats what is inside.
+/// All lists of some of `dims`, each at most once, in every order.
+fn arrangements(dims: &[Dim]) -> Vec<Vec<Dim>> {
+    let mut all = vec![Vec::new()];
+    let mut last = all.clone();
+    for _ in dims {
+        let longer = |list: &Vec<Dim>| {
+            let left: Vec<Dim> = dims.iter().copied().filter(|dim| !list.contains(dim)).collect();
+            left.into_iter().map(|dim| [&list[..], &[dim]].concat()).collect::<Vec<_>>()
+        };
+        last = last.iter().flat_map(longer).collect();
+        all.extend(last.clone());
+    }
+    all
+}
+
+/// With the inputs that are left out at 0, a restriction gives those of the layout's outputs that it names, in its order.
+fn check_sublayout(layout: &Layout, ins: &[Dim], outs: &[Dim]) {
+    let part = layout.sublayout(ins, outs);
+    assert!(part.in_dims().eq(ins.iter().copied()) && part.out_dims().eq(outs.iter().copied()));
+    assert!(ins.iter().all(|&dim| part.in_size(dim) == layout.in_size(dim)), "{layout}: {part}");
+    assert!(outs.iter().all(|&dim| part.out_size(dim) == layout.out_size(dim)), "{layout}: {part}");
+    for place in positions(&part) {
+        // `apply` takes what is not named as 0.
+        let whole = named(layout.out_dims(), &layout.apply(&place));
+        let required: Vec<u32> = outs
+            .iter()
+            .map(|out| whole.iter().find(|(dim, _)| dim == out).expect("an output").1)
+            .collect();
+        assert_eq!(part.apply(&place), required, "{layout}: {ins:?} -> {outs:?}");
+    }
+}
+
+#[test]
+fn law_sublayout_restricts_inputs_and_outputs() {
+    for layout in all_small() {
+        let [ins, outs] = [layout.in_dims().collect(), layout.out_dims().collect()]
+            .map(|dims: Vec<Dim>| arrangements(&dims));
+        for ins in &ins {
+            for outs in &outs {
+                check_sublayout(&layout, ins, outs);
+            }
+        }
+    }
+}
+
 #[test]
 fn law_fit_covers_the_tensor() {
     for layout in all_small().filter(|layout| layout.tensor_rank() == 2) {
