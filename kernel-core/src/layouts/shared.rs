@@ -128,17 +128,6 @@ fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
     uses
 }
 
-fn regions(kind: &StmtKind) -> Vec<&Region> {
-    match kind {
-        StmtKind::Op { .. }
-        | StmtKind::Reduce { .. }
-        | StmtKind::Scan { .. }
-        | StmtKind::Ptx { .. } => Vec::new(),
-        StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
-        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => vec![body],
-    }
-}
-
 /// Operands of `mma.sync` with the axis that is the depth of the product, and what is only converted to become one. Conversions
 /// are listed in the order of the program.
 fn find_matrices(
@@ -167,7 +156,7 @@ fn find_matrices(
             | StmtKind::Scan { .. }
             | StmtKind::Ptx { .. } => {}
         }
-        for region in regions(&stmt.kind) {
+        for region in stmt.kind.regions() {
             find_matrices(kernel, layouts, region, matrices, conversions);
         }
     }
@@ -192,7 +181,7 @@ impl Collector<'_> {
                 | StmtKind::Scan { .. }
                 | StmtKind::Ptx { .. } => times,
             };
-            for region in regions(&stmt.kind) {
+            for region in stmt.kind.regions() {
                 self.region(region, inner, uses);
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };

@@ -55,17 +55,8 @@ impl fmt::Display for ConversionCost {
 /// What lowering does about a conversion of a tile.
 pub(crate) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> ConversionCost {
     let through_shared = || {
-        let size = bytes(elem);
-        let exchange = Exchange::between(from, to, size);
-        let extra = |registers: &Layout, vector: u32| {
-            let count = accesses(registers, &exchange.shared, vector).len();
-            u32::try_from(count).expect("a thread has few registers")
-                * bank_conflicts(registers, &exchange.shared, size, vector)
-        };
-        ConversionCost::Shared {
-            bytes: exchange.shared.in_size(Dim::Offset) * size,
-            conflicts: extra(from, exchange.write_vector) + extra(to, exchange.read_vector),
-        }
+        let (bytes, conflicts) = exchange_cost(elem, from, to);
+        ConversionCost::Shared { bytes, conflicts }
     };
     match Conversion::between(from, to) {
         Conversion::Trivial => ConversionCost::Free,
@@ -77,6 +68,19 @@ pub(crate) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> Convers
         Conversion::SharedMemory => through_shared(),
         Conversion::ClusterSharedMemory => ConversionCost::Cluster,
     }
+}
+
+/// The bytes of an exchange through shared memory, and the bank conflicts of a warp's accesses.
+pub(super) fn exchange_cost(elem: Elem, from: &Layout, to: &Layout) -> (u32, u32) {
+    let size = bytes(elem);
+    let exchange = Exchange::between(from, to, size);
+    let extra = |registers: &Layout, vector: u32| {
+        let count = accesses(registers, &exchange.shared, vector).len();
+        u32::try_from(count).expect("a thread has few registers")
+            * bank_conflicts(registers, &exchange.shared, size, vector)
+    };
+    let conflicts = extra(from, exchange.write_vector) + extra(to, exchange.read_vector);
+    (exchange.shared.in_size(Dim::Offset) * size, conflicts)
 }
 
 impl Lower<'_> {

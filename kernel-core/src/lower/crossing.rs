@@ -6,9 +6,9 @@ use std::fmt;
 use kernel_layout::forms::blocked_for;
 use kernel_layout::{Dim, Layout};
 
-use super::coords::repeated_threads;
-use super::memory::bytes;
-use super::reduce::separates;
+use super::convert::exchange_cost;
+use super::memory::VECTOR_BYTES;
+use super::reduce::{Parts, separates, warps_along};
 use super::scan;
 use crate::ir::Elem;
 
@@ -76,37 +76,18 @@ pub(crate) fn reduce_cost(
         let order: Vec<u32> = (0u32..).take(layout.shape().len()).collect();
         layout = blocked_for(&layout.shape(), &order, 1, warps);
     }
-    let along = |basis: &&Vec<u32>| basis[axis] != 0;
-    let parts = 1u32 << layout.bases(Dim::Warp).iter().filter(along).count();
-    if parts == 1 {
+    let along = warps_along(&layout, axis);
+    if along.is_empty() {
         return by_threads(&layout, axis);
     }
-    // As `reduce::across_warps` has it: a row of what remains for each warp along the axis.
+    // As `reduce::across_warps` has it.
     let rest = layout.slice(axis);
-    let count: u32 = rest.shape().iter().product();
-    let flat = |layout: &Layout, basis: &[u32]| {
-        u32::try_from(layout.flatten_out(basis)).expect("a tile's index")
-    };
-    let target = to.unwrap_or(&rest);
-    let places = |layout: &Layout| -> u32 {
-        let all: BTreeSet<Vec<u32>> = (0..layout.in_size(Dim::Register))
-            .map(|register| layout.apply(&[(Dim::Register, register)]))
-            .collect();
-        u32::try_from(all.len()).expect("a thread has few registers")
-    };
-    let lanes_along = layout.bases(Dim::Lane).iter().enumerate().filter(|(_, basis)| along(basis));
-    let silent = lanes_along.fold(repeated_threads(&rest, warps), |mask, (bit, _)| mask | 1 << bit);
+    let parts = Parts::new(&rest, &along, to.unwrap_or(&rest));
     let (mut bytes_so_far, mut conflicts) = (0, 0);
     for &elem in elems {
-        let size = bytes(elem);
-        let lanes = |layout: &Layout| -> Vec<u32> {
-            layout.bases(Dim::Lane).iter().map(|basis| flat(layout, basis) * size).collect()
-        };
-        let writes = |lane: u32| lane & silent & (LANES - 1) == 0;
-        conflicts += places(&rest) * extra_passes(&lanes(&rest), size, writes);
-        let reads = target.in_size(Dim::Register) * parts;
-        conflicts += reads * extra_passes(&lanes(target), size, |_| true);
-        bytes_so_far += (count * parts * size).next_multiple_of(16);
+        let (bytes, extra) = exchange_cost(elem, &parts.writer, &parts.reader);
+        bytes_so_far += bytes.next_multiple_of(VECTOR_BYTES);
+        conflicts += extra;
     }
     Crossing::Shared { bytes: bytes_so_far, conflicts }
 }

@@ -134,11 +134,7 @@ impl Lower<'_> {
         results: &[Value],
     ) {
         let rest = layout.slice(axis);
-        let warps: Vec<usize> = (0..)
-            .zip(layout.bases(Dim::Warp))
-            .filter(|(_, basis)| basis[axis] != 0)
-            .map(|(bit, _)| bit)
-            .collect();
+        let warps = warps_along(layout, axis);
         let scalar = rest.outs().is_empty();
         if warps.is_empty() {
             let held: Vec<Vec<u32>> = (0..rest.in_size(Dim::Register))
@@ -218,16 +214,16 @@ impl Lower<'_> {
 }
 
 /// What the warps along an axis have, as a tile with one more axis in front: the warps' parts.
-struct Parts {
+pub(super) struct Parts {
     /// Each warp holds its part.
-    writer: Layout,
+    pub(super) writer: Layout,
     /// Each thread has all parts, in its lowest register bits, of what it holds of the result.
-    reader: Layout,
+    pub(super) reader: Layout,
 }
 
 impl Parts {
     /// `rest` is the layout without the axis, `warps` the bits of the warp that walk the axis, `target` the result's layout.
-    fn new(rest: &Layout, warps: &[usize], target: &Layout) -> Parts {
+    pub(super) fn new(rest: &Layout, warps: &[usize], target: &Layout) -> Parts {
         let outs: Vec<(Dim, u32)> = std::iter::once(1 << warps.len())
             .chain(rest.shape())
             .enumerate()
@@ -259,6 +255,12 @@ impl Parts {
         ]);
         Parts { writer, reader }
     }
+}
+
+/// The bits of the warp that walk an axis.
+pub(super) fn warps_along(layout: &Layout, axis: usize) -> Vec<usize> {
+    let bases = layout.bases(Dim::Warp).iter().enumerate();
+    bases.filter(|(_, basis)| basis[axis] != 0).map(|(bit, _)| bit).collect()
 }
 
 /// Whether every basis walks either the axis or the others, so that they can be reduced one after the other.
