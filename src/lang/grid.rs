@@ -85,8 +85,8 @@ pub fn num_warps() -> i32 {
 /// It works in the `grid` expression and in `const` items too.
 ///
 /// # PTX
-/// `(a + b - 1) / b`: two `add.s32`, `div.s32`, which is a shift where `b` is a known power of two; a constant where
-/// both are known.
+/// `a > 0 ? (a - 1) / b + 1 : 0`: two `add.s32`, `div.s32`, which is a shift where `b` is a known power of two, `selp.b32`; a
+/// constant where both are known.
 ///
 /// # Errors
 /// K0206 for operands that are no numbers, K0207 where a constant overflows or `b` is 0.

@@ -99,8 +99,9 @@ pointer_assignments! {
 
 /// One address, or a tile of addresses.
 ///
-/// One address is accessed once for the whole block, and what it gives is the same in every thread.
-/// A tile of addresses is accessed once for each element, and gives a tile of the same shape.
+/// One address is read by every thread of the block and written by one of them. A tile of addresses is accessed once for each
+/// element, and gives a tile of the same shape. Between the threads of a block nothing orders what goes through addresses: where
+/// one thread may read what another writes, [`sync`](super::sync) stands between.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an address in global memory",
     label = "must be `Ptr<T>` or `Tile<Ptr<T>>`",

@@ -23,9 +23,9 @@ pub struct Tensor<T, const R: usize>(PhantomData<T>);
 
 /// A tensor in global memory that the kernel writes, and may read: a parameter of the kernel.
 ///
-/// The caller passes a mutable reference, so no other argument names the same memory. Between the
-/// blocks of one launch nothing is ordered: blocks write different elements, or use
-/// [`atomic`](super::atomic) operations.
+/// The caller passes a mutable reference, so no other argument names the same memory. One block reads and writes it in the
+/// order of the program: a barrier comes where windows overlap and other threads may have been there before. Between the
+/// blocks of one launch nothing is ordered: blocks write different elements, or use [`atomic`](super::atomic) operations.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Atomic, Binary, Const, Dtype, Op, Type},
+    ir::{Atomic, Binary, Compare, Const, Dtype, Op, Type},
     loc::Loc,
     syntax::{Expr, GenericArg, Segment},
 };
@@ -238,10 +238,14 @@ impl Builder<'_> {
             }
             "num_warps" => Val::Const(Const::Int(i128::from(self.warps)), Num::Known(Dtype::I32)),
             "cdiv" => {
-                let one = Val::Const(Const::Int(1), self.cells.open(Class::Int));
-                let sum = self.binary(Binary::Add, vals[0].clone(), vals[1].clone(), loc);
-                let sum = self.binary(Binary::Sub, sum, one, loc);
-                self.binary(Binary::Div, sum, vals[1].clone(), loc)
+                // As on the host: no sum that overflows, and no pieces of nothing.
+                let [zero, one] =
+                    [0, 1].map(|value| Val::Const(Const::Int(value), Num::Known(Dtype::I32)));
+                let some = self.compare(Compare::Gt, vals[0].clone(), zero.clone(), loc);
+                let last = self.binary(Binary::Sub, vals[0].clone(), one.clone(), loc);
+                let pieces = self.binary(Binary::Div, last, vals[1].clone(), loc);
+                let pieces = self.binary(Binary::Add, pieces, one, loc);
+                self.select(some, pieces, zero, loc)
             }
             "device_assert" => {
                 let Some(condition) = self.value(&vals[0], loc) else { return Val::Error };

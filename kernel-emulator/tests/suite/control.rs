@@ -221,3 +221,27 @@ fn unknown_instructions_are_named_with_their_line() {
         assert!(error.contains(name) && error.contains("line 6"), "{error}");
     }
 }
+
+/// The limit ends what goes on, and lets what is over be over: whichever instruction it falls on, there is no panic.
+#[test]
+fn a_limit_of_any_size_ends_in_a_result_or_a_fault() {
+    let body = ".reg .b64 %rd0;\nld.param.u64 %rd0, [p0];\nst.global.u32 [%rd0], 7;";
+    let bench = Bench::new(&entry(1, body));
+    let out = bench.upload(&[0; 4]);
+    let mut done = 0;
+    for limit in 0..12 {
+        let options = Options::default().with_max_instructions(limit);
+        match bench.try_launch(&one_block(64), &[out], &options) {
+            Ok(_) => done += 1,
+            Err(fault) => assert!(fault.to_string().contains("instructions"), "{fault}"),
+        }
+    }
+    assert!(done > 0, "no launch was over in time");
+    let text = entry(0, "again:\nbra again;");
+    let bench = Bench::new(&text);
+    for limit in [0, 1, 1000] {
+        let options = Options::default().with_max_instructions(limit);
+        let fault = bench.try_launch(&one_block(64), &[], &options).expect_err("it never ends");
+        assert!(fault.to_string().contains("instructions"), "{fault}");
+    }
+}
