@@ -116,6 +116,10 @@ impl Device {
     /// A launch that runs more than 2^31 warp instructions, some minutes of work, ends with a fault, so that a kernel that never
     /// ends is found. The environment variable `KILN_MAX_INSTRUCTIONS` sets another number, for devices made after.
     ///
+    /// With `KILN_STATS=1`, devices made after write a line to standard error about each launch that ends well: the kernel, its
+    /// instance and variant, the grid, how many instructions ran, and bank conflicts of shared memory (passes that it needed
+    /// besides the first). [`Device::emulator_report`] has the numbers of the last launch.
+    ///
     /// # Errors
     /// [`Error::BackEndDisabled`] without the feature `emulator`.
     pub fn emulator(target: Target) -> Result<Self> {

@@ -20,6 +20,45 @@ pub(crate) struct Machine {
     report: Mutex<Option<Report>>,
     /// Warp instructions that one launch may run.
     max_instructions: u64,
+    statistics: Statistics,
+}
+
+/// Whether each launch writes a line of what it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Statistics {
+    Written,
+    Omitted,
+}
+
+/// Asks for a line about each launch.
+const STATISTICS_VARIABLE: &str = "KILN_STATS";
+
+impl Statistics {
+    /// What the variable asks for: lines, unless it is absent, empty or `0`.
+    fn asked(variable: Option<&str>) -> Self {
+        match variable.map(str::trim) {
+            None | Some("" | "0") => Self::Omitted,
+            Some(_) => Self::Written,
+        }
+    }
+}
+
+/// A launch and what it did, in one line.
+fn statistics(order: &Order<'_>, blocks: [u32; 3], report: &Report) -> String {
+    let Order { image, variant, .. } = *order;
+    let instance = match image.instance {
+        "" => String::new(),
+        instance => format!(" ({instance})"),
+    };
+    let [x, y, z] = blocks;
+    format!(
+        "kiln: {}{instance}, {}, grid {x}x{y}x{z}: {} warp instructions, {} lane instructions, {} bank conflicts",
+        image.kernel,
+        variant.name,
+        report.warp_instructions,
+        report.lane_instructions,
+        report.shared_bank_conflicts,
+    )
 }
 
 /// Sets the limit: a number of warp instructions.
@@ -52,6 +91,7 @@ impl Machine {
             programs: RwLock::new(HashMap::new()),
             report: Mutex::new(None),
             max_instructions: limit(std::env::var(LIMIT_VARIABLE).ok().as_deref()),
+            statistics: Statistics::asked(std::env::var(STATISTICS_VARIABLE).ok().as_deref()),
         }
     }
 
@@ -237,6 +277,12 @@ impl Queue {
         let report = program
             .launch(&machine.memory, variant.entry, &config, &params, &options)
             .map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
+        if machine.statistics == Statistics::Written {
+            #[expect(clippy::print_stderr, reason = "a variable asks for it; tests hold it back")]
+            {
+                eprintln!("{}", statistics(order, grid, &report));
+            }
+        }
         *machine.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
         Ok(())
     }
@@ -315,5 +361,51 @@ mod tests {
         assert_eq!(limit(Some("5000")), 5000);
         assert_eq!(limit(None), 2_147_483_648);
         assert_eq!(limit(Some("many")), 2_147_483_648);
+    }
+
+    #[test]
+    fn statistics_are_written_where_the_variable_asks_for_them() {
+        for (variable, required) in [
+            (None, Statistics::Omitted),
+            (Some(""), Statistics::Omitted),
+            (Some(" 0"), Statistics::Omitted),
+            (Some("1"), Statistics::Written),
+            (Some("yes"), Statistics::Written),
+        ] {
+            assert_eq!(Statistics::asked(variable), required, "{variable:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_statistics_names_the_instance_and_the_variant() {
+        static VARIANT: Variant = Variant {
+            name: "aligned",
+            entry: "scale",
+            ptx: "",
+            dynamic_shared_bytes: 0,
+            requires: &[],
+        };
+        const PLAIN: Image = Image {
+            kernel: "scale",
+            instance: "",
+            target: Target::Sm80,
+            threads: 32,
+            params: &[],
+            declared: &[],
+            variants: &[VARIANT],
+        };
+        static IMAGES: [Image; 2] = [PLAIN, Image { instance: "N = 64", ..PLAIN }];
+        let mut report = Report::default();
+        report.warp_instructions = 12;
+        report.lane_instructions = 380;
+        report.shared_bank_conflicts = 7;
+        let line = |image: &'static Image| {
+            let grid = Grid::Blocks([3, 2, 1]);
+            let order = Order { image, variant: &VARIANT, grid, values: &mut [] };
+            statistics(&order, [3, 2, 1], &report)
+        };
+        let counts = "grid 3x2x1: 12 warp instructions, 380 lane instructions, 7 bank conflicts";
+        assert_eq!(line(&IMAGES[0]), format!("kiln: scale, aligned, {counts}"));
+        assert_eq!(line(&IMAGES[1]), format!("kiln: scale (N = 64), aligned, {counts}"));
     }
 }
