@@ -12,6 +12,8 @@ use crate::loc::Loc;
 const LINE_BYTES: u32 = 128;
 /// What swizzles keep together, in bytes: a row of `ldmatrix`, and the longest access of a thread.
 const CHUNK_BYTES: u32 = 16;
+/// The fewest bytes that `cp.async` copies (PTX ISA, "cp.async").
+pub(crate) const LEAST_COPY_BYTES: u32 = 4;
 /// How often a loop is taken to turn.
 const TURNS: u32 = 8;
 /// No access counts more: what is nested deeper decides anyway.
@@ -241,12 +243,19 @@ fn in_order(window: &SharedType, layout: Layout) -> Layout {
     if window.transposed { layout.permute_axes(&[1, 0]) } else { layout }
 }
 
-/// How a copy writes a tile, if it moves several elements at once.
+/// How a copy writes a tile: several elements at once as they lie in global memory, or, where elements are too small for `cp.async`
+/// each by itself, as registers do that hold them. Larger ones that are copied one at a time do not decide.
 fn copy(window: &SharedType, access: Option<Access>, warps: u32) -> Option<How> {
-    let Access { axis, elements } = access.filter(|access| access.elements > 1)?;
     let leading = u32::try_from(window.shape.len().saturating_sub(2)).expect("a rank is small");
-    let axis = axis.checked_sub(leading)?;
     let tile = &window.shape[leading as usize..];
+    let Some(Access { axis, elements }) = access.filter(|access| access.elements > 1) else {
+        if window.dtype.bytes() >= LEAST_COPY_BYTES {
+            return None;
+        }
+        let last = tile.len().checked_sub(1)?;
+        return Some(How::Registers(in_order(window, copied(tile, last, 1, warps))));
+    };
+    let axis = axis.checked_sub(leading)?;
     let elements = elements.min(tile[axis as usize]);
     let registers = in_order(window, copied(tile, axis as usize, elements, warps));
     let axis = if window.transposed { 1 - axis } else { axis };

@@ -1,6 +1,6 @@
 //! `cp.async`: tiles of tensors into shared memory, 4, 8 or 16 bytes at a time.
 
-use kernel_layout::{Dim, first_vector};
+use kernel_layout::{Dim, Layout, accesses, first_vector, max_vector};
 use kernel_ptx::{Opcode, Operand, Space, Type, Word};
 
 use super::Lower;
@@ -9,12 +9,9 @@ use super::coords::repeated_threads;
 use super::emitter::{Place, Val, mods};
 use super::memory::VECTOR_BYTES;
 use super::shared::InTile;
-use super::tensor::vector_bits;
+use super::tensor::{TensorTile, vector_bits};
 use crate::ir::{Elem, Value};
-use crate::layouts::copied;
-
-/// The fewest bytes that `cp.async` copies.
-const LEAST_BYTES: u32 = 4;
+use crate::layouts::{LEAST_COPY_BYTES, copied};
 
 impl Lower<'_> {
     /// Starts a copy of a tensor's tile into a shared window.
@@ -43,6 +40,10 @@ impl Lower<'_> {
         let bits = vector_bits(&layout, axis, vector);
         let within = bits.iter().fold(0, |mask, bit| mask | 1u32 << bit);
         let bytes = vector * size;
+        if bytes < LEAST_COPY_BYTES {
+            self.copy_small(&tile, window, &layout, vector);
+            return;
+        }
         let one = self.e.first_of(repeated_threads(&layout, warps));
         for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
             let place = places.apply(&[(Dim::Register, start)])[0] * size;
@@ -53,15 +54,6 @@ impl Lower<'_> {
             let mask = self.tensor_mask(&tile, &positions);
             let target = self.e.at(target, constant);
             let source = self.e.at(source, 0);
-            if bytes < LEAST_BYTES {
-                // Too small for the instruction: an ordinary copy, which completes early.
-                self.e.place = before;
-                let elem = Elem::Number(tile.dtype);
-                let mask = self.e.and(Type::Pred, one, mask);
-                let loaded = self.e.load(Space::Global, elem, vector, source, mask, None);
-                self.e.store(Space::Shared, elem, &loaded, target, one);
-                continue;
-            }
             let copied = self.e.select(Type::U32, mask, Val::Int(i64::from(bytes)), Val::Int(0));
             self.e.place = before;
             let cache = if bytes == VECTOR_BYTES { Word::Cg } else { Word::Ca };
@@ -77,6 +69,33 @@ impl Lower<'_> {
                 modifiers.push(Word::L2B128.into());
             }
             self.e.effect_if(guard, Opcode::Cp, &modifiers, operands);
+        }
+    }
+
+    /// Copies pieces of `vector` elements that are too small for `cp.async`, by ordinary loads and stores, which complete early.
+    /// Pieces that lie side by side in shared memory are stored together.
+    fn copy_small(&mut self, tile: &TensorTile<'_>, window: Value, layout: &Layout, vector: u32) {
+        let InTile { registers, shared } = self.in_tile(window, layout);
+        let elem = Elem::Number(tile.dtype);
+        let size = tile.dtype.bytes();
+        let together = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let map = offsets(&registers, &shared, size);
+        let one = self.e.first_of(repeated_threads(layout, self.kernel.warps));
+        for access in accesses(&registers, &shared, together) {
+            let (target, constant) = self.shared_address(window, &map, access.offset * size);
+            let target = self.e.placed(Place::Outermost, |e| e.at(target, constant));
+            let mut values = Vec::new();
+            for piece in access.registers.chunks(vector as usize) {
+                let before = std::mem::replace(&mut self.e.place, Place::Outermost);
+                let positions = self.positions(layout, piece[0][0]);
+                let source = self.tensor_address(tile, &positions);
+                let mask = self.tensor_mask(tile, &positions);
+                let source = self.e.at(source, 0);
+                self.e.place = before;
+                let mask = self.e.and(Type::Pred, one, mask);
+                values.extend(self.e.load(Space::Global, elem, vector, source, mask, None));
+            }
+            self.e.store(Space::Shared, elem, &values, target, one);
         }
     }
 
