@@ -12,10 +12,18 @@ fn example(name: &str) -> PathBuf {
     path
 }
 
-/// Runs an example on the emulator and gives what it printed.
+/// Runs an example on the emulator, at the sizes that it has for one, and gives what it printed. No launch of it may wait
+/// for a bank of shared memory.
 fn run(name: &str) -> String {
+    run_with(name, &[]).0
+}
+
+/// As [`run`], with the sizes on the command line. Gives also the line of `KILN_STATS` of every launch.
+fn run_with(name: &str, sizes: &[&str]) -> (String, Vec<String>) {
     let output = Command::new(example(name))
+        .args(sizes)
         .env("KILN_DEVICE", "emulator")
+        .env("KILN_STATS", "1")
         .output()
         .unwrap_or_else(|error| {
             panic!("the example {name} cannot be started, see `cargo build --examples`: {error}")
@@ -23,7 +31,41 @@ fn run(name: &str) -> String {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name} failed:\n{text}\n{errors}");
-    text
+    let launches: Vec<String> =
+        errors.lines().filter(|line| line.starts_with("kiln: ")).map(str::to_owned).collect();
+    assert!(!launches.is_empty(), "{name} launched nothing:\n{errors}");
+    let waits: Vec<&String> = launches
+        .iter()
+        .filter(|line| !line.ends_with(" lane instructions, 0 bank conflicts"))
+        .collect();
+    assert!(waits.is_empty(), "{name}: {waits:#?}");
+    (text, launches)
+}
+
+/// Rows whose width no alignment can be assumed of run the general variants, which have no conflicts either.
+fn run_unaligned_rows(name: &str, widths: &[&str]) {
+    for width in widths {
+        let (_, launches) = run_with(name, &["2", width]);
+        let general = launches.iter().filter(|line| line.contains(", general, "));
+        assert_eq!(general.count(), launches.len(), "{name}, {width}: {launches:#?}");
+    }
+}
+
+/// An example without a test here could fail, or wait for banks, unseen.
+#[test]
+fn every_example_is_run() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let mut examples = 0;
+    for entry in std::fs::read_dir(folder).expect("the examples are there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.file_stem().expect("a file has a name").to_string_lossy();
+            let call = format!("run(\"{name}\")");
+            assert!(include_str!("examples.rs").contains(&call), "required `{call}`");
+            examples += 1;
+        }
+    }
+    assert_eq!(examples, 8);
 }
 
 #[test]
@@ -51,6 +93,7 @@ fn softmax() {
         }
     }
     assert_eq!(text.lines().count(), 2 + 3 * 6, "{text}");
+    run_unaligned_rows("softmax", &["201", "1001", "4095", "8191", "16383", "20001"]);
 }
 
 #[test]
@@ -62,6 +105,7 @@ fn rms_norm() {
         }
     }
     assert_eq!(text.lines().count(), 2 + 2 * 5, "{text}");
+    run_unaligned_rows("rms_norm", &["1001", "4095", "8191", "16383", "20001"]);
 }
 
 #[test]
@@ -81,11 +125,12 @@ fn matmul_pipelined() {
 fn layer_norm() {
     let text = run("layer_norm");
     for dtype in ["bf16", "f16"] {
-        for columns in ["1000", "4096", "8000", "16384", "20000"] {
+        for columns in ["1000", "4096", "8000", "16384", "20000", "33000"] {
             assert_eq!(lines(&text, dtype, columns), 1, "{dtype}, {columns}:\n{text}");
         }
     }
-    assert_eq!(text.lines().count(), 2 + 2 * 5, "{text}");
+    assert_eq!(text.lines().count(), 2 + 2 * 6, "{text}");
+    run_unaligned_rows("layer_norm", &["1001", "4095", "8191", "16383", "20001", "33001"]);
 }
 
 /// Each instance finds nothing wrong with any element.
