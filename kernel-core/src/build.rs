@@ -95,7 +95,7 @@ impl Instance {
 }
 
 /// The name among `known` that is nearest to `name`, if it is near enough to be a slip.
-pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let length = name.chars().count();
     let limit = (length / 3).max(1);
     known

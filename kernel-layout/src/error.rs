@@ -182,6 +182,46 @@ pub enum LayoutError {
     },
 }
 
+impl LayoutError {
+    /// The argument that is wrong, as the constructor names it, and the entry of its list if one is; none where the layout as a
+    /// whole does not fit the tensor.
+    pub fn argument(&self) -> Option<(&'static str, Option<usize>)> {
+        match self {
+            LayoutError::NotPowerOfTwo { what, index, .. } => Some((*what, Some(*index))),
+            LayoutError::Rank { what, .. }
+            | LayoutError::NotOneOf { what, .. }
+            | LayoutError::TooLarge { what, .. } => Some((*what, None)),
+            LayoutError::Order { .. } => Some(("order", None)),
+            LayoutError::Axis { .. } => Some(("axis", None)),
+            LayoutError::Lanes { .. } => Some(("lanes", None)),
+            LayoutError::Parent { .. } => Some(("parent", None)),
+            LayoutError::RepeatedInterval { .. } => Some(("interval", None)),
+            LayoutError::TensorMemoryAtom { .. } | LayoutError::TensorMemoryAtomColumns { .. } => {
+                Some(("atom", None))
+            }
+            LayoutError::BlockSize { .. } => Some(("block", None)),
+            LayoutError::BasisRank { dim, bit, .. }
+            | LayoutError::BasisOutside { dim, bit, .. } => match dim {
+                Dim::Register => Some(("registers", Some(*bit))),
+                Dim::Lane => Some(("lanes", Some(*bit))),
+                Dim::Warp => Some(("warps", Some(*bit))),
+                Dim::Offset => Some(("offsets", Some(*bit))),
+                Dim::Block | Dim::Row | Dim::Col | Dim::Axis(_) => None,
+            },
+            LayoutError::RepeatedDim { .. }
+            | LayoutError::TooManyBits { .. }
+            | LayoutError::ForeignDim { .. }
+            | LayoutError::NotSurjective { .. }
+            | LayoutError::Shape { .. }
+            | LayoutError::SwizzleAtom { .. }
+            | LayoutError::TensorMemoryColumns { .. }
+            | LayoutError::TensorMemoryWords { .. }
+            | LayoutError::TensorMemorySplit { .. }
+            | LayoutError::Tile(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -142,6 +142,7 @@ mod mismatch;
 pub mod forms;
 mod padded;
 
+pub mod notation;
 pub mod tile;
 
 mod banks;

@@ -71,12 +71,13 @@ mod slice;
 mod swizzle;
 mod tensor_memory;
 
+#[doc(no_inline)]
+pub use crate::notation::NotationError;
 pub use axis::{Scope, ScopeError, TileAxis};
 pub use canonical::Scopes;
 pub use error::TileError;
 pub use group::Grouped;
 pub use layout::{Iter, TileLayout};
-pub use notation::NotationError;
 pub use swizzle::{ComposeLayout, Reading, Swizzle, SwizzleMode, mma_shared};
 pub use tensor_memory::{
     CopyMismatch, CopyPart, CopyShape, DataPath, ProductForm, ScaleFactors, accumulator_data_path,

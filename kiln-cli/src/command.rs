@@ -239,7 +239,7 @@ lane:register
         assert_eq!(
             error.expect_err("16 lanes"),
             "slice(0, blocked([1, 1], [1, 16], [1, 1], [1, 0]))\n\
-             \x20        ^ for shape [1, 64]: the lanes multiply to 16, but a warp has 32"
+             \x20                        ^ for shape [1, 64]: the lanes multiply to 16, but a warp has 32"
         );
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use kernel_layout::notation::NotationError;
 use kernel_layout::tile::{Scopes, TileAxis, TileLayout};
 use kernel_layout::{Basis, Dim, Form, Layout, LayoutError, PaddedShared, basis_text};
 
-use crate::layout_form::{FormError, Spelled, parse_spelled};
+use crate::layout_form::{self, Spelled, parse_spelled};
 
 /// More than that is no table that anybody reads, and no picture.
 pub const MOST_ELEMENTS: u64 = 1 << 16;
@@ -70,20 +71,15 @@ impl Shown {
     /// A text for the user, with the place marked.
     pub fn read(text: &str, shape: Option<&[u32]>, element_bits: u32) -> Result<Shown, String> {
         let spelled = parse_spelled(text, element_bits).map_err(|error| error.to_string())?;
-        let (form, padding) = match spelled {
-            Spelled::Form(form) => (form, None),
-            Spelled::Padded { padding, form } => (form, Some(padding)),
-        };
+        let Spelled { form, padding, places } = spelled;
         let Some(shape) = shape.map(<[u32]>::to_vec).or_else(|| own_shape(&form)) else {
             let problem = "required --shape: the layout does not say which tensor it is for";
             return Err(marked(text, 0, problem));
         };
+        let own = if padding.is_some() { places.inner() } else { None };
         let refused = |error: &LayoutError| {
-            let (inner, shape) = blamed(&form, shape.clone());
-            let name = inner.to_string();
-            let name = name.split('(').next().unwrap_or_default();
-            let at = text.rfind(name).unwrap_or(0);
-            marked(text, text[..at].chars().count(), &format!("for shape {shape:?}: {error}"))
+            let (places, shape) = blamed(&form, own.unwrap_or(&places), shape.clone());
+            marked(text, places.of(error), &format!("for shape {shape:?}: {error}"))
         };
         let mut title = form.to_string();
         let what = match (form.to_layout(&shape), &form, padding) {
@@ -95,9 +91,9 @@ impl Shown {
                     return Err(marked(text, 0, problem));
                 }
                 let pairs = padding.into_iter().map(|[interval, elements]| (interval, elements));
-                What::Padded(
-                    PaddedShared::new(layout, pairs.collect()).map_err(|error| refused(&error))?,
-                )
+                What::Padded(PaddedShared::new(layout, pairs.collect()).map_err(|error| {
+                    marked(text, places.of(&error), &format!("for shape {shape:?}: {error}"))
+                })?)
             }
             (Ok(layout), _, None) => What::Linear(layout),
             // What bases cannot say is shown by its digits.
@@ -563,8 +559,12 @@ fn own_shape(form: &Form) -> Option<Vec<u32>> {
     }
 }
 
-/// The innermost form that cannot be built, and the shape that it is built for.
-fn blamed(form: &Form, shape: Vec<u32>) -> (&Form, Vec<u32>) {
+/// Where the innermost form that cannot be built is written, and the shape that it is built for.
+fn blamed<'p>(
+    form: &Form,
+    places: &'p layout_form::Places,
+    shape: Vec<u32>,
+) -> (&'p layout_form::Places, Vec<u32>) {
     let inner = match form {
         Form::Slice { axis, parent } if *axis as usize <= shape.len() => {
             let mut parent_shape = shape.clone();
@@ -588,15 +588,17 @@ fn blamed(form: &Form, shape: Vec<u32>) -> (&Form, Vec<u32>) {
         | Form::Tile(_)
         | Form::SwizzledTile(_) => None,
     };
-    match inner {
-        Some((inner, shape)) if inner.to_layout(&shape).is_err() => blamed(inner, shape),
-        Some(_) | None => (form, shape),
+    match (inner, places.inner()) {
+        (Some((inner, shape)), Some(places)) if inner.to_layout(&shape).is_err() => {
+            blamed(inner, places, shape)
+        }
+        (Some(_) | None, _) => (places, shape),
     }
 }
 
 /// A text with a place in it marked, and what is wrong there.
 fn marked(text: &str, at: usize, problem: &str) -> String {
-    FormError { text: text.to_owned(), at, problem: problem.to_owned() }.to_string()
+    NotationError { text: text.to_owned(), at, problem: problem.to_owned() }.to_string()
 }
 
 #[cfg(test)]

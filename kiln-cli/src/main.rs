@@ -52,8 +52,14 @@ enum Command {
     /// Layouts of shared memory show the offset of each element, those of tensor memory its row and column. A picture shows
     /// warps in colours, banks of shared memory, and rows and columns of tensor memory.
     Layout {
-        /// The layout as in a kernel: `slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))`, `padded([[32, 4]], row_major())`,
-        /// `tmem_load(32x32b, tmem_block([128, 64], 1), 4)`, or `S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]`.
+        /// The layout as in a kernel: `slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))`,
+        /// `layout!(S[(8, 4, 2) : (4 @ laneid, 1 @ laneid, 1)])`, with the values of constants written out. `layout!( )` may be left out.
+        ///
+        /// Kernels write `blocked`, `slice`, `linear`, `mma`, `dot_operand`, `swizzle`, `swizzled`, `row_major`, `shared_linear` and
+        /// `layout!`. Only this command reads the layouts that the hardware has and kernels do not name: `padded([[32, 4]], row_major())`,
+        /// `wgmma([4, 1], 128)`, `cluster([[1, 0]], swizzle(128))`, `swizzle(128).transposed()`, `tmem_block([128, 64], 1)`,
+        /// `tmem_scales()`, `tmem_load(32x32b, tmem_block([128, 64], 1), 4)`, `Compose(3, 3, 3, S[(64, 64) : (64, 1)])`, and offsets
+        /// as in `S[8 : 1] + 5`.
         #[arg(value_name = "LAYOUT")]
         form: String,
         /// Another layout of the same tensor, with which the first is compared.

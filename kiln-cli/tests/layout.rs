@@ -215,7 +215,7 @@ fn a_layout_by_strides_alone_says_why_it_has_no_bases() {
     let page = show(&["S[(2, 3) : (4, 1)] + 1"], None, 32).expect("a layout").text;
     let required = "\
 S[(2, 3) : (4, 1)] + 1 for shape [2, 3]
-no bases: layout S[(2, 3) : (4, 1)] + 1 can not be grouped by shape [2, 3]
+no bases: 3 along axis 1 is no power of two
 span 8 along m
 each element is held once
 
@@ -225,6 +225,29 @@ m
 1  5  6  7
 ";
     assert_eq!(page, required);
+}
+
+/// Every function that makes a layout is named by the help, those that kernels do not have apart.
+#[test]
+fn the_help_names_every_layout() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kiln")).args(["layout", "--help"]).output();
+    let output = output.expect("the command runs");
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (kernels, only_here) = help.split_once("Only this command reads").expect("both kinds");
+    for name in kiln_cli::layout_form::OF_KERNELS {
+        assert!(kernels.contains(&format!("`{name}`")), "{name}: {help}");
+    }
+    for name in kiln_cli::layout_form::ONLY_HERE {
+        assert!(only_here.contains(&format!("`{name}(")), "{name}: {help}");
+        assert!(!kernels.contains(name), "{name}: {help}");
+    }
+}
+
+/// What stands in the way is the size, not how the digits lie.
+#[test]
+fn sizes_that_are_no_powers_of_two_are_named() {
+    let page = show(&["S[(96, 2) : (2, 1)]"], None, 16).expect("a layout").text;
+    assert!(page.contains("\nno bases: 96 along axis 0 is no power of two\n"), "{page}");
 }
 
 #[test]
@@ -286,22 +309,22 @@ fn bad_input_is_marked_where_it_is_bad() {
         (
             "slice(0, blocked([1, 3], [1, 32], [1, 4], [1, 0]))",
             Some(&[64]),
-            "slice(0, blocked([1, 3], [1, 32], [1, 4], [1, 0]))\n         ^ for shape [1, 64]: per_thread[1] must be a power of two, but is 3",
+            "slice(0, blocked([1, 3], [1, 32], [1, 4], [1, 0]))\n                     ^ for shape [1, 64]: per_thread[1] must be a power of two, but is 3",
         ),
         (
             "swizzle(48)",
             Some(&[64, 64]),
-            "swizzle(48)\n^ for shape [64, 64]: swizzle is 48, but must be one of [0, 32, 64, 128]",
+            "swizzle(48)\n        ^ for shape [64, 64]: swizzle is 48, but must be one of [0, 32, 64, 128]",
         ),
         (
             "tmem_block([128, 64], 1)",
             Some(&[64, 64]),
-            "tmem_block([128, 64], 1)\n^ for shape [64, 64]: the tensor has 64 rows of 64 columns, but one block has 128 rows of 64",
+            "tmem_block([128, 64], 1)\n           ^ for shape [64, 64]: the tensor has 64 rows of 64 columns, but one block has 128 rows of 64",
         ),
         (
             "padded([[32, 3]], row_major())",
             Some(&[8, 32]),
-            "padded([[32, 3]], row_major())\n                  ^ for shape [8, 32]: padding[0] must be a power of two, but is 3",
+            "padded([[32, 3]], row_major())\n             ^ for shape [8, 32]: padding[0] must be a power of two, but is 3",
         ),
         (
             "padded([[32, 4096]], row_major())",
@@ -312,6 +335,31 @@ fn bad_input_is_marked_where_it_is_bad() {
             "S[(4, 4) : (4, 1)]",
             Some(&[4, 8]),
             "S[(4, 4) : (4, 1)]\n^ for shape [4, 8]: layout S[(4, 4) : (4, 1)] can not be grouped by shape [4, 8]",
+        ),
+        (
+            "blocked([1, 4], [8, 8], [1, 4], [1, 0])",
+            Some(&[8, 32]),
+            "blocked([1, 4], [8, 8], [1, 4], [1, 0])\n                ^ for shape [8, 32]: the lanes multiply to 64, but a warp has 32",
+        ),
+        (
+            "swizzled(8, 3, 8, [1, 0])",
+            Some(&[8, 64]),
+            "swizzled(8, 3, 8, [1, 0])\n            ^ for shape [8, 64]: swizzle[1] must be a power of two, but is 3",
+        ),
+        (
+            "slice(3, blocked([1, 4], [8, 4], [1, 4], [1, 0]))",
+            Some(&[8]),
+            "slice(3, blocked([1, 4], [8, 4], [1, 4], [1, 0]))\n      ^ for shape [8]: axis 3 does not exist: the tensor has rank 2",
+        ),
+        (
+            "dot_operand(0, blocked([1, 4], [8, 4], [1, 4], [1, 1]), 0)",
+            Some(&[64, 64]),
+            "dot_operand(0, blocked([1, 4], [8, 4], [1, 4], [1, 1]), 0)\n                                               ^ for shape [64, 64]: order must name every axis exactly once, but is [1, 1]",
+        ),
+        (
+            "slice(0, slice(0, blocked([1, 1, 1], [1, 4, 4], [1, 1, 1], [2, 1, 0])))",
+            Some(&[64]),
+            "slice(0, slice(0, blocked([1, 1, 1], [1, 4, 4], [1, 1, 1], [2, 1, 0])))\n                                     ^ for shape [1, 1, 64]: the lanes multiply to 16, but a warp has 32",
         ),
     ] {
         assert_eq!(show(&[form], shape, 16).expect_err(form), required);
@@ -324,6 +372,8 @@ fn no_text_makes_it_panic() {
     let forms = [
         "slice(0, blocked([1,4],[32,1],[1,4],[1,0]))",
         "linear(register [1] [2], lane [4] [8] [16] [32] [64], warp -> [128])",
+        "linear([[1], [2]], [[4], [8], [16], [32], [64]], [], [128])",
+        "layout!(S[(8, 4) : (4 @ laneid, 1 @ laneid)] + R[2 : 1 @ warpid])",
         "dot_operand(0, mma([2, 2]), 2)",
         "swizzled(8, 1, 8, [1, 0])",
         "swizzle(128).transposed().fp4_padded()",

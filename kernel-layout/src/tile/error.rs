@@ -34,6 +34,13 @@ pub enum TileError {
         /// The shape.
         shape: Vec<u64>,
     },
+    /// A size of a shape is no power of two, as linear layouts need them.
+    NotPowerOfTwo {
+        /// The axis of the tensor.
+        axis: usize,
+        /// Its size.
+        actual: u32,
+    },
     /// Two shapes cut a layout where neither boundary divides the other.
     Boundaries {
         /// The smaller of the two boundaries, counted in what lies before it.
@@ -146,6 +153,9 @@ impl fmt::Display for TileError {
             TileError::TooLarge { what } => write!(f, "{what} exceeds 2^30"),
             TileError::Group { layout, shape } => {
                 write!(f, "layout {layout} can not be grouped by shape {shape:?}")
+            }
+            TileError::NotPowerOfTwo { axis, actual } => {
+                write!(f, "{actual} along axis {axis} is no power of two")
             }
             TileError::Boundaries { first, second } => {
                 write!(f, "incompatible cumulative boundaries: {first} does not divide {second}")

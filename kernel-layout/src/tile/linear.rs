@@ -117,10 +117,11 @@ impl TileLayout {
         let short = self.canonicalize(Scopes::Kept);
         let sizes: Vec<u64> = shape.iter().map(|&size| size.into()).collect();
         let refused = || TileError::Group { layout: self.to_string(), shape: sizes.clone() };
-        if sizes.iter().try_fold(1_u64, |a, &b| a.checked_mul(b)) != Some(self.size())
-            || !shape.iter().all(|size| size.is_power_of_two())
-        {
+        if sizes.iter().try_fold(1_u64, |a, &b| a.checked_mul(b)) != Some(self.size()) {
             return Err(refused());
+        }
+        if let Some(axis) = shape.iter().position(|size| !size.is_power_of_two()) {
+            return Err(TileError::NotPowerOfTwo { axis, actual: shape[axis] });
         }
         if let Some(&axis) = short.offset().keys().next() {
             return Err(TileError::NotLinear { axis, reason: "an offset moves every place" });

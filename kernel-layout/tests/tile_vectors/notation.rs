@@ -32,7 +32,8 @@ fn notation_marks_the_place_of_an_error() {
     at("S[0 : 1]", 2, "required an extent of at least 1, actual 0");
     at("R[4 : 1]", 0, "required `S[..]` among the parts");
     at("S[4] + S[4]", 7, "required one `S[..]`, this is the second");
-    at("S[4 : x]", 6, "required a number");
+    at("S[4 : x]", 6, "required a number, actual the name `x`: write its value");
+    at("S[4 : -]", 6, "required a number");
     at("S[4 : 99999999999999999999]", 6, "required a number of at most 2^30");
     at(
         "S[4 : 1 @ ]",
@@ -54,6 +55,7 @@ fn layouts_that_are_not_linear_say_why() {
         refused("S[(8, 8) : (9, 1)]", &[8, 8]),
         "not linear along m: a stride is no power of two"
     );
+    assert_eq!(refused("S[(96, 2) : (2, 1)]", &[96, 2]), "96 along axis 0 is no power of two");
     assert_eq!(
         refused("S[(8, 8) : (16, 1)]", &[8, 8]),
         "not linear: between the first place and the last, some hold nothing"
