@@ -64,7 +64,7 @@ pub const FAINT: &str = "#68737d";
 /// The colour of what differs.
 pub const DIFFERENCE: &str = "#d0021b";
 
-/// Rectangles of many colours, drawn as one path for each colour.
+/// Rectangles of many fills, drawn as one path for each: colours first, then lines over them.
 #[derive(Clone, Debug, Default)]
 pub struct Tiles {
     paths: BTreeMap<String, String>,
@@ -216,9 +216,10 @@ impl Drawing {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
              font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n\
-             <title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
+             <title>{}</title>\n{}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
              <g transform=\"translate({MARGIN} {MARGIN})\">\n{}</g>\n</svg>\n",
             escaped(title),
+            definitions(&self.body),
             self.body
         )
     }
@@ -252,6 +253,40 @@ pub fn colour(index: u32, light: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", byte(mix(r)), byte(mix(g)), byte(mix(b)))
 }
 
+/// Lines over a colour that tell apart what the palette cannot: its first round has none, and each of the next three its own. What
+/// it gives is a fill that [`Drawing::document`] defines.
+pub fn hatch(index: u32) -> Option<&'static str> {
+    let round = index as usize / PALETTE.len() % (HATCHES.len() + 1);
+    round.checked_sub(1).map(|hatch| HATCHES[hatch].0)
+}
+
+/// Fills with lines, and the path of the lines in a square of 8 by 8: rising, falling, and level.
+const HATCHES: [(&str, &str); 3] = [
+    ("url(#rising)", "M-1 1L1 -1M0 8L8 0M7 9L9 7"),
+    ("url(#falling)", "M-1 7L1 9M0 0L8 8M7 -1L9 1"),
+    ("url(#level)", "M0 2H8M0 6H8"),
+];
+
+/// The definitions of those fills that a drawing uses.
+fn definitions(body: &str) -> String {
+    let used = HATCHES.iter().filter(|(fill, _)| body.contains(fill));
+    let patterns: Vec<String> = used
+        .map(|(fill, path)| {
+            let id = fill.trim_start_matches("url(#").trim_end_matches(')');
+            format!(
+                "<pattern id=\"{id}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">\
+                 <path d=\"{path}\" fill=\"none\" stroke=\"{INK}\" stroke-opacity=\"0.3\" stroke-width=\"1\"/>\
+                 </pattern>\n"
+            )
+        })
+        .collect();
+    if patterns.is_empty() {
+        String::new()
+    } else {
+        format!("<defs>\n{}</defs>\n", patterns.concat())
+    }
+}
+
 fn byte(value: f64) -> u32 {
     // Whole steps from 0 to 255, found without a cast that could lose anything.
     (0..=255_u32).find(|&step| f64::from(step) + 0.5 > value).unwrap_or(255)
@@ -275,6 +310,24 @@ mod tests {
         assert_eq!(colour(0, 0.0), "#4285be");
         assert_eq!(colour(3, 1.0), "#ffffff");
         assert_eq!(colour(8, 0.5), colour(0, 0.5));
+    }
+
+    #[test]
+    fn colours_and_lines_tell_32_indices_apart() {
+        let looks: std::collections::BTreeSet<(String, Option<&str>)> =
+            (0..32).map(|index| (colour(index, 0.5), hatch(index))).collect();
+        assert_eq!(looks.len(), 32);
+        assert_eq!((hatch(7), hatch(8)), (None, Some("url(#rising)")));
+    }
+
+    #[test]
+    fn lines_are_defined_where_they_are_used() {
+        let mut drawing = Drawing::default();
+        drawing.rect([0.0, 0.0], [8.0, 8.0], "#4285be", ("none", 0.0));
+        assert!(!drawing.document("").contains("<defs>"));
+        drawing.rect([0.0, 0.0], [8.0, 8.0], hatch(16).unwrap_or_default(), ("none", 0.0));
+        let document = drawing.document("");
+        assert!(document.contains("<pattern id=\"falling\"") && !document.contains("\"rising\""));
     }
 
     #[test]

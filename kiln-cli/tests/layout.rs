@@ -122,6 +122,22 @@ fn colours_are_those_of_warps() {
     }
 }
 
+/// There are eight colours: lines tell further warps apart, in the cells and in the legend.
+#[test]
+fn thirty_two_warps_look_different() {
+    let eight = picture(&["blocked([1, 1], [4, 8], [8, 1], [1, 0])"], &[32, 8], 16);
+    assert!(!eight.contains("url(#"), "colours are enough for eight");
+    let all = picture(&["blocked([1, 1], [4, 8], [8, 4], [1, 0])"], &[32, 32], 16);
+    for hatch in ["rising", "falling", "level"] {
+        assert_eq!(all.matches(&format!("<pattern id=\"{hatch}\"")).count(), 1);
+        // One path for the cells of eight warps, 256 of them in runs, and eight squares of the legend.
+        let fill = format!("fill=\"url(#{hatch})\"");
+        assert_eq!(all.matches(&format!("<path {fill}")).count(), 1, "{hatch}");
+        let squares = all.lines().filter(|line| line.starts_with("<rect") && line.contains(&fill));
+        assert_eq!(squares.count(), 8, "{hatch}");
+    }
+}
+
 #[test]
 fn a_picture_of_shared_memory_shows_which_chunk_lies_in_which_banks() {
     let picture = picture(&["swizzle(128)"], &[8, 64], 16);

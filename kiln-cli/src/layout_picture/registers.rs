@@ -1,10 +1,10 @@
-//! A tensor in registers: the warp is the colour, the lane its shade.
+//! A tensor in registers: the warp is the colour, with lines over it from the ninth warp on, the lane its shade.
 
 use std::fmt::Write;
 
 use super::{Marks, Region, Shape, px, regions, step};
 use crate::layout_shown::Holder;
-use crate::layout_svg::{Anchor, DIFFERENCE, Drawing, Font, Tiles, colour, text_width};
+use crate::layout_svg::{Anchor, DIFFERENCE, Drawing, Font, Tiles, colour, hatch, text_width};
 
 /// The colour of what another block of the cluster holds, or nobody.
 const ELSEWHERE: &str = "#dfe4e8";
@@ -80,6 +80,11 @@ fn shade(holder: Option<Holder>, named: bool) -> String {
     }
 }
 
+/// The lines over a cell.
+fn lines(holder: Option<Holder>) -> Option<&'static str> {
+    holder.filter(|holder| holder.block == 0).and_then(|holder| hatch(holder.warp))
+}
+
 impl Picture<'_> {
     fn element(&self, row: usize, column: usize) -> usize {
         row * self.shape.columns as usize + column
@@ -96,13 +101,17 @@ impl Picture<'_> {
         for row in 0..region.rows {
             let mut start = 0;
             while start < region.columns {
-                let paint =
-                    |column| shade(self.holder(region.row + row, region.column + column), named);
+                let paint = |column| {
+                    let holder = self.holder(region.row + row, region.column + column);
+                    (shade(holder, named), lines(holder))
+                };
                 let own = paint(start);
                 let run =
                     (start..region.columns).take_while(|&column| paint(column) == own).count();
-                let corner = [origin[0] + px(start) * width, origin[1] + px(row) * height];
-                tiles.add(&own, corner[0], corner[1], px(run) * width, height);
+                let [x, y] = [origin[0] + px(start) * width, origin[1] + px(row) * height];
+                for fill in std::iter::once(own.0.as_str()).chain(own.1) {
+                    tiles.add(fill, x, y, px(run) * width, height);
+                }
                 start += run;
             }
         }
@@ -249,7 +258,9 @@ impl Picture<'_> {
         let mut y = drawing.height() + 22.0;
         let mut x = MARGIN[0];
         for &warp in warps.iter().take(32) {
-            drawing.rect([x, y - 7.0], [14.0, 14.0], &colour(warp, 0.25), ("none", 0.0));
+            for fill in std::iter::once(colour(warp, 0.25).as_str()).chain(hatch(warp)) {
+                drawing.rect([x, y - 7.0], [14.0, 14.0], fill, ("none", 0.0));
+            }
             let name = format!("warp {warp}");
             drawing.text([x + 19.0, y], Anchor::Start, Font::plain(12.0), &name);
             x += 82.0;
