@@ -455,7 +455,8 @@ mod tests {
         for text in [
             "blocked([1, 4], [32, 1], [1, 4], [1, 0])",
             "slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))",
-            "linear(register [1] [2], lane [4] [8] [16] [32] [64], warp -> [128])",
+            "linear([[1], [2]], [[4], [8], [16], [32], [64]], [], [128])",
+            "linear(register [0,1], lane [0,2], warp, block [1,0] -> [2, 4])",
             "mma([4, 1])",
             "wgmma([4, 1], 128)",
             "dot_operand(0, mma([2, 2]), 2)",
@@ -464,7 +465,7 @@ mod tests {
             "swizzle(64).transposed()",
             "swizzle(128).transposed().fp4_padded()",
             "row_major()",
-            "shared_linear(offset [0,1] [0,2] [1,0] -> [2, 4])",
+            "shared_linear([[0, 1], [0, 2], [1, 0]], [2, 4])",
             "cluster([[1, 0], [0, 1]], swizzle(128))",
             "tmem_block([128, 64], 1)",
             "cluster([[1, 0]], tmem_block([64, 64], 2).two_ctas())",
@@ -483,12 +484,12 @@ mod tests {
     fn what_kernels_write_is_what_is_printed() {
         for (written, printed) in [
             (
-                "linear([[0, 1], [0, 2]], [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], [], [4, 32])",
                 "linear(register [0,1] [0,2], lane [0,4] [0,8] [0,16] [1,0] [2,0], warp -> [4, 32])",
+                "linear([[0, 1], [0, 2]], [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], [], [4, 32])",
             ),
             (
                 "shared_linear([[0, 1], [0, 2], [1, 0],], [2, 4])",
-                "shared_linear(offset [0,1] [0,2] [1,0] -> [2, 4])",
+                "shared_linear([[0, 1], [0, 2], [1, 0]], [2, 4])",
             ),
             (
                 "layout!(S[(8, 4) : (4 @ laneid, 1)] + R[2 : 1 @ warpid])",
