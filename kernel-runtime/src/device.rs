@@ -121,11 +121,12 @@ impl Device {
     /// besides the first). [`Device::emulator_report`] has the numbers of the last launch.
     ///
     /// # Errors
-    /// [`Error::BackEndDisabled`] without the feature `emulator`.
+    /// [`Error::BackEndDisabled`] without the feature `emulator`, [`Error::LimitVariable`] when `KILN_MAX_INSTRUCTIONS` is no
+    /// number.
     pub fn emulator(target: Target) -> Result<Self> {
         #[cfg(feature = "emulator")]
         {
-            Ok(Self::new(Machine::Emulator(Arc::new(emulator::Machine::new(target)))))
+            Ok(Self::new(Machine::Emulator(Arc::new(emulator::Machine::new(target)?))))
         }
         #[cfg(not(feature = "emulator"))]
         {

@@ -67,9 +67,10 @@ const LIMIT_VARIABLE: &str = "KILN_MAX_INSTRUCTIONS";
 /// The limit without the variable, a few minutes of work: a kernel that never ends should not keep a test waiting for long.
 const DEFAULT_LIMIT: u64 = 1 << 31;
 
-/// The limit as the variable has it, if it is a number.
-fn limit(variable: Option<&str>) -> u64 {
-    variable.and_then(|text| text.trim().parse().ok()).unwrap_or(DEFAULT_LIMIT)
+/// The limit as the variable has it.
+fn limit(variable: Option<&str>) -> Result<u64> {
+    let Some(text) = variable else { return Ok(DEFAULT_LIMIT) };
+    text.trim().parse().map_err(|_| Error::LimitVariable { actual: text.to_owned() })
 }
 
 /// A stream of an emulated GPU; all work on it is done.
@@ -84,15 +85,19 @@ pub(crate) struct Mark {
 }
 
 impl Machine {
-    pub(crate) fn new(target: Target) -> Self {
-        Self {
+    /// A new machine, with what the environment says of its limit and its statistics.
+    ///
+    /// # Errors
+    /// [`Error::LimitVariable`] when the variable is no number.
+    pub(crate) fn new(target: Target) -> Result<Self> {
+        Ok(Self {
             target,
             memory: DeviceMemory::new(),
             programs: RwLock::new(HashMap::new()),
             report: Mutex::new(None),
-            max_instructions: limit(std::env::var(LIMIT_VARIABLE).ok().as_deref()),
+            max_instructions: limit(std::env::var(LIMIT_VARIABLE).ok().as_deref())?,
             statistics: Statistics::asked(std::env::var(STATISTICS_VARIABLE).ok().as_deref()),
-        }
+        })
     }
 
     pub(crate) fn name(&self) -> String {
@@ -358,9 +363,12 @@ mod tests {
 
     #[test]
     fn the_instruction_limit_is_the_variables_number_or_the_default() {
-        assert_eq!(limit(Some("5000")), 5000);
-        assert_eq!(limit(None), 2_147_483_648);
-        assert_eq!(limit(Some("many")), 2_147_483_648);
+        assert_eq!(limit(Some("5000")).ok(), Some(5000));
+        assert_eq!(limit(None).ok(), Some(2_147_483_648));
+        for nonsense in ["many", "-1", "1e9", ""] {
+            let error = limit(Some(nonsense)).expect_err(nonsense);
+            assert!(matches!(&error, Error::LimitVariable { actual } if actual == nonsense));
+        }
     }
 
     #[test]

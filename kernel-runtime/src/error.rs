@@ -54,6 +54,14 @@ pub enum Error {
         /// Why each device was refused.
         reasons: String,
     },
+    /// The environment variable `KILN_MAX_INSTRUCTIONS` is no number.
+    #[error(
+        "KILN_MAX_INSTRUCTIONS is `{actual}`; it takes how many instructions of warps a launch on the emulator may run, such as 1000000"
+    )]
+    LimitVariable {
+        /// Its value.
+        actual: String,
+    },
     /// The environment variable `KILN_DEVICE` does not name a device.
     #[error("KILN_DEVICE is `{actual}`; it takes `emulator`, `emulator:sm_90a` or `cuda:0`")]
     DeviceVariable {

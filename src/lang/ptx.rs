@@ -183,7 +183,6 @@ outputs! {
 impl PtxCall<OnScalars> {
     /// A text without operands.
     #[doc(hidden)]
-    #[expect(clippy::new_without_default, reason = "only the macro makes one")]
     pub const fn new() -> Self {
         PtxCall(PhantomData)
     }
