@@ -7,7 +7,9 @@ use crate::{
     build::{self, Built, Instance, Request},
     device,
     diag::{self, Area, Code, Diagnostic, Problems},
-    host, ir, layouts,
+    host,
+    ir::{self, ParamKind, RawAccess},
+    layouts,
     loc::{Loc, Locations},
     lower, schedule,
     syntax::{self, Kernel, Unit},
@@ -74,8 +76,8 @@ pub struct Image {
     pub declared: Vec<ir::Fact>,
     /// The first whose facts hold is launched.
     pub variants: Vec<Variant>,
-    /// The body takes the raw address of a tensor, so nothing bounds its accesses.
-    pub raw_pointers: bool,
+    /// What in the body reads and writes memory without bounds.
+    pub raw_access: Option<RawAccess>,
 }
 
 /// One instance for every target that the kernel names.
@@ -290,17 +292,8 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
         &mut output.dumps,
         &mut |_| {},
     );
-    let raw = compiled.iter().flatten().flat_map(|one| &one.images).any(|image| image.raw_pointers);
-    if raw && !waiting.raw {
-        problems.push(
-            Diagnostic::new(
-                Code::Parameter,
-                Loc::KERNEL,
-                "a device function takes the address of a tensor of this kernel",
-            )
-            .why("whether a launch is safe is decided by the kernel's own body, before the device functions it uses are there")
-            .help("pass the pointer: f(x.ptr())"),
-        );
+    if let Some(problem) = raw_elsewhere(&compiled).filter(|_| !waiting.raw) {
+        problems.push(problem);
     }
     output.tokens = match compiled.first() {
         Some(instances) if problems.is_empty() => {
@@ -319,6 +312,29 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     };
     name_by_place(&mut output.dumps, &locations);
     output
+}
+
+/// What is said of a kernel whose launch is safe by its own body and parameters, but not by its device functions.
+fn raw_elsewhere(compiled: &[Vec<CompiledInstance>]) -> Option<Diagnostic> {
+    let unbounded = |image: &Image| {
+        let kind = |param: &ir::Param| matches!(param.kind, ParamKind::Pointer(_));
+        image.raw_access.filter(|_| !image.params.iter().any(kind))
+    };
+    let images = compiled.iter().flatten().flat_map(|one| &one.images);
+    let of_kernel = |headline: &str| {
+        Diagnostic::new(Code::Parameter, Loc::KERNEL, headline).why(
+            "whether a launch is safe is decided by the kernel's own body, before the device functions it uses are there",
+        )
+    };
+    Some(match images.filter_map(unbounded).next()? {
+        RawAccess::Address => {
+            of_kernel("a device function takes the address of a tensor of this kernel")
+                .help("pass the pointer: f(x.ptr())")
+        }
+        RawAccess::Text(at) => of_kernel("a device function touches memory with `ptx!`")
+            .place(at, "this text does more than compute")
+            .help("give it the address: f(x.ptr())"),
+    })
 }
 
 /// Puts file and line in front of the names of dumps: kernels of different modules may have one name.
@@ -494,7 +510,7 @@ fn compile_image(
     let mut variants = Vec::new();
     let (warps, params, declared) =
         (aligned.kernel.warps, aligned.kernel.params.clone(), aligned.declared.clone());
-    let raw_pointers = aligned.kernel.takes_addresses();
+    let raw_access = aligned.kernel.raw_access();
     let general = if aligned.assumed.is_empty() {
         aligned
     } else {
@@ -513,7 +529,7 @@ fn compile_image(
         variants.clear();
     }
     variants.push(general);
-    Some(Image { target: target.to_owned(), warps, params, declared, variants, raw_pointers })
+    Some(Image { target: target.to_owned(), warps, params, declared, variants, raw_access })
 }
 
 fn dump_label(request: &Request<'_>, target: &str) -> String {

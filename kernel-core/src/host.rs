@@ -45,7 +45,7 @@ pub struct Awaited {
     pub instances: Vec<Instance>,
     /// The expression that gives their table.
     pub table: TokenStream,
-    /// The kernel's own body takes the address of a tensor.
+    /// The kernel's own body takes the address of a tensor, or touches memory with `ptx!`.
     pub raw: bool,
 }
 
@@ -59,11 +59,12 @@ impl Outcome<'_> {
         }
     }
 
-    /// Whether the kernel takes the raw address of a tensor: it reaches as far as a pointer argument does.
+    /// Whether the kernel takes the raw address of a tensor, or touches memory with `ptx!`: it reaches as far as a pointer
+    /// argument does.
     fn raw(&self) -> bool {
         match self {
             Outcome::Compiled(all) => {
-                all.iter().flat_map(|one| &one.images).any(|image| image.raw_pointers)
+                all.iter().flat_map(|one| &one.images).any(|image| image.raw_access.is_some())
             }
             Outcome::Awaited(awaited) => awaited.raw,
             Outcome::Refused { .. } => false,

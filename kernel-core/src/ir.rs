@@ -29,7 +29,7 @@ mod snippet;
 mod verify;
 
 pub use class::Class;
-pub use snippet::{Snippet, register_type};
+pub use snippet::{Snippet, register_type, text_touches_memory};
 pub use verify::verify;
 
 /// An element type.
@@ -689,26 +689,39 @@ pub fn scan_source(step: u32, position: u32) -> Option<u32> {
 /// The layout of every tile value, chosen by inference.
 pub type Layouts = ArenaMap<Value, kernel_layout::Layout>;
 
+/// An access to memory that nothing bounds: whether it is right is up to whoever launches the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawAccess {
+    /// By the address of a tensor.
+    Address,
+    /// By a `ptx!`, at its place.
+    Text(Loc),
+}
+
 impl Kernel {
     /// The type of a value.
     pub fn ty(&self, value: Value) -> &Type {
         &self.values[value].ty
     }
 
-    /// Whether the body takes the raw address of a tensor: what it reads and writes there is not bounded by the tensor.
-    pub fn takes_addresses(&self) -> bool {
-        fn any(region: &Region, is: &dyn Fn(&Op) -> bool) -> bool {
-            region.stmts.iter().any(|stmt| match &stmt.kind {
-                StmtKind::Op { op, .. } => is(op),
-                StmtKind::If { then, otherwise, .. } => any(then, is) || any(otherwise, is),
-                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => any(body, is),
-                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
-                    any(combine, is)
+    /// What in the body reads and writes memory without bounds, apart from what it does with pointers that are arguments.
+    pub fn raw_access(&self) -> Option<RawAccess> {
+        fn first(region: &Region, is: &dyn Fn(&Op) -> bool) -> Option<RawAccess> {
+            region.stmts.iter().find_map(|stmt| match &stmt.kind {
+                StmtKind::Op { op, .. } => is(op).then_some(RawAccess::Address),
+                StmtKind::If { then, otherwise, .. } => {
+                    first(then, is).or_else(|| first(otherwise, is))
                 }
-                StmtKind::Ptx { .. } => false,
+                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => first(body, is),
+                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
+                    first(combine, is)
+                }
+                StmtKind::Ptx { code, .. } => {
+                    code.touches_memory().then_some(RawAccess::Text(stmt.loc))
+                }
             })
         }
-        any(&self.body, &|op| {
+        first(&self.body, &|op| {
             if let Op::ParamPtr(param) = op {
                 return matches!(self.params[*param as usize].kind, ParamKind::Tensor { .. });
             }

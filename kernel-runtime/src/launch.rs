@@ -27,7 +27,10 @@ pub struct Launch<'a> {
     fault: Option<GridFault>,
 }
 
-/// As [`Launch`], for a kernel that takes `Ptr` arguments: the launch itself is `unsafe`.
+/// As [`Launch`], for a kernel that works with raw addresses: the launch itself is `unsafe`.
+///
+/// It does so with a `Ptr` argument, with `.ptr()` of a tensor, and with a text in `ptx!` that does more than compute: nothing
+/// bounds what these read and write.
 #[derive(Debug)]
 #[must_use = "nothing runs before `.launch(&stream)`"]
 pub struct UnsafeLaunch<'a>(Launch<'a>);
@@ -168,9 +171,9 @@ impl UnsafeLaunch<'_> {
     /// As [`Launch::launch`]; the `Ptr` arguments are passed on unchecked.
     ///
     /// # Safety
-    /// Everything that the kernel reads or writes through its `Ptr` arguments lies in memory of the
-    /// stream's device that stays allocated until the kernel has run, and nothing else writes or reads
-    /// it meanwhile where the kernel writes.
+    /// Everything that the kernel reads or writes through its `Ptr` arguments, through `.ptr()` of a tensor and in texts of
+    /// `ptx!` lies in memory of the stream's device that stays allocated until the kernel has run, and nothing else writes or
+    /// reads it meanwhile where the kernel writes. The texts themselves do what PTX defines.
     ///
     /// # Errors
     /// As [`Launch::launch`].

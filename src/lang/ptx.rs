@@ -55,6 +55,10 @@ use super::tile::Tile;
 /// be the coordinate of a window (K0406). Texts of arithmetic alone, on operands that are the same in every thread, are free of
 /// that. A [`store`](super::store) of a scalar is done by one thread, with its value.
 ///
+/// Nothing bounds what a text reads and writes. A kernel with a text that does more than compute (an address in brackets, or any
+/// instruction that is neither arithmetic nor `trap`) is therefore launched with `unsafe`, as after
+/// [`ptr`](super::TensorMut::ptr): its name gives an `UnsafeLaunch`.
+///
 /// The functions along an axis ([`Tile::reduce`], [`Tile::scan`]) take no text: what they do has no place in the order.
 ///
 /// ```no_run

@@ -58,6 +58,14 @@ impl Snippet {
         params.map(|param| param.register.is_some_and(|reg| bases.contains(&reg))).collect()
     }
 
+    /// Whether it may read or write memory, or do anything else than compute and stop the kernel: nothing bounds what it
+    /// does then.
+    pub fn touches_memory(&self) -> bool {
+        self.instructions().any(|instruction| {
+            !is_harmless(instruction.opcode) || instruction.operands.iter().any(is_memory)
+        })
+    }
+
     /// Whether threads that give it the same operands get the same results: it computes, reads no memory, asks nothing that
     /// is a thread's own, and leaves no register to chance.
     pub fn is_uniform(&self) -> bool {
@@ -92,6 +100,78 @@ impl Snippet {
         Instruction { guard: None, operands, ..instruction.clone() }
             .visit_registers(|reg| found.push(reg));
         found
+    }
+}
+
+/// What [`Snippet::touches_memory`] says of a text, before the types of its operands are known. Where a text has no
+/// meaning it may say either.
+pub fn text_touches_memory(text: &str) -> bool {
+    let plain = without_comments(text).replace("{{", ";").replace("}}", ";");
+    plain.contains('[')
+        || plain.split(';').filter_map(opcode_word).any(|word| {
+            let opcode = Opcode::ALL.iter().find(|opcode| opcode.text() == word);
+            opcode.is_some_and(|opcode| !is_harmless(*opcode))
+        })
+}
+
+/// A text without what PTX takes for comments.
+fn without_comments(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('/') {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        rest = if tail.starts_with("//") {
+            tail.find('\n').map_or("", |end| &tail[end..])
+        } else if let Some(inner) = tail.strip_prefix("/*") {
+            out.push(' ');
+            inner.find("*/").map_or("", |end| &inner[end + 2..])
+        } else {
+            out.push('/');
+            &tail[1..]
+        };
+    }
+    out + rest
+}
+
+/// The first word of an instruction, behind its guard and before its first dot.
+fn opcode_word(statement: &str) -> Option<&str> {
+    let mut rest = statement.trim_start();
+    if let Some(guard) = rest.strip_prefix('@') {
+        let guard = guard.trim_start();
+        let guard = guard.strip_prefix('!').unwrap_or(guard).trim_start();
+        rest = match guard.strip_prefix('{') {
+            Some(operand) => operand.split_once('}')?.1,
+            None => guard.split_once(char::is_whitespace)?.1,
+        }
+        .trim_start();
+    }
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let (word, after) = rest.split_at(end);
+    // Registers in a list are followed by something else.
+    after.chars().next().is_none_or(|c| c == '.' || c.is_whitespace()).then_some(word)
+}
+
+fn is_harmless(opcode: Opcode) -> bool {
+    computes(opcode) || opcode == Opcode::Trap
+}
+
+/// Whether an operand is a place in memory.
+fn is_memory(operand: &Operand) -> bool {
+    match operand {
+        Operand::Address { .. } | Operand::TensorAddress { .. } => true,
+        Operand::Vector(parts) | Operand::List(parts) => parts.iter().any(is_memory),
+        Operand::Pair(first, second) => is_memory(first) || is_memory(second),
+        Operand::Reg(_)
+        | Operand::Not(_)
+        | Operand::Int(_)
+        | Operand::F32(_)
+        | Operand::F64(_)
+        | Operand::Special(_)
+        | Operand::Sink
+        | Operand::Symbol(..)
+        | Operand::Label(_)
+        | Operand::BranchTargets(_) => false,
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     Block, Expr, ExprKind, Function, GenericArg, GenericKind, GenericParam, Impl, Item, Kernel,
     Pat, PatKind, Path, Segment, Stmt, TypeExpr, TypeKind, Unit,
 };
-use crate::loc::Loc;
+use crate::{ir::text_touches_memory, loc::Loc};
 
 /// A free path, cut after the first segment that begins with a capital: `sched::Ring` of `sched::Ring::<3>::new`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl FreePath {
 pub struct Needs {
     /// The free paths, each once, in the order in which they are first written.
     pub paths: Vec<FreePath>,
-    /// `.ptr()` is written somewhere: the kernel may take the address of a tensor.
+    /// `.ptr()` is written somewhere, or a `ptx!` that does more than compute: the kernel may touch memory without bounds.
     pub takes_pointers: bool,
 }
 
@@ -277,6 +277,7 @@ impl Free {
                 }
             }
             ExprKind::Ptx(call) => {
+                self.takes_pointers |= text_touches_memory(&call.text);
                 for (_, value) in &call.inputs {
                     self.expr(value);
                 }

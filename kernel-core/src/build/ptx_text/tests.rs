@@ -1,7 +1,7 @@
 use super::{Named, read};
 use crate::{
     diag::Diagnostic,
-    ir::{Dtype, Elem},
+    ir::{Dtype, Elem, text_touches_memory},
     loc::Loc,
 };
 
@@ -46,6 +46,43 @@ fn said(text: &str, inputs: &str, outputs: &str) -> String {
 fn accepts(text: &str, inputs: &str, outputs: &str) {
     if let Err(diagnostic) = on("sm_90a", text, inputs, outputs) {
         panic!("{text}: {} {:?}", diagnostic.headline, diagnostic.compare);
+    }
+}
+
+#[test]
+fn what_does_more_than_compute_touches_memory() {
+    let touches = |text: &str, inputs: &str, outputs: &str| {
+        let snippet = on("sm_90a", text, inputs, outputs).expect(text);
+        let said = snippet.touches_memory();
+        assert_eq!(text_touches_memory(text), said, "{text}");
+        said
+    };
+    for (text, inputs, outputs) in [
+        ("mov.u32 {out}, %laneid;", "", "out: i32"),
+        ("ex2.approx.ftz.f32 {out}, {e}; // st.global.u32 [0], 1;", "e: f32", "out: f32"),
+        ("/* [ */ mov.b64 {{{out0}, {out1}}}, {a};", "a: u64", "out0: i32, out1: i32"),
+        ("{{ .reg .b64 ld; mov.b64 ld, {{{a}, {a}}}; mov.b64 {out}, ld; }}", "a: i32", "out: i64"),
+        (
+            "{{ .reg .b32 ld, st; mov.b64 {{ld, st}}, {a}; mov.b32 {out}, st; }}",
+            "a: i64",
+            "out: i32",
+        ),
+        ("@{p} trap;", "p: bool", ""),
+    ] {
+        assert!(!touches(text, inputs, outputs), "{text}");
+    }
+    for (text, inputs, outputs) in [
+        ("st.global.u32 [{a}], 1;", "a: i64", ""),
+        ("ld.shared.b32 {out}, [16];", "", "out: i32"),
+        ("@{p} st.global.u32 [{a}], 1;", "a: *i32, p: bool", ""),
+        ("cp.async.ca.shared.global [{a}], [{b}], 4;", "a: i32, b: i64", ""),
+        ("membar.gl;", "", ""),
+        ("@!{p} membar.gl;", "p: bool", ""),
+        ("{{ .reg .pred q; setp.eq.s32 q, {a}, 0; @q membar.gl; }}", "a: i32", ""),
+        ("shfl.sync.idx.b32 {out}, {a}, 0, 31, -1;", "a: i32", "out: i32"),
+        ("activemask.b32 {out};", "", "out: u32"),
+    ] {
+        assert!(touches(text, inputs, outputs), "{text}");
     }
 }
 

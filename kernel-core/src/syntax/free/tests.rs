@@ -159,4 +159,7 @@ fn addresses_of_tensors_are_seen_wherever_they_are_taken() {
         store(x.ptr() + i, 1.0);
     })));
     assert!(!of(quote!(x.tile([0], [32]).store(f());)));
+    // So are texts that touch memory.
+    assert!(of(quote!(f(ptx!("ld.shared.b32 {out}, [{a}];", a = 0 => i32));)));
+    assert!(!of(quote!(f(ptx!("mov.u32 {out}, %laneid;" => i32));)));
 }
