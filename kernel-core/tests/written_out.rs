@@ -132,7 +132,7 @@ fn what_a_thread_has_for_itself_decides_nothing() {
 fn what_is_the_same_in_every_thread_may_decide() {
     for body in [
         "let b = ptx!(\"bfind.s32 {out}, {n};\", n = n => i32); if b > 3 { sync(); }",
-        "let b = ptx!(\"mov.u32 {out}, %smid;\" => i32); for i in 0..b { store(p, i); }",
+        "let b = ptx!(\"mov.u32 {out}, %ctaid.x;\" => i32); for i in 0..b { store(p, i); }",
         "let old = atomic::add(p, ptx!(\"mov.u32 {out}, %laneid;\" => i32)); if old > 3 { sync(); }",
         "let t = ptx!(\"ex2.approx.ftz.f32 {out}, {v};\", v = v => f32); if t.sum(0).item() > 0.0 { sync(); }",
         "let lane = ptx!(\"mov.u32 {out}, %laneid;\" => i32); store(p, lane); device_assert(lane < 32);

@@ -1,9 +1,9 @@
 //! Instructions that the user wrote out, for what the language does not have.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kernel_ptx::{
-    Base, Function, Guard, Instruction, Opcode, Operand, Reg, SpecialRegister, Statement, Type,
+    Base, Function, Instruction, Opcode, Operand, Reg, SpecialRegister, Statement, Type,
 };
 
 use super::{Dtype, Elem};
@@ -75,31 +75,73 @@ impl Snippet {
         computes && self.surely_writes()
     }
 
-    /// Whether each register that is written under a guard is also written without one, or where that guard does not hold.
+    /// Whether no register is read, and no result left, that may not have been written.
     fn surely_writes(&self) -> bool {
-        let place = |guard: Guard| (guard.predicate, guard.negated);
-        let mut writes = BTreeSet::new();
+        let operands = self.body.params.iter().filter_map(|param| param.register);
+        let mut known = Known { surely: operands.collect(), under: BTreeMap::new() };
         for instruction in self.instructions() {
-            let under = instruction.guard.map(place);
-            writes.extend(self.written(instruction).into_iter().map(|reg| (reg, under)));
-        }
-        writes.iter().all(|&(reg, under)| match under {
-            None => true,
-            Some((predicate, negated)) => {
-                writes.contains(&(reg, None))
-                    || writes.contains(&(reg, Some((predicate, !negated))))
+            let guard = instruction.guard.map(|guard| (guard.predicate, guard.negated));
+            let count = self.results_of(instruction);
+            let read = registers_of(instruction, &instruction.operands[count..]);
+            let condition = guard.is_none_or(|(predicate, _)| known.surely.contains(&predicate));
+            if !condition || !read.into_iter().all(|reg| known.has(reg, guard)) {
+                return false;
             }
-        })
+            for reg in registers_of(instruction, &instruction.operands[..count]) {
+                known.write(reg, guard);
+            }
+        }
+        let results = self.body.results.iter().filter_map(|param| param.register);
+        results.into_iter().all(|reg| known.surely.contains(&reg))
     }
 
-    /// The registers that an instruction writes.
-    fn written(&self, instruction: &Instruction) -> Vec<Reg> {
-        let count = kernel_ptx::results(instruction, &self.body.registers).unwrap_or(0);
-        let operands = instruction.operands[..count].to_vec();
-        let mut found = Vec::new();
-        Instruction { guard: None, operands, ..instruction.clone() }
-            .visit_registers(|reg| found.push(reg));
-        found
+    /// How many of its operands an instruction writes: the first ones.
+    fn results_of(&self, instruction: &Instruction) -> usize {
+        kernel_ptx::results(instruction, &self.body.registers).unwrap_or(0)
+    }
+}
+
+/// The registers among some operands of an instruction.
+fn registers_of(instruction: &Instruction, operands: &[Operand]) -> Vec<Reg> {
+    let mut found = Vec::new();
+    Instruction { guard: None, operands: operands.to_vec(), ..instruction.clone() }
+        .visit_registers(|reg| found.push(reg));
+    found
+}
+
+/// Where a predicate has this value, negated or not.
+type Condition = (Reg, bool);
+
+/// The registers that have been written when an instruction is reached.
+struct Known {
+    /// In any case.
+    surely: BTreeSet<Reg>,
+    /// Where a predicate, which has not been written since, has that value.
+    under: BTreeMap<Reg, Condition>,
+}
+
+impl Known {
+    /// Whether a register has been written where an instruction under this guard runs.
+    fn has(&self, reg: Reg, guard: Option<Condition>) -> bool {
+        self.surely.contains(&reg) || guard.is_some() && self.under.get(&reg).copied() == guard
+    }
+
+    fn write(&mut self, reg: Reg, guard: Option<Condition>) {
+        match guard {
+            Some((predicate, negated)) if !self.surely.contains(&reg) => {
+                if self.under.get(&reg) == Some(&(predicate, !negated)) {
+                    self.surely.insert(reg);
+                } else {
+                    self.under.insert(reg, (predicate, negated));
+                }
+            }
+            Some(_) => {}
+            None => {
+                self.surely.insert(reg);
+            }
+        }
+        // What was written under the old value of a predicate says nothing about the new one.
+        self.under.retain(|_, (predicate, _)| *predicate != reg);
     }
 }
 
@@ -175,7 +217,7 @@ fn is_memory(operand: &Operand) -> bool {
     }
 }
 
-/// Whether an operand is the same in every thread of a block, registers aside.
+/// Whether an operand is the same in every thread of a block, registers aside. `%smid` is not: it may change while a block runs.
 fn is_the_blocks(operand: &Operand) -> bool {
     match operand {
         Operand::Special(special) => matches!(
@@ -189,7 +231,6 @@ fn is_the_blocks(operand: &Operand) -> bool {
                 | SpecialRegister::NctaidX
                 | SpecialRegister::NctaidY
                 | SpecialRegister::NctaidZ
-                | SpecialRegister::Smid
                 | SpecialRegister::Nsmid
                 | SpecialRegister::Gridid
                 | SpecialRegister::DynamicSmemSize

@@ -50,6 +50,48 @@ fn accepts(text: &str, inputs: &str, outputs: &str) {
 }
 
 #[test]
+fn a_text_is_uniform_if_it_computes_from_what_was_surely_written() {
+    let uniform =
+        |text: &str| on(SM_80, text, "p: bool, a: i32", "out: i32").expect(text).is_uniform();
+    let own = |body: &str| {
+        uniform(&format!(
+            "{{{{ .reg .b32 t; .reg .pred q; setp.ne.s32 q, {{a}}, 0; {body} @{{p}} mov.b32 t, 0; }}}}"
+        ))
+    };
+    for body in [
+        "mov.b32 t, 1; mov.b32 {out}, t;",
+        // Written before the guarded write, or on both sides of the guard.
+        "mov.b32 t, 1; @q mov.b32 t, 2; mov.b32 {out}, t;",
+        "@q mov.b32 t, 1; @!q mov.b32 t, 2; mov.b32 {out}, t;",
+        // Read where it was written.
+        "@q mov.b32 t, 1; @q mov.b32 {out}, t; @!q mov.b32 {out}, 0;",
+        "mov.u32 {out}, %ctaid.x;",
+    ] {
+        assert!(own(body), "{body}");
+    }
+    for body in [
+        // Read first, written in any case later.
+        "@q mov.b32 t, 1; mov.b32 {out}, t; mov.b32 t, 0;",
+        "@q mov.b32 t, 1; @!q mov.b32 {out}, t; @q mov.b32 {out}, 0;",
+        "@q mov.b32 t, 1; mov.b32 {out}, t; @!q mov.b32 t, 0;",
+        // Another predicate, or another value of it.
+        "@q mov.b32 t, 1; @!{p} mov.b32 t, 2; mov.b32 {out}, t;",
+        "@q mov.b32 t, 1; setp.ne.s32 q, {a}, 1; @!q mov.b32 t, 2; mov.b32 {out}, t;",
+        "@q setp.ne.s32 q, {a}, 1; @q mov.b32 {out}, 1; setp.ne.s32 q, {a}, 2; @!q mov.b32 {out}, 2;",
+        // The result on one side only.
+        "@q mov.b32 {out}, 1;",
+        // What is a thread's, a warp's or a moment's own.
+        "mov.u32 {out}, %tid.x;",
+        "mov.u32 {out}, %laneid;",
+        "mov.u32 {out}, %warpid;",
+        "mov.u32 {out}, %smid;",
+        "mov.u32 {out}, %clock;",
+    ] {
+        assert!(!own(body), "{body}");
+    }
+}
+
+#[test]
 fn what_does_more_than_compute_touches_memory() {
     let touches = |text: &str, inputs: &str, outputs: &str| {
         let snippet = on("sm_90a", text, inputs, outputs).expect(text);
