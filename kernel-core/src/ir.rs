@@ -24,6 +24,7 @@ use la_arena::{Arena, ArenaMap, Idx};
 use crate::loc::Loc;
 
 mod class;
+mod per_thread;
 mod print;
 mod snippet;
 mod verify;

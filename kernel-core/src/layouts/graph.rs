@@ -252,8 +252,14 @@ fn inverse(order: &[u32]) -> Vec<u32> {
 
 /// Builds the graph of a kernel.
 pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
-    let mut builder =
-        Builder { kernel, known, graph: Graph::default(), loops: Vec::new(), branches: Vec::new() };
+    let mut builder = Builder {
+        kernel,
+        known,
+        per_thread: kernel.per_thread(),
+        graph: Graph::default(),
+        loops: Vec::new(),
+        branches: Vec::new(),
+    };
     builder.region(&kernel.body);
     builder.graph
 }
@@ -261,6 +267,8 @@ pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
 struct Builder<'a> {
     kernel: &'a Kernel,
     known: &'a Known,
+    /// What may differ from thread to thread.
+    per_thread: ArenaMap<Value, Loc>,
     graph: Graph,
     /// What the enclosing loops carry, and what they result in.
     loops: Vec<(&'a [Value], &'a [Value])>,
@@ -483,7 +491,8 @@ impl<'a> Builder<'a> {
             | Class::Sync
             | Class::Trap => false,
         };
-        if fluid {
+        // A tile of what each thread has for itself would have other elements in another layout.
+        if fluid && !self.per_thread.contains_idx(result) {
             self.graph.fluid.insert(result, recipe);
             return;
         }
@@ -498,6 +507,12 @@ impl<'a> Builder<'a> {
         }
         if let Op::ToLayout(form) = op {
             self.graph.pins.push(Pin { node, form: form.clone(), at, operand: args[0] });
+            // What each thread has for itself is made in the layout that is asked for first, and converted to others.
+            if self.per_thread.contains_idx(args[0])
+                && let Some(&operand) = self.graph.of.get(args[0])
+            {
+                self.edge(node, operand, Transfer::Same);
+            }
         } else if let Op::Dot { tf32 } = op {
             self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
             let operands = [args[0], args[1], args[2]];
@@ -515,6 +530,12 @@ impl<'a> Builder<'a> {
             let Some(&operand) = self.graph.of.get(tile) else { continue };
             let shape = self.graph.nodes[operand].shape.clone();
             let Some(transfer) = to_operands(op, &shape, &result_shape) else { continue };
+            if matches!(&transfer, Transfer::Collapse(axes) if !axes.is_empty())
+                && self.per_thread.contains_idx(tile)
+            {
+                // The threads that hold the repeated elements would each have their own.
+                continue;
+            }
             match to_result(op, &transfer, &result_shape) {
                 Some((forward, false)) => self.edge(operand, node, forward),
                 Some((forward, true)) => self.graph.weak.push((operand, node, forward)),
