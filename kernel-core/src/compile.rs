@@ -271,11 +271,15 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
         let locations = Locations::new(item.ident.span());
         let mut unit = syntax::parse_module(item, &locations, &mut problems);
         find_crate(&mut unit, &waiting.attr);
-        (locations, unit, host::twin_of(item, waiting.index))
+        let grid = unit.kernels.get(waiting.index).and_then(|kernel| kernel.attr.grid.as_ref());
+        let twin = host::twin_of(item, waiting.index, grid);
+        (locations, unit, twin)
     } else if let syn::Item::Fn(item) = &waiting.item {
         let locations = Locations::new(item.sig.ident.span());
         let unit = syntax::parse_function(waiting.attr.clone(), item, &locations, &mut problems);
-        (locations, unit, Some(host::twin(item)))
+        let grid = unit.kernels.first().and_then(|kernel| kernel.attr.grid.as_ref());
+        let twin = host::twin(item, grid);
+        (locations, unit, Some(twin))
     } else {
         let error = syn::Error::new_spanned(&waiting.item, "not a kernel").to_compile_error();
         return Output { tokens: error, ..Output::default() };

@@ -81,7 +81,9 @@ pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -
             let table = &awaited.table;
             quote!(const _: () = { #[allow(dead_code)] fn refused() { let _: [&[()]; 0] = #table; } };)
         }
-        Outcome::Compiled(_) | Outcome::Refused { twin: true, .. } => twin(item),
+        Outcome::Compiled(_) | Outcome::Refused { twin: true, .. } => {
+            twin(item, kernel.attr.grid.as_ref())
+        }
         // It comes with the device items.
         Outcome::Awaited(_) | Outcome::Refused { twin: false, .. } => TokenStream::new(),
     };
@@ -150,16 +152,25 @@ fn without_bodies(mut item: syn::Item) -> syn::Item {
     item
 }
 
-/// The body as a function that nobody calls: imports count as used, rustc's lints and editors see it.
-pub(crate) fn twin(item: &syn::ItemFn) -> TokenStream {
+/// The body as a function that nobody calls: imports count as used, rustc's lints and editors see it. A parameter
+/// that `grid` mentions counts as used as well.
+pub(crate) fn twin(item: &syn::ItemFn, grid: Option<&TokenStream>) -> TokenStream {
     let mut function = item.clone();
     function.attrs.clear();
     function.vis = syn::Visibility::Inherited;
+    let mut in_grid: Vec<syn::Stmt> = Vec::new();
     for input in &mut function.sig.inputs {
         if let syn::FnArg::Typed(typed) = input {
             typed.attrs.clear();
+            if let syn::Pat::Ident(pat) = &*typed.pat
+                && grid.is_some_and(|grid| mentions(grid, &pat.ident))
+            {
+                let name = &pat.ident;
+                in_grid.push(syn::parse_quote!(let _ = &#name;));
+            }
         }
     }
+    function.block.stmts.splice(0..0, in_grid);
     quote! {
         const _: () = {
             #[allow(dead_code, non_snake_case, clippy::all, clippy::pedantic, clippy::nursery)]
@@ -169,7 +180,11 @@ pub(crate) fn twin(item: &syn::ItemFn) -> TokenStream {
 }
 
 /// The twin of a kernel of a module.
-pub(crate) fn twin_of(item: &syn::ItemMod, index: usize) -> Option<TokenStream> {
+pub(crate) fn twin_of(
+    item: &syn::ItemMod,
+    index: usize,
+    grid: Option<&TokenStream>,
+) -> Option<TokenStream> {
     let (_, content) = item.content.as_ref()?;
     let kernels = content.iter().filter_map(|entry| match entry {
         syn::Item::Fn(function) if function.attrs.iter().any(crate::syntax::is_kernel_attr) => {
@@ -177,7 +192,7 @@ pub(crate) fn twin_of(item: &syn::ItemMod, index: usize) -> Option<TokenStream> 
         }
         _ => None,
     });
-    kernels.into_iter().nth(index).map(twin)
+    kernels.into_iter().nth(index).map(|function| twin(function, grid))
 }
 
 /// What the host items need of a kernel's signature.

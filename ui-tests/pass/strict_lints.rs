@@ -13,7 +13,21 @@ pub mod kernels {
         y.tile([at], [N]).store(x.tile([at], [N]).load() * factor);
     }
 
-    use kiln::prelude::Ptr;
+    /// `y = 0`: what only `grid` reads is used.
+    #[kernel(target = sm_80, warps = 1, grid = [rows, cdiv(cols, 32)])]
+    pub fn places(rows: i32, cols: i32, y: TensorMut<i32, 2>) {
+        let (row, at) = (block_id(0), block_id(1) * 32);
+        y.tile([row, at], [1, 32]).store(zeros([1, 32]));
+    }
+
+    /// `y[b] = b`, with a function of another module.
+    #[kernel(target = sm_80, warps = 1, grid = n)]
+    pub fn lifted(n: i32, y: TensorMut<i32, 1>) {
+        let at = super::device::place();
+        y.tile([at], [1]).store(full([1], at));
+    }
+
+    use kiln::prelude::{Ptr, full, zeros};
     use kiln::prelude::{arange, store};
 
     /// `p[i] = i`
@@ -23,7 +37,20 @@ pub mod kernels {
     }
 }
 
+/// What kernels of other modules use.
+pub mod device {
+    use kiln::prelude::{block_id, device};
+
+    /// The place of this block.
+    #[device]
+    pub fn place() -> i32 {
+        block_id(0)
+    }
+}
+
 fn main() {
+    assert_eq!(kernels::places::INSTANCES.len(), 1);
+    assert_eq!(kernels::lifted::INSTANCES.len(), 1);
     assert_eq!(kernels::scale::INSTANCES.len(), 2);
     assert_eq!(kernels::count::TARGETS.len(), 1);
 }
