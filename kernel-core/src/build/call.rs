@@ -304,33 +304,33 @@ impl Builder<'_> {
                     ),
                 }
             }
-            Ty::Struct(def, home, generics) => {
-                let this = Ty::Struct(def.clone(), home, generics);
-                match self.find_function(&def, &name.name) {
-                    Some(found) => {
-                        let mut vals = self.args(args, env);
-                        let (function, outer, params, pattern) = found;
-                        let receiver = (function.receiver.is_some() && !vals.is_empty())
-                            .then(|| vals.remove(0));
-                        let rest = if receiver.is_some() { &args[1..] } else { args };
-                        let scope = self.impl_scope(outer, &params, &pattern, &this);
-                        self.inline(&function, scope, receiver, &name.args, vals, rest, env, loc)
-                    }
-                    None => {
-                        let known = self.method_names(&def);
-                        let near = super::nearest(&name.name, known.iter().map(String::as_str));
-                        let mut diagnostic = Diagnostic::new(
-                            Code::UnknownName,
-                            name.loc,
-                            format!("`{}` has no function `{}`", def.name.name, name.name),
-                        );
-                        if let Some(near) = near {
-                            diagnostic = diagnostic.help(near.to_owned());
-                        }
-                        self.report(diagnostic)
-                    }
+            Ty::Struct(def, home, generics) => match self.find_function(&def, &name.name) {
+                Some(found) => {
+                    let mut vals = self.args(args, env);
+                    let receiver =
+                        (found.0.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
+                    let rest = if receiver.is_some() { &args[1..] } else { args };
+                    let generics =
+                        self.impl_generics(&found, &def, generics, receiver.as_ref(), &vals);
+                    let this = Ty::Struct(def, home, generics);
+                    let (function, outer, params, pattern) = found;
+                    let scope = self.impl_scope(outer, &params, &pattern, &this);
+                    self.inline(&function, scope, receiver, &name.args, vals, rest, env, loc)
                 }
-            }
+                None => {
+                    let known = self.method_names(&def);
+                    let near = super::nearest(&name.name, known.iter().map(String::as_str));
+                    let mut diagnostic = Diagnostic::new(
+                        Code::UnknownName,
+                        name.loc,
+                        format!("`{}` has no function `{}`", def.name.name, name.name),
+                    );
+                    if let Some(near) = near {
+                        diagnostic = diagnostic.help(near.to_owned());
+                    }
+                    self.report(diagnostic)
+                }
+            },
             Ty::Infer => {
                 self.args(args, env);
                 match self.scopes.lookup_type(env, &ty.name) {
@@ -406,7 +406,57 @@ impl Builder<'_> {
         self.builtin_method(val, name, args, env, loc)
     }
 
-    /// The scope of an `impl`: its generics bound from the type, and `Self`.
+    /// The generics of the struct in `Acc::new(v)`, where `given` leaves them open: what the arguments say, as of a
+    /// function's own.
+    fn impl_generics(
+        &mut self,
+        (function, outer, params, pattern): &Found,
+        def: &Rc<Struct>,
+        mut given: Vec<Ty>,
+        receiver: Option<&Val>,
+        vals: &[Val],
+    ) -> Vec<Ty> {
+        let fill = |given: &mut Vec<Ty>, from: &[Ty]| {
+            for (slot, ty) in given.iter_mut().zip(from) {
+                if matches!(slot, Ty::Infer) {
+                    slot.clone_from(ty);
+                }
+            }
+        };
+        let names: Vec<&str> = params.iter().map(|param| param.name.name.as_str()).collect();
+        let mut inferred = Vec::new();
+        let own = |ty: &TypeExpr| match &ty.kind {
+            TypeKind::Path(path) => matches!(&path.segments[..], [only] if only.name == "Self"),
+            _ => false,
+        };
+        let typed = function.params.iter().zip(vals).map(|((_, ty), val)| (Some(ty), val));
+        for (ty, val) in receiver.map(|val| (None, val)).into_iter().chain(typed) {
+            let actual = self.type_of(val);
+            match (ty, &actual) {
+                (Some(ty), actual) if !own(ty) => {
+                    Self::infer_generics(ty, actual, &names, &mut inferred);
+                }
+                (_, Ty::Struct(other, _, generics)) if Rc::ptr_eq(other, def) => {
+                    fill(&mut given, generics);
+                }
+                _ => {}
+            }
+        }
+        if given.iter().any(|ty| matches!(ty, Ty::Infer)) {
+            let scope = self.scopes.child(*outer);
+            for name in names {
+                let found = inferred.iter().find(|(inferred, _)| inferred == name);
+                let ty = found.map_or(Ty::Infer, |(_, ty)| ty.clone());
+                self.scopes.bind(scope, name, Binding::Type(ty));
+            }
+            if let Ty::Struct(_, _, generics) = self.resolve(pattern, scope) {
+                fill(&mut given, &generics);
+            }
+        }
+        given
+    }
+
+    /// The scope of an `impl`: its generics bound from the type, and `Self`. What the type leaves open stays so.
     pub(super) fn impl_scope(
         &mut self,
         outer: Env,
@@ -426,8 +476,10 @@ impl Builder<'_> {
                 }
             }
         }
-        for (name, ty) in inferred {
-            self.scopes.bind(scope, &name, Binding::Type(ty));
+        for name in names {
+            let found = inferred.iter().find(|(inferred, _)| inferred == name);
+            let ty = found.map_or(Ty::Infer, |(_, ty)| ty.clone());
+            self.scopes.bind(scope, name, Binding::Type(ty));
         }
         // `Self { .. }` and `Self::f()` find the struct with these generics.
         self.scopes.bind(scope, "Self", Binding::Type(this.clone()));
