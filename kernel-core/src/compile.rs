@@ -286,6 +286,12 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     };
     let name = unit.kernels.get(waiting.index).map_or("kernel", Kernel::name).to_owned();
     unit.devices = device::unpack(&bundles, &waiting.paths, &locations, &mut problems);
+    if device::lacks_refused(&unit.devices) {
+        // Said where it is defined. What is wrong with the rest of the kernel was said before the chain began.
+        problems.retain(|_| false);
+        output.tokens = quote!({ [&[]; _] });
+        return output;
+    }
     let only = Only { index: waiting.index, work: Work::All };
     let compiled = compile_kernels(
         &unit,

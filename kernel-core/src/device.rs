@@ -138,6 +138,20 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
     let items = syntax::parse_device(item, &locations, &mut problems);
     if !problems.is_empty() {
         let errors = diag::compile_errors(&problems, &locations);
+        let exports = names_of(item)
+            .into_iter()
+            .filter(|(name, _)| taken_by(&name.to_string()).is_none())
+            .map(|(name, vis)| (name.clone(), vis.clone()))
+            .collect();
+        let refused = Definition {
+            id: id_of(item, origin),
+            tokens: TokenStream::new(),
+            exports,
+            paths: Vec::new(),
+        };
+        // Whoever uses it finds that it is there, and rustc need not say that it is not.
+        let hidden = crate::host::rooted(refused.hidden(&[]), crate_path.as_ref());
+        let item = beside(item, hidden);
         return quote!(#errors #item);
     }
     let definition = Definition {
@@ -150,15 +164,21 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
             .collect(),
     };
     let hidden = crate::host::rooted(definition.macros_or_chain(), crate_path.as_ref());
+    let item = beside(item, hidden);
+    quote!(#[allow(dead_code, clippy::must_use_candidate)] #item)
+}
+
+/// The item with its macros: those of a module stand inside of it.
+fn beside(item: &syn::Item, hidden: TokenStream) -> TokenStream {
     match item {
         syn::Item::Mod(module) => {
             let mut module = module.clone();
             if let Some((_, content)) = &mut module.content {
                 content.push(syn::Item::Verbatim(hidden));
             }
-            quote!(#[allow(dead_code, clippy::must_use_candidate)] #module)
+            quote!(#module)
         }
-        other => quote!(#[allow(dead_code, clippy::must_use_candidate)] #other #hidden),
+        other => quote!(#other #hidden),
     }
 }
 
@@ -255,44 +275,22 @@ fn exports(
     locations: &Locations,
     problems: &mut Problems,
 ) -> Vec<(syn::Ident, syn::Visibility)> {
-    let list: Vec<(&syn::Ident, &syn::Visibility)> = match item {
-        syn::Item::Fn(function) => vec![(&function.sig.ident, &function.vis)],
-        syn::Item::Mod(module) => {
-            let content = module.content.as_ref().map_or(&[][..], |(_, items)| items);
-            content
-                .iter()
-                .filter_map(|item| match item {
-                    syn::Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
-                    syn::Item::Struct(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Const(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Trait(item) => Some((&item.ident, &item.vis)),
-                    _ => None,
-                })
-                .filter(|(_, vis)| !matches!(vis, syn::Visibility::Inherited))
-                .collect()
-        }
-        other => {
-            problems.push(
-                Diagnostic::new(
-                    Code::Attribute,
-                    locations.of(other),
-                    "`#[device]` stands before a function or a module",
-                )
-                .why("an item reaches kernels of other modules by its name, and brings what it is made of: a type alone would come without its methods, and an `impl` has no name")
-                .help("#[device]\npub mod name { pub struct Name; impl Name {} }"),
-            );
-            Vec::new()
-        }
-    };
+    if !matches!(item, syn::Item::Fn(_) | syn::Item::Mod(_)) {
+        problems.push(
+            Diagnostic::new(
+                Code::Attribute,
+                locations.of(item),
+                "`#[device]` stands before a function or a module",
+            )
+            .why("an item reaches kernels of other modules by its name, and brings what it is made of: a type alone would come without its methods, and an `impl` has no name")
+            .help("#[device]\npub mod name { pub struct Name; impl Name {} }"),
+        );
+        return Vec::new();
+    }
+    let list = names_of(item);
     for (name, _) in &list {
         let text = name.to_string();
-        let taken = if crate::build::is_builtin(&text) {
-            "a name of the language, which wins inside kernels"
-        } else if STD_MACROS.contains(&text.as_str()) {
-            "the name of a macro that every crate sees, and a device item is imported as a macro too"
-        } else {
-            continue;
-        };
+        let Some(taken) = taken_by(&text) else { continue };
         problems.push(
             Diagnostic::new(
                 Code::Attribute,
@@ -304,6 +302,52 @@ fn exports(
         );
     }
     list.into_iter().map(|(name, vis)| (name.clone(), vis.clone())).collect()
+}
+
+/// The names that an item brings, with their visibilities: its own, or those that its module makes visible. Those of
+/// refused items are among them.
+fn names_of(item: &syn::Item) -> Vec<(&syn::Ident, &syn::Visibility)> {
+    match item {
+        syn::Item::Fn(function) => vec![(&function.sig.ident, &function.vis)],
+        syn::Item::Mod(module) => {
+            let content = module.content.as_ref().map_or(&[][..], |(_, items)| items);
+            content
+                .iter()
+                .filter_map(|item| match item {
+                    syn::Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
+                    syn::Item::Struct(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Const(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Trait(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Enum(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Type(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Static(item) => Some((&item.ident, &item.vis)),
+                    syn::Item::Union(item) => Some((&item.ident, &item.vis)),
+                    _ => None,
+                })
+                .filter(|(_, vis)| !matches!(vis, syn::Visibility::Inherited))
+                .collect()
+        }
+        // A type has one that a kernel may have tried.
+        syn::Item::Struct(item) => vec![(&item.ident, &item.vis)],
+        syn::Item::Const(item) => vec![(&item.ident, &item.vis)],
+        syn::Item::Trait(item) => vec![(&item.ident, &item.vis)],
+        syn::Item::Enum(item) => vec![(&item.ident, &item.vis)],
+        syn::Item::Type(item) => vec![(&item.ident, &item.vis)],
+        _ => Vec::new(),
+    }
+}
+
+/// Why a device item cannot have this name.
+fn taken_by(name: &str) -> Option<&'static str> {
+    if crate::build::is_builtin(name) {
+        Some("a name of the language, which wins inside kernels")
+    } else if STD_MACROS.contains(&name) {
+        Some(
+            "the name of a macro that every crate sees, and a device item is imported as a macro too",
+        )
+    } else {
+        None
+    }
 }
 
 /// What tells an item from all others: the name that messages and macros may show, and a hash of where it stands.
@@ -409,6 +453,11 @@ impl Definition {
                 entries.push(entry_tokens(&entry.id, &quote!(#item), &entry.uses));
             }
         }
+        self.hidden(&entries)
+    }
+
+    /// The macros, with these entries; without any they stand for what was refused.
+    fn hidden(&self, entries: &[TokenStream]) -> TokenStream {
         let id = &self.id;
         self.exports
             .iter()
@@ -462,6 +511,12 @@ struct Entry {
     id: String,
     item: syn::Item,
     uses: Vec<DeviceUse>,
+}
+
+/// Whether something that the bundles use was refused where it is defined: it has a macro, and nothing in it.
+pub(crate) fn lacks_refused(devices: &Devices) -> bool {
+    let uses = devices.uses.iter().chain(devices.items.iter().flat_map(|item| &item.uses));
+    uses.into_iter().any(|one| devices.items.iter().all(|item| item.id != one.id))
 }
 
 /// What the last link receives: `@kiln [] [{bundle} ..] { state }`.

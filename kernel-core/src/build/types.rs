@@ -22,7 +22,7 @@ const HANDLES: [&str; 6] = ["Tensor", "TensorMut", "View", "ViewMut", "Layout", 
 pub(super) const HEAP: [&str; 8] =
     ["Vec", "Box", "String", "Rc", "Arc", "HashMap", "BTreeMap", "VecDeque"];
 /// Host types that a kernel's author might write.
-const HOST: [&str; 6] = ["usize", "isize", "u128", "i128", "char", "String"];
+const HOST: [&str; 7] = ["usize", "isize", "u128", "i128", "char", "str", "String"];
 
 /// Traits that bound the type parameters of kernels, and markers.
 const BOUNDS: [&str; 12] = [
@@ -148,7 +148,10 @@ impl Builder<'_> {
             name_loc,
             format!("`{name}` is not a type that kernels know"),
         );
-        if HOST.contains(&name) {
+        if matches!(name, "char" | "str" | "String") {
+            diagnostic = diagnostic
+                .why("kernels compute with numbers and masks: there is no text on the device");
+        } else if HOST.contains(&name) {
             diagnostic = diagnostic
                 .why("indices, extents and integer const generics are `i32` in kernels")
                 .help("i32");

@@ -46,8 +46,19 @@ pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Needs {
             free.declare(&other.function.name.name);
         }
         free.items(&unit.items);
-        for value in kernel.attr.instances.iter().flat_map(|list| list.rows.iter().flatten()) {
-            free.generic_arg(&value.arg);
+        for list in &kernel.attr.instances {
+            for (name, value) in list.rows.iter().flat_map(|row| list.names.iter().zip(row)) {
+                let param =
+                    kernel.function.generics.iter().find(|param| param.name.name == name.name);
+                match (&value.arg, param.map(|param| &param.kind)) {
+                    // Written alone, a constant reads as a type does.
+                    (
+                        GenericArg::Type(TypeExpr { kind: TypeKind::Path(path), .. }),
+                        Some(GenericKind::Const(_)),
+                    ) => free.value(path),
+                    (arg, _) => free.generic_arg(arg),
+                }
+            }
         }
         free.kernel(&kernel.function);
     });
@@ -60,6 +71,28 @@ pub fn of_items(items: &[Item]) -> Vec<FreePath> {
     free.items_of(items, |free| free.items(items));
     free.found
 }
+
+/// Traits that every Rust module sees without `use`: no device items.
+const RUST_TRAITS: [&str; 18] = [
+    "AsMut",
+    "AsRef",
+    "Clone",
+    "Copy",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "ExactSizeIterator",
+    "Extend",
+    "From",
+    "FromIterator",
+    "Into",
+    "IntoIterator",
+    "Iterator",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+];
 
 #[derive(Default)]
 struct Free {
@@ -99,6 +132,9 @@ impl Free {
                     Item::Const(item) => free.declare(&item.name.name),
                     Item::Trait(item) => free.declare(&item.name.name),
                     Item::Refused(name) => free.declare(name),
+                    Item::Use(item) if matches!(item.path[..], [ref root, ..] if root == "core" || root == "std") => {
+                        free.declare(&item.name);
+                    }
                     // A name that `use` brings is free: what it stands for is found where the `use` finds it.
                     Item::Use(item) => {
                         free.brought.insert(item.name.clone());
@@ -145,7 +181,9 @@ impl Free {
             free.declare("Self");
             free.generics(&item.generics);
             free.ty(&item.ty);
-            if let Some(name) = &item.of_trait {
+            if let Some(name) = &item.of_trait
+                && (free.brought.contains(name) || !RUST_TRAITS.contains(&name.as_str()))
+            {
                 free.name(name, item.ty.loc);
             }
             for function in &item.functions {

@@ -253,7 +253,7 @@ impl Reader<'_> {
         match item {
             syn::Item::Fn(function) => {
                 items.push(Item::Function(Rc::new(
-                    self.function(&function.sig, Some(&function.block)),
+                    self.helper(&function.sig, Some(&function.block)),
                 )));
             }
             syn::Item::Struct(item) => {
@@ -286,7 +286,7 @@ impl Reader<'_> {
                 for member in &item.items {
                     if let syn::TraitItem::Fn(function) = member {
                         out.functions
-                            .push(Rc::new(self.function(&function.sig, function.default.as_ref())));
+                            .push(Rc::new(self.helper(&function.sig, function.default.as_ref())));
                     } else if let syn::TraitItem::Const(constant) = member {
                         if let Some((_, value)) = &constant.default {
                             out.consts.push(Rc::new(ConstItem {
@@ -365,7 +365,7 @@ impl Reader<'_> {
         };
         for member in &item.items {
             if let syn::ImplItem::Fn(function) = member {
-                out.functions.push(Rc::new(self.function(&function.sig, Some(&function.block))));
+                out.functions.push(Rc::new(self.helper(&function.sig, Some(&function.block))));
             } else if let syn::ImplItem::Const(constant) = member {
                 out.consts.push(Rc::new(ConstItem {
                     name: self.ident(&constant.ident),
@@ -413,6 +413,35 @@ impl Reader<'_> {
             }
         }
         out
+    }
+
+    /// A function that kernels call.
+    fn helper(&mut self, signature: &syn::Signature, body: Option<&syn::Block>) -> Function {
+        if let Some(token) = &signature.asyncness {
+            let loc = self.loc(token);
+            self.refuse(
+                loc,
+                "an `async` function",
+                "a call is inlined into the kernel, where nothing is awaited",
+                "",
+            );
+        }
+        if let syn::Safety::Unsafe(token) = &signature.safety {
+            let loc = self.loc(token);
+            let why =
+                "a kernel has no `unsafe` in which to call it: it is the launch that is unsafe";
+            self.refuse(loc, "an `unsafe` function", why, "");
+        }
+        if let Some(abi) = &signature.abi {
+            let loc = self.loc(abi);
+            self.refuse(
+                loc,
+                "a function with an ABI",
+                "a call is inlined into the kernel: there are no calling conventions",
+                "",
+            );
+        }
+        self.function(signature, body)
     }
 
     fn function(&mut self, signature: &syn::Signature, body: Option<&syn::Block>) -> Function {
