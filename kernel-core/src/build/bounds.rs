@@ -1,6 +1,7 @@
 //! The bounds of a kernel's type parameters, held against the types that `instances(..)` lists.
 //!
-//! What a bound of another module admits is not known here, so nothing is said of it; neither of a type from elsewhere.
+//! What a bound of another module admits is not known here, so nothing is said of it; neither of a type from elsewhere. That
+//! a reference, a tuple and a tile are no numbers is known.
 
 use std::rc::Rc;
 
@@ -100,20 +101,27 @@ fn broken_bound<'a>(
     unit: &Unit,
 ) -> Option<Broken<'a>> {
     let GenericKind::Type(bounds) = &param.kind else { return None };
-    let GenericArg::Type(TypeExpr { kind: TypeKind::Path(path), .. }) = &value.arg else {
-        return None;
+    let GenericArg::Type(TypeExpr { kind, .. }) = &value.arg else { return None };
+    let (path, number) = match kind {
+        TypeKind::Path(path) => {
+            let [.., last] = path.segments.as_slice() else { return None };
+            let of_unit = path.segments.len() == 1 && declares(unit, &last.name);
+            let number = if of_unit { None } else { Dtype::from_name(&last.name) };
+            if number.is_none() && !of_unit && !super::types::is_own_type(&last.name) {
+                // A type of another module: rustc knows.
+                return None;
+            }
+            (Some(path), number)
+        }
+        TypeKind::Tuple(_) | TypeKind::Array(..) | TypeKind::Ref(..) => (None, None),
+        TypeKind::Infer | TypeKind::Opaque => return None,
     };
-    let [.., last] = path.segments.as_slice() else { return None };
-    let of_unit = path.segments.len() == 1 && declares(unit, &last.name);
-    let number = if of_unit { None } else { Dtype::from_name(&last.name) };
-    if number.is_none() && !of_unit {
-        // A type of another module: rustc knows.
-        return None;
-    }
     bounds.iter().find_map(|bound| {
         let own =
             unit.items.iter().any(|item| matches!(item, Item::Trait(t) if t.name.name == *bound));
         if own {
+            // Which types without a name an `impl` covers is left to rustc.
+            let path = path?;
             let impls = || impls_of(unit, bound);
             let holds = impls().any(|item| covers(item, path));
             let fit = impls().filter_map(|item| Some(type_name(item)?.to_owned())).collect();

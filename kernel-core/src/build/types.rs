@@ -30,6 +30,11 @@ const BOUNDS: [&str; 12] = [
     "FnMut",
 ];
 
+/// A type of the language that is no number: a tile, a tensor.
+pub(super) fn is_own_type(name: &str) -> bool {
+    CONTAINERS.contains(&name) || HANDLES.contains(&name)
+}
+
 /// A type or trait that kernels know by itself, or that is known to have no place in them.
 pub(super) fn is_language_type(name: &str) -> bool {
     let lists: [&[&str]; 5] = [&CONTAINERS, &HANDLES, &HEAP, &HOST, &BOUNDS];
