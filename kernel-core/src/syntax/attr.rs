@@ -89,8 +89,8 @@ impl Parse for RawAttr {
         let mut entries = Vec::new();
         while !input.is_empty() {
             if input.peek(syn::Token![crate]) {
-                input.parse::<syn::Token![crate]>()?;
-                input.parse::<syn::Token![=]>()?;
+                let token = input.parse::<syn::Token![crate]>()?;
+                equals(&syn::Ident::new("crate", token.span), input)?;
                 entries.push(RawEntry::Crate(input.call(syn::Path::parse_mod_style)?));
                 if !input.is_empty() {
                     input.parse::<syn::Token![,]>()?;
@@ -247,6 +247,10 @@ impl Reader<'_> {
                     attr.instances.extend(lists.into_iter().map(|list| self.instances(list)));
                 }
                 RawEntry::Crate(path) => {
+                    if attr.crate_path.is_some() {
+                        let loc = self.loc(&path);
+                        self.bad_attr(loc, "`crate` is given twice");
+                    }
                     attr.crate_path = Some(quote::ToTokens::into_token_stream(path));
                 }
                 RawEntry::Value(name, value) => self.attr_value(&mut attr, &name, *value),
@@ -268,6 +272,9 @@ impl Reader<'_> {
             name = near.unwrap_or(name);
         }
         match name {
+            "target" | "targets" if !attr.targets.is_empty() || attr.target_refused => {
+                self.bad_attr(loc, &format!("`{name}` is given twice; several stand in `[..]`"));
+            }
             "target" | "targets" => {
                 let list = match value {
                     syn::Expr::Array(array) => array.elems.into_iter().collect(),
