@@ -600,12 +600,24 @@ impl Builder<'_> {
         match u32::try_from(extent) {
             Ok(value) if value.is_power_of_two() && value <= 1 << 20 => Some(value),
             _ => {
+                if extent > 1 << 20 {
+                    self.report(
+                        Diagnostic::new(
+                            Code::Extent,
+                            loc,
+                            format!("the extent {extent} is larger than 1048576"),
+                        )
+                        .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
+                        .why("a tile lives in the registers of one block, which hold far less; a larger range is a loop over tiles"),
+                    );
+                    return None;
+                }
                 let up = u64::try_from(extent).ok().and_then(u64::checked_next_power_of_two);
                 let mut diagnostic =
                     Diagnostic::new(Code::Extent, loc, format!("the extent {extent} is not a power of two"))
                         .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
                         .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a whole number of bits");
-                if let Some(up) = up.filter(|up| extent > 0 && *up <= 1 << 20) {
+                if let Some(up) = up.filter(|_| extent > 0) {
                     diagnostic = diagnostic.help(format!(
                         "use {up}; reads outside a tensor give zero, writes outside are dropped"
                     ));
