@@ -11,7 +11,8 @@ use super::stub;
 /// index is an `i32`.
 ///
 /// An index that is known only when the kernel runs chooses among scalars and tiles, at the price
-/// of one selection for each element. It cannot choose among shared allocations: those are one
+/// of one selection for each element; one that is negative or past the end gives the first element, and
+/// nothing reports it. It cannot choose among shared allocations: those are one
 /// [`Shared`](super::Shared) with a leading axis. What is assigned to, `xs[i] = ..`, has an index
 /// known when compiling, as in [`unroll`](super::unroll).
 #[derive(Clone, Copy, Debug)]
