@@ -213,6 +213,12 @@ impl Device {
         }
     }
 
+    /// What a message calls the device that is not `other`: emulators of one target share their label.
+    pub(crate) fn label_beside(&self, other: &Device) -> String {
+        let label = self.label();
+        if label == other.label() { format!("another {label}") } else { label }
+    }
+
     pub(crate) fn id(&self) -> u64 {
         self.inner.id
     }

@@ -229,5 +229,6 @@ fn same_device(required: &Device, actual: &Device) -> Result<()> {
     if required == actual {
         return Ok(());
     }
-    Err(Error::EventsOfTwoDevices { required: required.label(), actual: actual.label() })
+    let (required, actual) = (required.label(), actual.label_beside(required));
+    Err(Error::EventsOfTwoDevices { required, actual })
 }

@@ -143,7 +143,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
             return Err(Error::StreamOfAnotherDevice {
                 operation,
                 required: stream.device().label(),
-                actual: self.device().label(),
+                actual: self.device().label_beside(stream.device()),
             });
         }
         self.buffer.use_on(stream, access)?;

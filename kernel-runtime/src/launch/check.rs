@@ -108,7 +108,7 @@ fn tensor(
 ) -> Result<()> {
     let owner = tensor.buffer.home().device();
     if owner != device {
-        let (required, actual) = (device.label(), owner.label());
+        let (required, actual) = (device.label(), owner.label_beside(device));
         return Err(Error::WrongDevice { kernel, argument, required, actual });
     }
     let TensorValue { shape, strides, mutable, .. } = *tensor;

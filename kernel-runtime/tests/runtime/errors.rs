@@ -49,6 +49,16 @@ fn an_argument_on_another_device() -> Result<()> {
         "`scaled_sum`: argument `b` is on emulator for sm_100a, the stream on emulator for sm_80"
     );
     assert!(matches!(error, Error::WrongDevice { argument: "b", .. }));
+    let twin = stream()?;
+    let b = twin.zeros([4])?;
+    assert_eq!(
+        refusal(&here, &a, &b, &mut c).to_string(),
+        "`scaled_sum`: argument `b` is on another emulator for sm_80, the stream on emulator for sm_80"
+    );
+    assert_eq!(
+        b.to_vec(&here).expect_err("the tensor is of the other emulator").to_string(),
+        "to_vec: the tensor is on another emulator for sm_80, the stream on emulator for sm_80"
+    );
     Ok(())
 }
 
