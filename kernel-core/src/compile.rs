@@ -330,13 +330,13 @@ fn raw_elsewhere(compiled: &[Vec<CompiledInstance>]) -> Option<Diagnostic> {
         let kind = |param: &ir::Param| matches!(param.kind, ParamKind::Pointer(_));
         image.raw_access.filter(|_| !image.params.iter().any(kind))
     };
-    let images = compiled.iter().flatten().flat_map(|one| &one.images);
+    let mut images = compiled.iter().flatten().flat_map(|one| &one.images);
     let of_kernel = |headline: &str| {
         Diagnostic::new(Code::Parameter, Loc::KERNEL, headline).why(
             "whether a launch is safe is decided by the kernel's own body, before the device functions it uses are there",
         )
     };
-    Some(match images.filter_map(unbounded).next()? {
+    Some(match images.find_map(unbounded)? {
         RawAccess::Address => {
             of_kernel("a device function takes the address of a tensor of this kernel")
                 .help("pass the pointer: f(x.ptr())")
