@@ -198,3 +198,13 @@ fn a_closure_that_takes_a_tile_of_its_surroundings_has_one_mistake() {
     assert_eq!(found.len(), 1, "{}", found.join("\n"));
     assert!(found[0].starts_with("[K0203]"), "{}", found[0]);
 }
+
+/// Types of the language have no constants, whether or not the element type is named.
+#[test]
+fn a_type_of_the_language_has_no_constants() {
+    for name in ["Ptr", "Tile", "Shared", "Array", "Tensor", "TensorMut", "View", "Layout"] {
+        let found = messages(&format!("let w = {name}::NEG_INFINITY; store(p, w);"));
+        assert_eq!(found.len(), 1, "{name}: {found:#?}");
+        assert!(found[0].contains("K01"), "{name}: {found:#?}");
+    }
+}

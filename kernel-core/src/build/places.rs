@@ -161,6 +161,12 @@ impl Builder<'_> {
             },
             Ty::Infer => match self.scopes.lookup_type(env, &ty.name) {
                 Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
+                // A tile or an address, whose element type is left open.
+                _ if super::types::is_own_type(&ty.name) => self.error(
+                    Code::UnknownName,
+                    name.loc,
+                    format!("`{}` has no constant `{}`", ty.name, name.name),
+                ),
                 // `resolve` said what is wrong.
                 _ => Val::Error,
             },
