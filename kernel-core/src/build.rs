@@ -222,6 +222,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         tainted: false,
         awaits: !request.unit.devices.pending.is_empty(),
         only_looking: 0,
+        nevers: 0,
         emitted: budget::Emitted::default(),
         too_large: None,
         called: la_arena::ArenaMap::new(),
@@ -264,6 +265,8 @@ struct Builder<'p> {
     awaits: bool,
     /// How many parts enclose the current point that are evaluated for their problems alone.
     only_looking: u32,
+    /// How many expressions never gave the value that they were asked for.
+    nevers: u32,
     emitted: budget::Emitted,
     /// The first tile that does not fit the registers: those that follow from it are not reported as well.
     too_large: Option<Loc>,
@@ -434,7 +437,11 @@ impl Builder<'_> {
                 let val = self.read(place);
                 self.value(&val, loc)
             }
-            Val::Error | Val::Never => None,
+            Val::Error => None,
+            Val::Never => {
+                self.nevers += 1;
+                None
+            }
             other => {
                 let what = self.describe(other);
                 self.error(

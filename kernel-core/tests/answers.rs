@@ -208,3 +208,20 @@ fn a_type_of_the_language_has_no_constants() {
         assert!(found[0].contains("K01"), "{name}: {found:#?}");
     }
 }
+
+/// What is never come to, and what never gives a value, is no riddle for the compiler.
+#[test]
+fn what_never_gives_a_value_is_answered_or_left_out() {
+    compiles(
+        "fn k(x: TensorMut<f32, 1>) { for i in range(0, return, 16) { x.tile([i], [16]).store(zeros([16])); } }",
+    );
+    for body in [
+        "let w = v.reduce(0, |a, b| { return; let (c, d) = 16; atomic::max(p, 64) });",
+        "let w = v.map(|e| { for i in unroll(range(0, 2, 3)) { let u = e; } return; 1.0 - n });",
+        "let w = maximum(v, loop { return; });",
+        "store(p, { return });",
+    ] {
+        let found = messages(body).join("\n");
+        assert!(!found.contains("K9999"), "{body}\n{found}");
+    }
+}

@@ -117,7 +117,9 @@ impl Builder<'_> {
         let val = self.expr(iter, env);
         let range = match self.plain(val) {
             Val::Range(range) => range,
-            Val::Error | Val::Never => return self.unknown_turns(pat, body, env),
+            Val::Error => return self.unknown_turns(pat, body, env),
+            // The loop is never come to.
+            Val::Never => return Val::Never,
             Val::Array(parts) => {
                 return self.unrolled(label, pat, parts.to_vec(), iter.loc, body, env);
             }
