@@ -222,7 +222,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         tainted: false,
         awaits: !request.unit.devices.pending.is_empty(),
         only_looking: 0,
-        nevers: 0,
+        never_given: 0,
         emitted: budget::Emitted::default(),
         too_large: None,
         called: la_arena::ArenaMap::new(),
@@ -266,7 +266,7 @@ struct Builder<'p> {
     /// How many parts enclose the current point that are evaluated for their problems alone.
     only_looking: u32,
     /// How many expressions never gave the value that they were asked for.
-    nevers: u32,
+    never_given: u32,
     emitted: budget::Emitted,
     /// The first tile that does not fit the registers: those that follow from it are not reported as well.
     too_large: Option<Loc>,
@@ -439,7 +439,7 @@ impl Builder<'_> {
             }
             Val::Error => None,
             Val::Never => {
-                self.nevers += 1;
+                self.never_given += 1;
                 None
             }
             other => {
