@@ -137,12 +137,13 @@ impl Builder<'_> {
             );
         }
         self.depth += 1;
+        let before = self.never_given;
         let val = self.shallow_expr(expr, env);
         self.depth -= 1;
         self.never_given += u32::from(matches!(val, Val::Never));
         let explained = self.problems.reports() > 0 || self.awaits;
         if matches!(val, Val::Error) && !explained && !self.dead() {
-            if self.never_given > 0 {
+            if self.never_given > before {
                 return self.report(
                     Diagnostic::new(Code::Kind, expr.loc, "a value is wanted that is never given")
                         .why("every way through a part of this leaves the function before it has a value"),
