@@ -305,10 +305,16 @@ impl Builder<'_> {
         if self.steps >= MAX_STEPS {
             return false;
         }
-        self.steps = self.steps.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
-        if self.steps >= MAX_STEPS {
+        let left = self.steps_left(count);
+        if !left {
             self.error(Code::Unbounded, loc, "unrolling this kernel does not come to an end");
         }
+        left
+    }
+
+    /// [`Builder::steps_of`] where a problem is known already: nothing is reported.
+    fn steps_left(&mut self, count: usize) -> bool {
+        self.steps = self.steps.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
         self.steps < MAX_STEPS
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Valid kernels are mutated token by token, and bodies are made up from the language's own words. All of it
 //! is seeded. `KILN_FUZZ_TURNS=1000000 KILN_FUZZ_SEED=7 cargo test -p kernel-core --test never_panics` runs
-//! longer, on other inputs.
+//! longer, on other inputs; `KILN_FUZZ_FIRST=59656 KILN_FUZZ_TURNS=1` repeats one.
 
 #[path = "never_panics/grammar.rs"]
 mod grammar;
@@ -11,7 +11,10 @@ mod mutate;
 #[path = "never_panics/random.rs"]
 mod random;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use kernel_core::{Options, Output, compile_function, compile_module, diag::Code};
 use proc_macro2::TokenStream;
@@ -75,11 +78,16 @@ fn seeds() -> Vec<TokenStream> {
     out
 }
 
-/// Runs `turns` inputs; on a panic, fails with the input.
-fn run(turns: u64, seed: u64, input: impl Fn(u64, &mut Random) -> TokenStream + Send + 'static) {
+/// Runs the inputs of `turns`; on a panic, fails with the input.
+fn run(
+    turns: Range<u64>,
+    seed: u64,
+    input: impl Fn(u64, &mut Random) -> TokenStream + Send + 'static,
+) {
     let work = move || {
         let mut compiled = 0u64;
-        for turn in 0..turns {
+        let count = turns.end - turns.start;
+        for turn in turns {
             let mut random = Random::new(seed.wrapping_mul(0x1_0000_0000).wrapping_add(turn));
             let tokens = input(turn, &mut random);
             let text = tokens.to_string();
@@ -92,7 +100,7 @@ fn run(turns: u64, seed: u64, input: impl Fn(u64, &mut Random) -> TokenStream + 
             compiled += u64::from(matches!(whole, Ok(true)));
         }
         // Inputs that are not even items test nothing.
-        assert!(compiled * 4 > turns, "only {compiled} of {turns} inputs are items");
+        assert!(compiled * 4 > count, "only {compiled} of {count} inputs are items");
     };
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
     if let Err(panic) = thread.expect("a thread starts").join() {
@@ -103,7 +111,7 @@ fn run(turns: u64, seed: u64, input: impl Fn(u64, &mut Random) -> TokenStream + 
 #[test]
 fn on_mutated_kernels() {
     let seeds: Vec<String> = seeds().iter().map(ToString::to_string).collect();
-    let (turns, seed) = (setting("KILN_FUZZ_TURNS", 3000), setting("KILN_FUZZ_SEED", 1));
+    let (turns, seed) = turns_and_seed();
     run(turns, seed, move |_, random| {
         let text = &seeds[random.below(seeds.len())];
         let donor = &seeds[random.below(seeds.len())];
@@ -114,7 +122,7 @@ fn on_mutated_kernels() {
 
 #[test]
 fn on_made_up_kernels() {
-    let (turns, seed) = (setting("KILN_FUZZ_TURNS", 3000), setting("KILN_FUZZ_SEED", 1));
+    let (turns, seed) = turns_and_seed();
     run(turns, seed, |_, random| {
         grammar::kernel(random).parse().expect("the grammar makes tokens")
     });
@@ -160,11 +168,36 @@ fn on_deep_nesting() {
         bodies.push(nested("n.max(", ")", depth));
     }
     let turns = u64::try_from(bodies.len()).expect("a few");
-    run(turns, 0, move |turn, _| {
+    run(0..turns, 0, move |turn, _| {
         let body = &bodies[usize::try_from(turn).expect("a few")];
         let text = format!("#[kernel(target = sm_80, warps = 4)] pub fn deep(n: i32) {{ {body} }}");
         text.parse().expect("the bodies are tokens")
     });
+}
+
+/// Variables that long unrolled loops leave behind do not make each branch, loop and look after them slower.
+#[test]
+fn on_long_loops() {
+    let bodies = [
+        // What is not compiled: nothing of it is known, and it is looked at for its own problems.
+        "for i in nothing { for i in [i; 2048] { for j in unroll(0..8) { if i { let v = j; } else { let v = 1; } } } }",
+        "for i in [nothing; 2048] { for j in i { let v = j; let w = v; } }",
+        "for i in unroll(0..2048) { let v = async { i }; let w = async { v }; }",
+        // What is compiled.
+        "for i in unroll(0..2048) { for j in 0..n { let v = j; } let v = i; let w = v; }",
+        "for i in unroll(0..2048) { let v = if n > i { i } else { n }; let w = v; }",
+    ];
+    run(0..5, 0, move |turn, _| {
+        let body = bodies[usize::try_from(turn).expect("a few")];
+        let text = format!("#[kernel(target = sm_80, warps = 4)] pub fn long(n: i32) {{ {body} }}");
+        text.parse().expect("the bodies are tokens")
+    });
+}
+
+/// The inputs to try, and what they are made from.
+fn turns_and_seed() -> (Range<u64>, u64) {
+    let first = setting("KILN_FUZZ_FIRST", 0);
+    (first..first + setting("KILN_FUZZ_TURNS", 3000), setting("KILN_FUZZ_SEED", 1))
 }
 
 #[expect(

@@ -117,7 +117,12 @@ impl Builder<'_> {
     }
 
     /// Evaluates what is not compiled, for its own problems. What it gives to variables is not known after it.
+    ///
+    /// Something was reported before, so that a look which would take too long is left out without a word.
     pub(super) fn look_at(&mut self, body: &mut dyn FnMut(&mut Self)) {
+        if !self.steps_left(self.scopes.vars.len() / 8) {
+            return;
+        }
         let emitted = self.emitted;
         let before = self.scopes.vars.clone();
         let stops: Vec<_> = self.frames.iter().map(|frame| frame.stop).collect();

@@ -351,13 +351,13 @@ impl Builder<'_> {
         if self.dead() {
             return Val::Never;
         }
+        if !self.steps_of(self.scopes.vars.len() / 8, loc) {
+            return Val::Error;
+        }
         let all = self.candidates(scan, env);
         let carried = if all.is_empty() {
             all
         } else {
-            if !self.steps_of(self.scopes.vars.len() / 8, loc) {
-                return Val::Error;
-            }
             let vars = self.scopes.vars.clone();
             let (emitted, problems) = (self.emitted, self.problems.checkpoint());
             let stmts = self.regions.last().expect("a region is open").stmts.len();
