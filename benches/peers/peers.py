@@ -1,4 +1,4 @@
-"""What peers reach on this machine: run it in the same session as Kiln's examples.
+"""What peers reach on this machine: run it in the same run as Kiln's examples.
 
 Needs PyTorch and Triton. Prints one line a figure: name, size, milliseconds (median of 20 rows of
 10 launches between events, after 5 warm-ups, as the examples measure), rate.
