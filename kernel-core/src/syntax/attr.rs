@@ -367,6 +367,8 @@ impl Reader<'_> {
         for (span, rank, axis) in axes.wrong {
             let loc = self.locations.of_span(span);
             let required = match rank {
+                // The parameter's own type is refused.
+                0 => continue,
                 1 => "axis 0".to_owned(),
                 _ => format!("axis 0 to {}", rank - 1),
             };
