@@ -233,6 +233,19 @@ impl Builder<'_> {
                 return Val::Error;
             };
             let instead = "what `load_masked` gives elsewhere is a scalar";
+            if !self.is_scalar(other) && !matches!(self.ty(other), Type::Error) {
+                let actual = self.describe(&Val::Value(other));
+                let diagnostic = Diagnostic::new(Code::Kind, place, instead);
+                return self.report(
+                    diagnostic
+                        .compare("", format!("a scalar ({})", dtype.name()), actual)
+                        .help(if self.is_scalar(at) {
+                            "load_masked(p, mask, 0.0)"
+                        } else {
+                            "select(mask, load_masked(p, mask, 0.0), other)"
+                        }),
+                );
+            }
             if self.wants_scalar(other, instead, place).is_none()
                 || self.wants_element(other, dtype, place).is_none()
             {

@@ -67,8 +67,9 @@ impl<'a> Builder<'a> {
             }
             // What follows from statements that are not allowed is no second mistake.
             for (&result, &num) in results.iter().zip(nums).filter(|_| simple) {
-                let matches =
-                    self.is_scalar(result) && self.cells.unify(self.num(result), num).is_ok();
+                let matches = self.is_scalar(result)
+                    && !self.is_ptr(result)
+                    && self.cells.unify(self.num(result), num).is_ok();
                 if !matches {
                     let actual = self.describe(&Val::Value(result));
                     let name = self.cells.name(num);

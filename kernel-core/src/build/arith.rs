@@ -222,6 +222,24 @@ impl Builder<'_> {
         }
     }
 
+    /// Reports operands of which some are addresses and others are numbers.
+    fn same_kind(&mut self, operands: &[Value], what: &str, loc: Loc) -> bool {
+        let address = operands.iter().find(|operand| self.is_ptr(**operand));
+        let number = operands.iter().find(|operand| !self.is_ptr(**operand));
+        let (Some(address), Some(number)) = (address, number) else { return true };
+        let [address, number] = [*address, *number].map(|value| self.describe(&Val::Value(value)));
+        self.report(
+            Diagnostic::new(
+                Code::Kind,
+                loc,
+                format!("{what} does not take an address beside a number"),
+            )
+            .compare("", "addresses, or numbers", format!("{address} and {number}"))
+            .help("load(p)"),
+        );
+        false
+    }
+
     fn pointer_arithmetic(&mut self, op: Binary, x: Value, y: Value, loc: Loc) -> Val {
         if !self.is_ptr(x) || self.is_ptr(y) || !matches!(op, Binary::Add | Binary::Sub) {
             return self.error(
@@ -362,6 +380,12 @@ impl Builder<'_> {
         let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else {
             return Val::Error;
         };
+        if !self.same_kind(&[x, y], "a comparison", loc) {
+            return Val::Error;
+        }
+        if self.is_ptr(x) && !matches!(op, Compare::Eq | Compare::Ne) {
+            return self.error(Code::Kind, loc, "addresses are equal or not; they have no order");
+        }
         let Some((x, y)) = self.same_shape(x, y, "a comparison", loc) else { return Val::Error };
         let Some(num) = self.unify(self.num(x), self.num(y), "a comparison", loc) else {
             return Val::Error;
@@ -464,6 +488,12 @@ impl Builder<'_> {
         else {
             return Val::Error;
         };
+        if !self.same_kind(&[a, b, c], "`fma`", loc) {
+            return Val::Error;
+        }
+        if self.is_ptr(a) {
+            return self.error(Code::Kind, loc, "`fma` takes numbers, not addresses");
+        }
         let Some((a, b)) = self.same_shape(a, b, "`fma`", loc) else { return Val::Error };
         let Some((a, c)) = self.same_shape(a, c, "`fma`", loc) else { return Val::Error };
         let Some((b, _)) = self.same_shape(b, c, "`fma`", loc) else { return Val::Error };
@@ -495,6 +525,9 @@ impl Builder<'_> {
                     .compare("mask", "`bool`", actual)
                     .help("x.gt(0.0)"),
             );
+        }
+        if !self.same_kind(&[a, b], "`select`", loc) {
+            return Val::Error;
         }
         let Some((a, b)) = self.same_shape(a, b, "`select`", loc) else { return Val::Error };
         let Some((mask, a)) = self.same_shape(mask, a, "`select`", loc) else { return Val::Error };

@@ -240,6 +240,9 @@ impl Builder<'_> {
         combine_loc: Loc,
         combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
     ) -> Val {
+        if self.is_ptr(tile) {
+            return self.error(Code::Kind, loc, "a reduction takes a tile of numbers");
+        }
         let num = self.num(tile);
         let region = self.combine(&[num], REDUCTION, loc, combine_loc, &mut |builder, a, b| {
             vec![combine(builder, a[0], b[0])]
