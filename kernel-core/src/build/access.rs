@@ -237,13 +237,13 @@ impl Builder<'_> {
                 let actual = self.describe(&Val::Value(other));
                 let diagnostic = Diagnostic::new(Code::Kind, place, instead);
                 return self.report(
-                    diagnostic
-                        .compare("", format!("a scalar ({})", dtype.name()), actual)
-                        .help(if self.is_scalar(at) {
+                    diagnostic.compare("", format!("a scalar ({})", dtype.name()), actual).help(
+                        if self.is_scalar(at) {
                             "load_masked(p, mask, 0.0)"
                         } else {
                             "select(mask, load_masked(p, mask, 0.0), other)"
-                        }),
+                        },
+                    ),
                 );
             }
             if self.wants_scalar(other, instead, place).is_none()
