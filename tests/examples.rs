@@ -130,7 +130,7 @@ fn layer_norm() {
         }
     }
     assert_eq!(text.lines().count(), 2 + 2 * 6, "{text}");
-    run_unaligned_rows("layer_norm", &["1001", "4095", "8191", "16383", "20001", "33001"]);
+    run_unaligned_rows("layer_norm", &["1001", "4095", "8191", "16383", "20001", "33001", "65537"]);
 }
 
 /// Each instance finds nothing wrong with any element.
