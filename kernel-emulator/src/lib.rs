@@ -62,7 +62,9 @@ mod scheduler;
 pub use fault::{Fault, FaultKind, SourceLine};
 pub use memory::{DeviceMemory, MemoryError};
 pub use numeric::matrix::TensorCore;
-pub use program::{EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report};
+pub use program::{
+    EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report, runs_on,
+};
 
 /// Multiprocessors of the device, as `%nsmid` says: those of an H200.
 const MULTIPROCESSORS: u32 = 132;

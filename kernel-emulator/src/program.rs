@@ -28,6 +28,12 @@ pub enum ProgramError {
         /// What stands there and what could, with the place.
         message: String,
     },
+    /// There is no such target.
+    #[error("`.target {target}`: required a target that exists, such as sm_80, sm_90a or sm_100a")]
+    Target {
+        /// What the module names.
+        target: String,
+    },
     /// An instruction, a modifier or a combination that is not executed here.
     #[error("line {line}: `{instruction}`: {reason}")]
     Unsupported {
@@ -197,7 +203,8 @@ impl Program {
     /// Parses and decodes PTX text.
     ///
     /// # Errors
-    /// [`ProgramError::Parse`] where the text is not PTX; [`ProgramError::Unsupported`] for an
+    /// [`ProgramError::Parse`] where the text is not PTX; [`ProgramError::Target`] where it is for a target that does not
+    /// exist; [`ProgramError::Unsupported`] for an
     /// instruction, modifier or combination that is not executed here, in any entry or in a function
     /// that one calls.
     pub fn parse(text: &str) -> Result<Program, ProgramError> {
@@ -206,6 +213,11 @@ impl Program {
             column: error.column,
             message: error.to_string(),
         })?;
+        if let Some(target) = module.target.first()
+            && !Target::parse(target).is_some_and(Target::is_known)
+        {
+            return Err(ProgramError::Target { target: target.clone() });
+        }
         let mut entries = Vec::new();
         let mut codes = Vec::new();
         for (index, function) in module.functions.iter().enumerate() {
@@ -443,19 +455,27 @@ fn check(
 }
 
 /// Whether PTX for one target runs on a device: common features everywhere later, those of a family
-/// within it, those of a generation there alone (PTX ISA, "`.target`").
-fn runs_on(target: &str, device: &str) -> bool {
+/// within it, those of a generation there alone (PTX ISA, "`.target`"). Nothing runs on a device that
+/// does not exist.
+///
+/// ```
+/// use kernel_emulator::runs_on;
+///
+/// assert!(runs_on("sm_80", "sm_90a"));
+/// assert!(!runs_on("sm_90a", "sm_100a"));
+/// assert!(!runs_on("sm_80", "sm_999"));
+/// ```
+pub fn runs_on(target: &str, device: &str) -> bool {
     if target == device {
         return true;
     }
-    match (Target::parse(target), Target::parse(device)) {
-        (Some(t), Some(d)) => match t.features {
-            Features::Common => d.sm >= t.sm,
-            Features::Family => d.sm >= t.sm && d.sm / 10 == t.sm / 10,
-            Features::Specific => d.sm == t.sm && d.features == Features::Specific,
-        },
-        _ => true,
-    }
+    let Some(d) = Target::parse(device).filter(|device| device.is_known()) else { return false };
+    // A module that names no target asks for nothing.
+    Target::parse(target).is_none_or(|t| match t.features {
+        Features::Common => d.sm >= t.sm,
+        Features::Family => d.sm >= t.sm && d.sm / 10 == t.sm / 10,
+        Features::Specific => d.sm == t.sm && d.features == Features::Specific,
+    })
 }
 
 /// The instruction at a line of the text, up to its semicolon, with single spaces.

@@ -8,7 +8,7 @@ use crate::{Modifier, Opcode, Space, SpecialRegister, Type};
 /// A PTX module: one text file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
-    /// `.version`: major, minor.
+    /// `.version`: major, minor; 0.0 where the text has none.
     pub version: (u32, u32),
     /// `.target`: the first name (`sm_90a`), then any options (`debug`).
     pub target: Vec<String>,

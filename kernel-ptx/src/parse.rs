@@ -16,6 +16,7 @@ mod lexer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::target::{NEWEST_VERSION, is_version};
 use crate::{Directive, Function, Linkage, Module, Opcode, SpecialRegister, Type};
 use lexer::{Kind, Token};
 
@@ -283,6 +284,10 @@ impl<'t> Parser<'t> {
         let Some(version) = parts else {
             return Err(self.error("a version such as `8.6`"));
         };
+        if !is_version(version) {
+            let (major, minor) = NEWEST_VERSION;
+            return Err(self.error(&format!("a version of the PTX ISA up to {major}.{minor}")));
+        }
         self.at += 1;
         self.module.version = version;
         Ok(())

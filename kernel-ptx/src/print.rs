@@ -20,7 +20,10 @@ pub fn print(module: &Module) -> String {
 
 impl Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, ".version {}.{}", self.version.0, self.version.1)?;
+        // 0.0 is the version of a module that names none.
+        if self.version != (0, 0) {
+            writeln!(f, ".version {}.{}", self.version.0, self.version.1)?;
+        }
         if !self.target.is_empty() {
             writeln!(f, ".target {}", self.target.join(", "))?;
         }

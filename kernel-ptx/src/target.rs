@@ -5,6 +5,37 @@ use std::fmt;
 /// A version of the PTX ISA: major, minor.
 pub type Version = (u32, u32);
 
+/// The last minor version of each major version of the PTX ISA (PTX ISA, "Release Notes").
+const LAST_MINORS: [Version; 9] =
+    [(1, 5), (2, 3), (3, 2), (4, 3), (5, 0), (6, 5), (7, 8), (8, 8), (9, 5)];
+
+/// The newest version of the PTX ISA.
+pub(crate) const NEWEST_VERSION: Version = LAST_MINORS[LAST_MINORS.len() - 1];
+
+/// Whether there is such a version of the PTX ISA.
+pub(crate) fn is_version(version: Version) -> bool {
+    LAST_MINORS.iter().any(|last| last.0 == version.0 && version.1 <= last.1)
+}
+
+/// The targets with a letter: number and letters (PTX ISA, "`.target`").
+const LETTERED: [(u32, &[Features]); 8] = {
+    const BOTH: &[Features] = &[Features::Family, Features::Specific];
+    [
+        (90, &[Features::Specific]),
+        (100, BOTH),
+        (101, BOTH),
+        (103, BOTH),
+        (107, BOTH),
+        (110, BOTH),
+        (120, BOTH),
+        (121, BOTH),
+    ]
+};
+
+/// The targets that have no variant with a letter.
+const PLAIN: [u32; 23] =
+    [10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89];
+
 /// The name behind `.target`: `sm_80`, `sm_90a`, `sm_100f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Target {
@@ -47,6 +78,24 @@ impl Target {
             return None;
         }
         Some(Target { sm: number.parse().ok()?, features })
+    }
+
+    /// Whether there is such a target (PTX ISA, "`.target`"); [`Target::parse`] reads any number.
+    ///
+    /// ```
+    /// use kernel_ptx::Target;
+    ///
+    /// assert!(Target::SM_90A.is_known());
+    /// assert_eq!(Target::parse("sm_999").map(Target::is_known), Some(false));
+    /// ```
+    pub fn is_known(self) -> bool {
+        let lettered = LETTERED.iter().find(|(sm, _)| *sm == self.sm);
+        match self.features {
+            Features::Common => lettered.is_some() || PLAIN.contains(&self.sm),
+            Features::Family | Features::Specific => {
+                lettered.is_some_and(|(_, letters)| letters.contains(&self.features))
+            }
+        }
     }
 
     /// The first PTX ISA version that knows this target (PTX ISA, "Release Notes").

@@ -117,7 +117,7 @@ fn param_bytes(params: &[Param]) -> u64 {
 impl Module {
     /// The first name behind `.target`.
     pub fn parsed_target(&self) -> Option<Target> {
-        Target::parse(self.target.first()?)
+        Target::parse(self.target.first()?).filter(|target| target.is_known())
     }
 
     /// The first PTX ISA version that has the target and everything that the module uses.

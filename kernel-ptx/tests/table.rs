@@ -233,7 +233,12 @@ fn a_module_is_checked_as_a_whole() {
         found(".version 8.5\n.target sm_100a\n.entry k() { ret; }"),
         ["`.target sm_100a` asks for PTX 8.6, the module says 8.5"]
     );
-    assert_eq!(found(".version 8.5\n.target gpu\n"), ["`gpu` is no target that is known"]);
+    for target in ["gpu", "sm_999"] {
+        assert_eq!(
+            found(&format!(".version 8.5\n.target {target}\n")),
+            [format!("`{target}` is no target that is known")]
+        );
+    }
     assert_eq!(
         found(".version 8.0\n.target sm_80\n.entry k() .reqnctapercluster 2 { ret; }"),
         ["in `k`: `.reqnctapercluster 2, 1, 1` asks for sm_90 or later, the target is sm_80"]
@@ -262,6 +267,12 @@ fn targets_are_read_and_printed() {
     }
     for name in ["sm_", "sm_a", "sm90", "sm_-1", "sm_90b", "sm_99999999999"] {
         assert_eq!(Target::parse(name), None, "{name}");
+    }
+    for name in ["sm_75", "sm_80", "sm_90", "sm_90a", "sm_100f", "sm_103a", "sm_121"] {
+        assert_eq!(Target::parse(name).map(Target::is_known), Some(true), "{name}");
+    }
+    for name in ["sm_81", "sm_80a", "sm_90f", "sm_99", "sm_104a", "sm_999"] {
+        assert_eq!(Target::parse(name).map(Target::is_known), Some(false), "{name}");
     }
     assert_eq!(Target::SM_80.shared_bytes_per_block(), 166_912);
     assert_eq!(Target::SM_90A.shared_bytes_per_block(), 232_448);

@@ -47,7 +47,7 @@ impl<'a> Field<'a> {
     }
 
     /// What is wrong when something of another type stands here.
-    fn mismatch(&self, required: impl fmt::Display) -> FieldError {
+    pub(crate) fn mismatch(&self, required: impl fmt::Display) -> FieldError {
         let mut actual = self.value.to_string();
         if actual.chars().count() > 60 {
             actual = actual.chars().take(57).chain("...".chars()).collect();

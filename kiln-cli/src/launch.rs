@@ -82,6 +82,8 @@ pub struct Launch {
     pub ptx: String,
     /// The symbol of the kernel.
     pub entry: String,
+    /// The device to run on, where the description gives it; the PTX's own target without it.
+    pub target: Option<String>,
     /// Blocks, along x, y and z; multiples of the cluster's.
     pub grid: [u32; 3],
     /// Blocks of a cluster, along x, y and z.

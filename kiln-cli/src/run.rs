@@ -30,6 +30,13 @@ pub enum Failure {
         /// The symbol.
         entry: String,
     },
+    /// The device of the description does not run the PTX, or there is no such device.
+    Target {
+        /// The target of the PTX.
+        required: String,
+        /// The device.
+        actual: String,
+    },
     /// A parameter of the description does not fit the kernel's.
     Param {
         /// Its name in the description.
@@ -92,6 +99,10 @@ impl fmt::Display for Failure {
             Failure::NoEntry { file, entry } => {
                 write!(f, "{} has no kernel `{entry}`", file.display())
             }
+            Failure::Target { required, actual } => write!(
+                f,
+                "field `target`: required a device that runs PTX for {required}, actual {actual:?}"
+            ),
             Failure::Param { name, problem } => write!(f, "parameter `{name}`: {problem}"),
             Failure::TensorMap { param } => {
                 write!(f, "parameter `{param}`: tensor maps are not modelled yet for this target")
@@ -182,6 +193,14 @@ pub fn run(launch: &Launch, options: &Options, out: Option<&Path>) -> Result<Out
     let entry = program
         .entry(&launch.entry)
         .ok_or_else(|| Failure::NoEntry { file: file.clone(), entry: launch.entry.clone() })?;
+    let on_target = |target: &String| options.clone().with_target(target.as_str());
+    let options = &launch.target.as_ref().map_or_else(|| options.clone(), on_target);
+    if let Some(device) = &launch.target
+        && !kernel_emulator::runs_on(&entry.target, device)
+    {
+        let (required, actual) = (entry.target.clone(), device.clone());
+        return Err(Failure::Target { required, actual }.into());
+    }
     let contents = launch.buffers.iter().map(initial).collect::<Result<Vec<_>, Failure>>()?;
     let mut outcome = Outcome::default();
     for (index, case) in launch.cases.iter().enumerate() {

@@ -256,6 +256,68 @@ fn what_is_wrong_with_a_description_names_file_and_field() {
 }
 
 #[test]
+fn a_case_replaces_only_scalars_that_a_parameter_names() {
+    let named = with("/cases/1/scalars", json!({"factr": 3}));
+    assert_eq!(
+        failure("misspelt_scalar", &named),
+        "FAILED scale: launch.json: field `cases[1].scalars.factr`: \
+         required a `case_var` of the parameters (factor), actual `factr`"
+    );
+    let mut none = named;
+    none["params"][2] = json!({"name": "factor", "kind": "i32", "value": 2});
+    assert_eq!(
+        failure("no_case_var", &none),
+        "FAILED scale: launch.json: field `cases[1].scalars.factr`: \
+         required no scalars, as no parameter has a `case_var`, actual `factr`"
+    );
+}
+
+#[test]
+fn a_description_of_another_schema_is_refused() {
+    let line = failure("schema", &with("/schema", json!(99)));
+    assert_eq!(line, "FAILED scale: launch.json: field `schema`: required 1, actual 99");
+}
+
+#[test]
+fn a_device_must_exist_and_run_the_target_of_the_ptx() {
+    let mut launch = launch();
+    for device in ["sm_999", "sm_75", "H100"] {
+        launch["target"] = json!(device);
+        assert_eq!(
+            failure("device", &launch),
+            format!(
+                "FAILED scale: field `target`: required a device that runs PTX for sm_80, actual {device:?}"
+            )
+        );
+    }
+    // What runs on one generation runs on every later one.
+    launch["target"] = json!("sm_90a");
+    let (text, tally) = run(vec![save(&folder("later_device"), &launch)]);
+    assert_eq!(tally, Tally { passed: 1, failed: 0 }, "{text}");
+}
+
+#[test]
+fn ptx_of_a_version_or_for_a_target_that_does_not_exist_is_refused() {
+    let refused = |test: &str, of: &str, other: &str| {
+        let folder = folder(test);
+        fs::write(folder.join("scale.ptx"), SCALE.replace(of, other)).expect("it can be written");
+        let (text, tally) = run(vec![save(&folder, &launch())]);
+        assert_eq!(tally, Tally { passed: 0, failed: 1 }, "{text}");
+        text.replace(&format!("{}/", folder.display()), "")
+    };
+    assert_eq!(
+        refused("ptx_version", "7.0", "99.9"),
+        "FAILED scale: scale.ptx: line 1, column 10: `99.9`, \
+         where a version of the PTX ISA up to 9.5 was wanted\n0 passed, 1 failed\n"
+    );
+    assert_eq!(
+        refused("ptx_target", "sm_80", "sm_999"),
+        "FAILED scale: scale.ptx: `.target sm_999`: \
+         required a target that exists, such as sm_80, sm_90a or sm_100a\n0 passed, 1 failed\n"
+    );
+}
+
+#[test]
 fn files_that_are_missing_or_no_json_are_named() {
     let line = failure("no_ptx", &with("/ptx", json!("none.ptx")));
     let start = "FAILED scale: cannot read none.ptx, which field `ptx` names: ";

@@ -18,6 +18,7 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     pub(super) fn launch(self, root: &Field<'_>) -> Result<Launch, LaunchError> {
+        self.name(schema(root))?;
         let ptx = root.get("ptx").and_then(|field| Ok((field.text()?, field)));
         let (ptx_name, ptx_field) = self.name(ptx)?;
         let ptx_file = self.beside(ptx_name);
@@ -25,6 +26,10 @@ impl Source<'_> {
             .map_err(|_| self.wrong(ptx_field.error("the file is not UTF-8 text")))?;
         let buffers = self.buffers(root)?;
         let shape = self.name(shape(root))?;
+        let params = self.name(params(root, &buffers))?;
+        let target = root
+            .optional("target")
+            .and_then(|field| field.map(|field| field.text().map(str::to_owned)).transpose());
         Ok(Launch {
             file: self.file.to_owned(),
             name: self.name(name(root, self.file))?,
@@ -35,8 +40,9 @@ impl Source<'_> {
             cluster: shape.cluster,
             block: shape.block,
             dynamic_shared_bytes: shape.dynamic_shared_bytes,
-            params: self.name(params(root, &buffers))?,
-            cases: self.name(cases(root, &buffers))?,
+            target: self.name(target)?,
+            cases: self.name(cases(root, &buffers, &params))?,
+            params,
             buffers,
         })
     }
@@ -95,6 +101,14 @@ impl Source<'_> {
             self.name(generator(kind.0, &kind.1, &init, &buffer))?
         });
         Ok(buffer)
+    }
+}
+
+/// The version of the file format, where it is given.
+fn schema(root: &Field<'_>) -> Result<(), FieldError> {
+    match root.optional("schema")? {
+        Some(field) if field.integer(1, 1).is_err() => Err(field.mismatch("1")),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -347,7 +361,7 @@ pub(super) fn named_buffer(
         .ok_or_else(|| field.error(format!("there is no buffer `{name}`")))
 }
 
-fn cases(root: &Field<'_>, buffers: &[Buffer]) -> Result<Vec<Case>, FieldError> {
+fn cases(root: &Field<'_>, buffers: &[Buffer], params: &[Param]) -> Result<Vec<Case>, FieldError> {
     let Some(field) = root.optional("cases")? else { return Ok(vec![Case::default()]) };
     let cases = field.elements()?;
     if cases.is_empty() {
@@ -363,7 +377,7 @@ fn cases(root: &Field<'_>, buffers: &[Buffer]) -> Result<Vec<Case>, FieldError> 
             Ok(Case {
                 scalars: scalars
                     .into_iter()
-                    .map(|(name, value)| Ok((name.to_owned(), value.number()?)))
+                    .map(|(name, value)| Ok((case_var(name, &value, params)?, value.number()?)))
                     .collect::<Result<_, FieldError>>()?,
                 expected: expected
                     .into_iter()
@@ -372,6 +386,23 @@ fn cases(root: &Field<'_>, buffers: &[Buffer]) -> Result<Vec<Case>, FieldError> 
             })
         })
         .collect()
+}
+
+/// The name of a scalar that a case replaces.
+fn case_var(name: &str, field: &Field<'_>, params: &[Param]) -> Result<String, FieldError> {
+    let vars = params.iter().filter_map(|param| match &param.argument {
+        Argument::Scalar { case_var, .. } => case_var.as_deref(),
+        Argument::Pointer { .. } | Argument::TensorMap(_) | Argument::Scratch { .. } => None,
+    });
+    let vars: Vec<&str> = vars.collect();
+    if vars.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    Err(field.error(if vars.is_empty() {
+        format!("required no scalars, as no parameter has a `case_var`, actual `{name}`")
+    } else {
+        format!("required a `case_var` of the parameters ({}), actual `{name}`", vars.join(", "))
+    }))
 }
 
 fn expectation(name: &str, field: &Field<'_>, buffers: &[Buffer]) -> Result<Expected, FieldError> {
