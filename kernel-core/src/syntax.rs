@@ -19,11 +19,13 @@ pub mod free;
 mod item;
 mod notation;
 mod ptx;
+mod written;
 
 pub use attr::{InstanceValue, Instances, KernelAttr};
 pub use free::FreePath;
 pub(crate) use item::is_kernel as is_kernel_attr;
 pub use item::{parse_device, parse_function, parse_module};
+pub(crate) use written::written;
 
 /// A name with its place.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use crate::{
     ir::Dtype,
     syntax::{
         GenericArg, GenericKind, GenericParam, Impl, InstanceValue, Instances, Item, Kernel, Path,
-        TypeExpr, TypeKind, Unit,
+        TypeExpr, TypeKind, Unit, written,
     },
 };
 
@@ -49,7 +49,7 @@ impl Broken<'_> {
     /// `kept` is the list without what is broken.
     fn into_diagnostic(self, kept: &Instances) -> Diagnostic {
         let Broken { param, bound, value, fit, own } = self;
-        let (actual, name) = (value.tokens.to_string(), &param.name.name);
+        let (actual, name) = (written(&value.tokens), &param.name.name);
         let required = match fit.as_slice() {
             [] => format!("a type with an `impl {bound}`; there is none"),
             [only] => format!("`{only}`"),
@@ -83,7 +83,7 @@ impl Broken<'_> {
 }
 
 fn texts(row: &[InstanceValue]) -> Vec<String> {
-    row.iter().map(|value| value.tokens.to_string()).collect()
+    row.iter().map(|value| written(&value.tokens)).collect()
 }
 
 fn broken_row<'a>(

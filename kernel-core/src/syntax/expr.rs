@@ -336,7 +336,7 @@ impl Reader<'_> {
             }
             syn::Expr::Call(call) if call.args.iter().any(is_named) => {
                 let name = match &*call.func {
-                    syn::Expr::Path(path) => path.path.to_token_stream().to_string(),
+                    syn::Expr::Path(path) => super::written(&path.path),
                     _ => "f".to_owned(),
                 };
                 self.named_arguments(&name, &call.args, d)
@@ -674,7 +674,7 @@ fn is_named(arg: &syn::Expr) -> bool {
 /// An argument as it is written, if it is short enough for a message.
 fn spelt(value: &syn::Expr) -> String {
     match value {
-        syn::Expr::Lit(_) | syn::Expr::Path(_) => value.to_token_stream().to_string(),
+        syn::Expr::Lit(_) | syn::Expr::Path(_) => super::written(value),
         _ => "..".to_owned(),
     }
 }

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
 
 use super::{
     ConstItem, Function, GenericKind, GenericParam, Impl, Item, Kernel, Receiver, Struct, Trait,
@@ -232,8 +231,8 @@ impl Reader<'_> {
             syn::Type::Reference(reference) => {
                 let name = if reference.mutability.is_some() { "TensorMut" } else { "Tensor" };
                 let elem = match &*reference.elem {
-                    syn::Type::Slice(slice) => slice.elem.to_token_stream().to_string(),
-                    syn::Type::Array(array) => array.elem.to_token_stream().to_string(),
+                    syn::Type::Slice(slice) => super::written(&slice.elem),
+                    syn::Type::Array(array) => super::written(&array.elem),
                     _ => "f32".to_owned(),
                 };
                 format!("{name}<{elem}, 1>")
@@ -497,7 +496,7 @@ impl Reader<'_> {
         match &ty.kind {
             TypeKind::Ref(_, mutable) => {
                 let plain = match written {
-                    syn::Type::Reference(reference) => reference.elem.to_token_stream().to_string(),
+                    syn::Type::Reference(reference) => super::written(&reference.elem),
                     _ => "T".to_owned(),
                 };
                 let help = if *mutable && plain == "Self" {
