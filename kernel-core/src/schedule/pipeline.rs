@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use la_arena::{Arena, ArenaMap};
 
-use super::{bound_of, collect_constants, key, leaves, uses};
+use super::{bound_of, collect_constants, key, uses};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
@@ -167,19 +167,13 @@ fn problem(
             "copies start some turns ahead, and whether there is such a turn is asked by comparing with the end of the range",
         );
     }
-    if let Some(leaving) = body.stmts.iter().find(|stmt| leaves(stmt, 0)) {
-        return refuse(
-            leaving.loc,
-            "a pipelined loop is left early",
-            "copies of later turns are under way already",
-        );
+    if let Some((exit, loc)) = body.stmts.iter().find_map(|stmt| early_exit(stmt, 0)) {
+        return Some(exit.into_diagnostic(loc));
     }
     if !matches!(body.end, Terminator::Continue(0, _)) {
-        return refuse(
-            stmt.loc,
-            "a pipelined loop is left in its first turn",
-            "there is no later turn to copy for",
-        );
+        let headline = "a pipelined loop is left in its first turn";
+        let diagnostic = Diagnostic::new(Code::Pipeline, stmt.loc, headline);
+        return Some(diagnostic.why("there is no later turn to copy for"));
     }
     let (head, rest) = body.stmts.split_at(found.at);
     let mut carried: Vec<Value> = body.args[1..].to_vec();
@@ -245,6 +239,65 @@ fn problem(
             "it is a ring of stages, and outside the loop none of them is the current one",
         )
     })
+}
+
+/// How a turn ends before its end.
+enum Exit {
+    /// The next turn follows.
+    NextTurn,
+    /// The loop ends.
+    Loop,
+    /// The kernel ends.
+    Kernel,
+}
+
+impl Exit {
+    fn into_diagnostic(self, loc: Loc) -> Diagnostic {
+        let (headline, why, help) = match self {
+            Exit::NextTurn => (
+                "a turn of a pipelined loop is cut short",
+                "every turn runs to its end, where the places of the ring move on; what a turn leaves out stands in an `if`",
+                "if !skipped { // instead of `if skipped { continue; }`\n    acc = dot(s.load(), b, acc);\n}",
+            ),
+            Exit::Loop => (
+                "a pipelined loop is left before its range ends",
+                "copies of later turns are under way already; how many turns there are is known before the first",
+                "for k in pipeline(range(0, end, 64), 3) { // `end` in place of `break`",
+            ),
+            Exit::Kernel => (
+                "a kernel ends inside a pipelined loop",
+                "copies of later turns are under way already; whether to return is asked before the loop or behind it",
+                "if !done { // around the loop, in place of `return`",
+            ),
+        };
+        Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(help)
+    }
+}
+
+/// The first branch of a statement that ends a turn of the loop `depth` levels up.
+fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
+    let within = |region: &Region, depth: u32| {
+        let inner = region.stmts.iter().find_map(|stmt| early_exit(stmt, depth));
+        let at_end = || match &region.end {
+            Terminator::Return => Some((Exit::Kernel, stmt.loc)),
+            Terminator::Continue(to, _) if *to == depth => Some((Exit::NextTurn, stmt.loc)),
+            Terminator::Break(to, _) | Terminator::Continue(to, _) if *to >= depth => {
+                Some((Exit::Loop, stmt.loc))
+            }
+            Terminator::Break(..) | Terminator::Continue(..) | Terminator::Yield(_) => None,
+        };
+        inner.or_else(at_end)
+    };
+    match &stmt.kind {
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => None,
+        StmtKind::If { then, otherwise, .. } => {
+            within(then, depth).or_else(|| within(otherwise, depth))
+        }
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, depth + 1),
+    }
 }
 
 /// The place of the first operation of a kind, inner regions included.

@@ -53,6 +53,30 @@ pub fn leaves(a: Tensor<f16, 2>, n: i32, out: TensorMut<f16, 2>) {
 }
 
 #[kernel(target = sm_80, warps = 4)]
+pub fn skips(a: Tensor<f16, 2>, n: i32, out: TensorMut<f16, 2>) {
+    let s = shared::<f16>([64, 32]);
+    for k in pipeline(range(0, a.dim(1), 32), 3) {
+        copy_async(a.tile([0, k], [64, 32]), s);
+        if k == n {
+            continue;
+        }
+        out.tile([0, k], [64, 32]).store(s.load());
+    }
+}
+
+#[kernel(target = sm_80, warps = 4)]
+pub fn ends(a: Tensor<f16, 2>, n: i32, out: TensorMut<f16, 2>) {
+    let s = shared::<f16>([64, 32]);
+    for k in pipeline(range(0, a.dim(1), 32), 3) {
+        copy_async(a.tile([0, k], [64, 32]), s);
+        if k == n {
+            return;
+        }
+        out.tile([0, k], [64, 32]).store(s.load());
+    }
+}
+
+#[kernel(target = sm_80, warps = 4)]
 pub fn one_stage(a: Tensor<f16, 2>, out: TensorMut<f16, 2>) {
     let s = shared::<f16>([64, 32]);
     for k in pipeline(range(0, a.dim(1), 32), 1) {
