@@ -42,6 +42,7 @@ mod closures;
 mod control;
 mod expr;
 mod finish;
+mod generic;
 mod layout_values;
 mod methods;
 mod params;
@@ -78,17 +79,7 @@ impl Instance {
         let parts: Vec<String> = self
             .values
             .iter()
-            .map(|(name, value)| {
-                format!(
-                    "{name} = {}",
-                    value
-                        .tokens
-                        .to_string()
-                        .replace(" :: ", "::")
-                        .replace(" < ", "<")
-                        .replace(" >", ">")
-                )
-            })
+            .map(|(name, value)| format!("{name} = {}", syntax::written(&value.tokens)))
             .collect();
         parts.join(", ")
     }
@@ -225,6 +216,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         never_given: 0,
         emitted: budget::Emitted::default(),
         too_large: None,
+        type_params: generic::TypeParams::new(&request.kernel.function),
         called: la_arena::ArenaMap::new(),
     };
     builder.scopes.add_items(root, &request.unit.items);
@@ -270,6 +262,7 @@ struct Builder<'p> {
     emitted: budget::Emitted,
     /// The first tile that does not fit the registers: those that follow from it are not reported as well.
     too_large: Option<Loc>,
+    type_params: generic::TypeParams,
     /// Addresses that are written through inside a function: where that was called, and its name.
     called: la_arena::ArenaMap<Value, (Loc, String)>,
 }
@@ -366,6 +359,7 @@ impl Builder<'_> {
         if self.is_point(other) {
             self.points.insert(value, ());
         }
+        self.mark_like(other, value);
         value
     }
 
@@ -397,6 +391,9 @@ impl Builder<'_> {
             && args.iter().any(|arg| self.is_point(*arg))
         {
             self.points.insert(result, ());
+        }
+        if let Some(result) = result {
+            self.mark_result(&op, &args, result);
         }
         self.push(StmtKind::Op { op, args, result }, loc);
     }

@@ -23,10 +23,13 @@ fn messages(body: &str) -> Vec<String> {
 
 fn whole(source: &str) -> Vec<String> {
     let function: syn::ItemFn = syn::parse_str(source).expect("the source is Rust");
+    with(quote::quote!(target = sm_80, warps = 4), &function)
+}
+
+fn with(attr: proc_macro2::TokenStream, function: &syn::ItemFn) -> Vec<String> {
     let locations = Locations::new(function.sig.ident.span());
     let mut problems = Problems::new();
-    let attr = quote::quote!(target = sm_80, warps = 4);
-    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
+    let unit = syntax::parse_function(attr, function, &locations, &mut problems);
     compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
     problems.iter().map(|problem| render(problem, &locations)).collect()
 }
@@ -197,6 +200,71 @@ fn a_closure_that_takes_a_tile_of_its_surroundings_has_one_mistake() {
     let found = messages("let s = v.reduce(0, |a, b| a < b);");
     assert_eq!(found.len(), 1, "{}", found.join("\n"));
     assert!(found[0].starts_with("[K0203]"), "{}", found[0]);
+}
+
+/// The messages of a kernel over tiles of its type parameter `T`, which stands for `f32`, or for what is given.
+fn generic(bound: &str, types: &str, body: &str) -> Vec<String> {
+    let source = format!(
+        "fn k<T: {bound}>(x: Tensor<T, 1>, y: TensorMut<T, 1>, p: Ptr<T>, a: T, n: i32) {{
+            let v = x.tile([0], [128]).load();
+            {body}
+        }}"
+    );
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    let types: proc_macro2::TokenStream = types.parse().expect("the types are tokens");
+    let attr = quote::quote!(target = sm_80, warps = 4, instances(T = [#types]));
+    with(attr, &function)
+}
+
+/// To rustc, a literal is wrong beside a `T` of whatever instance.
+#[test]
+fn a_type_parameter_has_no_literals() {
+    for types in ["f32", "f16", "f16, f32, bf16"] {
+        for (body, help) in [
+            ("y.tile([0], [128]).store(v * 2.0);", "T::of(2.0)"),
+            ("y.tile([0], [128]).store(2.0 * v);", "T::of(2.0)"),
+            ("y.tile([0], [128]).store((v + a) * 0.5);", "T::of(0.5)"),
+            ("let m = v.gt(0.0);", "T::of(0.0)"),
+            ("let m = v.gt(T::of(0.0)); let w = select(m, v, 0.0);", "T::of(0.0)"),
+            ("let w = maximum(v, 1.0);", "T::of(1.0)"),
+            ("let w = v.map(|e| e + 1.0);", "T::of(1.0)"),
+            ("let b = a * 3.0;", "T::of(3.0)"),
+            ("let w = load(p) - 1.0;", "T::of(1.0)"),
+            ("let mut w = v; for i in 0..n { w += v; w = w * 4.0; }", "T::of(4.0)"),
+            ("let w = fma(v, v, 1.0);", "T::of(1.0)"),
+        ] {
+            let found = generic("Float", types, body);
+            assert_eq!(found.len(), 1, "{types}: {body}\n{}", found.join("\n"));
+            assert!(found[0].starts_with("[K0203]"), "{}", found[0]);
+            assert!(
+                found[0].ends_with(&format!("help      {help}"))
+                    || found[0].contains(&format!("help      {help}\n")),
+                "{}",
+                found[0]
+            );
+        }
+    }
+    let found = generic("Int", "i32, u8", "let w = v + 1;");
+    assert!(found.len() == 1 && found[0].contains("help      1.cast::<T>()"), "{found:#?}");
+}
+
+/// What is of a type with a name of its own may meet literals, though it is the same type in this instance.
+#[test]
+fn what_is_no_longer_of_the_type_parameter_meets_literals() {
+    for body in [
+        "let w = v.cast::<f32>() * 2.0; y.tile([0], [128]).store(w.cast::<T>());",
+        "let w = v * T::of(2.0) + zeros([128]); y.tile([0], [128]).store(w);",
+        "fn wide<U: Float>(x: Tile<U>) -> Tile<f32> { x.cast::<f32>() }
+         y.tile([0], [128]).store((wide(v) * 2.0).cast::<T>());",
+        "let w = select(v.gt(T::of(0.0)), full([128], 1), 0) + 1;",
+    ] {
+        for types in ["f32", "f32, f16"] {
+            let found = generic("Float", types, body);
+            assert!(found.is_empty(), "{types}: {body}\n{}", found.join("\n"));
+        }
+    }
+    let found = generic("Int", "i32", "let w = v.argmax(0).item() + 1 + T::BITS;");
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// Types of the language have no constants, whether or not the element type is named.

@@ -96,7 +96,9 @@ impl Builder<'_> {
             return Val::Error;
         }
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
-        Val::Value(self.emit(Op::LoadTensor(view.param), corner, ty, loc))
+        let tile = self.emit(Op::LoadTensor(view.param), corner, ty, loc);
+        self.mark_of_param(view.param, tile);
+        Val::Value(tile)
     }
 
     /// `view.store(tile)`

@@ -105,7 +105,7 @@ impl Builder<'_> {
             return self.pointer_arithmetic(op, x, y, loc);
         }
         let Some((x, y)) = self.same_shape(x, y, symbol(op), loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(x), self.num(y), symbol(op), loc) else {
+        let Some(num) = self.unify_values(x, y, symbol(op), loc) else {
             return Val::Error;
         };
         let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
@@ -387,7 +387,7 @@ impl Builder<'_> {
             return self.error(Code::Kind, loc, "addresses are equal or not; they have no order");
         }
         let Some((x, y)) = self.same_shape(x, y, "a comparison", loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(x), self.num(y), "a comparison", loc) else {
+        let Some(num) = self.unify_values(x, y, "a comparison", loc) else {
             return Val::Error;
         };
         if self.cells.known(num) == Some(Dtype::Bool) && !matches!(op, Compare::Eq | Compare::Ne) {
@@ -497,10 +497,10 @@ impl Builder<'_> {
         let Some((a, b)) = self.same_shape(a, b, "`fma`", loc) else { return Val::Error };
         let Some((a, c)) = self.same_shape(a, c, "`fma`", loc) else { return Val::Error };
         let Some((b, _)) = self.same_shape(b, c, "`fma`", loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(a), self.num(b), "`fma`", loc) else {
+        if self.unify_values(a, b, "`fma`", loc).is_none() {
             return Val::Error;
-        };
-        let Some(num) = self.unify(num, self.num(c), "`fma`", loc) else { return Val::Error };
+        }
+        let Some(num) = self.unify_values(a, c, "`fma`", loc) else { return Val::Error };
         if !self.cells.is_float(num) {
             return self.refuse_dtype("`fma`", "floats", num, loc);
         }
@@ -532,7 +532,7 @@ impl Builder<'_> {
         let Some((a, b)) = self.same_shape(a, b, "`select`", loc) else { return Val::Error };
         let Some((mask, a)) = self.same_shape(mask, a, "`select`", loc) else { return Val::Error };
         let Some((_, b)) = self.same_shape(mask, b, "`select`", loc) else { return Val::Error };
-        let Some(num) = self.unify(self.num(a), self.num(b), "`select`", loc) else {
+        let Some(num) = self.unify_values(a, b, "`select`", loc) else {
             return Val::Error;
         };
         if self.is_ptr(a) || self.is_ptr(b) {
@@ -555,6 +555,7 @@ impl Builder<'_> {
             return self.error(Code::Kind, loc, format!("{actual} cannot be cast"));
         }
         if self.cells.known(to).is_some() && self.cells.known(self.num(x)) == self.cells.known(to) {
+            self.unmark(&Val::Value(x));
             return Val::Value(x);
         }
         let shape = self.tile_shape(x);

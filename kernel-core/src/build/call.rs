@@ -232,6 +232,7 @@ impl Builder<'_> {
                     .why("functions are inlined into the kernel, and tiles live in registers, which no call stack saves; write a loop"),
             );
         }
+        receiver.iter().chain(&vals).for_each(|val| self.unmark(val));
         self.calls.push(Call { function: function.clone(), instance, loc });
         if let Some(receiver) = receiver {
             self.scopes.declare(scope, "self", true, receiver);
@@ -265,6 +266,7 @@ impl Builder<'_> {
             None => Val::Unit,
         };
         self.calls.pop();
+        self.unmark(&result);
         result
     }
 

@@ -24,6 +24,7 @@ impl Builder<'_> {
         }
         let shape = self.tile_shape(tile);
         let element = self.new_num(None, self.num(tile), loc);
+        self.mark_like(tile, element);
         let outer = std::mem::replace(&mut self.terminated, false);
         self.regions.push(Region::default());
         self.conditional += 1;

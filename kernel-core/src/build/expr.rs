@@ -430,9 +430,9 @@ impl Builder<'_> {
             _ => return Some(()),
         };
         let num = |val: &Val| match val {
-            Val::Const(_, num) => Some((*num, false)),
+            Val::Const(_, num) => Some(((None, *num), false)),
             Val::Value(value) if self.ty(*value).elem().is_some() => {
-                Some((self.num(*value), self.is_ptr(*value)))
+                Some(((Some(*value), self.num(*value)), self.is_ptr(*value)))
             }
             _ => None,
         };
@@ -442,12 +442,12 @@ impl Builder<'_> {
         if address {
             return Some(());
         }
-        if moved && self.cells.is_float(y) && literal(b) {
-            let actual = self.cells.name(y);
+        if moved && self.cells.is_float(y.1) && literal(b) {
+            let actual = self.cells.name(y.1);
             let mut diagnostic =
                 Diagnostic::new(Code::DtypeRefused, at, "an address is moved by whole elements")
                     .compare("element type", "`i32` or `i64`", format!("`{actual}`"));
-            if let Some(Const::Float(value)) = self.cells.literal_of(y)
+            if let Some(Const::Float(value)) = self.cells.literal_of(y.1)
                 && value.fract() == 0.0
             {
                 diagnostic = diagnostic.help(format!("{value:.0}"));
@@ -458,7 +458,7 @@ impl Builder<'_> {
         if moved || matches!(op, Binary::Shl | Binary::Shr) {
             return Some(());
         }
-        self.unify(x, y, super::arith::symbol(op), at).map(|_| ())
+        self.unify_operands(x, y, super::arith::symbol(op), at).map(|_| ())
     }
 
     fn range_expr(&mut self, from: Option<&Expr>, to: Option<&Expr>, env: Env, loc: Loc) -> Val {

@@ -177,6 +177,9 @@ impl Builder<'_> {
                     pat.loc,
                 )),
             };
+            if let Val::Value(value) = &val {
+                self.mark_of_param(param, *value);
+            }
             self.scopes.declare(scope, name, *mutable, val);
             for fact in request.kernel.facts.get(index).into_iter().flatten() {
                 self.param_fact(param, fact, pat.loc, scope, &mut declared);

@@ -179,6 +179,16 @@ impl Cells {
         }
     }
 
+    /// Whether the type is open, and that of literals: nothing else settles it.
+    pub(super) fn is_of_literal(&self, num: Num) -> bool {
+        match self.find(num) {
+            Num::Known(_) => false,
+            Num::Cell(cell) => {
+                matches!(self.cells[cell as usize], Cell::Open(Class::Int | Class::Float))
+            }
+        }
+    }
+
     /// The type in words.
     pub(super) fn name(&self, num: Num) -> String {
         match self.find(num) {

@@ -262,12 +262,12 @@ impl Exit {
             Exit::Loop => (
                 "a pipelined loop is left before its range ends",
                 "copies of later turns are under way already; how many turns there are is known before the first",
-                "for k in pipeline(range(0, end, 64), 3) { // `end` in place of `break`",
+                "for k in pipeline(range(0, end, 64), 3) { .. } // `end` in place of `break`",
             ),
             Exit::Kernel => (
                 "a kernel ends inside a pipelined loop",
                 "copies of later turns are under way already; whether to return is asked before the loop or behind it",
-                "if !done { // around the loop, in place of `return`",
+                "if wanted { // in place of `return`\n    for k in pipeline(range(0, n, 64), 3) { .. }\n}",
             ),
         };
         Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(help)
