@@ -62,6 +62,8 @@ fn a_reduction_is_no_scalar() {
         "let i = arange(0, 64).max(0); for _ in 0..i { sync(); }",
         "y.tile([0], [1]).store(full([1], v.max(0)));",
         "store(p, v.max(0));",
+        "for _ in 0..v.sum(0) { sync(); }",
+        "for _ in range(0, 8, v.max(0)) { sync(); }",
         "let a = array(2, |_| 1.0); let i = arange(0, 64).max(0); store(p, a[i]);",
         "let s = shared::<f32>([2, 64]); let w = s[arange(0, 64).max(0)];",
         "fn f(s: f32) -> f32 { s } store(p, f(v.sum(0)));",
@@ -70,6 +72,9 @@ fn a_reduction_is_no_scalar() {
     }
     answer("y.tile([0], [1]).store(v.sum(0));", "K0202", ".expand(0)");
     answer("y.tile([0], [1]).store(v.sum(0).item());", "K0206", "full([1], x)");
+    let help = "array(2, |i| ..)[x.item()]";
+    answer("store(p, [1.0, 2.0][arange(0, 64).max(0)]);", "K0203", help);
+    answer("for i in 0..v { sync(); }", "K0206", "");
     answer("store(p, v.item());", "K0202", ".sum(0).item()");
     answer("store(p, n.cast::<f32>().item());", "K0108", "");
 }

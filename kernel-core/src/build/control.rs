@@ -185,12 +185,20 @@ impl Builder<'_> {
             self.value(&range.to, range.loc)?,
             self.value(&range.step, range.loc)?,
         );
-        let num = self.unify(self.num(from), self.num(to), "a range", range.loc)?;
-        self.unify(num, self.num(step), "a range", range.loc)?;
         for end in [from, to, step] {
             self.wants_scalar(end, "a range has scalars for its ends", range.loc)?;
+            if !self.is_scalar(end) {
+                let actual = self.describe(&Val::Value(end));
+                self.report(
+                    Diagnostic::new(Code::Kind, range.loc, "a range has scalars for its ends")
+                        .compare("", "a scalar", actual),
+                );
+                return None;
+            }
         }
-        if self.cells.is_float(num) || !self.is_scalar(from) || !self.is_scalar(to) {
+        let num = self.unify(self.num(from), self.num(to), "a range", range.loc)?;
+        self.unify(num, self.num(step), "a range", range.loc)?;
+        if self.cells.is_float(num) {
             self.error(Code::Kind, range.loc, "a range counts integers");
             return None;
         }

@@ -491,11 +491,13 @@ impl Builder<'_> {
             return true;
         }
         let actual = self.describe(at);
+        let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
+        let item = if is_point { "[x.item()]" } else { "" };
         self.report(
             Diagnostic::new(Code::DtypeMismatch, loc, "this does not index an array of Rust")
                 .compare("", "an integer literal", actual)
                 .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; what `array` makes is indexed by an `i32`")
-                .help(format!("array({length}, |i| ..)")),
+                .help(format!("array({length}, |i| ..){item}")),
         );
         false
     }
