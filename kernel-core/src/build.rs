@@ -218,6 +218,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         too_large: None,
         type_params: generic::TypeParams::new(&request.kernel.function),
         called: la_arena::ArenaMap::new(),
+        uses: per_thread::Uses::default(),
     };
     builder.scopes.add_items(root, &request.unit.items);
     builder.scopes.add_devices(root, &request.unit.devices);
@@ -265,6 +266,7 @@ struct Builder<'p> {
     type_params: generic::TypeParams,
     /// Addresses that are written through inside a function: where that was called, and its name.
     called: la_arena::ArenaMap<Value, (Loc, String)>,
+    uses: per_thread::Uses,
 }
 
 impl Builder<'_> {

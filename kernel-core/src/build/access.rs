@@ -63,7 +63,7 @@ impl Builder<'_> {
                 );
             }
         }
-        let mut corner = Vec::new();
+        let (mut corner, mut places) = (Vec::new(), Vec::new());
         for (index, part) in parts.iter().enumerate() {
             let loc = at_expr.part(index);
             let Some(value) = self.value(part, loc) else { return Val::Error };
@@ -82,8 +82,9 @@ impl Builder<'_> {
                 );
             }
             corner.push(Val::Value(value));
+            places.push(loc);
         }
-        Val::View(Rc::new(ViewVal { param, at: corner, shape }))
+        Val::View(Rc::new(ViewVal { param, at: corner, places, shape }))
     }
 
     /// `view.load()`
@@ -92,6 +93,7 @@ impl Builder<'_> {
             return Val::Error;
         };
         let Some(corner) = view.corner() else { return Val::Error };
+        self.note_corner(view, loc);
         if self.check_budget(&view.shape, Num::Known(dtype), loc).is_none() {
             return Val::Error;
         }
@@ -130,6 +132,7 @@ impl Builder<'_> {
             return Val::Error;
         };
         let Some(mut args) = view.corner() else { return Val::Error };
+        self.note_corner(view, loc);
         args.push(tile);
         self.op(Op::StoreTensor(view.param), args, None, loc);
         Val::Unit
@@ -628,6 +631,7 @@ impl Builder<'_> {
             return Val::Error;
         }
         let Some(mut operands) = view.corner() else { return Val::Error };
+        self.note_corner(&view, loc);
         operands.push(window);
         self.op(Op::CopyAsync(view.param), operands, None, loc);
         Val::Unit

@@ -75,7 +75,10 @@ impl Builder<'_> {
         let condition = match self.condition(condition, condition_loc) {
             Some(Ok(true)) => return then(self),
             Some(Ok(false)) => return otherwise(self),
-            Some(Err(value)) => value,
+            Some(Err(value)) => {
+                self.note_use(value, loc, condition_loc);
+                value
+            }
             None => {
                 // The branches are still looked at, for their own problems.
                 let mut sides: [&mut dyn FnMut(&mut Self) -> Val; 2] = [then, otherwise];

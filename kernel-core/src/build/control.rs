@@ -142,6 +142,9 @@ impl Builder<'_> {
         let Some((from, to, step, num)) = self.range_values(&range) else {
             return self.unknown_turns(pat, body, env);
         };
+        for end in [from, to, step] {
+            self.note_use(end, loc, iter.loc);
+        }
         let iv = self.new_num(None, num, pat.loc);
         let val = self.run_loop(
             &LoopKind::For { from, to, step, iv },

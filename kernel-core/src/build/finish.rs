@@ -51,7 +51,7 @@ impl Builder<'_> {
         for diagnostic in pipeline::check(&kernel) {
             self.report(diagnostic);
         }
-        for diagnostic in per_thread::check(&kernel) {
+        for diagnostic in per_thread::check(&kernel, &self.uses) {
             self.report(diagnostic);
         }
         self.shared_budget(&kernel);

@@ -1,65 +1,115 @@
 //! What `ptx!` reads of the thread may not decide for the block: see [`Kernel::per_thread`].
 
+use std::collections::BTreeMap;
+
 use la_arena::ArenaMap;
 
+use super::{Builder, value::ViewVal};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Kernel, Op, Region, Stmt, StmtKind, Value},
     loc::Loc,
 };
 
+/// Where a value decides for the block.
+#[derive(Clone, Debug)]
+struct Use {
+    /// The condition, the range, the coordinate.
+    at: Loc,
+    /// In a function: where the kernel calls it, and its name.
+    call: Option<(Loc, String)>,
+}
+
+/// The uses of a kernel, by statement and value. The IR has one place for a statement, which is that of all of its operands.
+#[derive(Debug, Default)]
+pub(super) struct Uses(BTreeMap<(Loc, la_arena::RawIdx), Use>);
+
+impl Uses {
+    fn find(&self, stmt: Loc, value: Value) -> Option<&Use> {
+        self.0.get(&(stmt, value.into_raw()))
+    }
+}
+
+impl Builder<'_> {
+    /// The value decides in the statement at `stmt`, where it is written at `at`.
+    pub(super) fn note_use(&mut self, value: Value, stmt: Loc, at: Loc) {
+        let call = self.calls.first().map(|call| (call.loc, call.function.name.name.clone()));
+        self.uses.0.entry((stmt, value.into_raw())).or_insert(Use { at, call });
+    }
+
+    /// The same for the coordinates of a window.
+    pub(super) fn note_corner(&mut self, view: &ViewVal, stmt: Loc) {
+        for (value, at) in view.corner().into_iter().flatten().zip(&view.places) {
+            self.note_use(value, stmt, *at);
+        }
+    }
+}
+
 /// What decides for the block and is each thread's own.
-pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+pub(super) fn check(kernel: &Kernel, uses: &Uses) -> Vec<Diagnostic> {
     let own = kernel.per_thread();
     let mut problems = Vec::new();
     if own.iter().next().is_some() {
-        find(kernel, &kernel.body, &own, &mut problems);
+        find(&kernel.body, uses, &own, &mut problems);
     }
     problems
 }
 
-fn find(
-    kernel: &Kernel,
-    region: &Region,
-    own: &ArenaMap<Value, Loc>,
-    problems: &mut Vec<Diagnostic>,
-) {
+fn find(region: &Region, uses: &Uses, own: &ArenaMap<Value, Loc>, problems: &mut Vec<Diagnostic>) {
     let decide = |what: &str, values: &[Value], stmt: Loc, why: &str, help: &str| {
         let value = values.iter().find(|value| own.contains_idx(**value))?;
         let origin = *own.get(*value)?;
-        // What `ptx!` gives is used where the statement is.
-        let made = kernel.values[*value].loc;
-        let at = if made == origin { stmt } else { made };
+        let found = uses.find(stmt, *value);
+        let at = found.map_or(stmt, |found| found.at);
+        let mut diagnostic = Diagnostic::new(
+            Code::PerThread,
+            at,
+            format!("{what} may differ from thread to thread"),
+        );
+        if let Some((call, name)) = found.and_then(|found| found.call.as_ref()) {
+            diagnostic = diagnostic.place(*call, format!("called here as `{name}`"));
+        }
         Some(
-            Diagnostic::new(
-                Code::PerThread,
-                at,
-                format!("{what} may differ from thread to thread"),
-            )
-            .place(origin, "`ptx!` may give each thread another value")
-            .compare("", "one value for the block", "one for each thread")
-            .why(why)
-            .help(help),
+            diagnostic
+                .place(origin, "`ptx!` may give each thread another value")
+                .compare("", "one value for the block", "one for each thread")
+                .why(why)
+                .help(help),
         )
     };
     for Stmt { kind, loc } in &region.stmts {
         match kind {
             StmtKind::Op { op, args, .. } => {
-                let (what, values) = match op {
-                    Op::LoadTensor(_) => ("the coordinate of a window", args.as_slice()),
-                    Op::StoreTensor(_) | Op::CopyAsync(_) => {
-                        ("the coordinate of a window", &args[..args.len().saturating_sub(1)])
+                const COORDINATE: &str = "the coordinate of a window";
+                const TOGETHER: &str = "a window is read and written by all threads together";
+                let corner = &args[..args.len().saturating_sub(1)];
+                problems.extend(match op {
+                    Op::LoadTensor(_) => {
+                        decide(COORDINATE, args, *loc, TOGETHER, "load(p + full([128], lane))")
                     }
-                    Op::SharedIndex => ("the index into shared memory", args.as_slice()),
-                    _ => continue,
-                };
-                problems.extend(decide(
-                    what,
-                    values,
-                    *loc,
-                    "a window is read and written by all threads together",
-                    "load(p + full([128], lane))",
-                ));
+                    Op::StoreTensor(_) => decide(
+                        COORDINATE,
+                        corner,
+                        *loc,
+                        TOGETHER,
+                        "store(p + full([128], lane), x)",
+                    ),
+                    Op::CopyAsync(_) => decide(
+                        COORDINATE,
+                        corner,
+                        *loc,
+                        "a window is copied by all threads together",
+                        "s.store(load(p + full([128], lane)))",
+                    ),
+                    Op::SharedIndex => decide(
+                        "the index into shared memory",
+                        args,
+                        *loc,
+                        "a buffer is read and written by all threads together",
+                        "select(full([64, 64], lane).eq(0), s[0].load(), s[1].load())",
+                    ),
+                    _ => None,
+                });
             }
             StmtKind::If { condition, then, otherwise, .. } => {
                 problems.extend(decide(
@@ -69,8 +119,8 @@ fn find(
                     "all threads of a block go one way: Kiln places barriers by it, which some would not reach",
                     "select(full([128], lane).eq(0), a, b)",
                 ));
-                find(kernel, then, own, problems);
-                find(kernel, otherwise, own, problems);
+                find(then, uses, own, problems);
+                find(otherwise, uses, own, problems);
             }
             StmtKind::For { from, to, step, body, .. } => {
                 problems.extend(decide(
@@ -80,9 +130,9 @@ fn find(
                     "all threads of a block take the same turns: Kiln places barriers by it, which some would not reach",
                     "for i in 0..32 { .. select(full([128], lane).gt(i), a, b) .. }",
                 ));
-                find(kernel, body, own, problems);
+                find(body, uses, own, problems);
             }
-            StmtKind::Loop { body, .. } => find(kernel, body, own, problems),
+            StmtKind::Loop { body, .. } => find(body, uses, own, problems),
             StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
         }
     }

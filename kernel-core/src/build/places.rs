@@ -451,7 +451,7 @@ impl Builder<'_> {
                 self.choose(&parts.clone(), &at, loc)
             }
             Val::Value(value) if matches!(self.ty(*value), Type::Shared(_)) => {
-                self.shared_index(*value, &at, loc)
+                self.shared_index(*value, &at, index.loc, loc)
             }
             Val::Error | Val::Never => Val::Error,
             Val::Tensor(_) => self.report(
@@ -722,7 +722,7 @@ pub(super) fn dtype_constant(dtype: Dtype, name: &str) -> Option<(Const, Dtype)>
 
 impl Builder<'_> {
     /// `bufs[i]`
-    pub(super) fn shared_index(&mut self, window: super::Value, at: &Val, loc: Loc) -> Val {
+    fn shared_index(&mut self, window: super::Value, at: &Val, at_loc: Loc, loc: Loc) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
         if shared.shape.len() < 2 {
             return self.report(
@@ -771,6 +771,7 @@ impl Builder<'_> {
                     .compare("index", format!("0 to {}", shared.shape[0] - 1), at.to_string()),
             );
         }
+        self.note_use(index, loc, at_loc);
         let mut inner = shared;
         inner.shape.remove(0);
         let ty = Type::Shared(inner);

@@ -296,6 +296,8 @@ pub(super) struct ViewVal {
     pub(super) param: u32,
     /// The corner: run-time values, which differ where ways through the code meet.
     pub(super) at: Vec<Val>,
+    /// Where each coordinate stands.
+    pub(super) places: Vec<Loc>,
     pub(super) shape: Vec<u32>,
 }
 
