@@ -138,20 +138,7 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
     let items = syntax::parse_device(item, &locations, &mut problems);
     if !problems.is_empty() {
         let errors = diag::compile_errors(&problems, &locations);
-        let exports = names_of(item)
-            .into_iter()
-            .filter(|(name, _)| taken_by(&name.to_string()).is_none())
-            .map(|(name, vis)| (name.clone(), vis.clone()))
-            .collect();
-        let refused = Definition {
-            id: id_of(item, origin),
-            tokens: TokenStream::new(),
-            exports,
-            paths: Vec::new(),
-        };
-        // Whoever uses it finds that it is there, and rustc need not say that it is not.
-        let hidden = crate::host::rooted(refused.hidden(&[]), crate_path.as_ref());
-        let item = beside(item, hidden);
+        let item = refused(item, origin, crate_path.as_ref());
         return quote!(#errors #item);
     }
     let definition = Definition {
@@ -166,6 +153,32 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
     let hidden = crate::host::rooted(definition.macros_or_chain(), crate_path.as_ref());
     let item = beside(item, hidden);
     quote!(#[allow(dead_code, clippy::must_use_candidate)] #item)
+}
+
+/// A refused item with macros that stand for nothing: whoever uses it finds that it is there, and rustc need not say that it is
+/// not. The same goes for what a module in it makes visible.
+fn refused(item: &syn::Item, origin: &str, crate_path: Option<&TokenStream>) -> TokenStream {
+    let exports = names_of(item)
+        .into_iter()
+        .filter(|(name, _)| taken_by(&name.to_string()).is_none())
+        .map(|(name, vis)| (name.clone(), vis.clone()))
+        .collect();
+    let definition = Definition {
+        id: id_of(item, origin),
+        tokens: TokenStream::new(),
+        exports,
+        paths: Vec::new(),
+    };
+    let hidden = crate::host::rooted(definition.hidden(&[]), crate_path);
+    let mut item = item.clone();
+    if let syn::Item::Mod(module) = &mut item
+        && let Some((_, content)) = &mut module.content
+    {
+        for inner in content.iter_mut().filter(|inner| matches!(inner, syn::Item::Mod(_))) {
+            *inner = syn::Item::Verbatim(refused(inner, origin, crate_path));
+        }
+    }
+    beside(&item, hidden)
 }
 
 /// The item with its macros: those of a module stand inside of it.
