@@ -25,6 +25,8 @@ pub mod parts {
         }
     }
 
+    pub use inner::twice;
+
     pub fn of_block() -> i32 {
         block_id(0)
     }
@@ -32,7 +34,8 @@ pub mod parts {
 
 #[kernel(target = sm_80, warps = 1)]
 pub fn positions(out: TensorMut<i32, 1>) {
-    let x = parts::inner::twice(arange(0, 32)) + parts::inner::deep::ONE;
+    let x = parts::inner::twice(parts::twice(arange(0, 32))) + parts::inner::deep::ONE;
+    let kind = parts::inner::Kind::Sum;
     let acc = parts::inner::Acc { sum: x };
     out.tile([parts::of_block()], [32]).store(acc.sum);
 }
