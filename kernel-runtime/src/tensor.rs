@@ -73,9 +73,13 @@ impl<T, const R: usize> DeviceTensor<T, R> {
     /// `i32::MAX`; a launch refuses such a tensor.
     ///
     /// # Panics
-    /// When the tensor has no such axis.
+    /// When the tensor has no such axis: `axis` must be below its rank, `R`.
+    #[track_caller]
     pub fn dim(&self, axis: usize) -> i32 {
-        i32::try_from(self.shape[axis]).unwrap_or(i32::MAX)
+        let Some(&extent) = self.shape.get(axis) else {
+            panic!("dim: axis {axis} does not fit the shape {:?}", self.shape)
+        };
+        i32::try_from(extent).unwrap_or(i32::MAX)
     }
 
     /// The number of elements.

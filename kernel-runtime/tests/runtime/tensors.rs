@@ -40,6 +40,15 @@ fn every_element_type_survives_the_device() -> Result<()> {
 }
 
 #[test]
+fn an_axis_that_a_tensor_does_not_have_is_named() -> Result<()> {
+    let tensor = Device::emulator(Target::Sm80)?.stream()?.full([2, 3], 1u8)?;
+    let panic = std::panic::catch_unwind(|| tensor.dim(7)).expect_err("there are two axes");
+    let text = panic.downcast_ref::<String>().expect("it says why");
+    assert_eq!(text, "dim: axis 7 does not fit the shape [2, 3]");
+    Ok(())
+}
+
+#[test]
 fn new_tensors_are_row_major() -> Result<()> {
     for device in devices::all()? {
         let stream = device.stream()?;
