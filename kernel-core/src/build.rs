@@ -40,6 +40,7 @@ mod builtins;
 mod call;
 mod closures;
 mod control;
+mod doubt;
 mod expr;
 mod finish;
 mod generic;
@@ -271,7 +272,7 @@ struct Builder<'p> {
 
 impl Builder<'_> {
     fn report(&mut self, diagnostic: Diagnostic) -> Val {
-        if self.scopes.met_awaited() {
+        if !self.scopes.doubt.allows_reports() {
             // It may come from what is not known yet. When everything is there, the kernel is built again.
             return Val::Error;
         }

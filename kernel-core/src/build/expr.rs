@@ -3,7 +3,10 @@
 use std::rc::Rc;
 
 use super::{
-    Builder, Env, array, tuple,
+    Builder, Env, array,
+    doubt::text_of,
+    reach::Scan,
+    tuple,
     value::{Class, ClosureVal, Num, RangeVal, Ty, Val},
 };
 use crate::{
@@ -27,6 +30,8 @@ impl Builder<'_> {
             if self.dead() {
                 return Val::Never;
             }
+            let text = text_of(stmt);
+            self.begin_statement(&text, env);
             match stmt {
                 Stmt::Expr(expr) => {
                     self.expr(expr, env);
@@ -48,14 +53,17 @@ impl Builder<'_> {
                     }
                 }
             }
+            self.end_statement(&text);
         }
         if self.dead() {
             return Val::Never;
         }
-        match &block.tail {
-            Some(tail) => self.expr(tail, env),
-            None => Val::Unit,
-        }
+        let Some(tail) = &block.tail else { return Val::Unit };
+        let text = [Scan::Expr(tail)];
+        self.begin_statement(&text, env);
+        let val = self.expr(tail, env);
+        self.end_statement(&text);
+        val
     }
 
     /// Declares the names of a pattern.

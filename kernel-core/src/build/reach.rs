@@ -10,19 +10,7 @@ use crate::syntax::{Block, Expr, ExprKind, Stmt};
 impl Builder<'_> {
     /// The leaves that a body might change: those of every mutable variable that it can reach by name.
     pub(super) fn candidates(&mut self, scan: &[Scan<'_>], env: Env) -> Vec<(VarId, usize)> {
-        let mut vars = Vec::new();
-        for part in scan {
-            let mut names = Vec::new();
-            match part {
-                Scan::Block(block) => names_in_block(block, &mut names),
-                Scan::Expr(expr) => names_in(expr, &mut names),
-            }
-            for name in names {
-                self.reachable(name, env, &mut vars, 0);
-            }
-        }
-        vars.sort_unstable();
-        vars.dedup();
+        let vars = self.reached_by(scan, env);
         let mut out = Vec::new();
         for var in vars {
             let data = &self.scopes.vars[var.0 as usize];
@@ -42,17 +30,38 @@ impl Builder<'_> {
         out
     }
 
+    /// The variables that a body can reach by name, through references and through closures.
+    pub(super) fn reached_by(&self, scan: &[Scan<'_>], env: Env) -> Vec<VarId> {
+        let mut vars = Vec::new();
+        for part in scan {
+            let mut names = Vec::new();
+            match part {
+                Scan::Block(block) => names_in_block(block, &mut names),
+                Scan::Expr(expr) => names_in(expr, &mut names),
+            }
+            for name in names {
+                self.reachable(name, env, &mut vars, 0);
+            }
+        }
+        vars.sort_unstable();
+        vars.dedup();
+        vars
+    }
+
     fn reachable(&self, name: &str, env: Env, vars: &mut Vec<VarId>, depth: u32) {
-        let Some(Binding::Var(var)) = self.scopes.lookup(env, name) else { return };
+        let Some(Binding::Var(var)) = self.scopes.value_named(env, name) else { return };
         self.reach(*var, vars, depth);
     }
 
-    fn reach(&self, var: VarId, vars: &mut Vec<VarId>, depth: u32) {
+    /// Adds a variable and what it reaches.
+    pub(super) fn reach(&self, var: VarId, vars: &mut Vec<VarId>, depth: u32) {
         if vars.contains(&var) || depth > 32 {
             return;
         }
         vars.push(var);
-        self.scopes.vars[var.0 as usize].val.leaves(&mut |leaf| match leaf {
+        // A variable of a branch is gone after it.
+        let Some(data) = self.scopes.vars.get(var.0 as usize) else { return };
+        data.val.leaves(&mut |leaf| match leaf {
             Val::Ref(place) => self.reach(place.var, vars, depth + 1),
             Val::Closure(closure) => {
                 let ClosureVal { body, scope, .. } = &**closure;
@@ -71,6 +80,35 @@ impl Builder<'_> {
 pub(super) enum Scan<'a> {
     Block(&'a Block),
     Expr(&'a Expr),
+}
+
+impl Scan<'_> {
+    /// Whether it holds a `break`, a `continue` or a `return`, closures included.
+    pub(super) fn jumps(&self) -> bool {
+        fn in_block(block: &Block) -> bool {
+            let in_stmt = |stmt: &Stmt| match stmt {
+                Stmt::Let { init, .. } => init.as_ref().is_some_and(in_expr),
+                Stmt::Expr(expr) => in_expr(expr),
+            };
+            block.stmts.iter().any(in_stmt) || block.tail.iter().any(|tail| in_expr(tail))
+        }
+        fn in_expr(expr: &Expr) -> bool {
+            let jumps = matches!(
+                expr.kind,
+                ExprKind::Break(..) | ExprKind::Continue(_) | ExprKind::Return(_)
+            );
+            let mut found = jumps;
+            children(expr, &mut |child| match child {
+                Child::Expr(expr) => found |= in_expr(expr),
+                Child::Block(block) => found |= in_block(block),
+            });
+            found
+        }
+        match self {
+            Scan::Block(block) => in_block(block),
+            Scan::Expr(expr) => in_expr(expr),
+        }
+    }
 }
 
 fn names_in_block<'a>(block: &'a Block, out: &mut Vec<&'a str>) {

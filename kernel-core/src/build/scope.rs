@@ -1,8 +1,11 @@
 //! Names: scopes, variables and items.
 
-use std::{cell::Cell, rc::Rc};
+use std::rc::Rc;
 
-use super::value::{Ty, Val};
+use super::{
+    doubt::Doubt,
+    value::{Ty, Val},
+};
 use crate::{
     device::Devices,
     loc::Loc,
@@ -83,8 +86,8 @@ pub(super) struct Scopes {
     scopes: Vec<Scope>,
     pub(super) vars: Vec<Var>,
     pub(super) impls: Vec<(Rc<Impl>, ScopeId)>,
-    /// A device item was asked for that has not come yet: from here on nothing is certain.
-    met_awaited: Cell<bool>,
+    /// What is not certain, as device items are still to come.
+    pub(super) doubt: Doubt,
 }
 
 impl Scopes {
@@ -105,18 +108,32 @@ impl Scopes {
     pub(super) fn declare(&mut self, scope: ScopeId, name: &str, mutable: bool, val: Val) -> VarId {
         let id = VarId(u32::try_from(self.vars.len()).expect("fewer than 2^32 variables"));
         self.vars.push(Var { val, mutable });
+        self.doubt.declared(id);
         self.bind(scope, name, Binding::Var(id));
         id
     }
 
     /// What a name stands for as a value. If nothing of that name is a value, what else it stands for.
     pub(super) fn lookup(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
+        let found = self.value_named(scope, name);
+        if let Some(binding) = found {
+            self.doubt.looked_up(binding);
+        }
+        found
+    }
+
+    /// The same for a look at the text alone, which uses nothing.
+    pub(super) fn value_named(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
         self.find(scope, name, &Binding::is_value).or_else(|| self.find(scope, name, &|_| true))
     }
 
     /// What a name stands for as a type: a variable of the same name does not hide it.
     pub(super) fn lookup_type(&self, scope: ScopeId, name: &str) -> Option<&Binding> {
-        self.find(scope, name, &Binding::is_type)
+        let found = self.find(scope, name, &Binding::is_type);
+        if let Some(binding) = found {
+            self.doubt.looked_up(binding);
+        }
+        found
     }
 
     fn find(
@@ -131,9 +148,6 @@ impl Scopes {
             let scope = &self.scopes[id.0 as usize];
             let mut named = scope.names.iter().rev().filter(|(n, _)| n == name);
             if let Some((_, binding)) = named.find(|(_, binding)| fits(binding)) {
-                if matches!(binding, Binding::Awaited) {
-                    self.met_awaited.set(true);
-                }
                 // `use library::name` in a body: what came with bundles is known by its whole path.
                 if let Binding::Use(path) = binding
                     && path.len() > 1
@@ -194,11 +208,6 @@ impl Scopes {
         for path in &devices.pending {
             self.bind(root, path, Binding::Awaited);
         }
-    }
-
-    /// Whether something was asked for that is not there yet.
-    pub(super) fn met_awaited(&self) -> bool {
-        self.met_awaited.get()
     }
 
     fn orphan(&mut self) -> ScopeId {
