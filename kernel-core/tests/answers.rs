@@ -237,6 +237,10 @@ fn a_type_parameter_has_no_literals() {
             ("let w = load(p) - 1.0;", "T::of(1.0)"),
             ("let mut w = v; for i in 0..n { w += v; w = w * 4.0; }", "T::of(4.0)"),
             ("let w = fma(v, v, 1.0);", "T::of(1.0)"),
+            ("let mut w = v; w += 1.0;", "T::of(1.0)"),
+            ("y.tile([0], [128]).store(full([128], 0.0));", ".cast::<T>()"),
+            ("store(p, 1.5);", "T::of(1.5)"),
+            ("store(p + arange(0, 32), full([32], 1.5));", ".cast::<T>()"),
         ] {
             let found = generic("Float", types, body);
             assert_eq!(found.len(), 1, "{types}: {body}\n{}", found.join("\n"));

@@ -6,6 +6,7 @@ use kernel_layout::Form;
 
 use super::{
     Builder, Env,
+    generic::Destination,
     value::{Num, Val, ViewVal},
 };
 use crate::{
@@ -127,6 +128,12 @@ impl Builder<'_> {
                     .why("the launch borrows a `Tensor` with `&`: other kernels may read it at the same time")
                     .help(format!("{name}: TensorMut<{}, {rank}>", dtype.name())),
             );
+        }
+        let headline = "the tile does not have the element type of its destination";
+        if let Val::Value(tile) = self.plain(value.clone())
+            && self.stores_literal(Destination::Param(view.param), tile, headline, value_loc)
+        {
+            return Val::Error;
         }
         let Some(tile) = self.tile_to_store(value, dtype, &view.shape, value_loc) else {
             return Val::Error;
@@ -327,6 +334,10 @@ impl Builder<'_> {
         let value = self.value(value, loc)?;
         if self.is_ptr(value) {
             self.error(Code::DtypeRefused, loc, "addresses are not stored");
+            return None;
+        }
+        let headline = "the value does not have the element type of its address";
+        if self.stores_literal(Destination::Address(at), value, headline, loc) {
             return None;
         }
         self.wants_element(value, dtype, loc)?;

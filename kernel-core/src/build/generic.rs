@@ -182,7 +182,7 @@ impl Builder<'_> {
         None
     }
 
-    /// The words for a literal that stands beside a value of a type parameter.
+    /// The type parameter of a value, and the words, where a literal stands beside it.
     fn literal_beside(
         &self,
         value: Option<Value>,
@@ -190,15 +190,52 @@ impl Builder<'_> {
         side: Side,
     ) -> Option<(String, String, Option<String>)> {
         let index = *self.type_params.of_value.get(value?)?;
-        if !self.calls.is_empty() || !self.cells.is_of_literal(literal) {
-            return None;
-        }
-        let (name, literals) = &self.type_params.names[index];
-        let kind = self.cells.name(literal);
+        let (name, kind, why, help) = self.literal_for(index, literal)?;
         let actual = match side {
             Side::Left => format!("{kind} and {name}"),
             Side::Right => format!("{name} and {kind}"),
         };
+        Some((actual, why, help))
+    }
+
+    /// Reports a literal that is stored where values of a type parameter are: in a parameter of the kernel, or at an address.
+    pub(super) fn stores_literal(
+        &mut self,
+        into: Destination,
+        value: Value,
+        headline: &str,
+        loc: Loc,
+    ) -> bool {
+        let index = match into {
+            Destination::Param(param) => {
+                self.type_params.of_param.get(param as usize).copied().flatten()
+            }
+            Destination::Address(at) => self.type_params.of_value.get(at).copied(),
+        };
+        let found =
+            index.and_then(|index| Some((index, self.literal_for(index, self.num(value))?)));
+        let Some((index, (name, kind, why, help))) = found else { return false };
+        let diagnostic =
+            Diagnostic::new(Code::DtypeMismatch, loc, headline).compare("", &name, kind).why(why);
+        // Of what literals became, none can be written in its place.
+        let casts = self.type_params.names[index].1 != Literals::Never;
+        self.report(match help.or_else(|| casts.then(|| format!(".cast::<{name}>()"))) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        });
+        true
+    }
+
+    /// The name of a type parameter, what stands in the place of a value of it, and the words, if that is a literal.
+    fn literal_for(
+        &self,
+        index: usize,
+        literal: Num,
+    ) -> Option<(String, String, String, Option<String>)> {
+        if !self.calls.is_empty() || !self.cells.is_of_literal(literal) {
+            return None;
+        }
+        let (name, literals) = &self.type_params.names[index];
         let written = self.cells.literal_of(literal);
         let why = "a type parameter has no literals, as it stands for several types";
         #[expect(clippy::cast_precision_loss, reason = "it is shown as Rust shows floats")]
@@ -220,8 +257,17 @@ impl Builder<'_> {
             ),
             (Literals::Cast | Literals::Never, _) => (why.to_owned(), None),
         };
-        Some((actual, why, help))
+        Some((name.clone(), self.cells.name(literal), why, help))
     }
+}
+
+/// What is stored to.
+#[derive(Clone, Copy)]
+pub(super) enum Destination {
+    /// A tensor, by the number of the kernel's parameter.
+    Param(u32),
+    /// One address or a tile of them.
+    Address(Value),
 }
 
 /// Where a literal stands.
