@@ -183,11 +183,13 @@ fn on_long_loops() {
         "for i in nothing { for i in [i; 2048] { for j in unroll(0..8) { if i { let v = j; } else { let v = 1; } } } }",
         "for i in [nothing; 2048] { for j in i { let v = j; let w = v; } }",
         "for i in unroll(0..2048) { let v = async { i }; let w = async { v }; }",
+        // A name that may be a device item's.
+        "for i in unroll(0..2048) { let v = nowhere(i); let w = i; if n > w { let u = v; } }",
         // What is compiled.
         "for i in unroll(0..2048) { for j in 0..n { let v = j; } let v = i; let w = v; }",
         "for i in unroll(0..2048) { let v = if n > i { i } else { n }; let w = v; }",
     ];
-    run(0..5, 0, move |turn, _| {
+    run(0..6, 0, move |turn, _| {
         let body = bodies[usize::try_from(turn).expect("a few")];
         let text = format!("#[kernel(target = sm_80, warps = 4)] pub fn long(n: i32) {{ {body} }}");
         text.parse().expect("the bodies are tokens")

@@ -122,6 +122,15 @@ impl Builder<'_> {
         if open.doubted && scan.iter().any(Scan::jumps) {
             doubt.of_all.set(true);
         }
+        // Every variable is looked at below, which long unrolled loops make too many to be worth it.
+        if !self.steps_left(self.scopes.vars.len() / 2) {
+            self.scopes.doubt.of_all.set(true);
+            return;
+        }
+        let doubt = &self.scopes.doubt;
+        if doubt.of_all.get() {
+            return;
+        }
         let mut reached = Vec::new();
         let declared = self.variables_from(open.before);
         for var in open.reached.into_iter().chain(declared.clone()) {
