@@ -521,15 +521,25 @@ fn compile_image(
     let (warps, params, declared) =
         (aligned.kernel.warps, aligned.kernel.params.clone(), aligned.declared.clone());
     let raw_access = aligned.kernel.raw_access();
-    let general = if aligned.assumed.is_empty() {
-        aligned
-    } else {
-        let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
-        (around.ended)(Phase::Build);
-        variants.push(lower_variant("aligned", aligned, &label, problems, around)?);
-        general
-    };
-    let general = lower_variant("general", general, &label, problems, around)?;
+    if aligned.assumed.is_empty() {
+        variants.push(lower_variant("general", aligned, &label, problems, around)?);
+        return Some(Image {
+            target: target.to_owned(),
+            warps,
+            params,
+            declared,
+            variants,
+            raw_access,
+        });
+    }
+    let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
+    (around.ended)(Phase::Build);
+    let mut refused = [Problems::new(), Problems::new()];
+    let aligned = lower_variant("aligned", aligned, &label, &mut refused[0], around);
+    let general = lower_variant("general", general, &label, &mut refused[1], around);
+    report_variants(&refused, problems);
+    let general = general?;
+    variants.push(aligned?);
     // Where the assumptions change nothing, there is nothing to choose between.
     let same = |aligned: &Variant| {
         (&aligned.entry, &aligned.ptx, aligned.shared_bytes)
@@ -540,6 +550,36 @@ fn compile_image(
     }
     variants.push(general);
     Some(Image { target: target.to_owned(), warps, params, declared, variants, raw_access })
+}
+
+/// What the variant that is taken first assumes, in the words of a message.
+const ALIGNED: &str = "aligned: contiguous tensors that begin at multiples of 16 bytes";
+/// The same of the other one.
+const GENERAL: &str = "general: tensors of any alignment";
+
+/// The problems of the two variants: each once, with the variant where the other one has not the same.
+fn report_variants([aligned, general]: &[Problems; 2], problems: &mut Problems) {
+    let of_one = |diagnostic: &Diagnostic, other: &Problems, variant| {
+        let mut diagnostic = diagnostic.clone();
+        if other.iter().any(|same| *same == diagnostic) {
+            return diagnostic;
+        }
+        diagnostic.variant = Some(variant);
+        let here =
+            |same: &Diagnostic| (same.code, same.primary) == (diagnostic.code, diagnostic.primary);
+        if diagnostic.code == Code::AssertedLayout && !other.iter().any(here) {
+            return diagnostic.why("a load may have one layout for aligned tensors and another one for all others; `.to_layout(..)` right behind it gives it one for both");
+        }
+        diagnostic
+    };
+    let of_aligned = aligned.iter().map(|diagnostic| of_one(diagnostic, general, ALIGNED));
+    let of_general = general.iter().map(|diagnostic| of_one(diagnostic, aligned, GENERAL));
+    for diagnostic in of_aligned.chain(of_general) {
+        // What was refused elsewhere, in a helper say, may be the reason of a broken rule.
+        if diagnostic.code != Code::Bug || problems.is_empty() {
+            problems.push(diagnostic);
+        }
+    }
 }
 
 fn dump_label(request: &Request<'_>, target: &str) -> String {

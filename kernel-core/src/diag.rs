@@ -8,6 +8,7 @@ mod render;
 mod rustc;
 
 pub use codes::{Area, Code};
+pub(crate) use layout::SPILLED;
 pub use render::render;
 pub use rustc::compile_errors;
 
@@ -30,6 +31,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The instances in which it shows, where it does not show in all.
     pub instances: Vec<String>,
+    /// The variant whose numbers these are, where the other one has none of it or others.
+    pub variant: Option<&'static str>,
 }
 
 /// One row of a comparison.
@@ -55,6 +58,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             instances: Vec::new(),
+            variant: None,
         }
     }
 

@@ -35,6 +35,7 @@ use crate::ir::{Kernel, Layouts, Shared};
 use crate::loc::Loc;
 
 mod asserted;
+mod blocked;
 mod coalesce;
 mod dots;
 mod graph;
@@ -42,6 +43,7 @@ mod known;
 mod rewrite;
 mod shared;
 mod solve;
+mod sums;
 #[cfg(test)]
 pub(crate) mod tests;
 mod turned;
@@ -55,6 +57,10 @@ pub(crate) use shared::LEAST_COPY_BYTES;
 pub(crate) use shared::pinned as pinned_shared;
 pub(crate) use solve::pinned;
 pub use verify::verify;
+
+/// Registers that one tile may take in each thread: four times those that there are. Parts of such a tile live in local
+/// memory; beyond it, most of it does, and `ptxas` takes minutes to say where.
+pub(crate) const MAX_REGISTERS: u64 = 1024;
 
 /// The layouts of a kernel.
 #[derive(Clone, Debug)]
@@ -152,6 +158,17 @@ pub enum LayoutProblem {
         /// The kernel's warps.
         required: u32,
     },
+    /// A pinned layout gives each thread more than registers can hold.
+    Registers {
+        /// Where it was pinned.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+        /// What it was given to.
+        place: Place,
+        /// The registers of a thread.
+        actual: u64,
+    },
     /// A pinned layout distributes a tile over the blocks of a cluster.
     Cluster {
         /// Where it was pinned.
@@ -167,6 +184,8 @@ pub enum LayoutProblem {
         at: Loc,
         /// Where the tile's layout was chosen; none for a tile that is made anew in every layout that its uses ask for.
         chosen_at: Option<Loc>,
+        /// Whether the tile is loaded from a tensor.
+        loaded: bool,
         /// The tile's layout.
         actual: Layout,
         /// The asserted layout.

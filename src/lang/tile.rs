@@ -403,6 +403,9 @@ impl<T: Scalar> Tile<T> {
     /// Nothing is moved: it is an error (K0303) if that would cost anything. What inference chose is compared with `layout`, and
     /// the message says where it was chosen. Use it to keep a conversion out of a hot loop.
     ///
+    /// It has to hold in both variants of a kernel, for aligned tensors and for all others. A load has vectors in one and single
+    /// elements in the other, and so another layout, unless `.to_layout(..)` right behind it pins one for both.
+    ///
     /// # PTX
     /// None.
     ///

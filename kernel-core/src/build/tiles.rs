@@ -6,14 +6,11 @@ use super::{
     value::{Num, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::{Code, Diagnostic, SPILLED},
     ir::{Binary, Dtype, Op, StmtKind, Type, Value},
+    layouts::MAX_REGISTERS,
     loc::Loc,
 };
-
-/// Registers that one tile may take in each thread: four times those that there are. Parts of such a tile live in local
-/// memory; beyond it, most of it does, and `ptxas` takes minutes to say where.
-const MAX_REGISTERS: u64 = 1024;
 
 impl Builder<'_> {
     /// One scalar in every element.
@@ -147,7 +144,7 @@ impl Builder<'_> {
             format!("at most {MAX_REGISTERS}"),
             registers.div_ceil(threads).to_string(),
         )
-        .why("a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory");
+        .why(SPILLED);
         let enough = registers.div_ceil(32 * MAX_REGISTERS).next_power_of_two();
         if enough <= 32 {
             diagnostic = diagnostic.help(format!("#[kernel(.., warps = {enough})]"));

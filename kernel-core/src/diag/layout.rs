@@ -5,8 +5,11 @@ use kernel_layout::tile::{TileError, TileLayout};
 use kernel_layout::{Conversion, Dim, Form, Layout, LayoutError};
 
 use super::{Code, Diagnostic};
-use crate::layouts::{LayoutProblem, Memory, Place};
+use crate::layouts::{LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::loc::Loc;
+
+/// Why a thread cannot hold any number of elements.
+pub(crate) const SPILLED: &str = "a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory";
 
 impl LayoutProblem {
     /// The diagnostic of this problem.
@@ -36,14 +39,30 @@ impl LayoutProblem {
             .compare("warps", required.to_string(), actual.to_string())
             .why("the kernel's attribute says how many warps a block has")
             .help(format!("#[kernel(.., warps = {actual})]")),
+            LayoutProblem::Registers { at, form, place, actual } => {
+                let headline = format!("`{form}` gives each thread more than registers can hold");
+                let diagnostic = Diagnostic::new(Code::TileBudget, at, headline)
+                    .compare(
+                        "registers a thread",
+                        format!("at most {MAX_REGISTERS}"),
+                        actual.to_string(),
+                    )
+                    .why(SPILLED);
+                with_help(diagnostic, &place)
+            }
             LayoutProblem::Cluster { at, form, actual } => Diagnostic::new(
                 Code::LayoutForm,
                 at,
                 format!("`{form}` spreads a tile over the blocks of a cluster"),
             )
             .compare("blocks", "1", actual.to_string()),
-            LayoutProblem::Asserted { at, chosen_at, actual, required, form } => {
-                asserted(at, chosen_at, &actual, &required, &form)
+            LayoutProblem::Asserted { at, chosen_at, loaded, actual, required, form } => {
+                // The notation of tile layouts is that of a macro.
+                let is_tile = matches!(form, Form::Tile(_));
+                let written = if is_tile { format!("layout!({form})") } else { form.to_string() };
+                let load = if loaded { ".load()" } else { "" };
+                asserted(at, chosen_at, &actual, &required)
+                    .help(format!("{load}.to_layout({written})"))
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };
@@ -55,40 +74,30 @@ impl LayoutProblem {
                     )
                 } else {
                     format!(
-                        "a product of these types goes by fused multiply-add, not on tensor cores: a thread holds the rows and columns that it multiplies, here `{form}`; without `.to_layout(..)` inference chooses it"
+                        "this product goes by fused multiply-add, not on tensor cores: a thread holds the rows and columns that it multiplies, here `{form}`; without `.to_layout(..)` inference chooses it"
                     )
                 };
                 compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
                     .place(pinned_at, "layout chosen here")
                     .why(why)
+                    .help(format!(".to_layout({form})"))
             }
             LayoutProblem::DotAccumulator { at, pinned_at, actual, required, form } => {
                 let headline = "the product cannot accumulate in this layout";
-                let why = if matches!(form, Form::MmaV2 { .. }) {
-                    format!(
-                        "mma.sync leaves its result in fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"
-                    )
-                } else {
-                    format!(
-                        "a product of these types goes by fused multiply-add, not on tensor cores, and takes blocked accumulators; without `.to_layout(..)` inference chooses `{form}`. `dot_tf32` multiplies `f32` on tensor cores"
-                    )
-                };
+                let why = format!(
+                    "this product goes by fused multiply-add, not on tensor cores, and takes blocked accumulators; without `.to_layout(..)` inference chooses `{form}`. `dot_tf32` multiplies `f32` on tensor cores"
+                );
                 compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
                     .place(pinned_at, "layout chosen here")
                     .why(why)
+                    .help(format!(".to_layout({form})"))
             }
         }
     }
 }
 
 /// An assertion that does not hold.
-fn asserted(
-    at: Loc,
-    chosen_at: Option<Loc>,
-    actual: &Layout,
-    required: &Layout,
-    form: &Form,
-) -> Diagnostic {
+fn asserted(at: Loc, chosen_at: Option<Loc>, actual: &Layout, required: &Layout) -> Diagnostic {
     let cost = match Conversion::between(actual, required) {
         Conversion::Shuffle(_) => "shuffles between the lanes of each warp",
         Conversion::Trivial
@@ -99,16 +108,12 @@ fn asserted(
     let headline = "the tile does not have the asserted layout";
     let diagnostic =
         compare_bases(Diagnostic::new(Code::AssertedLayout, at, headline), required, actual);
-    let diagnostic = match chosen_at {
+    match chosen_at {
         Some(chosen_at) => diagnostic
             .place(chosen_at, "layout chosen here")
             .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert")),
         None => diagnostic.why("constants, positions and what is read from shared memory are made in the layouts that their uses ask for, and no use asks for this one"),
-    };
-    // The notation of tile layouts is that of a macro.
-    let is_tile = matches!(form, Form::Tile(_));
-    let written = if is_tile { format!("layout!({form})") } else { form.to_string() };
-    diagnostic.help(format!(".to_layout({written})"))
+    }
 }
 
 /// A layout of one memory for what lies in another.
@@ -209,14 +214,23 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
             let [rows, elements] = required;
             diagnostic.why(format!("this swizzle exchanges pieces of 16 bytes within {rows} rows of {elements} elements"))
         }
+        LayoutError::TooLarge { what, log2_actual, log2_limit } => {
+            let power = |log2: &usize| match u32::try_from(*log2).ok().and_then(|log2| 1u64.checked_shl(log2)) {
+                Some(power) => power.to_string(),
+                None => format!("2^{log2}"),
+            };
+            diagnostic
+                .compare(format!("product of {what}"), format!("at most {}", power(log2_limit)), power(log2_actual))
+        }
+        LayoutError::TooManyBits { actual, limit } => {
+            diagnostic.compare("bases of a list", format!("at most {limit}"), actual.to_string())
+        }
         LayoutError::Axis { .. }
         | LayoutError::Lanes { .. }
         | LayoutError::NotOneOf { .. }
         | LayoutError::RepeatedDim { .. }
         | LayoutError::BasisRank { .. }
         | LayoutError::BasisOutside { .. }
-        | LayoutError::TooManyBits { .. }
-        | LayoutError::TooLarge { .. }
         | LayoutError::ForeignDim { .. }
         | LayoutError::BlockSize { .. }
         | LayoutError::TensorMemoryColumns { .. }

@@ -31,6 +31,9 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
             let _ = write!(text, "\n   instance  {first} (and {} more)", rest.len());
         }
     }
+    if let Some(variant) = diagnostic.variant {
+        let _ = write!(text, "\n   variant   {variant}");
+    }
     if let Some(place) = locations.place_away(diagnostic.primary) {
         let _ = write!(
             text,

@@ -4,6 +4,7 @@ use kernel_layout::forms::mma_v2_accumulator;
 use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
 
+use super::blocked::blocked;
 use super::graph::{Dot, Graph, Recipe};
 use crate::ir::{Dtype, Elem, Kernel, Op, Value};
 
@@ -87,6 +88,11 @@ fn k_width(facts: Facts, tf32: bool) -> Option<u32> {
     tensor_core(facts.operand, facts.accumulator, facts.depth, tf32).map(|core| core.k_width)
 }
 
+/// Whether tensor cores do a product. Its accumulator is converted to what they take, whatever its layout.
+pub(super) fn on_tensor_cores(kernel: &Kernel, dot: &Dot) -> bool {
+    k_width(facts(kernel, dot), dot.tf32).is_some()
+}
+
 /// Whether a product can leave its result in a layout.
 pub(super) fn accepts(kernel: &Kernel, dot: &Dot, layout: &Layout, form: Option<&Form>) -> bool {
     form_of(kernel, dot, layout, form).is_some()
@@ -99,11 +105,18 @@ pub(super) fn form_of(
     layout: &Layout,
     form: Option<&Form>,
 ) -> Option<Form> {
-    // A blocked layout may be that of an accumulator by another name.
-    let mma = k_width(facts(kernel, dot), dot.tf32)
-        .and_then(|_| mma_warps(layout, kernel.warps))
-        .map(|warps| Form::MmaV2 { warps });
-    mma.or_else(|| form.filter(|form| matches!(form, Form::Blocked { .. })).cloned())
+    if on_tensor_cores(kernel, dot) {
+        // Whatever its name: a blocked layout may be that of an accumulator.
+        return mma_warps(layout, kernel.warps).map(|warps| Form::MmaV2 { warps });
+    }
+    match form {
+        Some(Form::Blocked { .. }) => form.cloned(),
+        // Who pins an accumulator of `mma.sync` awaits tensor cores, though its threads hold blocks, in other registers.
+        Some(_) | None => blocked(layout, kernel.warps).filter(|form| {
+            mma_warps(layout, kernel.warps).is_none()
+                || form.to_layout(&layout.shape()).as_ref() == Ok(layout)
+        }),
+    }
 }
 
 /// The form of an operand, given that of the result.

@@ -4,7 +4,7 @@ use kernel_layout::{Dim, Form, Layout};
 use la_arena::{Arena, ArenaMap, Idx};
 
 use super::coalesce::Extent;
-use super::{Access, Known};
+use super::{Access, Known, sums};
 use crate::ir::{Class, Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
 use crate::loc::Loc;
 
@@ -23,6 +23,8 @@ pub(super) struct NodeData {
     pub(super) at: Loc,
     /// The layout as it was written or chosen, where it is known: matrix products derive their operands from it.
     pub(super) form: Option<Form>,
+    /// The matrix product whose sums are carried from turn to turn here: an index into [`Graph::dots`].
+    pub(super) sums_of: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +135,8 @@ pub(super) struct Graph {
     pub(super) fluid: ArenaMap<Value, Recipe>,
     /// The operation that makes a tile which has one layout; none for what regions pass.
     pub(super) makers: ArenaMap<Value, Recipe>,
+    /// What regions pass to a value: those that a branch or a loop gives, and those that a loop carries.
+    pub(super) passed: ArenaMap<Value, Vec<Value>>,
     /// The operands of every reduction, under its first result.
     pub(super) reductions: ArenaMap<Value, Node>,
     pub(super) pins: Vec<Pin>,
@@ -261,6 +265,7 @@ pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
         branches: Vec::new(),
     };
     builder.region(&kernel.body);
+    sums::mark(&mut builder.graph);
     builder.graph
 }
 
@@ -294,6 +299,7 @@ impl<'a> Builder<'a> {
             layout: None,
             at,
             form: None,
+            sums_of: None,
         })
     }
 
@@ -329,9 +335,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn tie_all(&mut self, a: &[Value], b: &[Value]) {
-        for (&a, &b) in a.iter().zip(b) {
-            self.tie(a, b);
+    /// What a region passes wants one layout with what receives it.
+    fn pass(&mut self, values: &[Value], receivers: &[Value]) {
+        for (&value, &receiver) in values.iter().zip(receivers) {
+            self.tie(value, receiver);
+            self.graph.passed.entry(receiver).or_default().push(value);
         }
     }
 
@@ -350,17 +358,17 @@ impl<'a> Builder<'a> {
             Terminator::Yield(values) => {
                 self.count(values);
                 let results = self.branches.last().copied().unwrap_or(&[]);
-                self.tie_all(values, results);
+                self.pass(values, results);
             }
             Terminator::Continue(depth, values) => {
                 self.count(values);
                 let (carried, _) = self.loops[self.loops.len() - 1 - *depth as usize];
-                self.tie_all(values, carried);
+                self.pass(values, carried);
             }
             Terminator::Break(depth, values) => {
                 self.count(values);
                 let (_, results) = self.loops[self.loops.len() - 1 - *depth as usize];
-                self.tie_all(values, results);
+                self.pass(values, results);
             }
         }
     }
@@ -390,8 +398,9 @@ impl<'a> Builder<'a> {
                     if let Some(&node) = self.graph.of.get(carried) {
                         self.graph.of.insert(result, node);
                     }
+                    self.graph.passed.entry(result).or_default().push(carried);
                 }
-                self.tie_all(inits, carried);
+                self.pass(inits, carried);
                 self.loops.push((carried, results));
                 self.region(body);
                 self.loops.pop();
@@ -400,7 +409,7 @@ impl<'a> Builder<'a> {
                 self.count(inits);
                 self.define_all(&body.args);
                 self.define_all(results);
-                self.tie_all(inits, &body.args);
+                self.pass(inits, &body.args);
                 self.loops.push((&body.args, results));
                 self.region(body);
                 self.loops.pop();

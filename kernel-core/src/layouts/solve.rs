@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use kernel_layout::{Dim, Form, Layout};
+use kernel_layout::{Dim, Form, Layout, LayoutError};
 use la_arena::ArenaMap;
 
 use super::dots;
 use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
 use super::turned::{arrives, run_axis, written};
-use super::{Known, LayoutProblem, Memory, Place};
+use super::{Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::ir::{Elem, Kernel, Op, Type, Value};
 use crate::loc::Loc;
 
@@ -63,7 +63,18 @@ pub(crate) fn pinned(
             place,
         }));
     }
-    let layout = form.to_layout(&place.shape).map_err(impossible)?;
+    let registers = |elements: u64| elements.saturating_mul(u64::from(element_bytes.div_ceil(4)));
+    let layout = form.to_layout(&place.shape).map_err(|error| match (&form, error) {
+        (Form::Linear(bases), LayoutError::TooManyBits { limit, .. })
+            if bases.bases(Dim::Register).len() > limit =>
+        {
+            let bits = u32::try_from(bases.bases(Dim::Register).len()).unwrap_or(u32::MAX);
+            let actual = registers(1u64.checked_shl(bits).unwrap_or(u64::MAX));
+            let (form, place) = (form.clone(), place.clone());
+            Box::new(LayoutProblem::Registers { at, form, place, actual })
+        }
+        (_, error) => impossible(error),
+    })?;
     let actual = Memory::of(&layout);
     if actual != Memory::Registers {
         return Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }));
@@ -79,6 +90,10 @@ pub(crate) fn pinned(
     let actual = layout.in_size(Dim::Warp);
     if actual != warps {
         return Err(Box::new(LayoutProblem::Warps { at, form, actual, required: warps }));
+    }
+    let actual = registers(u64::from(layout.in_size(Dim::Register)));
+    if actual > MAX_REGISTERS {
+        return Err(Box::new(LayoutProblem::Registers { at, form, place, actual }));
     }
     // Bases written by hand may list the dimensions in another order, or leave an empty one out.
     let ins = [Dim::Register, Dim::Lane, Dim::Warp].map(|dim| (dim, layout.bases(dim).to_vec()));
@@ -112,6 +127,11 @@ impl Solver<'_> {
     }
 
     fn accepts(&self, node: Node, layout: &Layout, form: Option<&Form>) -> bool {
+        let summed = self.graph.nodes[node].sums_of;
+        let dot = summed.map(|at| &self.graph.dots[at]);
+        if dot.is_some_and(|dot| !dots::accepts(self.kernel, dot, layout, form)) {
+            return false;
+        }
         match self.graph.nodes[node].role {
             Role::Plain | Role::Reduced(_) => true,
             Role::Load(access) => {
@@ -370,6 +390,9 @@ impl Solver<'_> {
                         form,
                     });
                 }
+            }
+            if dots::on_tensor_cores(self.kernel, dot) {
+                continue;
             }
             let accumulator = dot.args[2];
             let Some(pinned_at) = pinned_at(accumulator) else { continue };

@@ -148,12 +148,12 @@ fn a_reduction_leaves_the_slice_and_is_converted() {
 }
 
 /// A product whose left operand, or whose accumulator, is pinned.
-fn product(left: Option<Form>, accumulator: Option<Form>) -> Kernel {
+fn product(factors: Dtype, left: Option<Form>, accumulator: Option<Form>) -> Kernel {
     let mut b = Builder::new("product", 4);
     let out = b.tensor("out", Dtype::F32, 2);
-    let [x, y] = ["x", "y"].map(|name| b.tensor(name, Dtype::F16, 2));
-    let (_, sx) = b.shared(Dtype::F16, &[64, 32]);
-    let (_, sy) = b.shared(Dtype::F16, &[32, 64]);
+    let [x, y] = ["x", "y"].map(|name| b.tensor(name, factors, 2));
+    let (_, sx) = b.shared(factors, &[64, 32]);
+    let (_, sy) = b.shared(factors, &[32, 64]);
     let zero = b.int(0);
     b.copy_async(x, &[zero, zero], sx);
     b.copy_async(y, &[zero, zero], sy);
@@ -169,9 +169,9 @@ fn product(left: Option<Form>, accumulator: Option<Form>) -> Kernel {
 fn operands_decide_about_the_warps() {
     let form =
         |warps| Form::DotOperand { index: 0, parent: Box::new(Form::MmaV2 { warps }), k_width: 2 };
-    let shown = text(product(Some(form([1, 4])), None));
+    let shown = text(product(Dtype::F16, Some(form([1, 4])), None));
     assert!(shown.contains("warp [0,8] [0,16] -> [64, 64]"), "{shown}");
-    let shown = text(product(None, Some(Form::MmaV2 { warps: [4, 1] })));
+    let shown = text(product(Dtype::F16, None, Some(Form::MmaV2 { warps: [4, 1] })));
     assert!(shown.contains("warp [16,0] [32,0] -> [64, 64]"), "{shown}");
 }
 
@@ -226,14 +226,105 @@ fn pinned_operands_that_a_product_cannot_use_are_reported() {
     let by_rows = blocked(&[1, 4], &[4, 8], &[4, 1], &[1, 0]);
     expect![[r#"
         DotOperand { at: Loc(0), index: 0, pinned_at: Loc(0), actual: Layout { ins: [(Register, [[0, 1], [0, 2], [16, 0], [32, 0]]), (Lane, [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]]), (Warp, [[4, 0], [8, 0]])], outs: [(Axis(0), 64), (Axis(1), 32)] }, required: Layout { ins: [(Register, [[0, 1], [8, 0], [0, 8], [0, 16], [32, 0]]), (Lane, [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]), (Warp, [[0, 0], [16, 0]])], outs: [(Axis(0), 64), (Axis(1), 32)] }, form: DotOperand { index: 0, parent: MmaV2 { warps: [2, 2] }, k_width: 2 } }
-    "#]].assert_eq(&problems(product(Some(by_rows), None)));
-    let slice = Form::Slice {
-        axis: 0,
-        parent: Box::new(blocked(&[1, 1, 4], &[1, 4, 8], &[1, 4, 1], &[2, 1, 0])),
-    };
+    "#]].assert_eq(&problems(product(Dtype::F16, Some(by_rows), None)));
+}
+
+/// How the accumulator of a product of `[64, 32]` by `[32, 64]` may spell `blocked([1, 4], [2, 16], [4, 1], [1, 0])`.
+fn spellings() -> [Form; 3] {
+    let written = blocked(&[1, 4], &[2, 16], &[4, 1], &[1, 0]);
+    let bases = written.to_layout(&[64, 64]).expect("the lists are right");
+    let parent = Box::new(blocked(&[1, 4, 1], &[2, 16, 1], &[4, 1, 1], &[1, 0, 2]));
+    [written, Form::Linear(bases), Form::Slice { axis: 2, parent }]
+}
+
+#[test]
+fn tensor_cores_multiply_whatever_the_accumulator_is_pinned_to() {
+    let shown = spellings().map(|form| {
+        let written = format!(" {form}");
+        text(product(Dtype::F16, None, Some(form))).replace(&written, "")
+    });
     expect![[r#"
-        DotAccumulator { at: Loc(0), pinned_at: Loc(0), actual: Layout { ins: [(Register, [[0, 1], [0, 2], [0, 32], [16, 0], [32, 0]]), (Lane, [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]]), (Warp, [[4, 0], [8, 0]])], outs: [(Axis(0), 64), (Axis(1), 64)] }, required: Layout { ins: [(Register, [[0, 1], [8, 0], [0, 16], [0, 32], [32, 0]]), (Lane, [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]), (Warp, [[0, 8], [16, 0]])], outs: [(Axis(0), 64), (Axis(1), 64)] }, form: MmaV2 { warps: [2, 2] } }
-    "#]].assert_eq(&problems(product(None, Some(slice))));
+        L0 = offset [0,1] [0,2] [0,4] [0,8] [0,16] [1,0] [2,8] [4,16] [8,0] [16,0] [32,0] -> [64, 32]
+        L1 = offset [0,1] [0,2] [0,4] [0,8] [0,16] [0,32] [1,8] [2,16] [4,32] [8,0] [16,0] -> [32, 64]
+        L2 = register [0,1] [8,0] [0,8] [0,16] [32,0], lane [0,2] [0,4] [1,0] [2,0] [4,0], warp [0,0] [16,0] -> [64, 32]
+        L3 = register [1,0] [8,0] [16,0] [0,16] [0,32], lane [2,0] [4,0] [0,1] [0,2] [0,4], warp [0,8] [0,0] -> [32, 64]
+        L4 = register [0,1] [0,2] [8,0] [16,0] [32,0], lane [0,4] [0,8] [0,16] [0,32] [1,0], warp [2,0] [4,0] -> [64, 64]
+        L5 = register [0,1] [8,0] [0,16] [0,32] [32,0], lane [0,2] [0,4] [1,0] [2,0] [4,0], warp [0,8] [16,0] -> [64, 64]
+        kernel product(out: tensor_mut<f32, 2>, x: tensor_mut<f16, 2>, y: tensor_mut<f16, 2>)
+          shared @tile0 : f16[64, 32] in L0
+          shared @tile1 : f16[32, 64] in L1
+        {
+          %0 = shared_alloc @tile0 : @tile0 f16[64, 32]
+          %1 = shared_alloc @tile1 : @tile1 f16[32, 64]
+          %2 = const 0 : i32
+          copy_async x [%2, %2] %0
+          copy_async y [%2, %2] %1
+          %3 = load_shared %0 : f16[64, 32] in L2
+          %4 = load_shared %1 : f16[32, 64] in L3
+          %5 = const 0.0 : f32
+          %6 = splat %5 : f32[64, 64] in L4
+          %7 = to_layout %6 : f32[64, 64] in L4  // free
+          %8 = to_layout %7 : f32[64, 64] in L5  // shared memory, 16384 bytes, no bank conflicts
+          %9 = dot %3, %4, %8 : f32[64, 64] in L5
+          store_tensor out [%2, %2] %9
+          return
+        }
+    "#]].assert_eq(&shown[0]);
+    assert_eq!((&shown[1], &shown[2]), (&shown[0], &shown[0]));
+}
+
+#[test]
+fn a_blocked_accumulator_is_one_by_any_name() {
+    let shown = spellings().map(|form| {
+        let written = format!(" {form}");
+        text(product(Dtype::F32, None, Some(form))).replace(&written, "")
+    });
+    assert!(shown[0].contains("// free"), "{}", shown[0]);
+    assert_eq!((&shown[1], &shown[2]), (&shown[0], &shown[0]));
+    // An accumulator of `mma.sync` is not, by whichever name.
+    let accumulator = Form::MmaV2 { warps: [2, 2] };
+    let bases = accumulator.to_layout(&[64, 64]).expect("a matrix");
+    for form in [accumulator, Form::Linear(bases)] {
+        let problems = infer(&mut product(Dtype::F32, None, Some(form))).expect_err("refused");
+        let accumulator =
+            matches!(problems[..], [super::super::LayoutProblem::DotAccumulator { .. }]);
+        assert!(accumulator, "{problems:?}");
+    }
+}
+
+/// Three turns of `acc = dot(x, y, acc) * acc`, from an accumulator in a pinned layout; `pinned` pins what each turn leaves, too.
+fn sums(pinned: Option<Form>) -> String {
+    let mut b = Builder::new("sums", 4);
+    let out = b.tensor("out", Dtype::F32, 2);
+    let [x, y] = ["x", "y"].map(|name| b.tensor(name, Dtype::F16, 2));
+    let (_, sx) = b.shared(Dtype::F16, &[64, 32]);
+    let (_, sy) = b.shared(Dtype::F16, &[32, 64]);
+    let zero = b.int(0);
+    b.copy_async(x, &[zero, zero], sx);
+    b.copy_async(y, &[zero, zero], sy);
+    let start = b.load_tensor(out, &[zero, zero], &[64, 64]);
+    let start = pin(&mut b, start, blocked(&[1, 4], &[2, 16], &[4, 1], &[1, 0]));
+    let (three, one) = (b.int(3), b.int(1));
+    let results = b.count([zero, three, one], &[start], |b, _, carried| {
+        let (x, y) = (b.load_shared(sx), b.load_shared(sy));
+        let sum = b.dot(x, y, carried[0]);
+        let sum = b.binary(Binary::Mul, sum, carried[0]);
+        vec![pinned.map_or(sum, |form| pin(b, sum, form))]
+    });
+    b.store_tensor(out, &[zero, zero], results[0]);
+    text(b.finish())
+}
+
+#[test]
+fn sums_that_a_loop_carries_stay_where_the_product_leaves_them() {
+    let shown = sums(None);
+    let (_, body) = shown.split_once("for ").expect("there is a loop");
+    assert!(!body.split_once('}').expect("it ends").0.contains("to_layout"), "{shown}");
+    // A pin inside of the loop asks for conversions in every turn, one to it and one back.
+    let shown = sums(Some(blocked(&[1, 4], &[2, 16], &[4, 1], &[1, 0])));
+    let (_, body) = shown.split_once("for ").expect("there is a loop");
+    let exchanges = body.split_once('}').expect("it ends").0.matches("// shared memory").count();
+    assert_eq!(exchanges, 2, "{shown}");
 }
 
 #[test]

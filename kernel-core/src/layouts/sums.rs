@@ -1,0 +1,75 @@
+//! Which tiles carry the sums of a matrix product from turn to turn of a loop.
+//!
+//! ```text
+//! let mut acc = bias.to_layout(L);
+//! for .. { acc = dot(a, b, acc) * scale; }
+//! ```
+//!
+//! What the loop carries, the product and its scaled result follow from one another. Were one of them in a layout that the product
+//! cannot leave its result in, every turn would convert twice; so they all refuse such a layout, and the bias is converted once. A
+//! pin inside the loop is no part of such a circle: it asks for the conversions.
+
+use la_arena::ArenaMap;
+
+use super::graph::{Graph, Recipe};
+use crate::ir::{Op, Value};
+
+/// Marks the nodes of tiles that lie on a way from a product's result to the accumulator of the same product.
+pub(super) fn mark(graph: &mut Graph) {
+    for at in 0..graph.dots.len() {
+        let node = graph.dots[at].node;
+        if graph.nodes[node].sums_of.is_some() {
+            // On the circle of a product before.
+            continue;
+        }
+        for value in circle(graph, at) {
+            if let Some(&node) = graph.of.get(value) {
+                graph.nodes[node].sums_of.get_or_insert(at);
+            }
+        }
+    }
+}
+
+/// What follows from the result of a product and leads to its accumulator.
+fn circle(graph: &Graph, at: usize) -> Vec<Value> {
+    let dot = &graph.dots[at];
+    // What leads to the accumulator, and for each what follows from it.
+    let mut followers: ArenaMap<Value, Vec<Value>> = ArenaMap::default();
+    let mut results = Vec::new();
+    let mut open = vec![dot.args[2]];
+    followers.insert(dot.args[2], Vec::new());
+    while let Some(value) = open.pop() {
+        if graph.of.get(value) == Some(&dot.node) {
+            results.push(value);
+        }
+        for source in sources(graph, value) {
+            if let Some(known) = followers.get_mut(source) {
+                known.push(value);
+            } else {
+                followers.insert(source, vec![value]);
+                open.push(source);
+            }
+        }
+    }
+    let mut found: ArenaMap<Value, ()> = ArenaMap::default();
+    let mut open = results;
+    while let Some(value) = open.pop() {
+        if found.insert(value, ()).is_none() {
+            open.extend(&followers[value]);
+        }
+    }
+    found.iter().map(|(value, ())| value).collect()
+}
+
+/// The tiles from which a tile follows element by element, or which a region passes to it.
+fn sources(graph: &Graph, value: Value) -> Vec<Value> {
+    match graph.makers.get(value) {
+        Some(Recipe {
+            op: Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Fma | Op::Cast,
+            args,
+        }) => args.clone(),
+        Some(Recipe { op: Op::Dot { .. }, args }) => vec![args[2]],
+        Some(_) => Vec::new(),
+        None => graph.passed.get(value).cloned().unwrap_or_default(),
+    }
+}
