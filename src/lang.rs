@@ -144,13 +144,14 @@
 //! | what moves | PTX |
 //! |---|---|
 //! | nothing, or registers of one thread | none |
+//! | each thread has its elements, in registers that depend on its lane or warp | `selp` |
 //! | elements within a warp, in up to 16 words | `shfl.sync.idx.b32` (and `selp` where the register depends on the lane) |
 //! | everything else | `st.shared`, `bar.sync 0`, `ld.shared`, up to 16 bytes at a time, in scratch next to the allocations |
 //!
 //! Scratch counts against the block's shared memory (K0501); it takes the place of allocations that are used no more.
 //! [`assert_layout`](Tile::assert_layout) makes sure that there is no conversion, in both variants of a kernel: a load may have
 //! one layout where tensors are aligned and another one elsewhere, and has the same after `.load().to_layout(..)`. `KILN_DUMP=DIR cargo build` writes
-//! the layouts of a kernel, with the cost of each conversion after `kiln inspect --layouts DIR` (PTX ISA, "shfl.sync",
+//! the layouts of a kernel, with the cost of each conversion and of each access of shared memory after `kiln inspect --layouts DIR` (PTX ISA, "shfl.sync",
 //! "bar.sync").
 //!
 //! # Accesses

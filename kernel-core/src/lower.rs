@@ -16,6 +16,7 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
+mod access_cost;
 mod atomic;
 mod bits;
 mod bytes;
@@ -48,6 +49,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use access_cost::{load_cost, store_cost};
 use control::LoopFrame;
 pub(crate) use convert::conversion_cost;
 pub(crate) use crossing::{reduce_cost, scan_cost};

@@ -66,6 +66,33 @@ impl Conversion {
             }
         }
     }
+
+    /// Whether each lane has all its elements before, if in registers that depend on the lane or the warp.
+    ///
+    /// ```
+    /// use kernel_layout::forms::blocked;
+    /// use kernel_layout::Conversion;
+    /// let everything = blocked(&[64], &[32], &[1], &[0], &[64])?;
+    /// let shared_out = blocked(&[2], &[32], &[1], &[0], &[64])?;
+    /// assert!(Conversion::between(&everything, &shared_out).stays_in_lane());
+    /// assert!(!Conversion::between(&shared_out, &everything).stays_in_lane());
+    /// # Ok::<(), kernel_layout::LayoutError>(())
+    /// ```
+    pub fn stays_in_lane(&self) -> bool {
+        match self {
+            Conversion::Trivial | Conversion::Registers(_) => true,
+            Conversion::Shuffle(positions) => {
+                let own = |(dim, bit): (Dim, usize)| if dim == Dim::Lane { 1 << bit } else { 0 };
+                let lane = positions.out_index(Dim::Lane);
+                positions.ins().iter().all(|(dim, bases)| {
+                    bases.iter().enumerate().all(|(bit, basis)| {
+                        lane.is_some_and(|lane| basis[lane] == own((*dim, bit)))
+                    })
+                })
+            }
+            Conversion::SharedMemory | Conversion::ClusterSharedMemory => false,
+        }
+    }
 }
 
 /// How far the elements of the target are.

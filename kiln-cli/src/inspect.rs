@@ -36,6 +36,7 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
 #[derive(Default)]
 struct Tally {
     free: usize,
+    selected: usize,
     shuffles: usize,
     shared: usize,
     bytes: u64,
@@ -46,13 +47,13 @@ impl Tally {
     fn count(&mut self, cost: &str) {
         if let Some(shared) = cost.strip_prefix("shared memory, ") {
             self.shared += 1;
-            let number =
-                |text: &str| text.split(' ').next().and_then(|word| word.parse::<u64>().ok());
             let mut parts = shared.split(", ");
             self.bytes = self.bytes.max(parts.next().and_then(number).unwrap_or(0));
             self.conflicts += parts.next().and_then(number).unwrap_or(0);
         } else if cost.starts_with("shuffle") || cost == "between lanes" {
             self.shuffles += 1;
+        } else if cost.starts_with("registers selected") {
+            self.selected += 1;
         } else {
             self.free += 1;
         }
@@ -60,12 +61,9 @@ impl Tally {
 
     /// The number of all, that of the free ones, of those by shuffles, and what passes through shared memory.
     fn parts(&self) -> (usize, usize, usize, String) {
-        let Tally { free, shuffles, shared, bytes, conflicts } = self;
-        let all = free + shuffles + shared;
-        let conflicts = match conflicts {
-            0 => "no bank conflicts".to_owned(),
-            count => format!("{count} bank conflicts a warp"),
-        };
+        let Tally { free, selected, shuffles, shared, bytes, conflicts } = self;
+        let all = free + selected + shuffles + shared;
+        let conflicts = conflicts_text(*conflicts);
         let through = match shared {
             0 => String::new(),
             _ => format!(", {shared} through shared memory (at most {bytes} bytes, {conflicts})"),
@@ -77,7 +75,11 @@ impl Tally {
         match self.parts() {
             (0, ..) => "no conversion".to_owned(),
             (all, free, shuffles, through) => {
-                format!("{all} conversions: {free} free, {shuffles} by shuffles{through}")
+                let selected = match self.selected {
+                    0 => String::new(),
+                    count => format!("{count} by selecting registers, "),
+                };
+                format!("{all} conversions: {free} free, {selected}{shuffles} by shuffles{through}")
             }
         }
     }
@@ -93,8 +95,39 @@ impl Tally {
     }
 }
 
+/// The number with which a text begins.
+fn number(text: &str) -> Option<u64> {
+    text.split(' ').next().and_then(|word| word.parse().ok())
+}
+
+fn conflicts_text(conflicts: u64) -> String {
+    match conflicts {
+        0 => "no bank conflicts".to_owned(),
+        1 => "1 bank conflict a warp".to_owned(),
+        count => format!("{count} bank conflicts a warp"),
+    }
+}
+
+/// The reads and writes of shared memory that a kernel asks for.
+#[derive(Default)]
+struct Accesses {
+    count: usize,
+    conflicts: u64,
+}
+
+impl Accesses {
+    fn text(&self) -> String {
+        let (count, conflicts) = (self.count, conflicts_text(self.conflicts));
+        match count {
+            0 => String::new(),
+            1 => format!("  1 read or write of shared memory: {conflicts}\n"),
+            _ => format!("  {count} reads and writes of shared memory: {conflicts}\n"),
+        }
+    }
+}
+
 /// Tells a dump of layouts: for each line of the source the tiles and their layouts, those that loops carry and branches pass
-/// among them, and what each conversion, reduction and scan costs.
+/// among them, and what each conversion, reduction, scan and access of shared memory costs.
 ///
 /// ```
 /// let dump = "\
@@ -121,11 +154,12 @@ pub fn layouts(dump: &str) -> Result<String, String> {
     let mut kernel = None;
     let (mut head, mut body, mut legend) = (String::new(), String::new(), String::new());
     let (mut conversions, mut crossings) = (Tally::default(), Tally::default());
+    let mut accesses = Accesses::default();
     for line in dump.lines() {
         let line = line.trim();
         let (statement, note) = line.split_once("  // ").unwrap_or((line, ""));
         let (place, cost) = note.split_once(": ").unwrap_or((note, ""));
-        let number = place.strip_prefix("line ");
+        let at = place.strip_prefix("line ");
         let infallible = "a String takes everything";
         if line.starts_with('L') && line.contains(" = ") && kernel.is_none() {
             writeln!(legend, "  {line}").expect(infallible);
@@ -133,12 +167,15 @@ pub fn layouts(dump: &str) -> Result<String, String> {
             kernel = Some(named.split('(').next().unwrap_or(named).to_owned());
         } else if line.starts_with("shared @") || line.starts_with("target ") {
             writeln!(head, "  {line}").expect(infallible);
-        } else if let Some(number) = number {
+        } else if let Some(line) = at {
             let arrow = if cost.is_empty() { "" } else { "  <- " };
             // What a loop carries and a reduction results in stands before its region.
             let statement = statement.trim_end_matches(" {");
-            writeln!(body, "{number:>6}  {statement}{arrow}{cost}").expect(infallible);
-            if !cost.is_empty() {
+            writeln!(body, "{line:>6}  {statement}{arrow}{cost}").expect(infallible);
+            if statement.starts_with("store_shared ") || statement.contains(" = load_shared ") {
+                accesses.count += 1;
+                accesses.conflicts += number(cost).unwrap_or(0);
+            } else if !cost.is_empty() {
                 let crosses = statement.starts_with("reduce ") || statement.starts_with("scan ");
                 if crosses { &mut crossings } else { &mut conversions }.count(cost);
             }
@@ -146,7 +183,10 @@ pub fn layouts(dump: &str) -> Result<String, String> {
     }
     let kernel = kernel.ok_or("this is no dump of layouts: it has no line `kernel ..`")?;
     let (conversions, crossings) = (conversions.conversions(), crossings.crossings());
-    Ok(format!("{kernel}\n{head}{legend}  line  tile\n{body}  {conversions}\n{crossings}"))
+    let accesses = accesses.text();
+    Ok(format!(
+        "{kernel}\n{head}{legend}  line  tile\n{body}  {conversions}\n{crossings}{accesses}"
+    ))
 }
 
 #[cfg(test)]
@@ -168,6 +208,9 @@ kernel turn(x: tensor<f32, 2>, out: tensor_mut<f32, 2>)
     %4 = to_layout %2 : f32[64, 64] in L0  // line 9: shared memory, 8192 bytes, 12 bank conflicts a warp
     %5 = to_layout %4 mma([2, 2]) : f32[64, 64] in L0  // line 10: shuffle, 8 a warp
     %6 = to_layout %4 : f32[64, 64] in L0  // line 11: free
+    %19 = to_layout %6 : f32[64, 64] in L0  // line 11: registers selected, no shuffle
+    store_shared %17 %6  // line 11: 12 bank conflicts a warp
+    %18 = load_shared %17 : f32[64, 64] in L0  // line 11: no bank conflicts
     continue (%6)
   }
   scan 0 (%8) by (%9 : f32, %10 : f32) -> (%11 : f32[64, 64] in L0) {  // line 12: shared memory, 8192 bytes, 3 bank conflicts a warp
@@ -197,10 +240,14 @@ turn
      9  %4 = to_layout %2 : f32[64, 64] in L0  <- shared memory, 8192 bytes, 12 bank conflicts a warp
     10  %5 = to_layout %4 mma([2, 2]) : f32[64, 64] in L0  <- shuffle, 8 a warp
     11  %6 = to_layout %4 : f32[64, 64] in L0  <- free
+    11  %19 = to_layout %6 : f32[64, 64] in L0  <- registers selected, no shuffle
+    11  store_shared %17 %6  <- 12 bank conflicts a warp
+    11  %18 = load_shared %17 : f32[64, 64] in L0  <- no bank conflicts
     12  scan 0 (%8) by (%9 : f32, %10 : f32) -> (%11 : f32[64, 64] in L0)  <- shared memory, 8192 bytes, 3 bank conflicts a warp
     13  reduce 1 (%11) by (%13 : f32, %14 : f32) -> (%15 : f32[64] in L0)  <- between lanes
-  4 conversions: 1 free, 1 by shuffles, 2 through shared memory (at most 16384 bytes, 12 bank conflicts a warp)
+  5 conversions: 1 free, 1 by selecting registers, 1 by shuffles, 2 through shared memory (at most 16384 bytes, 12 bank conflicts a warp)
   2 reductions and scans: 0 within threads, 1 between lanes, 1 through shared memory (at most 8192 bytes, 3 bank conflicts a warp)
+  2 reads and writes of shared memory: 12 bank conflicts a warp
 ";
         assert_eq!(text, required);
     }

@@ -98,7 +98,11 @@ impl LayoutProblem {
 
 /// An assertion that does not hold.
 fn asserted(at: Loc, chosen_at: Option<Loc>, actual: &Layout, required: &Layout) -> Diagnostic {
-    let cost = match Conversion::between(actual, required) {
+    let conversion = Conversion::between(actual, required);
+    let cost = match conversion {
+        Conversion::Shuffle(_) if conversion.stays_in_lane() => {
+            "a choice between registers in each thread, by its lane or warp"
+        }
         Conversion::Shuffle(_) => "shuffles between the lanes of each warp",
         Conversion::Trivial
         | Conversion::Registers(_)

@@ -29,7 +29,7 @@ impl Kernel {
     /// The text of the kernel with the layout of every tile, and of every shared allocation.
     ///
     /// Layouts are numbered in order of appearance and listed on top; a tile's type is followed by the number of its
-    /// layout (`f32[128] in L0`), a conversion by what it costs. A value without a layout shows none.
+    /// layout (`f32[128] in L0`), a conversion and an access of shared memory by what it costs. A value without a layout shows none.
     pub fn with_layouts(&self, layouts: &Layouts, shared: &ArenaMap<Shared, Layout>) -> String {
         self.shown(Shown { layouts, shared, legend: Vec::new(), line: None })
     }
@@ -394,7 +394,7 @@ impl<'a> Printer<'a> {
     /// The line of a statement that deals with tiles, and what a conversion costs, where layouts are shown.
     fn note(&self, op: &Op, args: &[Value], result: Option<Value>, loc: Loc) -> String {
         let tiles: Vec<Value> = args.iter().copied().chain(result).collect();
-        comment(self.source_line(&tiles, loc), self.conversion(op, args, result))
+        comment(self.source_line(&tiles, loc), self.cost(op, args, result))
     }
 
     /// The line of a statement that has regions and passes tiles.
@@ -434,10 +434,20 @@ impl<'a> Printer<'a> {
         any.then(|| format!("line {}", line(loc)))
     }
 
-    /// What a conversion costs, where both layouts are known.
-    fn conversion(&self, op: &Op, args: &[Value], result: Option<Value>) -> Option<String> {
-        let Op::ToLayout(_) = op else { return None };
+    /// What a conversion costs, or an access of shared memory, where the layouts are known.
+    fn cost(&self, op: &Op, args: &[Value], result: Option<Value>) -> Option<String> {
         let shown = self.layouts.as_ref()?;
+        if *op == Op::LoadShared {
+            let layout = shown.layouts.get(result?)?;
+            let cost = crate::lower::load_cost(self.kernel, shown.shared, args[0], layout);
+            return Some(cost.to_string());
+        }
+        if *op == Op::StoreShared {
+            let layout = shown.layouts.get(args[1])?;
+            let cost = crate::lower::store_cost(self.kernel, shown.shared, args[0], layout);
+            return Some(cost.to_string());
+        }
+        let Op::ToLayout(_) = op else { return None };
         let from = shown.layouts.get(*args.first()?)?;
         let to = shown.layouts.get(result?)?;
         let elem = self.kernel.ty(args[0]).elem()?;

@@ -22,6 +22,8 @@ pub(crate) enum ConversionCost {
     Free,
     /// Registers are renamed, which costs nothing either.
     Registers,
+    /// Each thread has its elements, in registers that depend on the thread: `selp` chooses.
+    Selected,
     /// So many shuffles.
     Shuffles(usize),
     /// A trip through shared memory, with a barrier.
@@ -40,6 +42,7 @@ impl fmt::Display for ConversionCost {
         match self {
             ConversionCost::Free => f.write_str("free"),
             ConversionCost::Registers => f.write_str("free, registers renamed"),
+            ConversionCost::Selected => f.write_str("registers selected, no shuffle"),
             ConversionCost::Shuffles(count) => write!(f, "shuffle, {count} a warp"),
             ConversionCost::Shared { bytes, conflicts: 0 } => {
                 write!(f, "shared memory, {bytes} bytes, no bank conflicts")
@@ -62,6 +65,7 @@ pub(crate) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> Convers
         Conversion::Trivial => ConversionCost::Free,
         Conversion::Registers(_) => ConversionCost::Registers,
         Conversion::Shuffle(positions) => match Shuffles::plan(&positions, elem) {
+            Some(Shuffles { words: 0, .. }) => ConversionCost::Selected,
             Some(plan) => ConversionCost::Shuffles(plan.words),
             None => through_shared(),
         },

@@ -26,6 +26,12 @@ impl ThreadMap {
         ThreadMap { bases }
     }
 
+    /// The value for a thread.
+    pub(super) fn at(&self, thread: u32) -> u32 {
+        let set = (0..).zip(&self.bases).filter(|(bit, _)| thread >> bit & 1 == 1);
+        set.fold(0, |sum, (_, basis)| sum ^ basis)
+    }
+
     /// The bits that may be set in a result.
     pub(super) fn mask(&self) -> u32 {
         self.bases.iter().fold(0, |mask, basis| mask | basis)

@@ -5,6 +5,8 @@
 //! bits 2 to 4 walk the rows. With `.trans` it is the other way round, and the two elements come from two rows.
 //! The address of row `j` of matrix `i` is given by lane `8 i + j`.
 
+use std::collections::BTreeSet;
+
 use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Opcode, Operand, Reg, Space, Type, Word};
 
@@ -17,6 +19,10 @@ use crate::ir::{Dtype, Value};
 
 /// Bytes of a row of a matrix.
 const ROW_BYTES: u32 = 16;
+/// Rows of a matrix.
+const ROWS: u32 = 8;
+/// Bytes that all banks of shared memory have in a row.
+const LINE_BYTES: u32 = 128;
 
 /// How a tile in registers is read by `ldmatrix`.
 #[derive(Clone, Debug)]
@@ -198,6 +204,21 @@ impl Matrices {
     pub(super) fn start_of(&self, register: u32) -> u32 {
         let within = self.within.iter().chain(&self.between);
         within.fold(self.original(register), |start, bit| start & !(1 << bit))
+    }
+
+    /// Passes beyond the fewest possible, of all instructions of a warp. The rows of one matrix are read together.
+    pub(super) fn bank_conflicts(&self) -> u32 {
+        let extra = |matrix: u32| {
+            let rows: BTreeSet<u32> =
+                (0..ROWS).map(|row| self.rows.at(matrix * ROWS + row)).collect();
+            let of_banks = |banks| rows.iter().filter(|row| *row % LINE_BYTES == banks).count();
+            let most = rows.iter().map(|row| of_banks(row % LINE_BYTES)).max().unwrap_or(1);
+            u32::try_from(most - 1).expect("a matrix has eight rows")
+        };
+        let matrices: u32 = (0..1 << self.between.len()).map(extra).sum();
+        let instructions =
+            u32::try_from(self.starts().count()).expect("a thread has few registers");
+        matrices * instructions
     }
 
     /// The first register of each instruction.

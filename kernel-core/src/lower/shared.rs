@@ -131,6 +131,67 @@ pub(super) struct InTile {
     pub(super) shared: Layout,
 }
 
+/// The type of a shared window.
+pub(super) fn window_type(kernel: &Kernel, window: Value) -> &SharedType {
+    match kernel.ty(window) {
+        Type::Shared(shared) => shared,
+        Type::Scalar(_) | Type::Tile(..) | Type::Error => {
+            unreachable!("ir::verify rejects what is no shared memory here")
+        }
+    }
+}
+
+/// How a tile in registers meets the window `window`.
+pub(super) fn in_tile(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    window: Value,
+    registers: &Layout,
+) -> InTile {
+    let ty = window_type(kernel, window);
+    let data = &kernel.shared[ty.root];
+    let tile = &layouts[ty.root];
+    let rank = ty.shape.len();
+    let mut registers = registers.clone();
+    if ty.transposed {
+        let mut order: Vec<u32> = (0..).take(rank).collect();
+        order.swap(rank - 1, rank - 2);
+        registers = registers.permute_axes(&order);
+    }
+    let tile_rank = tile.outs().len();
+    let mut shared = tile.clone();
+    if rank > tile_rank {
+        // Several tiles: the ring's axes come before, at the distance of a tile.
+        let stored = shared.in_size(Dim::Offset);
+        let padding = tile_bytes(tile, data.dtype.bytes()) / data.dtype.bytes() / stored;
+        let mut bases: Vec<Vec<u32>> = tile
+            .bases(Dim::Offset)
+            .iter()
+            .map(|basis| [vec![0; rank - tile_rank], basis.clone()].concat())
+            .collect();
+        bases.extend((0..padding.trailing_zeros()).map(|_| vec![0; rank]));
+        let extents = registers.shape();
+        for axis in (0..rank - tile_rank).rev() {
+            for bit in 0..extents[axis].trailing_zeros() {
+                let mut basis = vec![0; rank];
+                basis[axis] = 1 << bit;
+                bases.push(basis);
+            }
+        }
+        let outs =
+            extents.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
+        shared =
+            Layout::new(vec![(Dim::Offset, bases)], outs).expect("a ring of tiles is a layout");
+    }
+    for _ in rank..tile_rank {
+        // An index has picked a row; the registers stay within it.
+        registers = registers.expand_axis(0);
+    }
+    let registers = Layout::new(registers.ins().to_vec(), shared.outs().to_vec())
+        .expect("a window is no larger than its tile");
+    InTile { registers, shared }
+}
+
 impl Lower<'_> {
     /// Scratch of `bytes` bytes that no thread uses any more: its start. Whoever has read it last says so by
     /// [`Lower::leave_scratch`].
@@ -164,12 +225,7 @@ impl Lower<'_> {
 
     /// The type of a shared window.
     pub(super) fn shared_type(&self, window: Value) -> &SharedType {
-        match self.kernel.ty(window) {
-            Type::Shared(shared) => shared,
-            Type::Scalar(_) | Type::Tile(..) | Type::Error => {
-                unreachable!("ir::verify rejects what is no shared memory here")
-            }
-        }
+        window_type(self.kernel, window)
     }
 
     /// `args` without its leading axis: the byte offset.
@@ -197,51 +253,7 @@ impl Lower<'_> {
 
     /// How a tile in registers meets the window `window`.
     pub(super) fn in_tile(&self, window: Value, registers: &Layout) -> InTile {
-        let ty = self.shared_type(window);
-        let data = &self.kernel.shared[ty.root];
-        let tile = &self.plan.layouts[ty.root];
-        let rank = ty.shape.len();
-        let mut registers = registers.clone();
-        if ty.transposed {
-            let mut order: Vec<u32> = (0..).take(rank).collect();
-            order.swap(rank - 1, rank - 2);
-            registers = registers.permute_axes(&order);
-        }
-        let tile_rank = tile.outs().len();
-        let mut shared = tile.clone();
-        if rank > tile_rank {
-            // Several tiles: the ring's axes come before, at the distance of a tile.
-            let stored = shared.in_size(Dim::Offset);
-            let padding = tile_bytes(tile, data.dtype.bytes()) / data.dtype.bytes() / stored;
-            let mut bases: Vec<Vec<u32>> = tile
-                .bases(Dim::Offset)
-                .iter()
-                .map(|basis| [vec![0; rank - tile_rank], basis.clone()].concat())
-                .collect();
-            bases.extend((0..padding.trailing_zeros()).map(|_| vec![0; rank]));
-            let extents = registers.shape();
-            for axis in (0..rank - tile_rank).rev() {
-                for bit in 0..extents[axis].trailing_zeros() {
-                    let mut basis = vec![0; rank];
-                    basis[axis] = 1 << bit;
-                    bases.push(basis);
-                }
-            }
-            let outs = extents
-                .iter()
-                .enumerate()
-                .map(|(axis, &extent)| (Dim::axis(axis), extent))
-                .collect();
-            shared =
-                Layout::new(vec![(Dim::Offset, bases)], outs).expect("a ring of tiles is a layout");
-        }
-        for _ in rank..tile_rank {
-            // An index has picked a row; the registers stay within it.
-            registers = registers.expand_axis(0);
-        }
-        let registers = Layout::new(registers.ins().to_vec(), shared.outs().to_vec())
-            .expect("a window is no larger than its tile");
-        InTile { registers, shared }
+        in_tile(self.kernel, self.plan.layouts, window, registers)
     }
 
     /// The address of shared memory at `window`, `map(thread) ^ constant` bytes into the tile: a value and a constant.

@@ -259,8 +259,8 @@ fn tensor_cores_multiply_whatever_the_accumulator_is_pinned_to() {
           %2 = const 0 : i32
           copy_async x [%2, %2] %0
           copy_async y [%2, %2] %1
-          %3 = load_shared %0 : f16[64, 32] in L2
-          %4 = load_shared %1 : f16[32, 64] in L3
+          %3 = load_shared %0 : f16[64, 32] in L2  // no bank conflicts
+          %4 = load_shared %1 : f16[32, 64] in L3  // no bank conflicts
           %5 = const 0.0 : f32
           %6 = splat %5 : f32[64, 64] in L4
           %7 = to_layout %6 : f32[64, 64] in L4  // free
@@ -350,7 +350,7 @@ fn shared_pins_are_taken_as_they_are() {
           %0 = shared_alloc @tile0 : @tile0 f16[64, 32]
           %1 = const 0 : i32
           copy_async x [%1, %1] %0
-          %2 = load_shared %0 : f16[64, 32] in L1
+          %2 = load_shared %0 : f16[64, 32] in L1  // no bank conflicts
           store_tensor out [%1, %1] %2
           return
         }
