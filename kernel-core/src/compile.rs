@@ -313,7 +313,7 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
             host::rooted(quote!({ #twin #table }), crate_path)
         }
         _ => {
-            let twin = twin.filter(|_| keeps_twin(&problems));
+            let twin = if keeps_twin(&problems) { twin } else { stand_in(&waiting) };
             problems.retain(|problem| !waiting.said.contains(&key_of(problem, &locations)));
             let errors = diag::compile_errors(&problems, &locations);
             // Statements, so that all of them are shown, and an array that fits whatever length is asked for.
@@ -322,6 +322,16 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     };
     name_by_place(&mut output.dumps, &locations);
     output
+}
+
+/// What stands for the body of a kernel that was refused when its device items had come.
+fn stand_in(waiting: &device::Waiting) -> Option<TokenStream> {
+    if let syn::Item::Mod(module) = &waiting.item {
+        let kernel = host::kernel_of(module, waiting.index)?;
+        return Some(host::stand_in(kernel, Some(module)));
+    }
+    let syn::Item::Fn(function) = &waiting.item else { return None };
+    Some(host::stand_in(function, None))
 }
 
 /// What is said of a kernel whose launch is safe by its own body and parameters, but not by its device functions.

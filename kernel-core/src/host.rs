@@ -180,12 +180,35 @@ pub(crate) fn twin(item: &syn::ItemFn, grid: Option<&TokenStream>) -> TokenStrea
     }
 }
 
-/// The twin of a kernel of a module.
-pub(crate) fn twin_of(
-    item: &syn::ItemMod,
-    index: usize,
-    grid: Option<&TokenStream>,
-) -> Option<TokenStream> {
+/// What stands for the twin of a kernel that was refused when its device items had come: its signature, and the imports of
+/// its module, so that they count as used though the body is not there.
+pub(crate) fn stand_in(item: &syn::ItemFn, module: Option<&syn::ItemMod>) -> TokenStream {
+    let mut function = item.clone();
+    function.block = syn::parse_quote!({ ::core::unreachable!() });
+    let twin = twin(&function, None);
+    let mut names = Vec::new();
+    let content = module.and_then(|module| module.content.as_ref());
+    for entry in content.map_or(&[][..], |(_, items)| items) {
+        if let syn::Item::Use(item) = entry {
+            imported(&item.tree, &mut names);
+        }
+    }
+    quote!(#[allow(unused_variables)] #twin #(#[allow(unused_imports)] use self::#names as _;)*)
+}
+
+/// The names that an import brings, those of `*` aside.
+fn imported(tree: &syn::UseTree, names: &mut Vec<syn::Ident>) {
+    match tree {
+        syn::UseTree::Path(path) => imported(&path.tree, names),
+        syn::UseTree::Name(name) if name.ident != "self" => names.push(name.ident.clone()),
+        syn::UseTree::Rename(rename) if rename.rename != "_" => names.push(rename.rename.clone()),
+        syn::UseTree::Group(group) => group.items.iter().for_each(|one| imported(one, names)),
+        _ => {}
+    }
+}
+
+/// The kernel of a module at this position.
+pub(crate) fn kernel_of(item: &syn::ItemMod, index: usize) -> Option<&syn::ItemFn> {
     let (_, content) = item.content.as_ref()?;
     let kernels = content.iter().filter_map(|entry| match entry {
         syn::Item::Fn(function) if function.attrs.iter().any(crate::syntax::is_kernel_attr) => {
@@ -193,7 +216,16 @@ pub(crate) fn twin_of(
         }
         _ => None,
     });
-    kernels.into_iter().nth(index).map(|function| twin(function, grid))
+    kernels.into_iter().nth(index)
+}
+
+/// The twin of a kernel of a module.
+pub(crate) fn twin_of(
+    item: &syn::ItemMod,
+    index: usize,
+    grid: Option<&TokenStream>,
+) -> Option<TokenStream> {
+    kernel_of(item, index).map(|function| twin(function, grid))
 }
 
 /// What the host items need of a kernel's signature.
