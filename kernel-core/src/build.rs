@@ -43,6 +43,7 @@ mod control;
 mod doubt;
 mod expr;
 mod finish;
+mod forms;
 mod generic;
 mod layout_values;
 mod methods;
@@ -158,6 +159,9 @@ const MAX_STEPS: u32 = 4_000_000;
 /// Expressions that may be open at the same time, those of inlined functions included, so that the
 /// compiler cannot run out of stack inside rustc.
 const MAX_DEPTH: u32 = 256;
+
+/// Reports up to which the names of values are looked for.
+const MAX_NAMED: usize = 1000;
 
 /// Elements that an array may have, those of arrays in it included.
 const MAX_ELEMENTS: usize = 1 << 16;
@@ -278,9 +282,8 @@ impl Builder<'_> {
         }
         let diagnostic = match self.calls.first() {
             // An error inside a helper is underlined there, and says from where it was called.
-            Some(call) => {
-                diagnostic.place(call.loc, format!("called here as `{}`", call.function.name.name))
-            }
+            Some(call) => Diagnostic { called: Some(call.loc), ..diagnostic }
+                .place(call.loc, format!("called here as `{}`", call.function.name.name)),
             None => diagnostic,
         };
         self.problems.push(diagnostic);
@@ -504,6 +507,30 @@ impl Builder<'_> {
         }
     }
 
+    /// How a value is written where it is used, for help that can be pasted: the name of a variable that holds it, or a
+    /// literal.
+    fn written(&self, val: &Val) -> Option<String> {
+        let from = self.calls.last().map_or(0, |call| call.vars);
+        match val {
+            Val::Const(Const::Int(value), _) => Some(value.to_string()),
+            Val::Const(Const::Float(value), _) => Some(format!("{value:?}")),
+            Val::Const(Const::Bool(value), _) => Some(value.to_string()),
+            // A long unrolled loop may be wrong in each turn, and is shown once.
+            Val::Value(_) if self.problems.reports() > MAX_NAMED => None,
+            Val::Value(value) => {
+                let same = |held: &Val| matches!(held, Val::Value(held) if held == value);
+                self.scopes.name_with(from, same).map(str::to_owned)
+            }
+            Val::Tensor(param) => self.params.get(*param as usize).map(|param| param.name.clone()),
+            _ => None,
+        }
+    }
+
+    /// `x.method` for the variable `x`; `.method` where a value has no name.
+    fn applied(&self, value: Value, method: &str) -> String {
+        self.written(&Val::Value(value)).unwrap_or_default() + method
+    }
+
     /// What a reference refers to.
     fn read(&self, place: &value::Place) -> Val {
         let mut val = self.scopes.vars[place.var.0 as usize].val.clone();
@@ -562,10 +589,14 @@ impl Builder<'_> {
             Val::Error | Val::Never => None,
             other => {
                 let actual = self.describe(&other);
+                let help = match (&other, at.text()) {
+                    (Val::Const(Const::Int(_), _), Some(extent)) => format!("[{extent}]"),
+                    _ => "[64, 32]".to_owned(),
+                };
                 self.report(
                     Diagnostic::new(Code::Kind, at.loc, "extents are an array of integers")
                         .compare("", "an array such as `[64, 32]`", actual)
-                        .help("[64, 32]"),
+                        .help(help),
                 );
                 None
             }

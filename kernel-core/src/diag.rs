@@ -29,6 +29,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Code that can be pasted.
     pub help: Option<String>,
+    /// Where the kernel calls the function that it is in, if it is in one.
+    pub called: Option<Loc>,
     /// The instances in which it shows, where it does not show in all.
     pub instances: Vec<String>,
     /// The variant whose numbers these are, where the other one has none of it or others.
@@ -57,9 +59,17 @@ impl Diagnostic {
             compare: Vec::new(),
             notes: Vec::new(),
             help: None,
+            called: None,
             instances: Vec::new(),
             variant: None,
         }
+    }
+
+    /// Whether two problems are one for a user.
+    fn is_as(&self, other: &Diagnostic) -> bool {
+        let same_place = self.code == other.code && self.primary == other.primary;
+        let same_words = self.headline == other.headline && self.compare == other.compare;
+        same_place && (self.called == other.called || same_words)
     }
 
     /// Adds a place that explains the problem.
@@ -102,7 +112,7 @@ impl Diagnostic {
 
 /// The problems of a kernel, in the order in which they were found.
 ///
-/// Each problem is kept once: instances of one kernel mostly fail in the same way.
+/// Each problem is kept once: instances of one kernel mostly fail in the same way, and so do the calls of one function.
 #[derive(Debug, Default)]
 pub struct Problems {
     list: Vec<Diagnostic>,
@@ -125,13 +135,11 @@ impl Problems {
         Problems::default()
     }
 
-    /// Adds a problem, unless there is one with that code at that place already.
+    /// Adds a problem, unless there is one with that code at that place already. In a function, each call may fail in its
+    /// own way.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
         self.reports += 1;
-        let known = self
-            .list
-            .iter_mut()
-            .find(|other| other.code == diagnostic.code && other.primary == diagnostic.primary);
+        let known = self.list.iter_mut().find(|other| other.is_as(&diagnostic));
         match known {
             None => {
                 diagnostic.instances.extend(self.instance.clone());

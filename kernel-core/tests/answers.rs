@@ -97,17 +97,25 @@ fn a_reduction_is_a_tile() {
 
 #[test]
 fn habits_of_other_languages_are_answered() {
-    answer("y.tile([0], [128]).store(select(v.lt(1.0) && v.ge(0.0), v, v));", "K0206", "a & b");
-    answer("y.tile([0], [128]).store(select(v.lt(1.0) || v.ge(0.0), v, v));", "K0206", "a | b");
-    answer("*p = 2.0;", "K0108", "store(p, x)");
-    answer("let a = p[0];", "K0108", "load(p + i)");
+    answer(
+        "y.tile([0], [128]).store(select(v.lt(1.0) && v.ge(0.0), v, v));",
+        "K0206",
+        "v.lt(1.0) & v.ge(0.0)",
+    );
+    answer(
+        "y.tile([0], [128]).store(select(v.lt(1.0) || v.ge(0.0), v, v));",
+        "K0206",
+        "v.lt(1.0) | v.ge(0.0)",
+    );
+    answer("*p = 2.0;", "K0108", "store(p, 2.0)");
+    answer("let a = p[0];", "K0108", "load(p + 0)");
     answer(
         "let mut s = shared::<f32>([64]); let a = s[0];",
         "K0402",
         "`s.store(tile)` and `s.load()`",
     );
-    answer("let a = n.pow(2);", "K0108", "x * x");
-    answer("let a = n.wrapping_mul(2);", "K0108", "x * y");
+    answer("let a = n.pow(2);", "K0108", "n * n");
+    answer("let a = n.wrapping_mul(2);", "K0108", "n * 2");
     answer("for i in (0..n).step_by(128) { sync(); }", "K0108", "range(0, n, 128)");
 }
 

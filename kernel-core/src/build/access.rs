@@ -183,7 +183,7 @@ impl Builder<'_> {
                             format!("a `Tile<{}>` of extents {shape:?}", dtype.name()),
                             actual,
                         )
-                        .help(format!("full({shape:?}, x)")),
+                        .help(self.full_of(shape, value, dtype)),
                 );
                 return None;
             }
@@ -397,9 +397,20 @@ impl Builder<'_> {
         self.report(
             Diagnostic::new(Code::Kind, loc, headline)
                 .compare("", format!("a `Tile<{name}>` of extents {shape:?}"), actual)
-                .help(format!("full({shape:?}, x)")),
+                .help(self.full_of(&shape, &Val::Value(value), Dtype::I32)),
         );
         None
+    }
+
+    /// A tile with a scalar in every element; a whole number is written as one of the element type.
+    fn full_of(&self, shape: &[u32], scalar: &Val, dtype: Dtype) -> String {
+        let scalar = match scalar {
+            Val::Const(Const::Int(value), _) => {
+                Some(self.whole_number(&value.to_string(), Num::Known(dtype)))
+            }
+            other => self.written(other),
+        };
+        format!("full({shape:?}, {})", scalar.unwrap_or_else(|| "x".to_owned()))
     }
 
     /// `atomic::add(at, value)` and the like.
@@ -545,13 +556,13 @@ impl Builder<'_> {
     /// `window.load()`
     pub(super) fn load_shared(&mut self, window: Value, loc: Loc) -> Option<Value> {
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
-        self.check_window(&shared, loc)?;
+        self.check_window(window, &shared, loc)?;
         let num = self.num(window);
         self.check_budget(&shared.shape, num, loc)?;
         Some(self.emit_num(Op::LoadShared, vec![window], Some(shared.shape), num, loc))
     }
 
-    fn check_window(&mut self, shared: &SharedType, loc: Loc) -> Option<()> {
+    fn check_window(&mut self, window: Value, shared: &SharedType, loc: Loc) -> Option<()> {
         if shared.shape.len() <= 2 {
             return Some(());
         }
@@ -562,7 +573,7 @@ impl Builder<'_> {
                 "one buffer of a ring is read or written at a time",
             )
             .compare("rank", "1 or 2", shared.shape.len().to_string())
-            .help("bufs[i]"),
+            .help(self.applied(window, "[0]")),
         );
         None
     }
@@ -576,20 +587,21 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
-        if self.check_window(&shared, loc).is_none() {
+        if self.check_window(window, &shared, loc).is_none() {
             return Val::Error;
         }
         let Some(tile) = self.value(value, value_loc) else { return Val::Error };
+        let value = if let Val::Const(..) = value { value } else { &Val::Value(tile) };
         if self.cells.unify(self.num(tile), self.num(window)).is_ok() {
             let dtype = self.cells.settled(self.num(window));
-            if self.tile_to_store(&Val::Value(tile), dtype, &shared.shape, value_loc).is_none() {
+            if self.tile_to_store(value, dtype, &shared.shape, value_loc).is_none() {
                 return Val::Error;
             }
             self.op(Op::StoreShared, vec![window, tile], None, loc);
             return Val::Unit;
         }
         let dtype = self.cells.settled(self.num(window));
-        self.tile_to_store(&Val::Value(tile), dtype, &shared.shape, value_loc);
+        self.tile_to_store(value, dtype, &shared.shape, value_loc);
         Val::Error
     }
 
@@ -618,7 +630,7 @@ impl Builder<'_> {
             return candidates(self, a, b);
         };
         let (view, window) = (view.clone(), *window);
-        if self.check_window(&shared, args[1].loc).is_none() {
+        if self.check_window(window, &shared, args[1].loc).is_none() {
             return Val::Error;
         }
         if view.shape != shared.shape {

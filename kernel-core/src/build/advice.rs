@@ -52,6 +52,21 @@ pub(super) fn of_name(name: &str) -> Option<Advice> {
         "argmin" => ("", "x.argmin(0)"),
         "permute" => ("", "x.permute([2, 0, 1])"),
         "interleave" => ("", "join(a, b).reshape([128]) // of tiles of 64 elements"),
+        "convert_layout" | "set_layout" => {
+            ("", "x.to_layout(blocked([1, 4], [8, 4], [4, 1], [1, 0]))")
+        }
+        "gather" => (GATHER, "load(p + x)"),
+        "BlockedLayout" => ("", "blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
+        "SliceLayout" => ("", "slice(1, blocked([1, 4], [8, 4], [4, 1], [1, 0]))"),
+        "DotOperandLayout" => ("", "dot_operand(0, mma([2, 2]), 2)"),
+        "NVMMADistributedLayout" => ("", "mma([2, 2])"),
+        "NVMMASharedLayout" => ("", "swizzle(128)"),
+        "SwizzledSharedLayout" => ("", "swizzled(8, 1, 8, [1, 0])"),
+        "DistributedLinearLayout" | "SharedLinearLayout" | "PaddedSharedLayout" => (
+            "layouts are `blocked`, `slice`, `mma`, `dot_operand`, `linear` of tiles, and `row_major`, `swizzle`, `swizzled`, `shared_linear` of shared memory",
+            "",
+        ),
+        "AutoLayout" => ("a tile without `to_layout` gets its layout from the compiler", ""),
         "device_print" | "printf" => (
             "there is nothing to print to on the device; write what you want to see into a tensor",
             "",
@@ -61,8 +76,21 @@ pub(super) fn of_name(name: &str) -> Option<Advice> {
     })
 }
 
+const GATHER: &str = "the elements of a tile belong to threads, which do not read each other's; memory is read at a tile of addresses";
+
+/// The constructor that takes what this one of another language takes, in the same order.
+pub(super) fn of_layout(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "BlockedLayout" => "blocked",
+        "SliceLayout" => "slice",
+        "DotOperandLayout" => "dot_operand",
+        "SwizzledSharedLayout" => "swizzled",
+        _ => return None,
+    })
+}
+
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 28] = [
+const PLAIN: [&str; 30] = [
     "ones",
     "ones_like",
     "zeros_like",
@@ -91,6 +119,8 @@ const PLAIN: [&str; 28] = [
     "tl",
     "ct",
     "wp",
+    "gather",
+    "set_layout",
 ];
 
 /// Names under which other languages keep their functions.
@@ -139,6 +169,11 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
         "recip" | "reciprocal" => ("", "1.0 / x"),
         "maximum" => ("", "maximum(x, y)"),
         "minimum" => ("", "minimum(x, y)"),
+        "gather" => (GATHER, "load(p + x)"),
+        "sort" | "argsort" | "topk" | "flip" | "histogram" => (
+            "no function moves elements by their values or turns an axis round; `split`, `join` and `select` are what a sorting network is made of",
+            "",
+        ),
         "add" => ("", "x + y"),
         "sub" => ("", "x - y"),
         "mul" => ("", "x * y"),

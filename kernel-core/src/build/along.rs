@@ -18,14 +18,13 @@ pub(super) type Combine<'a, 'b> = dyn FnMut(&mut Builder<'a>, &[Value], &[Value]
 pub(super) struct Purpose {
     /// In messages.
     pub(super) name: &'static str,
-    /// As a user would write it.
+    /// A function for it, as a user would write it.
     pub(super) example: &'static str,
 }
 
-pub(super) const REDUCTION: Purpose =
-    Purpose { name: "a reduction", example: "x.reduce(0, |a, b| a + b)" };
+pub(super) const REDUCTION: Purpose = Purpose { name: "a reduction", example: "|a, b| a + b" };
 
-const SCAN: Purpose = Purpose { name: "a scan", example: "x.scan(0, |a, b| a + b)" };
+const SCAN: Purpose = Purpose { name: "a scan", example: "|a, b| a + b" };
 
 impl<'a> Builder<'a> {
     /// The region of a function of two values, for elements of these types; none where it has been reported.
@@ -61,7 +60,7 @@ impl<'a> Builder<'a> {
                         combine_loc,
                         format!("{} joins two scalars by arithmetic alone", purpose.name),
                     )
-                    .why("the function runs between registers of different threads, where there is no control flow and no memory")
+                    .why("the function runs between registers of different threads, without loops and memory; an `if` in it chooses between two values")
                     .help(purpose.example),
                 );
             }
@@ -260,7 +259,7 @@ impl<'a> Builder<'a> {
             shape.extend([last / 2, 2]);
             let fits = last > 1 && shape.len() <= 5;
             return self.report(if fits {
-                diagnostic.help(format!("x.reshape({shape:?}).split()"))
+                diagnostic.help(self.applied(tile, &format!(".reshape({shape:?}).split()")))
             } else {
                 diagnostic
             });

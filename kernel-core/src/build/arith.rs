@@ -177,6 +177,15 @@ impl Builder<'_> {
         }
     }
 
+    /// A whole number as a literal of an element type.
+    pub(super) fn whole_number(&self, digits: &str, num: Num) -> String {
+        match self.cells.known(num) {
+            Some(dtype @ (Dtype::F16 | Dtype::Bf16)) => format!("{}::of({digits}.0)", dtype.name()),
+            _ if self.cells.is_float(num) => format!("{digits}.0"),
+            _ => digits.to_owned(),
+        }
+    }
+
     /// How a literal is written to be of an element type that it is not of. Its own value, or no code at all: what
     /// is pasted must not change the program.
     pub(super) fn literal_help(&self, diagnostic: Diagnostic, dtype: Dtype, of: Num) -> Diagnostic {
@@ -458,7 +467,12 @@ impl Builder<'_> {
                     format!("{} is not defined on `{name}`", unary_name(op)),
                 )
                 .compare("element type", wants, format!("`{name}`"))
-                .help(format!("x.cast::<f32>().{}()", unary_name(op).trim_matches('`'))),
+                .help(
+                    self.applied(
+                        x,
+                        &format!(".cast::<f32>().{}()", unary_name(op).trim_matches('`')),
+                    ),
+                ),
             );
         }
         if !fine {
@@ -520,11 +534,15 @@ impl Builder<'_> {
         };
         if self.cells.known(self.num(mask)) != Some(Dtype::Bool) || self.is_ptr(mask) {
             let actual = self.describe(&Val::Value(mask));
-            return self.report(
-                Diagnostic::new(Code::DtypeRefused, loc, "`select` chooses by a mask")
-                    .compare("mask", "`bool`", actual)
-                    .help("x.gt(0.0)"),
-            );
+            let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, "`select` chooses by a mask")
+                .compare("mask", "`bool`", actual);
+            let num = self.num(mask);
+            return self.report(if self.is_ptr(mask) || matches!(self.ty(mask), Type::Shared(_)) {
+                diagnostic
+            } else {
+                diagnostic
+                    .help(self.applied(mask, &format!(".gt({})", self.whole_number("0", num))))
+            });
         }
         if !self.same_kind(&[a, b], "`select`", loc) {
             return Val::Error;

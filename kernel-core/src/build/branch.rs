@@ -414,18 +414,20 @@ impl Builder<'_> {
     }
 
     /// Reports `&&` and `||` between masks.
-    fn joins_masks(&mut self, and: bool, side: &Val, loc: Loc) -> bool {
+    fn joins_masks(&mut self, and: bool, side: &Val, a: &Expr, b: &Expr) -> bool {
         let Val::Value(value) = self.plain(side.clone()) else { return false };
         if !matches!(self.ty(value), Type::Tile(..)) {
             return false;
         }
-        let (written, instead) = if and { ("&&", "a & b") } else { ("||", "a | b") };
+        let (written, instead) = if and { ("&&", "&") } else { ("||", "|") };
+        let [left, right] = [(a, "a"), (b, "b")]
+            .map(|(side, other)| side.operand_text().unwrap_or_else(|| other.to_owned()));
         let actual = self.describe(side);
         self.report(
-            Diagnostic::new(Code::Kind, loc, format!("`{written}` does not join masks"))
+            Diagnostic::new(Code::Kind, a.loc, format!("`{written}` does not join masks"))
                 .compare("", "a scalar (bool)", actual)
                 .why("Rust's `&&` and `||` are of two `bool`; masks combine element by element")
-                .help(instead),
+                .help(format!("{left} {instead} {right}")),
         );
         true
     }
@@ -440,7 +442,7 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Val {
         let left = self.expr(a, env);
-        if self.joins_masks(and, &left, a.loc) {
+        if self.joins_masks(and, &left, a, b) {
             self.expr(b, env);
             return Val::Error;
         }

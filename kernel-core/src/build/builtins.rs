@@ -76,7 +76,7 @@ impl Builder<'_> {
         }
         let Some(parameters) = parameters(name) else {
             self.args(args, env);
-            return self.unknown_function(name, segment.loc, env);
+            return self.unknown_function(name, args, segment.loc, env);
         };
         let count = if parameters.is_empty() { 0 } else { parameters.split(", ").count() };
         if args.len() != count {
@@ -99,7 +99,7 @@ impl Builder<'_> {
             return Val::Never;
         }
         let at = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
-        if self.wants_tile_first(name, &vals, at(0)).is_none() {
+        if self.wants_tile_first(name, &vals, args).is_none() {
             return Val::Error;
         }
         match name {
@@ -119,8 +119,8 @@ impl Builder<'_> {
             "minimum" => self.binary(Binary::Min, vals[0].clone(), vals[1].clone(), loc),
             "fma" => self.fma(vals[0].clone(), vals[1].clone(), vals[2].clone(), loc),
             "join" => self.join_pairs(&vals[0], &vals[1], loc),
-            "dot" => self.dot(&vals[0], &vals[1], &vals[2], false, loc),
-            "dot_tf32" => self.dot(&vals[0], &vals[1], &vals[2], true, loc),
+            "dot" => self.dot([&vals[0], &vals[1], &vals[2]], false, args, loc),
+            "dot_tf32" => self.dot([&vals[0], &vals[1], &vals[2]], true, args, loc),
             "shared" => self.shared_alloc(segment, &vals[0], &args[0], env, loc),
             "array" => {
                 let Some(count) = self.const_int(&vals[0], "the length of an array", at(0)) else {
@@ -272,7 +272,7 @@ impl Builder<'_> {
 
     /// Functions of tiles have a tile first, also where the others may be scalars; of scalars alone there are operators and
     /// methods. `None` after a report.
-    fn wants_tile_first(&mut self, name: &str, vals: &[Val], loc: Loc) -> Option<()> {
+    fn wants_tile_first(&mut self, name: &str, vals: &[Val], args: &[Expr]) -> Option<()> {
         let headline = match name {
             "maximum" | "minimum" | "fma" => format!("`{name}` takes a tile first"),
             "select" => "`select` chooses by a mask".to_owned(),
@@ -287,19 +287,28 @@ impl Builder<'_> {
             return Some(());
         }
         let (all, actual) = (vals.iter().all(scalar), self.describe(&vals[0]));
-        let diagnostic = Diagnostic::new(Code::Kind, loc, headline);
+        let diagnostic = Diagnostic::new(Code::Kind, args[0].loc, headline);
+        let written = |index: usize, other: &str| {
+            args.get(index).and_then(Expr::text).unwrap_or_else(|| other.to_owned())
+        };
+        let operand = |index: usize, other: &str| {
+            args.get(index).and_then(Expr::operand_text).unwrap_or_else(|| other.to_owned())
+        };
+        let (a, b) = (written(0, "a"), written(1, "b"));
         let diagnostic = match (name, all) {
             ("select", _) => diagnostic
                 .compare("", "a tile of `bool`", actual)
                 .why("one condition for the whole block is a branch")
-                .help("if condition { a } else { b }"),
+                .help(format!("if {a} {{ {b} }} else {{ {} }}", written(2, "c"))),
             (_, all) => {
                 let help = match (name, all) {
-                    ("maximum", true) => "a.max(b)".to_owned(),
-                    ("minimum", true) => "a.min(b)".to_owned(),
-                    (_, true) => "a * b + c".to_owned(),
-                    ("fma", false) => "fma(x, a, b) // `x` is a tile".to_owned(),
-                    (_, false) => format!("{name}(x, a) // `x` is a tile"),
+                    ("maximum", true) => format!("{}.max({b})", operand(0, "a")),
+                    ("minimum", true) => format!("{}.min({b})", operand(0, "a")),
+                    (_, true) => {
+                        format!("{} * {} + {}", operand(0, "a"), operand(1, "b"), operand(2, "c"))
+                    }
+                    ("fma", false) => format!("fma(x, {a}, {b}) // `x` is a tile"),
+                    (_, false) => format!("{name}({b}, {a})"),
                 };
                 diagnostic.compare("", "a tile", actual).help(help)
             }

@@ -233,7 +233,8 @@ impl Builder<'_> {
             );
         }
         receiver.iter().chain(&vals).for_each(|val| self.unmark(val));
-        self.calls.push(Call { function: function.clone(), instance, loc });
+        let vars_before = self.scopes.vars.len();
+        self.calls.push(Call { function: function.clone(), instance, loc, vars: vars_before });
         if let Some(receiver) = receiver {
             self.scopes.declare(scope, "self", true, receiver);
         }
@@ -241,6 +242,15 @@ impl Builder<'_> {
             let want = self.resolve(ty, scope);
             let is_ref = matches!(ty.kind, TypeKind::Ref(..));
             let at = args.get(index).map_or(loc, |arg| arg.loc);
+            if let Some(kind) = self.other_kind(ty, &want, &val, scope) {
+                self.calls.pop();
+                let actual = self.describe(&val);
+                return self.report(
+                    Diagnostic::new(Code::Kind, at, format!("`{name}` takes a `{kind}` here"))
+                        .compare("", format!("a `{kind}`"), actual)
+                        .place(ty.loc, "declared here"),
+                );
+            }
             let val = if is_ref {
                 val
             } else {
@@ -268,6 +278,25 @@ impl Builder<'_> {
         self.calls.pop();
         self.unmark(&result);
         result
+    }
+
+    /// The kind of values that a type stands for, whatever their elements, where a value is of another.
+    fn other_kind(&self, ty: &TypeExpr, want: &Ty, val: &Val, scope: Env) -> Option<&'static str> {
+        let TypeKind::Path(path) = &ty.kind else { return None };
+        let [only] = path.segments.as_slice() else { return None };
+        let named = self.scopes.lookup_type(scope, &only.name);
+        if !matches!(named, None | Some(Binding::Use(_))) {
+            return None;
+        }
+        let (kind, fits) = match (only.name.as_str(), self.type_of(val)) {
+            (_, Ty::Infer) => return None,
+            ("Tile", actual) => ("Tile", matches!(actual, Ty::Tile(_) | Ty::TilePtr(_))),
+            ("Shared", actual) => ("Shared", matches!(actual, Ty::Shared(_))),
+            // Where the element is known, a tile of rank 0 is told the way to a scalar.
+            ("Ptr", actual) if matches!(want, Ty::Infer) => ("Ptr", matches!(actual, Ty::Ptr(_))),
+            _ => return None,
+        };
+        (!fits).then_some(kind)
     }
 
     /// `T::f(..)` where `T` is a struct, a number type, or a generic parameter.
@@ -542,6 +571,13 @@ impl Builder<'_> {
             }
         }
         None
+    }
+
+    pub(super) fn const_names(&self, def: &Rc<Struct>) -> Vec<String> {
+        self.impls_of(def)
+            .iter()
+            .flat_map(|(item, _)| item.consts.iter().map(|c| c.name.name.clone()))
+            .collect()
     }
 
     pub(super) fn method_names(&self, def: &Rc<Struct>) -> Vec<String> {

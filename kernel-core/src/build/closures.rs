@@ -37,10 +37,11 @@ impl Builder<'_> {
         let Some(result) = result else { return Val::Error };
         let scalar = self.is_scalar(result) && !self.is_ptr(result);
         let (Some(stmts), true) = (straight(region.stmts), scalar) else {
+            let zero = self.whole_number("0", self.num(tile));
             return self.report(
                 Diagnostic::new(Code::Kind, at, "`map` computes one number from one element")
                     .why("the closure is done for each element, where there are no loops, tiles or memory")
-                    .help("x.map(|v| if v > 0.0 { v } else { 0.1 * v })"),
+                    .help(format!("|v| if v > {zero} {{ v }} else {{ {zero} }}")),
             );
         };
         let mut lifted: ArenaMap<Value, Value> = ArenaMap::new();

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, Dtype, Type},
+    ir::{Compare, Const, Dtype, Type},
     loc::Loc,
     syntax::{BinOp, Block, Expr, ExprKind, Literal, Pat, PatKind, Stmt, UnOp},
 };
@@ -363,7 +363,7 @@ impl Builder<'_> {
                 Val::Value(value) if self.is_ptr(*value) && self.is_scalar(*value) => self.report(
                     Diagnostic::new(Code::NotAFunction, loc, "an address is read with `load`")
                         .why("an address counts elements of global memory and is no reference of Rust")
-                        .help("load(p)"),
+                        .help(format!("load({})", a.text().as_deref().unwrap_or("p"))),
                 ),
                 _ => val,
             },
@@ -397,20 +397,27 @@ impl Builder<'_> {
                             );
                             return Val::Error;
                         }
-                        let method = match op {
-                            crate::ir::Compare::Lt => "lt",
-                            crate::ir::Compare::Le => "le",
-                            crate::ir::Compare::Gt => "gt",
-                            crate::ir::Compare::Ge => "ge",
-                            crate::ir::Compare::Eq => "eq",
-                            crate::ir::Compare::Ne => "ne",
+                        // A scalar on the left has no such method: the comparison is turned round.
+                        let turned = expr.loc != a.loc;
+                        let (tile, other) = if turned { (b, a) } else { (a, b) };
+                        let method = match (op, turned) {
+                            (Compare::Lt, false) | (Compare::Gt, true) => "lt",
+                            (Compare::Le, false) | (Compare::Ge, true) => "le",
+                            (Compare::Gt, false) | (Compare::Lt, true) => "gt",
+                            (Compare::Ge, false) | (Compare::Le, true) => "ge",
+                            (Compare::Eq, _) => "eq",
+                            (Compare::Ne, _) => "ne",
                         };
                         let actual = self.describe(side);
                         return self.report(
                             Diagnostic::new(Code::Kind, expr.loc, "tiles are not compared with operators")
                                 .compare("", "a scalar", actual)
                                 .why("Rust's comparison operators give one `bool`; a tile gives a mask, one `bool` an element")
-                                .help(format!("x.{method}(y)")),
+                                .help(format!(
+                                    "{}.{method}({})",
+                                    tile.operand_text().as_deref().unwrap_or("x"),
+                                    other.text().as_deref().unwrap_or("y")
+                                )),
                         );
                     }
                 }

@@ -434,7 +434,9 @@ impl Builder<'_> {
                             AXES.map(TileAxis::name).join(", "),
                             &name.name,
                         );
-                        if let Some(near) = super::nearest(&name.name, AXES.map(TileAxis::name)) {
+                        if TileAxis::from_name(&name.name).is_some() {
+                            diagnostic = diagnostic.why("the tiles of a kernel belong to one block: its lanes, its warps, and the registers or bytes of each");
+                        } else if let Some(near) = nearest_axis(&name.name) {
                             diagnostic = diagnostic.help(near.to_owned());
                         }
                         self.report(diagnostic);
@@ -445,6 +447,17 @@ impl Builder<'_> {
             digits.push(Iter::new(extent, i64::try_from(stride).unwrap_or(i64::MAX), axis));
         }
         Some(digits)
+    }
+}
+
+/// The axis that a name was meant for.
+fn nearest_axis(name: &str) -> Option<&'static str> {
+    match name {
+        "lane" | "lane_id" | "laneId" => Some("laneid"),
+        "warp" | "warp_id" | "warpId" | "wid" => Some("warpid"),
+        "thread" | "tid" | "thread_id" | "threadIdx" => Some("tx"),
+        "reg" | "register" | "mem" | "memory" => Some("m"),
+        _ => super::nearest(name, AXES.map(TileAxis::name)),
     }
 }
 

@@ -84,7 +84,7 @@ impl Builder<'_> {
                 Type::Scalar(Elem::Number(_)) => self.scalar_method(val, name, &vals, env, loc),
                 Type::Tile(..) => self.tile_method(*value, name, &vals, args, env, loc),
                 Type::Shared(_) => self.shared_method(*value, name, &vals, args, loc),
-                Type::Scalar(Elem::Ptr(_)) | Type::Error => self.no_method(&val, name, &[]),
+                Type::Scalar(Elem::Ptr(_)) | Type::Error => self.no_method(&val, name, &vals, &[]),
             },
             Val::Tensor(param) => self.tensor_method(*param, name, &vals, args, loc),
             Val::View(view) => {
@@ -92,62 +92,24 @@ impl Builder<'_> {
                 match (name.name.as_str(), vals.as_slice()) {
                     ("load", []) => self.load_tensor(&view, loc),
                     ("store", [value]) => self.store_tensor(&view, value, args[0].loc, loc),
-                    ("load" | "store", _) => {
-                        self.count(name, usize::from(name.name != "load"), vals.len(), loc)
-                    }
-                    _ => self.no_method(&val, name, &["load", "store"]),
+                    ("load", _) => self.count(name, 0, vals.len(), Some(".load()".to_owned()), loc),
+                    ("store", _) => self.count(name, 1, vals.len(), None, loc),
+                    _ => self.no_method(&val, name, &vals, &["load", "store"]),
                 }
             }
-            Val::Array(parts) => match name.name.as_str() {
-                "len" => Val::Const(
+            Val::Array(parts) => match (name.name.as_str(), vals.len()) {
+                ("len", 0) => Val::Const(
                     Const::Int(i128::try_from(parts.len()).expect("small")),
                     self.cells.open(Class::Index),
                 ),
-                _ => self.no_method(&val, name, &["len"]),
+                ("len", actual) => self.count(name, 0, actual, Some(".len()".to_owned()), loc),
+                _ => self.no_method(&val, name, &vals, &["len"]),
             },
             other => {
                 let other = other.clone();
-                self.no_method(&other, name, &[])
+                self.no_method(&other, name, &vals, &[])
             }
         }
-    }
-
-    pub(super) fn no_method(&mut self, val: &Val, name: &Segment, known: &[&str]) -> Val {
-        let what = self.describe(val);
-        let names = match val {
-            Val::Struct(item) => self.method_names(&item.def),
-            _ => known.iter().map(|name| (*name).to_owned()).collect(),
-        };
-        let mut diagnostic = Diagnostic::new(
-            Code::NotAFunction,
-            name.loc,
-            format!("{what} has no method `{}`", name.name),
-        );
-        if let Some(advice) = self.said_of_scalar(val, &name.name) {
-            diagnostic = super::places::advised(diagnostic, advice);
-        } else if let Some(advice) = super::places::method_advice(val, &name.name) {
-            diagnostic = super::places::advised(diagnostic, advice);
-        } else if let Some(near) = super::nearest(&name.name, names.iter().map(String::as_str)) {
-            diagnostic = diagnostic.help(near.to_owned());
-        }
-        self.report(diagnostic)
-    }
-
-    pub(super) fn count(
-        &mut self,
-        name: &Segment,
-        required: usize,
-        actual: usize,
-        loc: Loc,
-    ) -> Val {
-        self.report(
-            Diagnostic::new(
-                Code::ArgumentCount,
-                loc,
-                format!("`{}` takes another number of arguments", name.name),
-            )
-            .compare("arguments", required.to_string(), actual.to_string()),
-        )
     }
 
     /// Elementwise methods that scalars and tiles share.
@@ -177,7 +139,7 @@ impl Builder<'_> {
         if let Some(op) = unary {
             return Some(match vals {
                 [] => self.unary(op, val.clone(), loc),
-                _ => self.count(name, 0, vals.len(), loc),
+                _ => self.count(name, 0, vals.len(), Some(format!(".{}()", name.name)), loc),
             });
         }
         if name.name == "cast" {
@@ -226,9 +188,15 @@ impl Builder<'_> {
             }
             ("to_f32", []) => self.cast(val, Num::Known(Dtype::F32), loc),
             ("to_f64", []) => self.cast(val, Num::Known(Dtype::F64), loc),
+            ("to_f32" | "to_f64", _) => {
+                self.count(name, 0, vals.len(), Some(format!(".{}()", name.name)), loc)
+            }
+            ("min" | "max" | "rem_euclid", _) => self.count(name, 1, vals.len(), None, loc),
+            ("clamp" | "mul_add", _) => self.count(name, 2, vals.len(), None, loc),
             _ => self.no_method(
                 &val,
                 name,
+                vals,
                 &["min", "max", "clamp", "abs", "sqrt", "exp", "mul_add", "cast"],
             ),
         }
@@ -375,16 +343,7 @@ impl Builder<'_> {
                 self.reshaped(op, tile, ty.shape().to_vec(), loc_of(0))
             }
             ("to_layout" | "assert_layout", [other]) => {
-                let actual = self.describe(other);
-                self.report(
-                    Diagnostic::new(
-                        Code::Kind,
-                        loc_of(0),
-                        format!("`{}` takes a layout", name.name),
-                    )
-                    .compare("", "a layout", actual)
-                    .help("blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
-                )
+                self.wants_layout(name, tile, other, loc_of(0))
             }
             (known, _) if TILE_METHODS.contains(&known) => {
                 let required = match known {
@@ -392,45 +351,14 @@ impl Builder<'_> {
                     "reduce" | "scan" => 2,
                     _ => 1,
                 };
-                self.count(name, required, vals.len(), loc)
+                self.count(name, required, vals.len(), self.form_of(tile, known), loc)
             }
             ("mean" | "softmax", axis) => self.written_out(tile, name, axis.first()),
-            _ => self.no_method(&val, name, TILE_METHODS),
+            _ => match self.said_of_tile(tile, &name.name, vals) {
+                Some(help) => self.no_such(&val, name, help),
+                None => self.no_method(&val, name, vals, TILE_METHODS),
+            },
         }
-    }
-
-    /// Reports a method that is written out of others, with the axis and the extents of this call.
-    fn written_out(&mut self, tile: Value, name: &Segment, axis: Option<&Val>) -> Val {
-        let (what, shape) = (self.describe(&Val::Value(tile)), self.ty(tile).shape().to_vec());
-        let axis = match axis {
-            Some(Val::Const(Const::Int(axis), _)) => {
-                usize::try_from(*axis).ok().filter(|axis| *axis < shape.len())
-            }
-            _ => None,
-        };
-        let help = if name.name == "mean" {
-            match axis {
-                Some(axis) => format!("x.sum({axis}) / {}.0", shape[axis]),
-                None => {
-                    let sums: String = shape.iter().map(|_| ".sum(0)").collect();
-                    let count: u64 = shape.iter().map(|extent| u64::from(*extent)).product();
-                    format!("x{sums} / {count}.0")
-                }
-            }
-        } else {
-            let axis = axis.unwrap_or(shape.len().saturating_sub(1));
-            format!(
-                "let e = (x - x.max({axis}).expand({axis})).exp(); e / e.sum({axis}).expand({axis})"
-            )
-        };
-        self.report(
-            Diagnostic::new(
-                Code::NotAFunction,
-                name.loc,
-                format!("{what} has no method `{}`", name.name),
-            )
-            .help(help),
-        )
     }
 
     fn shared_method(
@@ -477,7 +405,19 @@ impl Builder<'_> {
                 let dtype = self.cells.settled(self.num(window));
                 Val::Const(Const::Int(elements * i128::from(dtype.bytes())), Num::Known(Dtype::I32))
             }
-            _ => self.no_method(&Val::Value(window), name, SHARED_METHODS),
+            ("with_layout", [other]) => self.wants_layout(name, window, other, loc_of(0)),
+            (known, _) if SHARED_METHODS.contains(&known) => {
+                let (required, form) = match known {
+                    "with_layout" => {
+                        (1, self.plain_layout(window).map(|form| format!(".with_layout({form})")))
+                    }
+                    "store" => (1, None),
+                    "dim" => (1, Some(".dim(0)".to_owned())),
+                    _ => (0, Some(format!(".{known}()"))),
+                };
+                self.count(name, required, vals.len(), form, loc)
+            }
+            _ => self.no_method(&Val::Value(window), name, vals, SHARED_METHODS),
         }
     }
 
@@ -538,11 +478,7 @@ impl Builder<'_> {
                 loc,
             )),
             ("load" | "store", _) => {
-                let name_of = self.params[param as usize].name.clone();
-                let index = ["i", "j", "k", "l", "m"];
-                let corner =
-                    index.iter().take(rank as usize).copied().collect::<Vec<_>>().join(", ");
-                let extents = vec!["64"; rank as usize].join(", ");
+                let window = self.window_of(param);
                 let value = if name.name == "load" { "" } else { "tile" };
                 self.report(
                     Diagnostic::new(
@@ -550,13 +486,19 @@ impl Builder<'_> {
                         name.loc,
                         "a tensor is read and written tile by tile",
                     )
-                    .help(format!(
-                        "{name_of}.tile([{corner}], [{extents}]).{}({value})",
-                        name.name
-                    )),
+                    .help(format!("{window}.{}({value})", name.name)),
                 )
             }
-            _ => self.no_method(&Val::Tensor(param), name, TENSOR_METHODS),
+            (known, _) if TENSOR_METHODS.contains(&known) => {
+                let each = |one: &str| vec![one; rank as usize].join(", ");
+                let (required, form) = match known {
+                    "tile" => (2, format!(".tile([{}], [{}])", each("0"), each("64"))),
+                    "dim" | "stride" => (1, format!(".{known}(0)")),
+                    _ => (0, format!(".{known}()")),
+                };
+                self.count(name, required, vals.len(), Some(form), loc)
+            }
+            _ => self.no_method(&Val::Tensor(param), name, vals, TENSOR_METHODS),
         }
     }
 }

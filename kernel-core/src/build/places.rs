@@ -89,7 +89,7 @@ impl Builder<'_> {
                     format!("`{name}` is a type, where a value is wanted"),
                 )
                 .why("a conversion and a constructor take the type between `::<` and `>`")
-                .help(format!("x.cast::<{name}>()")),
+                .help(format!(".cast::<{name}>()")),
             );
         }
         if let Some(advice) = super::advice::of_name(name) {
@@ -111,13 +111,38 @@ impl Builder<'_> {
     }
 
     /// A function that nothing defines. It may be a method.
-    pub(super) fn unknown_function(&mut self, name: &str, loc: Loc, env: Env) -> Val {
+    pub(super) fn unknown_function(
+        &mut self,
+        name: &str,
+        args: &[Expr],
+        loc: Loc,
+        env: Env,
+    ) -> Val {
+        let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
+        let first = args.first().and_then(Expr::operand_text);
+        let rest = written.as_ref().and_then(|all| all.get(1..)).map(|rest| rest.join(", "));
         if super::advice::of_name(name).is_none() && super::methods::TILE_METHODS.contains(&name) {
+            let first = first.unwrap_or_else(|| "x".to_owned());
+            let rest = rest.unwrap_or_else(|| "..".to_owned());
             return self.report(
                 Diagnostic::new(Code::UnknownName, loc, format!("`{name}` is not a function"))
                     .why("what is done to one tile or number is a method of it")
-                    .help(format!("x.{name}(..)")),
+                    .help(format!("{first}.{name}({rest})")),
             );
+        }
+        let diagnostic =
+            Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
+        if let (Some(real), Some(written)) = (super::advice::of_layout(name), &written)
+            && !written.is_empty()
+        {
+            return self.report(diagnostic.help(format!("{real}({})", written.join(", "))));
+        }
+        if let ("convert_layout", Some(first), Some(rest)) = (name, &first, &rest) {
+            return self.report(diagnostic.help(format!("{first}.to_layout({rest})")));
+        }
+        if let (Some((why, help)), Some(first)) = (super::advice::of_name(name), first) {
+            let help = super::forms::with_name(help, "x", &first);
+            return self.report(advised(diagnostic, (why, &help)));
         }
         self.unknown(name, loc, env)
     }
@@ -139,10 +164,22 @@ impl Builder<'_> {
                 let dtype = self.cells.settled(num);
                 match dtype_constant(dtype, &name.name) {
                     Some((value, of)) => Val::Const(value, Num::Known(of)),
-                    None => self.report(
-                        Diagnostic::new(Code::UnknownName, name.loc, format!("`{}` has no constant `{}`", dtype.name(), name.name))
-                            .why("element types have BITS, BYTES, ZERO, MIN and MAX, floats also INFINITY, NEG_INFINITY, NAN and EPSILON"),
-                    ),
+                    None if super::methods::TILE_METHODS.contains(&name.name.as_str()) => {
+                        self.method_as_path(&name.name, loc)
+                    }
+                    None => {
+                        let known = CONSTANTS.iter().copied();
+                        let known = known.filter(|known| dtype_constant(dtype, known).is_some());
+                        let diagnostic = Diagnostic::new(
+                            Code::UnknownName,
+                            name.loc,
+                            format!("`{}` has no constant `{}`", dtype.name(), name.name),
+                        );
+                        self.report(match super::nearest(&name.name, known) {
+                            Some(near) => diagnostic.help(near),
+                            None => diagnostic.why("element types have BITS, BYTES, ZERO, MIN and MAX, floats also INFINITY, NEG_INFINITY, NAN and EPSILON"),
+                        })
+                    }
                 }
             }
             Ty::Struct(def, home, generics) => match self.find_const(&def, &name.name) {
@@ -153,11 +190,16 @@ impl Builder<'_> {
                     let ty = self.resolve(&item.ty, scope);
                     self.coerce(val, &ty, loc)
                 }
-                None => self.error(
-                    Code::UnknownName,
-                    name.loc,
-                    format!("`{}` has no constant `{}`", def.name.name, name.name),
-                ),
+                None => {
+                    let known = self.const_names(&def);
+                    let near = super::nearest(&name.name, known.iter().map(String::as_str));
+                    let headline = format!("`{}` has no constant `{}`", def.name.name, name.name);
+                    let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
+                    self.report(match near {
+                        Some(near) => diagnostic.help(near),
+                        None => diagnostic,
+                    })
+                }
             },
             Ty::Infer => match self.scopes.lookup_type(env, &ty.name) {
                 Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
@@ -179,6 +221,20 @@ impl Builder<'_> {
                 )
             }
         }
+    }
+
+    /// Reports `f32::max`, which is a value in Rust.
+    fn method_as_path(&mut self, method: &str, loc: Loc) -> Val {
+        let two = matches!(method, "max" | "min");
+        self.report(
+            Diagnostic::new(Code::Kind, loc, format!("`{method}` is a method, and no value"))
+                .why("where a function is wanted stands a closure")
+                .help(if two {
+                    format!("|a, b| a.{method}(b)")
+                } else {
+                    format!("|v| v.{method}()")
+                }),
+        )
     }
 
     /// Where an expression is stored, if it is a place.
@@ -250,7 +306,11 @@ impl Builder<'_> {
                         "an address is written with `store`",
                     )
                     .why("an address counts elements of global memory and is no reference of Rust")
-                    .help("store(p, x)"),
+                    .help(format!(
+                        "store({}, {})",
+                        pointer.text().as_deref().unwrap_or("p"),
+                        self.written(&val).as_deref().unwrap_or("x")
+                    )),
                 );
             }
             ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
@@ -306,7 +366,7 @@ impl Builder<'_> {
             Val::Tensor(param) => (
                 "an element of a tensor cannot be assigned to",
                 "a tensor is read and written tile by tile",
-                format!("{}.tile([i], [64]).store(tile)", self.params[param as usize].name),
+                format!("{}.store(tile)", self.window_of(param)),
             ),
             Val::Value(value) if self.is_ptr(value) => (
                 "an address is written with `store`",
@@ -413,8 +473,10 @@ impl Builder<'_> {
                         super::nearest(&name.name, item.def.fields.iter().map(|(n, _)| n.as_str()))
                 {
                     diagnostic = diagnostic.help(near.to_owned());
+                } else if let Some(help) = self.said_of_field(&val, &name.name) {
+                    diagnostic = diagnostic.help(help);
                 } else if let Some(advice) = method_advice(&val, &name.name) {
-                    diagnostic = advised(diagnostic, advice);
+                    diagnostic = self.advised_of(diagnostic, &val, &[], advice);
                 }
                 self.report(diagnostic)
             }
@@ -454,17 +516,24 @@ impl Builder<'_> {
                 self.shared_index(*value, &at, index.loc, loc)
             }
             Val::Error | Val::Never => Val::Error,
-            Val::Tensor(_) => self.report(
-                Diagnostic::new(Code::NotAFunction, loc, "a tensor cannot be indexed")
-                    .why("a tensor is read and written tile by tile")
-                    .help("x.tile([i], [64]).load()"),
-            ),
+            Val::Tensor(param) => {
+                let window = self.window_of(*param);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, "a tensor cannot be indexed")
+                        .why("a tensor is read and written tile by tile")
+                        .help(format!("{window}.load()")),
+                )
+            }
             Val::Value(value) if self.is_ptr(*value) => {
                 let what = self.describe(&val);
                 self.report(
                     Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
                         .why("an address is moved by `+`, in elements, and read with `load`")
-                        .help("load(p + i)"),
+                        .help(format!(
+                            "load({} + {})",
+                            base.operand_text().as_deref().unwrap_or("p"),
+                            index.operand_text().as_deref().unwrap_or("i")
+                        )),
                 )
             }
             other => {
@@ -657,7 +726,7 @@ pub(super) fn method_advice(val: &Val, name: &str) -> Option<super::advice::Advi
 }
 
 /// The diagnostic with the parts of an advice that are not empty.
-pub(super) fn advised(diagnostic: Diagnostic, (why, help): super::advice::Advice) -> Diagnostic {
+pub(super) fn advised(diagnostic: Diagnostic, (why, help): (&str, &str)) -> Diagnostic {
     let diagnostic = if why.is_empty() { diagnostic } else { diagnostic.why(why) };
     if help.is_empty() { diagnostic } else { diagnostic.help(help) }
 }
@@ -682,6 +751,10 @@ fn set_at(root: &mut Val, path: &[usize], val: Val) {
         }
     }
 }
+
+/// The constants of element types.
+const CONSTANTS: [&str; 9] =
+    ["BITS", "BYTES", "ZERO", "MIN", "MAX", "INFINITY", "NEG_INFINITY", "NAN", "EPSILON"];
 
 /// `f32::MAX` and the like: the value and its type.
 pub(super) fn dtype_constant(dtype: Dtype, name: &str) -> Option<(Const, Dtype)> {

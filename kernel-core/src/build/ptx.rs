@@ -22,8 +22,9 @@ impl Builder<'_> {
         }
         let mut inputs = Vec::new();
         let mut fine = true;
+        let in_text = type_in(&call.text);
         for (name, value) in &call.inputs {
-            let input = self.ptx_input(name, value, env);
+            let input = self.ptx_input(name, value, in_text, env);
             fine &= input.is_some();
             inputs.extend(input);
         }
@@ -66,7 +67,13 @@ impl Builder<'_> {
     }
 
     /// An operand: a scalar or a tile of a type that has a register of its own.
-    fn ptx_input(&mut self, name: &Ident, value: &Expr, env: Env) -> Option<(Named, Value)> {
+    fn ptx_input(
+        &mut self,
+        name: &Ident,
+        value: &Expr,
+        in_text: Option<&'static str>,
+        env: Env,
+    ) -> Option<(Named, Value)> {
         let val = self.plain_expr(value, env);
         let open = match &val {
             Val::Const(_, num) => Some(*num),
@@ -76,11 +83,19 @@ impl Builder<'_> {
         if let Some(num) = open
             && self.cells.known(num).is_none()
         {
-            let ty = if self.cells.is_float(num) { "f32" } else { "i32" };
+            let own = if self.cells.is_float(num) { "f32" } else { "i32" };
+            let ty = in_text.unwrap_or(own);
             let actual = self.describe(&val);
             let help = match &val {
+                Val::Const(Const::Int(value), _) if ty.starts_with('f') => format!("{value}.0{ty}"),
                 Val::Const(Const::Int(value), _) => format!("{value}{ty}"),
-                Val::Const(Const::Float(value), _) => format!("{value:?}{ty}"),
+                Val::Const(Const::Float(value), _) if ty.starts_with('f') => {
+                    format!("{value:?}{ty}")
+                }
+                Val::Const(Const::Float(value), _) if value.fract() == 0.0 => {
+                    format!("{value:.0}{ty}")
+                }
+                Val::Const(Const::Float(value), _) => format!("{value:?}{own}"),
                 _ => format!("zeros::<{ty}>([64])"),
             };
             self.report(
@@ -97,7 +112,7 @@ impl Builder<'_> {
             self.report(
                 Diagnostic::new(Code::Kind, value.loc, "an operand of `ptx!` is in registers")
                     .compare("", "a scalar or a tile", actual)
-                    .help("x.load()"),
+                    .help(self.applied(input, ".load()")),
             );
             return None;
         };
@@ -216,6 +231,22 @@ impl Builder<'_> {
             }
         }
         Some((args, Some(shape)))
+    }
+}
+
+/// The type of Kiln that the one instruction of a text is of, if its last part says so: `f32` of `add.f32`.
+fn type_in(text: &str) -> Option<&'static str> {
+    let mut statements = text.split(';').map(str::trim).filter(|statement| !statement.is_empty());
+    let (Some(only), None) = (statements.next(), statements.next()) else { return None };
+    let opcode = only.split_whitespace().next()?;
+    match opcode.rsplit('.').next()? {
+        "f32" => Some("f32"),
+        "f64" => Some("f64"),
+        "s32" => Some("i32"),
+        "u32" => Some("u32"),
+        "s64" => Some("i64"),
+        "u64" => Some("u64"),
+        _ => None,
     }
 }
 

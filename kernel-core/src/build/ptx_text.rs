@@ -101,7 +101,7 @@ impl Reader<'_> {
                     )
                     .help("{{ .. }}")));
             };
-            let name = self.operand(&tail[1..end])?;
+            let name = self.operand(&tail[1..end], text)?;
             used.push(name);
             out.push_str(MARK);
             out.push_str(name);
@@ -131,7 +131,7 @@ impl Reader<'_> {
     }
 
     /// The operand that is written between braces.
-    fn operand(&self, written: &str) -> Result<&str, Box<Diagnostic>> {
+    fn operand(&self, written: &str, text: &str) -> Result<&str, Box<Diagnostic>> {
         let name = written.trim();
         if let Some(known) = self.names().find(|known| *known == name) {
             return Ok(known);
@@ -174,7 +174,12 @@ impl Reader<'_> {
             ));
         }
         let diagnostic = diagnostic.compare("operands", self.all_names(), format!("`{{{name}}}`"));
-        Err(Box::new(match nearest(name, self.names()) {
+        // What is not written yet may be what was meant.
+        let open = |named: &&Named| !text.contains(&format!("{{{}}}", named.name));
+        let meant =
+            self.outputs.iter().find(open).filter(|_| self.inputs.iter().all(|i| !open(&i)));
+        let near = nearest(name, self.names()).or(meant.map(|named| named.name.as_str()));
+        Err(Box::new(match near {
             Some(near) => diagnostic.help(format!("{{{near}}}")),
             None => diagnostic.help(format!("ptx!(\"..\", {name} = {name})")),
         }))

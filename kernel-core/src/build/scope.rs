@@ -169,6 +169,38 @@ impl Scopes {
         names.find(|(name, binding)| is(binding) && !name.is_empty()).map(|(name, _)| name.as_str())
     }
 
+    /// The name of a variable with such a value that was declared as number `from` or later, where no other hides it.
+    pub(super) fn name_with(&self, from: usize, is: impl Fn(&Val) -> bool) -> Option<&str> {
+        let named = || {
+            self.scopes.iter().enumerate().flat_map(|(scope, held)| {
+                held.names.iter().filter_map(move |(name, binding)| match binding {
+                    Binding::Var(var) => Some((var.0 as usize, scope, name.as_str())),
+                    Binding::Function(..)
+                    | Binding::Struct(..)
+                    | Binding::Const(..)
+                    | Binding::Trait(_)
+                    | Binding::Type(_)
+                    | Binding::Use(_)
+                    | Binding::Refused
+                    | Binding::Awaited => None,
+                })
+            })
+        };
+        let (var, scope, name) = named()
+            .filter(|(var, _, name)| *var >= from && !name.is_empty())
+            .filter(|(var, _, _)| self.vars.get(*var).is_some_and(|var| is(&var.val)))
+            .min()?;
+        let hides = |(other, inner, called): (usize, usize, &str)| {
+            other > var && called == name && self.is_within(inner, scope)
+        };
+        (!named().any(hides)).then_some(name)
+    }
+
+    fn is_within(&self, inner: usize, outer: usize) -> bool {
+        let parent = |id: &usize| self.scopes[*id].parent.map(|id| id.0 as usize);
+        std::iter::successors(Some(inner), parent).any(|id| id == outer)
+    }
+
     /// Every name in sight, for suggestions.
     pub(super) fn names(&self, scope: ScopeId) -> Vec<&str> {
         let mut out = Vec::new();
@@ -269,4 +301,6 @@ pub(super) struct Call {
     /// What its generic parameters stand for, and which closures it was given.
     pub(super) instance: Vec<String>,
     pub(super) loc: Loc,
+    /// How many variables there were before.
+    pub(super) vars: usize,
 }

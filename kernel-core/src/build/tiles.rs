@@ -10,6 +10,7 @@ use crate::{
     ir::{Binary, Dtype, Op, StmtKind, Type, Value},
     layouts::MAX_REGISTERS,
     loc::Loc,
+    syntax::Expr,
 };
 
 impl Builder<'_> {
@@ -44,6 +45,8 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<(Value, Value)> {
         if matches!(self.ty(a), Type::Shared(_)) || matches!(self.ty(b), Type::Shared(_)) {
+            let window = if matches!(self.ty(a), Type::Shared(_)) { a } else { b };
+            let help = self.applied(window, ".load()");
             self.report(
                 Diagnostic::new(
                     Code::Kind,
@@ -51,7 +54,7 @@ impl Builder<'_> {
                     format!("{what} works on tiles in registers, not on shared memory"),
                 )
                 .why("arithmetic has its operands in registers; a tile in shared memory is loaded first")
-                .help("x.load()"),
+                .help(help),
             );
             return None;
         }
@@ -84,8 +87,12 @@ impl Builder<'_> {
                     .why("elements pair by index, so both sides need the same number of axes");
             }
             if let Some((left, axis)) = missing_axis(&p, &q) {
+                let name = self.written(&Val::Value(if left { a } else { b }));
                 let side = if left { "left" } else { "right" };
-                diagnostic = diagnostic.help(format!("`.expand({axis})` on the {side} side"));
+                diagnostic = diagnostic.help(match name {
+                    Some(name) => format!("{name}.expand({axis})"),
+                    None => format!("`.expand({axis})` on the {side} side"),
+                });
             }
             self.report(diagnostic);
             return None;
@@ -107,7 +114,7 @@ impl Builder<'_> {
         let mut diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} needs a tile"))
             .compare("", "a tile in registers", actual);
         if matches!(self.ty(value), Type::Shared(_)) {
-            diagnostic = diagnostic.help(".load()");
+            diagnostic = diagnostic.help(self.applied(value, ".load()"));
         }
         self.report(diagnostic);
         None
@@ -267,7 +274,13 @@ impl Builder<'_> {
     }
 
     /// `dot(a, b, acc)`
-    pub(super) fn dot(&mut self, a: &Val, b: &Val, acc: &Val, tf32: bool, loc: Loc) -> Val {
+    pub(super) fn dot(
+        &mut self,
+        [a, b, acc]: [&Val; 3],
+        tf32: bool,
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
         let (Some(a), Some(b), Some(acc)) = (
             self.matrix(a, loc),
             self.matrix(b, loc),
@@ -300,9 +313,13 @@ impl Builder<'_> {
                 diagnostic = match sc.as_slice() {
                     // The same factor read the other way round would fit.
                     [rows, cols] if k == k_of_b && rows == m && cols == n => {
-                        diagnostic.help("dot(a, b.t(), acc)")
+                        let [a, b, acc] = factors(args);
+                        diagnostic.help(format!("{}({a}, {b}.t(), {acc})", product(tf32)))
                     }
-                    _ if k == n => diagnostic.help(format!("zeros::<f32>([{m}, {k_of_b}])")),
+                    _ if k == n => diagnostic.help(format!(
+                        "zeros::<{}>([{m}, {k_of_b}])",
+                        self.cells.settled(self.num(acc)).name()
+                    )),
                     _ => diagnostic.why(format!(
                         "a row of the left factor has {k} elements, a column of the right one {n}"
                     )),
@@ -353,13 +370,19 @@ impl Builder<'_> {
             return self.report(match accumulator {
                 Some(_) if tf32 && dtype != Dtype::F32 => diagnostic
                     .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
-                    .help("dot(a, b, acc)"),
+                    .help({
+                        let [a, b, acc] = factors(args);
+                        format!("dot({a}, {b}, {acc})")
+                    }),
                 Some(name) => diagnostic
                     .why("these are the pairs of factors and sums that the tensor cores have, and plain arithmetic of `f32` and `f64`")
-                    .help(format!("acc.cast::<{name}>()")),
+                    .help(self.applied(acc, &format!(".cast::<{name}>()"))),
                 None => diagnostic
                     .why("tensor cores multiply `f16`, `bf16`, tf32, `i8` and `u8`, multiply-add does `f32` and `f64`; others are multiplied element by element")
-                    .help("(a.expand(2) * b.expand(0)).sum(1) + acc"),
+                    .help({
+let [a, b, acc] = factors(args);
+                        format!("({a}.expand(2) * {b}.expand(0)).sum(1) + {acc}")
+                    }),
             });
         }
         Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(sc), acc_num, loc))
@@ -404,4 +427,16 @@ fn missing_axis(left: &[u32], right: &[u32]) -> Option<(bool, usize)> {
     });
     let first = fitting.next()?;
     fitting.next().is_none().then_some((on_left, first))
+}
+
+/// The operands of a product as they are written.
+fn factors(args: &[Expr]) -> [String; 3] {
+    let written = |index: usize, other: &str| {
+        args.get(index).and_then(Expr::operand_text).unwrap_or_else(|| other.to_owned())
+    };
+    [written(0, "a"), written(1, "b"), written(2, "acc")]
+}
+
+fn product(tf32: bool) -> &'static str {
+    if tf32 { "dot_tf32" } else { "dot" }
 }

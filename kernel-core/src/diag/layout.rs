@@ -151,27 +151,29 @@ fn other_memory(at: Loc, form: &Form, actual: Memory, place: &Place) -> Diagnost
 /// The longest access of one thread, in bytes.
 const VECTOR_BYTES: u32 = 16;
 
-/// A layout that a place can have: by rows, in vectors of 16 bytes; in shared memory, with the widest swizzle.
-fn possible(place: &Place) -> Option<Form> {
-    let shape = &place.shape;
-    let rank = u32::try_from(shape.len()).expect("a rank is small");
-    match place.memory {
-        Memory::Registers if rank > 0 => {
-            let order: Vec<u32> = (0..rank).rev().collect();
-            let vector = (VECTOR_BYTES / place.element_bytes).max(1);
-            Some(blocked_form_for(shape, &order, vector, place.warps))
+impl Place {
+    /// A layout that the place can have: by rows, in vectors of 16 bytes; in shared memory, with the widest swizzle.
+    pub(crate) fn possible(&self) -> Option<Form> {
+        let shape = &self.shape;
+        let rank = u32::try_from(shape.len()).expect("a rank is small");
+        match self.memory {
+            Memory::Registers if rank > 0 => {
+                let order: Vec<u32> = (0..rank).rev().collect();
+                let vector = (VECTOR_BYTES / self.element_bytes).max(1);
+                Some(blocked_form_for(shape, &order, vector, self.warps))
+            }
+            Memory::Shared => {
+                let swizzled = Form::nvmma_default_for(shape, self.element_bytes * 8, false, false);
+                let none = matches!(swizzled, Form::NvmmaShared { swizzle_bytes: 0, .. });
+                Some(if none { Form::RowMajor } else { swizzled })
+            }
+            Memory::Registers | Memory::Tensor => None,
         }
-        Memory::Shared => {
-            let swizzled = Form::nvmma_default_for(shape, place.element_bytes * 8, false, false);
-            let none = matches!(swizzled, Form::NvmmaShared { swizzle_bytes: 0, .. });
-            Some(if none { Form::RowMajor } else { swizzled })
-        }
-        Memory::Registers | Memory::Tensor => None,
     }
 }
 
 fn with_help(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
-    match possible(place) {
+    match place.possible() {
         Some(form) => diagnostic.help(form.to_string()),
         None => diagnostic,
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Diagnostic;
-use crate::loc::Locations;
+use crate::loc::{Loc, Locations};
 
 /// The message of a diagnostic, without its primary place (rustc shows that itself).
 ///
@@ -41,7 +41,10 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
             place.file, place.line, place.column
         );
     }
-    for (loc, words) in &diagnostic.secondary {
+    let away = locations.place_away(diagnostic.primary).is_some();
+    // The call itself is underlined then.
+    let shown = |loc: Loc| !(away && diagnostic.called == Some(loc));
+    for (loc, words) in diagnostic.secondary.iter().filter(|(loc, _)| shown(*loc)) {
         if let Some(place) = locations.place(*loc) {
             let _ =
                 write!(text, "\n   ::: {}:{}:{}  {words}", place.file, place.line, place.column);

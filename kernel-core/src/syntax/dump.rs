@@ -20,13 +20,33 @@ use crate::loc::{Loc, Locations};
 impl Unit {
     /// A kernel of the unit as text, behind the items that stand beside it.
     pub fn dump(&self, kernel: &Kernel, locations: &Locations) -> String {
-        let mut printer = Printer { locations, out: String::new(), depth: 0 };
+        let mut printer = Printer { locations: Some(locations), out: String::new(), depth: 0 };
         for item in &self.items {
             printer.item(item);
         }
         printer.kernel(kernel);
         printer.out.push('\n');
         printer.out
+    }
+}
+
+impl Expr {
+    /// The expression on one line, for help that can be pasted; none where it has a block or is long.
+    pub(crate) fn text(&self) -> Option<String> {
+        Self::printed(|printer| printer.expr(self))
+    }
+
+    /// As [`Expr::text`], in parentheses where a method or an operator binds more tightly.
+    pub(crate) fn operand_text(&self) -> Option<String> {
+        Self::printed(|printer| printer.operand(self))
+    }
+
+    fn printed(print: impl FnOnce(&mut Printer<'_>)) -> Option<String> {
+        let mut printer = Printer { locations: None, out: String::new(), depth: 0 };
+        print(&mut printer);
+        let text = printer.out;
+        let whole = !text.contains('\n') && !text.contains("<refused>");
+        (whole && text.len() <= LONGEST).then_some(text)
     }
 }
 
@@ -40,8 +60,12 @@ impl Kernel {
 /// Columns that line and column of the source take.
 const GUTTER: usize = 9;
 
+/// Characters of an expression that a help repeats.
+const LONGEST: usize = 48;
+
 struct Printer<'a> {
-    locations: &'a Locations,
+    /// For the places beside the lines; none where no line is asked for.
+    locations: Option<&'a Locations>,
     out: String,
     depth: usize,
 }
@@ -58,8 +82,8 @@ impl Printer<'_> {
             self.out.truncate(end);
             self.out.push('\n');
         }
-        let place = at.map_or_else(String::new, |loc| {
-            let (line, column) = self.locations.line_column(loc);
+        let place = at.zip(self.locations).map_or_else(String::new, |(loc, locations)| {
+            let (line, column) = locations.line_column(loc);
             format!("{line}:{column}")
         });
         self.put(&format!("{place:<GUTTER$}{}", "    ".repeat(self.depth)));

@@ -601,6 +601,14 @@ impl Reader<'_> {
         if name != "assert" {
             let (why, help) = macro_advice(&name);
             let loc = self.locations.of_span(mac.path.span());
+            if let Some(near) = crate::build::nearest(&name, ["assert", "layout", "ptx"]) {
+                return self.refused(
+                    loc,
+                    &format!("the macro `{name}!`"),
+                    MACROS,
+                    &format!("{near}!"),
+                );
+            }
             return self.refused(loc, &format!("the macro `{name}!`"), why, help);
         }
         let parser = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
@@ -691,19 +699,15 @@ fn macro_advice(name: &str) -> (&'static str, &'static str) {
             "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)",
         ),
         "vec" => ("there is no heap on the device", "array(4, |i| zeros::<f32>([64, 64]))"),
-        "assert_eq" | "assert_ne" => (
-            "of macros there is `assert!`, which is checked when compiling; `device_assert` is checked at run time",
-            "assert!(a == b)",
-        ),
+        "assert_eq" | "assert_ne" => (MACROS, "assert!(a == b)"),
         "panic" | "unreachable" | "todo" | "unimplemented" => {
             ("a kernel does not unwind", "device_assert(false)")
         }
-        _ => (
-            "of macros there is `assert!`, which is checked when compiling; `device_assert` is checked at run time",
-            "device_assert(condition)",
-        ),
+        _ => (MACROS, ""),
     }
 }
+
+const MACROS: &str = "of macros there are `assert!`, which is checked when compiling, `layout!` and `ptx!`; `device_assert` is checked at run time";
 
 enum Operator {
     Plain(BinOp),

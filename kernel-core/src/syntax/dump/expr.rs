@@ -234,7 +234,7 @@ impl Printer<'_> {
     }
 
     /// In parentheses, where it is an operation itself.
-    fn operand(&mut self, expr: &Expr) {
+    pub(super) fn operand(&mut self, expr: &Expr) {
         let closed = matches!(
             expr.kind,
             ExprKind::Unary(..)
