@@ -125,6 +125,17 @@ fn operands_are_called_by_their_names() {
         "let acc = zeros::<f32>([32, 32]); let w = dot(t, t.t(), acc);",
     );
     pasted("let (c, d) = t.split();", "K0202", "let (c, d) = t.reshape([32, 32, 2]).split();");
+    pasted(
+        "copy_async(s, y.tile([0, 0], [32, 64]));",
+        "K0404",
+        "y.tile([0, 0], [32, 64]).store(s.load());",
+    );
+    pasted("copy_async(t, s);", "K0404", "s.store(t);");
+    pasted(
+        "let w = load_masked(p + arange(0, 64), arange(0, 64).lt(n), t);",
+        "K0206",
+        "let w = load_masked(p + arange(0, 64), arange(0, 64).lt(n), 0.0);",
+    );
     pasted("let w = t.reduce(1, |a, b| load(p));", "K0206", "let w = t.reduce(1, |a, b| a + b);");
     pasted("let w = t.map(|v| t);", "K0206", "let w = t.map(|v| if v > 0.0 { v } else { 0.0 });");
     pasted("let w = m && t.lt(1.0);", "K0206", "let w = m & t.lt(1.0);");
@@ -208,6 +219,16 @@ fn words_of_gluon_have_kilns() {
     );
     pasted("let w = transpose(t);", "K0102", "let w = t.t();");
     pasted("let w = reduce(t, 1, |a, b| a + b);", "K0102", "let w = t.reduce(1, |a, b| a + b);");
+    pasted("let w = tl::arange(0, 64);", "K0102", "let w = arange(0, 64);");
+    pasted("let w = tl.load(p + 1);", "K0102", "let w = load(p + 1);");
+    pasted("let w = tl::sum(t, 0);", "K0102", "let w = t.sum(0);");
+    pasted(
+        "let w = gl::convert_layout(t, mma([2, 1]));",
+        "K0102",
+        "let w = t.to_layout(mma([2, 1]));",
+    );
+    pasted("let w = ttgl::trans(t);", "K0102", "let w = t.t();");
+    pasted("let l: BlockedLayout = mma([2, 1]);", "K0102", "let l: Layout = mma([2, 1]);");
     for (body, why) in [
         ("let w = t.gather(u);", "memory is read at a tile of addresses"),
         ("let w = t.sort(0);", "sorting network"),

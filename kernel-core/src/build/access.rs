@@ -249,13 +249,9 @@ impl Builder<'_> {
                 let actual = self.describe(&Val::Value(other));
                 let diagnostic = Diagnostic::new(Code::Kind, place, instead);
                 return self.report(
-                    diagnostic.compare("", format!("a scalar ({})", dtype.name()), actual).help(
-                        if self.is_scalar(at) {
-                            "load_masked(p, mask, 0.0)"
-                        } else {
-                            "select(mask, load_masked(p, mask, 0.0), other)"
-                        },
-                    ),
+                    diagnostic
+                        .compare("", format!("a scalar ({})", dtype.name()), actual)
+                        .help(self.whole_number("0", Num::Known(dtype))),
                 );
             }
             if self.wants_scalar(other, instead, place).is_none()
@@ -605,6 +601,11 @@ impl Builder<'_> {
         Val::Error
     }
 
+    /// Whether a parameter is a tensor that is written to.
+    fn is_written(&self, param: u32) -> bool {
+        matches!(self.params[param as usize].kind, ParamKind::Tensor { mutable: true, .. })
+    }
+
     /// `copy_async(from, to)`
     pub(super) fn copy_async(&mut self, from: &Val, to: &Val, args: &[Expr], loc: Loc) -> Val {
         let candidates = |builder: &mut Self, from_text: String, to_text: String| {
@@ -616,8 +617,24 @@ impl Builder<'_> {
             .compare("from", "a window of a tensor: `a.tile([i, j], [M, N])`", from_text)
             .compare("to", "shared memory: `shared::<T>([M, N])`", to_text)
             .why("cp.async moves global memory to shared memory, past the registers; the way back is through them");
-            if matches!((from, to), (Val::Value(_), Val::View(_))) {
-                diagnostic = diagnostic.help("c.tile([i, j], [M, N]).store(tile.load())");
+            let texts = (args[0].operand_text(), args[1].operand_text());
+            match (from, to, texts) {
+                (Val::Value(window), Val::View(view), (Some(from), Some(to)))
+                    if builder.is_written(view.param) =>
+                {
+                    let read = match builder.ty(*window) {
+                        Type::Shared(_) => ".load()",
+                        Type::Tile(..) | Type::Scalar(_) | Type::Error => "",
+                    };
+                    diagnostic = diagnostic.help(format!("{to}.store({from}{read})"));
+                }
+                (Val::Value(tile), Val::Value(window), (Some(from), Some(to)))
+                    if matches!(builder.ty(*tile), Type::Tile(..))
+                        && matches!(builder.ty(*window), Type::Shared(_)) =>
+                {
+                    diagnostic = diagnostic.help(format!("{to}.store({from})"));
+                }
+                _ => {}
             }
             builder.report(diagnostic)
         };

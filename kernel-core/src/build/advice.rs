@@ -21,8 +21,8 @@ pub(super) fn of_name(name: &str) -> Option<Advice> {
         "zeros_like" | "empty" | "empty_like" => ("", "zeros::<f32>([64, 64])"),
         "full_like" | "fill" | "splat" => ("", "full([64, 64], value)"),
         "static_range" | "unrolled" => ("", "unroll(0..4)"),
-        "tl" | "triton" | "cute" | "cutlass" | "ct" | "wp" | "cuda" => {
-            ("the functions of the language are called by their own names, without a module", "")
+        "tl" | "triton" | "gl" | "ttgl" | "cute" | "cutlass" | "ct" | "wp" | "cuda" => {
+            (NO_MODULE, "")
         }
         "atomic_add" | "atomicAdd" => ("", "atomic::add(at, value)"),
         "atomic_max" | "atomicMax" => ("", "atomic::max(at, value)"),
@@ -55,7 +55,7 @@ pub(super) fn of_name(name: &str) -> Option<Advice> {
         "convert_layout" | "set_layout" => {
             ("", "x.to_layout(blocked([1, 4], [8, 4], [4, 1], [1, 0]))")
         }
-        "gather" => (GATHER, "load(p + x)"),
+        "gather" => (GATHER, ""),
         "BlockedLayout" => ("", "blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
         "SliceLayout" => ("", "slice(1, blocked([1, 4], [8, 4], [4, 1], [1, 0]))"),
         "DotOperandLayout" => ("", "dot_operand(0, mma([2, 2]), 2)"),
@@ -90,7 +90,7 @@ pub(super) fn of_layout(name: &str) -> Option<&'static str> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 30] = [
+const PLAIN: [&str; 31] = [
     "ones",
     "ones_like",
     "zeros_like",
@@ -121,10 +121,16 @@ const PLAIN: [&str; 30] = [
     "wp",
     "gather",
     "set_layout",
+    "gl",
 ];
 
 /// Names under which other languages keep their functions.
-pub(super) const MODULES: [&str; 7] = ["tl", "triton", "cute", "cutlass", "ct", "wp", "cuda"];
+pub(super) const MODULES: [&str; 8] =
+    ["tl", "triton", "ttgl", "cute", "cutlass", "ct", "wp", "cuda"];
+
+/// Why a module of another language is not there.
+pub(super) const NO_MODULE: &str =
+    "the functions of the language are called by their own names, without a module";
 
 /// Whether a name can only come from another language for GPUs.
 pub(super) fn is_foreign(name: &str) -> bool {
@@ -169,7 +175,7 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
         "recip" | "reciprocal" => ("", "1.0 / x"),
         "maximum" => ("", "maximum(x, y)"),
         "minimum" => ("", "minimum(x, y)"),
-        "gather" => (GATHER, "load(p + x)"),
+        "gather" => (GATHER, ""),
         "sort" | "argsort" | "topk" | "flip" | "histogram" => (
             "no function moves elements by their values or turns an axis round; `split`, `join` and `select` are what a sorting network is made of",
             "",
@@ -197,6 +203,13 @@ pub(super) fn of_type(name: &str) -> Option<Advice> {
         "bfloat16" => ("", "bf16"),
         "fp32" | "float32" => ("", "f32"),
         "fp64" | "float64" => ("", "f64"),
+        "BlockedLayout"
+        | "SliceLayout"
+        | "DotOperandLayout"
+        | "DistributedLinearLayout"
+        | "NVMMADistributedLayout"
+        | "NVMMASharedLayout"
+        | "SwizzledSharedLayout" => ("", "Layout"),
         "int8" => ("", "i8"),
         "int16" => ("", "i16"),
         "int32" => ("", "i32"),

@@ -55,7 +55,10 @@ impl Builder<'_> {
                 {
                     diagnostic = diagnostic
                         .why("all threads of a block take the same branch; elements are chosen one by one with a mask")
-                        .help("select(mask, a, b)");
+                        .help(format!(
+                            "select({}, a, b)",
+                            self.written(&other).as_deref().unwrap_or("mask")
+                        ));
                 }
                 let diagnostic = self.help_item(diagnostic, val);
                 self.report(diagnostic);

@@ -72,7 +72,10 @@ impl Builder<'_> {
                     self.args(args, env);
                     return self.unknown(&parent.name, parent.loc, env);
                 }
-                self.builtin_call(Some(&parent.name), &name.name, name, args, env, loc)
+                match self.of_module(&parent.name, name, args, env, loc) {
+                    Some(reported) => reported,
+                    None => self.builtin_call(Some(&parent.name), &name.name, name, args, env, loc),
+                }
             }
             [] => Val::Error,
         }
@@ -382,6 +385,39 @@ impl Builder<'_> {
         }
     }
 
+    /// Reports `tl::load(p)` and `tl.load(p)`, where there is no such module or variable.
+    fn of_module(
+        &mut self,
+        module: &str,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
+        if !super::advice::MODULES.contains(&module) || self.scopes.lookup(env, module).is_some() {
+            return None;
+        }
+        self.args(args, env);
+        let called = &name.name;
+        let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
+        let headline = format!("nothing is called `{module}` here");
+        let diagnostic = Diagnostic::new(Code::UnknownName, loc, headline);
+        let diagnostic = diagnostic.why(super::advice::NO_MODULE);
+        let method = super::methods::TILE_METHODS.contains(&called.as_str());
+        Some(match written {
+            Some(written) if super::is_builtin(called) => {
+                self.report(diagnostic.help(format!("{called}({})", written.join(", "))))
+            }
+            Some(written) if method && !args.is_empty() => {
+                let first = args[0].operand_text().unwrap_or_default();
+                let rest = written[1..].join(", ");
+                self.report(diagnostic.help(format!("{first}.{called}({rest})")))
+            }
+            _ if super::is_builtin(called) || method => self.report(diagnostic),
+            _ => self.unknown_function(called, args, loc, env),
+        })
+    }
+
     /// `x.f(a, b)`
     pub(super) fn method(
         &mut self,
@@ -391,6 +427,12 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Val {
+        if let ExprKind::Path(path) = &receiver.kind
+            && let [module] = path.segments.as_slice()
+            && let Some(reported) = self.of_module(&module.name, name, args, env, loc)
+        {
+            return reported;
+        }
         let place = self.place(receiver, env);
         let val = match &place {
             Some(place) => self.read(place),
