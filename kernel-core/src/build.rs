@@ -58,6 +58,7 @@ mod reach;
 mod scope;
 mod tiles;
 mod types;
+mod unknown;
 mod value;
 
 #[doc(hidden)]
