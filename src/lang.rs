@@ -149,10 +149,10 @@
 //! | everything else | `st.shared`, `bar.sync 0`, `ld.shared`, up to 16 bytes at a time, in scratch next to the allocations |
 //!
 //! Scratch counts against the block's shared memory (K0501); it takes the place of allocations that are used no more.
-//! [`assert_layout`](Tile::assert_layout) makes sure that there is no conversion, in both variants of a kernel: a load may have
-//! one layout where tensors are aligned and another one elsewhere, and has the same after `.load().to_layout(..)`. `KILN_DUMP=DIR cargo build` writes
-//! the layouts of a kernel, with the cost of each conversion and of each access of shared memory after `kiln inspect --layouts DIR` (PTX ISA, "shfl.sync",
-//! "bar.sync").
+//! [`assert_layout`](Tile::assert_layout) makes sure that there is no conversion, in both variants of a kernel: a load may
+//! have one layout where tensors are aligned and another one elsewhere, and has the same after `.load().to_layout(..)`.
+//! `KILN_DUMP=DIR cargo build` writes the layouts of a kernel, with the cost of each conversion and of each access of shared
+//! memory after `kiln inspect --layouts DIR` (PTX ISA, "shfl.sync", "bar.sync").
 //!
 //! # Accesses
 //!
