@@ -89,7 +89,8 @@
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
-//! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504).
+//! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504),
+//! with what a pinned layout repeats.
 //!
 //! # The grid
 //!

@@ -381,7 +381,8 @@ impl<T: Scalar> Tile<T> {
     ///
     /// # Errors
     /// K0301 for a layout that does not fit the tile, 32 lanes or the kernel's warps, or that is one of shared memory;
-    /// K0302 where a product takes the tile and cannot use the layout; K0205 for rank 0, K0206 where `layout` is none.
+    /// K0302 where a product takes the tile and cannot use the layout; K0504 for a layout that gives a thread more elements than
+    /// registers hold; K0205 for rank 0, K0206 where `layout` is none.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -410,7 +411,7 @@ impl<T: Scalar> Tile<T> {
     /// None.
     ///
     /// # Errors
-    /// K0303 where the tile has another layout; K0301, K0205 and K0206 as of [`to_layout`](Tile::to_layout).
+    /// K0303 where the tile has another layout; K0301, K0504, K0205 and K0206 as of [`to_layout`](Tile::to_layout).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
