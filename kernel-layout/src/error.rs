@@ -222,6 +222,20 @@ impl LayoutError {
     }
 }
 
+/// A dimension as a sentence has it.
+fn in_words(dim: Dim) -> String {
+    match dim {
+        Dim::Axis(axis) => format!("axis {axis}"),
+        Dim::Register | Dim::Lane | Dim::Warp | Dim::Block | Dim::Offset | Dim::Row | Dim::Col => {
+            dim.to_string()
+        }
+    }
+}
+
+fn rows(count: u32) -> String {
+    if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
+}
+
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -251,9 +265,10 @@ impl fmt::Display for LayoutError {
                 )
             }
             LayoutError::BasisOutside { dim, bit, out, actual, size } => {
+                let along = in_words(*out);
                 write!(
                     f,
-                    "basis {bit} of {dim} has coordinate {actual} along {out}, whose size is {size}"
+                    "basis {bit} of {dim} has coordinate {actual} along {along}, whose size is {size}"
                 )
             }
             LayoutError::TooManyBits { actual, limit } => {
@@ -267,7 +282,7 @@ impl fmt::Display for LayoutError {
             }
             LayoutError::ForeignDim { dim } => write!(f, "such a layout has no dimension {dim}"),
             LayoutError::NotSurjective { missing } => {
-                write!(f, "no thread holds element {missing:?}")
+                write!(f, "element {missing:?} is held nowhere")
             }
             LayoutError::Shape { actual, required } => {
                 write!(
@@ -277,13 +292,19 @@ impl fmt::Display for LayoutError {
             }
             LayoutError::SwizzleAtom { actual, required } => write!(
                 f,
-                "the tile has {} rows of {} contiguous elements, but one swizzle atom has {} rows of {}",
-                actual[0], actual[1], required[0], required[1]
+                "the tile has {} of {} contiguous elements, but one swizzle atom has {} of {}",
+                rows(actual[0]),
+                actual[1],
+                rows(required[0]),
+                required[1]
             ),
             LayoutError::BlockSize { actual, required } => write!(
                 f,
-                "the tensor has {} rows of {} columns, but one block has {} rows of {}",
-                actual[0], actual[1], required[0], required[1]
+                "the tensor has {} of {} columns, but one block has {} of {}",
+                rows(actual[0]),
+                actual[1],
+                rows(required[0]),
+                required[1]
             ),
             LayoutError::TensorMemoryColumns { actual, limit } => write!(
                 f,

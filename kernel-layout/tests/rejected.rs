@@ -22,7 +22,7 @@ fn bases_that_do_not_fit() {
     refused(axis_layout(Dim::Lane, &[[0, 1]], [4, 6]), "shape[1] must be a power of two, but is 6");
     refused(
         axis_layout(Dim::Lane, &[[0, 1], [4, 0]], [4, 2]),
-        "basis 1 of lane has coordinate 4 along axis0, whose size is 4",
+        "basis 1 of lane has coordinate 4 along axis 0, whose size is 4",
     );
     refused(
         Layout::new(vec![(Dim::Warp, vec![vec![1, 0]])], vec![(Dim::Axis(0), 2)]),
@@ -159,7 +159,7 @@ fn shared_parameters() {
 #[test]
 fn literal_bases() {
     let literal = axis_layout(Dim::Register, &[[0, 1], [1, 1]], [4, 2]).expect("a legal map");
-    refused(linear(&literal, &[4, 2]), "no thread holds element [2, 0]");
+    refused(linear(&literal, &[4, 2]), "element [2, 0] is held nowhere");
     refused(linear(&literal, &[4]), "shape has 1 entries where 2 are required");
     let offsets = axis_layout(Dim::Offset, &[[0, 1], [1, 0]], [2, 2]).expect("a legal map");
     refused(linear(&offsets, &[2, 2]), "such a layout has no dimension offset");

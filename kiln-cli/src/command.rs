@@ -10,7 +10,7 @@ use kernel_emulator::Options;
 
 use crate::launch::Launch;
 use crate::layout_picture;
-use crate::layout_shown::Shown;
+use crate::layout_shown::{Shown, written_for};
 use crate::run::{Outcome, run};
 
 /// `kiln run-ptx`: which launches, and how.
@@ -162,7 +162,11 @@ pub struct LayoutPage {
 pub fn layout(command: &ShowLayout) -> Result<LayoutPage, String> {
     let ShowLayout { forms, shape, element_bits } = command;
     let mut shown = Vec::new();
+    let own = |text: &String| written_for(text, *element_bits);
+    // Where only one of two layouts says which tensor it is for, the other is for the same.
+    let either = forms.iter().find_map(own);
     for text in forms {
+        let shape = shape.clone().or_else(|| own(text)).or_else(|| either.clone());
         shown.push(Shown::read(text, shape.as_deref(), *element_bits)?);
     }
     let mut pages: Vec<String> = shown.iter().map(Shown::page).collect();

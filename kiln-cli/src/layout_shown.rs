@@ -8,6 +8,8 @@ use kernel_layout::{Basis, Dim, Form, Layout, LayoutError, PaddedShared, basis_t
 
 use crate::layout_form::{self, Spelled, parse_spelled};
 
+mod difference;
+
 /// More than that is no table that anybody reads, and no picture.
 pub const MOST_ELEMENTS: u64 = 1 << 16;
 
@@ -118,7 +120,15 @@ impl Shown {
     /// The lines that define the layout: bases, or digits and why there are no bases.
     pub fn lines(&self) -> Vec<String> {
         match &self.what {
-            What::Linear(layout) => basis_lines(layout),
+            What::Linear(layout) => {
+                let mut lines = basis_lines(layout);
+                for (dim, bit, _) in
+                    bits_of(layout).filter(|(dim, bit, basis)| is_empty(*dim, *bit, basis))
+                {
+                    lines.push(format!("{dim}s with bit {bit} hold nothing"));
+                }
+                lines
+            }
             What::Padded(padded) => {
                 let mut lines = basis_lines(padded.layout());
                 for (interval, elements) in padded.padding() {
@@ -342,38 +352,6 @@ impl Shown {
             What::Padded(_) | What::Tile(_) => None,
         }
     }
-
-    /// The first difference from another layout of the same tensor, in words; nothing when they mean the same.
-    ///
-    /// # Errors
-    /// When they are of different tensors.
-    pub fn difference(&self, other: &Shown) -> Result<Option<String>, String> {
-        if self.shape != other.shape {
-            return Err(format!(
-                "required layouts of one tensor, actual shapes {:?} and {:?}",
-                self.shape, other.shape
-            ));
-        }
-        if let (Some(first), Some(second)) = (self.layout(), other.layout()) {
-            return Ok(difference_of_bases(first, second));
-        }
-        let (first, second) = (self.page(), other.page());
-        if first == second {
-            return Ok(None);
-        }
-        let place =
-            |shown: &Shown| shown.places().map(|places| places.of_elements(shown.elements()));
-        let at = place(self)?.iter().zip(&place(other)?).position(|(a, b)| a != b);
-        Ok(at.map(|index| {
-            let target = Layout::new(Vec::new(), outs(&self.shape)).ok();
-            let index = u64::try_from(index).unwrap_or(0);
-            let element = target.map_or_else(
-                || format!("with index {index}"),
-                |target| basis_text(&target.unflatten_out(index)),
-            );
-            format!("first difference: element {element} lies elsewhere")
-        }))
-    }
 }
 
 impl Places {
@@ -461,11 +439,15 @@ fn basis_lines(layout: &Layout) -> Vec<String> {
 
 fn copies_of(layout: &Layout) -> u64 {
     // Zero bases and sums that cancel: places that hold what others hold, or nothing.
-    let bits = layout.ins().iter().flat_map(|(dim, bases)| {
-        bases.iter().enumerate().map(move |(bit, basis)| (*dim, bit, basis))
-    });
-    let empty = bits.filter(|(dim, bit, basis)| is_empty(*dim, *bit, basis)).count();
+    let empty = bits_of(layout).filter(|(dim, bit, basis)| is_empty(*dim, *bit, basis)).count();
     1 << (layout.in_bits() - layout.rank() - empty)
+}
+
+/// Every input bit with its basis.
+fn bits_of(layout: &Layout) -> impl Iterator<Item = (Dim, usize, &Basis)> {
+    layout.ins().iter().flat_map(|(dim, bases)| {
+        bases.iter().enumerate().map(move |(bit, basis)| (*dim, bit, basis))
+    })
 }
 
 /// Whether places of memory with this bit hold nothing: its basis is zero, and it is not one that tells warps apart.
@@ -512,27 +494,9 @@ fn registers(layout: &Layout) -> Places {
     }
 }
 
-/// The first basis that differs, in two lines with a mark below.
-fn difference_of_bases(first: &Layout, second: &Layout) -> Option<String> {
-    let mismatch = first.mismatch(second)?;
-    let line = |layout: &Layout| {
-        let bases: Vec<String> = layout.bases(mismatch.dim).iter().map(basis_text).collect();
-        if bases.is_empty() { "none".to_owned() } else { bases.join(" ") }
-    };
-    let before: usize = first
-        .bases(mismatch.dim)
-        .iter()
-        .take(mismatch.bit)
-        .map(|basis| basis_text(basis).len() + 1)
-        .sum();
-    Some(format!(
-        "first difference: {} basis {}\n  first   {}\n  second  {}\n          {}^",
-        mismatch.dim,
-        mismatch.bit,
-        line(first),
-        line(second),
-        " ".repeat(before)
-    ))
+/// The shape that a layout is written for, if it can be read and says.
+pub fn written_for(text: &str, element_bits: u32) -> Option<Vec<u32>> {
+    own_shape(&parse_spelled(text, element_bits).ok()?.form)
 }
 
 /// The shape that a layout is written for, if it says.

@@ -267,6 +267,15 @@ fn sizes_that_are_no_powers_of_two_are_named() {
 }
 
 #[test]
+fn gaps_of_a_padded_layout_are_said_to_hold_nothing() {
+    let page = show(&["swizzle(128).fp4_padded()"], Some(&[8, 64]), 8).expect("a layout").text;
+    assert!(
+        page.contains("\noffsets with bit 3 hold nothing\neach element is held once\n"),
+        "{page}"
+    );
+}
+
+#[test]
 fn two_layouts_are_compared_and_the_first_difference_is_marked() {
     let forms =
         ["blocked([1, 2], [8, 4], [1, 1], [1, 0])", "blocked([1, 2], [4, 8], [1, 1], [1, 0])"];
@@ -296,7 +305,24 @@ first difference: register basis 1
     assert!(page.text.contains("first difference: offset basis 6"), "{}", page.text);
     let forms = ["padded([[64, 8]], row_major())", "row_major()"];
     let page = show(&forms, Some(&[8, 64]), 16).expect("two layouts");
-    assert!(page.text.ends_with("first difference: element [1,0] lies elsewhere\n"));
+    let difference =
+        "\nfirst difference: element [1,0]\n  first   address 72\n  second  address 64\n";
+    assert!(page.text.ends_with(difference), "{}", page.text);
+    let forms = ["S[(32, 2) : (1 @ laneid, 1)] + 1 @ warpid", "S[(32, 2) : (1 @ laneid, 1)]"];
+    let page = show(&forms, None, 16).expect("two layouts");
+    let difference = "\nfirst difference: element [0,0]\n  first   warp 1, lane 0, register 0\n  second  \
+                      warp 0, lane 0, register 0\n";
+    assert!(page.text.ends_with(difference), "{}", page.text);
+    // What has no place in common.
+    let forms = ["row_major()", "blocked([1, 2], [8, 4], [1, 1], [1, 0])"];
+    let page = show(&forms, Some(&[8, 16]), 32).expect("two layouts");
+    let difference =
+        "first difference: the first is a layout of shared memory, the second one of registers\n";
+    assert!(page.text.ends_with(difference), "{}", page.text);
+    // One of them says which tensor it is for.
+    let forms = ["row_major()", "shared_linear([[0, 1], [1, 0]], [2, 2])"];
+    let page = show(&forms, None, 32).expect("two layouts");
+    assert!(page.text.ends_with("no difference: every place holds the same element\n"));
     assert_eq!(
         show(&["S[4 : 1]", "S[8 : 1]"], None, 16),
         Err("required layouts of one tensor, actual shapes [4] and [8]".to_owned())
@@ -350,7 +376,17 @@ fn bad_input_is_marked_where_it_is_bad() {
         (
             "S[(4, 4) : (4, 1)]",
             Some(&[4, 8]),
-            "S[(4, 4) : (4, 1)]\n^ for shape [4, 8]: layout S[(4, 4) : (4, 1)] can not be grouped by shape [4, 8]",
+            "S[(4, 4) : (4, 1)]\n^ for shape [4, 8]: layout S[(4, 4) : (4, 1)] has 16 elements, but shape [4, 8] has 32",
+        ),
+        (
+            "shared_linear([[0, 1]], [2, 2])",
+            None,
+            "shared_linear([[0, 1]], [2, 2])\n^ for shape [2, 2]: element [1, 0] is held nowhere",
+        ),
+        (
+            "swizzle(32)",
+            Some(&[64]),
+            "swizzle(32)\n^ for shape [64]: the tile has 1 row of 64 contiguous elements, but one swizzle atom has 8 rows of 16",
         ),
         (
             "blocked([1, 4], [8, 8], [1, 4], [1, 0])",

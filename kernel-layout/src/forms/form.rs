@@ -152,6 +152,64 @@ impl Form {
         Form::NvmmaShared { swizzle_bytes, element_bits, transposed, fp4_padded }
     }
 
+    /// The axes of the tensors that it is a layout of; none where it can be of several numbers.
+    ///
+    /// ```
+    /// use kernel_layout::Form;
+    /// let rows = Form::Slice { axis: 0, parent: Box::new(Form::MmaV2 { warps: [4, 1] }) };
+    /// assert_eq!(rows.rank(), Some(1));
+    /// assert_eq!(Form::RowMajor.rank(), None);
+    /// ```
+    pub fn rank(&self) -> Option<usize> {
+        match self {
+            Form::Blocked { order, .. } | Form::Swizzled { order, .. } => Some(order.len()),
+            Form::Slice { parent, .. } => parent.rank()?.checked_sub(1),
+            Form::Linear(literal) | Form::SharedLinear(literal) => Some(literal.tensor_rank()),
+            Form::MmaV2 { .. }
+            | Form::Wgmma { .. }
+            | Form::DotOperand { .. }
+            | Form::TensorMemoryScales => Some(2),
+            Form::Cluster { per_block, .. } => per_block.rank(),
+            Form::TensorMemoryLoad { memory, .. } => memory.rank(),
+            Form::NvmmaShared { .. }
+            | Form::RowMajor
+            | Form::TensorMemory { .. }
+            | Form::Tile(_)
+            | Form::SwizzledTile(_) => None,
+        }
+    }
+
+    /// The layout as kernels write it: as it is printed, the notation of extents and strides in its macro.
+    ///
+    /// ```
+    /// use kernel_layout::Form;
+    /// let form = Form::Tile("S[(8, 4) : (4, 1)]".parse()?);
+    /// assert_eq!(form.in_code(), "layout!(S[(8, 4) : (4, 1)])");
+    /// let rows = Form::Slice { axis: 0, parent: Box::new(form) };
+    /// assert_eq!(rows.in_code(), "slice(0, layout!(S[(8, 4) : (4, 1)]))");
+    /// # Ok::<(), kernel_layout::tile::NotationError>(())
+    /// ```
+    pub fn in_code(&self) -> String {
+        match self {
+            Form::Tile(tile) => format!("layout!({tile})"),
+            Form::Slice { axis, parent } => format!("slice({axis}, {})", parent.in_code()),
+            Form::Blocked { .. }
+            | Form::Linear(_)
+            | Form::MmaV2 { .. }
+            | Form::Wgmma { .. }
+            | Form::DotOperand { .. }
+            | Form::Swizzled { .. }
+            | Form::NvmmaShared { .. }
+            | Form::RowMajor
+            | Form::SharedLinear(_)
+            | Form::TensorMemory { .. }
+            | Form::TensorMemoryScales
+            | Form::TensorMemoryLoad { .. }
+            | Form::SwizzledTile(_)
+            | Form::Cluster { .. } => self.to_string(),
+        }
+    }
+
     /// The bases of this layout for a tensor of `shape`.
     ///
     /// Register layouts have inputs `Register`, `Lane` and `Warp`, shared layouts `Offset`, those of tensor memory `Row` and

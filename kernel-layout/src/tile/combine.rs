@@ -263,6 +263,8 @@ fn quotient(sizes: &[u64], parts: &[u64]) -> Result<Vec<u64>, TileError> {
         let whole = part > 0 && size % part == 0;
         whole.then(|| size / part).ok_or_else(|| TileError::Group {
             layout: format!("of shape {sizes:?}"),
+            // What does not divide is one size, not their product.
+            size: parts.iter().fold(1, |all, &part| all.saturating_mul(part)),
             shape: parts.to_vec(),
         })
     };

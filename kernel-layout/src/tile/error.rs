@@ -31,6 +31,8 @@ pub enum TileError {
     Group {
         /// The layout.
         layout: String,
+        /// Its elements.
+        size: u64,
         /// The shape.
         shape: Vec<u64>,
     },
@@ -143,6 +145,11 @@ pub enum TileError {
     },
 }
 
+/// The elements of a shape; of more than can be counted, the most that can be.
+fn elements(shape: &[u64]) -> u64 {
+    shape.iter().fold(1, |all, &size| all.saturating_mul(size))
+}
+
 impl fmt::Display for TileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -151,7 +158,12 @@ impl fmt::Display for TileError {
             }
             TileError::Zero { what } => write!(f, "{what} must be at least 1, but is 0"),
             TileError::TooLarge { what } => write!(f, "{what} exceeds 2^30"),
-            TileError::Group { layout, shape } => {
+            TileError::Group { layout, size, shape } if elements(shape) != *size => write!(
+                f,
+                "layout {layout} has {size} elements, but shape {shape:?} has {}",
+                elements(shape)
+            ),
+            TileError::Group { layout, shape, .. } => {
                 write!(f, "layout {layout} can not be grouped by shape {shape:?}")
             }
             TileError::NotPowerOfTwo { axis, actual } => {

@@ -42,7 +42,11 @@ impl TileLayout {
     /// # Ensures
     /// Every element lies where it lay (`law_groups_keep_every_place`).
     pub fn group(&self, shape: &[u64]) -> Result<Grouped, TileError> {
-        let refused = || TileError::Group { layout: self.to_string(), shape: shape.to_vec() };
+        let refused = || TileError::Group {
+            layout: self.to_string(),
+            size: self.size(),
+            shape: shape.to_vec(),
+        };
         if shape.contains(&0) {
             return Err(refused());
         }
@@ -107,7 +111,11 @@ impl TileLayout {
         let all: Vec<Vec<u64>> = shapes.iter().map(|shape| boundaries(shape)).collect();
         for (shape, bounds) in shapes.iter().zip(&all) {
             if bounds.last().copied().unwrap_or(1) != self.size() {
-                return Err(TileError::Group { layout: self.to_string(), shape: shape.to_vec() });
+                return Err(TileError::Group {
+                    layout: self.to_string(),
+                    size: self.size(),
+                    shape: shape.to_vec(),
+                });
             }
         }
         // A boundary is there as often as in the shape that has it most often: axes of size 1 stay.

@@ -116,7 +116,11 @@ impl TileLayout {
     pub fn to_linear(&self, shape: &[u32]) -> Result<Layout, TileError> {
         let short = self.canonicalize(Scopes::Kept);
         let sizes: Vec<u64> = shape.iter().map(|&size| size.into()).collect();
-        let refused = || TileError::Group { layout: self.to_string(), shape: sizes.clone() };
+        let refused = || TileError::Group {
+            layout: self.to_string(),
+            size: self.size(),
+            shape: sizes.clone(),
+        };
         if sizes.iter().try_fold(1_u64, |a, &b| a.checked_mul(b)) != Some(self.size()) {
             return Err(refused());
         }

@@ -77,6 +77,9 @@ fn layouts_that_are_not_linear_say_why() {
         "not linear along laneid: a warp has 32 lanes"
     );
     assert_eq!(refused("S[64 : 1 @ bx]", &[64]), "linear layouts have no dimension for bx");
-    assert_eq!(refused("S[64 : 1]", &[32]), "layout S[64 : 1] can not be grouped by shape [32]");
+    assert_eq!(
+        refused("S[64 : 1]", &[32]),
+        "layout S[64 : 1] has 64 elements, but shape [32] has 32"
+    );
     assert_eq!(refused("S[(2, 8) : (-8, 1)]", &[16]), "not linear along m: a stride is negative");
 }
