@@ -1,5 +1,7 @@
 //! Diagnostics: facts with places, gathered through the phases, rendered at the end.
 
+use std::collections::BTreeSet;
+
 use crate::loc::Loc;
 
 mod codes;
@@ -31,7 +33,7 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Where the kernel calls the function that it is in, if it is in one.
     pub called: Option<Loc>,
-    /// The instances in which it shows, where it does not show in all.
+    /// The instances in which it shows, where it does not show in all or not alike; its numbers are those of the first.
     pub instances: Vec<String>,
     /// The variant whose numbers these are, where the other one has none of it or others.
     pub variant: Option<&'static str>,
@@ -116,6 +118,8 @@ impl Diagnostic {
 #[derive(Debug, Default)]
 pub struct Problems {
     list: Vec<Diagnostic>,
+    /// The places and codes of problems that show otherwise in another instance: with other numbers, say.
+    varied: BTreeSet<(Code, Loc)>,
     /// How many were reported, those known already included.
     reports: usize,
     /// The instance that is being compiled.
@@ -147,6 +151,10 @@ impl Problems {
             }
             Some(known) => {
                 let missing = self.instance.as_ref().filter(|i| !known.instances.contains(i));
+                diagnostic.instances.clone_from(&known.instances);
+                if missing.is_some() && *known != diagnostic {
+                    self.varied.insert((known.code, known.primary));
+                }
                 known.instances.extend(missing.cloned());
             }
         }
@@ -158,11 +166,12 @@ impl Problems {
     }
 
     /// The instances are done: problems beyond the first `before` that show in all `count` of them
-    /// do not depend on the choice.
+    /// do not depend on the choice, if they show alike.
     pub fn leave_instances(&mut self, before: usize, count: usize) {
         self.instance = None;
         for diagnostic in self.list.iter_mut().skip(before) {
-            if diagnostic.instances.len() == count {
+            let varies = self.varied.contains(&(diagnostic.code, diagnostic.primary));
+            if diagnostic.instances.len() == count && !(varies && count > 1) {
                 diagnostic.instances.clear();
             }
         }
@@ -191,6 +200,8 @@ impl Problems {
     /// Forgets what was reported since.
     pub fn rewind(&mut self, to: Checkpoint) {
         self.list.truncate(to.len);
+        let list = &self.list;
+        self.varied.retain(|key| list.iter().any(|kept| (kept.code, kept.primary) == *key));
         self.reports = to.reports;
     }
 
@@ -209,5 +220,6 @@ impl Problems {
         for diagnostic in other.list {
             self.push(diagnostic);
         }
+        self.varied.extend(other.varied);
     }
 }
