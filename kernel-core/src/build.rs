@@ -56,6 +56,8 @@ mod ptx_text;
 mod rank0;
 mod reach;
 mod scope;
+mod tile_digits;
+mod tile_layouts;
 mod tiles;
 mod types;
 mod unknown;
@@ -206,6 +208,8 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         points: la_arena::ArenaMap::new(),
         shared: Arena::new(),
         shared_cells: la_arena::ArenaMap::new(),
+        shared_pins: la_arena::ArenaMap::new(),
+        operands: std::collections::BTreeMap::new(),
         regions: vec![Region::default()],
         terminated: false,
         frames: Vec::new(),
@@ -244,6 +248,10 @@ struct Builder<'p> {
     points: la_arena::ArenaMap<Value, ()>,
     shared: Arena<SharedData>,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
+    /// Where the layout of a shared allocation is written.
+    shared_pins: la_arena::ArenaMap<Shared, Loc>,
+    /// Where the operands of a matrix product are written, by the place of the product.
+    operands: std::collections::BTreeMap<Loc, [Loc; 3]>,
     /// The regions being built, innermost last.
     regions: Vec<Region>,
     /// The innermost region has its terminator: what follows is dead.

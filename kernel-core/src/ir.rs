@@ -19,6 +19,8 @@
 //! * tile extents are powers of two, rank is at most 5;
 //! * a region ends in exactly one terminator, and the values it passes have the types of what receives them.
 
+use std::collections::BTreeMap;
+
 use la_arena::{Arena, ArenaMap, Idx};
 
 use crate::loc::Loc;
@@ -284,6 +286,8 @@ pub struct Kernel {
     pub facts: Vec<Fact>,
     /// Shared allocations.
     pub shared: Arena<SharedData>,
+    /// Where the operands of a matrix product are written, by the place of the product.
+    pub operands: BTreeMap<Loc, [Loc; 3]>,
     /// Values.
     pub values: Arena<ValueData>,
     /// The body. Its terminator is [`Terminator::Return`].

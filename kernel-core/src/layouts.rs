@@ -146,6 +146,8 @@ pub enum LayoutProblem {
         actual: u32,
         /// The lanes of a warp.
         required: u32,
+        /// What it was given to.
+        place: Place,
     },
     /// A pinned layout distributes a tile over another number of warps than the kernel has.
     Warps {
@@ -157,6 +159,8 @@ pub enum LayoutProblem {
         actual: u32,
         /// The kernel's warps.
         required: u32,
+        /// What it was given to.
+        place: Place,
     },
     /// A pinned layout gives each thread more than registers can hold.
     Registers {
@@ -180,12 +184,10 @@ pub enum LayoutProblem {
     },
     /// The user asserts a layout that a tile does not have.
     Asserted {
-        /// The layout as written.
+        /// The name of the method that asserts.
         at: Loc,
         /// Where the tile's layout was chosen; none for a tile that is made anew in every layout that its uses ask for.
         chosen_at: Option<Loc>,
-        /// Whether the tile is loaded from a tensor.
-        loaded: bool,
         /// The tile's layout.
         actual: Layout,
         /// The asserted layout.
@@ -195,7 +197,7 @@ pub enum LayoutProblem {
     },
     /// An operand of a matrix product was pinned to a layout that the product cannot use.
     DotOperand {
-        /// The matrix product.
+        /// The operand.
         at: Loc,
         /// 0 for the left operand, 1 for the right one.
         index: u32,
@@ -210,7 +212,7 @@ pub enum LayoutProblem {
     },
     /// The accumulator of a matrix product was pinned to a layout that the product cannot use.
     DotAccumulator {
-        /// The matrix product.
+        /// The accumulator.
         at: Loc,
         /// Where the layout was pinned.
         pinned_at: Loc,

@@ -88,9 +88,22 @@ fn compile(source: &str) -> Vec<(Code, String)> {
         .map(|d| {
             let (line, _) = locations.line_column(d.primary);
             let at = underlined(source, &locations, d.primary);
-            (d.code, format!("error: {}\n  at line {line}: {at}\n", render(d, &locations)))
+            let said = in_a_file(&render(d, &locations));
+            (d.code, format!("error: {said}\n  at line {line}: {at}\n"))
         })
         .collect()
+}
+
+/// A message with the name of a file, for that which source has that was parsed from a string.
+fn in_a_file(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once("<parsed string ") {
+        let (_, after) = after.split_once('>').expect("proc_macro2 closes the name");
+        text = format!("{text}{before}src/kernels.rs");
+        rest = after;
+    }
+    text + rest
 }
 
 /// The source under a position, its first line.

@@ -273,7 +273,8 @@ impl TilePart {
 ///
 /// `S[extents : strides]` says where the elements of a tile are: the extents multiply to the tile's elements in row-major order,
 /// and each has a stride, `amount @ axis`. `+ R[extents : strides]` says where copies of all of them are. A stride without an
-/// axis counts elements of memory, `m`; without strides the extents are row-major.
+/// axis counts elements of memory, `m`; without strides the extents are row-major: `S[8, 256]` is `S[(8, 256) : (256, 1)]`. Several
+/// extents or strides may stand in parentheses.
 ///
 /// | axis | counts |
 /// |---|---|
@@ -294,6 +295,8 @@ impl TilePart {
 ///
 /// /// Rows of 16 elements side by side: row-major.
 /// const PLAIN: Layout = layout!(S[(32, 16) : (16, 1)]);
+/// /// The same.
+/// const ROWS: Layout = layout!(S[32, 16]);
 /// /// 64 elements, two in each lane.
 /// const PAIRS: Layout = layout!(S[(32, 2) : (1 @ laneid, 1)]);
 /// /// 32 rows of tensor memory, four times.
@@ -310,22 +313,34 @@ macro_rules! layout {
     (@part $name:ident ($($extent:expr),+ $(,)?)) => {
         $crate::lang::TilePart::digits(&[$($extent),+], &[])
     };
-    (@part $name:ident $extent:tt) => {
-        $crate::lang::TilePart::digits(&[$extent], &[])
+    (@part $name:ident $($extent:tt),+) => {
+        $crate::lang::TilePart::digits(&[$($extent),+], &[])
     };
-    (@part $name:ident ($($extent:expr),+ $(,)?) : ($($stride:tt $(@ $axis:ident)?),+ $(,)?)) => {
-        $crate::lang::TilePart::digits(
-            &[$($extent),+],
-            &[$($crate::layout!(@stride $stride $($axis)?)),+],
-        )
+    (@part $name:ident ($($extent:expr),+ $(,)?) : ($($strides:tt)+)) => {
+        $crate::lang::TilePart::digits(&[$($extent),+], &$crate::layout!(@strides [] $($strides)+))
     };
-    (@part $name:ident $extent:tt : $stride:tt $(@ $axis:ident)?) => {
-        $crate::lang::TilePart::digits(&[$extent], &[$crate::layout!(@stride $stride $($axis)?)])
+    (@part $name:ident ($($extent:expr),+ $(,)?) : $($strides:tt)+) => {
+        $crate::lang::TilePart::digits(&[$($extent),+], &$crate::layout!(@strides [] $($strides)+))
     };
-    (@stride $stride:tt) => {
-        ($stride, $crate::lang::TileAxis::m)
+    (@part $name:ident $($extent:tt),+ : ($($strides:tt)+)) => {
+        $crate::lang::TilePart::digits(&[$($extent),+], &$crate::layout!(@strides [] $($strides)+))
     };
-    (@stride $stride:tt $axis:ident) => {
-        ($stride, $crate::lang::TileAxis::$axis)
+    (@part $name:ident $($extent:tt),+ : $($strides:tt)+) => {
+        $crate::lang::TilePart::digits(&[$($extent),+], &$crate::layout!(@strides [] $($strides)+))
+    };
+    (@strides [$($done:tt)*]) => {
+        [$($done)*]
+    };
+    (@strides [$($done:tt)*] - $stride:tt @ $axis:ident $(, $($rest:tt)*)?) => {
+        $crate::layout!(@strides [$($done)* (-$stride, $crate::lang::TileAxis::$axis),] $($($rest)*)?)
+    };
+    (@strides [$($done:tt)*] - $stride:tt $(, $($rest:tt)*)?) => {
+        $crate::layout!(@strides [$($done)* (-$stride, $crate::lang::TileAxis::m),] $($($rest)*)?)
+    };
+    (@strides [$($done:tt)*] $stride:tt @ $axis:ident $(, $($rest:tt)*)?) => {
+        $crate::layout!(@strides [$($done)* ($stride, $crate::lang::TileAxis::$axis),] $($($rest)*)?)
+    };
+    (@strides [$($done:tt)*] $stride:tt $(, $($rest:tt)*)?) => {
+        $crate::layout!(@strides [$($done)* ($stride, $crate::lang::TileAxis::m),] $($($rest)*)?)
     };
 }

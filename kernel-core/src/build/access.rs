@@ -532,20 +532,27 @@ impl Builder<'_> {
             },
             other => other,
         };
-        let data = &mut self.shared[shared.root];
-        if data.pinned.as_ref().is_some_and(|pinned| *pinned != form) {
-            let place = data.loc;
+        let data = &self.shared[shared.root];
+        let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
+        let pinned = data.pinned.clone();
+        if let Some(pinned) =
+            pinned.filter(|pinned| pinned.to_layout(&tile) != form.to_layout(&tile))
+        {
+            let chosen_at = self.shared_pins.get(shared.root).copied().unwrap_or(data.loc);
             return self.report(
                 Diagnostic::new(Code::SharedUse, loc, "this allocation has another layout already")
-                    .place(place, "allocated here"),
+                    .compare("", pinned.in_code(), form.in_code())
+                    .place(chosen_at, "layout chosen here")
+                    .why("bytes that are written in one layout and read in another would be other elements")
+                    .help(pinned.in_code()),
             );
         }
-        let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
         let element_bytes = self.cells.settled(self.num(window)).bytes();
         if let Err(problem) = pinned_shared(&form, loc, tile, element_bytes) {
             return self.report(problem.into_diagnostic());
         }
         self.shared[shared.root].pinned = Some(form);
+        self.shared_pins.insert(shared.root, loc);
         Val::Value(window)
     }
 

@@ -119,8 +119,8 @@ impl Builder<'_> {
             "minimum" => self.binary(Binary::Min, vals[0].clone(), vals[1].clone(), loc),
             "fma" => self.fma(vals[0].clone(), vals[1].clone(), vals[2].clone(), loc),
             "join" => self.join_pairs(&vals[0], &vals[1], loc),
-            "dot" => self.dot([&vals[0], &vals[1], &vals[2]], false, args, loc),
-            "dot_tf32" => self.dot([&vals[0], &vals[1], &vals[2]], true, args, loc),
+            "dot" => self.dot(&vals, args, false, loc),
+            "dot_tf32" => self.dot(&vals, args, true, loc),
             "shared" => self.shared_alloc(segment, &vals[0], &args[0], env, loc),
             "array" => {
                 let Some(count) = self.const_int(&vals[0], "the length of an array", at(0)) else {

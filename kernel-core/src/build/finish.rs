@@ -45,6 +45,7 @@ impl Builder<'_> {
             params: std::mem::take(&mut self.params),
             facts,
             shared: std::mem::take(&mut self.shared),
+            operands: std::mem::take(&mut self.operands),
             values: std::mem::take(&mut self.values),
             body,
         };

@@ -99,7 +99,7 @@ impl Builder<'_> {
             Some(Elem::Number(_)) | None => self.cells.settled(self.num(value)).bytes(),
         };
         let place = Place { memory, shape: shape.to_vec(), element_bytes, warps: self.warps };
-        place.possible().map(|form| form.to_string())
+        place.possible().map(|form| form.in_code())
     }
 
     pub(super) fn wants_layout(&mut self, name: &Segment, of: Value, other: &Val, loc: Loc) -> Val {

@@ -1,26 +1,16 @@
-//! Layouts as values: the functions that make them, and the notation of tile layouts.
+//! Layouts as values: the functions that make them.
 
-use kernel_layout::tile::{Iter, TileAxis, TileLayout};
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
-use super::{Builder, Env, value::Val};
+use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
     loc::Loc,
-    syntax::{Expr, TilePart},
+    syntax::Expr,
 };
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
-/// The axes that a kernel may name: those of the block's threads and of its memories.
-const AXES: [TileAxis; 6] = [
-    TileAxis::Memory,
-    TileAxis::LaneId,
-    TileAxis::WarpId,
-    TileAxis::Thread,
-    TileAxis::TLane,
-    TileAxis::TCol,
-];
 
 impl Builder<'_> {
     /// A call of a function that makes a layout; the number of arguments is right.
@@ -47,8 +37,8 @@ impl Builder<'_> {
     }
 
     fn slice(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
-        let axis = self.axis(&vals[0], 5, "a layout", args[0].loc)?;
         let parent = self.parent(&vals[1], args[1].loc, "`slice` takes an axis and a layout")?;
+        let axis = self.axis(&vals[0], parent.rank().unwrap_or(5), "the layout", args[0].loc)?;
         Some(Form::Slice { axis, parent: Box::new(parent) })
     }
 
@@ -112,7 +102,7 @@ impl Builder<'_> {
         let headline = "`mma` takes the warps along rows and columns";
         let list = self.entries(val, loc, headline)?;
         let Ok(pair) = <[u32; 2]>::try_from(list) else {
-            let actual = self.describe(val);
+            let actual = val.parts().map_or(0, <[Val]>::len).to_string();
             let grid = [self.warps, 1];
             self.report(
                 Diagnostic::new(Code::LayoutForm, loc, headline)
@@ -140,6 +130,20 @@ impl Builder<'_> {
         };
         let headline = "`dot_operand` takes the layout of the product's result";
         let parent = Box::new(self.parent(&vals[1], args[1].loc, headline)?);
+        if !matches!(*parent, Form::MmaV2 { .. } | Form::Blocked { .. }) {
+            let grid = [self.warps, 1];
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[1].loc,
+                    format!("`{parent}` is not the layout of a product's result"),
+                )
+                .compare("", "mma(..) or blocked(..)", parent.to_string())
+                .why("which parts of its factors a thread needs follows from which elements of the result it holds")
+                .help(format!("mma({grid:?})")),
+            );
+            return None;
+        }
         let k_width = self.entry(&vals[2], args[2].loc)?;
         if !matches!(k_width, 1 | 2 | 4) {
             self.report(
@@ -353,111 +357,6 @@ impl Builder<'_> {
             .help(format!("{rows:?}")),
         );
         None
-    }
-
-    /// `layout!(S[..] + R[..])`
-    pub(super) fn tile_layout(&mut self, parts: &[TilePart], env: Env, loc: Loc) -> Val {
-        let (mut shard, mut replica) = (Vec::new(), Vec::new());
-        for part in parts {
-            let Some(digits) = self.digits(part, env) else { return Val::Error };
-            if part.replica { &mut replica } else { &mut shard }.extend(digits);
-        }
-        match TileLayout::new(shard, replica, []) {
-            Ok(layout) => Val::Layout(Form::Tile(layout)),
-            Err(error) => self.report(
-                Diagnostic::new(Code::LayoutForm, loc, "these digits are no layout")
-                    .why(error.to_string()),
-            ),
-        }
-    }
-
-    fn digits(&mut self, part: &TilePart, env: Env) -> Option<Vec<Iter>> {
-        let mut extents = Vec::new();
-        for extent in &part.extents {
-            let val = self.plain_expr(extent, env);
-            let value = self.const_int(&val, "an extent of a layout", extent.loc)?;
-            let Some(value) = u64::try_from(value).ok().filter(|value| value.is_power_of_two())
-            else {
-                self.report(
-                    Diagnostic::new(
-                        Code::LayoutForm,
-                        extent.loc,
-                        "the extents of a layout are powers of two",
-                    )
-                    .compare("extent", "1, 2, 4, 8, ..", value.to_string()),
-                );
-                return None;
-            };
-            extents.push(value);
-        }
-        if part.strides.is_empty() {
-            // Row-major, as the notation has it.
-            let mut stride = 1i64;
-            let mut digits = Vec::new();
-            for &extent in extents.iter().rev() {
-                digits.insert(0, Iter::new(extent, stride, TileAxis::Memory));
-                stride = stride.saturating_mul(i64::try_from(extent).unwrap_or(i64::MAX));
-            }
-            return Some(digits);
-        }
-        if part.strides.len() != extents.len() {
-            self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    part.loc,
-                    "each extent of a layout has one stride",
-                )
-                .compare(
-                    "strides",
-                    extents.len().to_string(),
-                    part.strides.len().to_string(),
-                ),
-            );
-            return None;
-        }
-        let mut digits = Vec::new();
-        for (extent, (stride, axis)) in extents.into_iter().zip(&part.strides) {
-            let val = self.plain_expr(stride, env);
-            let stride = self.const_int(&val, "a stride of a layout", stride.loc)?;
-            let axis = match axis {
-                None => TileAxis::Memory,
-                Some(name) => match AXES.into_iter().find(|axis| axis.name() == name.name) {
-                    Some(axis) => axis,
-                    None => {
-                        let mut diagnostic = Diagnostic::new(
-                            Code::UnknownName,
-                            name.loc,
-                            format!("`{}` is not an axis of a layout", name.name),
-                        )
-                        .compare(
-                            "axis",
-                            AXES.map(TileAxis::name).join(", "),
-                            &name.name,
-                        );
-                        if TileAxis::from_name(&name.name).is_some() {
-                            diagnostic = diagnostic.why("the tiles of a kernel belong to one block: its lanes, its warps, and the registers or bytes of each");
-                        } else if let Some(near) = nearest_axis(&name.name) {
-                            diagnostic = diagnostic.help(near.to_owned());
-                        }
-                        self.report(diagnostic);
-                        return None;
-                    }
-                },
-            };
-            digits.push(Iter::new(extent, i64::try_from(stride).unwrap_or(i64::MAX), axis));
-        }
-        Some(digits)
-    }
-}
-
-/// The axis that a name was meant for.
-fn nearest_axis(name: &str) -> Option<&'static str> {
-    match name {
-        "lane" | "lane_id" | "laneId" => Some("laneid"),
-        "warp" | "warp_id" | "warpId" | "wid" => Some("warpid"),
-        "thread" | "tid" | "thread_id" | "threadIdx" => Some("tx"),
-        "reg" | "register" | "mem" | "memory" => Some("m"),
-        _ => super::nearest(name, AXES.map(TileAxis::name)),
     }
 }
 

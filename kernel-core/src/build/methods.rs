@@ -334,13 +334,14 @@ impl Builder<'_> {
                 if let Err(problem) = pinned(&form, loc_of(0), &tile_ty, self.warps) {
                     return self.report(problem.into_diagnostic());
                 }
-                let op = if name.name == "to_layout" {
-                    Op::ToLayout(form)
+                // What is wrong with a pinned layout is wrong where it is written; what is wrong with an assertion is that it
+                // asserts.
+                let (op, at) = if name.name == "to_layout" {
+                    (Op::ToLayout(form), loc_of(0))
                 } else {
-                    Op::AssertLayout(form)
+                    (Op::AssertLayout(form), name.loc)
                 };
-                // What is wrong with a pinned layout is wrong where it is written.
-                self.reshaped(op, tile, ty.shape().to_vec(), loc_of(0))
+                self.reshaped(op, tile, ty.shape().to_vec(), at)
             }
             ("to_layout" | "assert_layout", [other]) => {
                 self.wants_layout(name, tile, other, loc_of(0))

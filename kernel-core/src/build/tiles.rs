@@ -274,17 +274,11 @@ impl Builder<'_> {
     }
 
     /// `dot(a, b, acc)`
-    pub(super) fn dot(
-        &mut self,
-        [a, b, acc]: [&Val; 3],
-        tf32: bool,
-        args: &[Expr],
-        loc: Loc,
-    ) -> Val {
+    pub(super) fn dot(&mut self, vals: &[Val], args: &[Expr], tf32: bool, loc: Loc) -> Val {
         let (Some(a), Some(b), Some(acc)) = (
-            self.matrix(a, loc),
-            self.matrix(b, loc),
-            self.tile(acc, "the accumulator of a product", loc),
+            self.matrix(&vals[0], args[0].loc),
+            self.matrix(&vals[1], args[1].loc),
+            self.tile(&vals[2], "the accumulator of a product", args[2].loc),
         ) else {
             return Val::Error;
         };
@@ -380,11 +374,12 @@ impl Builder<'_> {
                 None => diagnostic
                     .why("tensor cores multiply `f16`, `bf16`, tf32, `i8` and `u8`, multiply-add does `f32` and `f64`; others are multiplied element by element")
                     .help({
-let [a, b, acc] = factors(args);
+                        let [a, b, acc] = factors(args);
                         format!("({a}.expand(2) * {b}.expand(0)).sum(1) + {acc}")
                     }),
             });
         }
+        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
         Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(sc), acc_num, loc))
     }
 

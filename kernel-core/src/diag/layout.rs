@@ -8,6 +8,8 @@ use super::{Code, Diagnostic};
 use crate::layouts::{LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::loc::Loc;
 
+mod mended;
+
 /// Why a thread cannot hold any number of elements.
 pub(crate) const SPILLED: &str = "a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory";
 
@@ -24,21 +26,20 @@ impl LayoutProblem {
             LayoutProblem::OtherMemory { at, form, actual, place } => {
                 other_memory(at, &form, actual, &place)
             }
-            LayoutProblem::Lanes { at, form, actual, required } => Diagnostic::new(
-                Code::LayoutForm,
-                at,
-                format!("`{form}` does not use the lanes of a warp"),
-            )
-            .compare("lanes", required.to_string(), actual.to_string())
-            .why("a warp has 32 lanes, and each holds a part of the tile"),
-            LayoutProblem::Warps { at, form, actual, required } => Diagnostic::new(
-                Code::LayoutForm,
-                at,
-                format!("`{form}` is for another number of warps"),
-            )
-            .compare("warps", required.to_string(), actual.to_string())
-            .why("the kernel's attribute says how many warps a block has")
-            .help(format!("#[kernel(.., warps = {actual})]")),
+            LayoutProblem::Lanes { at, form, actual, required, place } => {
+                let headline = format!("`{form}` does not use the lanes of a warp");
+                let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline)
+                    .compare("lanes", required.to_string(), actual.to_string())
+                    .why("a warp has 32 lanes, and each holds a part of the tile");
+                mended::with_help(diagnostic, &form, &place)
+            }
+            LayoutProblem::Warps { at, form, actual, required, place } => {
+                let headline = format!("`{form}` is for another number of warps");
+                let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline)
+                    .compare("warps", required.to_string(), actual.to_string())
+                    .why("the kernel's attribute says how many warps a block has, and a layout spreads a tile over all of them");
+                mended::with_help(diagnostic, &form, &place)
+            }
             LayoutProblem::Registers { at, form, place, actual } => {
                 let headline = format!("`{form}` gives each thread more than registers can hold");
                 let diagnostic = Diagnostic::new(Code::TileBudget, at, headline)
@@ -56,13 +57,8 @@ impl LayoutProblem {
                 format!("`{form}` spreads a tile over the blocks of a cluster"),
             )
             .compare("blocks", "1", actual.to_string()),
-            LayoutProblem::Asserted { at, chosen_at, loaded, actual, required, form } => {
-                // The notation of tile layouts is that of a macro.
-                let is_tile = matches!(form, Form::Tile(_));
-                let written = if is_tile { format!("layout!({form})") } else { form.to_string() };
-                let load = if loaded { ".load()" } else { "" };
-                asserted(at, chosen_at, &actual, &required)
-                    .help(format!("{load}.to_layout({written})"))
+            LayoutProblem::Asserted { at, chosen_at, actual, required, form } => {
+                asserted(at, chosen_at, &actual, &required, &form).help("to_layout")
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };
@@ -80,7 +76,7 @@ impl LayoutProblem {
                 compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
                     .place(pinned_at, "layout chosen here")
                     .why(why)
-                    .help(format!(".to_layout({form})"))
+                    .help(format!(".to_layout({})", form.in_code()))
             }
             LayoutProblem::DotAccumulator { at, pinned_at, actual, required, form } => {
                 let headline = "the product cannot accumulate in this layout";
@@ -90,14 +86,20 @@ impl LayoutProblem {
                 compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
                     .place(pinned_at, "layout chosen here")
                     .why(why)
-                    .help(format!(".to_layout({form})"))
+                    .help(format!(".to_layout({})", form.in_code()))
             }
         }
     }
 }
 
 /// An assertion that does not hold.
-fn asserted(at: Loc, chosen_at: Option<Loc>, actual: &Layout, required: &Layout) -> Diagnostic {
+fn asserted(
+    at: Loc,
+    chosen_at: Option<Loc>,
+    actual: &Layout,
+    required: &Layout,
+    form: &Form,
+) -> Diagnostic {
     let conversion = Conversion::between(actual, required);
     let cost = match conversion {
         Conversion::Shuffle(_) if conversion.stays_in_lane() => {
@@ -109,7 +111,7 @@ fn asserted(at: Loc, chosen_at: Option<Loc>, actual: &Layout, required: &Layout)
         | Conversion::SharedMemory
         | Conversion::ClusterSharedMemory => "a trip through shared memory and a barrier",
     };
-    let headline = "the tile does not have the asserted layout";
+    let headline = format!("the tile does not have the asserted layout `{form}`");
     let diagnostic =
         compare_bases(Diagnostic::new(Code::AssertedLayout, at, headline), required, actual);
     match chosen_at {
@@ -174,7 +176,7 @@ impl Place {
 
 fn with_help(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
     match place.possible() {
-        Some(form) => diagnostic.help(form.to_string()),
+        Some(form) => diagnostic.help(form.in_code()),
         None => diagnostic,
     }
 }
@@ -183,6 +185,11 @@ fn with_help(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
 fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutError) -> Diagnostic {
     if let (Form::Tile(layout), LayoutError::Tile(TileError::Group { .. })) = (form, error) {
         return grouped(diagnostic, layout, &place.shape);
+    }
+    // Whatever the constructor found first: with another number of axes nothing else fits.
+    let rank = place.shape.len();
+    if let Some(axes) = form.rank().filter(|axes| *axes != rank) {
+        return diagnostic.compare("axes", rank.to_string(), axes.to_string()).why(why_axes(form));
     }
     match error {
         LayoutError::NotPowerOfTwo { what, index, actual } => diagnostic
@@ -247,6 +254,30 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
         | LayoutError::RepeatedInterval { .. }
         | LayoutError::Tile(_)
         | LayoutError::Parent { .. } => diagnostic.why(error.to_string()),
+    }
+}
+
+/// Why a layout has as many axes as it has.
+fn why_axes(form: &Form) -> &'static str {
+    match form {
+        Form::Slice { .. } => "a slice has the axes of the layout inside it but for one",
+        Form::MmaV2 { .. } | Form::Wgmma { .. } => {
+            "it is the layout of a product's result, which has rows and columns"
+        }
+        Form::DotOperand { .. } => "it is the layout of a product's factor, which has two axes",
+        Form::Linear(_) | Form::SharedLinear(_) => {
+            "each basis has one coordinate for each axis of the tile"
+        }
+        Form::Blocked { .. }
+        | Form::Swizzled { .. }
+        | Form::NvmmaShared { .. }
+        | Form::RowMajor
+        | Form::TensorMemory { .. }
+        | Form::TensorMemoryScales
+        | Form::TensorMemoryLoad { .. }
+        | Form::Tile(_)
+        | Form::SwizzledTile(_)
+        | Form::Cluster { .. } => "a layout has one entry for each axis of the tile",
     }
 }
 

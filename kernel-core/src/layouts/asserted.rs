@@ -89,22 +89,10 @@ impl Taken {
     }
 }
 
-/// What chose the layout of an asserted tile.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Chosen {
-    at: Loc,
-    /// Whether the tile is loaded from a tensor.
-    loaded: bool,
-}
-
-/// What chose the layout of each asserted tile; none for those that are made anew in every layout.
-pub(super) fn places(assertions: &[Assertion], graph: &Graph) -> Vec<Option<Chosen>> {
-    let place = |assertion: &Assertion| {
-        let maker = graph.makers.get(assertion.tile);
-        let loaded = maker.is_some_and(|recipe| matches!(recipe.op, Op::LoadTensor(_)));
-        let node = *graph.of.get(assertion.tile)?;
-        Some(Chosen { at: graph.nodes[node].at, loaded })
-    };
+/// Where the layout of each asserted tile was chosen; none for those that are made anew in every layout.
+pub(super) fn places(assertions: &[Assertion], graph: &Graph) -> Vec<Option<Loc>> {
+    let place =
+        |assertion: &Assertion| graph.of.get(assertion.tile).map(|&node| graph.nodes[node].at);
     assertions.iter().map(place).collect()
 }
 
@@ -122,11 +110,11 @@ pub(super) fn impossible(kernel: &Kernel, assertions: &[Assertion]) -> Vec<Layou
 pub(super) fn failed(
     kernel: &Kernel,
     assertions: &[Assertion],
-    places: &[Option<Chosen>],
+    places: &[Option<Loc>],
     layouts: &ArenaMap<Value, Layout>,
     versions: &Versions,
 ) -> Vec<LayoutProblem> {
-    let problem = |(assertion, chosen): (&Assertion, &Option<Chosen>)| {
+    let problem = |(assertion, &chosen_at): (&Assertion, &Option<Loc>)| {
         let Assertion { tile, form, at } = assertion;
         let required = pinned(form, *at, kernel.ty(*tile), kernel.warps).ok()?;
         let made = match versions.get(*tile) {
@@ -137,12 +125,8 @@ pub(super) fn failed(
         if made.iter().any(free) {
             return None;
         }
-        let (chosen_at, loaded) = match chosen {
-            Some(Chosen { at, loaded }) => (Some(*at), *loaded),
-            None => (None, false),
-        };
         let (at, actual, form) = (*at, made[0].clone(), form.clone());
-        Some(LayoutProblem::Asserted { at, chosen_at, loaded, actual, required, form })
+        Some(LayoutProblem::Asserted { at, chosen_at, actual, required, form })
     };
     distinct(assertions.iter().zip(places).filter_map(problem))
 }

@@ -85,11 +85,17 @@ pub(crate) fn pinned(
     }
     let lanes = layout.in_size(Dim::Lane);
     if lanes != LANES {
-        return Err(Box::new(LayoutProblem::Lanes { at, form, actual: lanes, required: LANES }));
+        return Err(Box::new(LayoutProblem::Lanes {
+            at,
+            form,
+            actual: lanes,
+            required: LANES,
+            place,
+        }));
     }
     let actual = layout.in_size(Dim::Warp);
     if actual != warps {
-        return Err(Box::new(LayoutProblem::Warps { at, form, actual, required: warps }));
+        return Err(Box::new(LayoutProblem::Warps { at, form, actual, required: warps, place }));
     }
     let actual = registers(u64::from(layout.in_size(Dim::Register)));
     if actual > MAX_REGISTERS {
@@ -374,6 +380,7 @@ impl Solver<'_> {
         };
         for dot in &self.graph.dots {
             let result = dot.form.as_ref().expect("place_dots gives every product a form");
+            let places = self.kernel.operands.get(&dot.at).copied().unwrap_or([dot.at; 3]);
             for index in 0..2 {
                 let operand = dot.args[index as usize];
                 let Some(pinned_at) = pinned_at(operand) else { continue };
@@ -382,7 +389,7 @@ impl Solver<'_> {
                 if actual != required {
                     let form = dots::operand_form(self.kernel, dot, index, result);
                     problems.push(LayoutProblem::DotOperand {
-                        at: dot.at,
+                        at: places[index as usize],
                         index,
                         pinned_at,
                         actual,
@@ -402,7 +409,7 @@ impl Solver<'_> {
             if actual != required {
                 let form = result.clone();
                 problems.push(LayoutProblem::DotAccumulator {
-                    at: dot.at,
+                    at: places[2],
                     pinned_at,
                     actual,
                     required,

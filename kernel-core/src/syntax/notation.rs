@@ -1,5 +1,6 @@
 //! `layout!(..)`: the notation of tile layouts, read from tokens.
 
+use quote::ToTokens as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Token, bracketed, parenthesized, token};
@@ -70,23 +71,25 @@ impl Parse for Part {
         }
         let digits;
         bracketed!(digits in input);
-        let extents = if digits.peek(token::Paren) {
+        // A comma behind the parentheses: they belong to the first extent.
+        let extents = if digits.peek(token::Paren) && !digits.peek2(Token![,]) {
             let inner;
             parenthesized!(inner in digits);
             Punctuated::<syn::Expr, Token![,]>::parse_terminated(&inner)?.into_iter().collect()
         } else {
-            vec![amount(&digits)?]
+            list(&digits, amount)?
         };
         let mut strides = Vec::new();
         if !digits.is_empty() {
             digits.parse::<Token![:]>()?;
-            if digits.peek(token::Paren) && !digits.peek2(Token![@]) {
+            let several = !digits.peek2(Token![@]) && !digits.peek2(Token![,]);
+            if digits.peek(token::Paren) && several {
                 let inner;
                 parenthesized!(inner in digits);
                 let list = Punctuated::<Stride, Token![,]>::parse_terminated(&inner)?;
                 strides = list.into_iter().collect();
             } else {
-                strides = vec![digits.parse()?];
+                strides = list(&digits, Stride::parse)?;
             }
         }
         if digits.is_empty() {
@@ -106,8 +109,24 @@ impl Parse for Stride {
     }
 }
 
-/// A number, a name, or anything in parentheses: what one token tree is.
+/// Items without parentheses around them: `8, 256`.
+fn list<T>(
+    input: ParseStream<'_>,
+    item: impl Fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<Vec<T>> {
+    let mut items = vec![item(input)?];
+    while input.parse::<Option<Token![,]>>()?.is_some() {
+        items.push(item(input)?);
+    }
+    Ok(items)
+}
+
+/// A number, a name, or anything in parentheses: what one token tree is, perhaps after a minus.
 fn amount(input: ParseStream<'_>) -> syn::Result<syn::Expr> {
+    let minus = input.parse::<Option<Token![-]>>()?;
     let tree: proc_macro2::TokenTree = input.parse()?;
-    syn::parse2(tree.into())
+    // A tree that is no expression is wrong where it stands, and not where a text of its own would end.
+    let refused = syn::Error::new(tree.span(), "a number");
+    let tree = tree.to_token_stream();
+    syn::parse2(quote::quote!(#minus #tree)).map_err(|_| refused)
 }

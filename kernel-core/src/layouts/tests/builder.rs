@@ -24,6 +24,7 @@ impl Builder {
             params: Vec::new(),
             facts: Vec::new(),
             shared: Arena::new(),
+            operands: std::collections::BTreeMap::new(),
             values: Arena::new(),
             body: Region::default(),
         };

@@ -210,8 +210,8 @@ fn impossible_pins_are_reported() {
     check_pin(
         blocked(&[1, 4], &[2, 16], &[4, 2], &[1, 0]),
         &expect![[r#"
-        Warps { at: Loc(0), form: Blocked { per_thread: [1, 4], lanes: [2, 16], warps: [4, 2], order: [1, 0] }, actual: 8, required: 4 }
-    "#]],
+            Warps { at: Loc(0), form: Blocked { per_thread: [1, 4], lanes: [2, 16], warps: [4, 2], order: [1, 0] }, actual: 8, required: 4, place: Place { memory: Registers, shape: [64, 64], element_bytes: 4, warps: 4 } }
+        "#]],
     );
     check_pin(
         Form::RowMajor,

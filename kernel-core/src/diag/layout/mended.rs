@@ -1,0 +1,87 @@
+//! A layout for another number of warps or lanes, made to fit: as much as possible stays as it was written.
+
+use kernel_layout::tile::{Iter, TileAxis, TileLayout};
+use kernel_layout::{Dim, Form, Layout};
+
+use super::{Diagnostic, Place};
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+/// The diagnostic with the nearest layout that has the lanes and warps of the place; if none is near, any that the tile can have.
+pub(super) fn with_help(diagnostic: Diagnostic, form: &Form, place: &Place) -> Diagnostic {
+    let near = mended(form, place).filter(|form| fits(form, place));
+    match near.or_else(|| place.possible()) {
+        Some(form) => diagnostic.help(form.in_code()),
+        None => diagnostic,
+    }
+}
+
+fn sizes(layout: &Layout) -> [u32; 2] {
+    [layout.in_size(Dim::Lane), layout.in_size(Dim::Warp)]
+}
+
+fn fits(form: &Form, place: &Place) -> bool {
+    form.to_layout(&place.shape).is_ok_and(|layout| sizes(&layout) == [LANES, place.warps])
+}
+
+fn mended(form: &Form, place: &Place) -> Option<Form> {
+    match form {
+        Form::Blocked { per_thread, lanes, warps, order } => {
+            let (per_thread, lanes, order) = (per_thread.clone(), lanes.clone(), order.clone());
+            let warps = spread(warps, &order, place.warps);
+            Some(Form::Blocked { per_thread, lanes, warps, order })
+        }
+        Form::MmaV2 { warps } => {
+            let warps = spread(warps, &[1, 0], place.warps);
+            Some(Form::MmaV2 { warps: warps.try_into().ok()? })
+        }
+        Form::Slice { axis, parent } => {
+            Some(Form::Slice { axis: *axis, parent: Box::new(mended(parent, place)?) })
+        }
+        Form::DotOperand { index, parent, k_width } => {
+            let parent = Box::new(mended(parent, place)?);
+            Some(Form::DotOperand { index: *index, parent, k_width: *k_width })
+        }
+        Form::Tile(layout) => copies(layout, place).map(Form::Tile),
+        Form::Linear(_)
+        | Form::Wgmma { .. }
+        | Form::Swizzled { .. }
+        | Form::NvmmaShared { .. }
+        | Form::RowMajor
+        | Form::SharedLinear(_)
+        | Form::TensorMemory { .. }
+        | Form::TensorMemoryScales
+        | Form::TensorMemoryLoad { .. }
+        | Form::SwizzledTile(_)
+        | Form::Cluster { .. } => None,
+    }
+}
+
+/// `warps` warps along the axes: more along the slowest one, fewer where there are most.
+fn spread(along: &[u32], order: &[u32], warps: u32) -> Vec<u32> {
+    let mut along = along.to_vec();
+    let Some(&slowest) = order.last() else { return along };
+    let product = |along: &[u32]| along.iter().product::<u32>();
+    while product(&along) > warps {
+        let most = along.iter_mut().max().expect("an order of axes is not empty");
+        *most /= 2;
+    }
+    // All are powers of two.
+    along[slowest as usize] *= warps / product(&along);
+    along
+}
+
+/// The layout with copies in the lanes and warps that it leaves out.
+fn copies(layout: &TileLayout, place: &Place) -> Option<TileLayout> {
+    let [lanes, warps] = sizes(&layout.to_linear(&place.shape).ok()?);
+    let mut replica = layout.replica().to_vec();
+    for (axis, actual, required) in
+        [(TileAxis::LaneId, lanes, LANES), (TileAxis::WarpId, warps, place.warps)]
+    {
+        if actual < required {
+            replica.push(Iter::new(u64::from(required / actual), actual.into(), axis));
+        }
+    }
+    TileLayout::new(layout.shard().to_vec(), replica, []).ok()
+}

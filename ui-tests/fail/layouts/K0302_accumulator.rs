@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4)]
+pub fn added(a: Tensor<f32, 2>, b: Tensor<f32, 2>, c: TensorMut<f32, 2>) {
+    let x = a.tile([0, 0], [64, 32]).load();
+    let y = b.tile([0, 0], [32, 64]).load();
+    let bias = c.tile([0, 0], [64, 64]).load().to_layout(mma([2, 2]));
+    c.tile([0, 0], [64, 64]).store(dot(x, y, bias));
+}
+
+fn main() {}
