@@ -249,7 +249,7 @@ fn slips_of_constants_and_axes_are_answered() {
     );
     pasted("let w = t.reduce(1, f32::max);", "K0206", "let w = t.reduce(1, |a, b| a.max(b));");
     let layout = |lane: &str, warp: &str| {
-        format!("let w = layout!(S[(2, 16, 32, 2) : (1 @ {warp}, 64, 1 @ {lane}, 1)]);")
+        format!("let w = layout!(S[(2, 16, 32, 2) : (1 @ {warp}, 2, 1 @ {lane}, 1)]);")
     };
     pasted(&layout("lane", "warpid"), "K0102", &layout("laneid", "warpid"));
     pasted(&layout("laneid", "warp"), "K0102", &layout("laneid", "warpid"));
