@@ -384,8 +384,8 @@ pub(crate) fn gather(program: &mut Program) {
         format!("load({name} + {index})")
     } else {
         let mask = tile_of(program, Dtype::Bool, &at.shape).name;
-        let other = tile_of(program, dtype, &at.shape).name;
-        format!("load_masked({name} + {index}, {mask}, {other})")
+        let other = program.one_of(&[0, size - 1]);
+        format!("load_masked({name} + {index}, {mask}, load({name} + {other}))")
     };
     program.bind(&value, dtype, &at.shape);
 }
