@@ -136,25 +136,34 @@ pub(crate) fn is_builtin(name: &str) -> bool {
 
 /// Whether a path that nothing in sight defines means something of the language, or was surely meant to; everything else may be
 /// a device item of another module.
-pub(crate) fn is_language_path(path: &[syntax::Segment]) -> bool {
+///
+/// What a `use` in sight brings is no slip.
+pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool {
     let (Some(first), Some(last)) = (path.first(), path.last()) else { return true };
     let known = |name: &str| is_builtin(name) || types::is_language_type(name);
     if matches!(first.name.as_str(), "Self" | "core" | "std" | "kiln" | "atomic") {
         return true;
     }
     // Such a word is a slip, unless it names something made of the language's own: `dot2` is no misspelt `dot`. Two letters
-    // make another word: `scaled` is no misspelt `shared`.
+    // make another word: `scaled` is no misspelt `shared`; and in short words one does: `score` is no misspelt `store`.
     let slip = |name: &str| {
         advice::is_foreign(name)
             || methods::TILE_METHODS.contains(&name)
-            || nearest(name, NAMES.iter().copied()).is_some_and(|near| {
-                !name.starts_with(near) && !name.ends_with(near) && edits(name, near) == 1
-            })
+            || name.len() >= SHORTEST_SLIP
+                && nearest(name, NAMES.iter().copied()).is_some_and(|near| {
+                    !name.starts_with(near) && !name.ends_with(near) && edits(name, near) == 1
+                })
     };
     let foreign = path.len() > 1
         && (advice::is_foreign(&last.name) || advice::MODULES.contains(&first.name.as_str()));
-    known(&first.name) || known(&last.name) || path.len() == 1 && slip(&first.name) || foreign
+    known(&first.name)
+        || known(&last.name)
+        || path.len() == 1 && !brought && slip(&first.name)
+        || foreign
 }
+
+/// Letters from which on a word that is one letter away from one of the language's is taken for it.
+const SHORTEST_SLIP: usize = 6;
 
 /// Evaluation steps after which a kernel is taken to have no end at compile time.
 const MAX_STEPS: u32 = 4_000_000;

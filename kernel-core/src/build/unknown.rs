@@ -57,7 +57,7 @@ impl Builder<'_> {
             let rest = rest.unwrap_or_else(|| "..".to_owned());
             return self.report(
                 Diagnostic::new(Code::UnknownName, loc, format!("`{name}` is not a function"))
-                    .why("what is done to one tile or number is a method of it")
+                    .why("what is done to one tile or number is a method of it; a device function of this name is called with its module, `module::name(..)`")
                     .help(format!("{first}.{name}({rest})")),
             );
         }
