@@ -308,5 +308,32 @@ fn what_never_gives_a_value_is_answered_or_left_out() {
     ] {
         let found = messages(body).join("\n");
         assert!(!found.contains("K9999"), "{body}\n{found}");
+        assert!(
+            found.is_empty() || body.contains("64") || body.contains("{ return }"),
+            "{body}\n{found}"
+        );
+    }
+}
+
+/// What a turn computes before it returns is no more after the loop; a loop whose range returns is never come to.
+#[test]
+fn turns_and_ranges_that_return() {
+    for body in [
+        "let mut t = v; for j in 0..n { t = t + 1.0; return; } y.tile([0], [128]).store(t);",
+        "let mut t = v; for j in 0..n { t = t + 1.0; t = { return; t }; } y.tile([0], [128]).store(t);",
+        "let mut t = (v, 0); for j in 0..n { t.0 = t.0 + 1.0; t.1 += 1; return; } y.tile([t.1], [128]).store(t.0);",
+        "let mut i = 0; while i < n { i += 1; return; } y.tile([i], [128]).store(v);",
+        "let mut i = 0; loop { i += 1; if i > n { break; } return; } y.tile([i], [128]).store(v);",
+        "let mut t = v; for j in 0..n { t = t + 1.0; t = t.reshape([return, 64]); } y.tile([0], [128]).store(t);",
+        "let mut t = v; for j in 0..n { t = t + 1.0; let q = t + { return }; } y.tile([0], [128]).store(t);",
+        "let limit = n; 'rows: for a in 0..(limit + return) { for b in 0..a { continue 'rows; } }",
+        "let limit = n; 'rows: for a in 0..(limit + return) { if a > 3 { continue 'rows; } }",
+    ] {
+        let found = messages(body).join("\n");
+        assert!(!found.contains("K9999"), "{body}\n{found}");
+        assert!(
+            found.is_empty() || body.contains("64") || body.contains("{ return }"),
+            "{body}\n{found}"
+        );
     }
 }

@@ -116,9 +116,10 @@ impl Builder<'_> {
     ) -> Val {
         let val = self.expr(iter, env);
         let range = match self.plain(val) {
+            // The loop is never come to.
+            _ if self.dead() => return Val::Never,
             Val::Range(range) => range,
             Val::Error => return self.unknown_turns(pat, body, env),
-            // The loop is never come to.
             Val::Never => return Val::Never,
             Val::Array(parts) => {
                 return self.unrolled(label, pat, parts.to_vec(), iter.loc, body, env);
@@ -366,6 +367,8 @@ impl Builder<'_> {
             return Val::Error;
         }
         let all = self.candidates(scan, env);
+        let before: Vec<((VarId, usize), Val)> =
+            all.iter().map(|leaf| (*leaf, self.leaf(*leaf))).collect();
         let carried = if all.is_empty() {
             all
         } else {
@@ -388,6 +391,12 @@ impl Builder<'_> {
         let unset: Vec<bool> =
             self.scopes.vars.iter().map(|var| matches!(var.val, Val::Unit)).collect();
         let (inits, region, frame) = self.turn(kind, label, carried.clone(), loc, body);
+        // A turn that ends in `return` gives its values to nobody: they are no more after the loop.
+        for (leaf, val) in before {
+            if !carried.contains(&leaf) {
+                self.set_leaf(leaf, val);
+            }
+        }
         self.first_values(&unset, loc);
         let mut results: Vec<Value> = Vec::new();
         for arg in &frame.args {
