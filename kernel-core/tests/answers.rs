@@ -308,10 +308,6 @@ fn what_never_gives_a_value_is_answered_or_left_out() {
     ] {
         let found = messages(body).join("\n");
         assert!(!found.contains("K9999"), "{body}\n{found}");
-        assert!(
-            found.is_empty() || body.contains("64") || body.contains("{ return }"),
-            "{body}\n{found}"
-        );
     }
 }
 
