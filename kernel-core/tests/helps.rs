@@ -1,12 +1,9 @@
 //! What a message tells to write is written: with it the kernel compiles.
 
-use kernel_core::{
-    Options,
-    compile::compile_unit,
-    diag::{Problems, render},
-    loc::Locations,
-    syntax,
-};
+#[path = "support/rendered.rs"]
+mod rendered;
+
+use rendered::rendered;
 
 /// The messages of a kernel with this body, as text.
 fn messages(body: &str) -> Vec<String> {
@@ -21,12 +18,7 @@ fn messages(body: &str) -> Vec<String> {
         }}"
     );
     let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
-    let locations = Locations::new(function.sig.ident.span());
-    let mut problems = Problems::new();
-    let attr = quote::quote!(target = sm_80, warps = 2);
-    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
-    compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
-    problems.iter().map(|problem| render(problem, &locations)).collect()
+    rendered(quote::quote!(target = sm_80, warps = 2), &function)
 }
 
 /// A body has one message, of this code; `mended` is the body with the message's help in it.

@@ -1,12 +1,9 @@
 //! Every operation on every kind of operand compiles or is a message: the compiler never blames itself.
 
-use kernel_core::{
-    Options,
-    compile::compile_unit,
-    diag::{Problems, render},
-    loc::Locations,
-    syntax,
-};
+#[path = "support/rendered.rs"]
+mod rendered;
+
+use rendered::rendered;
 
 /// One of each kind: addresses and tiles of them, tiles, scalars, literals, shared memory, tensors, closures, layouts.
 const OPERANDS: [&str; 16] = [
@@ -121,12 +118,7 @@ fn messages(statement: &str) -> Vec<String> {
         }}"
     );
     let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
-    let locations = Locations::new(function.sig.ident.span());
-    let mut problems = Problems::new();
-    let attr = quote::quote!(target = sm_80, warps = 4);
-    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
-    compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
-    problems.iter().map(|problem| render(problem, &locations)).collect()
+    rendered(quote::quote!(target = sm_80, warps = 4), &function)
 }
 
 #[test]

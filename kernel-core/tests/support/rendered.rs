@@ -1,0 +1,19 @@
+//! Compiling a kernel for its messages.
+
+use kernel_core::{
+    Options,
+    compile::compile_unit,
+    diag::{Problems, render},
+    loc::Locations,
+    syntax,
+};
+use proc_macro2::TokenStream;
+
+/// The messages of a kernel function with these arguments of `#[kernel]`, as text.
+pub(crate) fn rendered(attr: TokenStream, function: &syn::ItemFn) -> Vec<String> {
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let unit = syntax::parse_function(attr, function, &locations, &mut problems);
+    compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
+    problems.iter().map(|problem| render(problem, &locations)).collect()
+}
