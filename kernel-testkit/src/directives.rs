@@ -9,6 +9,7 @@
 //! | `instance: N = 128` | only this instance; may be repeated |
 //! | `snapshot: ir, schedule, layouts, ptx` | dumps that are compared with the files beside the test |
 //! | `no-conflicts` | the emulator counts no bank conflict of shared memory in the first variant, which assumes most |
+//! | `conflicts: 2560` | the emulator counts so many in the first variant |
 //! | `no-spill` | registers that do not suffice are an error |
 //! | `arg x: f32[37, 64] uniform(-1, 1) strides(80, 1) offset(3)` | a tensor |
 //! | `arg p: ptr f32[37] uniform(-1, 1)` | what a pointer points to |
@@ -56,8 +57,8 @@ pub struct Directives {
     pub snapshots: Vec<String>,
     /// Spilled registers are an error.
     pub no_spill: bool,
-    /// Bank conflicts of shared memory in the first variant are an error.
-    pub no_conflicts: bool,
+    /// How many bank conflicts of shared memory the emulator counts in the first variant, if that is said.
+    pub conflicts: Option<u64>,
     /// How results are compared, by argument or element type; a later line counts more.
     pub tolerances: Vec<(Option<String>, Tolerance)>,
     /// The cases: at least one.
@@ -103,7 +104,7 @@ impl Directives {
 
     fn line(&mut self, line: &str, common: &mut Case) -> Result<(), String> {
         if line == "no-conflicts" {
-            self.no_conflicts = true;
+            self.conflicts = Some(0);
             return Ok(());
         }
         if line == "no-spill" {
@@ -117,6 +118,9 @@ impl Directives {
             .map_or((key, None), |(word, subject)| (word, Some(subject.trim().to_owned())));
         let list = || value.split(',').map(|item| item.trim().to_owned());
         match (word, subject) {
+            ("conflicts", None) => {
+                self.conflicts = Some(value.parse().map_err(|_| "`conflicts` is a number")?);
+            }
             ("run", None) => {
                 for name in list() {
                     let known = [Executor::Eval, Executor::Emulate, Executor::Gpu];

@@ -159,10 +159,12 @@ impl FileTest {
                         add(format!("emulate, {}", variant.name), &|args| {
                             let report = executors::emulate(build, variant, grid, args)?;
                             let conflicts = report.shared_bank_conflicts;
-                            if directives.no_conflicts && number == 0 && conflicts > 0 {
-                                return Err(format!("{conflicts} bank conflicts"));
+                            match directives.conflicts {
+                                Some(required) if number == 0 && required != conflicts => {
+                                    Err(format!("{conflicts} bank conflicts, required {required}"))
+                                }
+                                _ => Ok(()),
                             }
-                            Ok(())
                         });
                     }
                 }
