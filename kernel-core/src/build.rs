@@ -33,6 +33,7 @@ mod access;
 mod advice;
 mod along;
 mod arith;
+mod barriers;
 mod bounds;
 mod branch;
 mod budget;
@@ -216,6 +217,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         value_cells: la_arena::ArenaMap::new(),
         points: la_arena::ArenaMap::new(),
         shared: Arena::new(),
+        barriers: Arena::new(),
         shared_cells: la_arena::ArenaMap::new(),
         shared_pins: la_arena::ArenaMap::new(),
         operands: std::collections::BTreeMap::new(),
@@ -229,6 +231,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         depth: 0,
         conditional: 0,
         warps: 1,
+        cluster: [1; 3],
         tainted: false,
         awaits: !request.unit.devices.pending.is_empty(),
         only_looking: 0,
@@ -256,6 +259,7 @@ struct Builder<'p> {
     /// Tiles of rank 0: what a reduction of the only axis leaves. The IR has scalars for them; Rust's types do not.
     points: la_arena::ArenaMap<Value, ()>,
     shared: Arena<SharedData>,
+    barriers: Arena<crate::ir::BarrierData>,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,
@@ -275,6 +279,8 @@ struct Builder<'p> {
     /// How many run-time branches and loops enclose the current point.
     conditional: u32,
     warps: u32,
+    /// Blocks of a cluster, on the axes of the grid.
+    cluster: [u32; 3],
     /// Something in the body was refused before, so that the body is not compiled: only looked at.
     tainted: bool,
     /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
@@ -352,7 +358,7 @@ impl Builder<'_> {
                 .shared_cells
                 .get(shared.root)
                 .map_or(Num::Known(shared.dtype), |num| self.cells.find(*num)),
-            Type::Error => Num::Known(Dtype::I32),
+            Type::Barrier(_) | Type::Error => Num::Known(Dtype::I32),
         }
     }
 
@@ -507,6 +513,8 @@ impl Builder<'_> {
                     Type::Shared(shared) => {
                         format!("a `Shared<{name}>` of extents {:?}", shared.shape)
                     }
+                    Type::Barrier(barrier) if barrier.ring => "`Barriers`".to_owned(),
+                    Type::Barrier(_) => "a `Barrier`".to_owned(),
                     Type::Error => "nothing".to_owned(),
                 }
             }

@@ -108,6 +108,8 @@ pub enum Fault {
     Undefined,
     /// Instructions that the user wrote out: their meaning is the hardware's.
     Ptx,
+    /// What only several blocks or partitions can do together: the evaluator runs one after the other.
+    Concurrent(&'static str),
     /// A counted loop has the step 0.
     ZeroStep,
     /// A loop ran for more turns than any test has.
@@ -151,6 +153,9 @@ impl fmt::Display for Fault {
             Fault::Assert(message) => write!(f, "assertion failed: {message}"),
             Fault::Undefined => {
                 f.write_str("an undefined value reaches memory, an address or a branch")
+            }
+            Fault::Concurrent(what) => {
+                write!(f, "the reference evaluator cannot run what {what} do together")
             }
             Fault::Ptx => f.write_str("the reference evaluator cannot run the text of `ptx!`"),
             Fault::ZeroStep => f.write_str("a loop has the step 0"),

@@ -26,12 +26,17 @@ use la_arena::{Arena, ArenaMap, Idx};
 use crate::loc::Loc;
 
 mod class;
+mod hopper;
 mod per_thread;
 mod print;
 mod snippet;
 mod verify;
 
 pub use class::Class;
+pub use hopper::{
+    BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, GridOp, StoreWait, Tma,
+    TmaKind, TmaOperands, TmaReduce,
+};
 pub use snippet::{Snippet, register_type, text_touches_memory};
 pub use verify::verify;
 
@@ -152,6 +157,8 @@ pub enum Type {
     Tile(Elem, Vec<u32>),
     /// A handle on (part of) a shared allocation.
     Shared(SharedType),
+    /// A handle on mbarriers.
+    Barrier(BarrierType),
     /// Already reported: silences what follows from it.
     Error,
 }
@@ -203,6 +210,8 @@ pub struct Param {
     pub name: String,
     /// Its kind.
     pub kind: ParamKind,
+    /// Of a tensor that is reached by tensor map: the extents of the block that one copy moves.
+    pub block: Option<Vec<u32>>,
     /// Where it stands.
     pub loc: Loc,
 }
@@ -286,6 +295,10 @@ pub struct Kernel {
     pub facts: Vec<Fact>,
     /// Shared allocations.
     pub shared: Arena<SharedData>,
+    /// Allocations of mbarriers.
+    pub barriers: Arena<BarrierData>,
+    /// The blocks of a cluster, on the axes of the grid.
+    pub cluster: [u32; 3],
     /// Where the operands of a matrix product are written, by the place of the product.
     pub operands: BTreeMap<Loc, [Loc; 3]>,
     /// Values.
@@ -671,6 +684,29 @@ pub enum Op {
     Staged(u32),
     /// Every thread of the block waits for the others, and sees their writes.
     Sync,
+    /// An operation on mbarriers.
+    Barrier(BarrierOp),
+    /// Starts a copy by tensor map.
+    Tma(Tma),
+    /// Waits until at most `pending` stores by tensor map are under way; then every thread of the partition goes on.
+    TmaWait {
+        /// How many of the last stores may go on.
+        pending: u32,
+        /// What it waits for.
+        until: StoreWait,
+    },
+    /// What the threads of the partition have written to shared memory is there for tensor maps and tensor cores.
+    FenceAsync,
+    /// `a · b + acc` by warpgroups: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
+    ///
+    /// The result is under way until a [`Op::WgmmaWait`].
+    Wgmma,
+    /// The tile in operand 0, when at most so many later products are under way.
+    WgmmaWait(u32),
+    /// An operation of the cluster.
+    Cluster(ClusterOp),
+    /// The order between grids.
+    Grid(GridOp),
     /// `a · b + acc`: (m, k) · (k, n) + (m, n). Operands 0 and 1 are tiles.
     Dot {
         /// Round `f32` operands to tf32 and use the tensor cores.
@@ -745,7 +781,7 @@ impl Type {
     pub fn elem(&self) -> Option<Elem> {
         match self {
             Type::Scalar(elem) | Type::Tile(elem, _) => Some(*elem),
-            Type::Shared(_) | Type::Error => None,
+            Type::Shared(_) | Type::Barrier(_) | Type::Error => None,
         }
     }
 
@@ -754,7 +790,7 @@ impl Type {
         match self {
             Type::Tile(_, shape) => shape,
             Type::Shared(shared) => &shared.shape,
-            Type::Scalar(_) | Type::Error => &[],
+            Type::Scalar(_) | Type::Barrier(_) | Type::Error => &[],
         }
     }
 
@@ -769,7 +805,7 @@ impl Type {
         match self {
             Type::Scalar(_) => Type::Scalar(elem),
             Type::Tile(_, shape) => Type::Tile(elem, shape.clone()),
-            Type::Shared(_) | Type::Error => Type::Error,
+            Type::Shared(_) | Type::Barrier(_) | Type::Error => Type::Error,
         }
     }
 }

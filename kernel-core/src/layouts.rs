@@ -46,6 +46,7 @@ mod solve;
 mod sums;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod tma;
 mod turned;
 mod verify;
 

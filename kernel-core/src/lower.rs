@@ -12,15 +12,18 @@ use kernel_ptx::{Module, Opcode, Operand, Symbol};
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Elem, Kernel, Layouts, Op, Region, Shared, Stmt, StmtKind, Terminator, Type, Value,
+    Barriers, Elem, Kernel, Layouts, Op, Region, Shared, Stmt, StmtKind, Terminator, Type, Value,
 };
+use crate::layouts::tma::TensorMap;
 use crate::loc::Loc;
 
 mod access_cost;
 mod atomic;
+mod barrier;
 mod bits;
 mod bytes;
 mod cast;
+mod cluster;
 mod coalesce;
 mod control;
 mod convert;
@@ -48,6 +51,8 @@ mod shared;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod tma;
+mod wgmma;
 
 pub(crate) use access_cost::{load_cost, store_cost};
 use control::LoopFrame;
@@ -70,6 +75,8 @@ pub struct Lowered {
     /// The operation that exchanges the most bytes through shared memory, and how many: what is in `shared_bytes` beside
     /// the allocations.
     pub widest_exchange: Option<(Loc, u32)>,
+    /// The tensor maps that the entry takes behind its other parameters, 128 bytes each, in this order.
+    pub maps: Vec<TensorMap>,
 }
 
 /// Lowers a checked kernel.
@@ -94,7 +101,10 @@ pub fn run(
         params: Params::of(kernel),
         plan: SharedPlan::of(kernel, shared_layouts),
         loops: Vec::new(),
+        maps: Vec::new(),
+        weights: barrier::weights(kernel),
     };
+    lower.init_barriers();
     lower.region(&kernel.body);
     module::assemble(lower, file, line_of)
 }
@@ -115,7 +125,8 @@ enum Data {
     Scalar(Val),
     /// One value for each register of the layout; registers that repeat an element have the same.
     Tile(Vec<Val>),
-    /// The byte offset of a shared window from the start of its allocation.
+    /// The byte offset of a shared window, or an mbarrier, from the start of its allocation; the address of one in another block of the
+    /// cluster.
     Window(Val),
 }
 
@@ -132,6 +143,10 @@ struct Lower<'a> {
     params: Params,
     plan: SharedPlan<'a>,
     loops: Vec<LoopFrame>,
+    /// The tensor maps that the copies need.
+    maps: Vec<TensorMap>,
+    /// How many warps arrive for one arrival of a partition.
+    weights: ArenaMap<Barriers, u32>,
 }
 
 /// Tiles of indices, pointers and masks with at most this many registers may leave loops.
@@ -275,6 +290,26 @@ impl Lower<'_> {
             }
             Op::Sync => {
                 self.barrier();
+                None
+            }
+            Op::Barrier(op) => self.barrier_op(*op, args, result),
+            Op::Tma(tma) => {
+                self.tma(*tma, args);
+                None
+            }
+            Op::TmaWait { pending, until } => {
+                self.tma_wait(*pending, *until);
+                None
+            }
+            Op::FenceAsync => {
+                self.fence_async();
+                None
+            }
+            Op::Wgmma => Some(Data::Tile(self.wgmma(args, target(result)))),
+            Op::WgmmaWait(pending) => Some(Data::Tile(self.wgmma_wait(*pending, args[0]))),
+            Op::Cluster(op) => self.cluster(*op),
+            Op::Grid(op) => {
+                self.grid_order(*op);
                 None
             }
             Op::Dot { tf32 } => Some(Data::Tile(self.dot(args, *tf32, target(result)))),

@@ -631,7 +631,7 @@ impl Builder<'_> {
                 {
                     let read = match builder.ty(*window) {
                         Type::Shared(_) => ".load()",
-                        Type::Tile(..) | Type::Scalar(_) | Type::Error => "",
+                        Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => "",
                     };
                     diagnostic = diagnostic.help(format!("{to}.store({from}{read})"));
                 }

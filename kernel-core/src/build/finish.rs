@@ -45,6 +45,8 @@ impl Builder<'_> {
             params: std::mem::take(&mut self.params),
             facts,
             shared: std::mem::take(&mut self.shared),
+            barriers: std::mem::take(&mut self.barriers),
+            cluster: self.cluster,
             operands: std::mem::take(&mut self.operands),
             values: std::mem::take(&mut self.values),
             body,

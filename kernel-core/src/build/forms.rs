@@ -92,7 +92,9 @@ impl Builder<'_> {
             Type::Shared(shared) => {
                 (Memory::Shared, &shared.shape[shared.shape.len().saturating_sub(2)..])
             }
-            Type::Tile(..) | Type::Scalar(_) | Type::Error => (Memory::Registers, ty.shape()),
+            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+                (Memory::Registers, ty.shape())
+            }
         };
         let element_bytes = match ty.elem() {
             Some(Elem::Ptr(_)) => 8,

@@ -147,7 +147,7 @@ impl Builder<'_> {
             let PatKind::Ident { name, mutable } = &pat.kind else {
                 // Refused already; facts of the parameters after it are found by position.
                 let (name, kind) = (String::new(), ParamKind::Scalar(Dtype::I32));
-                self.params.push(Param { name, kind, loc: pat.loc });
+                self.params.push(Param { name, kind, block: None, loc: pat.loc });
                 self.bind_pattern(pat, Val::Error, scope);
                 continue;
             };
@@ -156,12 +156,18 @@ impl Builder<'_> {
                 self.params.push(Param {
                     name: name.clone(),
                     kind: ParamKind::Scalar(Dtype::I32),
+                    block: None,
                     loc: pat.loc,
                 });
                 self.scopes.declare(scope, name, *mutable, Val::Error);
                 continue;
             };
-            self.params.push(Param { name: name.clone(), kind: kind.clone(), loc: pat.loc });
+            self.params.push(Param {
+                name: name.clone(),
+                kind: kind.clone(),
+                block: None,
+                loc: pat.loc,
+            });
             let val = match kind {
                 ParamKind::Tensor { .. } => Val::Tensor(param),
                 ParamKind::Pointer(dtype) => Val::Value(self.emit(

@@ -233,6 +233,14 @@ fn writes(op: &Op) -> Option<&'static str> {
         | Op::CopyWaitAll
         | Op::Staged(_)
         | Op::Sync
+        | Op::Barrier(_)
+        | Op::Tma(_)
+        | Op::TmaWait { .. }
+        | Op::FenceAsync
+        | Op::Wgmma
+        | Op::WgmmaWait(_)
+        | Op::Cluster(_)
+        | Op::Grid(_)
         | Op::Assert(_) => None,
     }
 }

@@ -17,7 +17,18 @@ use crate::{
 /// Types of the language that hold one element type.
 const CONTAINERS: [&str; 4] = ["Tile", "Ptr", "Shared", "Array"];
 /// Other types of the language.
-const HANDLES: [&str; 6] = ["Tensor", "TensorMut", "View", "ViewMut", "Layout", "Copying"];
+const HANDLES: [&str; 10] = [
+    "Tensor",
+    "TensorMut",
+    "TensorMap",
+    "TensorMapMut",
+    "View",
+    "ViewMut",
+    "Layout",
+    "Copying",
+    "Barrier",
+    "Barriers",
+];
 /// Types of the host that keep their values on a heap.
 pub(super) const HEAP: [&str; 8] =
     ["Vec", "Box", "String", "Rc", "Arc", "HashMap", "BTreeMap", "VecDeque"];
@@ -142,8 +153,11 @@ impl Builder<'_> {
                 _ => Ty::Infer,
             };
         }
-        if matches!(name, "Tensor" | "TensorMut") {
+        if matches!(name, "Tensor" | "TensorMut" | "TensorMap" | "TensorMapMut") {
             return Ty::Tensor;
+        }
+        if matches!(name, "Barrier" | "Barriers") {
+            return Ty::Barrier { ring: name == "Barriers" };
         }
         if HANDLES.contains(&name) {
             return Ty::Other;
@@ -198,6 +212,7 @@ impl Builder<'_> {
                     Type::Tile(Elem::Number(_), _) => Ty::Tile(num),
                     Type::Tile(Elem::Ptr(_), _) => Ty::TilePtr(num),
                     Type::Shared(_) => Ty::Shared(num),
+                    Type::Barrier(barrier) => Ty::Barrier { ring: barrier.ring },
                     Type::Error => Ty::Infer,
                 }
             }
@@ -228,6 +243,8 @@ impl Builder<'_> {
             Ty::Ptr(num) => format!("Ptr<{}>", self.cells.name(*num)),
             Ty::TilePtr(num) => format!("Tile<Ptr<{}>>", self.cells.name(*num)),
             Ty::Shared(num) => format!("Shared<{}>", self.cells.name(*num)),
+            Ty::Barrier { ring: false } => "Barrier".to_owned(),
+            Ty::Barrier { ring: true } => "Barriers".to_owned(),
             Ty::Tensor => "Tensor".to_owned(),
             Ty::Struct(def, ..) => def.name.name.clone(),
             Ty::Tuple(parts) => {

@@ -331,7 +331,12 @@ pub(super) enum Ty {
     TilePtr(Num),
     /// `Shared<T>`
     Shared(Num),
-    /// `Tensor<T, R>` or `TensorMut<T, R>`
+    /// `Barrier`, or `Barriers`
+    Barrier {
+        /// The latter.
+        ring: bool,
+    },
+    /// `Tensor<T, R>`, `TensorMut<T, R>`, or the same with `Map`
     Tensor,
     /// A user's struct with its generic arguments.
     Struct(Rc<Struct>, ScopeId, Vec<Ty>),

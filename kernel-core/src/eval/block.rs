@@ -9,6 +9,7 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
+mod hopper;
 mod ops;
 
 /// More turns than any loop of a test has: a loop that spins until another block acts would never end here.
@@ -117,7 +118,9 @@ impl<'a> Machine<'a> {
     fn shaped(&self, value: Value, elements: Vec<Element>) -> Data {
         match self.ty(value) {
             Type::Tile(..) => Data::Tile(elements),
-            Type::Scalar(_) | Type::Shared(_) | Type::Error => Data::Scalar(elements[0]),
+            Type::Scalar(_) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
+                Data::Scalar(elements[0])
+            }
         }
     }
 

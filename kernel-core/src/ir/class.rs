@@ -1,6 +1,6 @@
 //! Kinds of operations, for phases that treat whole kinds alike.
 
-use super::Op;
+use super::{BarrierOp, ClusterOp, Op};
 
 /// What kind of thing an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,10 @@ impl Op {
             | Op::ParamStride(..)
             | Op::ParamScalar(_)
             | Op::BlockId(_)
-            | Op::NumBlocks(_) => Class::Scalar,
+            | Op::NumBlocks(_)
+            | Op::Cluster(ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_)) => {
+                Class::Scalar
+            }
             Op::ParamPtr(_) => Class::Address,
             Op::Arange(_) | Op::Splat => Class::Fill,
             Op::Broadcast
@@ -54,7 +57,11 @@ impl Op {
             }
             Op::ToLayout(_) | Op::AssertLayout(_) => Class::Layout,
             Op::Dot { .. } => Class::Product,
-            Op::SharedIndex | Op::SharedTranspose => Class::Window,
+            Op::SharedIndex
+            | Op::SharedTranspose
+            | Op::Barrier(BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote) => {
+                Class::Window
+            }
             Op::LoadTensor(_)
             | Op::StoreTensor(_)
             | Op::LoadPtr { .. }
@@ -66,7 +73,17 @@ impl Op {
             | Op::CopyWait(_)
             | Op::CopyWaitAll
             | Op::Staged(_)
-            | Op::Sync => Class::Sync,
+            | Op::Sync
+            | Op::Barrier(
+                BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test,
+            )
+            | Op::Tma(_)
+            | Op::TmaWait { .. }
+            | Op::FenceAsync
+            | Op::Wgmma
+            | Op::WgmmaWait(_)
+            | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
+            | Op::Grid(_) => Class::Sync,
             Op::Assert(_) => Class::Trap,
         }
     }

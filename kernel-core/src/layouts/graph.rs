@@ -222,6 +222,14 @@ pub(super) fn to_operands(
         | Op::CopyWaitAll
         | Op::Staged(_)
         | Op::Sync
+        | Op::Barrier(_)
+        | Op::Tma(_)
+        | Op::TmaWait { .. }
+        | Op::FenceAsync
+        | Op::Wgmma
+        | Op::WgmmaWait(_)
+        | Op::Cluster(_)
+        | Op::Grid(_)
         | Op::Dot { .. }
         | Op::Assert(_) => None,
     }

@@ -193,6 +193,14 @@ impl Known {
             | Op::CopyWaitAll
             | Op::Staged(_)
             | Op::Sync
+            | Op::Barrier(_)
+            | Op::Tma(_)
+            | Op::TmaWait { .. }
+            | Op::FenceAsync
+            | Op::Wgmma
+            | Op::WgmmaWait(_)
+            | Op::Cluster(_)
+            | Op::Grid(_)
             | Op::Dot { .. }
             | Op::Assert(_) => None,
         }

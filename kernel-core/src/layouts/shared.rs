@@ -222,10 +222,10 @@ impl Collector<'_> {
     }
 }
 
-fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
+pub(super) fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
     match kernel.ty(value) {
         Type::Shared(window) => window,
-        Type::Scalar(_) | Type::Tile(..) | Type::Error => {
+        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
             unreachable!("ir::verify wants shared memory here")
         }
     }

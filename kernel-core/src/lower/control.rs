@@ -89,7 +89,9 @@ impl Lower<'_> {
                 }
                 Data::Tile(registers)
             }
-            ir::Type::Shared(_) => Data::Window(Val::Reg(self.e.fresh_in(Type::B32, frame))),
+            ir::Type::Shared(_) | ir::Type::Barrier(_) => {
+                Data::Window(Val::Reg(self.e.fresh_in(Type::B32, frame)))
+            }
             ir::Type::Error => unreachable!("ir::verify lets no reported value through"),
         }
     }

@@ -13,19 +13,24 @@ pub(super) fn assemble(
 ) -> Lowered {
     let kernel = lower.kernel;
     let (shared_bytes, widest_exchange) = (lower.plan.total(), lower.plan.widest());
+    let mut directives = vec![Directive::RequiredThreads([kernel.threads(), 1, 1])];
+    if kernel.cluster != [1; 3] {
+        directives.push(Directive::RequiredCluster(kernel.cluster));
+    }
     let mut function = Function {
         name: kernel.name.clone(),
         is_entry: true,
         linkage: Linkage::Visible,
         results: Vec::new(),
         params: lower.params.list,
-        directives: vec![Directive::RequiredThreads([kernel.threads(), 1, 1])],
+        directives,
         registers: Vec::new(),
         variables: Vec::new(),
         labels: Vec::new(),
         branch_targets: Vec::new(),
         body: None,
     };
+    let maps = lower.maps;
     lower.e.finish(&mut function, line_of);
     let memory = Variable {
         name: "smem".to_owned(),
@@ -51,5 +56,5 @@ pub(super) fn assemble(
     {
         unreachable!("lowering emitted what the instruction table lacks: {:?}", invalid.first());
     }
-    Lowered { module, entry: kernel.name.clone(), shared_bytes, widest_exchange }
+    Lowered { module, entry: kernel.name.clone(), shared_bytes, widest_exchange, maps }
 }

@@ -12,12 +12,14 @@ use crate::ir::{Dtype, Elem, Kernel, ParamKind};
 pub(super) struct Params {
     pub(super) list: Vec<Param>,
     first: Vec<u32>,
+    /// How many of the last are tensor maps.
+    pub(super) maps: usize,
 }
 
 impl Params {
     /// The parameters in the order of the ABI.
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let mut params = Params { list: Vec::new(), first: Vec::new() };
+        let mut params = Params { list: Vec::new(), first: Vec::new(), maps: 0 };
         for (index, param) in kernel.params.iter().enumerate() {
             params.first.push(u32::try_from(params.list.len()).expect("few parameters"));
             let mut push = |field: String, ty: Type| {

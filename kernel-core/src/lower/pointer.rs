@@ -132,9 +132,10 @@ impl Lower<'_> {
                 let address = self.e.at(address, 0);
                 Data::Scalar(self.e.load(Space::Global, elem, 1, address, mask, None)[0])
             }
-            crate::ir::Type::Tile(..) | crate::ir::Type::Shared(_) | crate::ir::Type::Error => {
-                Data::Tile(self.load_tensor(param, offsets, result))
-            }
+            crate::ir::Type::Tile(..)
+            | crate::ir::Type::Shared(_)
+            | crate::ir::Type::Barrier(_)
+            | crate::ir::Type::Error => Data::Tile(self.load_tensor(param, offsets, result)),
         }
     }
 

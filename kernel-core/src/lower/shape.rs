@@ -30,9 +30,10 @@ impl Lower<'_> {
                 let registers = self.layout(result).in_size(Dim::Register);
                 Data::Tile(vec![value; registers as usize])
             }
-            crate::ir::Type::Scalar(_) | crate::ir::Type::Shared(_) | crate::ir::Type::Error => {
-                Data::Scalar(value)
-            }
+            crate::ir::Type::Scalar(_)
+            | crate::ir::Type::Shared(_)
+            | crate::ir::Type::Barrier(_)
+            | crate::ir::Type::Error => Data::Scalar(value),
         }
     }
 

@@ -5,11 +5,12 @@ use kernel_ptx::{Space, Type as Register};
 use la_arena::ArenaMap;
 
 use super::Lower;
+use super::barrier::BARRIER_BYTES;
 use super::convert::offsets;
 use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::Val;
 use super::memory::VECTOR_BYTES;
-use crate::ir::{Elem, Kernel, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::ir::{Barriers, Elem, Kernel, Region, Shared, SharedType, StmtKind, Type, Value};
 use crate::loc::Loc;
 
 /// Small pieces of scratch lie behind one another up to here, so that no barrier has to come between them: the partial sums of
@@ -22,7 +23,7 @@ const SCRATCH_ALIGNMENT: u32 = 16;
 
 /// Tiles of an allocation start at multiples of this many bytes.
 const TILE_BYTES: u32 = 128;
-/// Allocations whose tile is at least this large start at multiples of it: every swizzle repeats within it.
+/// Allocations start at multiples of their tile, up to this many bytes: every swizzle repeats within them.
 const SWIZZLE_BYTES: u32 = 1024;
 
 /// Where everything in shared memory lies: allocations, and scratch that conversions take turns in.
@@ -30,8 +31,10 @@ const SWIZZLE_BYTES: u32 = 1024;
 /// Scratch comes after the allocations that are still needed; the bytes of those that are not serve again.
 #[derive(Debug)]
 pub(super) struct SharedPlan<'a> {
-    layouts: &'a ArenaMap<Shared, Layout>,
+    pub(super) layouts: &'a ArenaMap<Shared, Layout>,
     starts: ArenaMap<Shared, u32>,
+    /// Where the mbarriers of each allocation begin.
+    barriers: ArenaMap<Barriers, u32>,
     /// For each allocation its end and the last statement of the kernel's body that needs it.
     ends: Vec<(u32, usize)>,
     total: u32,
@@ -57,19 +60,23 @@ impl<'a> SharedPlan<'a> {
             let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
             let tiles: u32 =
                 data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
-            let start = end.next_multiple_of(if tile >= SWIZZLE_BYTES {
-                SWIZZLE_BYTES
-            } else {
-                TILE_BYTES
-            });
+            let start = end.next_multiple_of(tile.clamp(TILE_BYTES, SWIZZLE_BYTES));
             starts.insert(shared, start);
             end = (start + tile * tiles).next_multiple_of(TILE_BYTES);
             let last = kernel.body.stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared));
             ends.push((end, last.unwrap_or(0)));
         }
+        let mut barriers = ArenaMap::new();
+        for (root, data) in kernel.barriers.iter() {
+            barriers.insert(root, end);
+            end += data.ring.unwrap_or(1) * BARRIER_BYTES;
+            // They are used to the end: nothing else ever lies there.
+            ends.push((end, usize::MAX));
+        }
         SharedPlan {
             layouts,
             starts,
+            barriers,
             ends,
             total: end,
             widest: None,
@@ -88,6 +95,11 @@ impl<'a> SharedPlan<'a> {
             .map(|(end, _)| *end)
             .max()
             .unwrap_or(0)
+    }
+
+    /// Where the mbarriers of an allocation begin.
+    pub(super) fn barrier_start(&self, root: Barriers) -> u32 {
+        self.barriers[root]
     }
 
     /// The bytes of everything.
@@ -135,7 +147,7 @@ pub(super) struct InTile {
 pub(super) fn window_type(kernel: &Kernel, window: Value) -> &SharedType {
     match kernel.ty(window) {
         Type::Shared(shared) => shared,
-        Type::Scalar(_) | Type::Tile(..) | Type::Error => {
+        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
             unreachable!("ir::verify rejects what is no shared memory here")
         }
     }

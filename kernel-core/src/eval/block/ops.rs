@@ -3,7 +3,7 @@
 use super::{Machine, coordinates, flat, product};
 use crate::eval::element::{Data, Element, Window};
 use crate::eval::{Arg, Fault, arith, float, memory};
-use crate::ir::{Atomic, Binary, Dtype, Elem, Op, ParamKind, Value};
+use crate::ir::{Atomic, Binary, ClusterOp, Dtype, Elem, Op, ParamKind, Value};
 
 impl Machine<'_> {
     #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
@@ -187,12 +187,7 @@ impl Machine<'_> {
                 let window = self.window(args[0]).clone();
                 Data::Window(Window { transposed: !window.transposed, ..window })
             }
-            Op::LoadShared => {
-                let window = self.window(args[0]);
-                let memory = &self.shared[window.root];
-                let shape = self.shape(given());
-                Data::Tile(coordinates(shape).map(|at| memory[window.place(at)]).collect())
-            }
+            Op::LoadShared => Data::Tile(self.read_shared(args[0])),
             Op::StoreShared => {
                 let tile = self.elements(args[1]).to_vec();
                 self.write_shared(args[0], tile);
@@ -207,6 +202,23 @@ impl Machine<'_> {
             Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Staged(_) | Op::Sync => {
                 return Ok(None);
             }
+            Op::Barrier(op) => return self.barrier(*op, args),
+            Op::Tma(tma) => {
+                self.tma(*tma, args)?;
+                return Ok(None);
+            }
+            // Everything that was started has been done.
+            Op::TmaWait { .. }
+            | Op::FenceAsync
+            | Op::Grid(_)
+            | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait) => {
+                return Ok(None);
+            }
+            Op::Cluster(ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_)) => {
+                return Err(Fault::Concurrent("the blocks of a cluster"));
+            }
+            Op::Wgmma => Data::Tile(self.wgmma(args)),
+            Op::WgmmaWait(_) => self.data(args[0]).clone(),
             Op::Dot { tf32 } => Data::Tile(self.dot(*tf32, args)),
             Op::Assert(message) => {
                 for element in self.elements(args[0]) {
@@ -231,7 +243,7 @@ impl Machine<'_> {
         }
     }
 
-    fn tensor_dtype(&self, param: u32) -> Dtype {
+    pub(super) fn tensor_dtype(&self, param: u32) -> Dtype {
         match self.kernel.params[param as usize].kind {
             ParamKind::Tensor { dtype, .. } => dtype,
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
@@ -244,7 +256,7 @@ impl Machine<'_> {
         offsets.iter().map(|&offset| self.int(offset)).collect()
     }
 
-    fn read_tile(
+    pub(super) fn read_tile(
         &self,
         param: u32,
         offsets: &[Value],
@@ -264,20 +276,42 @@ impl Machine<'_> {
     }
 
     fn write_tile(&mut self, param: u32, offsets: &[Value], tile: Value) -> Result<(), Fault> {
+        let elements = self.elements(tile).to_vec();
+        let shape = self.shape(tile);
+        self.write_elements(param, offsets, shape, |_, new| Ok(new), &elements)
+    }
+
+    /// Writes what `combine` makes of the old and the new element, where the tensor has one.
+    pub(super) fn write_elements(
+        &mut self,
+        param: u32,
+        offsets: &[Value],
+        shape: &[u32],
+        combine: impl Fn(Element, Element) -> Result<Element, Fault>,
+        elements: &[Element],
+    ) -> Result<(), Fault> {
         let dtype = self.tensor_dtype(param);
         let offsets = self.offsets(offsets)?;
-        for (index, at) in coordinates(self.shape(tile)).enumerate() {
+        for (&element, at) in elements.iter().zip(coordinates(shape)) {
             let place =
                 memory::element_of(self.args, param as usize, dtype, &shifted(&offsets, &at));
             if let Some(pointer) = place {
-                let value = self.elements(tile)[index];
-                memory::store(self.args, dtype, pointer, value)?;
+                let old = memory::load(self.args, dtype, pointer)?;
+                memory::store(self.args, dtype, pointer, combine(old, element)?)?;
             }
         }
         Ok(())
     }
 
-    fn write_shared(&mut self, window: Value, tile: Vec<Element>) {
+    /// What a window of shared memory holds, row by row.
+    pub(super) fn read_shared(&self, window: Value) -> Vec<Element> {
+        let shape = self.shape(window);
+        let window = self.window(window);
+        let memory = &self.shared[window.root];
+        coordinates(shape).map(|at| memory[window.place(at)]).collect()
+    }
+
+    pub(super) fn write_shared(&mut self, window: Value, tile: Vec<Element>) {
         let shape = self.shape(window);
         let window = self.window(window).clone();
         let memory = &mut self.shared[window.root];
@@ -287,26 +321,34 @@ impl Machine<'_> {
     }
 
     fn dot(&self, tf32: bool, args: &[Value]) -> Vec<Element> {
-        let (a, b, acc) = (self.elements(args[0]), self.elements(args[1]), self.elements(args[2]));
+        let operands = (self.elements(args[0]), self.elements(args[1]), self.elements(args[2]));
         let depth = self.shape(args[0])[1] as usize;
         let cols = self.shape(args[1])[1] as usize;
-        let dtype = self.dtype(args[2]);
-        let operand = |element: Element| match element {
-            Element::Float(value) if tf32 => Element::Float(float::round_tf32(value)),
-            Element::Float(_)
-            | Element::Int(_)
-            | Element::Bool(_)
-            | Element::Pointer(_)
-            | Element::Undefined => element,
-        };
-        let dot = |at: usize| {
-            let (row, col) = (at / cols, at % cols);
-            let pairs =
-                (0..depth).map(|k| (operand(a[row * depth + k]), operand(b[k * cols + col])));
-            arith::number(dtype, pairs.fold(acc[at], multiply_add))
-        };
-        (0..acc.len()).map(dot).collect()
+        products(tf32, operands, [depth, cols], self.dtype(args[2]))
     }
+}
+
+/// `a · b + acc`, of matrices of so many columns.
+pub(super) fn products(
+    tf32: bool,
+    (a, b, acc): (&[Element], &[Element], &[Element]),
+    [depth, cols]: [usize; 2],
+    dtype: Dtype,
+) -> Vec<Element> {
+    let operand = |element: Element| match element {
+        Element::Float(value) if tf32 => Element::Float(float::round_tf32(value)),
+        Element::Float(_)
+        | Element::Int(_)
+        | Element::Bool(_)
+        | Element::Pointer(_)
+        | Element::Undefined => element,
+    };
+    let dot = |at: usize| {
+        let (row, col) = (at / cols, at % cols);
+        let pairs = (0..depth).map(|k| (operand(a[row * depth + k]), operand(b[k * cols + col])));
+        arith::number(dtype, pairs.fold(acc[at], multiply_add))
+    };
+    (0..acc.len()).map(dot).collect()
 }
 
 impl Window {

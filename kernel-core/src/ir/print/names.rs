@@ -33,6 +33,11 @@ impl fmt::Display for Type {
                 let transposed = if shared.transposed { " transposed" } else { "" };
                 write!(f, "{} {}{:?}{transposed}", name(shared.root), shared.dtype, shared.shape)
             }
+            Type::Barrier(barrier) => {
+                let many = if barrier.ring { "s" } else { "" };
+                let remote = if barrier.remote { " remote" } else { "" };
+                write!(f, "@barrier{} mbarrier{many}{remote}", barrier.root.into_raw().into_u32())
+            }
             Type::Error => f.write_str("error"),
         }
     }

@@ -4,6 +4,10 @@ use crate::ir::{
     Atomic, Binary, Compare, Const, Dtype, Elem, Kernel, Op, ParamKind, SharedType, Type, Unary,
 };
 
+mod hopper;
+
+use hopper::Hopper;
+
 type Outcome = Result<(), String>;
 
 /// The extents with a last axis of extent 2.
@@ -208,6 +212,13 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             count(args, 0)?;
             none(result)
         }
+        Op::Barrier(op) => hopper::op(kernel, Hopper::Barrier(*op), args, result),
+        Op::Tma(tma) => hopper::op(kernel, Hopper::Tma(*tma), args, result),
+        Op::Wgmma => hopper::op(kernel, Hopper::Wgmma, args, result),
+        Op::WgmmaWait(_) => hopper::op(kernel, Hopper::WgmmaWait, args, result),
+        Op::Cluster(op) => hopper::op(kernel, Hopper::Cluster(*op), args, result),
+        Op::Grid(op) => hopper::op(kernel, Hopper::Grid(*op), args, result),
+        Op::TmaWait { .. } | Op::FenceAsync => hopper::op(kernel, Hopper::Order, args, result),
         Op::Dot { tf32 } => dot(*tf32, args, result),
         Op::Assert(_) => {
             count(args, 1)?;
@@ -398,7 +409,7 @@ fn pointed(ty: &Type) -> Result<(Type, Type), String> {
 fn window(ty: &Type) -> Result<&SharedType, String> {
     match ty {
         Type::Shared(shared) => Ok(shared),
-        Type::Scalar(_) | Type::Tile(..) | Type::Error => {
+        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
             Err("an operand is not in shared memory".to_owned())
         }
     }

@@ -3,7 +3,7 @@
 use super::{
     Analysis, Axis, Info, MAX_LOG2, Subject, log2_alignment, log2_divisor, log2_fact, stride,
 };
-use crate::ir::{Binary, Compare, Const, Elem, Op, ParamKind, Type, Unary, Value};
+use crate::ir::{Binary, ClusterOp, Compare, Const, Elem, Op, ParamKind, Type, Unary, Value};
 
 impl Analysis<'_> {
     #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
@@ -22,7 +22,11 @@ impl Analysis<'_> {
                 natural: true,
                 ..Info::scalar(log2_fact(self.kernel, Subject::Dim(*param, *axis)))
             },
-            Op::BlockId(_) | Op::NumBlocks(_) => Info { natural: true, ..Info::scalar(0) },
+            Op::BlockId(_)
+            | Op::NumBlocks(_)
+            | Op::Cluster(ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_)) => {
+                Info { natural: true, ..Info::scalar(0) }
+            }
             Op::ParamStride(param, axis) => stride(self.kernel, *param, *axis).map_or_else(
                 || Info::scalar(log2_fact(self.kernel, Subject::Stride(*param, *axis))),
                 |value| Info::constant(value.into()),
@@ -157,6 +161,14 @@ impl Analysis<'_> {
             | Op::CopyWaitAll
             | Op::Staged(_)
             | Op::Sync
+            | Op::Barrier(_)
+            | Op::Tma(_)
+            | Op::TmaWait { .. }
+            | Op::FenceAsync
+            | Op::Wgmma
+            | Op::WgmmaWait(_)
+            | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
+            | Op::Grid(_)
             | Op::Dot { .. }
             | Op::Assert(_) => unknown(),
         }

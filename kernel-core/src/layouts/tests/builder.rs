@@ -23,6 +23,8 @@ impl Builder {
             target: Target::SM_80,
             params: Vec::new(),
             facts: Vec::new(),
+            barriers: Arena::new(),
+            cluster: [1; 3],
             shared: Arena::new(),
             operands: std::collections::BTreeMap::new(),
             values: Arena::new(),
@@ -32,7 +34,12 @@ impl Builder {
     }
 
     fn param(&mut self, name: &str, kind: ParamKind) -> u32 {
-        self.kernel.params.push(Param { name: name.to_owned(), kind, loc: Loc::KERNEL });
+        self.kernel.params.push(Param {
+            name: name.to_owned(),
+            kind,
+            block: None,
+            loc: Loc::KERNEL,
+        });
         u32::try_from(self.kernel.params.len() - 1).expect("few parameters")
     }
 

@@ -1,0 +1,299 @@
+//! What Hopper adds: mbarriers, copies by tensor map, asynchronous matrix products, clusters.
+//!
+//! An operation of this kind is issued by one thread or by warpgroups, and completes later. What waits for it is part of the
+//! program: an mbarrier, a group of stores, a group of products.
+
+use la_arena::Idx;
+
+use crate::loc::Loc;
+
+/// An allocation of mbarriers: an index into [`Kernel::barriers`](super::Kernel::barriers).
+pub type Barriers = Idx<BarrierData>;
+
+/// An allocation of mbarriers.
+#[derive(Clone, Debug)]
+pub struct BarrierData {
+    /// How many there are; none for a single one.
+    pub ring: Option<u32>,
+    /// The arrivals that complete a phase, each by one partition or thread.
+    pub count: u32,
+    /// Where it was made.
+    pub loc: Loc,
+}
+
+/// A handle on one or all mbarriers of an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BarrierType {
+    /// The allocation.
+    pub root: Barriers,
+    /// It stands for all of them.
+    pub ring: bool,
+    /// It may be that of another block of the cluster.
+    pub remote: bool,
+}
+
+/// Operations on mbarriers (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierOp {
+    /// The allocation. Every phase waits for as many arrivals as [`BarrierData::count`] says.
+    Alloc(Barriers),
+    /// One of a ring (operand 0), at the index in operand 1 (`i32`).
+    Index,
+    /// One that another block of the cluster has at the same place: operand 0, and the rank of the block in operand 1 (`i32`).
+    Remote,
+    /// One thread arrives at operand 0, and the phase also waits for as many bytes as operand 1 (`i32`) says.
+    Expect,
+    /// Every thread of the partition has come here: that is one arrival at operand 0.
+    Arrive,
+    /// Every thread waits for the end of the phase of operand 0 whose parity is in operand 1 (`i32`).
+    Wait,
+    /// Whether the phase of operand 0 whose parity is in operand 1 (`i32`) has ended, the same for all threads: `bool`.
+    Test,
+}
+
+/// A copy, by tensor map, between a tensor and a shared window (PTX ISA, "Asynchronous copy: tensor copies").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tma {
+    /// Which way.
+    pub kind: TmaKind,
+    /// The tensor.
+    pub param: u32,
+    /// An operand says which blocks of the cluster receive the tile.
+    pub multicast: bool,
+    /// An operand says whether the copy takes place.
+    pub guarded: bool,
+    /// How long the second-level cache should keep what is copied.
+    pub evict: Evict,
+}
+
+/// Which way a copy by tensor map goes.
+///
+/// Operands are the coordinates of the corner, one `i32` an axis of the tensor, then in this order: for a load the barrier
+/// that it completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the shared window, except for a prefetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TmaKind {
+    /// From the tensor to shared memory; outside of the tensor: zero.
+    Load,
+    /// From shared memory to the tensor; outside of it: dropped. Each store is a group of its own.
+    Store,
+    /// From shared memory, combined with what the tensor has.
+    Reduce(TmaReduce),
+    /// From the tensor into the second-level cache.
+    Prefetch,
+}
+
+/// How a store by tensor map combines with what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TmaReduce {
+    /// The sum.
+    Add,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+impl TmaReduce {
+    /// Every way to combine.
+    pub const ALL: [TmaReduce; 6] = [
+        TmaReduce::Add,
+        TmaReduce::Min,
+        TmaReduce::Max,
+        TmaReduce::And,
+        TmaReduce::Or,
+        TmaReduce::Xor,
+    ];
+
+    /// The name in kernels, after `tma::reduce_`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TmaReduce::Add => "add",
+            TmaReduce::Min => "min",
+            TmaReduce::Max => "max",
+            TmaReduce::And => "and",
+            TmaReduce::Or => "or",
+            TmaReduce::Xor => "xor",
+        }
+    }
+}
+
+/// How long the second-level cache should keep what a copy touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Evict {
+    /// As the hardware sees fit.
+    #[default]
+    Normal,
+    /// It goes first.
+    First,
+    /// It goes last.
+    Last,
+}
+
+/// What a wait for stores by tensor map waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreWait {
+    /// Shared memory has been read, and may be written again.
+    Read,
+    /// The tensor has been written.
+    Written,
+}
+
+/// Operations on the blocks of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterOp {
+    /// The rank of this block: `i32`.
+    Rank,
+    /// This block's coordinate in its cluster, on an axis: `i32`.
+    BlockId(u32),
+    /// The cluster's coordinate in the grid, on an axis: `i32`.
+    Id(u32),
+    /// Every thread of every block of the cluster waits for the others.
+    Sync,
+    /// This thread has come so far.
+    Arrive,
+    /// Waits for all threads of the cluster that arrive.
+    Wait,
+}
+
+/// The order between grids that overlap (PTX ISA, "griddepcontrol").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridOp {
+    /// The next grid may start.
+    LaunchDependents,
+    /// Waits for the grids before, and sees what they wrote.
+    Wait,
+}
+
+impl BarrierOp {
+    /// The operation and its operands in dumps.
+    pub(crate) fn printed(self, args: &str) -> String {
+        match self {
+            BarrierOp::Alloc(root) => {
+                format!("barrier_alloc @barrier{}", root.into_raw().into_u32())
+            }
+            BarrierOp::Index => format!("barrier_index {args}"),
+            BarrierOp::Remote => format!("barrier_remote {args}"),
+            BarrierOp::Expect => format!("barrier_expect {args}"),
+            BarrierOp::Arrive => format!("barrier_arrive {args}"),
+            BarrierOp::Wait => format!("barrier_wait {args}"),
+            BarrierOp::Test => format!("barrier_test {args}"),
+        }
+    }
+}
+
+impl Tma {
+    /// A copy that always takes place, into this block alone.
+    pub const fn plain(kind: TmaKind, param: u32) -> Tma {
+        Tma { kind, param, multicast: false, guarded: false, evict: Evict::Normal }
+    }
+
+    /// The operands by what they are; `rank` is the tensor's.
+    pub fn operands<T: Copy>(self, rank: usize, args: &[T]) -> TmaOperands<T> {
+        let (coordinates, rest) = args.split_at(rank);
+        let mut rest = rest.iter().copied();
+        let barrier = (self.kind == TmaKind::Load).then(|| rest.next()).flatten();
+        let mask = self.multicast.then(|| rest.next()).flatten();
+        let condition = self.guarded.then(|| rest.next()).flatten();
+        TmaOperands {
+            coordinates: coordinates.to_vec(),
+            barrier,
+            mask,
+            condition,
+            window: rest.next(),
+        }
+    }
+
+    /// How many operands there are.
+    pub const fn operand_count(self, rank: usize) -> usize {
+        let (barrier, window) = match self.kind {
+            TmaKind::Load => (1, 1),
+            TmaKind::Store | TmaKind::Reduce(_) => (0, 1),
+            TmaKind::Prefetch => (0, 0),
+        };
+        rank + barrier + window + self.multicast as usize + self.guarded as usize
+    }
+
+    /// The operation and its operands in dumps.
+    pub(crate) fn printed(self, param: &str, args: &[String]) -> String {
+        let others = self.operand_count(0);
+        let (at, rest) = args.split_at(args.len().saturating_sub(others));
+        let word = match self.kind {
+            TmaKind::Load => "tma_load".to_owned(),
+            TmaKind::Store => "tma_store".to_owned(),
+            TmaKind::Reduce(how) => format!("tma_reduce_{}", how.name()),
+            TmaKind::Prefetch => "tma_prefetch".to_owned(),
+        };
+        let multicast = if self.multicast { " multicast" } else { "" };
+        let guarded = if self.guarded { " where" } else { "" };
+        let evict = match self.evict {
+            Evict::Normal => "",
+            Evict::First => " evict_first",
+            Evict::Last => " evict_last",
+        };
+        format!("{word}{multicast}{guarded}{evict} {param} [{}] {}", at.join(", "), rest.join(", "))
+            .trim_end()
+            .to_owned()
+    }
+}
+
+/// The operands of a copy by tensor map.
+#[derive(Clone, Debug)]
+pub struct TmaOperands<T> {
+    /// The corner, one an axis of the tensor.
+    pub coordinates: Vec<T>,
+    /// What a load completes on.
+    pub barrier: Option<T>,
+    /// The blocks of the cluster that receive the tile.
+    pub mask: Option<T>,
+    /// Whether the copy takes place.
+    pub condition: Option<T>,
+    /// The shared window; none of a prefetch.
+    pub window: Option<T>,
+}
+
+impl StoreWait {
+    /// The word in dumps.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            StoreWait::Read => "read",
+            StoreWait::Written => "written",
+        }
+    }
+}
+
+impl ClusterOp {
+    /// The operation in dumps.
+    pub(crate) fn printed(self) -> String {
+        match self {
+            ClusterOp::Rank => "cluster_rank".to_owned(),
+            ClusterOp::BlockId(axis) => format!("cluster_block_id {axis}"),
+            ClusterOp::Id(axis) => format!("cluster_id {axis}"),
+            ClusterOp::Sync => "cluster_sync".to_owned(),
+            ClusterOp::Arrive => "cluster_arrive".to_owned(),
+            ClusterOp::Wait => "cluster_wait".to_owned(),
+        }
+    }
+}
+
+impl GridOp {
+    /// The word in dumps.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            GridOp::LaunchDependents => "grid_launch_dependents",
+            GridOp::Wait => "grid_wait",
+        }
+    }
+}
+
+impl super::Kernel {
+    /// The extents, on the axes of the tensor, of what a copy by tensor map moves; `window` is the shape of its shared side.
+    pub fn tma_block(&self, param: u32, window: &[u32]) -> Vec<u32> {
+        self.params[param as usize].block.clone().unwrap_or_else(|| window.to_vec())
+    }
+}

@@ -1,0 +1,142 @@
+//! The typing rules of mbarriers, copies by tensor map, asynchronous products and clusters.
+
+use super::{Outcome, count, gives, holds, none, number, offsets, tensor, window};
+use crate::ir::{
+    BarrierOp, BarrierType, ClusterOp, Dtype, Elem, GridOp, Kernel, Tma, TmaKind, Type,
+};
+
+/// One of these operations.
+pub(super) enum Hopper {
+    Barrier(BarrierOp),
+    Tma(Tma),
+    Wgmma,
+    WgmmaWait,
+    Cluster(ClusterOp),
+    Grid(GridOp),
+    /// A fence or a wait.
+    Order,
+}
+
+pub(super) fn op(kernel: &Kernel, op: Hopper, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        Hopper::Barrier(op) => barrier(kernel, op, args, result),
+        Hopper::Tma(tma) => self::tma(kernel, tma, args, result),
+        Hopper::Wgmma => wgmma(args, result),
+        Hopper::WgmmaWait => {
+            count(args, 1)?;
+            holds(number(args[0]).is_some() && args[0].shape().len() == 2, "no accumulator")?;
+            gives(result, args[0])
+        }
+        Hopper::Cluster(ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_)) => {
+            count(args, 0)?;
+            gives(result, &Type::scalar(Dtype::I32))
+        }
+        Hopper::Order
+        | Hopper::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
+        | Hopper::Grid(GridOp::LaunchDependents | GridOp::Wait) => {
+            count(args, 0)?;
+            none(result)
+        }
+    }
+}
+
+fn one_barrier(ty: &Type) -> Result<BarrierType, String> {
+    match ty {
+        Type::Barrier(barrier) => Ok(*barrier),
+        Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => {
+            Err("operand 0 is no barrier".to_owned())
+        }
+    }
+}
+
+fn barrier(kernel: &Kernel, op: BarrierOp, args: &[&Type], result: Option<&Type>) -> Outcome {
+    if let BarrierOp::Alloc(root) = op {
+        count(args, 0)?;
+        let ring = kernel.barriers[root].ring.is_some();
+        return gives(result, &Type::Barrier(BarrierType { root, ring, remote: false }));
+    }
+    let source = one_barrier(args.first().ok_or("it has no operands")?)?;
+    let number = Type::scalar(Dtype::I32);
+    match op {
+        BarrierOp::Alloc(_) => unreachable!("checked above"),
+        BarrierOp::Arrive => count(args, 1)?,
+        BarrierOp::Index
+        | BarrierOp::Remote
+        | BarrierOp::Expect
+        | BarrierOp::Wait
+        | BarrierOp::Test => {
+            count(args, 2)?;
+            holds(*args[1] == number, "operand 1 is not a scalar i32")?;
+        }
+    }
+    holds(source.ring == (op == BarrierOp::Index), "one barrier of a ring is used at a time")?;
+    match op {
+        BarrierOp::Index => gives(result, &Type::Barrier(BarrierType { ring: false, ..source })),
+        BarrierOp::Remote => gives(result, &Type::Barrier(BarrierType { remote: true, ..source })),
+        BarrierOp::Test => gives(result, &Type::scalar(Dtype::Bool)),
+        BarrierOp::Alloc(_) | BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait => {
+            none(result)
+        }
+    }
+}
+
+/// The extents that are not 1.
+fn wide(shape: &[u32]) -> Vec<u32> {
+    shape.iter().copied().filter(|extent| *extent != 1).collect()
+}
+
+fn tma(kernel: &Kernel, tma: Tma, args: &[&Type], result: Option<&Type>) -> Outcome {
+    let (dtype, rank, mutable) = tensor(kernel, tma.param)?;
+    count(args, tma.operand_count(rank))?;
+    let operands = tma.operands(rank, args);
+    offsets(&operands.coordinates)?;
+    if let Some(barrier) = operands.barrier {
+        holds(!one_barrier(barrier)?.ring, "a copy completes on one barrier")?;
+    }
+    let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
+    let condition = operands.condition.is_none_or(super::is_bool_scalar);
+    holds(mask && condition, "the mask or the condition does not fit")?;
+    holds(!tma.multicast || tma.kind == TmaKind::Load, "only a load goes to several blocks")?;
+    if let Some(ty) = operands.window {
+        let window = window(ty)?;
+        let block = kernel.tma_block(tma.param, &window.shape);
+        holds(block.len() == rank, "the block does not fit the tensor")?;
+        holds(
+            window.dtype == dtype && wide(&window.shape) == wide(&block) && !window.transposed,
+            "the window does not fit the block",
+        )?;
+    }
+    match tma.kind {
+        TmaKind::Store | TmaKind::Reduce(_) => holds(mutable, "the tensor is read-only")?,
+        TmaKind::Load => {}
+        TmaKind::Prefetch => {
+            holds(kernel.params[tma.param as usize].block.is_some(), "the tensor has no block")?;
+        }
+    }
+    none(result)
+}
+
+fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
+    count(args, 3)?;
+    let (left, dtype) = match args[0] {
+        Type::Tile(Elem::Number(dtype), shape) => (shape, *dtype),
+        Type::Shared(window) => (&window.shape, window.dtype),
+        Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+            return Err("operand 0 is neither a tile nor shared memory".to_owned());
+        }
+    };
+    let right = window(args[1])?;
+    let Type::Tile(Elem::Number(sum), out) = args[2] else {
+        return Err("the accumulator is no tile".to_owned());
+    };
+    let shapes = match (left.as_slice(), right.shape.as_slice(), out.as_slice()) {
+        ([rows, depth], [depth2, cols], [rows2, cols2]) => {
+            depth == depth2 && rows == rows2 && cols == cols2
+        }
+        _ => false,
+    };
+    holds(shapes, "the shapes do not fit")?;
+    holds(dtype.bytes() == right.dtype.bytes(), "the element types do not fit")?;
+    holds(sum.is_float() == dtype.is_float(), "the accumulator's type does not fit")?;
+    gives(result, args[2])
+}

@@ -1,0 +1,229 @@
+//! Mbarriers (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+//!
+//! An arrival of a partition is one of each of its warps: a warp arrives when its own lanes have come, so that no warp waits for
+//! another one. The hardware's counts are therefore those of the kernel times the warps of the largest partition that arrives; a
+//! smaller partition's warps, and the one thread of an `expect`, arrive several times.
+
+use kernel_ptx::{Instruction, Opcode, Operand, SpecialRegister, Type, Word};
+use la_arena::ArenaMap;
+
+use super::emitter::{Val, mods};
+use super::{Data, Lower};
+use crate::ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, Value};
+
+/// The bytes of an mbarrier (PTX ISA, "Size and alignment of mbarrier object").
+pub(super) const BARRIER_BYTES: u32 = 8;
+/// All lanes of a warp.
+const WARP: i64 = 0xffff_ffff;
+
+/// How many warps arrive for one arrival of each allocation of mbarriers.
+pub(super) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
+    fn visit(kernel: &Kernel, region: &Region, weights: &mut ArenaMap<Barriers, u32>) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op: Op::Barrier(BarrierOp::Arrive), args, .. } = &stmt.kind
+                && let crate::ir::Type::Barrier(barrier) = kernel.ty(args[0])
+            {
+                let weight = weights.entry(barrier.root).or_insert(1);
+                *weight = (*weight).max(kernel.warps);
+            }
+            for inner in stmt.kind.regions() {
+                visit(kernel, inner, weights);
+            }
+        }
+    }
+    let mut weights = ArenaMap::default();
+    visit(kernel, &kernel.body, &mut weights);
+    weights
+}
+
+impl Lower<'_> {
+    /// One thread makes every mbarrier; then all know them.
+    pub(super) fn init_barriers(&mut self) {
+        if self.kernel.barriers.is_empty() {
+            return;
+        }
+        let first = self.e.first_of(self.kernel.threads() - 1);
+        let guard = self.e.guard(first);
+        for (root, data) in self.kernel.barriers.iter() {
+            let count = i128::from(data.count * self.weight(root));
+            for index in 0..data.ring.unwrap_or(1) {
+                let address = self.barrier_at(root, Val::Int(i64::from(index * BARRIER_BYTES)));
+                let modifiers = mods![Word::Init, Word::SharedCta, Type::B64];
+                self.e.effect_if(
+                    guard,
+                    Opcode::Mbarrier,
+                    modifiers,
+                    [address, Operand::Int(count)],
+                );
+            }
+        }
+        let fence = mods![Word::MbarrierInit, Word::Release, Word::Cluster];
+        self.e.effect_if(guard, Opcode::Fence, fence, []);
+        if self.kernel.cluster == [1; 3] {
+            self.barrier();
+        } else {
+            self.cluster_sync();
+        }
+    }
+
+    fn weight(&self, root: Barriers) -> u32 {
+        self.weights.get(root).copied().unwrap_or(1)
+    }
+
+    /// The address of what lies `offset` bytes into an allocation of mbarriers.
+    fn barrier_at(&mut self, root: Barriers, offset: Val) -> Operand {
+        let start = i64::from(self.plan.barrier_start(root));
+        let base = self.shared_base();
+        let (dynamic, known) = match offset {
+            Val::Int(known) => (Val::Int(0), known),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => (offset, 0),
+        };
+        let address = self.e.add(Type::U32, base, dynamic);
+        self.e.at(address, start + known)
+    }
+
+    /// The address of one mbarrier, in this block or another one.
+    pub(super) fn barrier_address(&mut self, barrier: Value) -> Operand {
+        let offset = self.window(barrier);
+        let ty = self.barrier_type(barrier);
+        if ty.remote { self.e.at(offset, 0) } else { self.barrier_at(ty.root, offset) }
+    }
+
+    fn barrier_type(&self, barrier: Value) -> crate::ir::BarrierType {
+        match self.kernel.ty(barrier) {
+            crate::ir::Type::Barrier(barrier) => *barrier,
+            crate::ir::Type::Scalar(_)
+            | crate::ir::Type::Tile(..)
+            | crate::ir::Type::Shared(_)
+            | crate::ir::Type::Error => unreachable!("ir::verify rejects what is no barrier here"),
+        }
+    }
+
+    pub(super) fn barrier_op(
+        &mut self,
+        op: BarrierOp,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Option<Data> {
+        match op {
+            BarrierOp::Alloc(_) => Some(Data::Window(Val::Int(0))),
+            BarrierOp::Index => {
+                let index = self.scalar(args[1]);
+                let size = Val::Int(i64::from(BARRIER_BYTES));
+                Some(Data::Window(self.e.mul(Type::S32, index, size)))
+            }
+            BarrierOp::Remote => {
+                let rank = self.scalar(args[1]);
+                let local = self.barrier_address(args[0]);
+                Some(Data::Window(self.mapped(local, rank)))
+            }
+            BarrierOp::Expect => {
+                self.expect(args[0], args[1]);
+                None
+            }
+            BarrierOp::Arrive => {
+                self.arrive(args[0]);
+                None
+            }
+            BarrierOp::Wait => {
+                self.wait(args[0], args[1]);
+                None
+            }
+            BarrierOp::Test => {
+                let test = self.try_wait(args[0], args[1], Word::TestWait);
+                let all = self.all_hold(test);
+                result.map(|_| Data::Scalar(all))
+            }
+        }
+    }
+
+    /// `{.shared::cta}` or `{.shared::cluster}`: where the mbarrier is.
+    fn barrier_space(&self, barrier: Value) -> Word {
+        if self.barrier_type(barrier).remote { Word::SharedCluster } else { Word::SharedCta }
+    }
+
+    /// One thread says how many bytes are to come, and arrives for its partition.
+    fn expect(&mut self, barrier: Value, bytes: Value) {
+        let first = self.e.first_of(self.e.threads - 1);
+        let guard = self.e.guard(first);
+        let address = self.barrier_address(barrier);
+        let bytes = self.scalar(bytes).operand();
+        let space = self.barrier_space(barrier);
+        let weight = self.weight(self.barrier_type(barrier).root);
+        let expect = mods![Word::Arrive, Word::ExpectTx, space, Type::B64];
+        self.e.effect_if(guard, Opcode::Mbarrier, expect, [Operand::Sink, address.clone(), bytes]);
+        if weight > 1 {
+            let rest = Operand::Int(i128::from(weight - 1));
+            let arrive = mods![Word::Arrive, space, Type::B64];
+            self.e.effect_if(guard, Opcode::Mbarrier, arrive, [Operand::Sink, address, rest]);
+        }
+    }
+
+    /// Each warp arrives for itself.
+    fn arrive(&mut self, barrier: Value) {
+        let warps = self.e.threads / 32;
+        let count = self.weight(self.barrier_type(barrier).root) / warps;
+        // What the other lanes have read and written comes before.
+        self.e.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(i128::from(WARP))]);
+        let first = self.e.first_of(31);
+        let guard = self.e.guard(first);
+        let address = self.barrier_address(barrier);
+        let mut operands = vec![Operand::Sink, address];
+        if count > 1 {
+            operands.push(Operand::Int(i128::from(count)));
+        }
+        let space = self.barrier_space(barrier);
+        self.e.effect_if(guard, Opcode::Mbarrier, mods![Word::Arrive, space, Type::B64], operands);
+    }
+
+    /// Turns until the phase has ended.
+    fn wait(&mut self, barrier: Value, phase: Value) {
+        // Addresses are computed ahead of the turns.
+        let (address, parity) = (self.barrier_address(barrier), self.scalar(phase));
+        let parity = self.e.reg(parity, Type::B32);
+        let again = self.e.label();
+        self.e.place_label(again);
+        let done = self.tried(address, Operand::Reg(parity), Word::TryWait);
+        let guard = Some(kernel_ptx::Guard { predicate: done, negated: true });
+        self.e.effect_if(guard, Opcode::Bra, &[], [Operand::Label(again)]);
+    }
+
+    fn try_wait(&mut self, barrier: Value, phase: Value, word: Word) -> Val {
+        let (address, parity) = (self.barrier_address(barrier), self.scalar(phase).operand());
+        Val::Reg(self.tried(address, parity, word))
+    }
+
+    fn tried(&mut self, address: Operand, parity: Operand, word: Word) -> kernel_ptx::Reg {
+        let done = self.e.fresh(Type::Pred);
+        let modifiers = mods![word, Word::Parity, Word::SharedCta, Type::B64];
+        let operands = [Operand::Reg(done), address, parity];
+        self.e.push(Instruction::new(Opcode::Mbarrier, modifiers.to_vec(), operands), 1, true);
+        done
+    }
+
+    /// Whether a predicate holds in every thread of the partition.
+    fn all_hold(&mut self, predicate: Val) -> Val {
+        let predicate = self.e.reg(predicate, Type::Pred);
+        let all = self.e.fresh(Type::Pred);
+        let modifiers = mods![Word::Red, Word::And, Type::Pred];
+        let operands = [Operand::Reg(all), Operand::Int(0), Operand::Reg(predicate)];
+        self.e.push(Instruction::new(Opcode::Bar, modifiers.to_vec(), operands), 1, true);
+        self.plan.busy = 0;
+        Val::Reg(all)
+    }
+
+    /// The address, in the window of the cluster, of what another block has at the same place.
+    pub(super) fn mapped(&mut self, local: Operand, rank: Val) -> Val {
+        let Operand::Address { base: kernel_ptx::Base::Reg(base), offset } = local else {
+            unreachable!("addresses in shared memory are a register and a constant")
+        };
+        let local = self.e.add(Type::U32, Val::Reg(base), Val::Int(offset));
+        let local = Val::Reg(self.e.reg(local, Type::B32));
+        self.e.pure(Opcode::Mapa, mods![Word::SharedCluster, Type::U32], Type::B32, &[local, rank])
+    }
+
+    /// The rank of this block in its cluster.
+    pub(super) fn cluster_rank(&mut self) -> Val {
+        self.e.special(SpecialRegister::ClusterCtarank)
+    }
+}

@@ -1,0 +1,212 @@
+//! Copies by tensor map, issued by one thread (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor").
+
+use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Param, Space, Symbol, Type, Word};
+
+use super::Lower;
+use super::emitter::{Val, mods};
+use crate::ir::{Evict, StoreWait, Tma, TmaKind, TmaReduce, Value};
+use crate::layouts::tma::{self, TensorMap};
+
+/// Bytes of a tensor map (CUDA driver API, `CUtensorMap`).
+const MAP_BYTES: u64 = 128;
+/// What a tensor map's address is a multiple of.
+const MAP_ALIGNMENT: u32 = 64;
+
+/// The cache policies that `createpolicy.fractional` makes of all of an access: evicted first, last.
+const EVICT_FIRST: i128 = 0x12F0_0000_0000_0000;
+const EVICT_LAST: i128 = 0x14F0_0000_0000_0000;
+
+impl Lower<'_> {
+    pub(super) fn tma(&mut self, tma: Tma, args: &[Value]) {
+        let rank = match self.kernel.params[tma.param as usize].kind {
+            crate::ir::ParamKind::Tensor { rank, .. } => rank as usize,
+            crate::ir::ParamKind::Pointer(_) | crate::ir::ParamKind::Scalar(_) => {
+                unreachable!("ir::verify wants a tensor here")
+            }
+        };
+        let operands = tma.operands(rank, args);
+        let Some(window) = operands.window else { return };
+        let plan = tma::plan(self.kernel, self.plan.layouts, tma, self.shared_type(window))
+            .expect("layouts::tma has refused what has no plan");
+        let map = self.map_address(&plan.map);
+        let corner: Vec<Val> = operands.coordinates.iter().map(|&at| self.scalar(at)).collect();
+        let first = self.e.first_of(self.e.threads - 1);
+        let condition = operands.condition.map_or(Val::Int(1), |value| self.scalar(value));
+        let issues = self.e.and(Type::Pred, first, condition);
+        if issues == Val::Int(0) {
+            return;
+        }
+        let guard = self.e.guard(issues);
+        let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
+        let mask = operands.mask.map(|mask| {
+            let mask = self.scalar(mask);
+            let mask = self.e.reg(mask, Type::B32);
+            let half =
+                self.e.pure(Opcode::Cvt, mods![Type::U16, Type::U32], Type::B16, &[Val::Reg(mask)]);
+            half.operand()
+        });
+        let policy = match tma.evict {
+            Evict::Normal => None,
+            Evict::First => Some(EVICT_FIRST),
+            Evict::Last => Some(EVICT_LAST),
+        };
+        let policy = policy.map(|bits| {
+            let bits = i64::try_from(bits).expect("policies fit 63 bits");
+            Operand::Reg(self.e.reg(Val::Int(bits), Type::B64))
+        });
+        let dim = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5][rank - 1];
+        let mut modifiers = modifiers(tma, dim);
+        if mask.is_some() {
+            modifiers.push(Word::MulticastCluster.into());
+        }
+        if policy.is_some() {
+            modifiers.push(Word::L2CacheHint.into());
+        }
+        for one in &plan.boxes {
+            let coordinates: Vec<Operand> = corner
+                .iter()
+                .zip(&one.at)
+                .rev()
+                .map(|(&at, &step)| {
+                    let at = self.e.add(Type::S32, at, Val::Int(i64::from(step)));
+                    Operand::Reg(self.e.reg(at, Type::B32))
+                })
+                .collect();
+            let tensor = Operand::TensorAddress {
+                base: Base::Reg(map),
+                offset: 0,
+                lists: vec![coordinates],
+            };
+            let shared = self.window_address(window, one.offset_bytes);
+            let mut operands = match tma.kind {
+                TmaKind::Load => vec![shared, tensor],
+                TmaKind::Store | TmaKind::Reduce(_) => vec![tensor, shared],
+                TmaKind::Prefetch => vec![tensor],
+            };
+            operands.extend(barrier.clone());
+            operands.extend(mask.clone());
+            operands.extend(policy.clone());
+            let mut inst = Instruction::new(Opcode::Cp, modifiers.clone(), operands);
+            inst.guard = guard;
+            self.e.push(inst, 0, true);
+        }
+        if matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_)) {
+            let commit = mods![Word::Async, Word::Bulk, Word::CommitGroup];
+            self.e.effect_if(guard, Opcode::Cp, commit, []);
+        }
+    }
+
+    /// The address of what lies `offset` bytes into a shared window.
+    pub(super) fn window_address(&mut self, window: Value, offset: u32) -> Operand {
+        let still = super::coords::ThreadMap::new(Vec::new());
+        let (value, constant) = self.shared_address(window, &still, offset);
+        self.e.at(value, constant)
+    }
+
+    /// The generic address of a tensor map, which is a parameter of the entry.
+    fn map_address(&mut self, map: &TensorMap) -> kernel_ptx::Reg {
+        let index = self.maps.iter().position(|known| known == map).unwrap_or_else(|| {
+            self.maps.push(map.clone());
+            self.maps.len() - 1
+        });
+        let first = self.params.list.len() - self.params.maps;
+        let at = u32::try_from(first + index).expect("few parameters");
+        if index == self.params.maps {
+            self.params.maps += 1;
+            self.params.list.push(Param {
+                name: format!("map{index}"),
+                space: Space::Param,
+                ty: Type::B8,
+                align: MAP_ALIGNMENT,
+                dims: vec![MAP_BYTES],
+                register: None,
+            });
+        }
+        let symbol = Operand::Symbol(Symbol::Param(at), 0);
+        let key = Val::Int(i64::from(at));
+        let address = self.e.pure_of(Opcode::Mov, mods![Type::B64], Type::B64, symbol, key);
+        let generic =
+            self.e.pure(Opcode::Cvta, mods![Space::Param, Type::U64], Type::B64, &[address]);
+        self.e.reg(generic, Type::B64)
+    }
+
+    /// The thread that stores waits until at most `pending` of its stores are under way; the others wait for it.
+    pub(super) fn tma_wait(&mut self, pending: u32, until: StoreWait) {
+        let first = self.e.first_of(self.e.threads - 1);
+        let guard = self.e.guard(first);
+        let mut modifiers: Vec<Modifier> = mods![Word::Async, Word::Bulk, Word::WaitGroup].to_vec();
+        if until == StoreWait::Read {
+            modifiers.push(Word::Read.into());
+        }
+        let pending = Operand::Int(i128::from(pending));
+        self.e.effect_if(guard, Opcode::Cp, &modifiers, [pending]);
+        self.barrier();
+    }
+
+    /// What every thread has written to shared memory is there for asynchronous operations.
+    pub(super) fn fence_async(&mut self) {
+        self.e.effect(Opcode::Fence, mods![Word::Proxy, Word::Async, Word::SharedCta], []);
+        self.barrier();
+    }
+}
+
+fn modifiers(tma: Tma, dim: Word) -> Vec<Modifier> {
+    match tma.kind {
+        TmaKind::Load => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Word::SharedCluster,
+            Space::Global,
+            Word::Tile,
+            Word::MbarrierCompleteTxBytes
+        ]
+        .to_vec(),
+        TmaKind::Store => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Space::Global,
+            Word::SharedCta,
+            Word::Tile,
+            Word::BulkGroup
+        ]
+        .to_vec(),
+        TmaKind::Reduce(how) => {
+            let how = match how {
+                TmaReduce::Add => Word::Add,
+                TmaReduce::Min => Word::Min,
+                TmaReduce::Max => Word::Max,
+                TmaReduce::And => Word::And,
+                TmaReduce::Or => Word::Or,
+                TmaReduce::Xor => Word::Xor,
+            };
+            mods![
+                Word::Reduce,
+                Word::Async,
+                Word::Bulk,
+                Word::TensorWord,
+                dim,
+                Space::Global,
+                Word::SharedCta,
+                how,
+                Word::Tile,
+                Word::BulkGroup
+            ]
+            .to_vec()
+        }
+        TmaKind::Prefetch => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::PrefetchWord,
+            Word::TensorWord,
+            dim,
+            Word::L2Word,
+            Space::Global,
+            Word::Tile
+        ]
+        .to_vec(),
+    }
+}
