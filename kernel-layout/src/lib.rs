@@ -71,6 +71,8 @@
 //! - *Which elements does it hold at all, and how without repeating any?* [`Layout::image`], [`Layout::remove_broadcasts`].
 //! - *Is the instruction's tile inside my layout?* A quotient: [`Layout::divide_left`].
 //! - *Are there bank conflicts, and which swizzle avoids them?* [`bank_conflicts`], [`Exchange`], [`meeting`].
+//! - *Can `wgmma` read this tile, and with which descriptor?* Are the bytes of its bits those of the instruction's rule?
+//!   [`wgmma::operand`].
 //! - *Why is this layout refused?* The first basis that differs: [`Layout::mismatch`].
 //!
 //! # Design questions
@@ -101,7 +103,7 @@
 //!
 //! [`Dim`] names the dimensions. [`Layout`] is the type: its parts, its algebra (product, composition, quotient), ranks,
 //! inverses, axes. [`forms`] has the named layouts, those of tensor memory among them. [`tile`] has the other way to
-//! write a layout down, by extents and strides. [`Conversion`], [`bank_conflicts`] and [`Exchange`] are uses.
+//! write a layout down, by extents and strides. [`Conversion`], [`bank_conflicts`], [`Exchange`] and [`mod@wgmma`] are uses.
 //!
 //! # The mathematics (optional)
 //!
@@ -144,6 +146,8 @@ mod padded;
 
 pub mod notation;
 pub mod tile;
+
+pub mod wgmma;
 
 mod banks;
 mod conversion;
