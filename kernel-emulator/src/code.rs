@@ -7,9 +7,11 @@
 use crate::numeric::compare::Join;
 use crate::numeric::scalar::Property;
 
+pub(crate) mod bulk;
 pub(crate) mod ops;
 pub(crate) mod parts;
 
+pub(crate) use bulk::{AsyncStore, Bulk, BulkWay, Landing, MapField, Replace, Tensor, TensorWay};
 pub(crate) use ops::{
     BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary,
     Lop3Pred, NarrowBinary, NarrowTernary, NarrowUnary, SetHalves, SetResult, ShiftOp, W1, W2, W3,
@@ -305,6 +307,20 @@ pub(crate) enum Op {
         barrier: Address,
         noinc: bool,
     },
+    // Bulk copies; see `exec/bulk.rs`, `exec/tma.rs` and `exec/tensormap.rs`.
+    Bulk(Box<Bulk>),
+    Tensor(Box<Tensor>),
+    AsyncStore(Box<AsyncStore>),
+    BulkCommit,
+    BulkWait {
+        keep: u32,
+        reads_only: bool,
+    },
+    TensormapReplace(Box<Replace>),
+    TensormapCopy {
+        to: Address,
+        from: Address,
+    },
     // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
     Shfl(Box<Shfl>),
     Vote {
@@ -357,6 +373,8 @@ pub(crate) enum Op {
     Fence {
         threads: bool,
     },
+    /// `fence.proxy.async` of shared memory: what the thread wrote may be read asynchronously.
+    ProxyFence,
     Nanosleep,
     // Control; see `machine/warp.rs`.
     Bra {
@@ -405,6 +423,7 @@ impl Op {
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
+            | Op::TensormapCopy { .. }
             | Op::WarpSync { .. }
             | Op::Bar(_)
             | Op::ClusterArrive
@@ -454,13 +473,30 @@ impl Op {
             | Op::WaitGroup { .. }
             | Op::WaitAll
             | Op::CpArrive { .. }
+            | Op::Bulk(_)
+            | Op::Tensor(_)
+            | Op::AsyncStore(_)
+            | Op::BulkCommit
+            | Op::BulkWait { .. }
+            | Op::TensormapReplace(_)
             | Op::Activemask { .. }
             | Op::Fence { .. }
+            | Op::ProxyFence
             | Op::Nanosleep
             | Op::Trap { .. }
             | Op::Vprintf { .. }
             | Op::AssertFail { .. }
             | Op::Hint => Class::Plain,
+        }
+    }
+
+    /// Whether the asynchronous proxy reads shared memory.
+    pub(crate) fn reads_async(&self) -> bool {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "few instructions do")]
+        match self {
+            Op::Bulk(copy) => matches!(copy.way, BulkWay::Push { .. } | BulkWay::Store { .. }),
+            Op::Tensor(copy) => matches!(copy.way, TensorWay::Store { .. }),
+            _ => false,
         }
     }
 
@@ -478,9 +514,11 @@ impl Op {
             | Op::Redux { members, .. }
             | Op::Elect { members, .. }
             | Op::WarpSync { members } => Some(Members::Mask(*members)),
-            Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix { .. } | Op::Mma(_) => {
-                Some(Members::All)
-            }
+            Op::Ldmatrix(_)
+            | Op::Stmatrix(_)
+            | Op::Movmatrix { .. }
+            | Op::Mma(_)
+            | Op::TensormapCopy { .. } => Some(Members::All),
             Op::Bar(bar) if bar.aligned => Some(Members::All),
             _ => None,
         }
@@ -553,6 +591,8 @@ pub(crate) struct Code {
     /// Bytes of static shared memory, from the start of the block's shared memory.
     pub(crate) static_shared_bytes: u32,
     pub(crate) param_bytes: u32,
+    /// Whether the asynchronous proxy reads shared memory anywhere.
+    pub(crate) reads_async: bool,
     /// Module-scope constants: variable, bytes.
     pub(crate) constants: Vec<(u32, u64)>,
     /// Names of the registers of the word, double, quad and predicate banks, for faults.

@@ -16,6 +16,7 @@ mod arith;
 mod async_copy;
 mod barrier;
 mod bits;
+mod bulk;
 mod compare;
 mod control;
 mod convert;
@@ -90,6 +91,7 @@ pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> 
         }
     }
     code.joins = joins;
+    code.reads_async = code.insts.iter().any(|inst| inst.op.reads_async());
     code.local_bytes = layout.local_bytes;
     code.static_shared_bytes = layout.shared_bytes;
     code.constants = (0u32..)
@@ -325,6 +327,7 @@ fn instruction(
             memory::hint(m)
         }
         Opcode::Createpolicy => memory::createpolicy(scope, m, ops)?,
+        Opcode::Tensormap => bulk::tensormap(scope, m, ops)?,
         Opcode::Cp => async_copy::cp(scope, m, ops)?,
         Opcode::Ldmatrix => matrix::ldmatrix(scope, m, ops)?,
         Opcode::Stmatrix => matrix::stmatrix(scope, m, ops)?,
@@ -332,7 +335,7 @@ fn instruction(
         Opcode::Mma => matrix::mma(scope, m, ops)?,
         Opcode::Bar | Opcode::Barrier => barrier::bar(scope, m, ops, inst.opcode)?,
         Opcode::Mbarrier => barrier::mbarrier(scope, m, ops)?,
-        Opcode::Membar | Opcode::Fence => barrier::fence(m)?,
+        Opcode::Membar | Opcode::Fence => barrier::fence(scope, m, ops)?,
         Opcode::Shfl => control::shfl(scope, m, ops)?,
         Opcode::Vote => control::vote(scope, m, ops)?,
         Opcode::Match => control::match_(scope, m, ops)?,
@@ -372,7 +375,6 @@ fn instruction(
         | Opcode::Stackrestore
         | Opcode::Stacksave
         | Opcode::Tcgen05
-        | Opcode::Tensormap
         | Opcode::Wgmma
         | Opcode::Wmma => return Err("the instruction is not modelled".to_owned()),
     };

@@ -12,6 +12,7 @@
 pub(crate) mod arith;
 pub(crate) mod async_copy;
 pub(crate) mod barrier;
+pub(crate) mod bulk;
 pub(crate) mod compare;
 pub(crate) mod control;
 pub(crate) mod convert;
@@ -19,6 +20,8 @@ pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod print;
+pub(crate) mod tensormap;
+pub(crate) mod tma;
 
 use crate::code::{Op, Slot};
 use crate::fault::{FaultKind, Run, Trap};
@@ -102,6 +105,15 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::CpArrive { barrier, noinc } => {
             async_copy::arrive(cx, warp, *barrier, *noinc, mask)?;
         }
+        Op::Bulk(copy) => bulk::copy::issue(cx, warp, copy, mask)?,
+        Op::Tensor(copy) => tma::issue(cx, warp, copy, mask)?,
+        Op::AsyncStore(store) => bulk::copy::store(cx, warp, store, mask)?,
+        Op::BulkCommit => warp.bulk.commit(mask),
+        Op::BulkWait { keep, reads_only } => {
+            bulk::group::wait(cx, warp, (*keep, *reads_only), mask)?;
+        }
+        Op::TensormapReplace(replace) => tensormap::replace(cx, warp, replace, mask)?,
+        Op::TensormapCopy { to, from } => tensormap::copy(cx, warp, (*to, *from), mask)?,
         Op::Shfl(shfl) => control::shfl(warp, shfl, mask)?,
         Op::Vote { op, d, a, members } => control::vote(warp, *op, *d, *a, *members, mask),
         Op::MatchAny { d, a, members } => {
@@ -127,6 +139,11 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
             if *threads {
                 cx.block().races.fence(warp.index);
             }
+        }
+        Op::ProxyFence => {
+            let block = cx.block();
+            let time = block.races.time(warp.index);
+            block.proxies.fence(warp.index, mask, time);
         }
         Op::Nanosleep => return Ok(Flow::Yield),
         Op::Trap { breakpoint } => {

@@ -26,6 +26,8 @@ pub enum FaultKind {
     Trap,
     /// A byte of an asynchronous copy was touched before the copy was waited for.
     AsyncInFlight,
+    /// Shared memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between.
+    ProxyFence,
     /// Two warps touched the same shared memory without a barrier between, one of them writing.
     Race,
     /// The launch ran more instructions than [`Options`](crate::Options) permits.
@@ -49,6 +51,7 @@ impl FaultKind {
             FaultKind::Deadlock => "deadlock",
             FaultKind::Trap => "trap",
             FaultKind::AsyncInFlight => "asynchronous copy in flight",
+            FaultKind::ProxyFence => "missing proxy fence",
             FaultKind::Race => "data race",
             FaultKind::InstructionLimit => "instruction limit reached",
             FaultKind::IllegalOperand => "operand out of range",

@@ -58,6 +58,7 @@ mod memory;
 pub mod numeric;
 mod program;
 mod scheduler;
+mod tensor_map;
 
 pub use fault::{Fault, FaultKind, SourceLine};
 pub use memory::{DeviceMemory, MemoryError};
@@ -65,6 +66,7 @@ pub use numeric::matrix::TensorCore;
 pub use program::{
     EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report, runs_on,
 };
+pub use tensor_map::{TensorMap, TensorMapError, TensorMapField};
 
 /// Multiprocessors of the device, as `%nsmid` says: those of an H200.
 const MULTIPROCESSORS: u32 = 132;

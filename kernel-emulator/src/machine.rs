@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
+use crate::exec::bulk::flight::Flights;
 use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::Allocation;
+use crate::memory::proxy::Proxies;
 use crate::memory::race::{Clock, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 use crate::numeric::matrix::TensorCore;
@@ -149,10 +151,13 @@ pub(crate) struct Block {
     pub(crate) rank: u32,
     pub(crate) shared: Shared,
     pub(crate) races: Races,
+    pub(crate) proxies: Proxies,
     /// What those who arrived at an mbarrier did before, by word of shared memory.
     pub(crate) mbarriers: BTreeMap<usize, Clock>,
     pub(crate) barriers: [NamedBarrier; 16],
     pub(crate) output: String,
+    /// Whether every thread left the kernel.
+    pub(crate) left: bool,
     /// Counts up whenever something happens that a waiting warp may wait for.
     pub(crate) events: u64,
 }
@@ -171,6 +176,8 @@ pub(crate) struct Cluster {
     pub(crate) barrier: ClusterBarrier,
     /// Threads that the cluster barrier waits for: those that have not left.
     pub(crate) threads: u32,
+    /// Asynchronous copies into the blocks' shared memory.
+    pub(crate) flights: Flights,
 }
 
 /// Counters of one worker, added up at the end.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub(crate) mod access;
 pub(crate) mod local;
+pub(crate) mod proxy;
 pub(crate) mod race;
 pub(crate) mod shared;
 
@@ -111,7 +112,7 @@ impl Allocation {
     }
 
     /// Writes bytes from the start offset; the caller has checked the range.
-    fn write(&self, offset: u64, data: &[u8]) {
+    pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         let mut at = usize::try_from(offset).expect("an allocation fits the host's memory");
         let mut rest = data;
         while !rest.is_empty() {
@@ -127,7 +128,7 @@ impl Allocation {
     }
 
     /// Reads bytes; the first offset never written, if any.
-    fn read(&self, offset: u64, data: &mut [u8]) -> Option<u64> {
+    pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> Option<u64> {
         let mut at = usize::try_from(offset).expect("an allocation fits the host's memory");
         let mut rest = data;
         let mut unwritten = None;

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::code::{Op, Place};
+use crate::exec::bulk;
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
 
@@ -55,6 +56,7 @@ impl Unit {
         let [sx, sy, _] = launch.cluster;
         self.cluster.blocks.resize_with(blocks, Block::default);
         self.cluster.barrier = crate::machine::ClusterBarrier::default();
+        self.cluster.flights.reset();
         self.cluster.threads = launch.threads() * launch.cluster_blocks();
         self.warps.resize_with(blocks, Vec::new);
         for (rank, block) in (0u32..).zip(&mut self.cluster.blocks) {
@@ -66,10 +68,13 @@ impl Unit {
             block.rank = rank;
             block.shared.reset(launch.shared_bytes());
             block.races.reset(warps as usize, launch.shared_bytes(), launch.check_races);
+            let followed = if launch.code.reads_async { launch.shared_bytes() } else { 0 };
+            block.proxies.reset(warps as usize, followed);
             block.mbarriers.clear();
             block.barriers = Default::default();
             block.output.clear();
             block.events = 0;
+            block.left = false;
         }
         for (block, block_warps) in self.cluster.blocks.iter().zip(&mut self.warps) {
             block_warps.resize_with(warps as usize, Warp::default);
@@ -103,6 +108,9 @@ impl Unit {
                         }
                     }
                     warp.timeout = false;
+                    if self.warps[block].iter().all(Warp::done) {
+                        self.leave(launch, (block, index), counters)?;
+                    }
                 }
             }
             if !alive {
@@ -122,6 +130,31 @@ impl Unit {
                 return Ok(Turn::Preempted);
             }
         }
+    }
+
+    /// The last warp of a block left.
+    fn leave(
+        &mut self,
+        launch: &Launch<'_>,
+        (block, index): (usize, usize),
+        counters: &mut Counters,
+    ) -> Result<(), Box<Fault>> {
+        let mut cx = Context { launch, cluster: &mut self.cluster, block, counters };
+        bulk::leave(&mut cx, &mut self.warps[block]).map_err(|trap| {
+            let (id, warp) = (self.cluster.blocks[block].id, &self.warps[block][index]);
+            Box::new(locate(launch, &trap, id, warp))
+        })
+    }
+
+    /// Nothing can run: lets the asynchronous copies of the cluster land. Whether there were any.
+    fn land_copies(&mut self, launch: &Launch<'_>) -> Result<bool, Box<Fault>> {
+        let mut counters = Counters::default();
+        let cluster = &mut self.cluster;
+        let mut cx = Context { launch, cluster, block: 0, counters: &mut counters };
+        bulk::flight::stuck(&mut cx).map_err(|trap| {
+            let (id, warp) = self.somebody().expect("nothing can run, so somebody waits");
+            Box::new(locate(launch, &trap, id, warp))
+        })
     }
 
     /// The fault of a warp's trap.
@@ -179,6 +212,9 @@ impl Unit {
             released |= warp.release_joins();
         }
         if released {
+            return Ok(());
+        }
+        if self.land_copies(launch)? {
             return Ok(());
         }
         let events = self.cluster.blocks.iter().map(|block| block.events).sum();

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use kernel_emulator::{
     DeviceMemory, EntryInfo, Fault, LaunchConfig, MemoryError, Options, Program, ProgramError,
-    Report,
+    Report, TensorMapError,
 };
 
 use crate::check::{Mismatch, compare, sha256};
@@ -44,10 +44,12 @@ pub enum Failure {
         /// What does not fit.
         problem: String,
     },
-    /// The parameter is a tensor map.
+    /// The arguments of a tensor map break a rule.
     TensorMap {
         /// Its name in the description.
         param: String,
+        /// The rule.
+        error: TensorMapError,
     },
     /// The description and the kernel have different numbers of parameters.
     ParamCount {
@@ -104,9 +106,7 @@ impl fmt::Display for Failure {
                 "field `target`: required a device that runs PTX for {required}, actual {actual:?}"
             ),
             Failure::Param { name, problem } => write!(f, "parameter `{name}`: {problem}"),
-            Failure::TensorMap { param } => {
-                write!(f, "parameter `{param}`: tensor maps are not modelled yet for this target")
-            }
+            Failure::TensorMap { param, error } => write!(f, "parameter `{param}`: {error}"),
             Failure::ParamCount { required, actual } => {
                 write!(f, "the kernel has {required} parameters, but `params` has {actual}")
             }
@@ -385,7 +385,11 @@ impl Run<'_> {
                 };
                 Ok(bits.to_le_bytes()[..dtype.bytes()].to_vec())
             }
-            Argument::TensorMap(_) => Err(Failure::TensorMap { param: param.name.clone() }),
+            Argument::TensorMap(map) => {
+                let encoded = map.at(addresses[map.buffer]).encode();
+                let wrong = |error| Failure::TensorMap { param: param.name.clone(), error };
+                encoded.map(Vec::from).map_err(wrong)
+            }
             Argument::Scratch { bytes_per_cta: 0, .. } => Ok(vec![0; 8]),
             Argument::Scratch { bytes_per_cta, align } => {
                 let address = self

@@ -388,9 +388,9 @@ fn scratch_memory_has_its_bytes_for_each_block() {
 }
 
 #[test]
-fn a_tensor_map_is_read_and_refused_by_name() {
+fn a_tensor_map_that_breaks_a_rule_is_refused_with_the_rule() {
     let map = json!({
-        "dtype": "INT32", "dtype_enum": 4, "rank": 2,
+        "dtype": "INT32", "dtype_enum": 3, "rank": 2,
         "global_address": {"buffer": "x", "byte_offset": 0},
         "global_dim": [8, 10], "global_strides_bytes": [32], "box_dim": [8, 2],
         "element_strides": [1, 1], "interleave": "NONE", "interleave_enum": 0,
@@ -399,7 +399,12 @@ fn a_tensor_map_is_read_and_refused_by_name() {
     let mut launch = with("/params/0", json!({"name": "x", "kind": "tensormap", "map": map}));
     assert_eq!(
         failure("tensor_map", &launch),
-        "FAILED scale: case 1: parameter `x`: tensor maps are not modelled yet for this target"
+        "FAILED scale: case 1: parameter `x`: required 8 bytes (`x` in the PTX), actual 128"
+    );
+    launch["params"][0]["map"]["global_strides_bytes"] = json!([24]);
+    assert_eq!(
+        failure("tensor_map_stride", &launch),
+        "FAILED scale: case 1: parameter `x`: the stride of dimension 1 is a multiple of 16 bytes, not 24"
     );
     launch["params"][0]["map"]["global_strides_bytes"] = json!([32, 64]);
     assert_eq!(

@@ -8,7 +8,10 @@ use crate::code::{CpAsync, Op, Place, Slot};
 
 /// `cp.async`.
 pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if !m.word(Word::Async) || m.word(Word::Bulk) {
+    if m.word(Word::Bulk) {
+        return super::bulk::cp(s, m, ops);
+    }
+    if !m.word(Word::Async) {
         return Err("the instruction is not modelled".to_owned());
     }
     if m.word(Word::CommitGroup) {

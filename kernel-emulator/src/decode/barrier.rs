@@ -62,8 +62,15 @@ pub(super) fn bar(
 }
 
 /// `membar`, `fence`: memory is coherent here, and blocks of one cluster share a host thread.
-pub(super) fn fence(m: &mut Modifiers) -> Decoded<Op> {
+pub(super) fn fence(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     let proxy = m.word(Word::Proxy);
+    let asynchronous = m.word(Word::Async) || m.word(Word::AsyncGeneric);
+    if m.word(Word::TensormapGeneric)
+        && let [map, ..] = ops
+    {
+        // Memory is coherent, so a tensor map that was changed is seen; its address has to be one.
+        s.address(map, None)?;
+    }
     m.ignore(SCOPES);
     m.ignore(&[
         Word::Gl,
@@ -72,13 +79,14 @@ pub(super) fn fence(m: &mut Modifiers) -> Decoded<Op> {
         Word::Acquire,
         Word::Release,
         Word::Alias,
-        Word::Async,
-        Word::AsyncGeneric,
         Word::MbarrierInit,
         Word::SyncRestrictSharedCta,
         Word::SyncRestrictSharedCluster,
     ]);
-    let _ = m.space()?;
+    let space = m.space()?;
+    if asynchronous && space != Some(Place::Global) {
+        return Ok(Op::ProxyFence);
+    }
     Ok(Op::Fence { threads: !proxy })
 }
 

@@ -43,7 +43,7 @@ fn vector(m: &mut Modifiers) -> usize {
 }
 
 /// The elements of a vector operand, or the operand itself.
-fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
+pub(super) fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
     match operand {
         Operand::Vector(list) if list.len() == count => Ok(list),
         Operand::Vector(list) => Err(format!("{} registers where {count} are needed", list.len())),
@@ -104,7 +104,7 @@ fn bytes_of(ty: Type) -> Decoded<u32> {
 /// `st`.
 pub(super) fn st(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     if m.word(Word::Async) {
-        return Err("the instruction is not modelled".to_owned());
+        return super::bulk::st_async(s, m, ops);
     }
     let strong = strong(m);
     m.ignore(SCOPES);
@@ -124,7 +124,7 @@ pub(super) fn st(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
 
 /// An operation of `atom` and `red`.
 #[derive(Clone, Copy)]
-enum Verb {
+pub(super) enum Verb {
     Int(IntOp),
     Cas,
 }
@@ -137,7 +137,7 @@ pub(super) fn atom(
     result: bool,
 ) -> Decoded<Op> {
     if m.word(Word::Async) {
-        return Err("the instruction is not modelled".to_owned());
+        return super::bulk::red_async(s, m, ops);
     }
     m.ignore(&[Word::Relaxed, Word::Acquire, Word::Release, Word::AcqRel, Word::Noftz]);
     m.ignore(SCOPES);
@@ -189,7 +189,7 @@ pub(super) fn atom(
     Ok(Op::Atom(Box::new(Atom { address, op, d, b, c, more: parts.into() })))
 }
 
-fn operation(verb: Verb, ty: Type) -> Decoded<AtomOp> {
+pub(super) fn operation(verb: Verb, ty: Type) -> Decoded<AtomOp> {
     if ty == Type::B128 {
         return match verb {
             Verb::Cas => Ok(AtomOp::Cas128),

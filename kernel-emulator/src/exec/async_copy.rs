@@ -218,5 +218,6 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
     let (at, mask) = ((&offsets, &addresses), 1 << copy.lane);
     place::race(cx, warp, block, at, copy.bytes, mask, Access::Store)?;
     cx.cluster.blocks[block].shared.land(copy.to, data);
+    place::wrote(cx, warp, block, &offsets, copy.bytes, mask);
     Ok(())
 }

@@ -412,6 +412,25 @@ fn one(
     Ok(before)
 }
 
+/// Of the current phase of an mbarrier: the arrivals and the bytes that it still waits for.
+pub(crate) fn transactions(cx: &Context<'_>, at: (usize, usize)) -> Run<(u32, i64)> {
+    let (value, written) = cx.cluster.blocks[at.0].shared.word(at.1);
+    let object = if written == 0xFF { Object::decode(value) } else { None };
+    match object {
+        Some(object) => Ok((object.pending, object.tx.into())),
+        None => Err(Trap::new(FaultKind::Uninitialised, "an mbarrier that was not initialised")),
+    }
+}
+
+/// Bytes of an asynchronous copy arrive at an mbarrier.
+pub(crate) fn complete_bytes(cx: &mut Context<'_>, at: (usize, usize), bytes: u32) -> Run<()> {
+    let mut object = object(cx, at, 0)?;
+    object.add_bytes(-i64::from(bytes))?;
+    object.settle();
+    put(cx, at, object.encode());
+    Ok(())
+}
+
 /// `test_wait`, `try_wait`. Where no lane's phase is over, `try_wait` waits for something to happen.
 fn wait(
     cx: &mut Context<'_>,
@@ -422,6 +441,7 @@ fn wait(
 ) -> Run<Flow> {
     let mut done = 0;
     for lane in lanes(mask) {
+        super::bulk::flight::awaited(cx, places[lane])?;
         let current = object(cx, places[lane], lane)?.phase;
         let waited = operand(warp, phase, lane)?;
         let waited = if parity { waited & 1 != 0 } else { waited >> 62 & 1 != 0 };

@@ -109,6 +109,7 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
     let (block, offsets, _) = rows(cx, warp, &op.address, lanes, Access::Store)?;
+    place::wrote(cx, warp, block, &offsets, 16, lanes);
     let memory = &mut cx.cluster.blocks[block].shared;
     for (matrix, source) in op.sources.iter().enumerate() {
         let tile = fragment::store_matrix(warp.regs.w(*source), op.trans);

@@ -11,6 +11,7 @@ use super::{Context, Registers};
 use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot};
 use crate::exec;
 use crate::exec::async_copy::Copies;
+use crate::exec::bulk::group::Groups;
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::memory::local::Local;
 
@@ -83,6 +84,8 @@ pub(crate) struct Warp {
     /// The carry flag of each lane.
     pub(crate) carry: u32,
     pub(crate) copies: Copies,
+    /// Bulk copies to global memory.
+    pub(crate) bulk: Groups,
     /// Index of the allocation of the last global access.
     pub(crate) guess: usize,
     /// The last load that brought bytes never written.
@@ -117,6 +120,7 @@ impl Warp {
         self.joins.reset();
         self.carry = 0;
         self.copies.reset();
+        self.bulk.reset();
         self.unwritten = None;
         self.waited = 0;
         self.timeout = false;

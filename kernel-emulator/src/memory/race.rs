@@ -10,6 +10,9 @@
 //! lanes, and count as such. Where they do not, the word is split into its bytes ([`Part`]) until all
 //! of them agree again, so that two warps may write the two halves of a word.
 //!
+//! An asynchronous copy whose bytes an mbarrier counts writes as a participant of its own, an agent: from
+//! its issue on, until somebody waits for the mbarrier and so learns of it.
+//!
 //! Not followed: lanes of one warp against each other, and a reader of whom two later ones are known.
 //! Where code synchronises through fences and flags, more is taken as ordered than is.
 
@@ -24,10 +27,35 @@ use crate::machine::warp::lanes;
 
 /// The most warps of a block.
 const WARPS: usize = 32;
-/// A vector clock.
-pub(crate) type Clock = [u32; WARPS];
-/// Bits of the clock in an epoch; the rest is the warp.
-const CLOCK_BITS: u32 = 27;
+/// Those who write besides the warps: the asynchronous copies that one mbarrier counts the bytes of. Blocks
+/// with more mbarriers share them.
+const AGENTS: usize = 32;
+/// Bits of the clock in an epoch; the rest is the warp, or behind the warps the agent.
+const CLOCK_BITS: u32 = 26;
+
+/// A vector clock: of every warp and agent, how much of it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Clock([u32; WARPS + AGENTS]);
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock([0; WARPS + AGENTS])
+    }
+}
+
+impl std::ops::Index<usize> for Clock {
+    type Output = u32;
+
+    fn index(&self, index: usize) -> &u32 {
+        &self.0[index]
+    }
+}
+
+impl std::ops::IndexMut<usize> for Clock {
+    fn index_mut(&mut self, index: usize) -> &mut u32 {
+        &mut self.0[index]
+    }
+}
 
 /// The epochs of 16 bytes, word by word; 0 is none.
 type Row = [u32; 4];
@@ -41,6 +69,8 @@ pub(crate) struct Races {
     /// Whether more than one warp is there, and the launch wants to know.
     enabled: bool,
     clocks: Vec<Clock>,
+    /// How many copies of each agent departed.
+    agents: [u32; AGENTS],
     writes: Vec<Row>,
     reads: [Vec<Row>; 2],
     /// The instructions of the last write and of the last read of each row.
@@ -64,7 +94,7 @@ pub(crate) struct Conflict {
 
 /// What the clock of `to` learns from `from`.
 pub(crate) fn join(to: &mut Clock, from: &Clock) {
-    for (to, from) in to.iter_mut().zip(from) {
+    for (to, from) in to.0.iter_mut().zip(&from.0) {
         *to = (*to).max(*from);
     }
 }
@@ -81,13 +111,14 @@ impl Races {
     /// Forgets everything, for a block of so many warps and bytes.
     pub(crate) fn reset(&mut self, warps: usize, bytes: u32, enabled: bool) {
         self.enabled = enabled && warps > 1 && bytes > 0;
-        self.released = [0; WARPS];
+        self.released = Clock::default();
+        self.agents = [0; AGENTS];
         self.clocks.clear();
         if !self.enabled {
             return;
         }
         for warp in 0..warps {
-            let mut clock = [0; WARPS];
+            let mut clock = Clock::default();
             clock[warp] = 1;
             self.clocks.push(clock);
         }
@@ -135,6 +166,59 @@ impl Races {
 
     fn epoch(&self, warp: u32) -> u32 {
         warp << CLOCK_BITS | self.clocks[warp as usize][warp as usize]
+    }
+
+    /// Whether a warp knows what another warp of the block did up to a time on that warp's own clock.
+    pub(crate) fn knows(&self, warp: u32, other: u32, time: u32) -> bool {
+        !self.enabled || warp == other || self.clocks[warp as usize][other as usize] >= time
+    }
+
+    /// A warp's own clock; 0 where races are not looked for.
+    pub(crate) fn time(&self, warp: u32) -> u32 {
+        if self.enabled { self.clocks[warp as usize][warp as usize] } else { 0 }
+    }
+
+    /// An asynchronous copy departs, whose bytes the mbarrier at a word of shared memory counts: its epoch.
+    pub(crate) fn depart(&mut self, barrier: usize) -> u32 {
+        let agent = barrier % AGENTS;
+        self.agents[agent] += 1;
+        u32::try_from(WARPS + agent).expect("few agents") << CLOCK_BITS | self.agents[agent]
+    }
+
+    /// A copy landed: who waits for its mbarrier knows of it.
+    pub(crate) fn arrived(epoch: u32, into: &mut Clock) {
+        let known = &mut into[warp_of(epoch) as usize];
+        *known = time_of(epoch).max(*known);
+    }
+
+    /// An asynchronous copy is going to write bytes; a warp of the block issued it, or one of another
+    /// block, of which nothing is known. Offset and size are multiples of 4.
+    pub(crate) fn overwrite(
+        &mut self,
+        epoch: u32,
+        (issuer, pc): (Option<u32>, u32),
+        offset: u32,
+        bytes: u32,
+    ) -> Result<(), Conflict> {
+        if !self.enabled {
+            return Ok(());
+        }
+        if let Some(warp) = issuer {
+            let mut offsets = [0; crate::code::LANES];
+            offsets[0] = offset.into();
+            self.write_words((warp, pc), &offsets, bytes, 1)?;
+        }
+        for word in offset / 4..(offset + bytes) / 4 {
+            let (row, k) = (word as usize / 4, word as usize % 4);
+            let [recent, older] = &mut self.reads;
+            if self.writes[row][k] == SPLIT {
+                self.free.push(recent[row][k]);
+            }
+            self.writes[row][k] = epoch;
+            (recent[row][k], older[row][k]) = (0, 0);
+            self.sources[row][0] = pc;
+        }
+        Ok(())
     }
 
     /// A warp reads `bytes` bytes of each lane.

@@ -21,6 +21,11 @@ pub(crate) struct Shared {
     bytes: u32,
     /// How many bytes are in flight: the common answer is none.
     flying: u32,
+    /// Of every 16 bytes: how many asynchronous copies have still to read them, and warp and instruction
+    /// that issued the last of those.
+    readers: Vec<(u32, (u32, u32))>,
+    /// How many such copies there are at all.
+    reading: u32,
 }
 
 impl Shared {
@@ -35,6 +40,8 @@ impl Shared {
         self.in_flight.resize(words, 0);
         self.bytes = bytes;
         self.flying = 0;
+        self.readers.clear();
+        self.reading = 0;
     }
 
     pub(crate) fn bytes(&self) -> u32 {
@@ -47,6 +54,12 @@ impl Shared {
         self.flying != 0
     }
 
+    /// Whether an asynchronous copy has still to read any byte at all.
+    #[inline]
+    pub(crate) fn any_held(&self) -> bool {
+        self.reading != 0
+    }
+
     /// Whether any of the bytes is in flight.
     pub(crate) fn in_flight(&self, offset: u32, bytes: u32) -> bool {
         pieces(offset, bytes).any(|(index, mask, ..)| self.in_flight[index] & mask != 0)
@@ -56,6 +69,52 @@ impl Shared {
     pub(crate) fn in_flight_from(&self, offset: u32, bytes: u32) -> Option<(u32, u32)> {
         let byte = (offset..offset + bytes).find(|&byte| self.in_flight(byte, 1))?;
         self.issuers.get(byte as usize / 4).copied()
+    }
+
+    /// A copy of that warp and instruction reads bytes until it lets them [`go`](Self::let_go). Offset and
+    /// size are multiples of 16.
+    pub(crate) fn hold(&mut self, offset: u32, bytes: u32, issuer: (u32, u32)) {
+        self.readers.resize(self.bytes.div_ceil(16) as usize, (0, (0, 0)));
+        for reader in &mut self.readers[offset as usize / 16..][..bytes as usize / 16] {
+            *reader = (reader.0 + 1, issuer);
+        }
+        self.reading += 1;
+    }
+
+    /// The copy that held the bytes has read them.
+    pub(crate) fn let_go(&mut self, offset: u32, bytes: u32) {
+        for reader in &mut self.readers[offset as usize / 16..][..bytes as usize / 16] {
+            reader.0 -= 1;
+        }
+        self.reading -= 1;
+    }
+
+    /// Warp and instruction of a copy that has still to read some of the bytes.
+    #[inline]
+    pub(crate) fn held(&self, offset: u32, bytes: u32) -> Option<(u32, u32)> {
+        if self.reading == 0 {
+            return None;
+        }
+        let end = (offset + bytes).div_ceil(16) as usize;
+        let readers = &self.readers[offset as usize / 16..end];
+        readers.iter().find(|(count, _)| *count > 0).map(|(_, issuer)| *issuer)
+    }
+
+    /// Reads bytes; the first offset never written, if any.
+    pub(crate) fn read(&self, offset: u32, data: &mut [u8]) -> Option<u32> {
+        let bytes = u32::try_from(data.len()).expect("shared memory is small");
+        let mut unwritten = None;
+        for (index, mask, start, from) in pieces(offset, bytes) {
+            let missing = mask & !self.written[index];
+            if missing != 0 && unwritten.is_none() {
+                unwritten =
+                    Some(u32::try_from(index).expect("small") * 8 + missing.trailing_zeros());
+            }
+            let count = mask.count_ones() as usize;
+            let word = self.words[index].to_le_bytes();
+            data[from..from + count].copy_from_slice(&word[start..start + count]);
+        }
+        unwritten
     }
 
     /// Makes bytes count as never written.

@@ -82,6 +82,21 @@ impl TensorMap {
             oob_fill: code_or_zero("oob_fill_enum", 1)?,
         })
     }
+
+    /// The map of the tensor in a buffer that lies at an address.
+    pub(crate) fn at(&self, buffer: u64) -> kernel_emulator::TensorMap {
+        kernel_emulator::TensorMap {
+            dtype: self.dtype,
+            address: buffer.wrapping_add(self.byte_offset),
+            dims: self.global_dim.clone(),
+            strides_bytes: self.global_strides_bytes.clone(),
+            box_dims: self.box_dim.clone(),
+            element_strides: self.element_strides.clone(),
+            interleave: self.interleave,
+            swizzle: self.swizzle,
+            oob_fill: self.oob_fill,
+        }
+    }
 }
 
 fn same_length(field: &Field<'_>, actual: usize, required: usize) -> Result<(), FieldError> {

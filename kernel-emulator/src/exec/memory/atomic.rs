@@ -17,7 +17,7 @@ use crate::memory::{Allocation, byte_mask, spread};
 use crate::numeric::atomic::{self, IntOp};
 
 /// The new value of a word, and whether it depends on the old one.
-fn apply(op: AtomOp, shared: bool, old: u64, b: u64, c: u64) -> u64 {
+pub(crate) fn apply(op: AtomOp, shared: bool, old: u64, b: u64, c: u64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "operands live in the low bits")]
     let (old32, b32) = (old as u32, b as u32);
     #[expect(clippy::cast_possible_truncation, reason = "operands live in the low bits")]
@@ -116,8 +116,8 @@ fn on(
             done
         }
         Place::Shared => {
-            let (block, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
-            let block = &mut cx.cluster.blocks[block];
+            let (owner, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
+            let block = &mut cx.cluster.blocks[owner];
             place::flying(&block.shared, &offsets, addresses, bytes, done, Access::Atomic)?;
             for lane in lanes(done) {
                 let (index, at) = split(offsets[lane]);
@@ -131,6 +131,7 @@ fn on(
                 block.shared.put(index, new << (8 * at), bits);
             }
             block.events += 1;
+            place::wrote(cx, warp, owner, &offsets, bytes, done);
             done
         }
         Place::Const | Place::Param | Place::Local => {
@@ -177,7 +178,7 @@ fn split(offset: u64) -> (usize, usize) {
 }
 
 /// One lane on global memory: the old value, and whether it was ever written.
-fn global(memory: &Allocation, offset: u64, op: AtomOp, b: u64, c: u64) -> (u64, bool) {
+pub(crate) fn global(memory: &Allocation, offset: u64, op: AtomOp, b: u64, c: u64) -> (u64, bool) {
     let (index, at) = split(offset);
     let bytes = op.bytes();
     let bits = byte_mask(at, bytes as usize);
@@ -256,6 +257,7 @@ fn wide(
             let shared = &mut cx.cluster.blocks[block].shared;
             place::flying(shared, &offsets, addresses, 16, done, Access::Atomic)?;
             step(shared, &offsets, done);
+            place::wrote(cx, warp, block, &offsets, 16, done);
             done
         }
         Place::Const | Place::Param | Place::Local => {

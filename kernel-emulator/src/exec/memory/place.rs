@@ -105,6 +105,8 @@ pub(crate) fn store<const N: usize>(
                 }
                 let memory = &mut cx.cluster.blocks[block].shared;
                 access::store(memory, &offsets, bytes, lanes, values);
+                wrote(cx, warp, block, &offsets, bytes, lanes);
+                let memory = &mut cx.cluster.blocks[block].shared;
                 for lane in self::lanes(lanes & !defined) {
                     let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
                     memory.forget(offset, bytes);
@@ -306,6 +308,9 @@ pub(crate) fn flying(
     mask: u32,
     access: Access,
 ) -> Run<()> {
+    if access != Access::Load && memory.any_held() {
+        held(memory, offsets, addresses, bytes, mask, access)?;
+    }
     if !memory.any_in_flight() {
         return Ok(());
     }
@@ -323,6 +328,121 @@ pub(crate) fn flying(
             trap.copy = memory.in_flight_from(offset, bytes);
             return Err(trap);
         }
+    }
+    Ok(())
+}
+
+/// Checks that no asynchronous copy has still to read bytes that are about to change.
+#[cold]
+fn held(
+    memory: &Shared,
+    offsets: &Doubles,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<()> {
+    for lane in lanes(mask) {
+        let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
+        if let Some(issuer) = memory.held(offset, bytes) {
+            let detail = format!(
+                "{} of {bytes} bytes at shared address {:#x}, which an asynchronous copy has still to read",
+                access.text(),
+                addresses[lane]
+            );
+            let mut trap = Trap::new(FaultKind::AsyncInFlight, detail)
+                .lane(lane_number(lane))
+                .address(addresses[lane]);
+            trap.copy = Some(issuer);
+            return Err(trap);
+        }
+    }
+    Ok(())
+}
+
+/// Notes that the generic proxy wrote `bytes` bytes of each lane, for those who read asynchronously.
+#[inline]
+pub(crate) fn wrote(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    offsets: &Doubles,
+    bytes: u32,
+    mask: u32,
+) {
+    if !cx.cluster.blocks[block].proxies.enabled() {
+        return;
+    }
+    let fences = cx.block().proxies.writes(warp.index);
+    let proxies = &mut cx.cluster.blocks[block].proxies;
+    for lane in lanes(mask) {
+        let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
+        let who = (cx.block, warp.index, lane_number(lane));
+        proxies.wrote(who, (warp.pc, fences), offset, bytes);
+    }
+}
+
+/// Checks what an instruction of the asynchronous proxy (a bulk copy, `wgmma`) is about to read from the shared
+/// memory of a block of the cluster, on behalf of the warp that issues it: no byte is in flight, no other warp
+/// writes it without a barrier between, and whoever wrote it through the generic proxy has executed
+/// `fence.proxy.async` since and synchronised with the warp after that. The bytes lie in the block's memory;
+/// offset and size are multiples of 4.
+///
+/// # Errors
+/// [`FaultKind::AsyncInFlight`], [`FaultKind::Race`], [`FaultKind::ProxyFence`].
+pub(crate) fn async_read(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    offset: u32,
+    bytes: u32,
+) -> Run<()> {
+    let address = |cx: &Context<'_>, offset: u32| {
+        u64::from(cx.cluster.blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset))
+    };
+    let memory = &cx.cluster.blocks[block].shared;
+    if memory.any_in_flight() && memory.in_flight(offset, bytes) {
+        let at = address(cx, offset);
+        let detail = format!(
+            "an asynchronous read of {bytes} bytes at shared address {at:#x}, which an asynchronous copy has still to write"
+        );
+        let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(at);
+        trap.copy = memory.in_flight_from(offset, bytes);
+        return Err(trap);
+    }
+    if block == cx.block && cx.cluster.blocks[block].races.enabled() {
+        let races = &mut cx.cluster.blocks[block].races;
+        let who = (warp.index, warp.pc);
+        let mut offsets = [0; LANES];
+        offsets[0] = offset.into();
+        races.read(who, &offsets, bytes, 1).map_err(|conflict| {
+            let at = address(cx, offset);
+            let detail = format!("an asynchronous read of {bytes} bytes at shared address {at:#x}");
+            let mut trap = Trap::new(FaultKind::Race, detail).address(at);
+            trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+            trap
+        })?;
+    }
+    for (offset, writer) in cx.cluster.blocks[block].proxies.writers(offset, bytes) {
+        let from = usize::from(writer.block);
+        let missing = match cx.cluster.blocks[from].proxies.fenced(writer) {
+            None => "has not executed `fence.proxy.async.shared::cta` since",
+            Some(time)
+                if from == cx.block
+                    && !cx.block().races.knows(warp.index, u32::from(writer.warp), time) =>
+            {
+                "executed `fence.proxy.async` since, but no barrier lies between that fence and this instruction"
+            }
+            Some(_) => continue,
+        };
+        let at = address(cx, offset);
+        let lane = writer.lane;
+        let detail = format!(
+            "the asynchronous proxy reads shared address {at:#x}, which an ordinary write of lane {lane} reached last, and that thread {missing}"
+        );
+        let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
+        trap.other = Some((writer.pc, u32::from(writer.warp), true));
+        return Err(trap);
     }
     Ok(())
 }

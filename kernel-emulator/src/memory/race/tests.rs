@@ -1,7 +1,7 @@
 //! The detector against a list of all accesses since the last barrier, byte by byte.
 #![expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
-use super::{Conflict, Races, WARPS, whole_words};
+use super::{Clock, Conflict, Races, whole_words};
 use crate::code::{Doubles, LANES};
 
 const BYTES: usize = 128;
@@ -52,7 +52,7 @@ fn every_race_of_two_warps_is_found_and_nothing_else() {
         let mut history: History = [[0; 2]; BYTES];
         for _ in 0..30 {
             if random.below(3) == 0 {
-                let mut gathered = [0; WARPS];
+                let mut gathered = Clock::default();
                 (0..2).for_each(|warp| races.release(warp, &mut gathered));
                 (0..2).for_each(|warp| races.acquire(warp, &gathered));
                 history = [[0; 2]; BYTES];
@@ -117,7 +117,7 @@ fn words_are_split_only_while_their_bytes_differ() {
     assert_eq!((races.parts.len(), races.free.len()), (1, 0));
     let found = races.read((0, 3), &at(0), 4, 1).expect_err("half is the other warp's");
     assert_eq!((found.warp, found.pc, found.wrote), (1, 2, true));
-    let mut gathered = [0; WARPS];
+    let mut gathered = Clock::default();
     (0..2).for_each(|warp| races.release(warp, &mut gathered));
     (0..2).for_each(|warp| races.acquire(warp, &gathered));
     races.write((1, 4), &at(0), 4, 1).expect("after a barrier");

@@ -1,0 +1,98 @@
+//! The operands of bulk copies, tensor copies and tensor maps.
+
+use super::{Address, AtomOp, Slot, W};
+use crate::numeric::atomic::IntOp;
+
+/// `cp.async.bulk`, `cp.reduce.async.bulk`, `cp.async.bulk.prefetch`.
+#[derive(Clone, Debug)]
+pub(crate) struct Bulk {
+    pub(crate) way: BulkWay,
+    /// Where the bytes come from.
+    pub(crate) from: Address,
+    /// How many: a multiple of 16.
+    pub(crate) bytes: W,
+    /// What `cp.reduce` does to each element of the destination.
+    pub(crate) op: Option<AtomOp>,
+}
+
+/// Where a bulk copy goes, and how its end is noticed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BulkWay {
+    /// From global memory to shared memory.
+    Load(Landing),
+    /// From the block's own shared memory to that of a block of the cluster.
+    Push { to: Address, barrier: Address },
+    /// From the block's own shared memory to global memory, in the thread's bulk group.
+    Store { to: Address },
+    /// To the cache only.
+    Prefetch,
+}
+
+/// Where in shared memory a copy from global memory lands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Landing {
+    pub(crate) to: Address,
+    /// The mbarrier that counts the bytes.
+    pub(crate) barrier: Address,
+    /// The blocks of the cluster that get a copy, by rank.
+    pub(crate) multicast: Option<W>,
+    /// `.shared::cta`: the executing block's own shared memory only.
+    pub(crate) own: bool,
+}
+
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`.
+#[derive(Clone, Debug)]
+pub(crate) struct Tensor {
+    pub(crate) way: TensorWay,
+    /// The tensor map.
+    pub(crate) map: Address,
+    /// Where the box starts, innermost first, in elements.
+    pub(crate) coordinates: Box<[W]>,
+}
+
+/// Where a tensor copy goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TensorWay {
+    /// From the tensor to shared memory.
+    Load(Landing),
+    /// From the block's own shared memory to the tensor; `op` is what `cp.reduce` does to each element.
+    Store { from: Address, op: Option<IntOp> },
+    /// To the cache only.
+    Prefetch,
+}
+
+/// `st.async`, `red.async`.
+#[derive(Clone, Debug)]
+pub(crate) struct AsyncStore {
+    pub(crate) to: Address,
+    pub(crate) barrier: Address,
+    /// Bytes of one element: 4 or 8.
+    pub(crate) bytes: u32,
+    pub(crate) sources: Box<[Slot]>,
+    /// What `red.async` does.
+    pub(crate) op: Option<AtomOp>,
+}
+
+/// `tensormap.replace`.
+#[derive(Clone, Debug)]
+pub(crate) struct Replace {
+    pub(crate) map: Address,
+    pub(crate) field: MapField,
+    pub(crate) value: Slot,
+}
+
+/// A field of a tensor map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapField {
+    GlobalAddress,
+    /// Less one.
+    Rank,
+    BoxDim(usize),
+    GlobalDim(usize),
+    GlobalStride(usize),
+    ElementStride(usize),
+    ElementType,
+    Interleave,
+    Swizzle,
+    Fill,
+}

@@ -1,0 +1,275 @@
+//! Bulk copies, tensor copies, asynchronous stores, tensor maps.
+
+use kernel_ptx::{Operand, Word};
+
+use super::count;
+use super::memory::{Verb, operation};
+use super::operands::{Decoded, Modifiers, Scope, describe};
+use crate::code::{
+    Address, AsyncStore, Bulk, BulkWay, Landing, MapField, Op, Place, Replace, Tensor, TensorWay,
+};
+use crate::numeric::atomic::IntOp;
+
+/// The operations of `cp.reduce` and `red.async`.
+const REDUCTIONS: &[(Word, IntOp)] = &[
+    (Word::Add, IntOp::Add),
+    (Word::Min, IntOp::Min),
+    (Word::Max, IntOp::Max),
+    (Word::Inc, IntOp::Inc),
+    (Word::Dec, IntOp::Dec),
+    (Word::And, IntOp::And),
+    (Word::Or, IntOp::Or),
+    (Word::Xor, IntOp::Xor),
+];
+
+/// Forms of later devices, and of convolutions.
+const NOT_MODELLED: &[Word] = &[
+    Word::TileGather4,
+    Word::TileScatter4,
+    Word::Im2col,
+    Word::Im2colNoOffs,
+    Word::Im2colW,
+    Word::Im2colW128,
+    Word::CtaGroup1,
+    Word::CtaGroup2,
+    Word::CpMask,
+    Word::IgnoreOob,
+];
+
+/// The next operand.
+fn next<'o>(ops: &mut std::slice::Iter<'o, Operand>) -> Decoded<&'o Operand> {
+    ops.next().ok_or_else(|| "operands are missing".to_owned())
+}
+
+/// `cp.async.bulk` and `cp.reduce.async.bulk`, all forms.
+pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    m.ignore(&[Word::Async]);
+    if m.word(Word::CommitGroup) {
+        return Ok(Op::BulkCommit);
+    }
+    if m.word(Word::WaitGroup) {
+        let [keep] = count(ops)?;
+        return Ok(Op::BulkWait { keep: Scope::immediate(keep)?, reads_only: m.word(Word::Read) });
+    }
+    if let Some(word) = NOT_MODELLED.iter().find(|word| m.word(**word)) {
+        return Err(format!("`.{}` is not modelled", word.text()));
+    }
+    let reduce = m.word(Word::Reduce);
+    let tensor = m.word(Word::TensorWord);
+    // A policy of the cache comes last, and means nothing here.
+    let ops =
+        if m.word(Word::L2CacheHint) { ops.split_last().map_or(ops, |(_, o)| o) } else { ops };
+    let mut ops = ops.iter();
+    let verb = if reduce {
+        Some(m.one_of(REDUCTIONS).ok_or_else(|| "an operation is missing".to_owned())?)
+    } else {
+        None
+    };
+    m.ignore(&[Word::Noftz]);
+    let op = if tensor {
+        m.ignore(&[Word::Tile, Word::D1, Word::D2, Word::D3, Word::D4, Word::D5]);
+        self::tensor(s, m, &mut ops, verb)?
+    } else {
+        bulk(s, m, &mut ops, verb)?
+    };
+    match ops.next() {
+        None => Ok(op),
+        Some(operand) => Err(format!("{} too many", describe(operand))),
+    }
+}
+
+/// The ways of a copy, by its modifiers.
+enum Way {
+    Load { own: bool, multicast: bool },
+    Push,
+    Store,
+    Prefetch,
+}
+
+fn way(m: &mut Modifiers) -> Decoded<Way> {
+    let (cluster, cta) = (m.word(Word::SharedCluster), m.word(Word::SharedCta));
+    let global = m.space()? == Some(Place::Global);
+    let (barrier, group) = (m.word(Word::MbarrierCompleteTxBytes), m.word(Word::BulkGroup));
+    let multicast = m.word(Word::MulticastCluster);
+    if m.word(Word::PrefetchWord) {
+        m.ignore(&[Word::L2Word]);
+        return Ok(Way::Prefetch);
+    }
+    match (barrier, group, global, cluster, cta) {
+        (true, false, true, true, false) => Ok(Way::Load { own: false, multicast }),
+        (true, false, true, false, true) => Ok(Way::Load { own: true, multicast }),
+        (true, false, false, true, true) => Ok(Way::Push),
+        (false, true, true, false, true) => Ok(Way::Store),
+        _ => Err("the form is not modelled".to_owned()),
+    }
+}
+
+/// The operands of a copy to shared memory that stand behind its destination and source.
+fn landing(
+    s: &mut Scope<'_>,
+    to: &Operand,
+    ops: &mut std::slice::Iter<'_, Operand>,
+    (own, multicast): (bool, bool),
+) -> Decoded<Landing> {
+    let to = s.address(to, Some(Place::Shared))?;
+    let barrier = s.address(next(ops)?, Some(Place::Shared))?;
+    let multicast = if multicast { Some(s.h(next(ops)?)?) } else { None };
+    Ok(Landing { to, barrier, multicast, own })
+}
+
+fn bulk(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &mut std::slice::Iter<'_, Operand>,
+    verb: Option<IntOp>,
+) -> Decoded<Op> {
+    let way = way(m)?;
+    let op = match verb {
+        None => None,
+        Some(verb) => Some(operation(Verb::Int(verb), m.ty()?)?),
+    };
+    let to = if matches!(way, Way::Prefetch) { None } else { Some(next(ops)?) };
+    let from_place = match way {
+        Way::Load { .. } | Way::Prefetch => Place::Global,
+        Way::Push | Way::Store => Place::Shared,
+    };
+    let from = s.address(next(ops)?, Some(from_place))?;
+    let bytes = s.w(next(ops)?)?;
+    let way = match (way, to) {
+        (Way::Load { own, multicast }, Some(to)) => {
+            BulkWay::Load(landing(s, to, ops, (own, multicast))?)
+        }
+        (Way::Push, Some(to)) => BulkWay::Push {
+            to: s.address(to, Some(Place::Shared))?,
+            barrier: s.address(next(ops)?, Some(Place::Shared))?,
+        },
+        (Way::Store, Some(to)) => BulkWay::Store { to: s.address(to, Some(Place::Global))? },
+        (Way::Prefetch, _) | (_, None) => BulkWay::Prefetch,
+    };
+    Ok(Op::Bulk(Box::new(Bulk { way, from, bytes, op })))
+}
+
+fn tensor(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &mut std::slice::Iter<'_, Operand>,
+    verb: Option<IntOp>,
+) -> Decoded<Op> {
+    let way = way(m)?;
+    let (way, (map, coordinates)) = match way {
+        Way::Load { own, multicast } => {
+            let to = next(ops)?;
+            let map = tensor_address(s, next(ops)?)?;
+            (TensorWay::Load(landing(s, to, ops, (own, multicast))?), map)
+        }
+        Way::Store => {
+            let map = tensor_address(s, next(ops)?)?;
+            let from = s.address(next(ops)?, Some(Place::Shared))?;
+            (TensorWay::Store { from, op: verb }, map)
+        }
+        Way::Prefetch => (TensorWay::Prefetch, tensor_address(s, next(ops)?)?),
+        Way::Push => return Err("the form is not modelled".to_owned()),
+    };
+    Ok(Op::Tensor(Box::new(Tensor { way, map, coordinates })))
+}
+
+/// `[map, {coordinates}]`
+fn tensor_address(
+    s: &mut Scope<'_>,
+    operand: &Operand,
+) -> Decoded<(Address, Box<[crate::code::W]>)> {
+    let Operand::TensorAddress { base, offset, lists } = operand else {
+        return Err(format!("{} where a tensor address is needed", describe(operand)));
+    };
+    let [list] = lists.as_slice() else {
+        return Err(format!("{} lists of coordinates where 1 is needed", lists.len()));
+    };
+    let plain = Operand::Address { base: base.clone(), offset: *offset };
+    let map = s.address(&plain, None)?;
+    let coordinates = list.iter().map(|operand| s.w(operand)).collect::<Decoded<_>>()?;
+    Ok((map, coordinates))
+}
+
+/// `st.async`.
+pub(super) fn st_async(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    m.ignore(&[Word::Weak, Word::SharedCluster, Word::MbarrierCompleteTxBytes]);
+    let elements = m.one_of(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
+    let bits = m.ty()?.bits();
+    let [to, values, barrier] = count(ops)?;
+    let mut sources = Vec::new();
+    for operand in super::memory::elements(values, elements)? {
+        sources.push(s.source(operand, bits)?);
+    }
+    async_store(s, (to, barrier), bits / 8, sources, None)
+}
+
+/// `red.async`.
+pub(super) fn red_async(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    m.ignore(&[Word::Relaxed, Word::Cluster, Word::SharedCluster, Word::MbarrierCompleteTxBytes]);
+    let verb = m.one_of(REDUCTIONS).ok_or_else(|| "an operation is missing".to_owned())?;
+    let ty = m.ty()?;
+    let [to, value, barrier] = count(ops)?;
+    let source = s.source(value, ty.bits())?;
+    let op = operation(Verb::Int(verb), ty)?;
+    async_store(s, (to, barrier), ty.bits() / 8, vec![source], Some(op))
+}
+
+fn async_store(
+    s: &mut Scope<'_>,
+    (to, barrier): (&Operand, &Operand),
+    bytes: u32,
+    sources: Vec<crate::code::Slot>,
+    op: Option<crate::code::AtomOp>,
+) -> Decoded<Op> {
+    let to = s.address(to, Some(Place::Shared))?;
+    let barrier = s.address(barrier, Some(Place::Shared))?;
+    Ok(Op::AsyncStore(Box::new(AsyncStore { to, barrier, bytes, sources: sources.into(), op })))
+}
+
+/// `tensormap`, all forms.
+pub(super) fn tensormap(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if m.word(Word::CpFenceproxy) {
+        m.ignore(&[Word::TensormapGeneric, Word::Release, Word::Sync, Word::Aligned]);
+        m.ignore(super::memory::SCOPES);
+        m.ignore(&[Word::SharedCta]);
+        let _ = m.space()?;
+        let [to, from, bytes] = count(ops)?;
+        if Scope::immediate(bytes)? != 128 {
+            return Err("a tensor map has 128 bytes".to_owned());
+        }
+        let to = s.address(to, Some(Place::Global))?;
+        let from = s.address(from, Some(Place::Shared))?;
+        return Ok(Op::TensormapCopy { to, from });
+    }
+    m.ignore(&[Word::Replace, Word::Tile, Word::B1024]);
+    let place = m.space()?;
+    let field = m.one_of(&[
+        (Word::GlobalAddress, MapField::GlobalAddress),
+        (Word::Rank, MapField::Rank),
+        (Word::BoxDim, MapField::BoxDim(0)),
+        (Word::GlobalDim, MapField::GlobalDim(0)),
+        (Word::GlobalStride, MapField::GlobalStride(0)),
+        (Word::ElementStride, MapField::ElementStride(0)),
+        (Word::Elemtype, MapField::ElementType),
+        (Word::InterleaveLayout, MapField::Interleave),
+        (Word::SwizzleMode, MapField::Swizzle),
+        (Word::FillMode, MapField::Fill),
+    ]);
+    let field = field.ok_or_else(|| "the field is not modelled".to_owned())?;
+    let bits = m.ty()?.bits();
+    let (map, index, value) = match ops {
+        [map, value] => (map, None, value),
+        [map, index, value] => (map, Some(Scope::immediate(index)? as usize), value),
+        _ => return Err(format!("{} operands where 2 or 3 are needed", ops.len())),
+    };
+    let field = match (field, index) {
+        (MapField::BoxDim(_), Some(i)) => MapField::BoxDim(i),
+        (MapField::GlobalDim(_), Some(i)) => MapField::GlobalDim(i),
+        (MapField::GlobalStride(_), Some(i)) => MapField::GlobalStride(i),
+        (MapField::ElementStride(_), Some(i)) => MapField::ElementStride(i),
+        (field, None) => field,
+        (_, Some(_)) => return Err("the field has no dimensions".to_owned()),
+    };
+    let map = s.address(map, place)?;
+    Ok(Op::TensormapReplace(Box::new(Replace { map, field, value: s.source(value, bits)? })))
+}

@@ -1,0 +1,294 @@
+//! Copies into shared memory, whose bytes an mbarrier counts.
+
+use super::{Issuer, Piece, Row, Spot, ranges, read_rows};
+use crate::code::AtomOp;
+use crate::exec::{barrier, memory::atomic};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::{Block, Context};
+use crate::memory::race::Races;
+use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
+
+/// A copy under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Flight {
+    pub(crate) issuer: Issuer,
+    /// The mbarrier: block and word of its shared memory.
+    pub(crate) barrier: (usize, usize),
+    /// The block that it lands in.
+    pub(crate) block: usize,
+    pub(crate) pieces: Vec<Piece>,
+    /// What the source held when the copy was issued, in the order of the pieces; the mbarrier counts its
+    /// bytes.
+    pub(crate) data: Vec<u8>,
+    /// The places in `data` of bytes that were never written.
+    pub(crate) missing: Vec<usize>,
+    /// What is done to each element of the destination; it is replaced without.
+    pub(crate) op: Option<AtomOp>,
+    /// Where in global memory the data comes from.
+    pub(crate) rows: Vec<Row>,
+    /// Where in the issuing block's shared memory it comes from.
+    pub(crate) held: Option<Piece>,
+}
+
+impl Flight {
+    /// Bytes that the mbarrier counts.
+    fn bytes(&self) -> u32 {
+        u32::try_from(self.data.len()).expect("shared memory is small")
+    }
+}
+
+/// The copies into the shared memory of a cluster that nobody waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Flights {
+    /// Each with its epoch in the destination's race detector, in the order of issue.
+    pending: Vec<(Flight, u32)>,
+}
+
+impl Flights {
+    pub(crate) fn reset(&mut self) {
+        self.pending.clear();
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+}
+
+/// Issues a copy. The pieces lie in the block's shared memory, and are multiples of 4.
+pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
+    let Issuer { warp, pc, lane, .. } = flight.issuer;
+    let block = flight.block;
+    if cx.cluster.blocks[block].left {
+        let detail = format!(
+            "an asynchronous copy into the shared memory of block {block} of the cluster, which has left the kernel"
+        );
+        return Err(Trap::new(FaultKind::AsyncInFlight, detail).lane(lane));
+    }
+    barrier::transactions(cx, flight.barrier).map_err(|trap| trap.lane(lane))?;
+    let ranges = ranges(&flight.pieces);
+    for range in &ranges {
+        check(cx, &flight, *range).map_err(|trap| trap.lane(lane))?;
+    }
+    let own = (flight.issuer.block == block).then_some(warp);
+    let Block { shared, races, proxies, .. } = &mut cx.cluster.blocks[block];
+    let epoch = races.depart(flight.barrier.1);
+    for Piece { offset, bytes } in ranges {
+        races.overwrite(epoch, (own, pc), offset, bytes).map_err(|conflict| {
+            let address = Spot { block, offset }.address();
+            let detail =
+                format!("an asynchronous copy of {bytes} bytes to shared address {address:#x}");
+            let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address.into());
+            trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+            trap
+        })?;
+        shared.take_off(offset, bytes, (warp, pc));
+        proxies.forget(offset, bytes);
+    }
+    // Who waits for the mbarrier looks again.
+    cx.cluster.blocks[flight.barrier.0].events += 1;
+    cx.cluster.flights.pending.push((flight, epoch));
+    Ok(())
+}
+
+/// The destination must not be under way already, except that reductions may meet, nor be read by a copy.
+fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
+    let Piece { offset, bytes } = range;
+    let memory = &cx.cluster.blocks[flight.block].shared;
+    let address = Spot { block: flight.block, offset }.address();
+    let fault = |what: &str, copy| {
+        let detail = format!(
+            "an asynchronous copy of {bytes} bytes to shared address {address:#x}, which another asynchronous copy has still to {what}"
+        );
+        let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(address.into());
+        trap.copy = copy;
+        Err(trap)
+    };
+    if let Some(reader) = memory.held(offset, bytes) {
+        return fault("read", Some(reader));
+    }
+    if memory.any_in_flight() && memory.in_flight(offset, bytes) {
+        let meets =
+            |piece: &Piece| piece.offset < offset + bytes && offset < piece.offset + piece.bytes;
+        let pending = cx.cluster.flights.pending.iter();
+        let mut others = pending
+            .filter(|(other, _)| other.block == flight.block && other.pieces.iter().any(meets))
+            .peekable();
+        let reductions = flight.op.is_some()
+            && others.peek().is_some()
+            && others.all(|(other, _)| other.op.is_some());
+        if !reductions {
+            return fault("write", memory.in_flight_from(offset, bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Somebody waits for an mbarrier: if the copies under way complete its phase, they land.
+#[inline]
+pub(crate) fn awaited(cx: &mut Context<'_>, at: (usize, usize)) -> Run<()> {
+    if cx.cluster.flights.is_empty() {
+        return Ok(());
+    }
+    let bytes = under_way(cx, at);
+    if bytes == 0 || barrier::transactions(cx, at)? != (0, bytes) {
+        return Ok(());
+    }
+    land_all(cx, |flight| flight.barrier == at)
+}
+
+/// The bytes under way that an mbarrier is to count.
+fn under_way(cx: &Context<'_>, at: (usize, usize)) -> i64 {
+    let to = cx.cluster.flights.pending.iter().filter(|(flight, _)| flight.barrier == at);
+    to.map(|(flight, _)| i64::from(flight.bytes())).sum()
+}
+
+/// Nothing else can run: everything lands. Whether anything did.
+///
+/// # Errors
+/// More bytes than the phase of an mbarrier expects, beside what landing finds.
+pub(crate) fn stuck(cx: &mut Context<'_>) -> Run<bool> {
+    let mut index = 0;
+    while let Some((flight, _)) = cx.cluster.flights.pending.get(index) {
+        let (at, issuer) = (flight.barrier, flight.issuer);
+        let bytes = under_way(cx, at);
+        let (pending, expected) = barrier::transactions(cx, at)?;
+        if pending == 0 && expected < bytes {
+            let address = barrier_address(at);
+            let detail = format!(
+                "{bytes} bytes are on the way to the mbarrier at shared address {address:#x}, whose phase waits for {expected}: it does not complete"
+            );
+            let trap = Trap::new(FaultKind::Deadlock, detail);
+            return Err(trap.at(issuer.pc).lane(issuer.lane).address(address.into()));
+        }
+        index += 1;
+    }
+    let any = index > 0;
+    land_all(cx, |_| true)?;
+    Ok(any)
+}
+
+fn barrier_address((block, word): (usize, usize)) -> u32 {
+    let rank = u32::try_from(block).expect("clusters are small");
+    rank << RANK_SHIFT | (SHARED_BASE + 8 * u32::try_from(word).expect("shared memory is small"))
+}
+
+/// Lets the copies land that are meant, in the order of issue.
+fn land_all(cx: &mut Context<'_>, meant: impl Fn(&Flight) -> bool) -> Run<()> {
+    let pending = std::mem::take(&mut cx.cluster.flights.pending);
+    let (landing, flying): (Vec<_>, Vec<_>) =
+        pending.into_iter().partition(|(flight, _)| meant(flight));
+    cx.cluster.flights.pending = flying;
+    for (flight, epoch) in landing {
+        let Issuer { pc, lane, .. } = flight.issuer;
+        land(cx, &flight, epoch).map_err(|trap| trap.at(pc).lane(lane))?;
+    }
+    Ok(())
+}
+
+fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
+    if !flight.rows.is_empty() {
+        unchanged(cx, flight)?;
+    }
+    if let Some(Piece { offset, bytes }) = flight.held {
+        cx.cluster.blocks[flight.issuer.block].shared.let_go(offset, bytes);
+    }
+    let mut start = 0;
+    for &Piece { offset, bytes } in &flight.pieces {
+        let end = start + bytes as usize;
+        let shared = &mut cx.cluster.blocks[flight.block].shared;
+        match flight.op {
+            None => {
+                shared.land(offset, &flight.data[start..end]);
+                for place in flight.missing.iter().filter(|place| (start..end).contains(place)) {
+                    let within = u32::try_from(place - start).expect("within the piece");
+                    shared.forget(offset + within, 1);
+                }
+            }
+            Some(op) => {
+                let mut data = flight.data[start..end].to_vec();
+                let mut old = vec![0; data.len()];
+                let unwritten = shared.read(offset, &mut old);
+                if let Some(at) = unwritten {
+                    let address = Spot { block: flight.block, offset: at }.address();
+                    let detail = format!(
+                        "an asynchronous reduction into shared address {address:#x}, which was never written"
+                    );
+                    let trap = Trap::new(FaultKind::Uninitialised, detail);
+                    return Err(trap.address(address.into()));
+                }
+                reduce(op, &mut data, &old);
+                shared.land(offset, &data);
+            }
+        }
+        start = end;
+    }
+    if flight.op.is_some() {
+        // Other reductions of the same bytes are still under way.
+        for (other, _) in &cx.cluster.flights.pending {
+            if other.block == flight.block && other.op.is_some() {
+                let issuer = (other.issuer.warp, other.issuer.pc);
+                for &Piece { offset, bytes } in &other.pieces {
+                    cx.cluster.blocks[flight.block].shared.take_off(offset, bytes, issuer);
+                }
+            }
+        }
+    }
+    barrier::complete_bytes(cx, flight.barrier, flight.bytes())?;
+    let (block, word) = flight.barrier;
+    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[block];
+    if races.enabled() {
+        Races::arrived(epoch, mbarriers.entry(word).or_default());
+    }
+    Ok(())
+}
+
+/// The global source must still hold what it held when the copy was issued: the copy may read it at any time.
+fn unchanged(cx: &Context<'_>, flight: &Flight) -> Run<()> {
+    let mut now = flight.data.clone();
+    read_rows(cx.launch, &mut 0, &flight.rows, &mut now)?;
+    let Some(place) = (0..now.len()).find(|&i| now[i] != flight.data[i]) else {
+        return Ok(());
+    };
+    let row = flight.rows.iter().find(|row| (row.start..row.start + row.bytes).contains(&place));
+    let address = row.map_or(0, |row| row.address + (place - row.start) as u64);
+    let detail = format!(
+        "the global memory at {address:#x} was overwritten while an asynchronous copy of it was in flight"
+    );
+    Err(Trap::new(FaultKind::AsyncInFlight, detail).address(address))
+}
+
+/// Reduces old elements into the operands of `data`.
+fn reduce(op: AtomOp, data: &mut [u8], old: &[u8]) {
+    let size = op.bytes() as usize;
+    let value = |bytes: &[u8]| {
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    };
+    for (operand, old) in data.chunks_exact_mut(size).zip(old.chunks_exact(size)) {
+        let new = atomic::apply(op, true, value(old), value(operand), 0);
+        operand.copy_from_slice(&new.to_le_bytes()[..size]);
+    }
+}
+
+/// The executing block is about to be gone: no copy may read or write its shared memory any more.
+pub(crate) fn leave(cx: &Context<'_>) -> Run<()> {
+    let block = cx.block;
+    for (flight, _) in &cx.cluster.flights.pending {
+        let Issuer { block: from, pc, lane, .. } = flight.issuer;
+        let what = if flight.block == block {
+            "write"
+        } else if flight.held.is_some() && from == block {
+            "read"
+        } else {
+            continue;
+        };
+        let at = barrier_address(flight.barrier);
+        let detail = format!(
+            "the block leaves the kernel while an asynchronous copy has still to {what} its shared memory: nobody waited for the mbarrier at shared address {at:#x}"
+        );
+        return Err(Trap::new(FaultKind::AsyncInFlight, detail).at(pc).lane(lane));
+    }
+    Ok(())
+}

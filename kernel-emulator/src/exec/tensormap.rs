@@ -1,0 +1,181 @@
+//! Tensor maps in memory: reading them, `tensormap.replace`, `tensormap.cp_fenceproxy`.
+
+use super::bulk::{global, own_spot};
+use super::memory::{Access, addresses, place, resolve};
+use crate::code::{Address, LANES, Place, Replace};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::warp::{lane_number, lanes};
+use crate::machine::{Context, PARAM_BASE, Warp};
+use crate::tensor_map::TensorMap;
+use crate::tensor_map::encoded::{self, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
+
+/// Bytes of a tensor map, as sizes of accesses are given.
+const BYTES: u32 = 128;
+
+/// The 128 bytes of a tensor map.
+type Bytes = [u8; TENSOR_MAP_BYTES];
+
+/// Reads the tensor map at an address of a space.
+pub(super) fn read(
+    cx: &Context<'_>,
+    guess: &mut usize,
+    place: Place,
+    address: u64,
+) -> Run<TensorMap> {
+    let bytes = fetch(cx, guess, place, address)?;
+    encoded::decode(&bytes).ok_or_else(|| not_a_map(address))
+}
+
+fn not_a_map(address: u64) -> Trap {
+    let detail = format!("the {TENSOR_MAP_BYTES} bytes at {address:#x} are not a tensor map");
+    Trap::new(FaultKind::IllegalOperand, detail).address(address)
+}
+
+fn aligned(address: u64) -> Run<()> {
+    if address.is_multiple_of(TENSOR_MAP_ALIGN) {
+        return Ok(());
+    }
+    let detail =
+        format!("a tensor map at {address:#x}, which is not a multiple of {TENSOR_MAP_ALIGN}");
+    Err(Trap::new(FaultKind::Misaligned, detail).address(address))
+}
+
+fn fetch(cx: &Context<'_>, guess: &mut usize, place: Place, address: u64) -> Run<Bytes> {
+    aligned(address)?;
+    let mut bytes = [0; TENSOR_MAP_BYTES];
+    match place {
+        Place::Global | Place::Const | Place::Generic => {
+            let span = (address, TENSOR_MAP_BYTES as u64);
+            let (memory, offset) = global(cx.launch, guess, span, "a tensor map")?;
+            if memory.read(offset, &mut bytes).is_some() {
+                return Err(not_a_map(address));
+            }
+        }
+        Place::Param => {
+            let size = u64::from(cx.launch.param_bytes);
+            let start = address.checked_sub(PARAM_BASE);
+            let start = start.filter(|start| start + TENSOR_MAP_BYTES as u64 <= size);
+            let Some(start) = start.and_then(|start| usize::try_from(start / 8).ok()) else {
+                let detail = format!(
+                    "a tensor map at parameter address {address:#x}, outside the entry's {size} bytes of parameters"
+                );
+                return Err(Trap::new(FaultKind::OutOfBounds, detail).address(address));
+            };
+            for (bytes, word) in bytes.chunks_exact_mut(8).zip(&cx.launch.params[start..]) {
+                bytes.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        Place::Shared | Place::Local => {
+            let detail = format!(
+                "a tensor copy reads its tensor map from parameters, constant or global memory, not from {address:#x}"
+            );
+            return Err(Trap::new(FaultKind::WrongSpace, detail).address(address));
+        }
+    }
+    Ok(bytes)
+}
+
+/// `tensormap.replace`: changes a field of a map in shared or global memory; lanes one after another.
+pub(crate) fn replace(cx: &mut Context<'_>, warp: &mut Warp, op: &Replace, mask: u32) -> Run<()> {
+    let undefined = mask & !warp.regs.defined(op.value);
+    if undefined != 0 {
+        let use_ = "is written to a tensor map";
+        return Err(super::uninitialised(warp, op.value, undefined, use_));
+    }
+    let (at, values) = (addresses(warp, &op.map, mask)?, warp.regs.wide(op.value));
+    for lane in lanes(mask) {
+        one(cx, warp, op, (at[lane], values[lane]), lane)
+            .map_err(|trap| trap.lane(lane_number(lane)))?;
+    }
+    Ok(())
+}
+
+fn one(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    op: &Replace,
+    (address, value): (u64, u64),
+    lane: usize,
+) -> Run<()> {
+    let (place, address) = if op.map.place == Place::Generic {
+        let (place, _, local) = resolve(&[address; LANES], 1 << lane);
+        (place, local[lane])
+    } else {
+        (op.map.place, address)
+    };
+    let change = |bytes: &mut Bytes| {
+        encoded::replace(bytes, op.field, value).map_err(|problem| {
+            let detail = format!("the tensor map at {address:#x}: {problem}");
+            Trap::new(FaultKind::IllegalOperand, detail).address(address)
+        })
+    };
+    if place == Place::Shared {
+        let mut bytes = read_shared(cx, warp, address)?;
+        change(&mut bytes)?;
+        write_shared(cx, warp, address, &bytes)
+    } else {
+        let mut bytes = fetch(cx, &mut warp.guess, place, address)?;
+        change(&mut bytes)?;
+        let span = (address, TENSOR_MAP_BYTES as u64);
+        let (memory, offset) = global(cx.launch, &mut warp.guess, span, "a tensor map")?;
+        memory.write(offset, &bytes);
+        Ok(())
+    }
+}
+
+/// Reads a map in the block's own shared memory.
+fn read_shared(cx: &mut Context<'_>, warp: &Warp, address: u64) -> Run<Bytes> {
+    let offset = shared(cx, warp, address, Access::Load)?;
+    let mut bytes = [0; TENSOR_MAP_BYTES];
+    if cx.block().shared.read(offset, &mut bytes).is_some() {
+        return Err(not_a_map(address));
+    }
+    Ok(bytes)
+}
+
+fn write_shared(cx: &mut Context<'_>, warp: &Warp, address: u64, bytes: &Bytes) -> Run<()> {
+    let offset = shared(cx, warp, address, Access::Store)?;
+    cx.block().shared.land(offset, bytes);
+    Ok(())
+}
+
+/// Checks an access of the generic proxy to a map in shared memory: its offset.
+fn shared(cx: &mut Context<'_>, warp: &Warp, address: u64, access: Access) -> Run<u32> {
+    let spot = own_spot(cx, address, (BYTES, TENSOR_MAP_ALIGN), "a tensor map")?;
+    let (mut offsets, mut addresses) = ([0; LANES], [0; LANES]);
+    (offsets[0], addresses[0]) = (u64::from(spot.offset), address);
+    place::flying(&cx.block().shared, &offsets, &addresses, BYTES, 1, access)?;
+    place::race(cx, warp, spot.block, (&offsets, &addresses), BYTES, 1, access)?;
+    if access == Access::Store {
+        place::wrote(cx, warp, spot.block, &offsets, BYTES, 1);
+    }
+    Ok(spot.offset)
+}
+
+/// `tensormap.cp_fenceproxy`: the warp copies a map from shared to global memory. Memory is coherent here, so
+/// the fence has nothing to do.
+pub(crate) fn copy(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    (to, from): (Address, Address),
+    mask: u32,
+) -> Run<()> {
+    let (to, from) = (addresses(warp, &to, mask)?, addresses(warp, &from, mask)?);
+    let first = mask.trailing_zeros() as usize;
+    if let Some(lane) = lanes(mask).find(|&lane| (to[lane], from[lane]) != (to[first], from[first]))
+    {
+        let detail = format!(
+            "the addresses of `tensormap.cp_fenceproxy` differ between the lanes of a warp: {:#x} and {:#x}",
+            to[first], to[lane]
+        );
+        return Err(Trap::new(FaultKind::IllegalOperand, detail).lane(lane_number(lane)));
+    }
+    let bytes = read_shared(cx, warp, from[first])?;
+    let address = to[first];
+    // This finds the alignment and the bounds wrong, if they are.
+    aligned(address)?;
+    let span = (address, TENSOR_MAP_BYTES as u64);
+    let (memory, offset) = global(cx.launch, &mut warp.guess, span, "a tensor map")?;
+    memory.write(offset, &bytes);
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`, in tiled mode.
+
+mod tile;
+
+use super::bulk::copy::{at_lane, issuer, land_in, never_written};
+use super::bulk::flight::Flight;
+use super::bulk::group::{self, Store};
+use super::bulk::{Spot, global, own_spot, ranges, read_rows, word};
+use super::memory::{place, resolve};
+use super::tensormap;
+use crate::code::{AtomOp, LANES, Place, Tensor, TensorWay};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::warp::{lane_number, lanes};
+use crate::machine::{Context, Warp};
+use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
+use crate::numeric::atomic::{FloatOp, IntOp};
+use crate::numeric::integer::Int;
+use crate::numeric::narrow::Half;
+use crate::tensor_map::TensorMap;
+use tile::Tile;
+
+/// The alignment of the shared memory of a tensor copy (PTX ISA, "cp.async.bulk.tensor").
+const SHARED_ALIGN: u64 = 128;
+
+/// A tensor copy; lanes one after another.
+pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, mask: u32) -> Run<()> {
+    for lane in lanes(mask) {
+        one(cx, warp, op, lane).map_err(|trap| {
+            if trap.lane.is_some() { trap } else { trap.lane(lane_number(lane)) }
+        })?;
+    }
+    Ok(())
+}
+
+fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<()> {
+    let map = map(cx, warp, op, lane)?;
+    let mut coordinates = Vec::with_capacity(op.coordinates.len());
+    for &slot in &op.coordinates {
+        coordinates.push(word(warp, slot, lane, "is a coordinate of a tensor copy")?.cast_signed());
+    }
+    let tile = Tile::new(&map, &coordinates)?;
+    for row in &tile.inside {
+        let span = (row.address, row.bytes as u64);
+        global(cx.launch, &mut warp.guess, span, "a tensor copy")?;
+    }
+    match op.way {
+        TensorWay::Load(landing) => {
+            let mut data = fill(&map, tile.bytes());
+            let rows = tile.inside.clone();
+            let missing = read_rows(cx.launch, &mut warp.guess, &rows, &mut data)?;
+            let to = at_lane(warp, landing.to, lane)?;
+            let flight = Flight {
+                issuer: issuer(cx, warp, lane),
+                barrier: (0, 0),
+                block: 0,
+                pieces: Vec::new(),
+                data,
+                missing,
+                op: None,
+                rows,
+                held: None,
+            };
+            let size = (tile.shared_bytes(), SHARED_ALIGN);
+            let pieces = |spot: Spot| tile.pieces(spot.address(), base(spot.block));
+            land_in(cx, warp, (landing, lane), (to, size), flight, pieces)
+        }
+        TensorWay::Store { from, op: verb } => {
+            let op = verb.map(|verb| reduction(verb, map.dtype)).transpose()?;
+            let size = (tile.shared_bytes(), SHARED_ALIGN);
+            let from = at_lane(warp, from, lane)?;
+            let from = own_spot(cx, from, size, "the source of a tensor copy")?;
+            let pieces = tile.pieces(from.address(), base(from.block));
+            let source = ranges(&pieces);
+            for piece in &source {
+                place::async_read(cx, warp, from.block, piece.offset, piece.bytes)?;
+            }
+            let mut data = vec![0; tile.bytes()];
+            let mut start = 0;
+            for piece in pieces {
+                let end = start + piece.bytes as usize;
+                let unwritten = cx.block().shared.read(piece.offset, &mut data[start..end]);
+                // What lies outside the tensor is not stored, so nobody need have written it.
+                if let Some(offset) = unwritten {
+                    let bytes = start..end;
+                    check_written(cx, &tile, (offset, piece.offset), &bytes)?;
+                }
+                start = end;
+            }
+            let (lane, pc) = (lane_number(lane), warp.pc);
+            let store = Store { lane, pc, source, rows: tile.inside, data, op };
+            group::issue(cx, warp, store);
+            Ok(())
+        }
+        TensorWay::Prefetch => Ok(()),
+    }
+}
+
+/// Checks the bytes of a piece that lie inside the tensor, one by one from the first that was never written.
+fn check_written(
+    cx: &mut Context<'_>,
+    tile: &Tile,
+    (first, offset): (u32, u32),
+    bytes: &std::ops::Range<usize>,
+) -> Run<()> {
+    let skip = (first - offset) as usize;
+    for (at, place) in (first..).zip(bytes.clone().skip(skip)) {
+        let inside =
+            tile.inside.iter().any(|row| (row.start..row.start + row.bytes).contains(&place));
+        if inside && cx.block().shared.read(at, &mut [0]).is_some() {
+            return Err(never_written(Spot { block: cx.block, offset: at }));
+        }
+    }
+    Ok(())
+}
+
+/// The shared address of the first byte of a block.
+fn base(block: usize) -> u32 {
+    u32::try_from(block).expect("clusters are small") << RANK_SHIFT | SHARED_BASE
+}
+
+/// The tensor map of a lane's copy.
+fn map(cx: &Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<TensorMap> {
+    let address = at_lane(warp, op.map, lane)?;
+    let mut addresses = [0; LANES];
+    addresses[lane] = address;
+    let (place, address) = match op.map.place {
+        Place::Generic => {
+            let (place, _, local) = resolve(&addresses, 1 << lane);
+            (place, local[lane])
+        }
+        Place::Global | Place::Const | Place::Param | Place::Local | Place::Shared => {
+            (op.map.place, address)
+        }
+    };
+    let map = tensormap::read(cx, &mut warp.guess, place, address)?;
+    map.check().map_err(|problem| {
+        let detail = format!("the tensor map at {address:#x}: {problem}");
+        Trap::new(FaultKind::IllegalOperand, detail).address(address)
+    })?;
+    Ok(map)
+}
+
+/// The bytes of a box that lies outside its tensor.
+fn fill(map: &TensorMap, bytes: usize) -> Vec<u8> {
+    if map.oob_fill == 0 {
+        return vec![0; bytes];
+    }
+    // The payload of the NaN is not documented; all ones but the sign is what the device's own
+    // arithmetic gives.
+    let size = map.element_bytes().expect("`TensorMap::check` knows the type") as usize;
+    (0..bytes).map(|i| if i % size == size - 1 { 0x7F } else { 0xFF }).collect()
+}
+
+/// What a reduction does to elements of a type (PTX ISA, "cp.reduce.async.bulk.tensor"; types as in
+/// "cp.reduce.async.bulk").
+fn reduction(verb: IntOp, dtype: u32) -> Run<AtomOp> {
+    let float = match verb {
+        IntOp::Add => Some(FloatOp::Add),
+        IntOp::Min => Some(FloatOp::Min),
+        IntOp::Max => Some(FloatOp::Max),
+        IntOp::Inc | IntOp::Dec | IntOp::And | IntOp::Or | IntOp::Xor | IntOp::Exchange => None,
+    };
+    let bitwise = matches!(verb, IntOp::And | IntOp::Or | IntOp::Xor);
+    let counting = matches!(verb, IntOp::Inc | IntOp::Dec);
+    let int = |int: Int| Some(AtomOp::Int(verb, int));
+    let op = match dtype {
+        2 => int(Int::U32),
+        3 if !counting => int(Int::S32),
+        4 if !counting => int(Int::U64),
+        5 if !counting => int(Int::S64),
+        6 => float.map(|op| AtomOp::Half(op, Half::F16)),
+        7 if verb == IntOp::Add => Some(AtomOp::F32(FloatOp::Add)),
+        8 if verb == IntOp::Add => Some(AtomOp::F64(FloatOp::Add)),
+        9 => float.map(|op| AtomOp::Half(op, Half::Bf16)),
+        _ => None,
+    };
+    op.filter(|op| !bitwise || matches!(op, AtomOp::Int(..))).ok_or_else(|| {
+        let detail = format!("no reduction {verb:?} of elements of tensor map type {dtype}");
+        Trap::new(FaultKind::IllegalOperand, detail)
+    })
+}

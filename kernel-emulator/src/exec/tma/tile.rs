@@ -1,0 +1,123 @@
+//! The box of a tensor copy: which elements it takes, and where they lie in shared memory.
+//!
+//! (PTX ISA, "Tensors: Tiled mode, Out of Boundary Access, Swizzling modes". That rows keep the pitch of the
+//! swizzle's span, and what the innermost coordinate must be a multiple of, was seen on an H200.)
+
+use crate::exec::bulk::{Piece, Row};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::tensor_map::TensorMap;
+
+/// Bytes of the units that a swizzle permutes.
+const UNIT: u32 = 16;
+
+/// A box of a tensor, row by row; rows lie along the innermost dimension.
+#[derive(Clone, Debug)]
+pub(super) struct Tile {
+    /// Bytes of a row.
+    pub(super) row_bytes: u32,
+    /// From one row to the next in shared memory.
+    pitch: u32,
+    pub(super) rows: u32,
+    swizzle: u32,
+    /// The elements inside the tensor, and where they lie in the box, rows packed.
+    pub(super) inside: Vec<Row>,
+}
+
+impl Tile {
+    /// The box at coordinates, innermost first.
+    pub(super) fn new(map: &TensorMap, coordinates: &[i32]) -> Run<Tile> {
+        let rank = map.dims.len();
+        if coordinates.len() != rank {
+            let detail =
+                format!("{} coordinates for a tensor map of {rank} dimensions", coordinates.len());
+            return Err(Trap::new(FaultKind::IllegalOperand, detail));
+        }
+        let element = map.element_bytes().expect("`TensorMap::check` knows the type");
+        let start = i64::from(coordinates[0]);
+        if start * i64::from(element) % i64::from(UNIT) != 0 {
+            let detail = format!(
+                "the innermost coordinate is {start}, at {} bytes; a tensor copy starts at a multiple of {UNIT} bytes",
+                start * i64::from(element)
+            );
+            return Err(Trap::new(FaultKind::IllegalOperand, detail));
+        }
+        // The innermost dimension is always taken whole (`cuTensorMapEncodeTiled`, `elementStrides`).
+        let extents: Vec<u32> =
+            (1..rank).map(|i| map.box_dims[i].div_ceil(map.element_strides[i])).collect();
+        let row_bytes = map.box_dims[0] * element;
+        let rows = extents.iter().try_fold(1u32, |all, &extent| all.checked_mul(extent));
+        let pitch = map.swizzle_span().unwrap_or(row_bytes);
+        let all = rows.and_then(|rows| rows.checked_mul(pitch)).filter(|&bytes| bytes < 1 << 24);
+        let (Some(rows), Some(_)) = (rows, all) else {
+            let detail =
+                format!("a box of {:?} elements, more than any shared memory", map.box_dims);
+            return Err(Trap::new(FaultKind::OutOfBounds, detail));
+        };
+        let dim = |i: usize| map.dims[i].cast_signed();
+        let (from, to) = (start.max(0), (start + i64::from(map.box_dims[0])).min(dim(0)));
+        let mut inside = Vec::new();
+        let mut index = vec![0u32; rank - 1];
+        for row in 0..rows {
+            let mut address = map.address;
+            let mut within = from < to;
+            for (i, &k) in (1..).zip(&index) {
+                let at = i64::from(coordinates[i]) + i64::from(k * map.element_strides[i]);
+                within &= (0..dim(i)).contains(&at);
+                let stride = map.strides_bytes[i - 1];
+                address = address.wrapping_add(stride.wrapping_mul(at.cast_unsigned()));
+            }
+            if within {
+                let bytes = |elements: i64| elements.cast_unsigned() * u64::from(element);
+                let small = |bytes: u64| usize::try_from(bytes).expect("a box is small");
+                inside.push(Row {
+                    address: address.wrapping_add(bytes(from)),
+                    start: row as usize * row_bytes as usize + small(bytes(from - start)),
+                    bytes: small(bytes(to - from)),
+                });
+            }
+            for (k, extent) in index.iter_mut().zip(&extents) {
+                *k += 1;
+                if k != extent {
+                    break;
+                }
+                *k = 0;
+            }
+        }
+        Ok(Tile { row_bytes, pitch, rows, swizzle: map.swizzle, inside })
+    }
+
+    /// Bytes of shared memory from the first row to the end of the last.
+    pub(super) fn shared_bytes(&self) -> u32 {
+        let last = if self.swizzle == 0 { self.row_bytes } else { self.pitch };
+        (self.rows - 1) * self.pitch + last
+    }
+
+    /// Bytes of the box, as an mbarrier counts them.
+    pub(super) fn bytes(&self) -> usize {
+        self.rows as usize * self.row_bytes as usize
+    }
+
+    /// Where the bytes of the box lie, rows packed, in shared memory that starts at an address; offsets are
+    /// relative to `base`.
+    pub(super) fn pieces(&self, address: u32, base: u32) -> Vec<Piece> {
+        let row = |row: u32| address + row * self.pitch;
+        if self.swizzle == 0 {
+            let piece = |at: u32| Piece { offset: at - base, bytes: self.row_bytes };
+            return (0..self.rows).map(|r| piece(row(r))).collect();
+        }
+        let units = |r: u32| (0..self.row_bytes / UNIT).map(move |unit| row(r) + unit * UNIT);
+        let place = |at: u32| Piece { offset: swizzled(at, self.swizzle) - base, bytes: UNIT };
+        (0..self.rows).flat_map(units).map(place).collect()
+    }
+}
+
+/// The address that a swizzle mode puts an address at.
+fn swizzled(address: u32, mode: u32) -> u32 {
+    let bits = match mode {
+        1 => 0x10,
+        2 => 0x30,
+        3 => 0x70,
+        _ => 0,
+    };
+    address ^ address >> 3 & bits
+}

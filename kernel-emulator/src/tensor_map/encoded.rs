@@ -1,0 +1,145 @@
+//! The 128 bytes of a tensor map, in the emulator's own form.
+
+use super::{MAX_RANK, TensorMap};
+use crate::code::MapField;
+
+/// Bytes of an encoded tensor map.
+pub(crate) const TENSOR_MAP_BYTES: usize = 128;
+/// The alignment of a tensor map in memory (CUDA driver API, `cuTensorMapEncodeTiled`).
+pub(crate) const TENSOR_MAP_ALIGN: u64 = 64;
+/// The first bytes of an encoded map.
+const MAGIC: [u8; 8] = *b"KilnTMap";
+
+// Where the fields lie.
+const ADDRESS: usize = 8;
+/// Extents less one, since an extent may be 2^32.
+const DIMS: usize = 16;
+const STRIDES: usize = 40;
+const BOX_DIMS: usize = 72;
+const ELEMENT_STRIDES: usize = 92;
+const DTYPE: usize = 112;
+/// Rank less one.
+const RANK: usize = 113;
+const INTERLEAVE: usize = 114;
+const SWIZZLE: usize = 115;
+const OOB_FILL: usize = 116;
+
+/// `CUtensorMapDataType` of the element types as `tensormap.replace` numbers them, 0 to 12 (PTX ISA,
+/// "tensormap.replace").
+const REPLACED_TYPES: [u8; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12];
+
+/// The form of a map that was checked.
+pub(super) fn encode(map: &TensorMap) -> [u8; TENSOR_MAP_BYTES] {
+    let mut bytes = [0; TENSOR_MAP_BYTES];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[ADDRESS..][..8].copy_from_slice(&map.address.to_le_bytes());
+    let less_one = |dim: u64| u32::try_from(dim - 1).expect("`check` bounds the extents");
+    for (i, &dim) in map.dims.iter().enumerate() {
+        put_word(&mut bytes, DIMS + 4 * i, less_one(dim));
+    }
+    for (i, stride) in map.strides_bytes.iter().enumerate() {
+        bytes[STRIDES + 8 * i..][..8].copy_from_slice(&stride.to_le_bytes());
+    }
+    for (start, list) in [(BOX_DIMS, &map.box_dims), (ELEMENT_STRIDES, &map.element_strides)] {
+        for (i, value) in list.iter().enumerate() {
+            put_word(&mut bytes, start + 4 * i, *value);
+        }
+    }
+    let rank = u32::try_from(map.dims.len()).expect("`check` bounds the rank");
+    for (at, value) in [
+        (DTYPE, map.dtype),
+        (RANK, rank - 1),
+        (INTERLEAVE, map.interleave),
+        (SWIZZLE, map.swizzle),
+        (OOB_FILL, map.oob_fill),
+    ] {
+        bytes[at] = u8::try_from(value).expect("`check` bounds the modes");
+    }
+    bytes
+}
+
+/// The map that the bytes are of, which a kernel may have changed; `None` where they are of none.
+pub(crate) fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<TensorMap> {
+    let word = |at: usize| {
+        let part = bytes[at..].first_chunk::<4>().expect("the fields lie in the map");
+        u32::from_le_bytes(*part)
+    };
+    let double = |at: usize| u64::from(word(at + 4)) << 32 | u64::from(word(at));
+    let rank = usize::from(bytes[RANK]) + 1;
+    if bytes[..8] != MAGIC || rank > MAX_RANK {
+        return None;
+    }
+    let words = |start: usize| (0..rank).map(|i| word(start + 4 * i)).collect();
+    Some(TensorMap {
+        dtype: bytes[DTYPE].into(),
+        address: double(ADDRESS),
+        dims: (0..rank).map(|i| u64::from(word(DIMS + 4 * i)) + 1).collect(),
+        strides_bytes: (0..rank - 1).map(|i| double(STRIDES + 8 * i)).collect(),
+        box_dims: words(BOX_DIMS),
+        element_strides: words(ELEMENT_STRIDES),
+        interleave: bytes[INTERLEAVE].into(),
+        swizzle: bytes[SWIZZLE].into(),
+        oob_fill: bytes[OOB_FILL].into(),
+    })
+}
+
+/// Changes a field. What the fields mean together is checked when a copy uses the map.
+///
+/// # Errors
+/// What is wrong: the bytes are no map, or the field cannot have the value.
+pub(crate) fn replace(
+    bytes: &mut [u8; TENSOR_MAP_BYTES],
+    field: MapField,
+    value: u64,
+) -> Result<(), String> {
+    if bytes[..8] != MAGIC {
+        return Err(format!("its {TENSOR_MAP_BYTES} bytes are not a tensor map"));
+    }
+    let within = |what: &str, low: u64, high: u64| {
+        if (low..=high).contains(&value) {
+            return Ok(u32::try_from(value).expect("the bounds are small"));
+        }
+        Err(format!("{what} is {low} to {high}, not {value}"))
+    };
+    let index = |dim: usize, count: usize| {
+        if dim < count { Ok(dim) } else { Err(format!("dimension {dim} of {count}")) }
+    };
+    match field {
+        MapField::GlobalAddress => {
+            bytes[ADDRESS..][..8].copy_from_slice(&value.to_le_bytes());
+        }
+        MapField::GlobalStride(dim) => {
+            let at = STRIDES + 8 * index(dim, MAX_RANK - 1)?;
+            bytes[at..][..8].copy_from_slice(&value.to_le_bytes());
+        }
+        MapField::GlobalDim(dim) => {
+            let extent = within("the extent of a dimension", 1, u64::from(u32::MAX))?;
+            put_word(bytes, DIMS + 4 * index(dim, MAX_RANK)?, extent - 1);
+        }
+        MapField::BoxDim(dim) => {
+            let extent = within("the extent of a box", 1, 256)?;
+            put_word(bytes, BOX_DIMS + 4 * index(dim, MAX_RANK)?, extent);
+        }
+        MapField::ElementStride(dim) => {
+            let stride = within("an element stride", 1, 8)?;
+            put_word(bytes, ELEMENT_STRIDES + 4 * index(dim, MAX_RANK)?, stride);
+        }
+        MapField::ElementType => {
+            let last = REPLACED_TYPES.len() as u64 - 1;
+            bytes[DTYPE] = REPLACED_TYPES[within("the element type", 0, last)? as usize];
+        }
+        MapField::Rank => bytes[RANK] = narrow(within("the rank less one", 0, 4)?),
+        MapField::Interleave => bytes[INTERLEAVE] = narrow(within("the interleave", 0, 2)?),
+        MapField::Swizzle => bytes[SWIZZLE] = narrow(within("the swizzle", 0, 3)?),
+        MapField::Fill => bytes[OOB_FILL] = narrow(within("the fill", 0, 1)?),
+    }
+    Ok(())
+}
+
+fn narrow(value: u32) -> u8 {
+    u8::try_from(value).expect("the modes are small")
+}
+
+fn put_word(bytes: &mut [u8; TENSOR_MAP_BYTES], at: usize, value: u32) {
+    bytes[at..][..4].copy_from_slice(&value.to_le_bytes());
+}
