@@ -159,9 +159,9 @@ pub use kernel_macros::kernel;
 pub use kernel_macros::device;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,
-    Event, Fact, Grid, GridFault, Image, IntoArgument, IntoGrid, Launch, ParamInfo, ParamKind,
-    Properties, Result, Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, Variant,
-    persistent,
+    Event, Fact, Fill, Grid, GridFault, Image, IntoArgument, IntoGrid, Launch, MapDim, MapExtent,
+    MapInfo, MapPlace, MapRule, MapStride, ParamInfo, ParamKind, Properties, Result, Stream,
+    Target, TensorView, TensorViewMut, UnsafeLaunch, Variant, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};

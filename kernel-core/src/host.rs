@@ -586,6 +586,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
             ptx: #ptx,
             dynamic_shared_bytes: #shared_bytes,
             requires: &[#(#requires),*],
+            maps: &[],
         })
     });
     quote!(::kiln::__private::Image {
@@ -593,6 +594,8 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
         instance: #instance,
         target: #target,
         threads: #threads,
+        cluster: [1, 1, 1],
+        programmatic: false,
         params: &[#(#params),*],
         declared: &[#(#declared),*],
         variants: &[#(#variants),*],

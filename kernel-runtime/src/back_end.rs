@@ -20,7 +20,10 @@
 use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
-use crate::{Element, Grid, Image, Result, Variant};
+use crate::{
+    Element, Grid, Image, Result, Variant,
+    tensor_map::{Encoding, TensorMap},
+};
 
 /// Runs the same expression on whichever back end a value belongs to.
 macro_rules! each {
@@ -39,8 +42,10 @@ pub(crate) struct Order<'a> {
     pub(crate) image: &'static Image,
     pub(crate) variant: &'static Variant,
     pub(crate) grid: Grid,
-    /// One value for each entry parameter, in order, zero-extended to 64 bits.
+    /// One value for each entry parameter but the tensor maps, in order, zero-extended to 64 bits.
     pub(crate) values: &'a mut [u64],
+    /// The entry parameters behind those.
+    pub(crate) maps: &'a mut [TensorMap],
 }
 
 /// An ordered list of work on one device.
@@ -149,6 +154,11 @@ impl Queue {
             #[cfg(not(any(feature = "cuda", feature = "emulator")))]
             _ => match *self {},
         }
+    }
+
+    /// The tensor map of an encoding whose rules have been checked; what the device says if it refuses all the same.
+    pub(crate) fn encode(&self, encoding: &Encoding) -> Result<TensorMap, Box<str>> {
+        each!(self, queue => queue.encode(encoding))
     }
 
     /// Starts a kernel.

@@ -5,7 +5,9 @@
 //! that the calling thread has the device's primary context current, which each entry point sees to.
 
 mod function;
+mod launch;
 mod queue;
+mod tensor_map;
 
 use crate::{DriverError, DriverVersion, Error, Image, Properties, Result, Variant};
 use cudarc::driver::{
@@ -38,10 +40,12 @@ pub(crate) struct Gpu {
     context: OnceLock<Context>,
     /// Held while a context or a module is made, so that nothing is made twice.
     making: Mutex<()>,
-    /// Loaded kernels by the address of their variant, which is a static, and the threads of a block:
-    /// the linker may give equal variants of two images one address.
-    functions: RwLock<HashMap<(usize, u32), Arc<Function>>>,
+    functions: RwLock<HashMap<FunctionKey, Arc<Function>>>,
 }
+
+/// The address of a variant, which is a static, and the shape of block and cluster: the linker may give equal
+/// variants of two images one address.
+type FunctionKey = (usize, u32, [u32; 3]);
 
 /// The primary context of a GPU; it is kept for the life of the process.
 #[derive(Clone, Copy)]
@@ -187,7 +191,7 @@ impl Gpu {
 
     /// The loaded kernel of a variant; loads it the first time. The context is current.
     fn function(&self, image: &'static Image, variant: &'static Variant) -> Result<Arc<Function>> {
-        let key = (std::ptr::from_ref(variant).addr(), image.threads);
+        let key = (std::ptr::from_ref(variant).addr(), image.threads, image.cluster);
         let find = || {
             let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
             functions.get(&key).map(Arc::clone)

@@ -6,7 +6,7 @@ use crate::back_end::Queue;
 use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
-use crate::{Error, Image, Result, Stream, Target, image::list_of};
+use crate::{Error, Image, Result, Stream, Target, image::list_of, tensor_map};
 use std::{fmt, sync::Arc};
 
 /// The environment variable that names the device of [`Device::best_for`].
@@ -23,6 +23,7 @@ pub struct Device {
 struct Inner {
     id: u64,
     machine: Machine,
+    tensor_maps: tensor_map::Cache,
 }
 
 /// The back end's side of a device.
@@ -219,6 +220,11 @@ impl Device {
         if label == other.label() { format!("another {label}") } else { label }
     }
 
+    /// The tensor maps of launches so far.
+    pub(crate) fn tensor_maps(&self) -> &tensor_map::Cache {
+        &self.inner.tensor_maps
+    }
+
     pub(crate) fn id(&self) -> u64 {
         self.inner.id
     }
@@ -228,7 +234,8 @@ impl Device {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { inner: Arc::new(Inner { id, machine }), reason: None }
+        let inner = Inner { id, machine, tensor_maps: tensor_map::Cache::default() };
+        Self { inner: Arc::new(inner), reason: None }
     }
 
     /// The device that a value of [`VARIABLE`] names.

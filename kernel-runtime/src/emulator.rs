@@ -1,8 +1,13 @@
 //! The emulator back end: kernels run on the CPU, and have run when a launch returns.
 
-use crate::{Element, Error, Grid, Image, Properties, Result, Target, Variant, back_end::Order};
+use crate::{
+    Element, Error, Grid, Image, Properties, Result, Target, Variant,
+    back_end::Order,
+    grid::persistent_blocks,
+    tensor_map::{Encoding, TensorMap},
+};
 use kernel_emulator::{
-    DeviceMemory, EntryInfo, LaunchConfig, MemoryError, Options, Program, Report,
+    DeviceMemory, EntryInfo, LaunchConfig, MemoryError, Options, ParamInfo, Program, Report,
 };
 use std::{
     collections::HashMap,
@@ -119,6 +124,15 @@ impl Machine {
         }
     }
 
+    /// Clusters came with Hopper; beyond 8 blocks a kernel has to ask for them, as each launch on a GPU does (CUDA C++
+    /// Programming Guide, "Thread Block Clusters"; 16 is what an H200 and a B200 hold).
+    fn most_blocks_of_a_cluster(&self) -> u32 {
+        match self.target {
+            Target::Sm80 => 1,
+            Target::Sm90a | Target::Sm100a => 16,
+        }
+    }
+
     /// What the last launch did.
     pub(crate) fn report(&self) -> Option<Report> {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -146,7 +160,23 @@ impl Machine {
         variant: &'static Variant,
         entry: &EntryInfo,
     ) -> Result<()> {
-        let (kernel, device) = (image.kernel, || self.name());
+        let Image { kernel, cluster, .. } = *image;
+        let device = || self.name();
+        let (required, actual) = (cluster.iter().product::<u32>(), self.most_blocks_of_a_cluster());
+        if required > actual {
+            return Err(Error::ClusterTooLarge {
+                kernel,
+                device: device(),
+                required: cluster,
+                actual,
+            });
+        }
+        if let Some(stated) = entry.required_cluster
+            && stated.map(|extent| extent.max(1)) != cluster
+        {
+            let cause = format!("the entry has clusters of {stated:?}, the image of {cluster:?}");
+            return Err(self.load_error(image, variant, &cause));
+        }
         let required =
             u64::from(entry.static_shared_bytes) + u64::from(variant.dynamic_shared_bytes);
         let actual = u64::from(self.properties().shared_bytes_per_block);
@@ -254,6 +284,23 @@ impl Queue {
         Mark { at: Instant::now() }
     }
 
+    #[expect(clippy::unused_self, reason = "the GPU's queue has the same face")]
+    pub(crate) fn encode(&self, encoding: &Encoding) -> Result<TensorMap, Box<str>> {
+        let Encoding { rank, ref extents, ref strides_bytes, .. } = *encoding;
+        let map = kernel_emulator::TensorMap {
+            dtype: encoding.dtype,
+            address: encoding.address,
+            dims: extents[..rank].to_vec(),
+            strides_bytes: strides_bytes[1..rank].to_vec(),
+            box_dims: encoding.box_elems[..rank].to_vec(),
+            element_strides: encoding.element_strides[..rank].to_vec(),
+            interleave: 0,
+            swizzle: encoding.swizzle,
+            oob_fill: encoding.fill,
+        };
+        map.encode().map(TensorMap).map_err(|error| error.to_string().into())
+    }
+
     pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
         let machine = &self.machine;
         let Order { image, variant, grid, .. } = *order;
@@ -263,17 +310,18 @@ impl Queue {
             .entry(variant.entry)
             .ok_or_else(|| refused(format!("the PTX has no entry `{}`", variant.entry)))?;
         machine.check_limits(image, variant, entry)?;
-        let params = parameter_block(entry, order.values).map_err(refused)?;
+        let params = parameter_block(entry, order.values, order.maps).map_err(refused)?;
         let grid = match grid {
             Grid::Blocks(blocks) => blocks.map(i32::cast_unsigned),
             Grid::Persistent { at_most } => {
-                [at_most.cast_unsigned().min(machine.properties().multiprocessors), 1, 1]
+                let resident = machine.properties().multiprocessors;
+                [persistent_blocks(at_most, resident, image.cluster[0]), 1, 1]
             }
         };
         let config = LaunchConfig {
             grid,
             block: [image.threads, 1, 1],
-            cluster: entry.required_cluster.unwrap_or([1; 3]),
+            cluster: image.cluster,
             dynamic_shared_bytes: variant.dynamic_shared_bytes,
         };
         let options = Options::default()
@@ -333,20 +381,39 @@ impl Mark {
     }
 }
 
-/// The bytes of the entry parameters, each value cut to its parameter's width at its offset.
-fn parameter_block(entry: &EntryInfo, values: &[u64]) -> Result<Vec<u8>, String> {
-    let (required, actual) = (values.len(), entry.params.len());
+/// The bytes of the entry parameters: each value cut to its parameter's width at its offset, behind them the tensor maps.
+fn parameter_block(
+    entry: &EntryInfo,
+    values: &[u64],
+    maps: &[TensorMap],
+) -> Result<Vec<u8>, String> {
+    let (required, actual) = (values.len() + maps.len(), entry.params.len());
     if required != actual {
         return Err(format!("the entry has {actual} parameters, the signature {required}"));
     }
     let mut block = vec![0; entry.param_bytes as usize];
-    for (param, value) in entry.params.iter().zip(values) {
+    let mut place = |param: &ParamInfo, bytes: &[u8]| {
         let (start, size) = (param.offset as usize, param.size as usize);
-        let bytes = value.to_le_bytes();
         match (block.get_mut(start..start + size), bytes.get(..size)) {
-            (Some(place), Some(bytes)) => place.copy_from_slice(bytes),
-            _ => return Err(format!("the entry's parameter `{}` has {size} bytes", param.name)),
+            (Some(place), Some(bytes)) => {
+                place.copy_from_slice(bytes);
+                Ok(())
+            }
+            _ => Err(format!("the entry's parameter `{}` has {size} bytes", param.name)),
         }
+    };
+    let (plain, behind) = entry.params.split_at(values.len());
+    for (param, value) in plain.iter().zip(values) {
+        place(param, &value.to_le_bytes())?;
+    }
+    for (param, map) in behind.iter().zip(maps) {
+        if param.size as usize != map.0.len() {
+            let (name, size) = (&param.name, param.size);
+            return Err(format!(
+                "the entry's parameter `{name}` has {size} bytes, a tensor map 128"
+            ));
+        }
+        place(param, &map.0)?;
     }
     Ok(block)
 }
@@ -392,12 +459,15 @@ mod tests {
             ptx: "",
             dynamic_shared_bytes: 0,
             requires: &[],
+            maps: &[],
         };
         const PLAIN: Image = Image {
             kernel: "scale",
             instance: "",
             target: Target::Sm80,
             threads: 32,
+            cluster: [1; 3],
+            programmatic: false,
             params: &[],
             declared: &[],
             variants: &[VARIANT],
@@ -409,7 +479,7 @@ mod tests {
         report.shared_bank_conflicts = 7;
         let line = |image: &'static Image| {
             let grid = Grid::Blocks([3, 2, 1]);
-            let order = Order { image, variant: &VARIANT, grid, values: &mut [] };
+            let order = Order { image, variant: &VARIANT, grid, values: &mut [], maps: &mut [] };
             statistics(&order, [3, 2, 1], &report)
         };
         let counts = "grid 3x2x1: 12 warp instructions, 380 lane instructions, 7 bank conflicts";

@@ -1,7 +1,10 @@
 //! What can go wrong, as types: each variant names the argument or the device it is about, what was
 //! required and what was there.
 
+mod map;
+
 use crate::GridFault;
+pub use map::{MapPlace, MapRule};
 use std::fmt;
 
 /// The result of the runtime's operations.
@@ -213,6 +216,66 @@ pub enum Error {
         /// The extent asked for.
         actual: i32,
     },
+    /// The blocks of a grid do not make whole clusters.
+    #[error(
+        "`{kernel}`: axis {axis} of the grid is {actual}; it has to be a multiple of {required}, the blocks of a cluster along it"
+    )]
+    GridNotOfClusters {
+        /// The kernel.
+        kernel: &'static str,
+        /// The axis: 0 for x, 1 for y, 2 for z.
+        axis: usize,
+        /// The extent of a cluster along the axis.
+        required: u32,
+        /// The extent of the grid.
+        actual: i32,
+    },
+    /// The device does not hold a cluster of this kernel's blocks at once.
+    #[error(
+        "`{kernel}`: a cluster has {} blocks ({}); {device} takes at most {actual} of this kernel's in one",
+        required.iter().product::<u32>(),
+        by(required)
+    )]
+    ClusterTooLarge {
+        /// The kernel.
+        kernel: &'static str,
+        /// The device.
+        device: String,
+        /// Blocks of a cluster along x, y and z.
+        required: [u32; 3],
+        /// Blocks of the largest cluster that the device takes.
+        actual: u32,
+    },
+    /// An argument cannot be described by the tensor map that the kernel copies it with.
+    #[error(
+        "`{kernel}`: the tensor map of argument `{argument}` needs {required}; it has {actual}"
+    )]
+    TensorMap {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// The rule that is broken.
+        required: MapRule,
+        /// What there is instead.
+        actual: Actual,
+    },
+    /// The device's own encoder refused a tensor map for another reason than those that are checked before.
+    #[error(
+        "`{kernel}`: the tensor map of argument `{argument}` cannot be made on {device}: {cause} ({encoding})"
+    )]
+    TensorMapRefused {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// The device.
+        device: String,
+        /// What the driver or the emulator says.
+        cause: Box<str>,
+        /// What the map was to be made of.
+        encoding: Box<str>,
+    },
     /// A block needs more shared memory than the device has for one.
     #[error("`{kernel}`: a block needs {required} bytes of shared memory; {device} has {actual}")]
     SharedMemory {
@@ -358,11 +421,16 @@ pub enum Error {
     },
 }
 
+/// `2x1x1`: extents as messages show them.
+fn by([x, y, z]: &[u32; 3]) -> String {
+    format!("{x}x{y}x{z}")
+}
+
 fn on_new_line(log: &str) -> String {
     if log.is_empty() { String::new() } else { format!("\n{log}") }
 }
 
-/// What an argument had where a fact required something else.
+/// What an argument had where a fact or a rule required something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Actual {
@@ -374,6 +442,18 @@ pub enum Actual {
     Extent(usize),
     /// The value of a scalar.
     Scalar(i128),
+    /// A distance between neighbours, in bytes.
+    StrideBytes(u64),
+    /// A number of elements.
+    Elements(u64),
+    /// A size in bytes.
+    Bytes(u64),
+    /// A number of dimensions.
+    Dims(usize),
+    /// An element type.
+    Dtype(&'static str),
+    /// Copies of one element in so many.
+    Every(u32),
     /// The argument has no such property: a scalar has no stride, a floating-point number no divisor.
     None,
 }
@@ -385,6 +465,12 @@ impl fmt::Display for Actual {
             Self::Stride(stride) => write!(f, "the stride {stride}"),
             Self::Extent(extent) => write!(f, "the extent {extent}"),
             Self::Scalar(value) => write!(f, "the value {value}"),
+            Self::StrideBytes(bytes) => write!(f, "a stride of {bytes} bytes"),
+            Self::Elements(count) => write!(f, "{count} elements"),
+            Self::Bytes(bytes) => write!(f, "{bytes} bytes"),
+            Self::Dims(count) => write!(f, "{count} dimensions"),
+            Self::Dtype(name) => write!(f, "the element type `{name}`"),
+            Self::Every(step) => write!(f, "copies of one element in {step}"),
             Self::None => f.write_str("nothing of the kind"),
         }
     }

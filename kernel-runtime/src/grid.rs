@@ -8,6 +8,9 @@ pub enum Grid {
     /// As many blocks along x, y and z.
     Blocks([i32; 3]),
     /// As many blocks as the device holds at once, and at most so many.
+    ///
+    /// A kernel with clusters gets whole ones: as many as the device holds at once and as make no more than so many blocks, and at
+    /// least one.
     Persistent {
         /// The number of tiles to share out.
         at_most: i32,
@@ -39,6 +42,13 @@ pub enum GridFault {
 /// The largest extents that a grid has (CUDA C++ Programming Guide, "Technical Specifications per
 /// Compute Capability").
 pub(crate) const LIMITS: [i32; 3] = [i32::MAX, 65_535, 65_535];
+
+/// The blocks of a persistent grid, along x: whole clusters of `cluster` blocks, no more than are wanted or fit at once, but one.
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) fn persistent_blocks(at_most: i32, resident: u32, cluster: u32) -> u32 {
+    let (blocks, cluster) = (at_most.unsigned_abs().min(resident), cluster.max(1));
+    (blocks / cluster).max(1) * cluster
+}
 
 /// What can be given as a grid: one to three extents, as a number, an array or a tuple.
 ///
@@ -111,4 +121,27 @@ impl IntoGrid for (i32, i32, i32) {
 /// no launch accepts.
 pub const fn cdiv(a: i32, b: i32) -> i32 {
     if a <= 0 || b <= 0 { 0 } else { (a - 1) / b + 1 }
+}
+
+#[cfg(all(test, any(feature = "cuda", feature = "emulator")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_persistent_grid_is_cut_to_whole_clusters() {
+        // Wanted, resident, blocks of a cluster, started.
+        for (at_most, resident, cluster, required) in [
+            (5, 132, 1, 5),
+            (200, 132, 1, 132),
+            (5, 132, 2, 4),
+            (200, 132, 8, 128),
+            (200, 120, 8, 120),
+            (i32::MAX, 132, 16, 128),
+            // Less than a cluster is still one: the blocks that have no tile end at once.
+            (1, 132, 4, 4),
+            (100, 2, 4, 4),
+        ] {
+            assert_eq!(persistent_blocks(at_most, resident, cluster), required, "{at_most}");
+        }
+    }
 }

@@ -4,6 +4,9 @@
 //! the parameters in the order of the signature, and the facts that the launch checks against the
 //! arguments. Nothing here is parsed or allocated at run time.
 
+mod map;
+
+pub use map::{Fill, MapDim, MapExtent, MapInfo, MapStride};
 use std::fmt;
 
 /// An architecture that kernels are compiled for, in order of age.
@@ -78,6 +81,14 @@ pub struct Image {
     pub target: Target,
     /// Threads of a block; the block is one-dimensional.
     pub threads: u32,
+    /// Blocks of a cluster along x, y and z; all 1 without clusters. A grid has whole clusters.
+    pub cluster: [u32; 3],
+    /// Whether the kernel may start before the kernel in front of it in its stream has ended (CUDA C++ Programming Guide,
+    /// "Programmatic Dependent Launch and Synchronization").
+    ///
+    /// Its code waits (`griddepcontrol.wait`) before it touches memory: until then nothing that earlier work of the stream
+    /// writes is there, and nothing that it reads may be written.
+    pub programmatic: bool,
     /// The parameters in the order of the signature.
     pub params: &'static [ParamInfo],
     /// What the attributes of parameters state: a launch that breaks one is an error.
@@ -143,6 +154,9 @@ pub struct Variant {
     pub dynamic_shared_bytes: u32,
     /// What has to hold for this body to be right.
     pub requires: &'static [Fact],
+    /// The tensor maps that the body copies with: one entry parameter of 128 bytes, aligned to 64, for each, in this order
+    /// behind all others.
+    pub maps: &'static [MapInfo],
 }
 
 /// A statement about one argument that the compiler may rely on.

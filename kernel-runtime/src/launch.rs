@@ -1,6 +1,7 @@
 //! Launches: a kernel instance, its arguments and its grid, checked before anything reaches a device.
 
 mod check;
+mod maps;
 
 use crate::{
     Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Result, Stream, Variant,
@@ -127,9 +128,9 @@ impl Launch<'_> {
     /// # Errors
     /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it:
     /// [`Error::WrongDevice`], [`Error::ZeroSize`], [`Error::DimTooLarge`], [`Error::FactBroken`],
-    /// [`Error::OverlappingElements`], [`Error::Aliased`]. About the grid: [`Error::GridMissing`],
-    /// [`Error::GridExpression`], [`Error::GridOutOfRange`]. About the code: [`Error::SharedMemory`], [`Error::BlockTooLarge`],
-    /// [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
+    /// [`Error::OverlappingElements`], [`Error::Aliased`], [`Error::TensorMap`], [`Error::TensorMapRefused`]. About the grid:
+    /// [`Error::GridMissing`], [`Error::GridExpression`], [`Error::GridOutOfRange`], [`Error::GridNotOfClusters`]. About the code:
+    /// [`Error::SharedMemory`], [`Error::BlockTooLarge`], [`Error::ClusterTooLarge`], [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
     /// [`Error::Driver`], and `Error::Fault` on the emulator.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let image = self.image(stream.device())?;
@@ -139,6 +140,7 @@ impl Launch<'_> {
             return Err(Error::GridExpression { kernel: image.kernel, fault });
         }
         let grid = check::grid(image, self.grid, self.persistent)?;
+        let mut maps = maps::encoded(image, variant, &self.arguments, stream)?;
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {
                 let access = if tensor.mutable { Access::Write } else { Access::Read };
@@ -158,7 +160,8 @@ impl Launch<'_> {
         for argument in &self.arguments {
             next += argument.write(&mut values[next..]);
         }
-        stream.queue().launch(&mut Order { image, variant, grid, values })
+        let maps = &mut maps[..];
+        stream.queue().launch(&mut Order { image, variant, grid, values, maps })
     }
 }
 

@@ -27,7 +27,7 @@
 //! use on one stream waits for the uses on others that it depends on.
 //!
 //! The modules, in reading order: `image` (what is compiled), `element`, `tensor` and `buffer` (data),
-//! `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
+//! `tensor_map`, `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
 //! `emulator`, `error`.
 
 #![deny(unsafe_code)]
@@ -37,6 +37,8 @@ mod image;
 mod element;
 
 mod tensor;
+
+mod tensor_map;
 
 mod buffer;
 
@@ -70,11 +72,13 @@ pub use cudarc::driver::sys as driver_sys;
 pub use argument::{Argument, DevicePtr, IntoArgument};
 pub use device::{Device, Properties};
 pub use element::Element;
-pub use error::{Actual, DriverError, DriverVersion, Error, Result};
+pub use error::{Actual, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
 #[doc(hidden)]
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
-pub use image::{Fact, Image, ParamInfo, ParamKind, Target, Variant};
+pub use image::{
+    Fact, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Target, Variant,
+};
 #[cfg(feature = "emulator")]
 pub use kernel_emulator::{Fault, Report};
 pub use launch::{__launch, __launch_unsafe, Launch, UnsafeLaunch};

@@ -10,6 +10,8 @@ use kernel_runtime::{
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
+#[path = "gpu/hopper.rs"]
+mod hopper;
 #[path = "runtime/kernels.rs"]
 #[expect(dead_code, reason = "the tests on the emulator use the others")]
 mod kernels;
@@ -32,16 +34,28 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let device = Device::cuda(0).map_err(|reason| reason.to_string());
     if let (Err(reason), false) = (&device, args.list) {
-        eprintln!("gpu: skipped, no device, for {} tests: {reason}", TESTS.len());
+        let count = TESTS.len() + hopper::TESTS.len();
+        eprintln!("gpu: skipped, no device, for {count} tests: {reason}");
     }
-    let trials = TESTS.iter().map(|(name, test)| {
-        let device = device.clone();
-        let present = device.is_ok();
-        let run = move || test(&device?).map_err(|error| Failed::from(error.to_string()));
-        let kind = if present { "" } else { "skipped, no device" };
-        Trial::test(*name, run).with_kind(kind).with_ignored_flag(!present)
+    let hopper = device.clone().and_then(|device| {
+        let runs = device.runs(Target::Sm90a);
+        if runs { Ok(device) } else { Err(format!("{device} does not run sm_90a")) }
     });
+    if let (Ok(_), Err(reason), false) = (&device, &hopper, args.list) {
+        eprintln!("gpu: skipped, no device, for {} tests: {reason}", hopper::TESTS.len());
+    }
+    let anywhere = TESTS.iter().map(|test| trial(test, &device));
+    let trials = anywhere.chain(hopper::TESTS.iter().map(|test| trial(test, &hopper)));
     libtest_mimic::run(&args, trials.collect()).exit_code()
+}
+
+/// The test on its device, or ignored without one.
+fn trial((name, test): &'static Test, device: &Result<Device, String>) -> Trial {
+    let device = device.clone();
+    let present = device.is_ok();
+    let run = move || test(&device?).map_err(|error| Failed::from(error.to_string()));
+    let kind = if present { "" } else { "skipped, no device" };
+    Trial::test(*name, run).with_kind(kind).with_ignored_flag(!present)
 }
 
 /// Waits for so many nanoseconds, then writes a value to each element; one thread.
@@ -104,11 +118,21 @@ const fn image(
     params: &'static [ParamInfo],
     variants: &'static [Variant],
 ) -> Image {
-    Image { kernel, instance: "", target: Target::Sm80, threads, params, declared: &[], variants }
+    Image {
+        kernel,
+        instance: "",
+        target: Target::Sm80,
+        threads,
+        cluster: [1; 3],
+        programmatic: false,
+        params,
+        declared: &[],
+        variants,
+    }
 }
 
 const fn variant(entry: &'static str, ptx: &'static str, dynamic_shared_bytes: u32) -> Variant {
-    Variant { name: "general", entry, ptx, dynamic_shared_bytes, requires: &[] }
+    Variant { name: "general", entry, ptx, dynamic_shared_bytes, requires: &[], maps: &[] }
 }
 
 const SLOW_PARAMS: &[ParamInfo] = &[

@@ -1,17 +1,21 @@
 //! Loading kernels: from PTX text to something that can be launched on one GPU.
 
-use super::{Gpu, check, text_before_nul};
+use super::{
+    Gpu, check,
+    launch::{cluster_attribute, config, is_clustered, needs_attributes},
+    text_before_nul,
+};
 use crate::{DriverError, DriverVersion, Error, Image, Result, Variant};
 use cudarc::driver::sys::{self, CUfunction_attribute as A};
 use std::{
     ffi::{CString, c_void},
-    ptr::without_provenance_mut,
+    ptr::{null_mut, without_provenance_mut},
 };
 
 /// A loaded kernel. Its module stays loaded for the life of the process, as its device does.
 pub(super) struct Function {
     pub(super) handle: sys::CUfunction,
-    /// How many blocks of this kernel the GPU holds at once.
+    /// How many blocks of this kernel the GPU holds at once; whole clusters, where it has them.
     pub(super) resident_blocks: u32,
 }
 
@@ -55,19 +59,115 @@ impl Function {
         let set = |attribute, value| set_attribute(handle, attribute, value).map_err(refused);
         set(A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, variant.dynamic_shared_bytes)?;
         if gpu.properties.compute_capability.0 >= 9 {
-            // Clusters of more than 8 blocks are refused otherwise; their size is in the PTX.
-            set(A::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+            check_cluster(gpu, image, variant, handle)?;
         }
-        let per_multiprocessor =
-            resident(handle, threads, variant.dynamic_shared_bytes).map_err(refused)?;
-        // A kernel that does not fit at all is refused by its launch, with the driver's reason.
-        let resident_blocks = (per_multiprocessor * gpu.properties.multiprocessors).max(1);
+        let resident_blocks = if is_clustered(image) {
+            if blocks_of_a_cluster(image) > PORTABLE_CLUSTER_BLOCKS {
+                set(A::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+            }
+            resident_in_clusters(gpu, image, variant, handle)?
+        } else {
+            let per_multiprocessor =
+                resident(handle, threads, variant.dynamic_shared_bytes).map_err(refused)?;
+            // A kernel that does not fit at all is refused by its launch, with the driver's reason.
+            (per_multiprocessor * gpu.properties.multiprocessors).max(1)
+        };
         Ok(Self { handle, resident_blocks })
     }
 }
 
+/// Clusters of more blocks are refused unless the kernel allows them (CUDA C++ Programming Guide, "Thread Block Clusters").
+const PORTABLE_CLUSTER_BLOCKS: u32 = 8;
+
+fn blocks_of_a_cluster(image: &Image) -> u32 {
+    image.cluster.iter().product()
+}
+
+/// Refuses PTX that states other clusters than the image. The GPU has clusters, so the driver knows the attributes.
+fn check_cluster(
+    gpu: &Gpu,
+    image: &'static Image,
+    variant: &'static Variant,
+    handle: sys::CUfunction,
+) -> Result<()> {
+    let mut stated = [0; 3];
+    let names = [
+        A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+        A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+        A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+    ];
+    for (extent, name) in stated.iter_mut().zip(names) {
+        *extent = attribute_of(handle, name)
+            .map_err(|cause| load_error(gpu, image, variant, &cause, ""))?;
+    }
+    if stated == [0; 3] || stated.map(|extent| extent.max(1)) == image.cluster {
+        return Ok(());
+    }
+    Err(Error::ModuleLoad {
+        kernel: image.kernel,
+        variant: variant.name,
+        device: gpu.label(),
+        cause: format!("the entry has clusters of {stated:?}, the image of {:?}", image.cluster)
+            .into(),
+        log: Box::default(),
+    })
+}
+
+/// How many blocks the GPU holds at once, in whole clusters.
+fn resident_in_clusters(
+    gpu: &Gpu,
+    image: &'static Image,
+    variant: &'static Variant,
+    handle: sys::CUfunction,
+) -> Result<u32> {
+    let refused = |cause| load_error(gpu, image, variant, &cause, "");
+    let mut attributes = [cluster_attribute(image.cluster)];
+    let config = config(image, variant, image.cluster, null_mut(), &mut attributes);
+    let mut clusters = 0;
+    // SAFETY: the handle came from `cuModuleGetFunction`; the pointers are to a live integer and a live description, whose
+    // attributes live as long. The driver has the function: it has read PTX of Hopper.
+    let answer =
+        unsafe { sys::cuOccupancyMaxActiveClusters(&raw mut clusters, handle, &raw const config) };
+    let clusters = if answer == sys::CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE {
+        0
+    } else {
+        check("cuOccupancyMaxActiveClusters", answer).map_err(refused)?;
+        u32::try_from(clusters).unwrap_or(0)
+    };
+    if clusters > 0 {
+        return Ok(clusters * blocks_of_a_cluster(image));
+    }
+    let actual = largest_cluster(image, variant, handle).map_err(refused)?;
+    let (kernel, required) = (image.kernel, image.cluster);
+    Err(Error::ClusterTooLarge { kernel, device: gpu.label(), required, actual })
+}
+
+/// Blocks of the largest cluster that the GPU holds at once.
+fn largest_cluster(
+    image: &'static Image,
+    variant: &'static Variant,
+    handle: sys::CUfunction,
+) -> Result<u32, DriverError> {
+    let config = config(image, variant, image.cluster, null_mut(), &mut []);
+    let mut blocks = 0;
+    // SAFETY: as for `cuOccupancyMaxActiveClusters` above.
+    let answer = unsafe {
+        sys::cuOccupancyMaxPotentialClusterSize(&raw mut blocks, handle, &raw const config)
+    };
+    check("cuOccupancyMaxPotentialClusterSize", answer)?;
+    Ok(u32::try_from(blocks).unwrap_or(0))
+}
+
+/// The first driver with clusters and programmatic launches, as the bindings call them; PTX for Hopper needs it as well.
+const WITH_ATTRIBUTES: DriverVersion = DriverVersion { major: 12, minor: 0 };
+
 /// Refuses PTX that is newer than the driver, which would answer with a bare error code.
 fn check_version(gpu: &Gpu, image: &'static Image, variant: &'static Variant) -> Result<()> {
+    if needs_attributes(image) && gpu.driver < WITH_ATTRIBUTES {
+        let needed_by = format!("`{}`, which launches clusters or starts early,", image.kernel);
+        let (required, actual) = (WITH_ATTRIBUTES, gpu.driver);
+        return Err(Error::DriverTooOld { needed_by, required, actual });
+    }
     let Some((version, required)) = ptx_version(variant.ptx)
         .and_then(|version| driver_for(version).map(|required| (version, required)))
     else {
@@ -129,7 +229,7 @@ fn load_module(
         remarks.as_mut_ptr().cast(),
         without_provenance_mut(LOG_BYTES),
     ];
-    let mut module = std::ptr::null_mut();
+    let mut module = null_mut();
     // SAFETY: the text ends with a NUL; options and values are four each, in the types that the driver
     // documents for them; both buffers have LOG_BYTES bytes and outlive the call.
     let answer = unsafe {
@@ -170,7 +270,7 @@ fn function_of(
 ) -> Result<sys::CUfunction, DriverError> {
     // A name with a NUL cannot be an entry of the module; the driver then says that it is not there.
     let entry = CString::new(variant.entry).unwrap_or_default();
-    let mut handle = std::ptr::null_mut();
+    let mut handle = null_mut();
     // SAFETY: the module is loaded, and the name ends with a NUL.
     let answer = unsafe { sys::cuModuleGetFunction(&raw mut handle, module, entry.as_ptr()) };
     check("cuModuleGetFunction", answer)?;

@@ -1,23 +1,18 @@
 //! Streams and events of the driver, and the work that goes onto streams.
 
-use super::{Context, Gpu, check};
-use crate::{DriverError, Element, Error, Grid, Result, back_end::Order};
-use cudarc::driver::sys;
-use std::{
-    ffi::c_void,
-    fmt,
-    ptr::{from_mut, null_mut},
-    sync::Arc,
+use super::{Context, Gpu, check, tensor_map};
+use crate::{
+    Element, Error, Result,
+    tensor_map::{Encoding, TensorMap},
 };
-
-/// Pointers to entry parameters that a launch keeps on the stack; kernels with more take a `Vec`.
-const INLINE_POINTERS: usize = 64;
+use cudarc::driver::sys;
+use std::{fmt, ptr::null_mut, sync::Arc};
 
 /// A stream of the driver.
 pub(crate) struct Queue {
-    gpu: Arc<Gpu>,
+    pub(super) gpu: Arc<Gpu>,
     context: Context,
-    stream: sys::CUstream,
+    pub(super) stream: sys::CUstream,
 }
 
 // SAFETY: a stream handle is an opaque pointer that the driver lets any thread use.
@@ -57,7 +52,7 @@ impl Queue {
         check(name, call()).map_err(|cause| self.gpu.failed(cause))
     }
 
-    fn bind(&self) -> Result<()> {
+    pub(super) fn bind(&self) -> Result<()> {
         self.context.bind().map_err(|cause| self.gpu.failed(cause))
     }
 
@@ -217,69 +212,10 @@ impl Queue {
         Ok(mark)
     }
 
-    pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
-        self.bind()?;
-        let function = self.gpu.function(order.image, order.variant)?;
-        let [x, y, z] = match order.grid {
-            Grid::Blocks(blocks) => blocks.map(i32::cast_unsigned),
-            Grid::Persistent { at_most } => {
-                [at_most.cast_unsigned().min(function.resident_blocks), 1, 1]
-            }
-        };
-        let mut inline = [null_mut(); INLINE_POINTERS];
-        let mut allocated = Vec::new();
-        let count = order.values.len();
-        let pointers: &mut [*mut c_void] = if let Some(pointers) = inline.get_mut(..count) {
-            pointers
-        } else {
-            allocated.resize(count, null_mut());
-            &mut allocated
-        };
-        for (pointer, value) in pointers.iter_mut().zip(order.values.iter_mut()) {
-            // The driver reads as many bytes as the entry parameter has; on a little-endian host the
-            // narrower ones are at the start of the value.
-            *pointer = from_mut(value).cast();
-        }
-        // SAFETY: the function is loaded in the current context, and the stream is of that context. There
-        // is a pointer for each entry parameter, since the compiler wrote PTX and parameter list from one
-        // signature and the launch has matched the arguments against it; each points to 8 live bytes, and
-        // no parameter is wider.
-        let answer = unsafe {
-            sys::cuLaunchKernel(
-                function.handle,
-                x,
-                y,
-                z,
-                order.image.threads,
-                1,
-                1,
-                order.variant.dynamic_shared_bytes,
-                self.stream,
-                pointers.as_mut_ptr(),
-                null_mut(),
-            )
-        };
-        check("cuLaunchKernel", answer).map_err(|cause| self.launch_error(order, cause))
-    }
-
-    /// Tells a refused launch from the failure of work that was launched earlier.
-    fn launch_error(&self, order: &Order<'_>, cause: DriverError) -> Error {
-        let earlier = [
-            sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
-            sys::CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
-            sys::CUresult::CUDA_ERROR_ASSERT,
-            sys::CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
-            sys::CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
-            sys::CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
-            sys::CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
-            sys::CUresult::CUDA_ERROR_INVALID_PC,
-            sys::CUresult::CUDA_ERROR_LAUNCH_FAILED,
-        ];
-        if earlier.iter().any(|code| *code as u32 == cause.code) {
-            return self.gpu.failed(cause);
-        }
-        let kernel = order.image.kernel;
-        Error::LaunchRefused { kernel, device: self.gpu.label(), cause: Box::new(cause) }
+    /// The driver computes a map without touching the device.
+    pub(crate) fn encode(&self, encoding: &Encoding) -> Result<TensorMap, Box<str>> {
+        let bound = self.context.bind();
+        bound.and_then(|()| tensor_map::encode(encoding)).map_err(|cause| cause.to_string().into())
     }
 }
 

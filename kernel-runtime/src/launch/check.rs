@@ -81,6 +81,12 @@ pub(super) fn grid(
         if !(1..=limit).contains(&actual) {
             return Err(Error::GridOutOfRange { kernel, axis, limit, actual });
         }
+        let required = image.cluster[axis];
+        // A persistent grid is cut to whole clusters along x, and has one block along the others.
+        let cut = axis == 0 && matches!(grid, Grid::Persistent { .. });
+        if !cut && !actual.cast_unsigned().is_multiple_of(required) {
+            return Err(Error::GridNotOfClusters { kernel, axis, required, actual });
+        }
     }
     Ok(grid)
 }

@@ -4,8 +4,13 @@ use kernel_runtime::{Device, Error, Result, Target};
 
 /// What a test of results runs on: a fresh emulator, and the first GPU where there is one.
 pub(crate) fn all() -> Result<Vec<Device>> {
-    let emulator = Device::emulator(Target::Sm80)?;
-    Ok(std::iter::once(emulator).chain(Device::cuda(0)).collect())
+    with(Target::Sm80)
+}
+
+/// As [`all`], for code of a target: the emulator of that target, and the first GPU where it runs such code.
+pub(crate) fn with(target: Target) -> Result<Vec<Device>> {
+    let gpu = Device::cuda(0).into_iter().filter(|gpu| gpu.runs(target));
+    Ok(std::iter::once(Device::emulator(target)?).chain(gpu).collect())
 }
 
 #[test]

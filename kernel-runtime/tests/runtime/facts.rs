@@ -6,8 +6,14 @@ use kernel_runtime::{
 };
 
 /// The launch is refused or described before this text is looked at.
-const NO_CODE: &[Variant] =
-    &[Variant { name: "general", entry: "none", ptx: "", dynamic_shared_bytes: 0, requires: &[] }];
+const NO_CODE: &[Variant] = &[Variant {
+    name: "general",
+    entry: "none",
+    ptx: "",
+    dynamic_shared_bytes: 0,
+    requires: &[],
+    maps: &[],
+}];
 
 /// A kernel of a matrix and a scalar that states one fact.
 const fn stating(declared: &'static [Fact]) -> Image {
@@ -16,6 +22,8 @@ const fn stating(declared: &'static [Fact]) -> Image {
         instance: "",
         target: Target::Sm80,
         threads: 32,
+        cluster: [1; 3],
+        programmatic: false,
         params: &[
             ParamInfo {
                 name: "x",

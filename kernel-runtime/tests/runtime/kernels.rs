@@ -132,7 +132,7 @@ const fn scalar(name: &'static str, dtype: &'static str) -> ParamInfo {
 }
 
 const fn variant(name: &'static str, entry: &'static str, ptx: &'static str) -> Variant {
-    Variant { name, entry, ptx, dynamic_shared_bytes: 0, requires: &[] }
+    Variant { name, entry, ptx, dynamic_shared_bytes: 0, requires: &[], maps: &[] }
 }
 
 const SCALED_SUM_PARAMS: &[ParamInfo] = &[
@@ -149,6 +149,8 @@ pub(crate) static SCALED_SUM_IMAGES: [Image; 1] = [Image {
     instance: "",
     target: Target::Sm80,
     threads: THREADS,
+    cluster: [1; 3],
+    programmatic: false,
     params: SCALED_SUM_PARAMS,
     declared: &[],
     variants: &[
@@ -194,6 +196,8 @@ const fn one_tensor(kernel: &'static str, variants: &'static [Variant]) -> Image
         instance: "",
         target: Target::Sm80,
         threads: 1,
+        cluster: [1; 3],
+        programmatic: false,
         params: const { &[tensor("out", "u32", true)] },
         declared: &[],
         variants,
@@ -251,6 +255,8 @@ pub(crate) static POKE_IMAGES: [Image; 1] = [Image {
     instance: "T = i64",
     target: Target::Sm80,
     threads: 1,
+    cluster: [1; 3],
+    programmatic: false,
     params: &[
         ParamInfo { name: "p", kind: ParamKind::Pointer { dtype: "i64" } },
         scalar("value", "i64"),

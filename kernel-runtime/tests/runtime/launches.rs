@@ -214,12 +214,15 @@ fn a_kernel_may_have_many_parameters() -> Result<()> {
         ptx: ptx.leak(),
         dynamic_shared_bytes: 0,
         requires: &[],
+        maps: &[],
     };
     let images: &'static [Image] = vec![Image {
         kernel: "many",
         instance: "",
         target: Target::Sm80,
         threads: 1,
+        cluster: [1; 3],
+        programmatic: false,
         params: params.leak(),
         declared: &[],
         variants: vec![variant].leak(),

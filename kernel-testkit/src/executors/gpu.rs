@@ -137,12 +137,15 @@ fn image(build: &Build, variant: &Variant, args: &[Argument]) -> Result<&'static
         ptx: variant.ptx.clone().leak(),
         dynamic_shared_bytes: variant.shared_bytes,
         requires: &[],
+        maps: &[],
     };
     let image = Image {
         kernel: build.kernel.name.clone().leak(),
         instance: build.label.clone().leak(),
         target,
         threads: build.kernel.threads(),
+        cluster: [1; 3],
+        programmatic: false,
         params: params.collect::<Vec<_>>().leak(),
         declared: &[],
         variants: vec![compiled].leak(),

@@ -1,0 +1,72 @@
+//! Tensor maps as the driver encodes them.
+
+use super::check;
+use crate::{
+    DriverError,
+    tensor_map::{Encoding, TensorMap},
+};
+use cudarc::driver::sys;
+use std::{ffi::c_void, ptr::with_exposed_provenance_mut};
+
+/// `cuTensorMapEncodeTiled`, with its enums as the integers that they are in C (CUDA Driver API, "Tensor Map Object Management").
+type EncodeTiled = unsafe extern "C" fn(
+    map: *mut TensorMap,
+    dtype: u32,
+    rank: u32,
+    address: *mut c_void,
+    extents: *const u64,
+    strides_bytes: *const u64,
+    box_elems: *const u32,
+    element_strides: *const u32,
+    interleave: u32,
+    swizzle: u32,
+    l2_promotion: u32,
+    fill: u32,
+) -> sys::CUresult;
+
+const CALL: &str = "cuTensorMapEncodeTiled";
+
+/// Encodes a map. The driver's library is loaded.
+///
+/// # Errors
+/// What the driver says; that it has no such function before CUDA 12.
+pub(super) fn encode(encoding: &Encoding) -> Result<TensorMap, DriverError> {
+    // The bindings have this function only when they were built for CUDA 12 or later, and panic where the driver lacks it.
+    // SAFETY: the library is loaded, since a stream exists.
+    let library = unsafe { sys::culib() };
+    // SAFETY: the driver documents this signature for the symbol.
+    let symbol = unsafe { library.get::<EncodeTiled>(b"cuTensorMapEncodeTiled\0") };
+    let Ok(encode) = symbol else {
+        let message = "the driver is older than CUDA 12.0".to_owned();
+        let code = sys::CUresult::CUDA_ERROR_NOT_FOUND;
+        return Err(DriverError {
+            call: CALL,
+            code: code as u32,
+            name: "CUDA_ERROR_NOT_FOUND".to_owned(),
+            message,
+        });
+    };
+    let mut map = TensorMap([0; 128]);
+    let rank = u32::try_from(encoding.rank).unwrap_or(u32::MAX);
+    let address = usize::try_from(encoding.address).unwrap_or(usize::MAX);
+    // SAFETY: the map is 128 writable bytes at a multiple of 64; the arrays have an entry for each of the dimensions, of which the
+    // strides leave out the innermost. The address is only written into the map.
+    let answer = unsafe {
+        encode(
+            &raw mut map,
+            encoding.dtype,
+            rank,
+            with_exposed_provenance_mut(address),
+            encoding.extents.as_ptr(),
+            encoding.strides_bytes[1..].as_ptr(),
+            encoding.box_elems.as_ptr(),
+            encoding.element_strides.as_ptr(),
+            0,
+            encoding.swizzle,
+            encoding.l2_promotion,
+            encoding.fill,
+        )
+    };
+    check(CALL, answer)?;
+    Ok(map)
+}

@@ -1,0 +1,86 @@
+//! Tensor maps of a variant: what the launch tells the tensor memory accelerator of an argument.
+//!
+//! A map is the 128-byte object that `cp.async.bulk.tensor` reads a tensor's place, extents and strides from (PTX ISA,
+//! "Tensor-map"; CUDA Driver API, "cuTensorMapEncodeTiled"). The compiler knows which box a copy moves; address, extents and
+//! strides are the argument's, so each launch computes the map from both.
+//!
+//! The map of a row-major `f16` matrix `a`, copied in boxes of 64 columns and 128 rows:
+//!
+//! | dimension | extent | stride, in elements of `a` | box |
+//! |---|---|---|---|
+//! | 0, innermost | axis 1 | of axis 1, which has to be 1 | 64 |
+//! | 1 | axis 0 | of axis 0 | 128 |
+
+/// A tensor map: an entry parameter of 128 bytes, computed from an argument.
+///
+/// What the driver requires of a map is checked by the launch, which names the argument that breaks it
+/// ([`Error::TensorMap`](crate::Error::TensorMap), [`MapRule`](crate::MapRule)). A tensor without elements has no map: it is
+/// refused as for every kernel ([`Error::ZeroSize`](crate::Error::ZeroSize)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapInfo {
+    /// Index of the parameter in the signature, which is a tensor; the map begins at its element 0.
+    pub param: usize,
+    /// The element type of the map: `u8`, `u16`, `u32`, `u64`, `i32`, `i64`, `f16`, `bf16`, `f32`, `f64` or `tf32`. It may be
+    /// wider than the tensor's: two elements of `u8` are one of `u16`.
+    pub dtype: &'static str,
+    /// The dimensions, the innermost first: 1 to 5.
+    pub dims: &'static [MapDim],
+    /// The width of the swizzle pattern in shared memory, in bytes: 32, 64 or 128; 0 for rows as they are.
+    pub swizzle_bytes: u32,
+    /// The bytes that a read brings into the second-level cache at least: 64, 128 or 256; 0 to leave it open.
+    pub l2_promotion_bytes: u32,
+    /// What elements outside of the extents are read as.
+    pub fill: Fill,
+}
+
+/// A dimension of a tensor map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapDim {
+    /// The number of elements of the map.
+    pub extent: MapExtent,
+    /// The distance between neighbours. That of the innermost dimension has to be one element of the map.
+    ///
+    /// A dimension of one element is never stepped along: its stride breaks no rule.
+    pub stride: MapStride,
+    /// Elements of the box that one copy moves: 1 to 256.
+    pub box_elems: u32,
+    /// The copy takes every so many elements: 1 to 8, and 1 in the innermost dimension.
+    pub element_stride: u32,
+}
+
+/// The extent of a dimension of a tensor map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapExtent {
+    /// The tensor's extent, divided: a launch with a remainder is an error.
+    Axis {
+        /// The axis of the tensor.
+        axis: usize,
+        /// The divisor.
+        divide: u32,
+    },
+    /// So many elements of the map.
+    Const(u64),
+}
+
+/// The stride of a dimension of a tensor map, in elements of the tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapStride {
+    /// The tensor's stride, multiplied.
+    Axis {
+        /// The axis of the tensor.
+        axis: usize,
+        /// The factor.
+        times: u32,
+    },
+    /// So many elements of the tensor.
+    Elements(u64),
+}
+
+/// What a tensor map reads outside of its extents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Zero.
+    Zero,
+    /// A NaN, of a floating-point type.
+    Nan,
+}

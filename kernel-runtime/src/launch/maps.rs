@@ -1,0 +1,250 @@
+//! The tensor maps of a launch: computed from the arguments, checked, and encoded unless the device has done so before.
+
+use crate::{
+    Actual, Argument, Error, Fill, Image, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride,
+    Result, Stream, Variant,
+    argument::{TensorValue, Value},
+    tensor_map::{Encoding, MOST_DIMS, TensorMap},
+};
+
+/// A rule that does not hold, and what is there instead.
+type Broken = (MapRule, Actual);
+
+/// The maps of a variant, in its order. Nothing is allocated for a variant without any.
+pub(super) fn encoded(
+    image: &'static Image,
+    variant: &'static Variant,
+    arguments: &[Argument<'_>],
+    stream: &Stream,
+) -> Result<Vec<TensorMap>> {
+    let mut maps = Vec::with_capacity(variant.maps.len());
+    for info in variant.maps {
+        maps.push(one(image, info, arguments, stream)?);
+    }
+    Ok(maps)
+}
+
+fn one(
+    image: &'static Image,
+    info: &'static MapInfo,
+    arguments: &[Argument<'_>],
+    stream: &Stream,
+) -> Result<TensorMap> {
+    let kernel = image.kernel;
+    let argument = image.params.get(info.param).map_or("", |param| param.name);
+    let refused = |(required, actual)| Error::TensorMap { kernel, argument, required, actual };
+    let tensor = match arguments.get(info.param).map(|argument| &argument.0) {
+        Some(Value::Tensor(tensor)) => tensor,
+        Some(Value::Pointer { .. } | Value::Scalar { .. }) | None => {
+            return Err(refused((MapRule::Tensor, Actual::None)));
+        }
+    };
+    let encoding = encoding(info, tensor).map_err(refused)?;
+    let device = stream.device();
+    device.tensor_maps().get_or_encode(&encoding, || {
+        check(info, &encoding, tensor).map_err(refused)?;
+        stream.queue().encode(&encoding).map_err(|cause| Error::TensorMapRefused {
+            kernel,
+            argument,
+            device: device.label(),
+            cause,
+            encoding: encoding.to_string().into(),
+        })
+    })
+}
+
+/// An element type of maps.
+struct MapDtype {
+    /// As `CUtensorMapDataType` numbers it (CUDA Driver API, "Data types used by CUDA driver").
+    number: u32,
+    bytes: u64,
+    float: bool,
+}
+
+/// The element type of that name. Types of a byte that maps do not tell apart may go by their own names.
+fn dtype(name: &str) -> Option<MapDtype> {
+    let (number, bytes, float) = match name {
+        "u8" | "i8" | "bool" | "e4m3" | "e5m2" => (0, 1, false),
+        "u16" | "i16" => (1, 2, false),
+        "u32" => (2, 4, false),
+        "i32" => (3, 4, false),
+        "u64" => (4, 8, false),
+        "i64" => (5, 8, false),
+        "f16" => (6, 2, true),
+        "f32" => (7, 4, true),
+        "f64" => (8, 8, true),
+        "bf16" => (9, 2, true),
+        "tf32" => (11, 4, true),
+        _ => return None,
+    };
+    Some(MapDtype { number, bytes, float })
+}
+
+/// The bits that a stride's address has to end with zeros in (PTX ISA, "Tensor-map"; CUDA Driver API, "cuTensorMapEncodeTiled").
+const ALIGNMENT: u64 = 16;
+
+/// Strides stay below this.
+const STRIDE_LIMIT: u64 = 1 << 40;
+
+fn breaks_stride_rules(bytes: u64) -> bool {
+    bytes >= STRIDE_LIMIT || !bytes.is_multiple_of(ALIGNMENT)
+}
+
+/// What the encoder is given: everything that the launch needs to find a map that it has made before.
+fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken> {
+    let rank = info.dims.len();
+    if !(1..=MOST_DIMS).contains(&rank) {
+        return Err((MapRule::Rank, Actual::Dims(rank)));
+    }
+    let dtype = dtype(info.dtype).ok_or((MapRule::Dtype, Actual::Dtype(info.dtype)))?;
+    let mut encoding = Encoding {
+        dtype: dtype.number,
+        rank,
+        address: tensor.address,
+        extents: [0; MOST_DIMS],
+        strides_bytes: [0; MOST_DIMS],
+        box_elems: [0; MOST_DIMS],
+        element_strides: [0; MOST_DIMS],
+        swizzle: swizzle(info.swizzle_bytes)?,
+        l2_promotion: l2_promotion(info.l2_promotion_bytes)?,
+        fill: match info.fill {
+            Fill::Zero => 0,
+            Fill::Nan if dtype.float => 1,
+            Fill::Nan => return Err((MapRule::Fill, Actual::Dtype(info.dtype))),
+        },
+    };
+    for (index, dim) in info.dims.iter().enumerate() {
+        let extent = extent_of(dim.extent, tensor)?;
+        let mut stride = stride_bytes_of(dim.stride, tensor)?;
+        // Nothing is ever a step away in a dimension of one element: any legal stride describes it.
+        if extent == 1 && index == 0 {
+            stride = dtype.bytes;
+        } else if extent == 1 && breaks_stride_rules(stride) {
+            stride = ALIGNMENT;
+        }
+        if index == 0 && stride != dtype.bytes {
+            let rule = MapRule::InnerStride { place: place(index, dim), bytes: dtype.bytes };
+            return Err((rule, Actual::StrideBytes(stride)));
+        }
+        encoding.extents[index] = extent;
+        encoding.strides_bytes[index] = stride;
+        encoding.box_elems[index] = dim.box_elems;
+        encoding.element_strides[index] = dim.element_stride;
+    }
+    Ok(encoding)
+}
+
+fn swizzle(bytes: u32) -> Result<u32, Broken> {
+    match bytes {
+        0 => Ok(0),
+        32 => Ok(1),
+        64 => Ok(2),
+        128 => Ok(3),
+        _ => Err((MapRule::Swizzle, Actual::Bytes(bytes.into()))),
+    }
+}
+
+fn l2_promotion(bytes: u32) -> Result<u32, Broken> {
+    match bytes {
+        0 => Ok(0),
+        64 => Ok(1),
+        128 => Ok(2),
+        256 => Ok(3),
+        _ => Err((MapRule::L2Promotion, Actual::Bytes(bytes.into()))),
+    }
+}
+
+/// The axis that a dimension is, where its stride says so.
+fn place(index: usize, dim: &MapDim) -> MapPlace {
+    match dim.stride {
+        MapStride::Axis { axis, .. } => MapPlace::Axis(axis),
+        MapStride::Elements(_) => MapPlace::Dim(index),
+    }
+}
+
+fn axis_of(values: &[usize], axis: usize) -> Result<usize, Broken> {
+    values.get(axis).copied().ok_or((MapRule::Axis { axis }, Actual::Dims(values.len())))
+}
+
+fn extent_of(extent: MapExtent, tensor: &TensorValue<'_>) -> Result<u64, Broken> {
+    match extent {
+        MapExtent::Axis { axis, divide } => {
+            let elements = axis_of(tensor.shape, axis)?;
+            match (elements as u64).checked_div(divide.into()) {
+                Some(extent) if (elements as u64).is_multiple_of(divide.into()) => Ok(extent),
+                Some(_) | None => {
+                    Err((MapRule::Divisible { axis, by: divide }, Actual::Extent(elements)))
+                }
+            }
+        }
+        MapExtent::Const(extent) => Ok(extent),
+    }
+}
+
+/// A stride that no address has is the largest number, which breaks a rule.
+fn stride_bytes_of(stride: MapStride, tensor: &TensorValue<'_>) -> Result<u64, Broken> {
+    let elements = match stride {
+        MapStride::Axis { axis, times } => {
+            (axis_of(tensor.strides, axis)? as u64).saturating_mul(times.into())
+        }
+        MapStride::Elements(elements) => elements,
+    };
+    Ok(elements.saturating_mul(tensor.element_bytes as u64))
+}
+
+/// The rules of the encoder, those about the argument first. What the driver answers to all of them is one error code.
+fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Result<(), Broken> {
+    if !encoding.address.is_multiple_of(ALIGNMENT) {
+        return Err((MapRule::Address, Actual::Address(encoding.address)));
+    }
+    for (index, dim) in info.dims.iter().enumerate() {
+        let (place, extent) = (place(index, dim), encoding.extents[index]);
+        if !(1..=1 << 32).contains(&extent) {
+            return Err((MapRule::Extent { place }, Actual::Elements(extent)));
+        }
+        let stride = encoding.strides_bytes[index];
+        if stride >= STRIDE_LIMIT {
+            return Err((MapRule::StrideLimit { place }, Actual::StrideBytes(stride)));
+        }
+        if index != 0 && breaks_stride_rules(stride) {
+            return Err((MapRule::StrideMultiple { place }, Actual::StrideBytes(stride)));
+        }
+    }
+    let (bytes, actual) = (span_bytes(encoding), tensor.end() - tensor.address);
+    if bytes > actual {
+        return Err((MapRule::Inside { bytes }, Actual::Bytes(actual)));
+    }
+    check_box(info, encoding)
+}
+
+/// Bytes from the first element of a map to the end of the last one. Extents and strides have been checked: at most 5 times 2^72.
+fn span_bytes(encoding: &Encoding) -> u64 {
+    let last = encoding.extents[..encoding.rank].iter().zip(encoding.strides_bytes);
+    let last: u128 = last.map(|(extent, stride)| u128::from(extent - 1) * u128::from(stride)).sum();
+    u64::try_from(last + u128::from(encoding.strides_bytes[0])).unwrap_or(u64::MAX)
+}
+
+/// The rules about the box, which the compiler has chosen.
+fn check_box(info: &MapInfo, encoding: &Encoding) -> Result<(), Broken> {
+    for (index, dim) in info.dims.iter().enumerate() {
+        let place = place(index, dim);
+        if !(1..=256).contains(&dim.box_elems) {
+            let actual = Actual::Elements(dim.box_elems.into());
+            return Err((MapRule::Box { place }, actual));
+        }
+        let at_most = if index == 0 { 1 } else { 8 };
+        if !(1..=at_most).contains(&dim.element_stride) {
+            let rule = MapRule::ElementStride { place, at_most };
+            return Err((rule, Actual::Every(dim.element_stride)));
+        }
+    }
+    let row_bytes = u64::from(encoding.box_elems[0]) * encoding.strides_bytes[0];
+    if !row_bytes.is_multiple_of(ALIGNMENT) {
+        return Err((MapRule::InnerBox, Actual::Bytes(row_bytes)));
+    }
+    let bytes = info.swizzle_bytes;
+    if bytes != 0 && row_bytes > bytes.into() {
+        return Err((MapRule::SwizzleSpan { bytes }, Actual::Bytes(row_bytes)));
+    }
+    Ok(())
+}

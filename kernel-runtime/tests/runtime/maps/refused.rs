@@ -1,0 +1,269 @@
+//! Arguments that a map cannot describe, and maps that no compiler should write.
+
+use super::{MATRIX, axis, images, launch, map, stream, variant};
+use half::f16;
+use kernel_runtime::{
+    Actual, Device, DeviceTensor, Element, Error, Fill, MapDim, MapExtent, MapInfo, MapPlace,
+    MapRule, MapStride, Result, Stream, Target,
+};
+
+/// How a map of `x` is refused; nothing has run.
+fn refusal<T: Element, const R: usize>(
+    stream: &Stream,
+    info: MapInfo,
+    x: &DeviceTensor<T, R>,
+) -> (MapRule, Actual, String) {
+    let images = images(T::DTYPE, R, vec![variant(R, vec![info].leak())]);
+    let mut out = stream.zeros([16]).expect("there is memory");
+    let error = launch(images, x, &mut out).launch(stream).expect_err("a rule is broken");
+    let text = error.to_string();
+    assert!(stream.device().emulator_report().is_none(), "nothing has run");
+    let Error::TensorMap { kernel: "copy_maps", argument: "x", required, actual } = error else {
+        panic!("{text}")
+    };
+    (required, actual, text)
+}
+
+/// As [`refusal`], of a map with these dimensions of a row-major `f16` matrix.
+fn of_matrix(dims: Vec<MapDim>) -> Result<(MapRule, Actual, String)> {
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    Ok(refusal(&stream, map("f16", dims.leak()), &x))
+}
+
+fn text(needs: &str, has: &str) -> String {
+    format!("`copy_maps`: the tensor map of argument `x` needs {needs}; it has {has}")
+}
+
+#[test]
+fn a_misaligned_address() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    let address = x.device_ptr().address() + 8;
+    let (rule, actual, message) = refusal(&stream, MATRIX, &*x.slice(1, 4..64)?);
+    assert_eq!((rule, actual), (MapRule::Address, Actual::Address(address)));
+    let has = format!("the address {address:#x}");
+    assert_eq!(message, text("an address that is a multiple of 16 bytes", &has));
+    Ok(())
+}
+
+#[test]
+fn strides_that_no_map_has() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 68])?;
+    // 136 bytes: 8 times 17.
+    let (rule, actual, message) = refusal(&stream, MATRIX, &x);
+    let place = MapPlace::Axis(0);
+    assert_eq!((rule, actual), (MapRule::StrideMultiple { place }, Actual::StrideBytes(136)));
+    assert_eq!(
+        message,
+        text("a stride that is a multiple of 16 bytes on axis 0", "a stride of 136 bytes")
+    );
+    let (rule, actual, message) = refusal(&stream, MATRIX, &*x.transpose());
+    let place = MapPlace::Axis(1);
+    assert_eq!(
+        (rule, actual),
+        (MapRule::InnerStride { place, bytes: 2 }, Actual::StrideBytes(136))
+    );
+    assert_eq!(
+        message,
+        text("a stride of 2 bytes, which is one element, on axis 1", "a stride of 136 bytes")
+    );
+    let (rule, actual, _) = refusal(&stream, MATRIX, &*x.as_strided([48, 30], [64, 2])?);
+    assert_eq!((rule, actual), (MapRule::InnerStride { place, bytes: 2 }, Actual::StrideBytes(4)));
+    let (rule, actual, _) = refusal(&stream, MATRIX, &*x.as_strided([48, 64], [64, 0])?);
+    assert_eq!((rule, actual), (MapRule::InnerStride { place, bytes: 2 }, Actual::StrideBytes(0)));
+    Ok(())
+}
+
+#[test]
+fn strides_from_2_to_the_40_on() -> Result<()> {
+    for (elements, bytes) in [(1 << 39, 1 << 40), (1 << 62, 1 << 63), (1 << 63, u64::MAX)] {
+        let dim = MapDim { stride: MapStride::Elements(elements), ..axis(0, 8) };
+        let (rule, actual, message) = of_matrix(vec![axis(1, 32), dim])?;
+        let place = MapPlace::Dim(1);
+        assert_eq!((rule, actual), (MapRule::StrideLimit { place }, Actual::StrideBytes(bytes)));
+        assert_eq!(
+            message,
+            text(
+                "a stride below 2^40 bytes on dimension 1 of the map",
+                &format!("a stride of {bytes} bytes")
+            )
+        );
+    }
+    let times = MapStride::Axis { axis: 0, times: u32::MAX };
+    let (rule, ..) = of_matrix(vec![axis(1, 32), MapDim { stride: times, ..axis(0, 8) }])?;
+    // 64 elements, 2^32 - 1 times, are 2^39 - 128 bytes: a legal stride that leaves the tensor.
+    assert!(matches!(rule, MapRule::Inside { .. }), "{rule:?}");
+    Ok(())
+}
+
+#[test]
+fn extents_that_do_not_divide() -> Result<()> {
+    let split = |divide| MapDim { extent: MapExtent::Axis { axis: 0, divide }, ..axis(0, 8) };
+    let (rule, actual, message) = of_matrix(vec![axis(1, 32), split(7)])?;
+    assert_eq!((rule, actual), (MapRule::Divisible { axis: 0, by: 7 }, Actual::Extent(48)));
+    assert_eq!(message, text("an extent that is a multiple of 7 on axis 0", "the extent 48"));
+    let (rule, ..) = of_matrix(vec![axis(1, 32), split(0)])?;
+    assert_eq!(rule, MapRule::Divisible { axis: 0, by: 0 });
+    Ok(())
+}
+
+#[test]
+fn extents_that_no_map_has() -> Result<()> {
+    for extent in [0, (1 << 32) + 1] {
+        let dim = MapDim { extent: MapExtent::Const(extent), ..axis(0, 8) };
+        let (rule, actual, message) = of_matrix(vec![axis(1, 32), dim])?;
+        let place = MapPlace::Axis(0);
+        assert_eq!((rule, actual), (MapRule::Extent { place }, Actual::Elements(extent)));
+        assert_eq!(message, text("1 to 2^32 elements on axis 0", &format!("{extent} elements")));
+    }
+    // The largest extent is one, of a row again and again.
+    let stride = MapStride::Elements(0);
+    let dim = MapDim { extent: MapExtent::Const(1 << 32), stride, ..axis(0, 8) };
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    let maps = vec![map("f16", vec![axis(1, 32), dim].leak())].leak();
+    let passed = super::passed(&stream, maps, &x)?;
+    let required = super::required(x.device_ptr().address(), &[64, 1 << 32], &[0], &[32, 8]);
+    assert_eq!(passed, [super::bytes(&required)]);
+    Ok(())
+}
+
+/// A map reads no further than its tensor, whatever its constants say.
+#[test]
+fn a_map_that_reaches_beyond_its_tensor() -> Result<()> {
+    let dim = MapDim { extent: MapExtent::Const(49), ..axis(0, 8) };
+    let (rule, actual, message) = of_matrix(vec![axis(1, 32), dim])?;
+    // 48 rows of 128 bytes, and a 49th.
+    assert_eq!((rule, actual), (MapRule::Inside { bytes: 6272 }, Actual::Bytes(6144)));
+    assert_eq!(
+        message,
+        text("6272 bytes from its first element to the end of its last one", "6144 bytes")
+    );
+    // A column less in each row but the last.
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    let wide = MapDim { extent: MapExtent::Const(64), ..axis(1, 32) };
+    let info = map("f16", vec![wide, axis(0, 8)].leak());
+    let (rule, actual, _) = refusal(&stream, info, &*x.slice(1, 0..63)?);
+    assert_eq!((rule, actual), (MapRule::Inside { bytes: 6144 }, Actual::Bytes(6142)));
+    Ok(())
+}
+
+#[test]
+fn parameters_and_axes_that_are_not_there() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    let images = images("f16", 2, vec![variant(2, vec![MapInfo { param: 2, ..MATRIX }].leak())]);
+    let mut out = stream.zeros([16])?;
+    let error = launch(images, &x, &mut out).launch(&stream).expect_err("there is no parameter 2");
+    assert!(
+        matches!(error, Error::TensorMap { required: MapRule::Tensor, actual: Actual::None, .. }),
+        "{error}"
+    );
+    let (rule, actual, message) = of_matrix(vec![axis(1, 32), axis(2, 8)])?;
+    assert_eq!((rule, actual), (MapRule::Axis { axis: 2 }, Actual::Dims(2)));
+    assert_eq!(message, text("an axis 2", "2 dimensions"));
+    let dim = MapDim { stride: MapStride::Axis { axis: 7, times: 1 }, ..axis(0, 8) };
+    let (rule, ..) = of_matrix(vec![axis(1, 32), dim])?;
+    assert_eq!(rule, MapRule::Axis { axis: 7 });
+    Ok(())
+}
+
+#[test]
+fn more_dimensions_than_a_map_has() -> Result<()> {
+    for count in [0, 6] {
+        let (rule, actual, message) = of_matrix(vec![axis(1, 32); count])?;
+        assert_eq!((rule, actual), (MapRule::Rank, Actual::Dims(count)));
+        assert_eq!(message, text("1 to 5 dimensions", &format!("{count} dimensions")));
+    }
+    Ok(())
+}
+
+#[test]
+fn boxes_that_no_copy_moves() -> Result<()> {
+    for box_elems in [0, 257] {
+        let (rule, actual, message) = of_matrix(vec![axis(1, 32), axis(0, box_elems)])?;
+        let (place, actual_box) = (MapPlace::Axis(0), Actual::Elements(box_elems.into()));
+        assert_eq!((rule, actual), (MapRule::Box { place }, actual_box));
+        let has = format!("{box_elems} elements");
+        assert_eq!(message, text("a box of 1 to 256 elements on axis 0", &has));
+    }
+    let (rule, actual, message) = of_matrix(vec![axis(1, 12), axis(0, 8)])?;
+    assert_eq!((rule, actual), (MapRule::InnerBox, Actual::Bytes(24)));
+    assert_eq!(message, text("a box with rows of a multiple of 16 bytes", "24 bytes"));
+    let (stream, info) = (stream()?, map("f16", const { &[axis(1, 64), axis(0, 8)] }));
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    for bytes in [32, 64] {
+        let (rule, actual, message) =
+            refusal(&stream, MapInfo { swizzle_bytes: bytes, ..info }, &x);
+        assert_eq!((rule, actual), (MapRule::SwizzleSpan { bytes }, Actual::Bytes(128)));
+        let needs =
+            format!("a box with rows of at most {bytes} bytes, the width of its swizzle pattern");
+        assert_eq!(message, text(&needs, "128 bytes"));
+    }
+    Ok(())
+}
+
+#[test]
+fn steps_that_no_copy_takes() -> Result<()> {
+    let every = |element_stride| MapDim { element_stride, ..axis(0, 8) };
+    for step in [0, 9] {
+        let (rule, actual, message) = of_matrix(vec![axis(1, 32), every(step)])?;
+        let place = MapPlace::Axis(0);
+        assert_eq!(
+            (rule, actual),
+            (MapRule::ElementStride { place, at_most: 8 }, Actual::Every(step))
+        );
+        let has = format!("copies of one element in {step}");
+        assert_eq!(message, text("copies of one element in 1 to 8 on axis 0", &has));
+    }
+    let (rule, actual, message) =
+        of_matrix(vec![MapDim { element_stride: 2, ..axis(1, 32) }, axis(0, 8)])?;
+    let place = MapPlace::Axis(1);
+    assert_eq!((rule, actual), (MapRule::ElementStride { place, at_most: 1 }, Actual::Every(2)));
+    assert_eq!(message, text("copies of each element on axis 1", "copies of one element in 2"));
+    Ok(())
+}
+
+#[test]
+fn modes_that_no_map_has() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    let (rule, actual, message) = refusal(&stream, MapInfo { swizzle_bytes: 256, ..MATRIX }, &x);
+    assert_eq!((rule, actual), (MapRule::Swizzle, Actual::Bytes(256)));
+    assert_eq!(message, text("a swizzle of 0, 32, 64 or 128 bytes", "256 bytes"));
+    let (rule, actual, message) =
+        refusal(&stream, MapInfo { l2_promotion_bytes: 32, ..MATRIX }, &x);
+    assert_eq!((rule, actual), (MapRule::L2Promotion, Actual::Bytes(32)));
+    assert_eq!(message, text("a promotion of 0, 64, 128 or 256 bytes", "32 bytes"));
+    let (rule, actual, message) = refusal(&stream, MapInfo { dtype: "f8", ..MATRIX }, &x);
+    assert_eq!((rule, actual), (MapRule::Dtype, Actual::Dtype("f8")));
+    assert_eq!(message, text("an element type that tensor maps have", "the element type `f8`"));
+    let integers = stream.zeros::<u16, 2>([48, 64])?;
+    let info = MapInfo { fill: Fill::Nan, dtype: "u16", ..MATRIX };
+    let (rule, actual, message) = refusal(&stream, info, &integers);
+    assert_eq!((rule, actual), (MapRule::Fill, Actual::Dtype("u16")));
+    let needs = "a floating-point type, to be filled with NaN";
+    assert_eq!(message, text(needs, "the element type `u16`"));
+    Ok(())
+}
+
+/// What is wrong with every launch is said before what is wrong with a map.
+#[test]
+fn tensors_without_elements_and_of_other_devices() -> Result<()> {
+    let (here, there) = (stream()?, Device::emulator(Target::Sm100a)?.stream()?);
+    let images = images("f16", 2, vec![variant(2, &[MATRIX])]);
+    let mut out = here.zeros([16])?;
+    let empty = here.zeros::<f16, 2>([0, 64])?;
+    let error = launch(images, &empty, &mut out).launch(&here).expect_err("there are no rows");
+    assert_eq!(
+        error.to_string(),
+        "`copy_maps`: argument `x` has no elements: its shape is [0, 64]"
+    );
+    let elsewhere = there.zeros::<f16, 2>([48, 64])?;
+    let error = launch(images, &elsewhere, &mut out).launch(&here).expect_err("another device");
+    assert!(matches!(error, Error::WrongDevice { argument: "x", .. }), "{error}");
+    Ok(())
+}
