@@ -1,6 +1,7 @@
 //! The runtime on the emulator: kernels written by hand, and every error that needs no GPU.
 #![cfg(feature = "emulator")]
 
+mod boxes;
 mod clusters;
 mod devices;
 mod errors;

@@ -267,3 +267,32 @@ fn tensors_without_elements_and_of_other_devices() -> Result<()> {
     assert!(matches!(error, Error::WrongDevice { argument: "x", .. }), "{error}");
     Ok(())
 }
+
+/// A map that keeps every rule, and that the emulator has no copies for: they would round each element.
+#[test]
+fn what_the_device_refuses_is_said_in_its_words() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<f32, 2>([48, 64])?;
+    let info = MapInfo { dtype: "tf32", ..map("f32", const { &[axis(1, 32), axis(0, 8)] }) };
+    let mut out = stream.zeros([16])?;
+    let images = images("f32", 2, vec![variant(2, vec![info].leak())]);
+    let error = launch(images, &x, &mut out).launch(&stream).expect_err("no such copies");
+    let text = error.to_string();
+    let Error::TensorMapRefused { kernel: "copy_maps", argument: "x", cause, encoding, .. } = error
+    else {
+        panic!("{text}")
+    };
+    let start =
+        "`copy_maps`: the tensor map of argument `x` cannot be made on emulator for sm_90a: ";
+    assert_eq!(text, format!("{start}{cause} ({encoding})"));
+    assert!(cause.contains("element type 11"), "{cause}");
+    let address = x.device_ptr().address();
+    assert_eq!(
+        *encoding,
+        *format!(
+            "element type 11, address {address:#x}, extents [64, 48], strides [256] bytes, box [32, 8], \
+             element strides [1, 1], swizzle 0, L2 promotion 2, fill 0"
+        )
+    );
+    Ok(())
+}
