@@ -26,6 +26,11 @@
 //! arguments. Work is asynchronous on a GPU; memory that a pending kernel uses stays allocated, and a
 //! use on one stream waits for the uses on others that it depends on.
 //!
+//! Kernels for Hopper copy tiles through tensor maps, which describe a tensor to the hardware. A launch computes them from the
+//! arguments ([`MapInfo`]), checks in words what the driver would answer with one error code ([`MapRule`]), and keeps them with the
+//! device, so that the next launch with the same tensor finds them. Blocks that work together are launched in clusters, and a
+//! kernel may start while the one in front of it ends ([`Image`]).
+//!
 //! The modules, in reading order: `image` (what is compiled), `element`, `tensor` and `buffer` (data),
 //! `tensor_map`, `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
 //! `emulator`, `error`.

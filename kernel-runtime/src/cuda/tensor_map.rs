@@ -6,7 +6,7 @@ use crate::{
     tensor_map::{Encoding, TensorMap},
 };
 use cudarc::driver::sys;
-use std::{ffi::c_void, ptr::with_exposed_provenance_mut};
+use std::{ffi::c_void, ptr::without_provenance_mut};
 
 /// `cuTensorMapEncodeTiled`, with its enums as the integers that they are in C (CUDA Driver API, "Tensor Map Object Management").
 type EncodeTiled = unsafe extern "C" fn(
@@ -56,7 +56,7 @@ pub(super) fn encode(encoding: &Encoding) -> Result<TensorMap, DriverError> {
             &raw mut map,
             encoding.dtype,
             rank,
-            with_exposed_provenance_mut(address),
+            without_provenance_mut(address),
             encoding.extents.as_ptr(),
             encoding.strides_bytes[1..].as_ptr(),
             encoding.box_elems.as_ptr(),

@@ -190,14 +190,23 @@ fn a_cluster_that_the_device_does_not_hold() -> Result<()> {
 
 #[test]
 fn a_text_that_states_other_clusters() -> Result<()> {
-    let stream = stream()?;
-    let error = refusal(&stream, places([4, 1, 1], ".reqnctapercluster 2, 1, 1"), 4);
-    assert_eq!(
-        error.to_string(),
-        "`places` (general) cannot be loaded on emulator for sm_90a: the entry has clusters of [2, 1, 1], the image of [4, 1, 1]"
-    );
-    let error = refusal(&stream, places([1; 3], ".reqnctapercluster 2, 1, 1"), 4);
-    assert!(error.to_string().ends_with("of [2, 1, 1], the image of [1, 1, 1]"), "{error}");
+    for device in devices::with(Target::Sm90a)? {
+        let stream = device.stream()?;
+        for cluster in [[4, 1, 1], [1; 3]] {
+            let error = refusal(&stream, places(cluster, ".reqnctapercluster 2, 1, 1"), 4);
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "`places` (general) cannot be loaded on {}: the entry has clusters of [2, 1, 1], the image of {cluster:?}",
+                    if device.is_emulator() {
+                        device.name()
+                    } else {
+                        format!("cuda:0 {}", device.name())
+                    }
+                )
+            );
+        }
+    }
     Ok(())
 }
 
