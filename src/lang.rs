@@ -216,10 +216,14 @@
 //! | K0404 | a copy between spaces that no instruction joins |
 //! | K0405 | a loop whose copies cannot be pipelined |
 //! | K0406 | a value of each thread's own where the block has one |
+//! | K0409 | a tensor map that the hardware does not have |
+//! | K0410 | an accumulator that is used before its product is done |
+//! | K0411 | a barrier that waits for other bytes than are copied |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | a target that is unknown or cannot do it |
 //! | K0503 | a number of warps that a block cannot have |
 //! | K0504 | a tile with more elements than registers can hold |
+//! | K0507 | a cluster that cannot be, or a block that is not in it |
 //! | K0601 | an instance list that does not fit the generic parameters |
 //! | K0602 | a parameter type that cannot be passed to a kernel |
 //! | K0603 | a fact about a parameter that cannot hold |
@@ -275,15 +279,23 @@ mod shared;
 
 mod array;
 
+mod barrier;
+
 mod copy;
 
+pub mod tma;
+
 mod product;
+
+pub mod wgmma;
 
 mod layout;
 
 mod control;
 
 mod grid;
+
+pub mod cluster;
 
 mod target;
 
@@ -292,13 +304,16 @@ mod ptx;
 pub use half::{bf16, f16};
 
 pub use array::{Array, array};
+pub use barrier::{Barrier, Barriers, barrier, barriers};
 pub use control::{device_assert, pipeline, range, sync, unroll};
 pub use copy::{
-    CopyDestination, CopySource, copy_async, copy_async_commit, copy_async_wait,
-    copy_async_wait_all,
+    CopyDestination, CopySource, Copying, copy_async, copy_async_commit, copy_async_wait,
+    copy_async_wait_all, fence_async,
 };
 pub use elementwise::{fma, maximum, minimum, select};
-pub use grid::{block_id, cdiv, grid_dim, num_blocks, num_warps};
+pub use grid::{
+    block_id, cdiv, grid_dependency_wait, grid_dim, launch_dependents, num_blocks, num_warps,
+};
 pub use layout::{
     Layout, TileAxis, TilePart, blocked, dot_operand, linear, mma, row_major, shared_linear, slice,
     swizzle, swizzled,
@@ -310,7 +325,7 @@ pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};
 pub use shared::{Shared, shared};
 pub use target::{Target, sm_80, sm_90a, sm_100a, target};
-pub use tensor::{Tensor, TensorMut, View, ViewMut};
+pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tile::{Shape, Tile, arange, full, join, zeros};
 
 /// The body of everything that has a meaning only on the device.

@@ -169,13 +169,15 @@ pub use kernel_runtime::{Fault, Report};
 /// What kernels and the programs that launch them are written with: `use kiln::prelude::*`.
 pub mod prelude {
     pub use crate::lang::{
-        Address, Array, Bits, Cast, CopyDestination, CopySource, Float, Int, Layout, Matrix,
-        Number, Operand, Ptr, Scalar, Shape, Shared, Tensor, TensorMut, Tile, View, ViewMut,
-        arange, array, atomic, bf16, block_id, blocked, cdiv, copy_async, copy_async_commit,
-        copy_async_wait, copy_async_wait_all, device_assert, dot, dot_operand, dot_tf32, f16, fma,
-        full, grid_dim, join, linear, load, load_masked, maximum, minimum, mma, num_blocks,
-        num_warps, pipeline, range, row_major, select, shared, shared_linear, slice, sm_80, sm_90a,
-        sm_100a, store, store_masked, swizzle, swizzled, sync, target, unroll, zeros,
+        Address, Array, Barrier, Barriers, Bits, Cast, CopyDestination, CopySource, Copying, Float,
+        Int, Layout, Matrix, Number, Operand, Ptr, Scalar, Shape, Shared, Tensor, TensorMap,
+        TensorMapMut, TensorMut, Tile, View, ViewMut, arange, array, atomic, barrier, barriers,
+        bf16, block_id, blocked, cdiv, cluster, copy_async, copy_async_commit, copy_async_wait,
+        copy_async_wait_all, device_assert, dot, dot_operand, dot_tf32, f16, fence_async, fma,
+        full, grid_dependency_wait, grid_dim, join, launch_dependents, linear, load, load_masked,
+        maximum, minimum, mma, num_blocks, num_warps, pipeline, range, row_major, select, shared,
+        shared_linear, slice, sm_80, sm_90a, sm_100a, store, store_masked, swizzle, swizzled, sync,
+        target, tma, unroll, wgmma, zeros,
     };
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};

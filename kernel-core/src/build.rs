@@ -34,18 +34,22 @@ mod advice;
 mod along;
 mod arith;
 mod barriers;
+mod blocks;
 mod bounds;
 mod branch;
 mod budget;
 mod builtins;
 mod call;
 mod closures;
+mod cluster;
 mod control;
 mod doubt;
+mod expected;
 mod expr;
 mod finish;
 mod forms;
 mod generic;
+mod in_flight;
 mod layout_values;
 mod methods;
 mod params;
@@ -60,9 +64,11 @@ mod scope;
 mod tile_digits;
 mod tile_layouts;
 mod tiles;
+mod tma;
 mod types;
 mod unknown;
 mod value;
+mod wgmma;
 
 #[doc(hidden)]
 pub use builtins::NAMES;
@@ -142,7 +148,10 @@ pub(crate) fn is_builtin(name: &str) -> bool {
 pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool {
     let (Some(first), Some(last)) = (path.first(), path.last()) else { return true };
     let known = |name: &str| is_builtin(name) || types::is_language_type(name);
-    if matches!(first.name.as_str(), "Self" | "core" | "std" | "kiln" | "atomic") {
+    if matches!(
+        first.name.as_str(),
+        "Self" | "core" | "std" | "kiln" | "atomic" | "tma" | "wgmma" | "cluster"
+    ) {
         return true;
     }
     // Such a word is a slip, unless it names something made of the language's own: `dot2` is no misspelt `dot`. Two letters
@@ -528,6 +537,7 @@ impl Builder<'_> {
             Val::Tensor(_) => "a tensor".to_owned(),
             Val::View(view) => format!("a window of a tensor, of extents {:?}", view.shape),
             Val::Layout(form) => format!("the layout `{form}`"),
+            Val::Copying(_) => "a copy".to_owned(),
             Val::Str(_) => "a string".to_owned(),
             Val::Target(_) => "a target".to_owned(),
         }

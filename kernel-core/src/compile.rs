@@ -61,6 +61,8 @@ pub struct Variant {
     pub shared_bytes: u32,
     /// What has to hold for it to be launched.
     pub requires: Vec<ir::Fact>,
+    /// The tensor maps that the entry takes behind its other parameters.
+    pub maps: Vec<layouts::tma::TensorMap>,
 }
 
 /// One instance for one target.
@@ -70,6 +72,10 @@ pub struct Image {
     pub target: String,
     /// Warps of a block.
     pub warps: u32,
+    /// Blocks of a cluster, on the axes of the grid.
+    pub cluster: [u32; 3],
+    /// Whether it may start before the grid before it has ended.
+    pub programmatic: bool,
     /// Parameters.
     pub params: Vec<ir::Param>,
     /// What attributes state.
@@ -531,11 +537,14 @@ fn compile_image(
     let (warps, params, declared) =
         (aligned.kernel.warps, aligned.kernel.params.clone(), aligned.declared.clone());
     let raw_access = aligned.kernel.raw_access();
+    let (cluster, programmatic) = (aligned.kernel.cluster, aligned.kernel.is_programmatic());
     if aligned.assumed.is_empty() {
         variants.push(lower_variant("general", aligned, &label, problems, around)?);
         return Some(Image {
             target: target.to_owned(),
             warps,
+            cluster,
+            programmatic,
             params,
             declared,
             variants,
@@ -552,14 +561,23 @@ fn compile_image(
     variants.push(aligned?);
     // Where the assumptions change nothing, there is nothing to choose between.
     let same = |aligned: &Variant| {
-        (&aligned.entry, &aligned.ptx, aligned.shared_bytes)
-            == (&general.entry, &general.ptx, general.shared_bytes)
+        (&aligned.entry, &aligned.ptx, aligned.shared_bytes, &aligned.maps)
+            == (&general.entry, &general.ptx, general.shared_bytes, &general.maps)
     };
     if variants.first().is_some_and(same) {
         variants.clear();
     }
     variants.push(general);
-    Some(Image { target: target.to_owned(), warps, params, declared, variants, raw_access })
+    Some(Image {
+        target: target.to_owned(),
+        warps,
+        cluster,
+        programmatic,
+        params,
+        declared,
+        variants,
+        raw_access,
+    })
 }
 
 /// What the variant that is taken first assumes, in the words of a message.
@@ -685,6 +703,7 @@ fn lower_variant(
         ptx,
         shared_bytes: lowered.shared_bytes,
         requires: assumed,
+        maps: lowered.maps,
     })
 }
 

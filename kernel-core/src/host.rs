@@ -8,6 +8,7 @@
 )]
 
 mod grid;
+mod maps;
 mod root;
 
 use proc_macro2::{Literal, Span, TokenStream};
@@ -576,9 +577,12 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
         };
         quote!(::kiln::__private::ParamInfo { name: #name, kind: ::kiln::__private::ParamKind::#kind })
     });
+    let cluster = image.cluster;
+    let programmatic = image.programmatic;
     let declared = image.declared.iter().map(fact_tokens);
     let variants = image.variants.iter().map(|variant| {
-        let Variant { name, entry, ptx, shared_bytes, requires } = variant;
+        let Variant { name, entry, ptx, shared_bytes, requires, maps } = variant;
+        let maps = maps.iter().map(|map| maps::tokens(map, &image.params));
         let requires = requires.iter().map(fact_tokens);
         quote!(::kiln::__private::Variant {
             name: #name,
@@ -586,7 +590,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
             ptx: #ptx,
             dynamic_shared_bytes: #shared_bytes,
             requires: &[#(#requires),*],
-            maps: &[],
+            maps: &[#(#maps),*],
         })
     });
     quote!(::kiln::__private::Image {
@@ -594,8 +598,8 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
         instance: #instance,
         target: #target,
         threads: #threads,
-        cluster: [1, 1, 1],
-        programmatic: false,
+        cluster: [#(#cluster),*],
+        programmatic: #programmatic,
         params: &[#(#params),*],
         declared: &[#(#declared),*],
         variants: &[#(#variants),*],
@@ -653,18 +657,20 @@ fn field_type(ty: &syn::Type, generics: &[syn::Ident]) -> (TokenStream, FieldKin
         other => quote!(#other),
     });
     match (last.ident.to_string().as_str(), elem, args.get(1)) {
-        ("Tensor", Some(elem), Some(rank)) => (
+        ("Tensor" | "TensorMap", Some(elem), Some(rank)) => (
             quote!(&'a ::kiln::__private::DeviceTensor<#elem, { #rank }>),
             FieldKind::Tensor,
             false,
         ),
-        ("TensorMut", Some(elem), Some(rank)) => (
+        ("TensorMut" | "TensorMapMut", Some(elem), Some(rank)) => (
             quote!(&'a mut ::kiln::__private::DeviceTensor<#elem, { #rank }>),
             FieldKind::Tensor,
             false,
         ),
         // Refused by the compiler: rustc need not say so again.
-        ("Tensor" | "TensorMut", ..) | ("Ptr", None, _) => (quote!(()), FieldKind::Scalar, false),
+        ("Tensor" | "TensorMut" | "TensorMap" | "TensorMapMut", ..) | ("Ptr", None, _) => {
+            (quote!(()), FieldKind::Scalar, false)
+        }
         ("Ptr", Some(elem), _) => {
             (quote!(::kiln::__private::DevicePtr<#elem>), FieldKind::Pointer, false)
         }

@@ -36,6 +36,7 @@ use crate::loc::Loc;
 
 mod asserted;
 mod blocked;
+mod boxes;
 mod coalesce;
 mod dots;
 mod graph;
@@ -49,6 +50,7 @@ pub(crate) mod tests;
 pub mod tma;
 mod turned;
 mod verify;
+pub mod warpgroup;
 
 pub(crate) use coalesce::copied;
 pub use dots::{TensorCore, mma_warps, tensor_core};
@@ -196,6 +198,28 @@ pub enum LayoutProblem {
         /// The same as written.
         form: Form,
     },
+    /// A copy by tensor map between places that no map joins.
+    Box {
+        /// The copy.
+        at: Loc,
+        /// Where the layout of the shared side was chosen.
+        chosen_at: Option<Loc>,
+        /// The extents of the shared side.
+        shape: Vec<u32>,
+        /// Why.
+        refusal: tma::TmaRefusal,
+    },
+    /// An operand of a product by warpgroups that no descriptor describes.
+    Descriptor {
+        /// The operand.
+        at: Loc,
+        /// Which one.
+        side: warpgroup::Side,
+        /// Where its layout was chosen.
+        chosen_at: Option<Loc>,
+        /// Why.
+        refusal: Box<kernel_layout::wgmma::Refusal>,
+    },
     /// An operand of a matrix product was pinned to a layout that the product cannot use.
     DotOperand {
         /// The operand.
@@ -269,5 +293,9 @@ fn infer_and_compare(
         return Err(failed);
     }
     let shared = shared::choose(kernel, &layouts);
+    let refused = boxes::check(kernel, &shared);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     Ok(Inferred { layouts, shared })
 }

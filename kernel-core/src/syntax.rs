@@ -65,6 +65,8 @@ pub enum ParamFact {
     MultipleOf(Expr),
     /// `#[stride(_, 1)]`: one entry an axis, `None` for `_`.
     Stride(Vec<Option<Expr>>, Loc),
+    /// `#[block(BM, BK)]`: the extents of what one copy by tensor map moves.
+    Block(Vec<Expr>, Loc),
 }
 
 /// An item of a kernel module or of a body.

@@ -1,6 +1,6 @@
 //! Running a kernel in each of the ways that there are.
 
-use kernel_core::{compile::Variant, eval, ir};
+use kernel_core::{compile::Variant, eval, ir, layouts::tma::TensorMap};
 use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};
 
 use crate::{
@@ -202,17 +202,24 @@ pub fn emulate(
             }
         }
     }
-    let values = slots(args, |number| addresses[number]);
+    let mut values: Vec<Vec<u8>> = slots(args, |number| addresses[number])
+        .into_iter()
+        .map(|value| value.to_le_bytes().to_vec())
+        .collect();
+    for map in &variant.maps {
+        values.push(map_bytes(map, args, &addresses)?.to_vec());
+    }
     if values.len() != entry.params.len() {
         return Err(format!("{} values for {} parameters", values.len(), entry.params.len()));
     }
     let mut params = vec![0; entry.param_bytes as usize];
     for (param, value) in entry.params.iter().zip(values) {
         let (start, size) = (param.offset as usize, param.size as usize);
-        params[start..start + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        params[start..start + size].copy_from_slice(&value[..size]);
     }
     let config = LaunchConfig {
         dynamic_shared_bytes: variant.shared_bytes,
+        cluster: build.kernel.cluster,
         ..LaunchConfig::new(grid, [build.kernel.threads(), 1, 1])
     };
     // Tests run side by side; each on one thread of the host.
@@ -243,6 +250,52 @@ pub fn emulate(
         }
     }
     Ok(report)
+}
+
+/// A tensor map of an argument, as the emulator keeps it.
+fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u8; 128], String> {
+    let number = map.param as usize;
+    let buffer = args[number].buffer().ok_or("a tensor map of what is no tensor")?;
+    let bytes = u64::from(buffer.dtype.bytes());
+    let encoded = kernel_emulator::TensorMap {
+        dtype: map_dtype(buffer.dtype),
+        address: addresses[number] + buffer.offset as u64 * bytes,
+        dims: buffer.shape.iter().rev().map(|extent| u64::from(*extent)).collect(),
+        strides_bytes: buffer
+            .strides
+            .iter()
+            .rev()
+            .skip(1)
+            .map(|stride| stride.cast_unsigned() * bytes)
+            .collect(),
+        box_dims: map.box_elements.clone(),
+        element_strides: vec![1; map.box_elements.len()],
+        interleave: 0,
+        swizzle: match map.swizzle_bytes {
+            128 => 3,
+            64 => 2,
+            32 => 1,
+            _ => 0,
+        },
+        oob_fill: 0,
+    };
+    encoded.encode().map_err(|error| error.to_string())
+}
+
+/// The number of an element type (CUDA driver API, `CUtensorMapDataType`).
+fn map_dtype(dtype: ir::Dtype) -> u32 {
+    match dtype {
+        ir::Dtype::Bool | ir::Dtype::I8 | ir::Dtype::U8 => 0,
+        ir::Dtype::I16 | ir::Dtype::U16 => 1,
+        ir::Dtype::U32 => 2,
+        ir::Dtype::I32 => 3,
+        ir::Dtype::U64 => 4,
+        ir::Dtype::I64 => 5,
+        ir::Dtype::F16 => 6,
+        ir::Dtype::F32 => 7,
+        ir::Dtype::F64 => 8,
+        ir::Dtype::Bf16 => 9,
+    }
 }
 
 /// The stretches of `value`, as start and end.

@@ -1,19 +1,20 @@
 //! Copies that run while the block computes.
 
+use super::barrier::Barrier;
 use super::scalar::Scalar;
 use super::sealed::Sealed;
 use super::shared::Shared;
 use super::stub;
 use super::tensor::{View, ViewMut};
 
-/// What a copy reads: a window of a tensor.
+/// What a copy reads: a window of a tensor, or shared memory.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{T}` cannot read from `{Self}`",
     label = "must be a window of a tensor of `{T}`: `tensor.tile(at, shape)`"
 )]
 pub trait CopySource<T>: Copy + Sealed {}
 
-/// What a copy writes: shared memory.
+/// What a copy writes: shared memory, or a window of a tensor.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{T}` cannot write to `{Self}`",
     label = "must be shared memory for `{T}`"
@@ -25,7 +26,9 @@ impl<T: Scalar> Sealed for ViewMut<T> {}
 impl<T: Scalar> Sealed for Shared<T> {}
 impl<T: Scalar> CopySource<T> for View<T> {}
 impl<T: Scalar> CopySource<T> for ViewMut<T> {}
+impl<T: Scalar> CopySource<T> for Shared<T> {}
 impl<T: Scalar> CopyDestination<T> for Shared<T> {}
+impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
 
 /// Starts a copy of a window into shared memory of the same shape, and goes on without waiting for
 /// it.
@@ -61,7 +64,120 @@ impl<T: Scalar> CopyDestination<T> for Shared<T> {}
 ///     to.load()
 /// }
 /// ```
-pub fn copy_async<T: Scalar>(from: impl CopySource<T>, to: impl CopyDestination<T>) {
+pub fn copy_async<T: Scalar>(from: impl CopySource<T>, to: impl CopyDestination<T>) -> Copying {
+    stub()
+}
+
+/// A copy that was just started, for what else is to be said of it: in the same statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Copying(());
+
+impl Copying {
+    /// The copy completes on `bar`, by tensor map: of a window of any tensor whose last axis is contiguous, `sm_90a` and later.
+    ///
+    /// See [`tma::load`](super::tma::load), also for PTX and errors. The launch checks what a map asks of the tensor.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn fetch(x: Tensor<f16, 2>, full: Barrier, to: Shared<f16>) {
+    ///     full.expect(to.bytes());
+    ///     copy_async(x.tile([0, 0], [8, 256]), to).on(full);
+    /// }
+    /// ```
+    pub fn on(self, bar: Barrier) -> Copying {
+        stub()
+    }
+
+    /// The copy takes place only if `condition` holds; of copies by tensor map.
+    ///
+    /// # Errors
+    /// K0206 for what is no scalar `bool`, K0404 for a copy in groups.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn fetch(x: TensorMap<f16, 2>, i: i32, more: bool, full: Barrier, to: Shared<f16>) {
+    ///     tma::load(x, [i, 0], full, to).when(more);
+    /// }
+    /// ```
+    pub fn when(self, condition: bool) -> Copying {
+        stub()
+    }
+
+    /// The tile goes to the same place in every block of the cluster whose bit is set in `mask`, and counts on the barrier of each.
+    ///
+    /// # PTX
+    /// `.multicast::cluster` (PTX ISA, "cp.async.bulk.tensor").
+    ///
+    /// # Errors
+    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0404 for a store.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Both blocks of a cluster get the tile.
+    /// fn fetch(x: TensorMap<f16, 2>, i: i32, full: Barrier, to: Shared<f16>) {
+    ///     tma::load(x, [i, 0], full, to).multicast(0b11);
+    /// }
+    /// ```
+    pub fn multicast(self, mask: i32) -> Copying {
+        stub()
+    }
+
+    /// What is copied leaves the second-level cache first: it is not needed again. Of copies by tensor map.
+    ///
+    /// # PTX
+    /// `.L2::cache_hint` with the policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "createpolicy").
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn write(out: TensorMapMut<f32, 2>, staged: Shared<f32>) {
+    ///     tma::store(out, [0, 0], staged).evict_first();
+    /// }
+    /// ```
+    pub fn evict_first(self) -> Copying {
+        stub()
+    }
+
+    /// What is copied leaves the second-level cache last: it is needed again. Of copies by tensor map.
+    ///
+    /// PTX: as [`evict_first`](Copying::evict_first), with `evict_last`.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn fetch(w: TensorMap<f16, 2>, full: Barrier, to: Shared<f16>) {
+    ///     tma::load(w, [0, 0], full, to).evict_last();
+    /// }
+    /// ```
+    pub fn evict_last(self) -> Copying {
+        stub()
+    }
+}
+
+/// Has everything that the partition's threads wrote to shared memory there for tensor maps and warpgroup products: a fence, and a
+/// barrier of the partition.
+///
+/// The compiler puts one in where it is needed and missing.
+///
+/// # PTX
+/// `fence.proxy.async.shared::cta` in every thread, `bar.sync` (PTX ISA, "membar, fence": proxies).
+///
+/// # Errors
+/// K0502 on `sm_80`.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn write(out: TensorMapMut<f16, 2>, staged: Shared<f16>, tile: Tile<f16>) {
+///     staged.store(tile);
+///     fence_async();
+///     tma::store(out, [0, 0], staged);
+/// }
+/// ```
+pub fn fence_async() {
     stub()
 }
 

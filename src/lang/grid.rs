@@ -100,3 +100,46 @@ pub fn num_warps() -> i32 {
 /// ```
 #[doc(inline)]
 pub use kernel_runtime::cdiv;
+
+/// The grid that is launched next on the stream may start now: its blocks take the place of those that end.
+///
+/// It does not say that anything is written; a kernel that depends on this one calls [`grid_dependency_wait`] before it reads. Only
+/// a kernel that calls either is launched early.
+///
+/// # PTX
+/// `griddepcontrol.launch_dependents` (PTX ISA, "griddepcontrol").
+///
+/// # Errors
+/// K0502 on `sm_80`.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn first_of_all() {
+///     launch_dependents();
+/// }
+/// ```
+pub fn launch_dependents() {
+    stub()
+}
+
+/// Waits until the grids that were launched before on the stream have ended, and sees what they wrote.
+///
+/// Comes before the first access to global memory. Where nothing started early it costs nothing.
+///
+/// # PTX
+/// `griddepcontrol.wait` (PTX ISA, "griddepcontrol").
+///
+/// # Errors
+/// K0502 on `sm_80`.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn before_reading() {
+///     grid_dependency_wait();
+/// }
+/// ```
+pub fn grid_dependency_wait() {
+    stub()
+}

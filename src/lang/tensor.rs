@@ -36,6 +36,34 @@ pub struct Tensor<T, const R: usize>(PhantomData<T>);
 /// ```
 pub struct TensorMut<T, const R: usize>(PhantomData<T>);
 
+/// A tensor in global memory that is read by tensor map: a parameter of the kernel, for `sm_90a` and later.
+///
+/// `#[block(BM, BK)] x: TensorMap<f16, 2>` says which block one copy moves. The caller passes a reference to a device tensor, as for
+/// [`Tensor`]; the launch encodes the map. Its last axis is contiguous, its address and other strides are multiples of 16 bytes.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn fetch(x: TensorMap<f16, 2>, full: Barrier, to: Shared<f16>) {
+///     full.expect(x.block_bytes());
+///     tma::load(x, [0, 0], full, to);
+/// }
+/// ```
+pub struct TensorMap<T, const R: usize>(PhantomData<T>);
+
+/// A tensor in global memory that is written by tensor map, and may be read: a parameter of the kernel, for `sm_90a` and later.
+///
+/// As [`TensorMap`]; the caller passes a mutable reference.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn write(x: TensorMapMut<f16, 2>, staged: Shared<f16>) {
+///     tma::store(x, [0, 0], staged);
+/// }
+/// ```
+pub struct TensorMapMut<T, const R: usize>(PhantomData<T>);
+
 /// A window of a [`Tensor`]: what [`Tensor::tile`] gives.
 ///
 /// [`load`](View::load) brings it to registers, [`copy_async`](super::copy_async) to shared memory.
@@ -44,7 +72,14 @@ pub struct View<T>(PhantomData<T>);
 /// A window of a [`TensorMut`]: what [`TensorMut::tile`] gives.
 pub struct ViewMut<T>(PhantomData<T>);
 
-handles!(Tensor<T, const R: usize>, TensorMut<T, const R: usize>, View<T>, ViewMut<T>);
+handles!(
+    Tensor<T, const R: usize>,
+    TensorMut<T, const R: usize>,
+    TensorMap<T, const R: usize>,
+    TensorMapMut<T, const R: usize>,
+    View<T>,
+    ViewMut<T>
+);
 
 macro_rules! tensors {
     ($($name:ident),*) => {$(
@@ -138,7 +173,59 @@ macro_rules! tensors {
     )*};
 }
 
-tensors!(Tensor, TensorMut);
+tensors!(Tensor, TensorMut, TensorMap, TensorMapMut);
+
+macro_rules! maps {
+    ($($name:ident $view:ident),*) => {$(
+        impl<T: Scalar, const R: usize> $name<T, R> {
+            /// The block whose corner is `at`: a window with the extents of the map's block.
+            ///
+            /// PTX and errors: those of [`Tensor::tile`].
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn fetch(x: ", stringify!($name), "<f16, 2>, i: i32, full: Barrier, to: Shared<f16>) {")]
+            ///     copy_async(x.at([i, 0]), to).on(full);
+            /// }
+            /// ```
+            pub fn at(self, at: [i32; R]) -> $view<T> {
+                stub()
+            }
+
+            /// The extents of the block; known when compiling.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn rows(x: ", stringify!($name), "<f16, 2>) -> i32 {")]
+            ///     let [rows, _] = x.block();
+            ///     rows
+            /// }
+            /// ```
+            #[must_use]
+            pub fn block(self) -> [i32; R] {
+                stub()
+            }
+
+            /// The bytes of the block: what a copy of it counts on its barrier; known when compiling.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn announce(x: ", stringify!($name), "<f16, 2>, full: Barrier) {")]
+            ///     full.expect(x.block_bytes());
+            /// }
+            /// ```
+            #[must_use]
+            pub fn block_bytes(self) -> i32 {
+                stub()
+            }
+        }
+    )*};
+}
+
+maps!(TensorMap View, TensorMapMut ViewMut);
 
 impl<T: Scalar, const R: usize> Tensor<T, R> {
     /// The window that begins at element `at` and has the extents `shape`.
@@ -190,6 +277,29 @@ impl<T: Scalar, const R: usize> TensorMut<T, R> {
         stub()
     }
 }
+
+macro_rules! windows {
+    ($($name:ident $view:ident),*) => {$(
+        impl<T: Scalar, const R: usize> $name<T, R> {
+            /// The window that begins at element `at` and has the extents `shape`, as of a tensor without a map.
+            ///
+            /// PTX and errors: those of [`Tensor::tile`].
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn corner(x: ", stringify!($name), "<f32, 2>) -> Tile<f32> {")]
+            ///     x.tile([0, 0], [16, 16]).load()
+            /// }
+            /// ```
+            pub fn tile(self, at: [i32; R], shape: [i32; R]) -> $view<T> {
+                stub()
+            }
+        }
+    )*};
+}
+
+windows!(TensorMap View, TensorMapMut ViewMut);
 
 impl<T: Scalar> View<T> {
     /// Reads the window into a tile of its shape; zero outside the tensor.

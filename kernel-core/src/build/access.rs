@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Atomic, Const, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Type, Value},
+    ir::{
+        Atomic, Const, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Tma, TmaKind,
+        Type, Value,
+    },
     layouts::pinned_shared,
     loc::Loc,
     syntax::{Expr, Segment},
@@ -565,7 +568,12 @@ impl Builder<'_> {
         Some(self.emit_num(Op::LoadShared, vec![window], Some(shared.shape), num, loc))
     }
 
-    fn check_window(&mut self, window: Value, shared: &SharedType, loc: Loc) -> Option<()> {
+    pub(super) fn check_window(
+        &mut self,
+        window: Value,
+        shared: &SharedType,
+        loc: Loc,
+    ) -> Option<()> {
         if shared.shape.len() <= 2 {
             return Some(());
         }
@@ -645,6 +653,13 @@ impl Builder<'_> {
             }
             builder.report(diagnostic)
         };
+        if let (Val::Value(window), Val::View(view)) = (from, to)
+            && matches!(self.ty(*window), Type::Shared(_))
+            && self.is_written(view.param)
+            && self.target != kernel_ptx::Target::SM_80
+        {
+            return self.store_window(&view.clone(), (from, args[0].loc), loc);
+        }
         let (Val::View(view), Val::Value(window)) = (from, to) else {
             let (a, b) = (self.describe(from), self.describe(to));
             return candidates(self, a, b);
@@ -681,6 +696,30 @@ impl Builder<'_> {
         self.note_corner(&view, loc);
         operands.push(window);
         self.op(Op::CopyAsync(view.param), operands, None, loc);
-        Val::Unit
+        self.copying(loc)
+    }
+
+    /// `copy_async(tile, window)` from shared memory to a tensor, which goes by tensor map.
+    fn store_window(&mut self, view: &ViewVal, window: (&Val, Loc), loc: Loc) -> Val {
+        if let Val::Value(value) = window.0
+            && let Type::Shared(shared) = self.ty(*value).clone()
+            && self.params[view.param as usize].block.is_none()
+            && view.shape != shared.shape
+        {
+            return self.report(
+                Diagnostic::new(
+                    Code::ShapeMismatch,
+                    loc,
+                    "a copy has the same extents on both sides",
+                )
+                .compare(
+                    "",
+                    format!("{:?}", view.shape),
+                    format!("{:?}", shared.shape),
+                ),
+            );
+        }
+        let Some(corner) = view.corner() else { return Val::Error };
+        self.tma_copy(Tma::plain(TmaKind::Store, view.param), corner, None, window, loc)
     }
 }

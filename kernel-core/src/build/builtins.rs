@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Atomic, Binary, Compare, Const, Dtype, Op, Type},
+    ir::{Atomic, Binary, Compare, Const, Dtype, GridOp, Op, Type},
     loc::Loc,
     syntax::{Expr, GenericArg, Segment},
 };
@@ -35,6 +35,11 @@ pub const NAMES: &[&str] = &[
     "copy_async_commit",
     "copy_async_wait",
     "copy_async_wait_all",
+    "barrier",
+    "barriers",
+    "fence_async",
+    "launch_dependents",
+    "grid_dependency_wait",
     "sync",
     "range",
     "unroll",
@@ -73,6 +78,9 @@ impl Builder<'_> {
     ) -> Val {
         if parent == Some("atomic") {
             return self.atomic(name, segment, args, env, loc);
+        }
+        if let Some(module @ ("tma" | "wgmma" | "cluster")) = parent {
+            return self.module_call(module, segment, args, env, loc);
         }
         let Some(parameters) = parameters(name) else {
             self.args(args, env);
@@ -157,6 +165,27 @@ impl Builder<'_> {
                 self.store_ptr((&vals[0], at(0)), mask, (&vals[2], at(2)), loc)
             }
             "copy_async" => self.copy_async(&vals[0], &vals[1], args, loc),
+            "barrier" => self.barrier_alloc(None, (&vals[0], at(0)), loc),
+            "barriers" => self.barrier_alloc(Some((&vals[0], at(0))), (&vals[1], at(1)), loc),
+            "fence_async" => {
+                let why = "it orders what threads write before what TMA and warpgroup products read, which come with Hopper";
+                match self.wants_hopper("`fence_async`", why, loc) {
+                    Some(()) => self.effect(Op::FenceAsync, loc),
+                    None => Val::Error,
+                }
+            }
+            "launch_dependents" | "grid_dependency_wait" => {
+                let why = "grids that overlap come with Hopper";
+                let op = if name == "launch_dependents" {
+                    GridOp::LaunchDependents
+                } else {
+                    GridOp::Wait
+                };
+                match self.wants_hopper(&format!("`{name}`"), why, loc) {
+                    Some(()) => self.effect(Op::Grid(op), loc),
+                    None => Val::Error,
+                }
+            }
             "copy_async_commit" => self.effect(Op::CopyCommit, loc),
             "copy_async_wait" => {
                 let Some(pending) = self.const_int(&vals[0], "the number of pending copies", at(0))
@@ -317,6 +346,29 @@ impl Builder<'_> {
         None
     }
 
+    /// A call of a function of `tma`, `wgmma` or `cluster`.
+    fn module_call(
+        &mut self,
+        module: &str,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
+        if vals.iter().any(|val| matches!(val, Val::Error)) {
+            return Val::Error;
+        }
+        if self.dead() {
+            return Val::Never;
+        }
+        match module {
+            "tma" => self.tma_call(name, &vals, args, loc),
+            "wgmma" => self.wgmma_call(name, &vals, args, loc),
+            _ => self.cluster_call(name, &vals, args, loc),
+        }
+    }
+
     fn effect(&mut self, op: Op, loc: Loc) -> Val {
         self.op(op, Vec::new(), None, loc);
         Val::Unit
@@ -437,7 +489,16 @@ impl Builder<'_> {
 /// The parameters of a function of the language, as its documentation calls them.
 fn parameters(name: &str) -> Option<&'static str> {
     Some(match name {
-        "sync" | "copy_async_commit" | "copy_async_wait_all" | "num_warps" | "row_major" => "",
+        "sync"
+        | "copy_async_commit"
+        | "copy_async_wait_all"
+        | "num_warps"
+        | "row_major"
+        | "fence_async"
+        | "launch_dependents"
+        | "grid_dependency_wait" => "",
+        "barrier" => "count",
+        "barriers" => "number, count",
         "zeros" | "shared" => "shape",
         "full" => "shape, value",
         "arange" => "start, end",

@@ -1,6 +1,6 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
-use super::{Builder, per_thread};
+use super::{Builder, expected, in_flight, per_thread};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
@@ -55,6 +55,9 @@ impl Builder<'_> {
             self.report(diagnostic);
         }
         for diagnostic in per_thread::check(&kernel, &self.uses) {
+            self.report(diagnostic);
+        }
+        for diagnostic in in_flight::check(&kernel).into_iter().chain(expected::check(&kernel)) {
             self.report(diagnostic);
         }
         self.shared_budget(&kernel);

@@ -58,6 +58,9 @@ const SHARED_METHODS: &[&str] = &["load", "store", "with_layout", "t", "dim", "b
 
 const TENSOR_METHODS: &[&str] = &["tile", "dim", "dims", "stride", "ptr"];
 
+/// What a tensor that is reached through a tensor map has besides.
+const MAP_METHODS: &[&str] = &["at", "block", "block_bytes"];
+
 impl Builder<'_> {
     /// A method of the language.
     pub(super) fn builtin_method(
@@ -97,6 +100,10 @@ impl Builder<'_> {
                     ("store", _) => self.count(name, 1, vals.len(), None, loc),
                     _ => self.no_method(&val, name, &vals, &["load", "store"]),
                 }
+            }
+            Val::Copying(copy) => {
+                let copy = copy.clone();
+                self.copy_method(&copy, name, &vals, args, loc)
             }
             Val::Array(parts) => match (name.name.as_str(), vals.len()) {
                 ("len", 0) => Val::Const(
@@ -450,6 +457,9 @@ impl Builder<'_> {
                     loc,
                 ))
             }
+            ("at" | "block" | "block_bytes", _) if self.params[param as usize].block.is_some() => {
+                self.map_method(param, name, vals, args, loc)
+            }
             ("dims", []) => array(
                 (0..rank)
                     .map(|axis| {
@@ -500,7 +510,49 @@ impl Builder<'_> {
                 };
                 self.count(name, required, vals.len(), Some(form), loc)
             }
+            _ if self.params[param as usize].block.is_some() => {
+                let methods = [TENSOR_METHODS, MAP_METHODS].concat();
+                self.no_method(&Val::Tensor(param), name, vals, &methods)
+            }
             _ => self.no_method(&Val::Tensor(param), name, vals, TENSOR_METHODS),
+        }
+    }
+
+    /// The methods of a tensor map about its block.
+    fn map_method(
+        &mut self,
+        param: u32,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let block = self.params[param as usize].block.clone().unwrap_or_default();
+        let crate::ir::ParamKind::Tensor { dtype, .. } = self.params[param as usize].kind else {
+            return Val::Error;
+        };
+        let number = |value: i128| Val::Const(Const::Int(value), Num::Known(Dtype::I32));
+        match (name.name.as_str(), vals) {
+            ("block", []) => {
+                array(block.iter().map(|extent| number(i128::from(*extent))).collect())
+            }
+            ("block_bytes", []) => {
+                let elements: i128 = block.iter().map(|extent| i128::from(*extent)).product();
+                number(elements * i128::from(dtype.bytes()))
+            }
+            ("at", [at]) => {
+                let Some(corner) = self.corner(param, at, &args[0]) else { return Val::Error };
+                let places = (0..corner.len()).map(|index| args[0].part(index)).collect();
+                let at = corner.into_iter().map(Val::Value).collect();
+                Val::View(std::rc::Rc::new(super::value::ViewVal {
+                    param,
+                    at,
+                    places,
+                    shape: block,
+                }))
+            }
+            ("at", _) => self.count(name, 1, vals.len(), Some(".at([i, j])".to_owned()), loc),
+            _ => self.count(name, 0, vals.len(), Some(format!(".{}()", name.name)), loc),
         }
     }
 }

@@ -137,6 +137,9 @@ impl Builder<'_> {
         let scope = self.scopes.child(root);
         self.bind_instance(function, request.instance, root, scope);
         self.warps = self.kernel_warps(request, scope);
+        if let Some(cluster) = &request.kernel.attr.cluster {
+            self.cluster = self.cluster_shape(cluster, scope);
+        }
         if function.receiver.is_some() {
             // Refused already.
             self.scopes.declare(scope, "self", true, Val::Error);
@@ -190,6 +193,7 @@ impl Builder<'_> {
             for fact in request.kernel.facts.get(index).into_iter().flatten() {
                 self.param_fact(param, fact, pat.loc, scope, &mut declared);
             }
+            self.wants_block(param, ty);
         }
         if let Some(body) = &function.body {
             let inner = self.scopes.child(scope);
@@ -301,7 +305,7 @@ impl Builder<'_> {
         };
         let last = path.segments.last()?;
         match last.name.as_str() {
-            name @ ("Tensor" | "TensorMut") => {
+            name @ ("Tensor" | "TensorMut" | "TensorMap" | "TensorMapMut") => {
                 let [GenericArg::Type(elem), rank] = last.args.as_slice() else {
                     return refuse(
                         self,
@@ -324,7 +328,8 @@ impl Builder<'_> {
                 };
                 match u32::try_from(rank) {
                     Ok(rank) if (1..=5).contains(&rank) => {
-                        Some(ParamKind::Tensor { dtype, rank, mutable: name == "TensorMut" })
+                        let mutable = matches!(name, "TensorMut" | "TensorMapMut");
+                        Some(ParamKind::Tensor { dtype, rank, mutable })
                     }
                     _ => {
                         self.report(
@@ -429,6 +434,7 @@ impl Builder<'_> {
                     ),
                 }
             }
+            ParamFact::Block(extents, loc) => self.map_block(param, extents, *loc, scope, out),
             ParamFact::Stride(strides, loc) => {
                 let ParamKind::Tensor { rank, .. } = kind else {
                     refuse(

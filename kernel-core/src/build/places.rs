@@ -432,6 +432,9 @@ impl Builder<'_> {
             Val::Value(value) if matches!(self.ty(*value), Type::Shared(_)) => {
                 self.shared_index(*value, &at, index.loc, loc)
             }
+            Val::Value(value) if matches!(self.ty(*value), Type::Barrier(_)) => {
+                self.barrier_index(*value, &at, index.loc, loc)
+            }
             Val::Error | Val::Never => Val::Error,
             Val::Tensor(param) => {
                 let window = self.window_of(*param);

@@ -228,6 +228,7 @@ impl Builder<'_> {
             | Val::Range(_)
             | Val::View(_)
             | Val::Layout(_)
+            | Val::Copying(_)
             | Val::Str(_)
             | Val::Target(_) => Ty::Other,
         }

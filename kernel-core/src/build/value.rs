@@ -248,8 +248,20 @@ pub(super) enum Val {
     Layout(Form),
     /// A string literal.
     Str(Rc<str>),
+    /// A copy that was just started.
+    Copying(Rc<CopyVal>),
     /// `sm_80` and so on, as an argument of `target(..)`.
     Target(kernel_ptx::Target),
+}
+
+/// A copy that was just started: its statement.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CopyVal {
+    /// The regions that are open where it stands.
+    pub(super) depth: usize,
+    /// Its place in the innermost of them.
+    pub(super) index: usize,
+    pub(super) loc: Loc,
 }
 
 /// A struct's value.
@@ -379,6 +391,7 @@ impl Val {
                 Rc::ptr_eq(a, b) || (a.is_like(b) && a.at.iter().zip(&b.at).all(|(x, y)| x.same(y)))
             }
             (Val::Layout(a), Val::Layout(b)) => a == b,
+            (Val::Copying(a), Val::Copying(b)) => a == b,
             (Val::Str(a), Val::Str(b)) => a == b,
             (Val::Target(a), Val::Target(b)) => a == b,
             _ => false,

@@ -80,8 +80,13 @@ impl Code {
             | Code::SharedInLoop
             | Code::CopyOperands
             | Code::Pipeline
-            | Code::PerThread => Area::Memory,
-            Code::SharedBudget | Code::Target | Code::Warps | Code::TileBudget => Area::Budget,
+            | Code::PerThread
+            | Code::TensorMap
+            | Code::InFlight
+            | Code::BarrierBytes => Area::Memory,
+            Code::SharedBudget | Code::Target | Code::Warps | Code::TileBudget | Code::Cluster => {
+                Area::Budget
+            }
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
             Code::Bug => Area::Compiler,
         }
@@ -119,10 +124,14 @@ codes! {
     CopyOperands = "K0404", "a copy between spaces that no instruction joins";
     Pipeline = "K0405", "a loop whose copies cannot be pipelined";
     PerThread = "K0406", "a value of each thread's own where the block has one";
+    TensorMap = "K0409", "a tensor map that the hardware does not have";
+    InFlight = "K0410", "an accumulator that is used before its product is done";
+    BarrierBytes = "K0411", "a barrier that waits for other bytes than are copied";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "a target that is unknown or cannot do it";
     Warps = "K0503", "a number of warps that a block cannot have";
     TileBudget = "K0504", "a tile with more elements than registers can hold";
+    Cluster = "K0507", "a cluster that cannot be, or a block that is not in it";
     Instances = "K0601", "an instance list that does not fit the generic parameters";
     Parameter = "K0602", "a parameter type that cannot be passed to a kernel";
     FactAttribute = "K0603", "a fact about a parameter that cannot hold";

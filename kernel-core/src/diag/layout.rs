@@ -8,6 +8,7 @@ use super::{Code, Diagnostic};
 use crate::layouts::{LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::loc::Loc;
 
+mod boxes;
 mod mended;
 
 /// Why a thread cannot hold any number of elements.
@@ -59,6 +60,12 @@ impl LayoutProblem {
             .compare("blocks", "1", actual.to_string()),
             LayoutProblem::Asserted { at, chosen_at, actual, required, form } => {
                 asserted(at, chosen_at, &actual, &required, &form).help("to_layout")
+            }
+            LayoutProblem::Box { at, chosen_at, shape, refusal } => {
+                boxes::refused(at, chosen_at, &shape, refusal)
+            }
+            LayoutProblem::Descriptor { at, side, chosen_at, refusal } => {
+                boxes::undescribed(at, side, chosen_at, &refusal)
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };

@@ -292,6 +292,17 @@ impl GridOp {
 }
 
 impl super::Kernel {
+    /// Whether the kernel waits itself for the grids before it.
+    pub fn is_programmatic(&self) -> bool {
+        fn any(region: &super::Region) -> bool {
+            region.stmts.iter().any(|stmt| {
+                matches!(&stmt.kind, super::StmtKind::Op { op: super::Op::Grid(_), .. })
+                    || stmt.kind.regions().into_iter().any(any)
+            })
+        }
+        any(&self.body)
+    }
+
     /// The extents, on the axes of the tensor, of what a copy by tensor map moves; `window` is the shape of its shared side.
     pub fn tma_block(&self, param: u32, window: &[u32]) -> Vec<u32> {
         self.params[param as usize].block.clone().unwrap_or_else(|| window.to_vec())

@@ -141,6 +141,8 @@ pub(super) struct Graph {
     pub(super) reductions: ArenaMap<Value, Node>,
     pub(super) pins: Vec<Pin>,
     pub(super) dots: Vec<Dot>,
+    /// The result of every product by warpgroups, with its operands.
+    pub(super) warpgroup_products: Vec<(Node, [Value; 3])>,
     pub(super) loads: Vec<Node>,
     /// In the order of the statements.
     pub(super) effects: Vec<Effect>,
@@ -535,6 +537,11 @@ impl<'a> Builder<'a> {
             let operands = [args[0], args[1], args[2]];
             self.graph.dots.push(Dot { node, args: operands, tf32: *tf32, at, form: None });
             self.tie(args[2], result);
+        } else if *op == Op::Wgmma {
+            self.graph.warpgroup_products.push((node, [args[0], args[1], args[2]]));
+            self.tie(args[2], result);
+        } else if let Op::WgmmaWait(_) = op {
+            self.tie(args[0], result);
         } else {
             self.connect(op, &tiles, node);
         }

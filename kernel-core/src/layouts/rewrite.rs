@@ -7,6 +7,7 @@ use la_arena::{Arena, ArenaMap};
 use super::coalesce::Extent;
 use super::dots;
 use super::graph::{Graph, Transfer, is_effect, to_operands};
+use super::warpgroup;
 use crate::ir::{
     Elem, Kernel, Layouts, Op, Region, Stmt, StmtKind, Terminator, Type, Value, ValueData,
 };
@@ -18,12 +19,19 @@ pub(super) type Versions = ArenaMap<Value, Vec<(Layout, Value)>>;
 /// Rewrites the body of a kernel according to a graph in which every node has a layout.
 pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) {
     let operands = operand_layouts(kernel, &graph);
+    let lefts = graph
+        .warpgroup_products
+        .iter()
+        .filter(|(_, args)| matches!(kernel.ty(args[0]), Type::Tile(..)))
+        .map(|&(node, args)| (node, warpgroup::left_layout(kernel, args)))
+        .collect();
     let body = std::mem::take(&mut kernel.body);
     let mut rewriter = Rewriter {
         warps: kernel.warps,
         values: &mut kernel.values,
         graph,
         operands,
+        lefts,
         layouts: Layouts::default(),
         versions: ArenaMap::default(),
         effects: 0,
@@ -73,6 +81,8 @@ struct Rewriter<'a> {
     values: &'a mut Arena<ValueData>,
     graph: Graph,
     operands: ArenaMap<super::graph::Node, [Layout; 2]>,
+    /// The layouts of left operands in registers of products by warpgroups, under the node of the result.
+    lefts: ArenaMap<super::graph::Node, Layout>,
     layouts: Layouts,
     versions: Versions,
     /// How many effects were passed: an index into the graph's.
@@ -129,6 +139,11 @@ impl Rewriter<'_> {
         if let Op::Dot { .. } = op {
             let [left, right] = self.operands[node].clone();
             vec![Some(left), Some(right), Some(own)]
+        } else if *op == Op::Wgmma {
+            let left = self.lefts.get(node).cloned();
+            vec![left, None, Some(own)]
+        } else if let Op::WgmmaWait(_) = op {
+            vec![Some(own)]
         } else if let Op::ToLayout(_) = op {
             vec![self.graph.fluid.contains_idx(args[0]).then_some(own)]
         } else {

@@ -1,11 +1,15 @@
 //! Layouts of shared allocations, from what is read and written.
 
-use kernel_layout::forms::{row_major_shared, swizzled_shared};
+use kernel_layout::forms::{
+    default_swizzle_bytes, nvmma_shared, row_major_shared, swizzled_shared,
+};
 use kernel_layout::{Dim, Form, Layout, Visit, cheapest, meeting};
 use la_arena::ArenaMap;
 
 use super::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
-use crate::ir::{Kernel, Layouts, Op, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::ir::{
+    Kernel, Layouts, Op, ParamKind, Region, Shared, SharedType, StmtKind, Type, Value,
+};
 use crate::loc::Loc;
 
 /// Bytes that every bank of shared memory serves once.
@@ -102,6 +106,8 @@ enum How {
         /// The elements that one instruction copies.
         elements: u32,
     },
+    /// A copy by tensor map, or a product by warpgroups.
+    Boxes,
     /// An access that does not decide.
     Any,
 }
@@ -187,6 +193,10 @@ impl Collector<'_> {
                 self.region(region, inner, uses);
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+            if let Some(left) = self.left(op, args) {
+                let (rank, how) = (left.shape.len(), How::Boxes);
+                uses.entry(left.root).or_default().push(Use { rank, times, how });
+            }
             let Some((window, how)) = self.how(op, args, *result) else { continue };
             let rank = window.shape.len();
             uses.entry(window.root).or_default().push(Use { rank, times, how });
@@ -216,6 +226,27 @@ impl Collector<'_> {
                 let access = self.known.access(self.kernel, op, args);
                 let how = copy(window, access, self.kernel.warps).unwrap_or(How::Any);
                 Some((window, how))
+            }
+            (Op::Tma(tma), args, None) => {
+                let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind
+                else {
+                    return None;
+                };
+                let window = tma.operands(rank as usize, args).window?;
+                Some((window_of(self.kernel, window), How::Boxes))
+            }
+            (Op::Wgmma, [_, right, _], Some(_)) => {
+                Some((window_of(self.kernel, *right), How::Boxes))
+            }
+            _ => None,
+        }
+    }
+
+    /// The left operand of a product by warpgroups, where it is in shared memory.
+    fn left(&self, op: &Op, args: &[Value]) -> Option<&SharedType> {
+        match (op, args) {
+            (Op::Wgmma, [left, ..]) if matches!(self.kernel.ty(*left), Type::Shared(_)) => {
+                Some(window_of(self.kernel, *left))
             }
             _ => None,
         }
@@ -269,9 +300,15 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     if shape.len() < 2 {
         return plain();
     }
+    if uses.iter().any(|one| matches!(one.how, How::Boxes)) {
+        // What TMA and warpgroups share: dense boxes, with the widest swizzle that their rows have.
+        let bits = element_bytes * 8;
+        let swizzle = default_swizzle_bytes(shape, bits, false, false);
+        return nvmma_shared(swizzle, bits, false, false, shape).unwrap_or_else(|_| plain());
+    }
     let copied = uses.iter().find_map(|one| match one.how {
         How::Copy { axis, .. } => Some(axis),
-        How::Registers(_) | How::Matrix | How::Any => None,
+        How::Registers(_) | How::Matrix | How::Boxes | How::Any => None,
     });
     let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
     let axes = match copied {
@@ -292,7 +329,7 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         let (registers, least_vector) = match &one.how {
             How::Registers(registers) => (registers, 1),
             How::Copy { registers, elements, .. } => (registers, *elements),
-            How::Matrix | How::Any => return None,
+            How::Matrix | How::Boxes | How::Any => return None,
         };
         // A window may be a part of the tile.
         let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));

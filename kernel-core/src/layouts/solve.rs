@@ -8,6 +8,7 @@ use la_arena::ArenaMap;
 use super::dots;
 use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
 use super::turned::{arrives, run_axis, written};
+use super::warpgroup;
 use super::{Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::ir::{Elem, Kernel, Op, Type, Value};
 use crate::loc::Loc;
@@ -21,6 +22,7 @@ const LANES: u32 = 32;
 pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<LayoutProblem> {
     let mut solver = Solver { kernel, known, graph, queue: VecDeque::new() };
     let mut problems = solver.pin();
+    solver.place_warpgroup_products();
     solver.place_dots();
     solver.place_operands();
     solver.place_loads();
@@ -185,6 +187,29 @@ impl Solver<'_> {
         }
         self.spread();
         problems
+    }
+
+    /// Accumulators of warpgroups have the one layout that the instruction has.
+    fn place_warpgroup_products(&mut self) {
+        for at in 0..self.graph.warpgroup_products.len() {
+            let (node, args) = self.graph.warpgroup_products[at];
+            if self.is_open(node) {
+                let form = warpgroup::form(self.kernel, args);
+                let layout = form
+                    .to_layout(&self.graph.nodes[node].shape)
+                    .expect("build has checked the extents of the product");
+                self.assign(node, layout, Some(form));
+            }
+        }
+        self.spread();
+        for at in 0..self.graph.warpgroup_products.len() {
+            let (_, args) = self.graph.warpgroup_products[at];
+            if let Some(node) = self.open(args[0]) {
+                let layout = warpgroup::left_layout(self.kernel, args);
+                self.assign(node, layout, None);
+            }
+        }
+        self.spread();
     }
 
     fn place_dots(&mut self) {

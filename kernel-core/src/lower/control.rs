@@ -81,7 +81,9 @@ impl Lower<'_> {
                 for index in 0..count {
                     let first = index & !repeated;
                     let register = if first == index {
-                        Val::Reg(self.e.fresh_in(held(*elem), frame))
+                        let register = self.e.fresh_in(held(*elem), frame);
+                        self.e.note_slot(register);
+                        Val::Reg(register)
                     } else {
                         registers[first as usize]
                     };

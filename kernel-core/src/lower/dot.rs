@@ -28,7 +28,7 @@ pub(super) struct Deferred {
 }
 
 /// An operand: its registers by the coordinates that they add to the thread's own.
-struct Fragment {
+pub(super) struct Fragment {
     registers: BTreeMap<(u32, u32), u32>,
     values: Vec<Val>,
     shape: [u32; 2],
@@ -37,7 +37,7 @@ struct Fragment {
 }
 
 impl Fragment {
-    fn of(layout: &Layout, values: Vec<Val>, deferred: Option<Deferred>) -> Fragment {
+    pub(super) fn of(layout: &Layout, values: Vec<Val>, deferred: Option<Deferred>) -> Fragment {
         let shape = layout.shape();
         let registers = places(layout).map(|(register, at)| (at, register)).collect();
         let deferred = deferred.map(|deferred| (deferred, BTreeSet::new()));
@@ -64,10 +64,10 @@ impl Fragment {
 
 /// What one `mma.sync` multiplies.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
-    core: TensorCore,
-    operand: Dtype,
-    sum: Dtype,
+pub(super) struct Shape {
+    pub(super) core: TensorCore,
+    pub(super) operand: Dtype,
+    pub(super) sum: Dtype,
 }
 
 impl Shape {
@@ -104,7 +104,7 @@ impl Shape {
 }
 
 /// The coordinates that each register adds to the thread's own.
-fn places(layout: &Layout) -> impl Iterator<Item = (u32, (u32, u32))> + '_ {
+pub(super) fn places(layout: &Layout) -> impl Iterator<Item = (u32, (u32, u32))> + '_ {
     (0..layout.in_size(Dim::Register)).map(|register| {
         let at = layout.apply(&[(Dim::Register, register)]);
         (register, (at[0], at[1]))
@@ -229,7 +229,7 @@ impl Lower<'_> {
     }
 
     /// The word of an operand at a register's coordinates: its elements are neighbours along the axis `depth`.
-    fn operand_word(
+    pub(super) fn operand_word(
         &mut self,
         shape: Shape,
         fragment: &Fragment,

@@ -6,7 +6,7 @@
 //! in which none of its operands is defined; an instruction on tile data stays where it is, because a
 //! hoisted tile would occupy registers through the whole loop.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kernel_ptx::{Guard, Instruction, Label, Modifier, Opcode, Operand, Reg, Type};
 
@@ -127,6 +127,10 @@ pub(super) struct Emitter {
     halves: BTreeMap<Reg, (Reg, u8)>,
     /// The 32-bit word that the low byte of a register was taken from, and which byte it is (0: lowest).
     bytes: BTreeMap<Reg, (Reg, u8)>,
+    /// Registers that change: those that loops carry, and accumulators.
+    slots: BTreeSet<Reg>,
+    /// Halves of words that are still being written: nothing has taken them out yet.
+    to_come: BTreeMap<Reg, (Reg, u8)>,
     /// Attached to what is emitted.
     pub(super) loc: Loc,
     /// Where pure instructions go.
@@ -149,6 +153,8 @@ impl Emitter {
             labels: Vec::new(),
             halves: BTreeMap::new(),
             bytes: BTreeMap::new(),
+            slots: BTreeSet::new(),
+            to_come: BTreeMap::new(),
             loc: Loc::KERNEL,
             place: Place::Outermost,
             threads,
@@ -189,6 +195,55 @@ impl Emitter {
         let reg = Reg(u32::try_from(self.registers.len()).expect("fewer than 2^32 registers"));
         self.registers.push(RegInfo { ty, frame, sum: None });
         reg
+    }
+
+    /// A register that the current frame defines and that changes.
+    pub(super) fn fresh_slot(&mut self, ty: Type) -> Reg {
+        let reg = self.fresh(ty);
+        self.slots.insert(reg);
+        reg
+    }
+
+    /// Says that a register changes.
+    pub(super) fn note_slot(&mut self, reg: Reg) {
+        self.slots.insert(reg);
+    }
+
+    /// Whether a register may change here: no loop that would need its old value again lies in between.
+    pub(super) fn is_slot(&self, reg: Reg) -> bool {
+        let home = self.depth(Val::Reg(reg));
+        let turns = |id: &FrameId| self.frames[id.0].kind == FrameKind::Loop;
+        self.slots.contains(&reg) && !self.open[home + 1..].iter().any(turns)
+    }
+
+    /// Finds nothing any more that was computed from registers that have changed.
+    pub(super) fn overwritten(&mut self, registers: &[Reg]) {
+        let changed: BTreeSet<Val> = registers.iter().map(|&reg| Val::Reg(reg)).collect();
+        for id in &self.open {
+            self.frames[id.0].values.retain(|(_, _, sources, _), result| {
+                !changed.contains(result) && !sources.iter().any(|source| changed.contains(source))
+            });
+        }
+        for reg in registers {
+            self.halves.retain(|_, (word, _)| word != reg);
+        }
+    }
+
+    /// A half of a word that is still being written.
+    pub(super) fn half_to_come(&mut self, word: Reg, index: u8) -> Reg {
+        let half = self.fresh(Type::B16);
+        self.halves.insert(half, (word, index));
+        self.to_come.insert(half, (word, index));
+        half
+    }
+
+    /// The value itself, or what it has become now that its word is written.
+    pub(super) fn half_at_last(&mut self, value: Val) -> Val {
+        let Val::Reg(half) = value else { return value };
+        match self.to_come.get(&half).copied() {
+            Some((word, index)) => self.unpack(Val::Reg(word))[usize::from(index)],
+            None => value,
+        }
     }
 
     /// Gives a register to another frame: a carried register belongs to its loop while that is open.

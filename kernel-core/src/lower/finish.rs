@@ -1,6 +1,6 @@
 //! From the tree of frames to a PTX module: dead code goes, the rest is laid out in order.
 
-use kernel_ptx::{Base, Function, Operand, Reg, Register, Statement};
+use kernel_ptx::{Base, Function, Opcode, Operand, Reg, Register, Statement};
 
 use super::coalesce;
 use super::emitter::{Emitter, FrameId, Inst, Node};
@@ -99,7 +99,10 @@ pub(super) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
     if let Some(guard) = inst.instruction.guard {
         visit(guard.predicate);
     }
-    for operand in &inst.instruction.operands[inst.results..] {
+    // A product by warpgroups adds to what it writes.
+    let adds = inst.instruction.opcode == Opcode::Wgmma;
+    let first = if adds { 0 } else { inst.results };
+    for operand in &inst.instruction.operands[first..] {
         registers(operand, visit);
     }
 }

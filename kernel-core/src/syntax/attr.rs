@@ -24,6 +24,8 @@ pub struct KernelAttr {
     pub target_refused: bool,
     /// `warps = 4`: an expression over the generic parameters.
     pub warps: Option<Expr>,
+    /// `cluster = [2, 1]`: an expression over the generic parameters.
+    pub cluster: Option<Expr>,
     /// `grid = [..]`: host tokens.
     pub grid: Option<TokenStream>,
     /// `crate = path`: where generated code finds `kiln`.
@@ -190,7 +192,9 @@ fn tensor(input: &syn::FnArg) -> Option<(&syn::Ident, usize)> {
     let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
     match args.args.get(1)? {
         syn::GenericArgument::Const(rank)
-            if last.ident == "Tensor" || last.ident == "TensorMut" =>
+            if ["Tensor", "TensorMut", "TensorMap", "TensorMapMut"]
+                .iter()
+                .any(|name| last.ident == name) =>
         {
             Some((&pat.ident, number(rank)?))
         }
@@ -263,7 +267,7 @@ impl Reader<'_> {
         let loc = self.locations.of_span(name.span());
         let written = name.to_string();
         let mut name = written.as_str();
-        let known = ["target", "targets", "warps", "grid", "instances"];
+        let known = ["target", "targets", "warps", "grid", "cluster", "instances"];
         if !known.contains(&name) {
             let near = crate::build::nearest(name, known);
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
@@ -295,13 +299,15 @@ impl Reader<'_> {
                     }
                 }
             }
-            "warps" | "grid"
+            "warps" | "grid" | "cluster"
                 if attr.warps.is_some() && name == "warps"
-                    || attr.grid.is_some() && name == "grid" =>
+                    || attr.grid.is_some() && name == "grid"
+                    || attr.cluster.is_some() && name == "cluster" =>
             {
                 self.bad_attr(loc, &format!("`{name}` is given twice"));
             }
             "warps" => attr.warps = Some(self.expr(&value, 0)),
+            "cluster" => attr.cluster = Some(self.expr(&value, 0)),
             "grid" => attr.grid = Some(quote::ToTokens::into_token_stream(value)),
             "instances" if written == "instances" => {
                 self.bad_attr(loc, "`instances` takes lists in parentheses");
@@ -431,13 +437,17 @@ impl Reader<'_> {
                         .collect();
                     facts.push(ParamFact::Stride(strides, loc));
                 }
+                ("block", Some(args)) if !args.is_empty() => {
+                    let extents = args.iter().map(|arg| self.expr(arg, 0)).collect();
+                    facts.push(ParamFact::Block(extents, loc));
+                }
                 _ => self.problems.push(
                     Diagnostic::new(
                         Code::FactAttribute,
                         loc,
                         format!("`#[{name}]` does not state a fact about a parameter"),
                     )
-                    .why("the facts are `#[multiple_of(n)]` on an integer or pointer and `#[stride(_, 1)]` on a tensor, with one entry an axis")
+                    .why("the facts are `#[multiple_of(n)]` on an integer or pointer, `#[stride(_, 1)]` on a tensor and `#[block(64, 64)]` on a tensor map, with one entry an axis")
                     .help("#[stride(_, 1)] x: Tensor<f32, 2>"),
                 ),
             }

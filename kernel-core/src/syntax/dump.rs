@@ -104,6 +104,10 @@ impl Printer<'_> {
         self.put("#[kernel(target = [");
         self.list(&attr.targets, |p, target| p.put(&target.name));
         self.put("]");
+        if let Some(cluster) = &attr.cluster {
+            self.put(", cluster = ");
+            self.expr(cluster);
+        }
         if let Some(warps) = &attr.warps {
             self.put(", warps = ");
             self.expr(warps);
@@ -138,6 +142,11 @@ impl Printer<'_> {
                 self.line(Some(of.loc));
                 self.put("#[multiple_of(");
                 self.expr(of);
+            }
+            ParamFact::Block(extents, loc) => {
+                self.line(Some(*loc));
+                self.put("#[block(");
+                self.list(extents, |p, extent| p.expr(extent));
             }
             ParamFact::Stride(strides, loc) => {
                 self.line(Some(*loc));

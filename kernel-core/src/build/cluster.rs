@@ -1,0 +1,140 @@
+//! Clusters: `cluster::sync()`, ranks and coordinates; the shape that the attribute gives.
+
+use super::{
+    Builder, Env,
+    value::{Num, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{ClusterOp, Const, Dtype, Op, Type},
+    loc::Loc,
+    syntax::{Expr, ExprKind, Segment},
+};
+
+/// Every function of `cluster`, for suggestions.
+const CLUSTER_NAMES: &[&str] = &["rank", "size", "block_id", "id", "sync", "arrive", "wait"];
+/// The most blocks of a cluster that every device has (CUDA C++ Programming Guide, "Thread Block Clusters").
+const PORTABLE: u32 = 8;
+/// The most blocks of a cluster of a device that allows it.
+const MOST: u32 = 16;
+
+impl Builder<'_> {
+    /// `cluster = [2, 1]`: the blocks of a cluster on each axis of the grid.
+    pub(super) fn cluster_shape(&mut self, expr: &Expr, scope: Env) -> [u32; 3] {
+        let parts = match &expr.kind {
+            ExprKind::Array(parts) => parts.iter().collect(),
+            _ => vec![expr],
+        };
+        let mut shape = [1; 3];
+        if parts.is_empty() || parts.len() > shape.len() {
+            self.report(
+                Diagnostic::new(
+                    Code::Cluster,
+                    expr.loc,
+                    "a cluster has one extent for each axis of the grid",
+                )
+                .compare("extents", "1 to 3", parts.len().to_string())
+                .help("cluster = [2, 1]"),
+            );
+            return shape;
+        }
+        for (extent, part) in shape.iter_mut().zip(&parts) {
+            let val = self.expr(part, scope);
+            let Some(value) = self.const_int(&val, "an extent of the cluster", part.loc) else {
+                return [1; 3];
+            };
+            match u32::try_from(value) {
+                Ok(value) if (1..=MOST).contains(&value) => *extent = value,
+                _ => {
+                    self.report(
+                        Diagnostic::new(
+                            Code::Cluster,
+                            part.loc,
+                            format!("a cluster cannot have {value} blocks along an axis"),
+                        )
+                        .compare(
+                            "blocks",
+                            format!("1 to {MOST}"),
+                            value.to_string(),
+                        ),
+                    );
+                    return [1; 3];
+                }
+            }
+        }
+        let blocks: u32 = shape.iter().product();
+        if blocks > MOST {
+            self.report(
+                Diagnostic::new(Code::Cluster, expr.loc, format!("a cluster cannot have {blocks} blocks"))
+                    .compare("blocks", format!("at most {PORTABLE}, or {MOST} on a device that allows it"), blocks.to_string())
+                    .why("the blocks of a cluster run at the same time on neighbouring multiprocessors, of which a device groups so many"),
+            );
+            return [1; 3];
+        }
+        let why = "blocks that run together and reach each other's shared memory come with Hopper";
+        if blocks > 1 && self.wants_hopper("a cluster", why, expr.loc).is_none() {
+            return [1; 3];
+        }
+        shape
+    }
+
+    /// `cluster::name(..)`
+    pub(super) fn cluster_call(
+        &mut self,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let takes_axis = matches!(name.name.as_str(), "block_id" | "id");
+        if !CLUSTER_NAMES.contains(&name.name.as_str()) {
+            let headline = format!("`cluster` has no function `{}`", name.name);
+            let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
+            let near = super::nearest(&name.name, CLUSTER_NAMES.iter().copied());
+            return self.report(match near {
+                Some(near) => diagnostic.help(format!("cluster::{near}")),
+                None => diagnostic.why(format!("it has {}", CLUSTER_NAMES.join(", "))),
+            });
+        }
+        if vals.len() != usize::from(takes_axis) {
+            let required = usize::from(takes_axis);
+            return self.report(
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    format!("`cluster::{}` takes another number of arguments", name.name),
+                )
+                .compare("arguments", required.to_string(), vals.len().to_string()),
+            );
+        }
+        let why = "clusters come with Hopper";
+        if self.wants_hopper(&format!("`cluster::{}`", name.name), why, loc).is_none() {
+            return Val::Error;
+        }
+        let number = |builder: &mut Self, op: ClusterOp| {
+            Val::Value(builder.emit(Op::Cluster(op), Vec::new(), Type::scalar(Dtype::I32), loc))
+        };
+        let blocks: u32 = self.cluster.iter().product();
+        match name.name.as_str() {
+            "size" => Val::Const(Const::Int(i128::from(blocks)), Num::Known(Dtype::I32)),
+            "rank" => number(self, ClusterOp::Rank),
+            "block_id" | "id" => {
+                let Some(axis) = self.axis(&vals[0], 3, "the grid", args[0].loc) else {
+                    return Val::Error;
+                };
+                let op =
+                    if name.name == "id" { ClusterOp::Id(axis) } else { ClusterOp::BlockId(axis) };
+                number(self, op)
+            }
+            other => {
+                let op = match other {
+                    "sync" => ClusterOp::Sync,
+                    "arrive" => ClusterOp::Arrive,
+                    _ => ClusterOp::Wait,
+                };
+                self.op(Op::Cluster(op), Vec::new(), None, loc);
+                Val::Unit
+            }
+        }
+    }
+}

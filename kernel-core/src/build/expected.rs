@@ -1,0 +1,171 @@
+//! The bytes that barriers wait for, against those of the copies that complete on them.
+//!
+//! An `expect` of a constant, and the copies after it in the same straight run of statements, up to the next `expect` or wait on that
+//! barrier, must agree: otherwise the phase ends early, or never. What is decided when the kernel runs is found by the emulator.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{BarrierOp, Const, Kernel, Op, ParamKind, Region, StmtKind, Tma, TmaKind, Type, Value},
+    layouts::tma::copied_bytes,
+    loc::Loc,
+};
+
+/// A barrier as the program names it: an allocation, and the index of one of a ring.
+type Name = (u32, Option<u32>);
+
+/// What is known of one phase of a barrier.
+struct Phase {
+    bytes: i128,
+    at: Loc,
+    copies: u64,
+    copied_at: Vec<Loc>,
+    /// Copies in branches, or of other blocks, are not counted.
+    open: bool,
+}
+
+/// What is wrong with the byte counts of a kernel.
+pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    let mut walk =
+        Walk { kernel, names: BTreeMap::new(), constants: BTreeMap::new(), found: Vec::new() };
+    walk.region(&kernel.body);
+    walk.found
+}
+
+struct Walk<'k> {
+    kernel: &'k Kernel,
+    names: BTreeMap<u32, Name>,
+    constants: BTreeMap<u32, i128>,
+    found: Vec<Diagnostic>,
+}
+
+fn key(value: Value) -> u32 {
+    value.into_raw().into_u32()
+}
+
+impl Walk<'_> {
+    fn region(&mut self, region: &Region) {
+        let mut phases: BTreeMap<Name, Phase> = BTreeMap::new();
+        for stmt in &region.stmts {
+            let mut inside = Vec::new();
+            for inner in stmt.kind.regions() {
+                self.region(inner);
+                self.touched(inner, &mut inside);
+            }
+            for name in inside {
+                if let Some(phase) = phases.get_mut(&name) {
+                    phase.open = true;
+                }
+            }
+            let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+            match op {
+                Op::Const(Const::Int(value)) => {
+                    self.constants.extend(result.map(|result| (key(result), *value)));
+                }
+                Op::Barrier(BarrierOp::Alloc(root)) => {
+                    let root = root.into_raw().into_u32();
+                    self.names.extend(result.map(|result| (key(result), (root, None))));
+                }
+                Op::Barrier(BarrierOp::Index) => {
+                    if let (Some(&(root, _)), Some(result)) =
+                        (self.names.get(&key(args[0])), result)
+                    {
+                        self.names.insert(key(*result), (root, Some(self.index(args[1]))));
+                    }
+                }
+                Op::Barrier(BarrierOp::Expect) => {
+                    if let Some(&name) = self.names.get(&key(args[0])) {
+                        let ended = match self.constants.get(&key(args[1])) {
+                            Some(&bytes) => phases.insert(
+                                name,
+                                Phase {
+                                    bytes,
+                                    at: stmt.loc,
+                                    copies: 0,
+                                    copied_at: Vec::new(),
+                                    open: false,
+                                },
+                            ),
+                            None => phases.remove(&name),
+                        };
+                        ended.into_iter().for_each(|phase| self.compare(phase));
+                    }
+                }
+                Op::Barrier(BarrierOp::Wait) => {
+                    if let Some(name) = self.names.get(&key(args[0])).copied()
+                        && let Some(phase) = phases.remove(&name)
+                    {
+                        self.compare(phase);
+                    }
+                }
+                Op::Tma(tma) if tma.kind == TmaKind::Load => {
+                    self.copy(*tma, args, stmt.loc, &mut phases)
+                }
+                _ => {}
+            }
+        }
+        phases.into_values().for_each(|phase| self.compare(phase));
+    }
+
+    /// What tells one barrier of a ring from another: constants that are equal are one index.
+    fn index(&self, index: Value) -> u32 {
+        match self.constants.get(&key(index)) {
+            // Values are few: such numbers are free for constants.
+            Some(&known) => u32::MAX - u32::try_from(known).unwrap_or(0),
+            None => key(index),
+        }
+    }
+
+    fn copy(&self, tma: Tma, args: &[Value], at: Loc, phases: &mut BTreeMap<Name, Phase>) {
+        let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind else {
+            return;
+        };
+        let operands = tma.operands(rank as usize, args);
+        let (Some(barrier), Some(window)) = (operands.barrier, operands.window) else { return };
+        let Some(name) = self.names.get(&key(barrier)) else { return };
+        let (Some(phase), Type::Shared(window)) = (phases.get_mut(name), self.kernel.ty(window))
+        else {
+            return;
+        };
+        phase.open |= tma.multicast || tma.guarded;
+        phase.copies += copied_bytes(self.kernel, window, tma.param);
+        phase.copied_at.push(at);
+    }
+
+    /// The barriers that a region may copy to.
+    fn touched(&self, region: &Region, out: &mut Vec<Name>) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind
+                && let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind
+                && let Some(barrier) = tma.operands(rank as usize, args).barrier
+            {
+                out.extend(self.names.get(&key(barrier)).copied());
+            }
+            for inner in stmt.kind.regions() {
+                self.touched(inner, out);
+            }
+        }
+    }
+
+    fn compare(&mut self, phase: Phase) {
+        if phase.open || phase.copied_at.is_empty() || i128::from(phase.copies) == phase.bytes {
+            return;
+        }
+        let why = if i128::from(phase.copies) < phase.bytes {
+            "the phase ends when all expected bytes have come: with these copies it never does"
+        } else {
+            "the phase ends as soon as the expected bytes have come: what waits for it goes on before the last copy is there"
+        };
+        let mut diagnostic = Diagnostic::new(
+            Code::BarrierBytes,
+            phase.at,
+            "the barrier waits for other bytes than are copied",
+        )
+        .compare("bytes", phase.copies.to_string(), phase.bytes.to_string());
+        for at in phase.copied_at {
+            diagnostic = diagnostic.place(at, "this copy counts");
+        }
+        self.found.push(diagnostic.why(why).help(format!("{}", phase.copies)));
+    }
+}

@@ -1,0 +1,258 @@
+//! Accumulators of asynchronous products: nothing reads one before a wait covers its product.
+//!
+//! A product by warpgroups writes its registers whenever it gets to. `wgmma::wait(n, acc)` waits until at most `n` later products are
+//! under way; a product is done once a wait asks for fewer than came after it. The check follows the program: it counts, for each
+//! accumulator, the products that were started after its own, on the way with the fewest.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Kernel, Op, Region, StmtKind, Terminator, Value},
+    loc::Loc,
+};
+
+/// How many products were started after each one that may be under way, and where that one is.
+type Flights = BTreeMap<u32, (u32, Loc)>;
+
+/// Loops settle after so many looks: ages only shrink, and waits leave at most 7 products.
+const LOOKS: usize = 16;
+
+/// What is wrong with the accumulators of a kernel.
+pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut walk = Walk { kernel, loops: Vec::new(), found: &mut found, reports: Reports::All };
+    let mut flights = Flights::new();
+    walk.region(&kernel.body, &mut flights);
+    if found.is_empty()
+        && let Some((_, (_, at))) = flights.iter().next()
+    {
+        found.push(
+            Diagnostic::new(Code::InFlight, *at, "nothing waits for this product")
+                .why("a block that ends while its warpgroups still multiply takes shared memory away from under them")
+                .help("acc = wgmma::wait(0, acc);"),
+        );
+    }
+    found
+}
+
+/// Whether what is found is reported: only once loops have settled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reports {
+    All,
+    None,
+}
+
+/// A loop that is open: what it carries, and what its turns and breaks pass.
+struct Turns {
+    args: Vec<Value>,
+    continued: Vec<Flights>,
+    broken: Vec<(Flights, Vec<Value>)>,
+}
+
+struct Walk<'k, 'f> {
+    kernel: &'k Kernel,
+    loops: Vec<Turns>,
+    found: &'f mut Vec<Diagnostic>,
+    reports: Reports,
+}
+
+fn key(value: Value) -> u32 {
+    value.into_raw().into_u32()
+}
+
+/// What may be under way where ways meet.
+fn join(into: &mut Flights, other: &Flights) {
+    for (&value, &(age, at)) in other {
+        let known = into.entry(value).or_insert((age, at));
+        known.0 = known.0.min(age);
+    }
+}
+
+impl Walk<'_, '_> {
+    fn report(&mut self, at: Loc, started: Loc, headline: &str, why: &str) {
+        if self.reports == Reports::All && !self.found.iter().any(|one| one.primary == at) {
+            self.found.push(
+                Diagnostic::new(Code::InFlight, at, headline)
+                    .place(started, "the product is started here")
+                    .why(why)
+                    .help("acc = wgmma::wait(0, acc);"),
+            );
+        }
+    }
+
+    /// Reports what is read while it may still be written.
+    fn reads(&mut self, values: &[Value], flights: &Flights, at: Loc) {
+        for &value in values {
+            if let Some(&(_, started)) = flights.get(&key(value)) {
+                self.report(
+                    at,
+                    started,
+                    "an accumulator is used before its product is done",
+                    "a product by warpgroups writes its registers some time after it was started; until a wait they hold neither the old nor the new sums (PTX ISA, \"wgmma.wait_group\")",
+                );
+            }
+        }
+    }
+
+    /// Follows a region; what is under way at its end stands in `flights`.
+    fn region(&mut self, region: &Region, flights: &mut Flights) {
+        for stmt in &region.stmts {
+            self.stmt(&stmt.kind, stmt.loc, flights);
+        }
+        let last = region.stmts.last().map_or(Loc::KERNEL, |stmt| stmt.loc);
+        match &region.end {
+            Terminator::Return | Terminator::Yield(_) => {}
+            Terminator::Continue(depth, values) => {
+                let at = self.loops.len() - 1 - *depth as usize;
+                let args = self.loops[at].args.clone();
+                self.in_place(values, &args, flights, last);
+                let mut passed = flights.clone();
+                for (&value, &arg) in values.iter().zip(&args) {
+                    match flights.get(&key(value)) {
+                        Some(&state) => passed.insert(key(arg), state),
+                        None => passed.remove(&key(arg)),
+                    };
+                }
+                self.loops[at].continued.push(passed);
+            }
+            Terminator::Break(depth, values) => {
+                let at = self.loops.len() - 1 - *depth as usize;
+                self.reads(values, flights, last);
+                self.loops[at].broken.push((flights.clone(), values.clone()));
+            }
+        }
+    }
+
+    /// What is under way stays in the registers that it is in: a copy of them would read them.
+    fn in_place(&mut self, values: &[Value], args: &[Value], flights: &Flights, last: Loc) {
+        for (&value, &arg) in values.iter().zip(args) {
+            if let Some(&(_, started)) = flights.get(&key(value))
+                && self.origin(value) != arg
+            {
+                self.report(
+                    last,
+                    started,
+                    "an accumulator changes places while its product is under way",
+                    "the sums are in registers that the product writes; another variable has others",
+                );
+            }
+        }
+    }
+
+    /// The value whose registers a product or a wait goes on with.
+    fn origin(&self, value: Value) -> Value {
+        fn find(region: &Region, value: Value) -> Option<Value> {
+            region.stmts.iter().find_map(|stmt| match &stmt.kind {
+                StmtKind::Op { op: Op::Wgmma, args, result: Some(result) } if *result == value => {
+                    Some(args[2])
+                }
+                StmtKind::Op { op: Op::WgmmaWait(_), args, result: Some(result) }
+                    if *result == value =>
+                {
+                    Some(args[0])
+                }
+                kind => kind.regions().into_iter().find_map(|inner| find(inner, value)),
+            })
+        }
+        let mut at = value;
+        while let Some(before) = find(&self.kernel.body, at) {
+            at = before;
+        }
+        at
+    }
+
+    fn stmt(&mut self, kind: &StmtKind, at: Loc, flights: &mut Flights) {
+        match kind {
+            StmtKind::Op { op: Op::Wgmma, args, result } => {
+                self.reads(&args[..2], flights, at);
+                for (age, _) in flights.values_mut() {
+                    *age += 1;
+                }
+                if let Some(result) = result {
+                    flights.insert(key(*result), (0, at));
+                }
+            }
+            StmtKind::Op { op: Op::WgmmaWait(pending), args, result } => {
+                flights.retain(|_, (age, _)| *age < *pending);
+                if let (Some(&state), Some(result)) = (flights.get(&key(args[0])), result) {
+                    flights.insert(key(*result), state);
+                }
+            }
+            StmtKind::Op { args, .. }
+            | StmtKind::Ptx { args, .. }
+            | StmtKind::Reduce { args, .. }
+            | StmtKind::Scan { args, .. } => self.reads(args, flights, at),
+            StmtKind::If { then, otherwise, .. } => {
+                let mut other = flights.clone();
+                self.region(then, flights);
+                self.region(otherwise, &mut other);
+                for side in [then, otherwise] {
+                    if let Terminator::Yield(values) = &side.end {
+                        let both: Flights =
+                            flights.iter().chain(&other).map(|(k, v)| (*k, *v)).collect();
+                        self.reads(values, &both, at);
+                    }
+                }
+                join(flights, &other);
+            }
+            StmtKind::For { inits, body, results, .. } => {
+                let args = body.args.get(1..).unwrap_or_default();
+                self.turns(args, inits, body, Some(results), at, flights);
+            }
+            StmtKind::Loop { inits, body, .. } => {
+                self.turns(&body.args, inits, body, None, at, flights);
+            }
+        }
+    }
+
+    /// A loop: its turns are looked at until what they pass no longer changes.
+    fn turns(
+        &mut self,
+        args: &[Value],
+        inits: &[Value],
+        body: &Region,
+        ends: Option<&[Value]>,
+        at: Loc,
+        flights: &mut Flights,
+    ) {
+        self.reads(inits, flights, at);
+        let mut entry = flights.clone();
+        let reports = std::mem::replace(&mut self.reports, Reports::None);
+        let mut after = Flights::new();
+        for look in 0..LOOKS {
+            let last = look + 1 == LOOKS;
+            let open = Turns { args: args.to_vec(), continued: Vec::new(), broken: Vec::new() };
+            self.loops.push(open);
+            let mut turn = entry.clone();
+            self.region(body, &mut turn);
+            let closed = self.loops.pop().expect("pushed above");
+            let mut next = entry.clone();
+            for passed in &closed.continued {
+                join(&mut next, passed);
+            }
+            let settled = next == entry;
+            if (settled || last) && self.reports == reports {
+                after = next;
+                for (broken, _) in &closed.broken {
+                    join(&mut after, broken);
+                }
+                break;
+            }
+            if settled || last {
+                // Once more, with what is wrong.
+                self.reports = reports;
+            }
+            entry = next;
+        }
+        self.reports = reports;
+        if let Some(results) = ends {
+            for (&result, &arg) in results.iter().zip(args) {
+                if let Some(&state) = after.get(&key(arg)) {
+                    after.insert(key(result), state);
+                }
+            }
+        }
+        *flights = after;
+    }
+}

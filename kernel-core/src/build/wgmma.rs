@@ -1,0 +1,260 @@
+//! Products by warpgroups: `wgmma::mma`, `wgmma::wait`.
+
+use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
+
+use super::{
+    Builder,
+    value::{Num, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Dtype, Elem, Op, Type, Value},
+    loc::Loc,
+    syntax::{Expr, Segment},
+};
+
+/// Every function of `wgmma`, for suggestions.
+const WGMMA_NAMES: &[&str] = &["mma", "wait"];
+/// The most groups of products that a wait can leave under way (PTX ISA, "wgmma.wait_group").
+const MOST_PENDING: i128 = 7;
+/// Warps of a warpgroup.
+const GROUP: u32 = 4;
+/// The fewest columns of an instruction.
+const LEAST_COLUMNS: u32 = 8;
+
+/// Factors and sums that warpgroups have.
+const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); i8 · i8 + i32; u8 · u8 + i32";
+
+impl Builder<'_> {
+    /// `wgmma::name(..)`
+    pub(super) fn wgmma_call(
+        &mut self,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let required = match name.name.as_str() {
+            "mma" => 3,
+            "wait" => 2,
+            other => {
+                let headline = format!("`wgmma` has no function `{other}`");
+                let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
+                let near = super::nearest(other, WGMMA_NAMES.iter().copied());
+                return self.report(match near {
+                    Some(near) => diagnostic.help(format!("wgmma::{near}")),
+                    None => diagnostic.why(format!("it has {}", WGMMA_NAMES.join(", "))),
+                });
+            }
+        };
+        if vals.len() != required {
+            let form = if required == 3 { "wgmma::mma(a, b, acc)" } else { "wgmma::wait(0, acc)" };
+            return self.report(
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    format!("`wgmma::{}` takes another number of arguments", name.name),
+                )
+                .compare("arguments", required.to_string(), vals.len().to_string())
+                .help(form),
+            );
+        }
+        if self.target != kernel_ptx::Target::SM_90A {
+            let target = self.target.to_string();
+            return self.report(
+                Diagnostic::new(
+                    Code::Target,
+                    loc,
+                    format!("`wgmma::{}` is not there on `{target}`", name.name),
+                )
+                .compare("target", "sm_90a", target)
+                .why("products by warpgroups are Hopper's alone: Ampere has `mma.sync`, Blackwell tcgen05")
+                .help("dot(a, b, acc)"),
+            );
+        }
+        if required == 3 { self.wgmma(vals, args, loc) } else { self.wgmma_wait(vals, args, loc) }
+    }
+
+    fn wgmma_wait(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
+        let what = "the number of pending products";
+        let Some(pending) = self.const_int(&vals[0], what, args[0].loc) else { return Val::Error };
+        let Some(acc) = self.tile(&vals[1], "`wgmma::wait`", args[1].loc) else {
+            return Val::Error;
+        };
+        let count = match u32::try_from(pending) {
+            Ok(count) if pending <= MOST_PENDING => count,
+            _ => {
+                return self.report(
+                    Diagnostic::new(
+                        Code::Overflow,
+                        args[0].loc,
+                        "a wait for this number of pending products",
+                    )
+                    .compare(
+                        "pending",
+                        format!("0 to {MOST_PENDING}"),
+                        pending.to_string(),
+                    ),
+                );
+            }
+        };
+        let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
+        Val::Value(self.emit_num(Op::WgmmaWait(count), vec![acc], Some(shape), num, loc))
+    }
+
+    fn wgmma(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
+        let Some(a) = self.value(&vals[0], args[0].loc) else { return Val::Error };
+        let Some(b) = self.value(&vals[1], args[1].loc) else { return Val::Error };
+        let Some(acc) = self.tile(&vals[2], "the accumulator of a product", args[2].loc) else {
+            return Val::Error;
+        };
+        if !matches!(self.ty(b), Type::Shared(_)) {
+            let actual = self.describe(&vals[1]);
+            return self.report(
+                Diagnostic::new(
+                    Code::DotOperand,
+                    args[1].loc,
+                    "the right operand of `wgmma::mma` lies in shared memory",
+                )
+                .compare("", "a `Shared<T>` of extents [k, n]", actual)
+                .why("all warps of the group read it there; only the left operand may come from registers (PTX ISA, \"wgmma.mma_async\")"),
+            );
+        }
+        if !matches!(self.ty(a), Type::Shared(_) | Type::Tile(Elem::Number(_), _)) {
+            let actual = self.describe(&vals[0]);
+            return self.report(
+                Diagnostic::new(
+                    Code::DotOperand,
+                    args[0].loc,
+                    "the left operand of `wgmma::mma` is shared memory or a tile",
+                )
+                .compare(
+                    "",
+                    "a `Shared<T>` or `Tile<T>` of extents [m, k]",
+                    actual,
+                ),
+            );
+        }
+        if self.wgmma_shapes([a, b, acc], args, loc).is_none()
+            || self.wgmma_dtypes([a, b, acc], loc).is_none()
+        {
+            return Val::Error;
+        }
+        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
+        let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
+        Val::Value(self.emit_num(Op::Wgmma, vec![a, b, acc], Some(shape), num, loc))
+    }
+
+    fn wgmma_shapes(&mut self, values: [Value; 3], args: &[Expr], loc: Loc) -> Option<()> {
+        let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
+        let fits = sa.len() == 2
+            && sb.len() == 2
+            && sc.len() == 2
+            && sa[1] == sb[0]
+            && sc == [sa[0], sb[1]];
+        if !fits {
+            let mut diagnostic = Diagnostic::new(
+                Code::DotShape,
+                loc,
+                "the operands of a product do not fit together",
+            )
+            .compare(
+                "",
+                "[m, k] · [k, n] + [m, n]",
+                format!("{sa:?} · {sb:?} + {sc:?}"),
+            );
+            if let ([m, k], [n, k_of_b], [rows, cols]) = (&sa[..], &sb[..], &sc[..])
+                && (k, rows, cols) == (k_of_b, m, n)
+            {
+                let written = |index: usize| args[index].operand_text();
+                if let (Some(a), Some(b), Some(acc)) = (written(0), written(1), written(2)) {
+                    diagnostic = diagnostic.help(format!("wgmma::mma({a}, {b}.t(), {acc})"));
+                }
+            }
+            self.report(diagnostic);
+            return None;
+        }
+        if !self.warps.is_multiple_of(GROUP) {
+            self.report(
+                Diagnostic::new(Code::Warps, loc, "`wgmma::mma` is done by whole warpgroups")
+                    .compare("warps", "a multiple of 4", self.warps.to_string())
+                    .why("the four warps of a group execute one instruction together (PTX ISA, \"Asynchronous Warpgroup Level Matrix Instructions\")")
+                    .help("warps = 4"),
+            );
+            return None;
+        }
+        let bytes = self.cells.settled(self.num(values[1])).bytes();
+        let groups = self.warps / GROUP;
+        let depth = INSTRUCTION_K_BYTES / bytes;
+        let row_groups = (sa[0] / INSTRUCTION_M).clamp(1, groups);
+        let least_columns = LEAST_COLUMNS * (groups / row_groups);
+        let problem = if !sa[0].is_multiple_of(INSTRUCTION_M) {
+            Some((
+                "rows",
+                format!("a multiple of {INSTRUCTION_M}"),
+                sa[0],
+                "one instruction has 64 rows, 16 of each warp",
+            ))
+        } else if !sa[1].is_multiple_of(depth) {
+            Some((
+                "depth",
+                format!("a multiple of {depth}"),
+                sa[1],
+                "one instruction reads 32 bytes of each row of the left and each column of the right operand",
+            ))
+        } else if sc[1] < least_columns {
+            Some((
+                "columns",
+                format!("at least {least_columns}"),
+                sc[1],
+                "one instruction has at least 8 columns, and every group of warps needs some of its own",
+            ))
+        } else {
+            None
+        };
+        let Some((what, required, actual, why)) = problem else { return Some(()) };
+        self.report(
+            Diagnostic::new(Code::DotShape, loc, "no product by warpgroups has these extents")
+                .compare(what, required, actual.to_string())
+                .why(why),
+        );
+        None
+    }
+
+    fn wgmma_dtypes(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
+        let num = self.unify(self.num(a), self.num(b), "`wgmma::mma`", loc)?;
+        let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
+        let sum = match dtype {
+            Dtype::I8 | Dtype::U8 => Dtype::I32,
+            _ => Dtype::F32,
+        };
+        if self.cells.known(acc_num).is_none() {
+            let _ = self.cells.unify(acc_num, Num::Known(sum));
+        }
+        let actual = self.cells.settled(acc_num);
+        let legal = match dtype {
+            Dtype::F16 => matches!(actual, Dtype::F32 | Dtype::F16),
+            Dtype::Bf16 | Dtype::F32 => actual == Dtype::F32,
+            Dtype::I8 | Dtype::U8 => actual == Dtype::I32,
+            _ => false,
+        };
+        if legal {
+            return Some(());
+        }
+        let product = format!("{0} · {0} + {1}", dtype.name(), actual.name());
+        let diagnostic = Diagnostic::new(
+            Code::DtypeRefused,
+            loc,
+            "no product by warpgroups has these element types",
+        )
+        .compare("", DTYPES, product);
+        let has = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::I8 | Dtype::U8);
+        let shape = self.ty(acc).shape().to_vec();
+        self.report(if has {
+            diagnostic.help(format!("zeros::<{}>({shape:?})", sum.name()))
+        } else {
+            diagnostic.why("these are the pairs of factors and sums of `wgmma.mma_async`")
+        });
+        None
+    }
+}

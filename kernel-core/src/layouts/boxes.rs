@@ -1,0 +1,83 @@
+//! What copies by tensor map and products by warpgroups ask of shared memory: boxes and descriptors that describe it.
+
+use kernel_layout::{Form, Layout};
+use la_arena::ArenaMap;
+
+use super::tma;
+use super::warpgroup::{self, Side};
+use super::{LayoutProblem, shared};
+use crate::ir::{Kernel, Op, ParamKind, Region, Shared, StmtKind, Type, Value};
+use crate::loc::Loc;
+
+/// The copies and products of a kernel that its shared memory does not allow.
+///
+/// On an error the kernel is not used any more, though inference has changed it.
+pub(super) fn check(kernel: &Kernel, layouts: &ArenaMap<Shared, Layout>) -> Vec<LayoutProblem> {
+    let mut problems = Vec::new();
+    region(kernel, layouts, &kernel.body, &mut problems);
+    problems
+}
+
+fn region(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    region_: &Region,
+    problems: &mut Vec<LayoutProblem>,
+) {
+    for stmt in &region_.stmts {
+        match &stmt.kind {
+            StmtKind::Op { op: Op::Tma(tma), args, .. } => {
+                let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
+                    continue;
+                };
+                let Some(window) = tma.operands(rank as usize, args).window else { continue };
+                let window = shared::window_of(kernel, window);
+                if let Err(refusal) = tma::plan(kernel, layouts, *tma, window) {
+                    let (at, shape) = (stmt.loc, window.shape.clone());
+                    let chosen_at = pinned_at(kernel, window.root);
+                    problems.push(LayoutProblem::Box { at, chosen_at, shape, refusal });
+                }
+            }
+            StmtKind::Op { op: Op::Wgmma, args, .. } => {
+                let Form::Wgmma { n, .. } = warpgroup::form(kernel, [args[0], args[1], args[2]])
+                else {
+                    continue;
+                };
+                let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
+                for (side, operand, at) in
+                    [(Side::Left, args[0], places[0]), (Side::Right, args[1], places[1])]
+                {
+                    problems.extend(described(kernel, layouts, (side, operand, at), n));
+                }
+            }
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {}
+        }
+        for inner in stmt.kind.regions() {
+            region(kernel, layouts, inner, problems);
+        }
+    }
+}
+
+fn described(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    (side, operand, at): (Side, Value, Loc),
+    n: u32,
+) -> Option<LayoutProblem> {
+    let Type::Shared(window) = kernel.ty(operand) else { return None };
+    let refusal = warpgroup::read(layouts, window, side, n).err()?;
+    let chosen_at = pinned_at(kernel, window.root);
+    Some(LayoutProblem::Descriptor { at, side, chosen_at, refusal })
+}
+
+/// Where the layout of an allocation was pinned, if it was.
+fn pinned_at(kernel: &Kernel, root: Shared) -> Option<Loc> {
+    let data = &kernel.shared[root];
+    data.pinned.as_ref().map(|_| data.loc)
+}

@@ -1,0 +1,76 @@
+//! Products by warpgroups: the layouts of accumulators and of left operands in registers, and how operands are read from shared
+//! memory.
+
+use kernel_layout::wgmma::{INSTRUCTION_M, INSTRUCTION_N_LIMIT, Operand, Refusal, operand};
+use kernel_layout::{Form, Layout};
+use la_arena::ArenaMap;
+
+use crate::ir::{Dtype, Elem, Kernel, Shared, SharedType, Type, Value};
+
+/// Warps of a warpgroup.
+pub const GROUP_WARPS: u32 = 4;
+
+/// The layout of the accumulator of a product: all groups along the rows, as long as there are 64 for each, and the widest
+/// instruction.
+pub fn form(kernel: &Kernel, args: [Value; 3]) -> Form {
+    let shape = kernel.ty(args[2]).shape();
+    let groups = kernel.warps / GROUP_WARPS;
+    let row_groups = (shape[0] / INSTRUCTION_M).clamp(1, groups);
+    let column_groups = groups / row_groups;
+    let n = (shape[1] / column_groups).min(INSTRUCTION_N_LIMIT);
+    Form::Wgmma { warps: [GROUP_WARPS * row_groups, column_groups], n }
+}
+
+/// The layout of a left operand in registers.
+pub fn left_layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
+    let shape = kernel.ty(args[0]).shape();
+    let bytes = match kernel.ty(args[0]).elem() {
+        Some(Elem::Number(dtype)) => dtype.bytes(),
+        Some(Elem::Ptr(_)) | None => unreachable!("ir::verify wants a tile of numbers here"),
+    };
+    let parent = Box::new(form(kernel, args));
+    let form = Form::DotOperand { index: 0, parent, k_width: 4 / bytes };
+    form.to_layout(shape).expect("build has checked the extents of the product")
+}
+
+/// Which operand of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// (m, k)
+    Left,
+    /// (k, n)
+    Right,
+}
+
+/// How a product reads an operand from shared memory; `n` is the columns of one instruction.
+///
+/// # Errors
+/// Where no descriptor says where the elements are.
+pub fn read(
+    layouts: &ArenaMap<Shared, Layout>,
+    window: &SharedType,
+    side: Side,
+    n: u32,
+) -> Result<Operand, Box<Refusal>> {
+    // The axis of what is stored that runs along the rows of the left, the columns of the right operand.
+    let outer = match side {
+        Side::Left => 0,
+        Side::Right => 1,
+    };
+    let axis = if window.transposed { 1 - outer } else { outer };
+    let width = match side {
+        Side::Left => INSTRUCTION_M,
+        Side::Right => n,
+    };
+    operand(&layouts[window.root], window.dtype.bytes(), axis, width).map_err(Box::new)
+}
+
+/// The type of the factors.
+pub fn factor(kernel: &Kernel, args: &[Value]) -> Dtype {
+    match kernel.ty(args[1]) {
+        Type::Shared(window) => window.dtype,
+        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
+            unreachable!("ir::verify wants shared memory here")
+        }
+    }
+}

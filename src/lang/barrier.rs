@@ -1,0 +1,208 @@
+//! Mbarriers: what asynchronous copies complete on, and what partitions wait at for each other.
+
+use core::ops::Index;
+
+use super::stub;
+
+/// An mbarrier in shared memory (`sm_90a` and later): [`barrier`] makes it, or [`barriers`] several.
+///
+/// It counts arrivals, and the bytes of copies that complete on it. Its phases follow one another: a phase ends when as many
+/// partitions have arrived as [`barrier`] was told, and as many bytes have come as were [expected](Barrier::expect). Then the next one
+/// begins, with the same count. A phase is known by its parity, 0 for the first, 1 for the second, 0 for the third: who waits
+/// keeps count by `phase ^= 1`, and is at most one phase behind. A wait for parity 1 at a new barrier is over at once.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Copies a tile to shared memory, and waits for it.
+/// fn fetch(x: TensorMap<f16, 2>, to: Shared<f16>, arrived: Barrier) {
+///     arrived.expect(x.block_bytes());
+///     tma::load(x, [0, 0], arrived, to);
+///     arrived.wait(0);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier(());
+
+/// Several mbarriers: `bars[i]` is one, with an `i32` known only when the kernel runs if need be.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn next(full: Barriers, slot: i32, phase: i32) {
+///     full[slot].wait(phase);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Barriers(());
+
+/// Makes an mbarrier whose phases end after `count` arrivals.
+///
+/// An arrival is [`Barrier::arrive`] by a partition (without [`warp_specialize`](super): by the block), or one
+/// [`Barrier::expect`]. `count` is known when compiling, 1 to 16384. The barrier is ready when the kernel begins.
+///
+/// # PTX
+/// `mbarrier.init.shared::cta.b64`, `fence.mbarrier_init.release.cluster` and a barrier at the start. Every warp of a partition arrives
+/// by itself, so the count in the hardware is that times the warps of the largest partition that arrives. (PTX ISA, "mbarrier.init".)
+///
+/// # Errors
+/// K0502 on `sm_80`, K0403 in a loop or branch, K0106 and K0207 for the count.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn one() -> Barrier {
+///     barrier(1)
+/// }
+/// ```
+#[must_use]
+pub fn barrier(count: i32) -> Barrier {
+    stub()
+}
+
+/// Makes `number` mbarriers whose phases end after `count` arrivals each; `number` is known when compiling, 1 to 1024.
+///
+/// PTX: that of [`barrier`] for each.
+///
+/// # Errors
+/// Those of [`barrier`], and K0201 for the number.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn ring<const STAGES: i32>() -> (Barriers, Barriers) {
+///     (barriers(STAGES, 1), barriers(STAGES, 1))
+/// }
+/// ```
+#[must_use]
+pub fn barriers(number: i32, count: i32) -> Barriers {
+    stub()
+}
+
+impl Index<i32> for Barriers {
+    type Output = Barrier;
+
+    fn index(&self, index: i32) -> &Barrier {
+        stub()
+    }
+}
+
+impl Barriers {
+    /// How many there are; known when compiling.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn stages(full: Barriers) -> i32 {
+    ///     full.len()
+    /// }
+    /// ```
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
+    pub fn len(self) -> i32 {
+        stub()
+    }
+}
+
+impl Barrier {
+    /// Arrives, and has the phase wait for `bytes` bytes of copies as well.
+    ///
+    /// One arrival of the partition. The bytes are those of all copies that complete on the barrier in this phase, parts of them
+    /// that lie outside of a tensor included: `map.block_bytes()`, `tile.bytes()`. Of constants the compiler checks that they are.
+    ///
+    /// # PTX
+    /// `mbarrier.arrive.expect_tx.shared::cta.b64` by one thread (PTX ISA, "mbarrier.arrive").
+    ///
+    /// # Errors
+    /// K0206 for bytes that are no `i32`, K0207 beyond 2^20 - 1, K0411 where the copies have other bytes, K0402 for several barriers.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn announce(full: Barrier, a: TensorMap<f16, 2>, b: TensorMap<f16, 2>) {
+    ///     full.expect(a.block_bytes() + b.block_bytes());
+    /// }
+    /// ```
+    pub fn expect(self, bytes: i32) {
+        stub()
+    }
+
+    /// Arrives once every thread of the partition has come here; nobody waits.
+    ///
+    /// What the partition has read and written before comes before what follows a wait for this phase.
+    ///
+    /// # PTX
+    /// `bar.warp.sync`, and `mbarrier.arrive.shared::cta.b64` by one lane of each warp (PTX ISA, "mbarrier.arrive").
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The buffer may be filled again.
+    /// fn release(empty: Barriers, slot: i32) {
+    ///     empty[slot].arrive();
+    /// }
+    /// ```
+    pub fn arrive(self) {
+        stub()
+    }
+
+    /// Waits for the end of the phase of parity `phase`, 0 or 1.
+    ///
+    /// # PTX
+    /// A loop of `mbarrier.try_wait.parity.shared::cta.b64` in every thread (PTX ISA, "mbarrier.try_wait").
+    ///
+    /// # Errors
+    /// K0206 for a phase that is no `i32`, K0207 for a constant other than 0 and 1, K0402 for a barrier of another block.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn take(full: Barrier, tile: Shared<f16>) -> Tile<f16> {
+    ///     full.wait(0);
+    ///     tile.load()
+    /// }
+    /// ```
+    pub fn wait(self, phase: i32) {
+        stub()
+    }
+
+    /// Whether the phase of parity `phase` has ended, for all threads of the partition at once.
+    ///
+    /// # PTX
+    /// `mbarrier.test_wait.parity.shared::cta.b64` and `bar.red.and.pred` (PTX ISA, "mbarrier.test_wait").
+    ///
+    /// Errors: those of [`wait`](Barrier::wait).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn is_there(full: Barrier) -> bool {
+    ///     full.try_wait(0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn try_wait(self, phase: i32) -> bool {
+        stub()
+    }
+
+    /// The barrier that the block of rank `rank` of the cluster has at the same place: to arrive at, not to wait for.
+    ///
+    /// # PTX
+    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa").
+    ///
+    /// # Errors
+    /// K0507 for a kernel without clusters, and for a constant rank that no block has.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Tells the first block of the cluster that its tile has been read.
+    /// fn release(empty: Barrier) {
+    ///     empty.of_block(0).arrive();
+    /// }
+    /// ```
+    #[must_use]
+    pub fn of_block(self, rank: i32) -> Barrier {
+        stub()
+    }
+}

@@ -1,0 +1,184 @@
+//! Copies by tensor map: TMA, the unit of Hopper and later that copies tiles between tensors and shared memory.
+//!
+//! One thread issues a copy, and goes on. A load completes on a [`Barrier`](super::Barrier), a store is waited for by
+//! [`store_wait`]. The innermost axis of the tensor is contiguous; every other stride, and the address, is a multiple of 16 bytes (the
+//! launch checks it). What lies outside of the tensor is read as zero, and dropped when written.
+//!
+//! In shared memory a tile has the layout [`swizzle`](super::swizzle) of its rows' bytes, up to 128, unless it is pinned to a narrower one
+//! or to [`row_major`](super::row_major). A tile wider than the swizzle, or of more than 256 rows, is copied by several instructions.
+
+use super::barrier::Barrier;
+use super::copy::Copying;
+use super::scalar::Scalar;
+use super::sealed::Sealed;
+use super::shared::Shared;
+use super::stub;
+use super::tensor::{TensorMap, TensorMapMut};
+
+/// A tensor map, read or written.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tensor map of `{T}` of rank {R}",
+    label = "must be `TensorMap<{T}, {R}>` or `TensorMapMut<{T}, {R}>`",
+    note = "declare the parameter as `#[block(..)] x: TensorMap<{T}, {R}>`"
+)]
+pub trait Map<T, const R: usize>: Copy + Sealed {}
+
+impl<T: Scalar, const R: usize> Sealed for TensorMap<T, R> {}
+impl<T: Scalar, const R: usize> Sealed for TensorMapMut<T, R> {}
+impl<T: Scalar, const R: usize> Map<T, R> for TensorMap<T, R> {}
+impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
+
+/// Starts a copy of the block at `at` into shared memory; it completes on `bar`.
+///
+/// `to` has the extents of the map's block, axes of extent 1 apart. The phase of `bar` expects the bytes of the whole block,
+/// see [`Barrier::expect`]. After the wait for that phase every thread sees the tile.
+///
+/// # PTX
+/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA, "cp.async.bulk.tensor").
+///
+/// # Errors
+/// K0502 on `sm_80`, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for
+/// what is no shared memory or is transposed.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn fetch(x: TensorMap<bf16, 2>, i: i32, j: i32, full: Barrier, to: Shared<bf16>) {
+///     full.expect(x.block_bytes());
+///     tma::load(x, [i, j], full, to);
+/// }
+/// ```
+pub fn load<T: Scalar, const R: usize>(
+    map: impl Map<T, R>,
+    at: [i32; R],
+    bar: Barrier,
+    to: Shared<T>,
+) -> Copying {
+    stub()
+}
+
+/// Starts a copy of a tile in shared memory to the block at `at` of a tensor.
+///
+/// What threads have written to the tile is there for the copy after a [`fence_async`](super::fence_async), which the compiler puts in
+/// where it is missing. The tile is not written again before a [`store_wait`].
+///
+/// # PTX
+/// `cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group` and `cp.async.bulk.commit_group` (PTX ISA, "cp.async.bulk.tensor").
+///
+/// # Errors
+/// Those of [`load`], and K0401 for a tensor that is only read.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn write(out: TensorMapMut<f16, 2>, i: i32, j: i32, staged: Shared<f16>, tile: Tile<f16>) {
+///     staged.store(tile);
+///     fence_async();
+///     tma::store(out, [i, j], staged);
+///     tma::store_wait(0);
+/// }
+/// ```
+pub fn store<T: Scalar, const R: usize>(
+    map: TensorMapMut<T, R>,
+    at: [i32; R],
+    from: Shared<T>,
+) -> Copying {
+    stub()
+}
+
+macro_rules! reductions {
+    ($($name:ident $word:literal $what:literal $takes:literal;)*) => {$(
+        #[doc = concat!("As [`store`], and combines with what the tensor has: ", $what, ", each element as a whole.")]
+        ///
+        #[doc = concat!("Element types: ", $takes, ".")]
+        ///
+        /// # PTX
+        #[doc = concat!("`cp.reduce.async.bulk.tensor.2d.global.shared::cta.", $word, ".tile.bulk_group` (PTX ISA, \"cp.reduce.async.bulk.tensor\").")]
+        ///
+        /// # Errors
+        /// Those of [`store`], and K0204 for other element types.
+        ///
+        /// ```no_run
+        /// use kiln::prelude::*;
+        ///
+        #[doc = concat!("fn collect(out: TensorMapMut<i32, 2>, part: Shared<i32>) {\n    tma::", stringify!($name), "(out, [0, 0], part);\n}")]
+        /// ```
+        pub fn $name<T: Scalar, const R: usize>(
+            map: TensorMapMut<T, R>,
+            at: [i32; R],
+            from: Shared<T>,
+        ) -> Copying {
+            stub()
+        }
+    )*};
+}
+
+reductions! {
+    reduce_add "add" "the sum" "`u32`, `i32`, `u64`, `f16`, `bf16`, `f32`";
+    reduce_min "min" "the smaller" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
+    reduce_max "max" "the larger" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
+    reduce_and "and" "bitwise and" "integers of 32 and 64 bits";
+    reduce_or "or" "bitwise or" "integers of 32 and 64 bits";
+    reduce_xor "xor" "bitwise exclusive or" "integers of 32 and 64 bits";
+}
+
+/// Brings the block at `at` into the second-level cache.
+///
+/// # PTX
+/// `cp.async.bulk.prefetch.tensor.2d.L2.global.tile` (PTX ISA, "cp.async.bulk.prefetch.tensor").
+///
+/// # Errors
+/// Those of [`load`] that are about the map.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn ahead(c: TensorMap<f32, 2>, i: i32) {
+///     tma::prefetch(c, [i, 0]);
+/// }
+/// ```
+pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) -> Copying {
+    stub()
+}
+
+/// Waits until at most `pending` of the partition's last stores still read shared memory: what the others stored from may be written
+/// again, by every thread of the partition.
+///
+/// `pending` is known when compiling, 0 to 63. The tensor may not be written yet: see [`store_wait_written`].
+///
+/// # PTX
+/// `cp.async.bulk.wait_group.read N` by the thread that stores, and a barrier (PTX ISA, "cp.async.bulk.wait_group").
+///
+/// # Errors
+/// K0502 on `sm_80`, K0106 and K0207 for the number.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn refill(staged: Shared<f16>, tile: Tile<f16>) {
+///     tma::store_wait(0); // the store before this one has read `staged`
+///     staged.store(tile);
+/// }
+/// ```
+pub fn store_wait(pending: i32) {
+    stub()
+}
+
+/// Waits until all but the last `pending` of the partition's stores are in their tensors.
+///
+/// # PTX
+/// `cp.async.bulk.wait_group N` by the thread that stores, and a barrier (PTX ISA, "cp.async.bulk.wait_group").
+///
+/// Errors: those of [`store_wait`].
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn publish(flag: Ptr<i32>) {
+///     tma::store_wait_written(0);
+///     store(flag, 1);
+/// }
+/// ```
+pub fn store_wait_written(pending: i32) {
+    stub()
+}
