@@ -14,6 +14,7 @@ use crate::code::{Op, Place};
 use crate::exec::bulk;
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
+use crate::memory::race::Races;
 
 /// Instructions of a warp before the next one's turn.
 const WARP_TURN: u64 = 4096;
@@ -379,15 +380,21 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
     }
     if let Some((pc, other, wrote)) = trap.other {
         let (what, place) = (if wrote { "wrote" } else { "read" }, instruction_place(launch, pc));
-        let _ = write!(detail, ", which warp {other} {what} in {place}, without a barrier between");
+        let _ = if Races::is_copy(other) {
+            write!(
+                detail,
+                ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
+            )
+        } else {
+            write!(detail, ", which warp {other} {what} in {place}, without a barrier between")
+        };
     }
     if let Some((other, pc)) = trap.copy {
         let place = instruction_place(launch, pc);
-        let advice = if other == warp.index {
-            "wait for the copy first (`cp.async.wait_group`, then a barrier)"
-        } else {
-            "wait for the copy first (`cp.async.wait_group`, then a barrier); where the copy refills what this warp still uses, is a `sync()` missing before that copy?"
-        };
+        let mut advice = bulk::advice(&code.insts[pc as usize].op).to_owned();
+        if other != warp.index {
+            advice.push_str("; where the copy refills what this warp still uses, is a `sync()` missing before that copy?");
+        }
         let _ = write!(detail, "; warp {other} issued it in {place}: {advice}");
     }
     let source = source_line(launch, origin.source);

@@ -10,7 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod flight;
 pub(crate) mod group;
 
-use crate::code::{Slot, W};
+use crate::code::{BulkWay, Op, Slot, TensorWay, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Launch, Warp};
 use crate::memory::Allocation;
@@ -178,6 +178,20 @@ pub(crate) fn ranges(pieces: &[Piece]) -> Vec<Piece> {
         }
     }
     ranges
+}
+
+/// How to wait for an asynchronous copy.
+pub(crate) fn advice(op: &Op) -> &'static str {
+    const LOAD: &str = "wait for its mbarrier first (`mbarrier.try_wait`)";
+    const STORE: &str =
+        "its thread waits for it first (`cp.async.bulk.wait_group.read`, then a barrier)";
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
+    match op {
+        Op::Bulk(copy) if matches!(copy.way, BulkWay::Store { .. }) => STORE,
+        Op::Tensor(copy) if matches!(copy.way, TensorWay::Store { .. }) => STORE,
+        Op::Bulk(_) | Op::Tensor(_) | Op::AsyncStore(_) => LOAD,
+        _ => "wait for the copy first (`cp.async.wait_group`, then a barrier)",
+    }
 }
 
 /// The last warp of a block left the kernel: what may be left of its copies.

@@ -185,6 +185,11 @@ impl Races {
         u32::try_from(WARPS + agent).expect("few agents") << CLOCK_BITS | self.agents[agent]
     }
 
+    /// Whether the number of an earlier access is not that of a warp but of asynchronous copies.
+    pub(crate) const fn is_copy(warp: u32) -> bool {
+        warp as usize >= WARPS
+    }
+
     /// A copy landed: who waits for its mbarrier knows of it.
     pub(crate) fn arrived(epoch: u32, into: &mut Clock) {
         let known = &mut into[warp_of(epoch) as usize];

@@ -23,9 +23,9 @@ pub(crate) struct Shared {
     flying: u32,
     /// Of every 16 bytes: how many asynchronous copies have still to read them, and warp and instruction
     /// that issued the last of those.
-    readers: Vec<(u32, (u32, u32))>,
+    holders: Vec<(u32, (u32, u32))>,
     /// How many such copies there are at all.
-    reading: u32,
+    holds: u32,
 }
 
 impl Shared {
@@ -40,8 +40,8 @@ impl Shared {
         self.in_flight.resize(words, 0);
         self.bytes = bytes;
         self.flying = 0;
-        self.readers.clear();
-        self.reading = 0;
+        self.holders.clear();
+        self.holds = 0;
     }
 
     pub(crate) fn bytes(&self) -> u32 {
@@ -57,7 +57,7 @@ impl Shared {
     /// Whether an asynchronous copy has still to read any byte at all.
     #[inline]
     pub(crate) fn any_held(&self) -> bool {
-        self.reading != 0
+        self.holds != 0
     }
 
     /// Whether any of the bytes is in flight.
@@ -74,30 +74,30 @@ impl Shared {
     /// A copy of that warp and instruction reads bytes until it lets them [`go`](Self::let_go). Offset and
     /// size are multiples of 16.
     pub(crate) fn hold(&mut self, offset: u32, bytes: u32, issuer: (u32, u32)) {
-        self.readers.resize(self.bytes.div_ceil(16) as usize, (0, (0, 0)));
-        for reader in &mut self.readers[offset as usize / 16..][..bytes as usize / 16] {
-            *reader = (reader.0 + 1, issuer);
+        self.holders.resize(self.bytes.div_ceil(16) as usize, (0, (0, 0)));
+        for holder in &mut self.holders[offset as usize / 16..][..bytes as usize / 16] {
+            *holder = (holder.0 + 1, issuer);
         }
-        self.reading += 1;
+        self.holds += 1;
     }
 
     /// The copy that held the bytes has read them.
     pub(crate) fn let_go(&mut self, offset: u32, bytes: u32) {
-        for reader in &mut self.readers[offset as usize / 16..][..bytes as usize / 16] {
-            reader.0 -= 1;
+        for holder in &mut self.holders[offset as usize / 16..][..bytes as usize / 16] {
+            holder.0 -= 1;
         }
-        self.reading -= 1;
+        self.holds -= 1;
     }
 
     /// Warp and instruction of a copy that has still to read some of the bytes.
     #[inline]
     pub(crate) fn held(&self, offset: u32, bytes: u32) -> Option<(u32, u32)> {
-        if self.reading == 0 {
+        if self.holds == 0 {
             return None;
         }
         let end = (offset + bytes).div_ceil(16) as usize;
-        let readers = &self.readers[offset as usize / 16..end];
-        readers.iter().find(|(count, _)| *count > 0).map(|(_, issuer)| *issuer)
+        let holders = &self.holders[offset as usize / 16..end];
+        holders.iter().find(|(count, _)| *count > 0).map(|(_, issuer)| *issuer)
     }
 
     /// Reads bytes; the first offset never written, if any.

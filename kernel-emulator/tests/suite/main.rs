@@ -18,9 +18,11 @@
 
 mod arith;
 mod async_copy;
+mod async_hazards;
 mod atomics;
 mod barriers;
 mod bits;
+mod bulk;
 mod compare;
 mod control;
 mod convert;
@@ -33,3 +35,5 @@ mod matrix;
 mod memory;
 mod print;
 mod races;
+mod tensor_maps;
+mod tma;

@@ -1,0 +1,357 @@
+//! What goes wrong with asynchronous copies: a wrong kernel beside its twin that is right.
+
+use kernel_emulator::{Fault, FaultKind, LaunchConfig, Options, TensorMap};
+
+use crate::harness::Bench;
+use crate::tma::{kernel, params, plain};
+
+/// Sets up: `%p0` is true in thread 0, `%r1` is the thread's word of `tile`, `%r9` the block's rank.
+const SETUP: &str = ".shared .align 1024 .b8 tile[2048]; .shared .align 8 .b64 bar[2];
+    setp.eq.u32 %p0, %r0, 0; mov.u32 %r1, tile; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2;
+    mov.u32 %r9, %cluster_ctarank; mov.u32 %r20, 0; mov.u32 %r21, 1;
+    @%p0 mbarrier.init.shared.b64 [bar], 1; @%p0 mbarrier.init.shared.b64 [bar+8], 1;
+    @%p0 fence.mbarrier_init.release.cluster; bar.sync 0;";
+
+const EXPECT: &str = "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256;";
+/// 256 bytes to the start of `tile`.
+const LOAD: &str =
+    "@%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+    [tile], [%d0, {0}], [bar];";
+const WAIT: &str = "W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W$;";
+/// 256 bytes from the start of `tile`.
+const STORE: &str =
+    "@%p0 cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%d0, {0}], [tile];
+    @%p0 cp.async.bulk.commit_group;";
+const FENCE: &str = "fence.proxy.async.shared::cta;";
+
+/// Launches a kernel on blocks of one cluster; its map is of 64 u32, its pointer 64 words.
+fn launch(body: &str, threads: u32, blocks: u32) -> Result<Vec<u32>, Box<Fault>> {
+    // Every label `W$` is another one.
+    let mut parts = body.split("W$: ");
+    let mut text = format!("{SETUP}\n{}", parts.next().unwrap_or_default());
+    for (i, part) in parts.enumerate() {
+        text.extend([format!("W{i}: "), part.replacen("W$", &format!("W{i}"), 1)]);
+    }
+    let bench = Bench::new(&kernel(&text));
+    let data = bench.upload_words(&(0..64).collect::<Vec<_>>());
+    let map = TensorMap { dtype: 2, ..plain(data, &[64], &[], &[64]) };
+    let to = bench.upload_words(&[0; 64]);
+    let config = LaunchConfig {
+        cluster: [blocks, 1, 1],
+        ..LaunchConfig::new([blocks, 1, 1], [threads, 1, 1])
+    };
+    let options = Options::default().with_max_instructions(1 << 22);
+    bench.try_launch(&config, &params(&map, &[to]), &options).map_err(Box::new)?;
+    Ok(bench.words(data, 64))
+}
+
+/// The wrong kernel faults with a kind, the right one does not; 64 threads.
+#[track_caller]
+fn twins(kind: FaultKind, wrong: &str, right: &str) -> Box<Fault> {
+    twins_in(kind, wrong, right, (64, 1))
+}
+
+#[track_caller]
+fn twins_in(
+    kind: FaultKind,
+    wrong: &str,
+    right: &str,
+    (threads, blocks): (u32, u32),
+) -> Box<Fault> {
+    if let Err(fault) = launch(right, threads, blocks) {
+        panic!("the right kernel: {fault}");
+    }
+    let fault = launch(wrong, threads, blocks).expect_err("the kernel is wrong");
+    assert_eq!(fault.kind, kind, "{fault}");
+    fault
+}
+
+#[track_caller]
+fn says(fault: &Fault, part: &str) {
+    assert!(fault.detail.contains(part), "{fault}");
+}
+
+#[test]
+fn a_loaded_tile_is_read_after_the_wait() {
+    let read = "ld.shared.b32 %r3, [%r1];";
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{EXPECT} {LOAD} bar.sync 0; {read} {WAIT}"),
+        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT} {read}"),
+    );
+    says(&fault, "which an asynchronous copy has still to write");
+    says(&fault, "wait for its mbarrier first");
+    // So it is where it is written, in a block of one warp too.
+    let write = "st.shared.b32 [%r1], 1;";
+    twins_in(
+        FaultKind::AsyncInFlight,
+        &format!("{EXPECT} {LOAD} {write} {WAIT}"),
+        &format!("{EXPECT} {LOAD} {WAIT} {write}"),
+        (32, 1),
+    );
+    // Bytes beside the tile are anybody's.
+    let beside = "st.shared.b32 [%r1+256], 1;";
+    assert!(launch(&format!("{EXPECT} {LOAD} {beside} {WAIT}"), 64, 1).is_ok());
+}
+
+#[test]
+fn a_warp_that_did_not_wait_does_not_know_of_the_landing() {
+    // Warp 0 waits, so the tile has landed; warp 1 reads it without a wait or a barrier.
+    let first = "setp.ge.u32 %p2, %r0, 32; @%p2 bra SECOND;";
+    let second =
+        "bar.arrive 1, 64; bra DONE; SECOND: bar.sync 1, 64; ld.shared.b32 %r3, [%r1]; DONE:";
+    let wrong = format!(
+        "{EXPECT} {LOAD} {first} bar.arrive 1, 64; {WAIT} bra DONE;
+         SECOND: bar.sync 1, 64; nanosleep.u32 10; nanosleep.u32 10; ld.shared.b32 %r3, [%r1]; DONE:"
+    );
+    let right = format!("{EXPECT} {LOAD} {first} {WAIT} {second}");
+    let fault = twins(FaultKind::Race, &wrong, &right);
+    says(&fault, "which an asynchronous copy wrote");
+}
+
+#[test]
+fn a_buffer_is_refilled_after_its_readers_are_done() {
+    let round = |between: &str| {
+        format!(
+            "{EXPECT} {LOAD} bar.sync 0; {WAIT} ld.shared.b32 %r3, [%r1]; {between}
+             @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256; {LOAD}
+             W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 1; @!%p1 bra W$;"
+        )
+    };
+    // Without a barrier warp 1 may still read while thread 0 refills. Warp 1 has to have read by then to show it.
+    let late = "setp.lt.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100;";
+    let fault = twins(FaultKind::Race, &round(late), &round("bar.sync 0;"));
+    says(&fault, "an asynchronous copy of 256 bytes");
+    says(&fault, "which warp 1 read");
+}
+
+#[test]
+fn two_copies_do_not_write_the_same_bytes_at_once() {
+    let expect = "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 512;";
+    let other = LOAD.replace("[tile]", "[tile+256]");
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{expect} {LOAD} {LOAD} bar.sync 0; {WAIT}"),
+        &format!("{expect} {LOAD} {other} bar.sync 0; {WAIT}"),
+    );
+    says(&fault, "which another asynchronous copy has still to write");
+}
+
+#[test]
+fn the_source_of_a_load_stays_as_it_is_until_the_copy_landed() {
+    // The map's tensor is what `%d2` points to.
+    let tensor = "ld.global.b32 %r4, [%d1]; sub.s64 %d2, %d1, 65792;";
+    let write = "@%p0 st.global.b32 [%d2+8], 77;";
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{tensor} {EXPECT} {LOAD} {write} bar.sync 0; {WAIT}"),
+        &format!("{tensor} {EXPECT} {LOAD} bar.sync 0; {WAIT} {write}"),
+    );
+    says(&fault, "was overwritten while an asynchronous copy of it was in flight");
+    assert!(fault.ptx.contains("cp.async.bulk.tensor"), "{fault}");
+}
+
+#[test]
+fn a_barrier_that_expects_the_wrong_bytes_does_not_complete() {
+    let with = |bytes: u32| {
+        format!(
+            "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], {bytes}; {LOAD} bar.sync 0; {WAIT}"
+        )
+    };
+    twins(FaultKind::Deadlock, &with(384), &with(256));
+    let fault = twins(FaultKind::Deadlock, &with(128), &with(256));
+    says(&fault, "256 bytes are on the way");
+    says(&fault, "whose phase waits for 128");
+    // Nobody said how many: the phase completes before the copy, whose bytes the next one is to expect.
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!(
+            "@%p0 mbarrier.arrive.shared.b64 _, [bar]; {LOAD} bar.sync 0; {WAIT} ld.shared.b32 %r3, [%r1];"
+        ),
+        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT} ld.shared.b32 %r3, [%r1];"),
+    );
+    says(&fault, "which an asynchronous copy has still to write");
+}
+
+#[test]
+fn a_block_does_not_leave_before_its_copies_landed() {
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{EXPECT} {LOAD}"),
+        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT}"),
+    );
+    says(&fault, "the block leaves the kernel while an asynchronous copy has still to write");
+    let write = format!("st.shared.b32 [%r1], %r0; {FENCE} bar.sync 0;");
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{write} {STORE}"),
+        &format!("{write} {STORE} cp.async.bulk.wait_group.read 0;"),
+    );
+    says(&fault, "has still to read its shared memory");
+    // A group that is not committed is not waited for.
+    let uncommitted = STORE.replace("@%p0 cp.async.bulk.commit_group;", "");
+    twins(
+        FaultKind::AsyncInFlight,
+        &format!("{write} {uncommitted} cp.async.bulk.wait_group.read 0;"),
+        &format!("{write} {STORE} cp.async.bulk.wait_group.read 0;"),
+    );
+    // The groups are the thread's own: another thread's wait is none.
+    twins(
+        FaultKind::AsyncInFlight,
+        &format!("{write} {STORE} @!%p0 cp.async.bulk.wait_group.read 0;"),
+        &format!("{write} {STORE} @%p0 cp.async.bulk.wait_group.read 0;"),
+    );
+}
+
+#[test]
+fn the_source_of_a_store_is_overwritten_after_the_wait() {
+    let write = format!("st.shared.b32 [%r1], %r0; {FENCE} bar.sync 0;");
+    let again = "st.shared.b32 [%r1], 1;";
+    let wait = "cp.async.bulk.wait_group.read 0;";
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{write} {STORE} bar.sync 0; {again} {wait}"),
+        &format!("{write} {STORE} {wait} bar.sync 0; {again}"),
+    );
+    says(&fault, "which an asynchronous copy has still to read");
+    says(&fault, "cp.async.bulk.wait_group.read");
+    // Other threads have to learn of the wait: a barrier after it.
+    let late = "setp.ge.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;";
+    twins(
+        FaultKind::Race,
+        &format!("{write} {STORE} {wait} {late} {again}"),
+        &format!("{write} {STORE} {wait} bar.sync 0; {again}"),
+    );
+    // Reading the source meanwhile is fine.
+    let read = "ld.shared.b32 %r3, [%r1];";
+    assert!(launch(&format!("{write} {STORE} {read} {wait}"), 64, 1).is_ok());
+    // A load into it is not.
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{write} {STORE} {EXPECT} {LOAD} {wait} bar.sync 0; {WAIT}"),
+        &format!("{write} {STORE} {wait} {EXPECT} {LOAD} bar.sync 0; {WAIT}"),
+    );
+    says(&fault, "which another asynchronous copy has still to read");
+}
+
+#[test]
+fn what_is_stored_was_written() {
+    let half = "setp.lt.u32 %p2, %r0, 63; @%p2 st.shared.b32 [%r1], 1;";
+    let fault = twins(
+        FaultKind::Uninitialised,
+        &format!("{half} {FENCE} bar.sync 0; {STORE} cp.async.bulk.wait_group 0;"),
+        &format!("st.shared.b32 [%r1], 1; {FENCE} bar.sync 0; {STORE} cp.async.bulk.wait_group 0;"),
+    );
+    says(&fault, "shared memory never written");
+}
+
+#[test]
+fn what_threads_wrote_is_stored_after_their_proxy_fence() {
+    let tail = format!("{STORE} cp.async.bulk.wait_group.read 0;");
+    let write = "st.shared.b32 [%r1], %r0;";
+    let right = format!("{write} {FENCE} bar.sync 0; {tail}");
+    let fault = twins(FaultKind::ProxyFence, &format!("{write} bar.sync 0; {tail}"), &right);
+    says(&fault, "has not executed `fence.proxy.async.shared::cta` since");
+    // The thread that issues the copy cannot fence for the others.
+    twins(FaultKind::ProxyFence, &format!("{write} bar.sync 0; {FENCE} {tail}"), &right);
+    twins(FaultKind::ProxyFence, &format!("{write} bar.sync 0; @%p0 {FENCE} {tail}"), &right);
+    // Not even for those of its own warp.
+    let one = "setp.lt.u32 %p2, %r0, 32;";
+    twins_in(
+        FaultKind::ProxyFence,
+        &format!(
+            "{one} {write} st.shared.b32 [%r1+128], %r0; bar.warp.sync -1; @%p0 {FENCE} {tail}"
+        ),
+        &format!("{one} {write} st.shared.b32 [%r1+128], %r0; {FENCE} bar.warp.sync -1; {tail}"),
+        (32, 1),
+    );
+    // The fence comes after the write, and is one of shared memory.
+    twins(FaultKind::ProxyFence, &format!("{FENCE} {write} bar.sync 0; {tail}"), &right);
+    twins(
+        FaultKind::ProxyFence,
+        &format!("{write} fence.proxy.async.global; bar.sync 0; {tail}"),
+        &right,
+    );
+    for fence in ["fence.proxy.async;", "fence.proxy.async.shared::cluster;"] {
+        assert!(launch(&format!("{write} {fence} bar.sync 0; {tail}"), 64, 1).is_ok());
+    }
+}
+
+#[test]
+fn a_fence_counts_only_before_the_barrier() {
+    // Warp 1 fences after the barrier that thread 0 waits at, and before thread 0 comes to its copy.
+    let write = "st.shared.b32 [%r1], %r0; setp.ge.u32 %p2, %r0, 32;";
+    let late = "@!%p2 nanosleep.u32 100; @!%p2 nanosleep.u32 100;";
+    let tail = format!("{STORE} cp.async.bulk.wait_group.read 0;");
+    let fault = twins(
+        FaultKind::ProxyFence,
+        &format!("{write} @!%p2 {FENCE} bar.sync 0; @%p2 {FENCE} {late} {tail}"),
+        &format!("{write} {FENCE} bar.sync 0; {late} {tail}"),
+    );
+    says(&fault, "no barrier lies between that fence and this instruction");
+}
+
+#[test]
+fn every_way_of_writing_needs_the_fence() {
+    let tail = format!("{STORE} cp.async.bulk.wait_group.read 0;");
+    let fill = "st.shared.b32 [%r1], 0;";
+    let matrix = "mov.u32 %r5, tile; and.b32 %r6, %r0, 7; shl.b32 %r6, %r6, 4; add.u32 %r5, %r5, %r6;
+        setp.lt.u32 %p2, %r0, 32; @!%p2 bra NOT; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%r0}; NOT:";
+    let copy =
+        "setp.lt.u32 %p2, %r0, 16; shl.b32 %r6, %r0, 4; mov.u32 %r5, tile; add.u32 %r5, %r5, %r6;
+        cvt.u64.u32 %d5, %r6; add.s64 %d5, %d1, %d5;
+        @%p2 cp.async.cg.shared.global [%r5], [%d5], 16; cp.async.wait_all;";
+    let atomic = "red.shared.add.u32 [%r1], 1;";
+    for write in [matrix, copy, atomic] {
+        twins(
+            FaultKind::ProxyFence,
+            &format!("{fill} {FENCE} bar.sync 0; {write} bar.sync 0; {tail}"),
+            &format!("{fill} {FENCE} bar.sync 0; {write} {FENCE} bar.sync 0; {tail}"),
+        );
+    }
+    // What a copy brought needs none, also over what was written before.
+    let right = format!("{fill} bar.sync 0; {EXPECT} {LOAD} bar.sync 0; {WAIT} {tail}");
+    assert!(launch(&right, 64, 1).is_ok());
+}
+
+#[test]
+fn a_push_to_another_block_reads_through_the_asynchronous_proxy() {
+    let push = |fence: &str| {
+        format!(
+            "st.shared.b32 [%r1], %r0; {fence} @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar+8], 128;
+             barrier.cluster.arrive; barrier.cluster.wait;
+             xor.b32 %r10, %r9, 1; mov.u32 %r11, tile; mov.u32 %r12, bar;
+             mapa.shared::cluster.u32 %r13, %r11, %r10; mapa.shared::cluster.u32 %r14, %r12, %r10;
+             @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes
+                 [%r13+1024], [tile], 128, [%r14+8];
+             W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar+8], 0; @!%p1 bra W$;
+             ld.shared.b32 %r3, [tile+1024]; barrier.cluster.arrive; barrier.cluster.wait;"
+        )
+    };
+    twins_in(FaultKind::ProxyFence, &push(""), &push(FENCE), (32, 2));
+    // The block stays until the other one has got all of it.
+    let leaves =
+        push(FENCE).replace("W$: mbarrier", "setp.eq.u32 %p2, %r9, 0; @%p2 bra OUT; W$: mbarrier");
+    let leaves = format!("{} OUT:", leaves.replacen("barrier.cluster.wait; OUT", "OUT", 1));
+    let fault = twins_in(FaultKind::AsyncInFlight, &leaves, &push(FENCE), (32, 2));
+    says(&fault, "the block leaves the kernel");
+}
+
+#[test]
+fn nothing_is_copied_into_a_block_that_left() {
+    let copy = |wait: &str| {
+        format!(
+            "setp.eq.u32 %p2, %r9, 1; mov.u32 %r11, tile; mov.u32 %r12, bar; mapa.shared::cluster.u32 %r13, %r11, 1;
+             mapa.shared::cluster.u32 %r14, %r12, 1; and.pred %p3, %p0, %p2;
+             @%p3 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256;
+             barrier.cluster.arrive; barrier.cluster.wait; @%p2 bra WAIT;
+             nanosleep.u32 100; nanosleep.u32 100;
+             @%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+                 [%r13], [%d0, {{%r20}}], [%r14];
+             bra DONE; WAIT: {wait} DONE:"
+        )
+    };
+    let wait = "W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W$;";
+    let fault = twins_in(FaultKind::AsyncInFlight, &copy(""), &copy(wait), (32, 2));
+    says(&fault, "which has left the kernel");
+}
