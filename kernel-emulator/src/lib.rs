@@ -37,14 +37,17 @@
 //! stays unwritten); asynchronous copies land as late as the program's own waits permit; addresses are
 //! checked against the allocation that they lie in. Two warps of a block that touch the same byte of
 //! shared memory without a barrier between, one of them writing, are a race, whatever the size of the
-//! accesses. Races on global memory, between blocks of a cluster and among the lanes of one warp are
+//! accesses. Bulk and tensor copies into shared memory write as participants of their own, of which only
+//! those learn who wait for the mbarrier; what stores wrote is copied asynchronously only after the writing
+//! thread's `fence.proxy.async`. A [`TensorMap`] is passed to a kernel in the form that
+//! [`TensorMap::encode`] gives it. Races on global memory, between blocks of a cluster and among the lanes of one warp are
 //! not looked for. An instruction or modifier that is not modelled is a [`ProgramError`] that names it.
 //!
 //! What PTX leaves open is chosen once, and [`Options`] has the choices; [`TensorCore`] is how `mma`
 //! adds.
 //!
 //! Reading order: `fault`, `memory`, `code` (what is executed), `decode` (from text to it), `machine`
-//! (blocks, warps, divergence), `exec` (instructions), `numeric` (their arithmetic), `scheduler`
+//! (blocks, warps, divergence), `exec` (instructions; `exec/bulk.rs` says how late copies land), `numeric` (their arithmetic), `scheduler`
 //! (grids), `program`.
 
 #![forbid(unsafe_code)]

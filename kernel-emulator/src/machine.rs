@@ -144,6 +144,22 @@ pub(crate) struct NamedBarrier {
     pub(crate) released: Clock,
 }
 
+/// What those who arrive at an mbarrier hand on to those who wait for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Handoff {
+    /// In the current phase, and before.
+    pub(crate) gathered: Clock,
+    /// In the phases that are over.
+    pub(crate) released: Clock,
+}
+
+impl Handoff {
+    /// The current phase is over.
+    pub(crate) fn complete(&mut self) {
+        self.released = self.gathered;
+    }
+}
+
 /// What the warps of a block share.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
@@ -152,8 +168,8 @@ pub(crate) struct Block {
     pub(crate) shared: Shared,
     pub(crate) races: Races,
     pub(crate) proxies: Proxies,
-    /// What those who arrived at an mbarrier did before, by word of shared memory.
-    pub(crate) mbarriers: BTreeMap<usize, Clock>,
+    /// By word of shared memory.
+    pub(crate) mbarriers: BTreeMap<usize, Handoff>,
     pub(crate) barriers: [NamedBarrier; 16],
     pub(crate) output: String,
     /// Whether every thread left the kernel.

@@ -7,7 +7,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Block, Context, Flow, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
-use crate::memory::race::join;
+use crate::memory::race::{Races, join};
 
 /// The value of an operand that must be the same in every lane.
 fn uniform(warp: &Warp, slot: W, mask: u32, what: &str) -> Run<u32> {
@@ -314,14 +314,26 @@ fn put(cx: &mut Context<'_>, (block, word): (usize, usize), value: u64) {
     block.events += 1;
 }
 
-/// What a warp did so far happens before whoever waits for the mbarrier goes on.
-fn publish(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usize)) {
-    if block == cx.block {
-        let Block { races, mbarriers, .. } = cx.block();
-        if races.enabled() {
-            races.release(warp.index, mbarriers.entry(word).or_default());
+/// What a warp did so far happens before whoever waits for this phase of the mbarrier goes on; `before` is the
+/// mbarrier as the warp found it.
+fn publish(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usize), before: u64) {
+    let after = cx.cluster.blocks[block].shared.word(word).0;
+    let own = block == cx.block;
+    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[block];
+    if races.enabled() {
+        let handoff = mbarriers.entry(word).or_default();
+        if own {
+            races.release(warp.index, &mut handoff.gathered);
+        }
+        if parity_of(before) != parity_of(after) {
+            handoff.complete();
         }
     }
+}
+
+/// The parity of an mbarrier's current phase.
+const fn parity_of(object: u64) -> bool {
+    object >> 62 & 1 != 0
 }
 
 /// `mbarrier`, all forms.
@@ -367,6 +379,7 @@ fn one(
             let detail = format!("an mbarrier for {count} arrivals; 1 to {LIMIT} are possible");
             return Err(Trap::new(FaultKind::IllegalOperand, detail));
         }
+        super::bulk::flight::unused(cx, at)?;
         let object = Object { pending: count, expected: count, tx: 0, phase: false };
         put(cx, at, object.encode());
         return Ok(0);
@@ -380,6 +393,7 @@ fn one(
             unreachable!("handled by the caller")
         }
         MbarrierKind::Inval => {
+            super::bulk::flight::unused(cx, at)?;
             put(cx, at, 0);
             return Ok(0);
         }
@@ -408,7 +422,7 @@ fn one(
         }
     }
     put(cx, at, object.encode());
-    publish(cx, warp, at);
+    publish(cx, warp, at, before);
     Ok(before)
 }
 
@@ -422,12 +436,25 @@ pub(crate) fn transactions(cx: &Context<'_>, at: (usize, usize)) -> Run<(u32, i6
     }
 }
 
-/// Bytes of an asynchronous copy arrive at an mbarrier.
-pub(crate) fn complete_bytes(cx: &mut Context<'_>, at: (usize, usize), bytes: u32) -> Run<()> {
+/// Bytes of an asynchronous copy of that epoch, see `memory/race.rs`, arrive at an mbarrier.
+pub(crate) fn complete_bytes(
+    cx: &mut Context<'_>,
+    at: (usize, usize),
+    (bytes, epoch): (u32, u32),
+) -> Run<()> {
     let mut object = object(cx, at, 0)?;
+    let before = object.phase;
     object.add_bytes(-i64::from(bytes))?;
     object.settle();
     put(cx, at, object.encode());
+    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[at.0];
+    if races.enabled() {
+        let handoff = mbarriers.entry(at.1).or_default();
+        Races::arrived(epoch, &mut handoff.gathered);
+        if before != object.phase {
+            handoff.complete();
+        }
+    }
     Ok(())
 }
 
@@ -441,10 +468,14 @@ fn wait(
 ) -> Run<Flow> {
     let mut done = 0;
     for lane in lanes(mask) {
-        super::bulk::flight::awaited(cx, places[lane])?;
-        let current = object(cx, places[lane], lane)?.phase;
         let waited = operand(warp, phase, lane)?;
-        let waited = if parity { waited & 1 != 0 } else { waited >> 62 & 1 != 0 };
+        let waited = if parity { waited & 1 != 0 } else { parity_of(waited) };
+        let mut current = object(cx, places[lane], lane)?.phase;
+        if current == waited {
+            // Who waits for another phase, by mistake perhaps, does not make this one's copies land.
+            super::bulk::flight::awaited(cx, places[lane])?;
+            current = object(cx, places[lane], lane)?.phase;
+        }
         done |= u32::from(current != waited) << lane;
     }
     if done == 0 && blocking && !warp.timeout {
@@ -453,9 +484,9 @@ fn wait(
     for lane in lanes(done) {
         let (block, word) = places[lane];
         if block == cx.block
-            && let Some(clock) = cx.cluster.blocks[block].mbarriers.get(&word).copied()
+            && let Some(handoff) = cx.cluster.blocks[block].mbarriers.get(&word).copied()
         {
-            cx.block().races.acquire(warp.index, &clock);
+            cx.block().races.acquire(warp.index, &handoff.released);
         }
     }
     warp.regs.set_p(d, done, mask, u32::MAX);
@@ -473,12 +504,13 @@ pub(crate) fn copy_arrive(
     let places = locate(cx, warp, &barrier, mask)?;
     for lane in lanes(mask) {
         let mut object = object(cx, places[lane], lane)?;
+        let before = object.encode();
         if !noinc {
             object.pending += 1;
         }
         object.arrive(1)?;
         put(cx, places[lane], object.encode());
-        publish(cx, warp, places[lane]);
+        publish(cx, warp, places[lane], before);
     }
     Ok(())
 }

@@ -95,6 +95,51 @@ fn a_loaded_tile_is_read_after_the_wait() {
 }
 
 #[test]
+fn a_wait_for_another_phase_is_none() {
+    let read = "ld.shared.b32 %r3, [%r1];";
+    let other = WAIT.replace("[bar], 0", "[bar], 1");
+    let fault = twins_in(
+        FaultKind::AsyncInFlight,
+        &format!("{EXPECT} {LOAD} bar.sync 0; {other} {read} {WAIT}"),
+        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT} {read}"),
+        (32, 1),
+    );
+    says(&fault, "which an asynchronous copy has still to write");
+    // Nor does it order what threads wrote before they arrived in this phase, which is for two arrivals.
+    let exchange = |parity: u32| {
+        format!(
+            "@%p0 mbarrier.init.shared.b64 [bar+8], 2; bar.sync 0;
+             setp.ge.u32 %p2, %r0, 32; @%p2 bra SECOND; st.shared.b32 [%r1], 5;
+             @%p0 mbarrier.arrive.shared.b64 _, [bar+8]; bra DONE;
+             SECOND: nanosleep.u32 100; nanosleep.u32 100; setp.eq.u32 %p3, %r0, 32;
+             @%p3 mbarrier.arrive.shared.b64 _, [bar+8+$];
+             W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar+8], {parity}; @!%p1 bra W$;
+             ld.shared.b32 %r3, [tile]; DONE:"
+        )
+    };
+    // The wrong kernel arrives somewhere else.
+    let (wrong, right) = (exchange(1).replace("+8+$", ""), exchange(0).replace("+8+$", "+8"));
+    twins(FaultKind::Race, &wrong, &right);
+}
+
+#[test]
+fn an_mbarrier_stays_as_long_as_copies_arrive_at_it() {
+    let inval = "@%p0 mbarrier.inval.shared.b64 [bar];";
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{EXPECT} {LOAD} {inval}"),
+        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT} bar.sync 0; {inval}"),
+    );
+    says(&fault, "an asynchronous copy has still to arrive at it");
+    let init = "@%p0 mbarrier.init.shared.b64 [bar], 1;";
+    twins(
+        FaultKind::AsyncInFlight,
+        &format!("{EXPECT} {LOAD} {init}"),
+        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT} bar.sync 0; {init}"),
+    );
+}
+
+#[test]
 fn a_warp_that_did_not_wait_does_not_know_of_the_landing() {
     // Warp 0 waits, so the tile has landed; warp 1 reads it without a wait or a barrier.
     let first = "setp.ge.u32 %p2, %r0, 32; @%p2 bra SECOND;";

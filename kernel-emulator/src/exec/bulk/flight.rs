@@ -5,7 +5,6 @@ use crate::code::AtomOp;
 use crate::exec::{barrier, memory::atomic};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Block, Context};
-use crate::memory::race::Races;
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 
 /// A copy under way.
@@ -234,13 +233,22 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
             }
         }
     }
-    barrier::complete_bytes(cx, flight.barrier, flight.bytes())?;
-    let (block, word) = flight.barrier;
-    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[block];
-    if races.enabled() {
-        Races::arrived(epoch, mbarriers.entry(word).or_default());
-    }
-    Ok(())
+    barrier::complete_bytes(cx, flight.barrier, (flight.bytes(), epoch))
+}
+
+/// An mbarrier is initialised or made invalid: no copy may be under way that it is to count the bytes of.
+pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
+    let mut pending = cx.cluster.flights.pending.iter();
+    let Some((flight, _)) = pending.find(|(flight, _)| flight.barrier == at) else {
+        return Ok(());
+    };
+    let address = barrier_address(at);
+    let detail = format!(
+        "the mbarrier at shared address {address:#x} ends, and an asynchronous copy has still to arrive at it"
+    );
+    let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(address.into());
+    trap.copy = Some((flight.issuer.warp, flight.issuer.pc));
+    Err(trap)
 }
 
 /// The global source must still hold what it held when the copy was issued: the copy may read it at any time.
