@@ -10,6 +10,7 @@ use crate::numeric::scalar::Property;
 pub(crate) mod bulk;
 pub(crate) mod ops;
 pub(crate) mod parts;
+pub(crate) mod wgmma;
 
 pub(crate) use bulk::{AsyncStore, Bulk, BulkWay, Landing, MapField, Replace, Tensor, TensorWay};
 pub(crate) use ops::{
@@ -71,6 +72,8 @@ pub(crate) struct Inst {
 pub(crate) enum Class {
     /// Executes for the lanes whose guard holds, and goes on.
     Plain,
+    /// The same, and touches registers that some `wgmma` uses: see [`Code::watched`].
+    Watched,
     /// Branches, gathers lanes or waits.
     Control,
 }
@@ -361,6 +364,18 @@ pub(crate) enum Op {
         a: W,
     },
     Mma(Box<Mma>),
+    // Matrix instructions of a warpgroup; see `exec/wgmma.rs`.
+    Wgmma(Box<wgmma::Wgmma>),
+    WgmmaFence,
+    WgmmaCommit,
+    WgmmaWait {
+        keep: u32,
+    },
+    /// `setmaxnreg`; see `exec/setmaxnreg.rs`.
+    Setmaxnreg {
+        change: RegisterChange,
+        count: u32,
+    },
     WarpSync {
         members: W,
     },
@@ -400,7 +415,7 @@ pub(crate) enum Op {
         file: LocalSpot,
         line: LocalSpot,
     },
-    /// Hints without a meaning here: `prefetch`, `discard` of caches, `setmaxnreg`, `pmevent`.
+    /// Hints without a meaning here: `prefetch`, `discard` of caches, `griddepcontrol`, `pmevent`.
     Hint,
 }
 
@@ -424,6 +439,11 @@ impl Op {
             | Op::Movmatrix { .. }
             | Op::Mma(_)
             | Op::TensormapCopy { .. }
+            | Op::Wgmma(_)
+            | Op::WgmmaFence
+            | Op::WgmmaCommit
+            | Op::WgmmaWait { .. }
+            | Op::Setmaxnreg { .. }
             | Op::WarpSync { .. }
             | Op::Bar(_)
             | Op::ClusterArrive
@@ -496,6 +516,7 @@ impl Op {
         match self {
             Op::Bulk(copy) => matches!(copy.way, BulkWay::Push { .. } | BulkWay::Store { .. }),
             Op::Tensor(copy) => matches!(copy.way, TensorWay::Store { .. }),
+            Op::Wgmma(_) => true,
             _ => false,
         }
     }
@@ -518,11 +539,25 @@ impl Op {
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
-            | Op::TensormapCopy { .. } => Some(Members::All),
+            | Op::TensormapCopy { .. }
+            | Op::Wgmma(_)
+            | Op::WgmmaFence
+            | Op::WgmmaCommit
+            | Op::WgmmaWait { .. }
+            | Op::Setmaxnreg { .. } => Some(Members::All),
             Op::Bar(bar) if bar.aligned => Some(Members::All),
             _ => None,
         }
     }
+}
+
+/// What `setmaxnreg` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RegisterChange {
+    /// `.dec`
+    Release,
+    /// `.inc`
+    Take,
 }
 
 /// What a slot holds when a warp starts, beside what a kernel writes.
@@ -595,6 +630,11 @@ pub(crate) struct Code {
     pub(crate) reads_async: bool,
     /// Module-scope constants: variable, bytes.
     pub(crate) constants: Vec<(u32, u64)>,
+    /// Registers of each thread at the launch, where `setmaxnreg` counts.
+    pub(crate) registers: Option<u32>,
+    /// Per instruction, the registers of some `wgmma` that it touches without being one; empty where the
+    /// kernel has no `wgmma`.
+    pub(crate) watched: Vec<Box<[W]>>,
     /// Names of the registers of the word, double, quad and predicate banks, for faults.
     pub(crate) names: [Vec<String>; 4],
 }

@@ -26,6 +26,7 @@ mod matrix;
 mod memory;
 mod moves;
 mod operands;
+mod wgmma;
 
 use std::collections::BTreeMap;
 
@@ -80,6 +81,11 @@ pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> 
         };
         body(scope, &callees)?;
     }
+    let bodies = functions.iter().zip(&starts).zip(&slots);
+    wgmma::watch(
+        &mut code,
+        bodies.map(|((f, start), slots)| (&module.functions[*f], *start, slots.as_slice())),
+    );
     let mut joins = Vec::new();
     for (i, &start) in starts.iter().enumerate() {
         let end = starts.get(i + 1).copied().unwrap_or(code.insts.len());
@@ -92,6 +98,7 @@ pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> 
     }
     code.joins = joins;
     code.reads_async = code.insts.iter().any(|inst| inst.op.reads_async());
+    code.registers = control::registers_at_entry(&module.functions[index], &code);
     code.local_bytes = layout.local_bytes;
     code.static_shared_bytes = layout.shared_bytes;
     code.constants = (0u32..)
@@ -333,6 +340,7 @@ fn instruction(
         Opcode::Stmatrix => matrix::stmatrix(scope, m, ops)?,
         Opcode::Movmatrix => matrix::movmatrix(scope, m, ops)?,
         Opcode::Mma => matrix::mma(scope, m, ops)?,
+        Opcode::Wgmma => wgmma::wgmma(scope, m, ops)?,
         Opcode::Bar | Opcode::Barrier => barrier::bar(scope, m, ops, inst.opcode)?,
         Opcode::Mbarrier => barrier::mbarrier(scope, m, ops)?,
         Opcode::Membar | Opcode::Fence => barrier::fence(scope, m, ops)?,
@@ -357,12 +365,7 @@ fn instruction(
             Op::Nanosleep
         }
         Opcode::Pmevent => Op::Hint,
-        Opcode::Setmaxnreg => {
-            use kernel_ptx::Word;
-            m.next_type();
-            m.ignore(&[Word::Inc, Word::Dec, Word::Sync, Word::Aligned]);
-            Op::Hint
-        }
+        Opcode::Setmaxnreg => control::setmaxnreg(m, ops)?,
         Opcode::Griddepcontrol => {
             use kernel_ptx::Word;
             m.ignore(&[Word::Wait, Word::LaunchDependents]);
@@ -375,7 +378,6 @@ fn instruction(
         | Opcode::Stackrestore
         | Opcode::Stacksave
         | Opcode::Tcgen05
-        | Opcode::Wgmma
         | Opcode::Wmma => return Err("the instruction is not modelled".to_owned()),
     };
     mods.finish()?;

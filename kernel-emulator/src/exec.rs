@@ -20,8 +20,10 @@ pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod print;
+pub(crate) mod setmaxnreg;
 pub(crate) mod tensormap;
 pub(crate) mod tma;
+pub(crate) mod wgmma;
 
 use crate::code::{Op, Slot};
 use crate::fault::{FaultKind, Run, Trap};
@@ -129,6 +131,13 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::Stmatrix(op) => matrix::stmatrix(cx, warp, op, mask)?,
         Op::Movmatrix { d, a } => matrix::movmatrix(warp, *d, *a, mask)?,
         Op::Mma(mma) => matrix::mma(cx, warp, mma, mask)?,
+        Op::Wgmma(op) => return wgmma::issue(cx, warp, op, mask),
+        Op::WgmmaFence => wgmma::fence(warp, mask)?,
+        Op::WgmmaCommit => wgmma::commit(warp, mask)?,
+        Op::WgmmaWait { keep } => wgmma::wait(cx, warp, *keep, mask)?,
+        Op::Setmaxnreg { change, count } => {
+            return setmaxnreg::set(cx, warp, *change, *count, mask);
+        }
         Op::WarpSync { .. } | Op::Hint => {}
         Op::Bar(bar) => return barrier::bar(cx, warp, bar, mask),
         Op::ClusterArrive => return barrier::cluster_arrive(cx, warp, mask),

@@ -18,16 +18,20 @@ pub enum FaultKind {
     WrongSpace,
     /// A barrier that some threads reached while others left or wait elsewhere.
     BarrierDivergence,
-    /// A warp-wide instruction without all of the lanes that it needs.
+    /// A warp-wide instruction without all of the lanes that it needs, or one of a warpgroup without all of
+    /// the warps.
     WarpDivergence,
     /// Nothing can run and nothing is about to complete.
     Deadlock,
     /// `trap`, `brkpt` or a failed assertion.
     Trap,
-    /// A byte of an asynchronous copy was touched before the copy was waited for.
+    /// A byte of an asynchronous copy, or what an asynchronous product uses, was touched before it was
+    /// waited for.
     AsyncInFlight,
     /// Shared memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between.
     ProxyFence,
+    /// A `wgmma` uses registers that something else touched without `wgmma.fence` between.
+    WgmmaFence,
     /// Two warps touched the same shared memory without a barrier between, one of them writing.
     Race,
     /// The launch ran more instructions than [`Options`](crate::Options) permits.
@@ -50,8 +54,9 @@ impl FaultKind {
             FaultKind::WarpDivergence => "warp-wide instruction in diverged code",
             FaultKind::Deadlock => "deadlock",
             FaultKind::Trap => "trap",
-            FaultKind::AsyncInFlight => "asynchronous copy in flight",
+            FaultKind::AsyncInFlight => "asynchronous operation in flight",
             FaultKind::ProxyFence => "missing proxy fence",
+            FaultKind::WgmmaFence => "missing wgmma fence",
             FaultKind::Race => "data race",
             FaultKind::InstructionLimit => "instruction limit reached",
             FaultKind::IllegalOperand => "operand out of range",
@@ -163,6 +168,10 @@ pub(crate) struct Details {
     pub(crate) other: Option<(u32, u32, bool)>,
     /// The copy that is in flight: warp, instruction.
     pub(crate) copy: Option<(u32, u32)>,
+    /// The `wgmma` that is in flight: instruction.
+    pub(crate) product: Option<u32>,
+    /// Another instruction that takes part, and which a message names last.
+    pub(crate) touched: Option<u32>,
     pub(crate) detail: String,
 }
 
@@ -193,6 +202,8 @@ impl Trap {
             later: None,
             other: None,
             copy: None,
+            product: None,
+            touched: None,
             detail: detail.into(),
         }))
     }

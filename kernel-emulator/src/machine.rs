@@ -14,8 +14,10 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 use crate::numeric::matrix::TensorCore;
 
 mod join;
+pub(crate) mod pool;
 mod registers;
 pub(crate) mod warp;
+pub(crate) mod warpgroup;
 
 pub(crate) use registers::Registers;
 pub(crate) use warp::{Flow, State, Warp};
@@ -171,6 +173,9 @@ pub(crate) struct Block {
     /// By word of shared memory.
     pub(crate) mbarriers: BTreeMap<usize, Handoff>,
     pub(crate) barriers: [NamedBarrier; 16],
+    /// Those that a `wgmma` was executed in, and those before them.
+    pub(crate) warpgroups: Vec<warpgroup::Warpgroup>,
+    pub(crate) registers: pool::Pool,
     pub(crate) output: String,
     /// Whether every thread left the kernel.
     pub(crate) left: bool,

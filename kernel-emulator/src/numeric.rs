@@ -52,6 +52,7 @@ pub mod narrow;
 mod operand;
 pub mod scalar;
 pub mod tensor_core;
+pub(crate) mod wgmma;
 
 #[cfg(test)]
 mod approx_tests;

@@ -5,6 +5,8 @@
 //! one another make progress whatever the number of host threads. The fault of the lowest block is the
 //! one reported, so that it does not depend on that number either.
 
+mod stuck;
+
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -73,6 +75,10 @@ impl Unit {
             block.proxies.reset(warps as usize, followed);
             block.mbarriers.clear();
             block.barriers = Default::default();
+            block.warpgroups.clear();
+            if let Some(registers) = launch.code.registers {
+                block.registers.reset(warps, registers);
+            }
             block.output.clear();
             block.events = 0;
             block.left = false;
@@ -83,6 +89,8 @@ impl Unit {
                 warp.reset(i, launch.threads());
                 warp.regs.reset(launch.code);
                 warp.local.reset(launch.code.local_bytes);
+                let watched = !launch.code.watched.is_empty();
+                warp.products.reset(if watched { launch.code.words as usize } else { 0 });
                 preset(warp, launch, block);
             }
         }
@@ -226,7 +234,7 @@ impl Unit {
         if self.stalls <= 2 {
             let mut waits = false;
             for warp in self.warps.iter_mut().flatten() {
-                let waiting = |s: State| matches!(s, State::Event { .. });
+                let waiting = |s: State| matches!(s, State::Mbarrier { .. });
                 warp.timeout = warp.fragments.iter().any(|f| waiting(f.state));
                 waits |= warp.timeout;
             }
@@ -235,99 +243,6 @@ impl Unit {
             }
         }
         Err(Box::new(self.stuck(launch)))
-    }
-
-    /// The fault of a cluster in which nothing can run.
-    fn stuck(&self, launch: &Launch<'_>) -> Fault {
-        let mut waiting = Vec::new();
-        for (block, warps) in self.cluster.blocks.iter().zip(&self.warps) {
-            for warp in warps {
-                for fragment in &warp.fragments {
-                    waiting.push((block, warp, fragment));
-                }
-            }
-        }
-        let of = |f: &dyn Fn(State) -> bool| waiting.iter().find(|(_, _, w)| f(w.state)).copied();
-        let lanes_left = |warp: &Warp| warp.initial & !warp.live;
-        let line = |pc: u32| launch.code.origins[pc as usize].line;
-        // Lanes that wait for other lanes of their warp come first: theirs is the local cause.
-        let members = of(&|s| matches!(s, State::Members(_)));
-        let barrier = of(&|s| matches!(s, State::Barrier { .. }));
-        let (block, warp, fragment) =
-            members.or(barrier).or_else(|| waiting.first().copied()).expect("somebody waits");
-        let (kind, detail) = match fragment.state {
-            State::Members(needed) => {
-                let missing = needed & !fragment.mask;
-                let others: Vec<String> = warp
-                    .fragments
-                    .iter()
-                    .filter(|f| f.mask & missing != 0)
-                    .map(|f| {
-                        format!("lanes {:#010x} wait at PTX line {}", f.mask & missing, line(f.pc))
-                    })
-                    .collect();
-                let aligned = matches!(launch.code.insts[fragment.pc as usize].op, Op::Bar(_));
-                let kind =
-                    if aligned { FaultKind::BarrierDivergence } else { FaultKind::WarpDivergence };
-                let detail = format!(
-                    "lanes {:#010x} execute it, but it needs {needed:#010x}: {}",
-                    fragment.mask,
-                    others.join(", ")
-                );
-                (kind, detail)
-            }
-            State::Barrier { id, .. } => {
-                let state = &block.barriers[usize::from(id)];
-                let left: u32 = self
-                    .warps
-                    .iter()
-                    .zip(&self.cluster.blocks)
-                    .filter(|(_, b)| b.rank == block.rank)
-                    .flat_map(|(warps, _)| warps)
-                    .map(|warp| lanes_left(warp).count_ones())
-                    .sum();
-                let elsewhere: Vec<String> = waiting
-                    .iter()
-                    .filter(|(b, _, f)| {
-                        b.rank == block.rank
-                            && !matches!(f.state, State::Barrier { id: other, .. } if other == id)
-                    })
-                    .map(|(_, w, f)| format!("warp {} waits at PTX line {}", w.index, line(f.pc)))
-                    .take(4)
-                    .collect();
-                let mut detail =
-                    format!("{} of {} threads are at barrier {id}", state.arrived, state.required);
-                if left > 0 {
-                    let _ = write!(detail, ", {left} threads of the block have left the kernel");
-                }
-                for other in &elsewhere {
-                    detail.push_str(", ");
-                    detail.push_str(other);
-                }
-                let divergence = left > 0
-                    || waiting.iter().any(|(b, _, f)| {
-                        b.rank == block.rank
-                            && matches!(f.state, State::Barrier { id: other, .. } if other != id)
-                    });
-                let kind =
-                    if divergence { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
-                (kind, detail)
-            }
-            State::Cluster { .. } => (
-                FaultKind::Deadlock,
-                format!(
-                    "{} of {} threads arrived at the cluster barrier",
-                    self.cluster.barrier.arrived, self.cluster.threads
-                ),
-            ),
-            State::Event { .. } => (
-                FaultKind::Deadlock,
-                "the mbarrier that is waited for cannot complete: nothing else can run".to_owned(),
-            ),
-            State::Ready | State::Join => (FaultKind::Deadlock, "nothing can run".to_owned()),
-        };
-        let trap = Trap::new(kind, detail).at(fragment.pc).lane(fragment.mask.trailing_zeros());
-        locate(launch, &trap, block.id, warp)
     }
 }
 
@@ -391,11 +306,23 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
     }
     if let Some((other, pc)) = trap.copy {
         let place = instruction_place(launch, pc);
-        let mut advice = bulk::advice(&code.insts[pc as usize].op).to_owned();
-        if other != warp.index {
+        let op = &code.insts[pc as usize].op;
+        let mut advice = if matches!(op, Op::Wgmma(_)) {
+            "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)"
+                .to_owned()
+        } else {
+            bulk::advice(op).to_owned()
+        };
+        if other != warp.index && !matches!(op, Op::Wgmma(_)) {
             advice.push_str("; where the copy refills what this warp still uses, is a `sync()` missing before that copy?");
         }
         let _ = write!(detail, "; warp {other} issued it in {place}: {advice}");
+    }
+    if let Some(pc) = trap.product {
+        let _ = write!(detail, "; it was issued in {}", instruction_place(launch, pc));
+    }
+    if let Some(pc) = trap.touched {
+        let _ = write!(detail, ", in {}", instruction_place(launch, pc));
     }
     let source = source_line(launch, origin.source);
     Fault {

@@ -1,10 +1,14 @@
 //! Branches, calls, and exchanges between lanes.
 
-use kernel_ptx::{Operand, Space, Symbol, Type, Word};
+use kernel_ptx::{Directive, Function, Operand, Space, Symbol, Type, Word};
 
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use super::{Callees, count};
-use crate::code::{Call, LocalSpot, Members, Op, Redux, Shfl, ShflMode, Slot, Vote, VoteResult, W};
+use crate::code::{
+    Call, Code, LocalSpot, Members, Op, Redux, RegisterChange, Shfl, ShflMode, Slot, Vote,
+    VoteResult, W,
+};
+use crate::machine::pool;
 use crate::numeric::scalar::Extreme;
 
 /// `bra`; the target is the number of a label until the function is complete.
@@ -169,6 +173,42 @@ pub(super) fn elect(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
     };
     let p = s.dest_p(p)?;
     Ok(Op::Elect { d, p, members: members(s, mask)? })
+}
+
+/// `setmaxnreg`.
+pub(super) fn setmaxnreg(m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    m.ignore(&[Word::Sync, Word::Aligned]);
+    m.ty()?;
+    let change = m
+        .one_of(&[(Word::Inc, RegisterChange::Take), (Word::Dec, RegisterChange::Release)])
+        .ok_or("`.inc` or `.dec` is missing")?;
+    let [count] = count(ops)?;
+    let count = Scope::immediate(count)?;
+    if !(24..=pool::MOST).contains(&count) || !count.is_multiple_of(8) {
+        return Err(format!("{count} registers; multiples of 8 from 24 to 256 are possible"));
+    }
+    Ok(Op::Setmaxnreg { change, count })
+}
+
+/// Registers of a thread when an entry starts, where `setmaxnreg` counts.
+pub(super) fn registers_at_entry(entry: &Function, code: &Code) -> Option<u32> {
+    let counts = code.insts.iter().filter_map(|inst| match inst.op {
+        Op::Setmaxnreg { count, .. } => Some(count),
+        _ => None,
+    });
+    let largest = counts.max()?;
+    let (mut max, mut threads, mut blocks) = (None, None, None);
+    for directive in &entry.directives {
+        match directive {
+            Directive::MaxRegisters(count) => max = Some(*count),
+            Directive::MinBlocks(count) => blocks = Some(*count),
+            Directive::MaxThreads(extents) | Directive::RequiredThreads(extents) => {
+                threads = Some(extents.iter().map(|n| (*n).max(1)).product());
+            }
+            _ => {}
+        }
+    }
+    pool::at_entry(max, threads, blocks).map(|count| count.min(largest))
 }
 
 /// `call`; the target is the callee's place in the entry's functions until all are decoded.

@@ -10,7 +10,7 @@ use crate::numeric::convert::Minifloat;
 use crate::numeric::format::Round;
 use crate::numeric::matrix::{BitOp, Element, IntElement};
 
-fn list(operand: &Operand) -> &[Operand] {
+pub(super) fn list(operand: &Operand) -> &[Operand] {
     match operand {
         Operand::Vector(list) => list,
         other => std::slice::from_ref(other),
@@ -73,7 +73,7 @@ pub(super) fn movmatrix(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -
     Ok(Op::Movmatrix { d: s.dest_w(d)?, a })
 }
 
-fn element(ty: Type) -> Option<Element> {
+pub(super) fn element(ty: Type) -> Option<Element> {
     let table = [
         (Type::F16, Element::F16),
         (Type::Bf16, Element::Bf16),
@@ -84,7 +84,7 @@ fn element(ty: Type) -> Option<Element> {
     table.iter().find(|(t, _)| *t == ty).map(|(_, e)| *e)
 }
 
-fn int_element(ty: Type) -> Option<IntElement> {
+pub(super) fn int_element(ty: Type) -> Option<IntElement> {
     let table = [
         (Type::U8, IntElement::U8),
         (Type::S8, IntElement::S8),

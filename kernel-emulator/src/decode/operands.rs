@@ -53,6 +53,16 @@ impl Modifiers {
         table.iter().find(|(word, _)| taken == Modifier::Word(*word)).map(|(_, value)| *value)
     }
 
+    /// Takes the first word whose text is asked for.
+    pub(super) fn take_text(&mut self, wanted: impl Fn(&str) -> bool) -> Option<&'static str> {
+        let text = |m: &Modifier| match m {
+            Modifier::Word(word) => Some(word.text()),
+            Modifier::Type(_) | Modifier::Space(_) => None,
+        };
+        let index = self.left.iter().position(|m| text(m).is_some_and(&wanted))?;
+        text(&self.left.remove(index))
+    }
+
     /// Takes the next type.
     pub(super) fn next_type(&mut self) -> Option<Type> {
         let index = self.left.iter().position(|m| matches!(m, Modifier::Type(_)))?;

@@ -8,6 +8,7 @@ use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Block, Context, Flow, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
 use crate::memory::race::{Races, join};
+use crate::memory::shared::SHARED_BASE;
 
 /// The value of an operand that must be the same in every lane.
 fn uniform(warp: &Warp, slot: W, mask: u32, what: &str) -> Run<u32> {
@@ -479,7 +480,12 @@ fn wait(
         done |= u32::from(current != waited) << lane;
     }
     if done == 0 && blocking && !warp.timeout {
-        return Ok(Flow::Retry(State::Event { seen: cx.block().events }));
+        let lane = mask.trailing_zeros() as usize;
+        let (_, word) = places[lane];
+        let waited = operand(warp, phase, lane)?;
+        let parity = if parity { waited & 1 != 0 } else { waited >> 62 & 1 != 0 };
+        let word = u32::try_from(word).expect("shared memory is small");
+        return Ok(Flow::Retry(State::Mbarrier { seen: cx.block().events, word, parity }));
     }
     for lane in lanes(done) {
         let (block, word) = places[lane];
@@ -491,6 +497,25 @@ fn wait(
     }
     warp.regs.set_p(d, done, mask, u32::MAX);
     Ok(if done == 0 { Flow::Yield } else { Flow::Next })
+}
+
+/// What a phase of an mbarrier waits for, in words.
+pub(crate) fn pending(block: &Block, word: u32, parity: bool) -> String {
+    let address = 8 * word + SHARED_BASE;
+    let name =
+        format!("phase parity {} of the mbarrier at shared address {address:#x}", u8::from(parity));
+    let Some(object) = Object::decode(block.shared.word(word as usize).0) else {
+        return format!("{name}, which is no mbarrier any more");
+    };
+    let Object { pending, expected, tx, .. } = object;
+    let bytes = match tx {
+        0 => String::new(),
+        1.. => format!(" and {tx} bytes"),
+        ..0 => format!(", and {} bytes have come that no arrival expects,", -tx),
+    };
+    let nothing =
+        if pending == expected && tx == 0 { ": nothing has come in this phase" } else { "" };
+    format!("{name}: {pending} of {expected} arrivals{bytes} are missing{nothing}")
 }
 
 /// The arrival of `cp.async.mbarrier.arrive`, whose copies have landed.

@@ -7,6 +7,7 @@
 //! always release it. Warp-wide instructions gather the lanes they need wherever those are.
 
 use super::join::Joins;
+use super::warpgroup::Products;
 use super::{Context, Registers};
 use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot};
 use crate::exec;
@@ -47,9 +48,21 @@ pub(crate) enum State {
     Cluster {
         generation: u64,
     },
-    /// For anything to happen in the block, to look again.
-    Event {
+    /// For the other warps of a warpgroup.
+    Warpgroup {
+        group: u8,
+        generation: u64,
+    },
+    /// For so many registers a thread.
+    Registers {
+        count: u32,
+    },
+    /// For a phase of an mbarrier: for anything to happen in the block, to look again.
+    Mbarrier {
         seen: u64,
+        /// The word of the block's shared memory, and the parity of the phase.
+        word: u32,
+        parity: bool,
     },
 }
 
@@ -86,6 +99,7 @@ pub(crate) struct Warp {
     pub(crate) copies: Copies,
     /// Bulk copies to global memory.
     pub(crate) bulk: Groups,
+    pub(crate) products: Products,
     /// Index of the allocation of the last global access.
     pub(crate) guess: usize,
     /// The last load that brought bytes never written.
@@ -173,7 +187,14 @@ impl Warp {
                     block.barriers[usize::from(id)].generation != generation
                 }
                 State::Cluster { generation } => cx.cluster.barrier.generation != generation,
-                State::Event { seen } => block.events != seen || self.timeout,
+                State::Warpgroup { group, generation } => {
+                    block.warpgroups[usize::from(group)].generation != generation
+                }
+                State::Registers { count } => {
+                    let own = block.registers.warps[self.index as usize];
+                    block.registers.free >= 32 * (count - own)
+                }
+                State::Mbarrier { seen, .. } => block.events != seen || self.timeout,
             };
             if ready {
                 let state = std::mem::replace(&mut fragment.state, State::Ready);
@@ -241,7 +262,10 @@ impl Warp {
                 pc += 1;
                 continue;
             }
-            if inst.class == Class::Plain {
+            if inst.class != Class::Control {
+                if inst.class == Class::Watched {
+                    self.products.touch(pc, &launch.code.watched[pc as usize])?;
+                }
                 match exec::step(cx, self, &inst.op, active)? {
                     Flow::Next => pc += 1,
                     Flow::Yield => {
@@ -377,6 +401,9 @@ impl Warp {
             // The lanes whose guard fails wait behind the instruction.
             self.part(pc + 1, &[(active, pc), (mask & !active, pc + 1)]);
         }
+        if let Some(registers) = cx.launch.code.watched.get(pc as usize) {
+            self.products.touch(pc, registers)?;
+        }
         #[expect(
             clippy::wildcard_enum_match_arm,
             reason = "`Op::class` names the others, and is exhaustive"
@@ -398,7 +425,13 @@ impl Warp {
                 self.fragments[self.current].pc = caller + 1;
                 Ok(true)
             }
-            Op::Exit => Ok(self.exit(cx, active)),
+            Op::Exit => {
+                exec::wgmma::leaves(self)?;
+                if self.live & !active == 0 && cx.launch.code.registers.is_some() {
+                    exec::setmaxnreg::leaves(cx, self)?;
+                }
+                Ok(self.exit(cx, active))
+            }
             op => {
                 let members = match op.members() {
                     Some(members) => self.needed(members, active)?,

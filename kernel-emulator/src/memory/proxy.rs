@@ -117,6 +117,12 @@ impl Proxies {
         later.iter().find(|fence| fence.lanes >> writer.lane & 1 != 0).map(|fence| fence.time)
     }
 
+    /// The last writer of 16 bytes, by number.
+    #[inline]
+    pub(crate) fn writer(&self, unit: u32) -> Option<Writer> {
+        self.writers.get(unit as usize).copied().flatten()
+    }
+
     /// The different last writers of the bytes, neighbours once, with the offset of the first byte of each.
     pub(crate) fn writers(&self, offset: u32, bytes: u32) -> Vec<(u32, Writer)> {
         let mut found: Vec<(u32, Writer)> = Vec::new();

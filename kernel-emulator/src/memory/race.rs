@@ -164,6 +164,11 @@ impl Races {
         }
     }
 
+    /// A warp's time; it stands for the same as long as the warp hands nothing on.
+    pub(crate) fn epoch_of(&self, warp: u32) -> u32 {
+        if self.enabled { self.epoch(warp) } else { 0 }
+    }
+
     fn epoch(&self, warp: u32) -> u32 {
         warp << CLOCK_BITS | self.clocks[warp as usize][warp as usize]
     }
@@ -241,6 +246,45 @@ impl Races {
         let (whole, rest) = whole_words(offsets, bytes, mask);
         self.read_words((warp, pc), offsets, 4, whole)?;
         self.parts((warp, pc), offsets, bytes, rest, Part::read)
+    }
+
+    /// A warp reads units of 16 bytes. Nothing where no races are looked for.
+    pub(crate) fn read_units(
+        &mut self,
+        (warp, pc): (u32, u32),
+        units: &[u32],
+    ) -> Result<(), Conflict> {
+        if !self.enabled {
+            return Ok(());
+        }
+        let now = self.epoch(warp);
+        for &unit in units {
+            let row = unit as usize;
+            // The common case: one warp wrote all four words, or a copy did, and the order is known.
+            let writes = self.writes[row];
+            let first = writes[0];
+            if writes == [first; 4]
+                && first != SPLIT
+                && !unordered(&self.clocks[warp as usize], warp, first)
+            {
+                let [recent, older] = &mut self.reads;
+                let last = recent[row];
+                if last != [now; 4] {
+                    for (older, last) in older[row].iter_mut().zip(last) {
+                        if warp_of(last) != warp {
+                            *older = last;
+                        }
+                    }
+                    recent[row] = [now; 4];
+                }
+                self.sources[row][1] = pc;
+                continue;
+            }
+            let mut offsets = [0; crate::code::LANES];
+            offsets[0] = 16 * u64::from(unit);
+            self.read_words((warp, pc), &offsets, 16, 1)?;
+        }
+        Ok(())
     }
 
     /// A warp writes `bytes` bytes of each lane.

@@ -89,6 +89,24 @@ impl Shared {
         self.holds -= 1;
     }
 
+    /// The same as [`hold`](Self::hold) `times` times, for units of 16 bytes by number.
+    pub(crate) fn hold_units(&mut self, units: &[u32], times: u32, issuer: (u32, u32)) {
+        self.readers.resize(self.bytes.div_ceil(16) as usize, (0, (0, 0)));
+        for unit in units {
+            let reader = &mut self.readers[*unit as usize];
+            *reader = (reader.0 + times, issuer);
+        }
+        self.reading += times;
+    }
+
+    /// What held the units has read them, once.
+    pub(crate) fn let_units_go(&mut self, units: &[u32]) {
+        for unit in units {
+            self.readers[*unit as usize].0 -= 1;
+        }
+        self.reading -= 1;
+    }
+
     /// Warp and instruction of a copy that has still to read some of the bytes.
     #[inline]
     pub(crate) fn held(&self, offset: u32, bytes: u32) -> Option<(u32, u32)> {

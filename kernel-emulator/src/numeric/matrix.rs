@@ -156,7 +156,7 @@ pub fn mma_f16(
 
 /// The f32 bits, with NaN as tensor cores give it.
 #[inline]
-fn canonical(x: f32) -> u32 {
+pub(super) fn canonical(x: f32) -> u32 {
     if x.is_nan() { scalar::NAN_F32 } else { x.to_bits() }
 }
 

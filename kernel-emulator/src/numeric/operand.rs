@@ -277,7 +277,7 @@ static E3M2: [f32; 256] = table(Minifloat::E3m2);
 static E2M3: [f32; 256] = table(Minifloat::E2m3);
 static E2M1: [f32; 256] = table(Minifloat::E2m1);
 
-const fn values(mini: Minifloat) -> &'static [f32; 256] {
+pub(super) const fn values(mini: Minifloat) -> &'static [f32; 256] {
     match mini {
         Minifloat::E4m3 => &E4M3,
         Minifloat::E5m2 => &E5M2,

@@ -207,7 +207,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn unknown_instructions_are_named_with_their_line() {
     for (line, name) in [
-        ("wgmma.fence.sync.aligned;", "wgmma.fence"),
+        ("tcgen05.fence::before_thread_sync;", "tcgen05.fence::before_thread_sync"),
         ("multimem.red.global.add.u32 [%d], %r;", "multimem.red"),
         (
             "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r, %r}, {%r, %r}, {%r, %r}, {%r, %r}, %r, 0;",

@@ -37,3 +37,5 @@ mod print;
 mod races;
 mod tensor_maps;
 mod tma;
+mod wgmma;
+mod wgmma_faults;

@@ -7,6 +7,8 @@ use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Launch, PARAM_BASE, Warp};
 use crate::memory::access::{self, Problem, WordMemory};
 use crate::memory::local::LOCAL_BASE;
+use crate::memory::proxy::Writer;
+use crate::memory::race::Conflict;
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 
 /// Loads from one space; `strong` accesses do not race. Returns the lanes whose bytes were all written.
@@ -346,7 +348,7 @@ fn held(
         let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
         if let Some(issuer) = memory.held(offset, bytes) {
             let detail = format!(
-                "{} of {bytes} bytes at shared address {:#x}, which an asynchronous copy has still to read",
+                "{} of {bytes} bytes at shared address {:#x}, which an asynchronous operation has still to read",
                 access.text(),
                 addresses[lane]
             );
@@ -424,27 +426,46 @@ pub(crate) fn async_read(
         })?;
     }
     for (offset, writer) in cx.cluster.blocks[block].proxies.writers(offset, bytes) {
-        let from = usize::from(writer.block);
-        let missing = match cx.cluster.blocks[from].proxies.fenced(writer) {
-            None => "has not executed `fence.proxy.async.shared::cta` since",
-            Some(time)
-                if from == cx.block
-                    && !cx.block().races.knows(warp.index, u32::from(writer.warp), time) =>
-            {
-                "executed `fence.proxy.async` since, but no barrier lies between that fence and this instruction"
-            }
-            Some(_) => continue,
-        };
-        let at = address(cx, offset);
-        let lane = writer.lane;
-        let detail = format!(
-            "the asynchronous proxy reads shared address {at:#x}, which an ordinary write of lane {lane} reached last, and that thread {missing}"
-        );
-        let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
-        trap.other = Some((writer.pc, u32::from(writer.warp), true));
-        return Err(trap);
+        fenced(cx, warp, block, offset, writer)?;
     }
     Ok(())
+}
+
+/// Checks that a warp may read through the asynchronous proxy what a thread wrote through the generic one: that
+/// one has executed `fence.proxy.async` since, and the warp knows of it.
+pub(crate) fn fenced(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    offset: u32,
+    writer: Writer,
+) -> Run<()> {
+    let from = usize::from(writer.block);
+    let missing = match cx.cluster.blocks[from].proxies.fenced(writer) {
+        None => "has not executed `fence.proxy.async.shared::cta` since",
+        Some(time)
+            if from == cx.block
+                && !cx.block().races.knows(warp.index, u32::from(writer.warp), time) =>
+        {
+            "executed `fence.proxy.async` since, but no barrier lies between that fence and this instruction"
+        }
+        Some(_) => return Ok(()),
+    };
+    let at = u64::from(cx.cluster.blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset));
+    let lane = writer.lane;
+    let detail = format!(
+        "the asynchronous proxy reads shared address {at:#x}, which an ordinary write of lane {lane} reached last, and that thread {missing}"
+    );
+    let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
+    trap.other = Some((writer.pc, u32::from(writer.warp), true));
+    Err(trap)
+}
+
+/// The fault of a product whose factors race with another access.
+pub(crate) fn raced(conflict: Conflict) -> Trap {
+    let mut trap = Trap::new(FaultKind::Race, "`wgmma` reads shared memory");
+    trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+    trap
 }
 
 /// Checks that no other warp touches the same words without a barrier between. Accesses from other

@@ -1,0 +1,58 @@
+//! The operands of `wgmma.mma_async`.
+
+use super::{D, Pred, W};
+use crate::numeric::wgmma::{Accumulator, Factor};
+
+/// `wgmma.mma_async`.
+#[derive(Clone, Debug)]
+pub(crate) struct Wgmma {
+    pub(crate) accumulator: Accumulator,
+    /// Columns of B and D.
+    pub(crate) columns: u32,
+    pub(crate) d: Box<[W]>,
+    pub(crate) a: Left,
+    pub(crate) a_type: Factor,
+    pub(crate) b: Tile,
+    pub(crate) b_type: Factor,
+    /// Whether D is added to.
+    pub(crate) scale_d: Pred,
+    /// Whether products are subtracted: one of the two immediate scales is -1.
+    pub(crate) negated: bool,
+}
+
+impl Wgmma {
+    /// Extent along k: 32 bytes of A.
+    pub(crate) const fn depth(&self) -> usize {
+        32 / self.a_type.bytes()
+    }
+
+    /// The registers of A's fragments; none where A is in shared memory.
+    pub(crate) fn fragments(&self) -> &[W] {
+        match &self.a {
+            Left::Fragments(registers) => &registers[..],
+            Left::Shared(_) => &[],
+        }
+    }
+}
+
+/// Where A comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Left {
+    Fragments([W; 4]),
+    Shared(Tile),
+}
+
+/// A matrix in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tile {
+    pub(crate) descriptor: D,
+    pub(crate) major: Major,
+}
+
+/// Which dimension of a matrix is contiguous in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Major {
+    K,
+    /// Rows of A, columns of B.
+    Mn,
+}

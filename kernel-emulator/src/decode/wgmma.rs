@@ -1,0 +1,160 @@
+//! Matrix instructions of a warpgroup.
+
+use std::collections::BTreeSet;
+
+use kernel_ptx::{Function, Operand, Statement, Type, Word};
+
+use super::matrix::{element, int_element, list};
+use super::operands::{Decoded, Modifiers, Scope};
+use crate::code::wgmma::{Left, Major, Tile, Wgmma};
+use crate::code::{Class, Code, Op, Slot, W};
+use crate::numeric::matrix::Accumulate;
+use crate::numeric::wgmma::{Accumulator, Factor};
+
+/// `wgmma`, all forms.
+pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    m.ignore(&[Word::Sync, Word::Aligned]);
+    if m.word(Word::FenceWord) {
+        return Ok(Op::WgmmaFence);
+    }
+    if m.word(Word::CommitGroup) {
+        return Ok(Op::WgmmaCommit);
+    }
+    if m.word(Word::WaitGroup) {
+        let [keep] = super::count(ops)?;
+        return Ok(Op::WgmmaWait { keep: Scope::immediate(keep)? });
+    }
+    if !m.word(Word::MmaAsync) {
+        return Err("the form is not modelled".to_owned());
+    }
+    let (columns, depth) = shape(m)?;
+    let saturate = m.word(Word::Satfinite);
+    let (d_type, a_type, b_type) = (m.ty()?, m.ty()?, m.ty()?);
+    let (a_factor, b_factor) = (factor(a_type)?, factor(b_type)?);
+    let accumulator = match d_type {
+        Type::F32 => Accumulator::F32,
+        Type::F16 => Accumulator::F16,
+        Type::S32 if saturate => Accumulator::S32(Accumulate::Saturate),
+        Type::S32 => Accumulator::S32(Accumulate::Wrap),
+        _ => return Err(format!("an accumulator of `.{}`", d_type.text())),
+    };
+    if depth * a_type.bits() != 256 || a_type.bits() != b_type.bits() {
+        return Err(format!("k is {depth}, and 32 bytes of both factors are needed"));
+    }
+    let [d, a, b, scale_d, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };
+    let d = list(d).iter().map(|d| s.dest_w(d)).collect::<Decoded<Vec<W>>>()?;
+    let required = if accumulator == Accumulator::F16 { columns / 4 } else { columns / 2 };
+    if u32::try_from(d.len()) != Ok(required) {
+        return Err(format!("{} registers of D where {required} are needed", d.len()));
+    }
+    let floats = matches!(accumulator, Accumulator::F32 | Accumulator::F16);
+    let (scales, majors) = if floats { rest.split_at(2.min(rest.len())) } else { rest.split_at(0) };
+    let mut negated = false;
+    for scale in scales {
+        match scale {
+            Operand::Int(1) => {}
+            Operand::Int(-1) => negated = !negated,
+            _ => return Err("a scale of A or B is 1 or -1".to_owned()),
+        }
+    }
+    let fragments = list(a);
+    let in_registers = matches!(a, Operand::Vector(_));
+    let (a_major, b_major) = match (majors, in_registers) {
+        ([], _) => (Major::K, Major::K),
+        ([b], true) => (Major::K, major(b)?),
+        ([a, b], false) => (major(a)?, major(b)?),
+        _ => return Err("the wrong number of operands".to_owned()),
+    };
+    if (a_major, b_major) != (Major::K, Major::K) && a_type.bits() != 16 {
+        return Err("only 16-bit factors can be transposed".to_owned());
+    }
+    let left = if in_registers {
+        let registers = fragments.iter().map(|a| s.w(a)).collect::<Decoded<Vec<W>>>()?;
+        Left::Fragments(
+            registers.try_into().map_err(|_| "A is four registers of 32 bits".to_owned())?,
+        )
+    } else {
+        Left::Shared(Tile { descriptor: s.d(a)?, major: a_major })
+    };
+    let b = Tile { descriptor: s.d(b)?, major: b_major };
+    let scale_d = s.pred(scale_d)?;
+    Ok(Op::Wgmma(Box::new(Wgmma {
+        accumulator,
+        columns,
+        d: d.into(),
+        a: left,
+        a_type: a_factor,
+        b,
+        b_type: b_factor,
+        scale_d,
+        negated,
+    })))
+}
+
+/// The extents of `.m64nNkK`: N, K.
+fn shape(m: &mut Modifiers) -> Decoded<(u32, u32)> {
+    let text = m.take_text(|text| text.starts_with("m64n")).ok_or("a shape is missing")?;
+    let extents = text["m64n".len()..].split_once('k');
+    let parse = |(n, k): (&str, &str)| Some((n.parse().ok()?, k.parse().ok()?));
+    extents.and_then(parse).ok_or_else(|| format!("the shape `.{text}`"))
+}
+
+fn factor(ty: Type) -> Decoded<Factor> {
+    element(ty)
+        .map(Factor::Float)
+        .or_else(|| int_element(ty).filter(|_| ty.bits() == 8).map(Factor::Int))
+        .ok_or_else(|| format!("factors of `.{}` are not modelled", ty.text()))
+}
+
+fn major(operand: &Operand) -> Decoded<Major> {
+    match operand {
+        Operand::Int(0) => Ok(Major::K),
+        Operand::Int(1) => Ok(Major::Mn),
+        _ => Err("a transposition is 0 or 1".to_owned()),
+    }
+}
+
+/// Finds the instructions that touch registers of some `wgmma`; `bodies` are the functions with the place of
+/// their first instruction and the slots of their registers.
+pub(super) fn watch<'m>(
+    code: &mut Code,
+    bodies: impl Iterator<Item = (&'m Function, usize, &'m [Slot])>,
+) {
+    let mut used: BTreeSet<W> = BTreeSet::new();
+    for inst in &code.insts {
+        if let Op::Wgmma(op) = &inst.op {
+            used.extend(op.d.iter().chain(op.fragments()));
+        }
+    }
+    if used.is_empty() {
+        return;
+    }
+    code.watched = vec![Box::default(); code.insts.len()];
+    for (function, start, slots) in bodies {
+        let statements = function.body.iter().flatten();
+        let instructions = statements.filter_map(|statement| match statement {
+            Statement::Instruction(instruction) => Some(instruction),
+            Statement::Label(_) | Statement::Location { .. } | Statement::Pragma(_) => None,
+        });
+        for (index, instruction) in (start..).zip(instructions) {
+            let inst = &mut code.insts[index];
+            if matches!(inst.op, Op::Wgmma(_)) {
+                continue;
+            }
+            let mut touched = BTreeSet::new();
+            instruction.visit_registers(|register| {
+                if let Slot::W(slot) = slots[register.0 as usize]
+                    && used.contains(&slot)
+                {
+                    touched.insert(slot);
+                }
+            });
+            if !touched.is_empty() {
+                code.watched[index] = touched.into_iter().collect();
+                if inst.class == Class::Plain {
+                    inst.class = Class::Watched;
+                }
+            }
+        }
+    }
+}

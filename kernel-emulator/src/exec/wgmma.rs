@@ -1,0 +1,381 @@
+//! `wgmma` (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
+//!
+//! A product waits until the four warps of a warpgroup are there, and reads shared memory then. Each warp
+//! computes its sixteen rows at once, but they count as in flight until the warp waits for them: until then
+//! its registers must not be touched, and what any of the four warps still reads must not be written.
+
+mod tile;
+
+use super::memory::place;
+use crate::code::wgmma::{Left, Wgmma};
+use crate::code::{D, LANES, Slot, W, Words};
+use crate::fault::{FaultKind, Run, Trap, Unwritten};
+use crate::machine::warp::{lane_number, lanes};
+use crate::machine::warpgroup::{Reads, Ticket, WARPS, Warpgroup};
+use crate::machine::{Block, Context, Flow, State, Warp};
+use crate::numeric::fragment;
+use crate::numeric::wgmma::{self, ROWS};
+
+/// The lanes of a warp must all be there.
+fn whole(mask: u32) -> Run<()> {
+    if mask == u32::MAX {
+        return Ok(());
+    }
+    let detail = format!("`wgmma` needs all 32 lanes of each warp, only {mask:#010x} are there");
+    Err(Trap::new(FaultKind::WarpDivergence, detail).lane((!mask).trailing_zeros()))
+}
+
+/// `wgmma.mma_async`
+pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma, mask: u32) -> Run<Flow> {
+    whole(mask)?;
+    let (group, member) = (warp.index / WARPS, warp.index % WARPS);
+    let warps = cx.launch.threads() / 32;
+    if warps < (group + 1) * WARPS {
+        let detail = format!(
+            "`wgmma` needs the four whole warps {} to {}, the block has {warps}",
+            group * WARPS,
+            group * WARPS + 3
+        );
+        return Err(Trap::new(FaultKind::WarpDivergence, detail));
+    }
+    let block = cx.block();
+    let index = group as usize;
+    if block.warpgroups.len() <= index {
+        block.warpgroups.resize_with(index + 1, Warpgroup::default);
+    }
+    if block.warpgroups[index].admitted >> member & 1 != 0 {
+        multiply(cx, warp, op)?;
+        return Ok(Flow::Next);
+    }
+    warp.products.check(&op.d, (op.columns, op.accumulator), op.fragments())?;
+    let ticket = ticket(warp, op)?;
+    let here = &mut block.warpgroups[index];
+    if here.waiting == 0 {
+        here.ticket = ticket;
+    } else {
+        same(&here.ticket, &ticket, here.waiting.trailing_zeros() + group * WARPS)?;
+    }
+    here.waiting |= 1 << member;
+    if here.waiting.count_ones() < WARPS {
+        let generation = here.generation;
+        let group = u8::try_from(group).expect("a block has at most eight warpgroups");
+        return Ok(Flow::Retry(State::Warpgroup { group, generation }));
+    }
+    (here.admitted, here.waiting) = (here.waiting, 0);
+    here.generation += 1;
+    read(block, (warp.index, warp.pc), op, &ticket)?;
+    multiply(cx, warp, op)?;
+    Ok(Flow::Next)
+}
+
+/// What the warps of a product have in common.
+fn ticket(warp: &Warp, op: &Wgmma) -> Run<Ticket> {
+    let undefined = !warp.regs.p_defined(op.scale_d.slot);
+    if undefined != 0 {
+        let use_ = "decides whether D is added to";
+        return Err(super::uninitialised(warp, Slot::P(op.scale_d.slot), undefined, use_));
+    }
+    let accumulates = warp.regs.pred(op.scale_d);
+    if accumulates != 0 && accumulates != u32::MAX {
+        let detail = "whether D is added to differs between the lanes of a warp";
+        let lane = accumulates.trailing_ones().max(accumulates.trailing_zeros());
+        return Err(Trap::new(FaultKind::IllegalOperand, detail).lane(lane));
+    }
+    let a = match &op.a {
+        Left::Fragments(_) => None,
+        Left::Shared(tile) => Some(descriptor(warp, tile.descriptor, "A")?),
+    };
+    let b = descriptor(warp, op.b.descriptor, "B")?;
+    Ok(Ticket { pc: warp.pc, a, b, accumulates: accumulates != 0 })
+}
+
+/// A descriptor, which all lanes must agree on.
+fn descriptor(warp: &Warp, slot: D, name: &str) -> Run<u64> {
+    let undefined = !warp.regs.d_defined(slot);
+    if undefined != 0 {
+        let use_ = format!("is the descriptor of {name}");
+        return Err(super::uninitialised(warp, Slot::D(slot), undefined, &use_));
+    }
+    let values = warp.regs.d(slot);
+    match lanes(u32::MAX).find(|&lane| values[lane] != values[0]) {
+        None => Ok(values[0]),
+        Some(lane) => {
+            let detail = format!(
+                "the descriptor of {name} differs between the lanes of a warp: {:#x} and {:#x}",
+                values[0], values[lane]
+            );
+            Err(Trap::new(FaultKind::IllegalOperand, detail).lane(lane_number(lane)))
+        }
+    }
+}
+
+/// The warps of a product execute the same instruction on the same matrices.
+fn same(first: &Ticket, own: &Ticket, other: u32) -> Run<()> {
+    if first.pc != own.pc {
+        let detail = format!(
+            "the warps of a warpgroup execute one `wgmma` together, and warp {other} is at another"
+        );
+        let mut trap = Trap::new(FaultKind::WarpDivergence, detail);
+        trap.touched = Some(first.pc);
+        return Err(trap);
+    }
+    let differs = |what: &str, first: u64, own: u64| {
+        let detail = format!(
+            "{what} differs between the warps of a warpgroup: {first:#x} in warp {other}, {own:#x} here"
+        );
+        Err(Trap::new(FaultKind::IllegalOperand, detail))
+    };
+    if first.b != own.b {
+        return differs("the descriptor of B", first.b, own.b);
+    }
+    match (first.a, own.a) {
+        (Some(first), Some(own)) if first != own => differs("the descriptor of A", first, own),
+        _ if first.accumulates != own.accumulates => differs(
+            "whether D is added to",
+            u64::from(first.accumulates),
+            u64::from(own.accumulates),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Reads the factors in shared memory, for all four warps.
+fn read(block: &mut Block, issuer: (u32, u32), op: &Wgmma, ticket: &Ticket) -> Run<()> {
+    let group = (issuer.0 / WARPS) as usize;
+    let Block { warpgroups, shared, .. } = block;
+    let here = &mut warpgroups[group];
+    let depth = op.depth();
+    let columns = op.columns as usize;
+    let factors = &mut here.factors;
+    factors.a.clear();
+    factors.a_unwritten.clear();
+    let mut a_units = Vec::new();
+    if let (Left::Shared(tile), Some(bits)) = (&op.a, ticket.a) {
+        factors.a.resize(ROWS * WARPS as usize * depth, 0.0);
+        let a = &mut factors.a;
+        let rows = 4 * WARPS * 4;
+        let read = tile::read(shared, "A", (bits, tile.major), (op.a_type, rows), |row, k, x| {
+            a[row * depth + k] = x;
+        })?;
+        (a_units, factors.a_unwritten) = (read.units, read.unwritten);
+        factors.unwritten_at = read.unwritten_at;
+    }
+    factors.b.clear();
+    factors.b.resize(columns * depth, 0.0);
+    let b = &mut factors.b;
+    let bits = (ticket.b, op.b.major);
+    let read = tile::read(shared, "B", bits, (op.b_type, op.columns), |column, k, x| {
+        b[k * columns + wgmma::place(column)] = x;
+    })?;
+    factors.b_unwritten = read.unwritten;
+    if !factors.b_unwritten.is_empty() {
+        factors.unwritten_at = read.unwritten_at;
+    }
+    if here.flight.is_empty() {
+        here.first = here.issued + 1;
+    }
+    here.issued += 1;
+    let all = (1 << WARPS) - 1;
+    let reads = Reads { a: a_units, b: read.units, open: all };
+    for member in 0..WARPS {
+        shared.hold_units(reads.quarter(member), 1, issuer);
+    }
+    shared.hold_units(&reads.b, WARPS, issuer);
+    here.flight.push_back(reads);
+    Ok(())
+}
+
+/// One warp's rows of a product that was admitted.
+fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma) -> Run<()> {
+    let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
+    let epoch = cx.block().races.epoch_of(warp.index);
+    let shape = (op.columns, op.accumulator);
+    let number = warp.products.issue((warp.pc, epoch), &op.d, shape, op.fragments());
+    reads(cx, warp, number)?;
+    let here = &mut cx.block().warpgroups[index];
+    here.admitted &= !(1 << member);
+    let accumulates = here.ticket.accumulates;
+    let columns = op.columns as usize;
+    let depth = op.depth();
+    let factors = &here.factors;
+    let mut own;
+    let rows = ROWS * depth;
+    let a: &[f32] = match &op.a {
+        Left::Shared(_) if !op.negated => &factors.a[rows * member as usize..][..rows],
+        Left::Shared(_) => {
+            own = factors.a[rows * member as usize..][..rows].to_vec();
+            &mut own
+        }
+        Left::Fragments(registers) => {
+            own = fragments(warp, op, registers);
+            &mut own
+        }
+    };
+    let negative: Vec<f32>;
+    let a = if op.negated {
+        negative = a.iter().map(|x| -x).collect();
+        &negative
+    } else {
+        a
+    };
+    let mut d = vec![0.0; ROWS * columns];
+    if accumulates {
+        let registers = op.d.iter().map(|register| warp.regs.w(*register));
+        wgmma::start(op.accumulator, registers, columns, &mut d);
+    }
+    wgmma::add_products(a, &factors.b, columns, &mut d);
+    let defined = Defined::of(warp, op, &factors.a_unwritten, &factors.b_unwritten);
+    if !(factors.a_unwritten.is_empty() && factors.b_unwritten.is_empty()) {
+        let (pc, address) = (warp.pc, factors.unwritten_at);
+        warp.unwritten =
+            Some(Unwritten { pc, lane: 0, address, place: crate::code::Place::Shared });
+    }
+    for (i, register) in op.d.iter().enumerate() {
+        let (c, c_defined) = if accumulates {
+            (Some(warp.regs.w(*register)), warp.regs.w_defined(*register))
+        } else {
+            (None, u32::MAX)
+        };
+        let value: Words = wgmma::result(op.accumulator, i, columns, &d, c);
+        warp.regs.set_w(*register, &value, u32::MAX, c_defined & defined.lanes(op, i));
+    }
+    Ok(())
+}
+
+/// Checks what a warp reads of shared memory for a product: who wrote it has synchronised with it since, after a
+/// `fence.proxy.async` if it was an ordinary write.
+fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
+    let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
+    let Block { warpgroups, races, .. } = cx.block();
+    let product = warpgroups[index].product(number);
+    let who = (warp.index, warp.pc);
+    races.read_units(who, product.quarter(member)).map_err(place::raced)?;
+    races.read_units(who, &product.b).map_err(place::raced)?;
+    if !cx.block().proxies.enabled() {
+        return Ok(());
+    }
+    let product = cx.block().warpgroups[index].product(number);
+    let units = [product.quarter(member), &product.b].concat();
+    for unit in units {
+        if let Some(writer) = cx.block().proxies.writer(unit) {
+            place::fenced(cx, warp, cx.block, 16 * unit, writer)?;
+        }
+    }
+    Ok(())
+}
+
+/// A of one warp from its registers: the map of `mma`'s A (PTX ISA, "Register Fragments").
+fn fragments(warp: &Warp, op: &Wgmma, registers: &[W; 4]) -> Vec<f32> {
+    let depth = op.depth();
+    let per_register = depth / 8;
+    let mut rows = vec![0.0; ROWS * depth];
+    for (r, register) in registers.iter().enumerate() {
+        for (lane, word) in warp.regs.w(*register).iter().enumerate() {
+            let spot = fragment::a_place(per_register, r, 0, lane);
+            let out = &mut rows[spot.row * depth + spot.column..][..per_register];
+            op.a_type.widen(*word, out);
+        }
+    }
+    rows
+}
+
+/// Which rows and columns of a warp's product derive from written data only.
+struct Defined {
+    /// A bit for each of the 16 rows.
+    rows: u32,
+    columns: Vec<bool>,
+}
+
+impl Defined {
+    fn of(warp: &Warp, op: &Wgmma, a: &[u32], b: &[u32]) -> Defined {
+        let mut rows = u32::MAX;
+        let first = warp.index % WARPS * 16;
+        for row in a {
+            if let Some(row) = row.checked_sub(first).filter(|row| *row < 16) {
+                rows &= !(1 << row);
+            }
+        }
+        for (r, register) in op.fragments().iter().enumerate() {
+            for lane in lanes(!warp.regs.w_defined(*register)) {
+                rows &= !(1 << fragment::a_place(1, r, 0, lane).row);
+            }
+        }
+        let mut columns = Vec::new();
+        if !b.is_empty() {
+            columns.resize(op.columns as usize, true);
+            for column in b {
+                columns[*column as usize] = false;
+            }
+        }
+        Defined { rows, columns }
+    }
+
+    /// The lanes of register `i` of D that are defined.
+    fn lanes(&self, op: &Wgmma, i: usize) -> u32 {
+        if self.rows == u32::MAX && self.columns.is_empty() {
+            return u32::MAX;
+        }
+        let mut defined = 0;
+        for lane in 0..LANES {
+            let (row, first) = wgmma::held(op.accumulator, i, lane);
+            let count = if op.accumulator == wgmma::Accumulator::F16 { 2 } else { 1 };
+            let columns = self.columns.iter().skip(first).take(count).all(|defined| *defined);
+            defined |= u32::from(columns && self.rows >> row & 1 != 0) << lane;
+        }
+        defined
+    }
+}
+
+/// `wgmma.fence`
+pub(crate) fn fence(warp: &mut Warp, mask: u32) -> Run<()> {
+    whole(mask)?;
+    warp.products.fence();
+    Ok(())
+}
+
+/// `wgmma.commit_group`
+pub(crate) fn commit(warp: &mut Warp, mask: u32) -> Run<()> {
+    whole(mask)?;
+    warp.products.commit();
+    Ok(())
+}
+
+/// `wgmma.wait_group`: what is complete for this warp is no longer read by it.
+pub(crate) fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> {
+    whole(mask)?;
+    let done = warp.products.wait(keep);
+    if done.is_empty() {
+        return Ok(());
+    }
+    let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
+    let Block { warpgroups, shared, races, .. } = cx.block();
+    let here = &mut warpgroups[index];
+    let now = races.epoch_of(warp.index);
+    for (number, pc, epoch) in done {
+        let reads = here.product(number);
+        reads.open &= !(1 << member);
+        shared.let_units_go(reads.quarter(member));
+        shared.let_units_go(&reads.b);
+        if epoch != now {
+            // It read until here, and not only when it was issued.
+            let who = (warp.index, pc);
+            let raced = |conflict| place::raced(conflict).at(pc);
+            races.read_units(who, reads.quarter(member)).map_err(raced)?;
+            races.read_units(who, &reads.b).map_err(raced)?;
+        }
+    }
+    while here.flight.front().is_some_and(|reads| reads.open == 0) {
+        here.flight.pop_front();
+        here.first += 1;
+    }
+    Ok(())
+}
+
+/// The fault of leaving the kernel while products are in flight.
+pub(crate) fn leaves(warp: &Warp) -> Run<()> {
+    let Some(pc) = warp.products.in_flight() else { return Ok(()) };
+    let detail = "the warp leaves the kernel while a `wgmma` is in flight: a `wgmma.commit_group` and a `wgmma.wait_group 0` are missing before";
+    let mut trap = Trap::new(FaultKind::AsyncInFlight, detail);
+    trap.product = Some(pc);
+    Err(trap)
+}

@@ -1,0 +1,210 @@
+//! The products of `wgmma`: 16 rows, which is one warp's share, on plain arrays of f32. PTX ISA,
+//! "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+//!
+//! Precision. Factors are widened to f32 without error. C comes first, then the products in order of
+//! increasing k, each sum rounded to nearest even in f32; an f16 accumulator is rounded once at the end.
+//! That is [`TensorCore::InOrder`](super::matrix::TensorCore::InOrder), and `wgmma` has no other way:
+//! how an H200 adds the products of `wgmma` was not observed, so
+//! [`TensorCore::Hopper`](super::matrix::TensorCore::Hopper) says nothing of it. What is published of 8-bit
+//! floats on Hopper is that sums inside the tensor core keep about 14 bits, so a device may give less exact
+//! results than are computed here. The two agree where no partial sum has more bits than that.
+//!
+//! Integer products are exact: 32 products of 8-bit values are below 2^24. They wrap, or clamp once at the
+//! end with `.satfinite`.
+//!
+//! A row of B and of D is in the order of D's registers: in each eight columns, the even ones come before
+//! the odd ones ([`place`]). Four neighbours are then four neighbouring lanes of one register, so nothing
+//! has to be moved one by one.
+
+use super::fragment::{LANES, Register};
+use super::matrix::{Accumulate, canonical};
+use super::narrow::{narrow_f16_word, widen_f16_word};
+use super::operand::{Element, IntElement};
+
+/// Rows of one warp.
+pub(crate) const ROWS: usize = 16;
+
+/// The element type of A or of B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Factor {
+    Float(Element),
+    Int(IntElement),
+}
+
+impl Factor {
+    /// Bytes of one element.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Factor::Float(element) => 4 / element.per_register(),
+            Factor::Int(element) => 4 / element.per_register(),
+        }
+    }
+
+    /// Widens the elements of a register, lowest first, into the start of `out`.
+    #[inline]
+    pub(crate) fn widen(self, word: u32, out: &mut [f32]) {
+        match self {
+            Factor::Float(Element::F16) => {
+                out[0] = widen_f16_word(word);
+                out[1] = widen_f16_word(word >> 16);
+            }
+            Factor::Float(Element::Bf16) => {
+                out[0] = f32::from_bits(word << 16);
+                out[1] = f32::from_bits(word & 0xFFFF_0000);
+            }
+            Factor::Float(element @ Element::Tf32) => out[0] = element.widen(word),
+            Factor::Float(Element::Mini(mini)) => {
+                let values = super::operand::values(mini);
+                for (out, byte) in out.iter_mut().zip(word.to_le_bytes()) {
+                    *out = values[usize::from(byte)];
+                }
+            }
+            Factor::Int(IntElement::S8) => {
+                for (out, byte) in out.iter_mut().zip(word.to_le_bytes()) {
+                    *out = f32::from(byte.cast_signed());
+                }
+            }
+            Factor::Int(IntElement::U8) => {
+                for (out, byte) in out.iter_mut().zip(word.to_le_bytes()) {
+                    *out = f32::from(byte);
+                }
+            }
+            Factor::Int(IntElement::S4 | IntElement::U4) => {
+                unreachable!("`wgmma` has no 4-bit types, and decode refuses them")
+            }
+        }
+    }
+}
+
+/// What D holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accumulator {
+    F32,
+    F16,
+    S32(Accumulate),
+}
+
+/// Where a column stands in a row of B and of D.
+pub(crate) const fn place(column: usize) -> usize {
+    column / 8 * 8 + column % 2 * 4 + column % 8 / 2
+}
+
+/// The first row, and the first of four places, of a 32-bit accumulator register's lanes 0 to 3; each
+/// further four lanes are one row below.
+const fn spot(register: usize) -> (usize, usize) {
+    (8 * (register / 2 % 2), register / 4 * 8 + register % 2 * 4)
+}
+
+/// Adds a warp's products: `d` is 16 rows of `columns`, `a` 16 rows along k, `b` one row of `columns` for
+/// each k.
+pub(crate) fn add_products(a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) {
+    let depth = a.len() / ROWS;
+    // Four rows by eight columns, whose sums stay in registers over the whole of k.
+    for first in (0..ROWS).step_by(4) {
+        let rows: [&[f32]; 4] = std::array::from_fn(|i| &a[(first + i) * depth..][..depth]);
+        for at in (0..columns).step_by(8) {
+            let mut block = [[0f32; 8]; 4];
+            for (i, sums) in block.iter_mut().enumerate() {
+                sums.copy_from_slice(&d[(first + i) * columns + at..][..8]);
+            }
+            for k in 0..depth {
+                let right: &[f32; 8] =
+                    b[k * columns + at..].first_chunk().expect("columns come in eights");
+                for (row, sums) in rows.iter().zip(&mut block) {
+                    let left = row[k];
+                    for (sum, right) in sums.iter_mut().zip(right) {
+                        *sum += left * right;
+                    }
+                }
+            }
+            for (i, sums) in block.iter().enumerate() {
+                d[(first + i) * columns + at..][..8].copy_from_slice(sums);
+            }
+        }
+    }
+}
+
+/// What the sums start with: the accumulator's registers. Integers are added at the end.
+pub(crate) fn start<'a>(
+    accumulator: Accumulator,
+    registers: impl Iterator<Item = &'a Register>,
+    columns: usize,
+    d: &mut [f32],
+) {
+    for (i, register) in registers.enumerate() {
+        match accumulator {
+            Accumulator::F32 => {
+                let (row, at) = spot(i);
+                for (g, four) in register.chunks_exact(4).enumerate() {
+                    let sums = &mut d[(row + g) * columns + at..][..4];
+                    for (sum, bits) in sums.iter_mut().zip(four) {
+                        *sum = f32::from_bits(*bits);
+                    }
+                }
+            }
+            Accumulator::F16 => {
+                let (row, at) = spot(2 * i);
+                for (g, four) in register.chunks_exact(4).enumerate() {
+                    let sums = &mut d[(row + g) * columns + at..][..8];
+                    for (t, word) in four.iter().enumerate() {
+                        sums[t] = widen_f16_word(*word);
+                        sums[4 + t] = widen_f16_word(word >> 16);
+                    }
+                }
+            }
+            Accumulator::S32(_) => return,
+        }
+    }
+}
+
+/// Register `i` of the result; `c` is what it held, if that is added to.
+pub(crate) fn result(
+    accumulator: Accumulator,
+    i: usize,
+    columns: usize,
+    d: &[f32],
+    c: Option<&Register>,
+) -> Register {
+    let mut out = [0; LANES];
+    match accumulator {
+        Accumulator::F32 => {
+            let (row, at) = spot(i);
+            for (g, four) in out.chunks_exact_mut(4).enumerate() {
+                for (bits, sum) in four.iter_mut().zip(&d[(row + g) * columns + at..]) {
+                    *bits = canonical(*sum);
+                }
+            }
+        }
+        Accumulator::F16 => {
+            let (row, at) = spot(2 * i);
+            for (g, four) in out.chunks_exact_mut(4).enumerate() {
+                let sums = &d[(row + g) * columns + at..][..8];
+                for (t, word) in four.iter_mut().enumerate() {
+                    *word = narrow_f16_word(sums[t]) | narrow_f16_word(sums[4 + t]) << 16;
+                }
+            }
+        }
+        Accumulator::S32(accumulate) => {
+            let (row, at) = spot(i);
+            for (g, four) in out.chunks_exact_mut(4).enumerate() {
+                for (bits, sum) in four.iter_mut().zip(&d[(row + g) * columns + at..]) {
+                    *bits = *sum as i32 as u32;
+                }
+            }
+            for (lane, bits) in out.iter_mut().enumerate() {
+                *bits = accumulate.apply(c.map_or(0, |c| c[lane]), bits.cast_signed());
+            }
+        }
+    }
+    out
+}
+
+/// The row that a lane of register `i` holds elements of, and the first of their columns: one of them, or
+/// two where they are f16.
+pub(crate) const fn held(accumulator: Accumulator, i: usize, lane: usize) -> (usize, usize) {
+    let (first, column) = match accumulator {
+        Accumulator::F32 | Accumulator::S32(_) => (8 * (i / 2 % 2), i / 4 * 8 + i % 2),
+        Accumulator::F16 => (8 * (i % 2), i / 2 * 8),
+    };
+    (first + lane / 4, column + lane % 4 * 2)
+}

@@ -1,0 +1,180 @@
+//! What to say of a cluster in which nothing can run: who waits for what.
+
+use std::fmt::Write;
+
+use super::{Unit, locate};
+use crate::code::Op;
+use crate::exec::barrier::pending;
+use crate::fault::{Fault, FaultKind, Trap};
+use crate::machine::warp::Fragment;
+use crate::machine::warpgroup::WARPS;
+use crate::machine::{Block, Launch, State, Warp};
+
+/// Waits that a message lists at most.
+const LISTED: usize = 8;
+
+/// Lanes that wait.
+#[derive(Clone, Copy)]
+struct Waiting<'a> {
+    /// The place of the block in the cluster.
+    block: usize,
+    warp: &'a Warp,
+    fragment: &'a Fragment,
+}
+
+impl Unit {
+    fn block_of(&self, waiting: Waiting<'_>) -> &Block {
+        &self.cluster.blocks[waiting.block]
+    }
+
+    /// The fault of a cluster in which nothing can run.
+    pub(super) fn stuck(&self, launch: &Launch<'_>) -> Fault {
+        let mut all = Vec::new();
+        for (block, warps) in self.warps.iter().enumerate() {
+            for warp in warps {
+                for fragment in &warp.fragments {
+                    all.push(Waiting { block, warp, fragment });
+                }
+            }
+        }
+        let of = |f: &dyn Fn(State) -> bool| all.iter().find(|w| f(w.fragment.state)).copied();
+        // Lanes that wait for other lanes of their warp come first: theirs is the local cause.
+        let members = of(&|s| matches!(s, State::Members(_)));
+        let group = of(&|s| matches!(s, State::Warpgroup { .. } | State::Registers { .. }));
+        let barrier = of(&|s| matches!(s, State::Barrier { .. }));
+        let first = members.or(group).or(barrier).or_else(|| all.first().copied());
+        let first = first.expect("somebody waits");
+        let (block, fragment) = (self.block_of(first), first.fragment);
+        let (kind, mut detail) = match fragment.state {
+            State::Members(needed) => {
+                let aligned = matches!(launch.code.insts[fragment.pc as usize].op, Op::Bar(_));
+                let kind =
+                    if aligned { FaultKind::BarrierDivergence } else { FaultKind::WarpDivergence };
+                (
+                    kind,
+                    format!(
+                        "lanes {:#010x} execute it, but it needs {needed:#010x}",
+                        fragment.mask
+                    ),
+                )
+            }
+            State::Barrier { id, .. } => {
+                let state = &block.barriers[usize::from(id)];
+                let left: u32 = self.warps[first.block].iter().map(left).sum();
+                let mut detail =
+                    format!("{} of {} threads are at barrier {id}", state.arrived, state.required);
+                if left > 0 {
+                    let _ = write!(detail, ", {left} threads of the block have left the kernel");
+                }
+                let other = |w: &Waiting<'_>| {
+                    w.block == first.block
+                        && matches!(w.fragment.state, State::Barrier { id: other, .. } if other != id)
+                };
+                let divergence = left > 0 || all.iter().any(other);
+                let kind =
+                    if divergence { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
+                (kind, detail)
+            }
+            State::Warpgroup { .. } => (FaultKind::WarpDivergence, self.wait(first)),
+            State::Cluster { .. } | State::Mbarrier { .. } | State::Registers { .. } => {
+                (FaultKind::Deadlock, self.wait(first))
+            }
+            State::Ready | State::Join => (FaultKind::Deadlock, "nothing can run".to_owned()),
+        };
+        detail.push_str(&self.others(launch, first, &all));
+        let trap = Trap::new(kind, detail).at(fragment.pc).lane(fragment.mask.trailing_zeros());
+        locate(launch, &trap, block.id, first.warp)
+    }
+
+    /// What the others wait for: those at one place for one thing together.
+    fn others(&self, launch: &Launch<'_>, first: Waiting<'_>, all: &[Waiting<'_>]) -> String {
+        let mut groups: Vec<(usize, u32, String, Vec<String>)> = Vec::new();
+        for waiting in all {
+            if std::ptr::eq(waiting.fragment, first.fragment) {
+                continue;
+            }
+            let line = launch.code.origins[waiting.fragment.pc as usize].line;
+            let mut who = waiting.warp.index.to_string();
+            if waiting.fragment.mask != waiting.warp.live {
+                let _ = write!(who, " (lanes {:#010x})", waiting.fragment.mask);
+            }
+            let what = self.wait(*waiting);
+            match groups
+                .iter_mut()
+                .find(|(block, at, same, _)| (*block, *at, same) == (waiting.block, line, &what))
+            {
+                Some((.., warps)) => warps.push(who),
+                None => groups.push((waiting.block, line, what, vec![who])),
+            }
+        }
+        let mut text = String::new();
+        for (block, line, what, warps) in groups.iter().take(LISTED) {
+            let plural = if warps.len() == 1 { "warp" } else { "warps" };
+            let _ = write!(text, "; {plural} {}", warps.join(", "));
+            if self.warps.len() > 1 {
+                let [x, y, z] = self.cluster.blocks[*block].id;
+                let _ = write!(text, " of block ({x}, {y}, {z})");
+            }
+            let _ = write!(text, " at PTX line {line}: {what}");
+        }
+        if let Some(more) = groups.len().checked_sub(LISTED + 1) {
+            let _ = write!(text, "; and {} other waits", more + 1);
+        }
+        text
+    }
+
+    /// What lanes wait for.
+    fn wait(&self, waiting: Waiting<'_>) -> String {
+        let block = self.block_of(waiting);
+        match waiting.fragment.state {
+            State::Members(needed) => {
+                format!("waits for lanes {:#010x}", needed & !waiting.fragment.mask)
+            }
+            State::Barrier { id, .. } => {
+                let state = &block.barriers[usize::from(id)];
+                let (arrived, required) = (state.arrived, state.required);
+                format!("waits at barrier {id}, where {arrived} of {required} threads are")
+            }
+            State::Warpgroup { group, .. } => {
+                let here = &block.warpgroups[usize::from(group)];
+                let missing: Vec<String> = (0..WARPS)
+                    .filter(|member| here.waiting >> member & 1 == 0)
+                    .map(|member| self.missing(waiting.block, u32::from(group) * WARPS + member))
+                    .collect();
+                let missing = missing.join(", ");
+                format!("the four warps of a warpgroup execute it together, and {missing}")
+            }
+            State::Cluster { .. } => {
+                let (arrived, required) = (self.cluster.barrier.arrived, self.cluster.threads);
+                format!(
+                    "waits at the cluster barrier, where {arrived} of {required} threads arrived"
+                )
+            }
+            State::Registers { count } => {
+                let (pool, warp) = (&block.registers, waiting.warp.index);
+                let own = pool.warps[warp as usize];
+                let (needed, free) = (32 * (count - own), pool.free);
+                format!(
+                    "waits for {count} registers a thread, and has {own}: warp {warp} needs {needed} more, of the block's {} there are {free} that no warp has",
+                    32 * pool.warps.iter().sum::<u32>() + free
+                )
+            }
+            State::Mbarrier { word, parity, .. } => {
+                format!("waits for {}", pending(block, word, parity))
+            }
+            State::Ready | State::Join => "waits for other lanes of its warp".to_owned(),
+        }
+    }
+
+    /// That a warp is not at an instruction of its warpgroup.
+    fn missing(&self, block: usize, warp: u32) -> String {
+        let state = &self.warps[block][warp as usize];
+        let where_ = if state.done() { "has left the kernel" } else { "is elsewhere" };
+        format!("warp {warp} {where_}")
+    }
+}
+
+/// Threads of a warp that left the kernel.
+fn left(warp: &Warp) -> u32 {
+    (warp.initial & !warp.live).count_ones()
+}
