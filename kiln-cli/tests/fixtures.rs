@@ -13,16 +13,20 @@ use kiln_cli::{Launch, run};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// What the kernels of the other compiler need that the emulator executes; of the others only the description is read.
-const RUN: [&str; 9] = [
+const RUN: [&str; 13] = [
     "cluster2_softmax_sm90a",
     "cpasync_gemm_f16_sm80",
     "desc_reduce_add_sm90a",
+    "gemm_desc_sm90a",
     "gemm_ptr_f32_tf32_sm80",
     "softmax_sm80",
     "sum_rows_sm90a",
     "tma_copy_f32_sm90a",
     "tma_store_iota_sm90a",
     "vec_add_sm80",
+    "wgmma_f16_64x128x64_sm90a",
+    "wgmma_f16_aregs_64x64x64_sm90a",
+    "ws_gemm_256x384x192_sm90a",
 ];
 
 fn main() -> ExitCode {

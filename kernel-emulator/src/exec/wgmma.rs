@@ -147,6 +147,7 @@ fn read(block: &mut Block, issuer: (u32, u32), op: &Wgmma, ticket: &Ticket) -> R
     let depth = op.depth();
     let columns = op.columns as usize;
     let factors = &mut here.factors;
+    factors.accumulates = ticket.accumulates;
     factors.a.clear();
     factors.a_unwritten.clear();
     let mut a_units = Vec::new();
@@ -194,7 +195,7 @@ fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma) -> Run<()> {
     reads(cx, warp, number)?;
     let here = &mut cx.block().warpgroups[index];
     here.admitted &= !(1 << member);
-    let accumulates = here.ticket.accumulates;
+    let accumulates = here.factors.accumulates;
     let columns = op.columns as usize;
     let depth = op.depth();
     let factors = &here.factors;

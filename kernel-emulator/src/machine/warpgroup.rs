@@ -37,6 +37,9 @@ pub(crate) struct Factors {
     pub(crate) b_unwritten: Vec<u32>,
     /// One of those bytes.
     pub(crate) unwritten_at: u64,
+    /// Whether D is added to. The ticket may already be that of the next product, which a warp may reach before
+    /// the others have computed this one.
+    pub(crate) accumulates: bool,
 }
 
 /// A product in flight: what of shared memory it reads, as numbers of 16 bytes.

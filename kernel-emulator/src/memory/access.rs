@@ -67,6 +67,24 @@ pub(crate) fn check(
     Err((lane, if misaligned { Problem::Alignment } else { Problem::Bounds }))
 }
 
+/// Whether the bytes of each active lane were written and are `values` already: storing them changes nothing.
+#[cold]
+pub(crate) fn holds<const N: usize>(
+    memory: &impl WordMemory,
+    offsets: &Doubles,
+    bytes: u32,
+    mask: u32,
+    values: &[Doubles; N],
+) -> bool {
+    let mut there = [[0; LANES]; N];
+    let ones = u64::MAX >> (64 - 8 * bytes.min(8));
+    load(memory, offsets, bytes, mask, &mut there) & mask == mask
+        && (0..LANES).filter(|lane| mask >> lane & 1 != 0).all(|lane| {
+            let same = |k: usize| there[k][lane] & ones == values[k][lane] & ones;
+            (0..(bytes as usize).div_ceil(8)).all(same)
+        })
+}
+
 /// Loads `bytes` bytes (a power of two, at most `8 N`) of each active lane: word `k` of each lane
 /// into `out[k]`. Returns the lanes all of whose bytes were written.
 #[inline]

@@ -13,6 +13,8 @@
 //! An asynchronous copy whose bytes an mbarrier counts writes as a participant of its own, an agent: from
 //! its issue on, until somebody waits for the mbarrier and so learns of it.
 //!
+//! A store of what another warp stored in the same place is no race: nothing depends on their order.
+//!
 //! Not followed: lanes of one warp against each other, and a reader of whom two later ones are known.
 //! Where code synchronises through fences and flags, more is taken as ordered than is.
 

@@ -150,7 +150,9 @@ fn elements_of_one_and_two_bytes() {
         // Write after write.
         needs_barrier(
             bytes,
-            &format!("@%p0 st.shared.{ty} [%r2], %s0; BARRIER @!%p0 st.shared.{ty} [%r3], %s0;"),
+            &format!(
+                "mov.b16 %s1, 77; @%p0 st.shared.{ty} [%r2], %s0; BARRIER @!%p0 st.shared.{ty} [%r3], %s1;"
+            ),
         );
         // The lanes of a warp among each other.
         is_no_race(
@@ -276,4 +278,30 @@ fn an_unwritten_value_from_shared_memory_says_which_load_and_who_writes_later() 
     let fault = run("", 32).expect_err("nothing writes the other half");
     assert!(fault.detail.contains("(src/kernel.rs:21:9)"), "{fault}");
     assert!(!fault.detail.contains("sync()"), "{fault}");
+}
+
+#[test]
+fn warps_may_store_the_same_in_one_place() {
+    // Two warps, each all of its lanes: the same word, and words that differ by warp.
+    let store = |value: &str| {
+        format!(
+            ".shared .align 16 .b8 tile[16]; shr.u32 %r1, %r0, 5; mov.b64 %d2, {{%r1, 7}}; mov.b64 %d3, 5;
+             {value}"
+        )
+    };
+    for (wrong, right) in [
+        ("st.shared.u32 [tile], %r1;", "st.shared.u32 [tile], 7;"),
+        ("st.shared.u8 [tile+3], %r1;", "st.shared.u8 [tile+3], 7;"),
+        ("st.shared.b64 [tile], %d2;", "st.shared.b64 [tile], %d3;"),
+        ("st.shared.v2.b64 [tile], {%d3, %d2};", "st.shared.v2.b64 [tile], {%d3, %d3};"),
+    ] {
+        twins(FaultKind::Race, 64, &store(wrong), &store(right));
+    }
+    // A load in between makes the order matter.
+    twins(
+        FaultKind::Race,
+        64,
+        ".shared .b32 cell; st.shared.u32 [cell], 7; ld.shared.u32 %r1, [cell];",
+        ".shared .b32 cell; st.shared.u32 [cell], 7; bar.sync 0; ld.shared.u32 %r1, [cell];",
+    );
 }

@@ -2,7 +2,7 @@
 
 use kernel_emulator::{Fault, FaultKind, LaunchConfig};
 
-use crate::harness::{entry, one_block, outcome};
+use crate::harness::{Bench, entry, one_block, outcome};
 
 /// A kernel of whole warpgroups. `%x0` and `%x1` are the descriptors of A and B in shared memory that holds
 /// zeros, `%f0`... and `%g0`... two accumulators of eight columns, `%a0` to `%a3` fragments of A; `%r0` is the
@@ -159,7 +159,12 @@ fn shared_memory_stays_while_it_is_read() {
         ),
         &format!("{begin} {WAIT} bar.sync 0; {write}"),
     );
-    assert!(fault.detail.contains("which an asynchronous operation has still to read; warp 2 issued it"), "{fault}");
+    assert!(
+        fault
+            .detail
+            .contains("which an asynchronous operation has still to read; warp 2 issued it"),
+        "{fault}"
+    );
     // By its own warp, before the wait.
     twins(
         FaultKind::AsyncInFlight,
@@ -314,4 +319,22 @@ fn warpgroups_multiply_for_themselves() {
     assert_eq!(outcome(&kernel(&all), &config, 4096), Ok(()));
     let second = format!("setp.lt.u32 %p0, %r0, 128; @%p0 bra DONE; {all} DONE:");
     assert_eq!(outcome(&kernel(&second), &config, 4096), Ok(()));
+}
+
+#[test]
+fn products_in_a_row_start_and_go_on_in_every_warp() {
+    // The first does not add to D, which was never written; the others do. A is ones, B is twos.
+    let text = kernel(&format!(
+        "mov.b32 %a0, 0x3C003C00; mov.b32 %a1, %a0; mov.b32 %a2, %a0; mov.b32 %a3, %a0; mov.b32 %r9, 0x40004000; bar.sync 0;
+         @!%p1 st.shared.v4.b32 [%r3+2048], {{%r9, %r9, %r9, %r9}}; fence.proxy.async.shared::cta; bar.sync 0;
+         {FENCE} {FRAGMENTS} {} {} {COMMIT} {WAIT} add.f32 %f0, %f0, %f1; add.f32 %f2, %f2, %f3;
+         add.f32 %f0, %f0, %f2; st.global.f32 [%d1], %f0;",
+        FRAGMENTS.replace("%x1, 0,", "%x1, 1,"),
+        FRAGMENTS.replace("%x1, 0,", "%x1, 1,"),
+    ));
+    let bench = Bench::new(&text);
+    let out = bench.memory.allocate(1024).expect("small");
+    bench.launch(&one_block(256), &[out]);
+    // Four sums of 3 products of 16 times 1 times 2.
+    assert_eq!(bench.words(out, 256), vec![384f32.to_bits(); 256]);
 }

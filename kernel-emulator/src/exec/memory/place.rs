@@ -103,7 +103,16 @@ pub(crate) fn store<const N: usize>(
                 let memory = &cx.cluster.blocks[block].shared;
                 flying(memory, &offsets, addresses, bytes, lanes, Access::Store)?;
                 if !strong {
-                    race(cx, warp, block, (&offsets, addresses), bytes, lanes, Access::Store)?;
+                    let at = (&offsets, addresses);
+                    if let Err(trap) = race(cx, warp, block, at, bytes, lanes, Access::Store) {
+                        let memory = &cx.cluster.blocks[block].shared;
+                        let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
+                        if !wrote
+                            || !access::holds(memory, &offsets, bytes, lanes & defined, values)
+                        {
+                            return Err(trap);
+                        }
+                    }
                 }
                 let memory = &mut cx.cluster.blocks[block].shared;
                 access::store(memory, &offsets, bytes, lanes, values);
