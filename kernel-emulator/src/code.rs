@@ -381,13 +381,15 @@ pub(crate) enum Op {
     },
     // Barriers and fences; see `exec/barrier.rs`.
     Bar(Box<Bar>),
-    ClusterArrive,
-    ClusterWait,
-    Mbarrier(Box<Mbarrier>),
-    /// `false` for proxy fences, which order one thread's accesses only.
-    Fence {
-        threads: bool,
+    ClusterArrive {
+        aligned: bool,
+        relaxed: bool,
     },
+    ClusterWait {
+        aligned: bool,
+    },
+    Mbarrier(Box<Mbarrier>),
+    Fence(Fence),
     /// `fence.proxy.async` of shared memory: what the thread wrote may be read asynchronously.
     ProxyFence,
     Nanosleep,
@@ -446,8 +448,8 @@ impl Op {
             | Op::Setmaxnreg { .. }
             | Op::WarpSync { .. }
             | Op::Bar(_)
-            | Op::ClusterArrive
-            | Op::ClusterWait
+            | Op::ClusterArrive { .. }
+            | Op::ClusterWait { .. }
             | Op::Mbarrier(_) => Class::Control,
             Op::W1 { .. }
             | Op::W2 { .. }
@@ -500,7 +502,7 @@ impl Op {
             | Op::BulkWait { .. }
             | Op::TensormapReplace(_)
             | Op::Activemask { .. }
-            | Op::Fence { .. }
+            | Op::Fence(_)
             | Op::ProxyFence
             | Op::Nanosleep
             | Op::Trap { .. }
@@ -546,9 +548,23 @@ impl Op {
             | Op::WgmmaWait { .. }
             | Op::Setmaxnreg { .. } => Some(Members::All),
             Op::Bar(bar) if bar.aligned => Some(Members::All),
+            Op::ClusterArrive { aligned: true, .. } | Op::ClusterWait { aligned: true } => {
+                Some(Members::All)
+            }
             _ => None,
         }
     }
+}
+
+/// Which accesses a fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fence {
+    /// Those of different threads.
+    Threads,
+    /// `fence.mbarrier_init`: the thread's earlier ones, for those who wait for it.
+    Init,
+    /// Those of one thread through different proxies.
+    Proxy,
 }
 
 /// What `setmaxnreg` does.

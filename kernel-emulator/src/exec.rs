@@ -25,7 +25,7 @@ pub(crate) mod tensormap;
 pub(crate) mod tma;
 pub(crate) mod wgmma;
 
-use crate::code::{Op, Slot};
+use crate::code::{Fence, Op, Slot};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Flow, Warp};
 
@@ -140,13 +140,20 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         }
         Op::WarpSync { .. } | Op::Hint => {}
         Op::Bar(bar) => return barrier::bar(cx, warp, bar, mask),
-        Op::ClusterArrive => return barrier::cluster_arrive(cx, warp, mask),
-        Op::ClusterWait => return barrier::cluster_wait(cx, warp, mask),
+        Op::ClusterArrive { relaxed, .. } => {
+            return barrier::cluster_arrive(cx, warp, *relaxed, mask);
+        }
+        Op::ClusterWait { .. } => return barrier::cluster_wait(cx, warp, mask),
         Op::Mbarrier(op) => return barrier::mbarrier(cx, warp, op, mask),
-        Op::Fence { threads } => {
+        Op::Fence(fence) => {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-            if *threads {
-                cx.block().races.fence(warp.index);
+            match fence {
+                Fence::Threads => {
+                    cx.block().synchronises();
+                    cx.block().races.fence(warp.index);
+                }
+                Fence::Init => cx.block().races.publish(warp.index),
+                Fence::Proxy => {}
             }
         }
         Op::ProxyFence => {

@@ -179,8 +179,30 @@ pub(crate) struct Block {
     pub(crate) output: String,
     /// Whether every thread left the kernel.
     pub(crate) left: bool,
+    /// How often a thread did something that threads of other blocks may wait for.
+    pub(crate) synchronised: u64,
+    /// The last ordinary access of each other block of the cluster to this one's shared memory.
+    pub(crate) reached: BTreeMap<usize, Reached>,
     /// Counts up whenever something happens that a waiting warp may wait for.
     pub(crate) events: u64,
+}
+
+/// An access to the shared memory of another block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reached {
+    pub(crate) warp: u32,
+    pub(crate) pc: u32,
+    pub(crate) lane: u32,
+    pub(crate) address: u64,
+    /// How often the accessing block had synchronised.
+    pub(crate) synchronised: u64,
+}
+
+impl Block {
+    /// A thread did something that threads of other blocks may wait for.
+    pub(crate) fn synchronises(&mut self) {
+        self.synchronised += 1;
+    }
 }
 
 /// The barrier of a cluster.

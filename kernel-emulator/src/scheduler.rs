@@ -14,6 +14,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::code::{Op, Place};
 use crate::exec::bulk;
+use crate::exec::memory::place;
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
 use crate::memory::race::Races;
@@ -82,6 +83,8 @@ impl Unit {
             block.output.clear();
             block.events = 0;
             block.left = false;
+            block.reached.clear();
+            block.synchronised = 0;
         }
         for (block, block_warps) in self.cluster.blocks.iter().zip(&mut self.warps) {
             block_warps.resize_with(warps as usize, Warp::default);
@@ -149,7 +152,9 @@ impl Unit {
         counters: &mut Counters,
     ) -> Result<(), Box<Fault>> {
         let mut cx = Context { launch, cluster: &mut self.cluster, block, counters };
-        bulk::leave(&mut cx, &mut self.warps[block]).map_err(|trap| {
+        let left =
+            place::leave(&mut cx).and_then(|()| bulk::leave(&mut cx, &mut self.warps[block]));
+        left.map_err(|trap| {
             let (id, warp) = (self.cluster.blocks[block].id, &self.warps[block][index]);
             Box::new(locate(launch, &trap, id, warp))
         })

@@ -5,7 +5,7 @@ use kernel_ptx::{Opcode, Operand, Type, Word};
 use super::count;
 use super::memory::{SCOPES, shared};
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::{Address, Bar, BarKind, Base, Mbarrier, MbarrierKind, Op, Place, Slot, W};
+use crate::code::{Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, Op, Place, Slot, W};
 
 /// `bar`, `barrier`.
 pub(super) fn bar(
@@ -22,12 +22,13 @@ pub(super) fn bar(
     // `bar` is `barrier.cta.aligned`.
     let aligned = m.word(Word::Aligned) || opcode == Opcode::Bar;
     if m.word(Word::Cluster) {
-        m.ignore(&[Word::Release, Word::Relaxed, Word::Acquire]);
+        let relaxed = m.word(Word::Relaxed);
+        m.ignore(&[Word::Release, Word::Acquire]);
         if m.word(Word::Arrive) {
-            return Ok(Op::ClusterArrive);
+            return Ok(Op::ClusterArrive { aligned, relaxed });
         }
         if m.word(Word::Wait) {
-            return Ok(Op::ClusterWait);
+            return Ok(Op::ClusterWait { aligned });
         }
         return Err("`.arrive` or `.wait` is missing".to_owned());
     }
@@ -79,15 +80,19 @@ pub(super) fn fence(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
         Word::Acquire,
         Word::Release,
         Word::Alias,
-        Word::MbarrierInit,
         Word::SyncRestrictSharedCta,
         Word::SyncRestrictSharedCluster,
     ]);
+    let init = m.word(Word::MbarrierInit);
     let space = m.space()?;
     if asynchronous && space != Some(Place::Global) {
         return Ok(Op::ProxyFence);
     }
-    Ok(Op::Fence { threads: !proxy })
+    Ok(Op::Fence(match (init, proxy) {
+        (true, _) => Fence::Init,
+        (_, true) => Fence::Proxy,
+        (false, false) => Fence::Threads,
+    }))
 }
 
 /// `mbarrier`.

@@ -1,6 +1,7 @@
 //! `bar`, `barrier`, `barrier.cluster`, `mbarrier` (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions").
 
+use super::bulk::Spot;
 use super::memory::{Access, addresses, place, resolve};
 use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};
 use crate::fault::{FaultKind, Run, Trap};
@@ -139,8 +140,13 @@ fn results(warp: &mut Warp, kind: &BarKind, barrier: &NamedBarrier, mask: u32) {
     }
 }
 
-/// `barrier.cluster.arrive`
-pub(crate) fn cluster_arrive(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> Run<Flow> {
+/// `barrier.cluster.arrive`; what comes before a relaxed one is not ordered by it.
+pub(crate) fn cluster_arrive(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    relaxed: bool,
+    mask: u32,
+) -> Run<Flow> {
     let barrier = &mut cx.cluster.barrier;
     let again = mask & warp.cluster_arrived;
     if again != 0 {
@@ -150,7 +156,10 @@ pub(crate) fn cluster_arrive(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -
     warp.cluster_arrived |= mask;
     warp.cluster_generation = barrier.generation;
     barrier.arrived += mask.count_ones();
-    cx.block().races.fence(warp.index);
+    cx.block().synchronises();
+    if !relaxed {
+        cx.block().races.fence(warp.index);
+    }
     cluster_check(cx);
     Ok(Flow::Next)
 }
@@ -329,6 +338,8 @@ fn publish(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usize), bef
         if parity_of(before) != parity_of(after) {
             handoff.complete();
         }
+    } else {
+        cx.block().synchronises();
     }
 }
 
@@ -351,6 +362,7 @@ pub(crate) fn mbarrier(
         return Ok(Flow::Next);
     }
     let places = locate(cx, warp, &op.address, mask)?;
+    ordered(cx, warp, op.kind, &places, mask)?;
     if let MbarrierKind::Wait { d, phase, parity, blocking } = op.kind {
         return wait(cx, warp, &places, (d, phase, parity, blocking), mask);
     }
@@ -364,6 +376,42 @@ pub(crate) fn mbarrier(
         warp.regs.set_d(state, &states, mask, u32::MAX);
     }
     Ok(Flow::Next)
+}
+
+/// An mbarrier is made, and given back, in order with everything else that is done with it; the rest is atomic.
+/// Blocks wait for their own mbarriers only.
+fn ordered(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    kind: MbarrierKind,
+    places: &[(usize, usize); LANES],
+    mask: u32,
+) -> Run<()> {
+    let (mut offsets, mut addresses, mut own) = ([0; LANES], [0; LANES], 0);
+    for lane in lanes(mask) {
+        let (block, word) = places[lane];
+        let offset = u32::try_from(8 * word).expect("shared memory is small");
+        offsets[lane] = u64::from(offset);
+        addresses[lane] = u64::from(Spot { block, offset }.address());
+        own |= u32::from(block == cx.block) << lane;
+    }
+    let access = match kind {
+        MbarrierKind::Init { .. } | MbarrierKind::Inval => Access::Store,
+        MbarrierKind::Wait { .. } if own != mask => {
+            let lane = (mask & !own).trailing_zeros();
+            let address = addresses[lane as usize];
+            let detail = format!(
+                "a wait for the mbarrier at shared address {address:#x} of another block; only those of the own block can be waited for"
+            );
+            return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane).address(address));
+        }
+        MbarrierKind::Wait { .. }
+        | MbarrierKind::Arrive { .. }
+        | MbarrierKind::ExpectTx { .. }
+        | MbarrierKind::CompleteTx { .. }
+        | MbarrierKind::PendingCount { .. } => Access::Load,
+    };
+    place::race(cx, warp, cx.block, (&offsets, &addresses), 8, own, access)
 }
 
 /// One lane's operation; the state before it.

@@ -156,12 +156,18 @@ impl Races {
         }
     }
 
+    /// A fence that hands on only.
+    pub(crate) fn publish(&mut self, warp: u32) {
+        let mut released = self.released;
+        self.release(warp, &mut released);
+        self.released = released;
+    }
+
     /// A fence or an atomic operation: orders with every other one.
     pub(crate) fn fence(&mut self, warp: u32) {
         if self.enabled {
-            let mut released = self.released;
-            self.release(warp, &mut released);
-            self.released = released;
+            self.publish(warp);
+            let released = self.released;
             self.acquire(warp, &released);
         }
     }

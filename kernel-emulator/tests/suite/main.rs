@@ -30,6 +30,7 @@ mod exchange;
 mod faults;
 mod floats;
 mod harness;
+mod hopper_waits;
 mod host;
 mod matrix;
 mod memory;

@@ -70,6 +70,7 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
         check(cx, &flight, *range).map_err(|trap| trap.lane(lane))?;
     }
     let own = (flight.issuer.block == block).then_some(warp);
+    cx.block().synchronises();
     let Block { shared, races, proxies, .. } = &mut cx.cluster.blocks[block];
     let epoch = races.depart(flight.barrier.1);
     for Piece { offset, bytes } in ranges {

@@ -4,7 +4,7 @@ use super::Access;
 use crate::code::{Doubles, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
-use crate::machine::{Context, Launch, PARAM_BASE, Warp};
+use crate::machine::{Context, Launch, PARAM_BASE, Reached, Warp};
 use crate::memory::access::{self, Problem, WordMemory};
 use crate::memory::local::LOCAL_BASE;
 use crate::memory::proxy::Writer;
@@ -84,6 +84,9 @@ pub(crate) fn store<const N: usize>(
     (mask, defined): (u32, u32),
     values: &[Doubles; N],
 ) -> Run<()> {
+    if strong {
+        cx.block().synchronises();
+    }
     match place {
         Place::Global | Place::Generic => {
             let mut rest = mask;
@@ -288,6 +291,14 @@ pub(crate) fn shared(
         };
         return Err(Trap::new(kind, detail).lane(first).address(address));
     };
+    if block != cx.block && cx.cluster.blocks[block].left {
+        let what = access.text();
+        let [x, y, z] = cx.cluster.blocks[block].id;
+        let detail = format!(
+            "{what} at shared address {address:#x} of block ({x}, {y}, {z}), which has left the kernel: is a `barrier.cluster.arrive` and `.wait` missing at its end?"
+        );
+        return Err(Trap::new(FaultKind::Race, detail).lane(first).address(address));
+    }
     let base = rank << RANK_SHIFT | u64::from(SHARED_BASE);
     let size = u64::from(cx.cluster.blocks[block].shared.bytes());
     match access::check(addresses, base, size, bytes.into(), mask) {
@@ -477,6 +488,42 @@ pub(crate) fn raced(conflict: Conflict) -> Trap {
     trap
 }
 
+/// Notes an access to the shared memory of another block, which must stay until it is over.
+#[cold]
+fn reached(cx: &mut Context<'_>, warp: &Warp, block: usize, addresses: &Doubles, mask: u32) {
+    let (lane, from) = (mask.trailing_zeros(), cx.block);
+    let access = Reached {
+        warp: warp.index,
+        pc: warp.pc,
+        lane,
+        address: addresses[lane as usize],
+        synchronised: cx.block().synchronised,
+    };
+    cx.cluster.blocks[block].reached.insert(from, access);
+}
+
+/// A block leaves the kernel.
+///
+/// # Errors
+/// Another block of the cluster accessed its shared memory, and has done nothing since that this block could have
+/// waited for.
+pub(crate) fn leave(cx: &mut Context<'_>) -> Run<()> {
+    let blocks = &cx.cluster.blocks;
+    let late = blocks[cx.block]
+        .reached
+        .iter()
+        .find(|(from, access)| blocks[**from].synchronised == access.synchronised);
+    let Some((&from, &access)) = late else { return Ok(()) };
+    let [x, y, z] = cx.cluster.blocks[from].id;
+    let Reached { warp, pc, lane, address, .. } = access;
+    let detail = format!(
+        "the block leaves the kernel, and nothing orders that behind the access of block ({x}, {y}, {z}), warp {warp}, lane {lane}, to its shared memory at {address:#x}: is a `barrier.cluster.arrive` and `.wait` missing at the end of the kernel?"
+    );
+    let mut trap = Trap::new(FaultKind::Race, detail).address(address);
+    trap.product = Some(pc);
+    Err(trap)
+}
+
 /// Checks that no other warp touches the same words without a barrier between. Accesses from other
 /// blocks of the cluster are not followed.
 #[inline]
@@ -489,7 +536,14 @@ pub(crate) fn race(
     mask: u32,
     access: Access,
 ) -> Run<()> {
-    if block != cx.block || !cx.cluster.blocks[block].races.enabled() {
+    if mask == 0 {
+        return Ok(());
+    }
+    if block != cx.block {
+        reached(cx, warp, block, addresses, mask);
+        return Ok(());
+    }
+    if !cx.cluster.blocks[block].races.enabled() {
         return Ok(());
     }
     let races = &mut cx.cluster.blocks[block].races;
