@@ -73,6 +73,7 @@
 //! - *Are there bank conflicts, and which swizzle avoids them?* [`bank_conflicts`], [`Exchange`], [`meeting`].
 //! - *Can `wgmma` read this tile, and with which descriptor?* Are the bytes of its bits those of the instruction's rule?
 //!   [`wgmma::operand`].
+//! - *Which tensor map copies this tile, and in how many instructions?* [`tma::plan`].
 //! - *Why is this layout refused?* The first basis that differs: [`Layout::mismatch`].
 //!
 //! # Design questions
@@ -103,7 +104,8 @@
 //!
 //! [`Dim`] names the dimensions. [`Layout`] is the type: its parts, its algebra (product, composition, quotient), ranks,
 //! inverses, axes. [`forms`] has the named layouts, those of tensor memory among them. [`tile`] has the other way to
-//! write a layout down, by extents and strides. [`Conversion`], [`bank_conflicts`], [`Exchange`] and [`mod@wgmma`] are uses.
+//! write a layout down, by extents and strides. [`Conversion`], [`bank_conflicts`], [`Exchange`], [`mod@tma`] and [`mod@wgmma`] are
+//! uses.
 //!
 //! # The mathematics (optional)
 //!
@@ -147,6 +149,7 @@ mod padded;
 pub mod notation;
 pub mod tile;
 
+pub mod tma;
 pub mod wgmma;
 
 mod banks;
