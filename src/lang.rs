@@ -68,7 +68,7 @@
 //! | global memory | [`Tensor`], [`TensorMut`] and their windows; [`Ptr`] with [`load`], [`store`] and masked forms; [`atomic`] |
 //! | shared memory | [`shared`], [`Shared`], [`copy_async`] and its waits, [`sync`] |
 //! | products | [`dot`], [`dot_tf32`] |
-//! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`device_assert`] |
+//! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
 //! | instructions written out | [`ptx!`](crate::prelude::ptx) |
 //! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`] |
 //! | layouts | [`Layout`] and what makes one, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
@@ -216,6 +216,8 @@
 //! | K0404 | a copy between spaces that no instruction joins |
 //! | K0405 | a loop whose copies cannot be pipelined |
 //! | K0406 | a value of each thread's own where the block has one |
+//! | K0407 | warps that are specialised where they cannot be |
+//! | K0408 | what a partition cannot have of what is around it |
 //! | K0409 | a tensor map that the hardware does not have |
 //! | K0410 | an accumulator that is used before its product is done |
 //! | K0411 | a barrier that waits for other bytes than are copied |
@@ -223,6 +225,8 @@
 //! | K0502 | a target that is unknown or cannot do it |
 //! | K0503 | a number of warps that a block cannot have |
 //! | K0504 | a tile with more elements than registers can hold |
+//! | K0505 | partitions that a block cannot have |
+//! | K0506 | more registers than a multiprocessor has |
 //! | K0507 | a cluster that cannot be, or a block that is not in it |
 //! | K0601 | an instance list that does not fit the generic parameters |
 //! | K0602 | a parameter type that cannot be passed to a kernel |
@@ -293,6 +297,8 @@ mod layout;
 
 mod control;
 
+mod specialize;
+
 mod grid;
 
 pub mod cluster;
@@ -324,6 +330,7 @@ pub use product::{Matrix, dot, dot_tf32};
 pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};
 pub use shared::{Shared, shared};
+pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
 pub use target::{Target, sm_80, sm_90a, sm_100a, target};
 pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tile::{Shape, Tile, arange, full, join, zeros};

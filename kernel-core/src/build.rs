@@ -61,6 +61,7 @@ mod ptx_text;
 mod rank0;
 mod reach;
 mod scope;
+mod specialize;
 mod tile_digits;
 mod tile_layouts;
 mod tiles;
@@ -250,6 +251,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         type_params: generic::TypeParams::new(&request.kernel.function),
         called: la_arena::ArenaMap::new(),
         uses: per_thread::Uses::default(),
+        specialized: None,
     };
     builder.scopes.add_items(root, &request.unit.items);
     builder.scopes.add_devices(root, &request.unit.devices);
@@ -287,6 +289,7 @@ struct Builder<'p> {
     depth: u32,
     /// How many run-time branches and loops enclose the current point.
     conditional: u32,
+    /// The warps that run the current point.
     warps: u32,
     /// Blocks of a cluster, on the axes of the grid.
     cluster: [u32; 3],
@@ -305,6 +308,8 @@ struct Builder<'p> {
     /// Addresses that are written through inside a function: where that was called, and its name.
     called: la_arena::ArenaMap<Value, (Loc, String)>,
     uses: per_thread::Uses,
+    /// Where the warps of the kernel were specialised.
+    specialized: Option<Loc>,
 }
 
 impl Builder<'_> {
@@ -540,6 +545,7 @@ impl Builder<'_> {
             Val::Copying(_) => "a copy".to_owned(),
             Val::Str(_) => "a string".to_owned(),
             Val::Target(_) => "a target".to_owned(),
+            Val::Partition(_) => "a partition".to_owned(),
         }
     }
 

@@ -535,7 +535,7 @@ fn compile_image(
     let label = dump_label(request, target);
     let mut variants = Vec::new();
     let (warps, params, declared) =
-        (aligned.kernel.warps, aligned.kernel.params.clone(), aligned.declared.clone());
+        (aligned.kernel.block_warps(), aligned.kernel.params.clone(), aligned.declared.clone());
     let raw_access = aligned.kernel.raw_access();
     let (cluster, programmatic) = (aligned.kernel.cluster, aligned.kernel.is_programmatic());
     if aligned.assumed.is_empty() {

@@ -27,8 +27,11 @@ use crate::loc::Loc;
 
 mod class;
 mod hopper;
+mod partition;
 mod per_thread;
 mod print;
+mod raw_access;
+mod regions;
 mod snippet;
 mod verify;
 
@@ -37,6 +40,8 @@ pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, GridOp, StoreWait, Tma,
     TmaKind, TmaOperands, TmaReduce,
 };
+pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
+pub use raw_access::RawAccess;
 pub use snippet::{Snippet, register_type, text_touches_memory};
 pub use verify::verify;
 
@@ -285,7 +290,7 @@ pub enum Fact {
 pub struct Kernel {
     /// The function's name.
     pub name: String,
-    /// Warps in a block.
+    /// The kernel's own warps, of which it says how many; a block has those of partitions beside them.
     pub warps: u32,
     /// The target.
     pub target: kernel_ptx::Target,
@@ -433,33 +438,18 @@ pub enum StmtKind {
         /// All scalars, or all tiles of that shape.
         results: Vec<Value>,
     },
-}
-
-impl StmtKind {
-    /// The regions of statements that it runs; functions of two values are not among them.
-    pub fn regions(&self) -> Vec<&Region> {
-        match self {
-            StmtKind::Op { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. } => Vec::new(),
-            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => vec![body],
-        }
-    }
-
-    /// The values that it makes for what follows.
-    pub fn results(&self) -> Vec<Value> {
-        match self {
-            StmtKind::Op { result, .. } => result.iter().copied().collect(),
-            StmtKind::If { results, .. }
-            | StmtKind::For { results, .. }
-            | StmtKind::Loop { results, .. }
-            | StmtKind::Reduce { results, .. }
-            | StmtKind::Scan { results, .. }
-            | StmtKind::Ptx { results, .. } => results.clone(),
-        }
-    }
+    /// Runs parts of the kernel at the same time, each in warps of its own. It stands in the kernel's body, once at most.
+    ///
+    /// Everything else in the body runs in the kernel's own warps, as the default partition does; the others wait until it is
+    /// reached, and end with their part. What follows waits for all of them.
+    Specialize {
+        /// Runs in the kernel's own warps, and yields the results.
+        default: Region,
+        /// The other partitions; their bodies yield nothing, and use no tiles from outside.
+        partitions: Vec<Partition>,
+        /// What the default partition yields.
+        results: Vec<Value>,
+    },
 }
 
 /// A constant.
@@ -730,49 +720,10 @@ pub fn scan_source(step: u32, position: u32) -> Option<u32> {
 /// The layout of every tile value, chosen by inference.
 pub type Layouts = ArenaMap<Value, kernel_layout::Layout>;
 
-/// An access to memory that nothing bounds: whether it is right is up to whoever launches the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RawAccess {
-    /// By the address of a tensor.
-    Address,
-    /// By a `ptx!`, at its place.
-    Text(Loc),
-}
-
 impl Kernel {
     /// The type of a value.
     pub fn ty(&self, value: Value) -> &Type {
         &self.values[value].ty
-    }
-
-    /// What in the body reads and writes memory without bounds, apart from what it does with pointers that are arguments.
-    pub fn raw_access(&self) -> Option<RawAccess> {
-        fn first(region: &Region, is: &dyn Fn(&Op) -> bool) -> Option<RawAccess> {
-            region.stmts.iter().find_map(|stmt| match &stmt.kind {
-                StmtKind::Op { op, .. } => is(op).then_some(RawAccess::Address),
-                StmtKind::If { then, otherwise, .. } => {
-                    first(then, is).or_else(|| first(otherwise, is))
-                }
-                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => first(body, is),
-                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
-                    first(combine, is)
-                }
-                StmtKind::Ptx { code, .. } => {
-                    code.touches_memory().then_some(RawAccess::Text(stmt.loc))
-                }
-            })
-        }
-        first(&self.body, &|op| {
-            if let Op::ParamPtr(param) = op {
-                return matches!(self.params[*param as usize].kind, ParamKind::Tensor { .. });
-            }
-            false
-        })
-    }
-
-    /// Threads in a block.
-    pub fn threads(&self) -> u32 {
-        self.warps * 32
     }
 }
 

@@ -48,6 +48,7 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod specialize;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -62,6 +63,7 @@ use emitter::{Emitter, Place, Val};
 use facts::Facts;
 use params::Params;
 use shared::SharedPlan;
+use specialize::{Crew, Split};
 
 /// A kernel in PTX.
 #[derive(Clone, Debug)]
@@ -90,22 +92,24 @@ pub fn run(
     file: &str,
     line_of: &dyn Fn(Loc) -> (u32, u32),
 ) -> Lowered {
+    let split = Split::of(kernel);
     let mut lower = Lower {
         kernel,
         layouts,
         facts: Facts::of(kernel),
-        e: Emitter::new(kernel.threads()),
+        e: Emitter::new(kernel.warps * LANES),
+        crew: Crew::of(kernel),
         values: ArenaMap::new(),
         used: used(kernel),
         deferred: ArenaMap::new(),
         params: Params::of(kernel),
-        plan: SharedPlan::of(kernel, shared_layouts),
+        plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes)),
         loops: Vec::new(),
         maps: Vec::new(),
         weights: barrier::weights(kernel),
+        split,
     };
-    lower.init_barriers();
-    lower.region(&kernel.body);
+    lower.block();
     module::assemble(lower, file, line_of)
 }
 
@@ -147,8 +151,14 @@ struct Lower<'a> {
     maps: Vec<TensorMap>,
     /// How many warps arrive for one arrival of a partition.
     weights: ArenaMap<Barriers, u32>,
+    /// The warps that run what is emitted.
+    crew: Crew,
+    /// How the kernel's warps are specialised, if they are.
+    split: Option<Split<'a>>,
 }
 
+/// Lanes of a warp.
+const LANES: u32 = 32;
 /// Tiles of indices, pointers and masks with at most this many registers may leave loops.
 const HOISTED_REGISTERS: usize = 8;
 
@@ -221,6 +231,7 @@ impl Lower<'_> {
                 self.ptx(code, args, results);
                 Flow::Continues
             }
+            StmtKind::Specialize { default, results, .. } => self.default_part(default, results),
         }
     }
 
@@ -442,6 +453,9 @@ fn used(kernel: &Kernel) -> ArenaMap<Value, u32> {
                 StmtKind::Reduce { args, combine, .. } | StmtKind::Scan { args, combine, .. } => {
                     mark(used, args);
                     visit(combine, used);
+                }
+                StmtKind::Specialize { .. } => {
+                    stmt.kind.regions().into_iter().for_each(|inner| visit(inner, used));
                 }
             }
         }

@@ -58,8 +58,8 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
                 collect_constants(then, out);
                 collect_constants(otherwise, out);
             }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                collect_constants(body, out);
+            StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                stmt.kind.regions().into_iter().for_each(|body| collect_constants(body, out));
             }
             StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                 collect_constants(combine, out);
@@ -98,7 +98,9 @@ impl Pass<'_> {
                     self.region(then);
                     self.region(otherwise);
                 }
-                StmtKind::Loop { body, .. } => self.region(body),
+                StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                    stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body));
+                }
                 StmtKind::For { from, to, step, body, .. } => {
                     self.region(body);
                     let ahead = self.constants.get(&key(*step)).is_some_and(|step| *step > 0);
@@ -283,6 +285,7 @@ fn leaves(stmt: &Stmt, depth: u32) -> bool {
         | StmtKind::Ptx { .. } => false,
         StmtKind::If { then, otherwise, .. } => ends(then, depth) || ends(otherwise, depth),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => ends(body, depth + 1),
+        StmtKind::Specialize { .. } => unreachable!("ir::verify wants it in the kernel's body"),
     }
 }
 
@@ -301,7 +304,8 @@ fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => true,
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => true,
         };
         if wanted {
             stays[index] = true;
@@ -347,6 +351,9 @@ fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
         StmtKind::Reduce { args, combine, .. } | StmtKind::Scan { args, combine, .. } => {
             out.extend(args);
             region(combine, out);
+        }
+        StmtKind::Specialize { .. } => {
+            kind.regions().into_iter().for_each(|inner| region(inner, out));
         }
     }
 }

@@ -261,7 +261,7 @@ impl Builder<'_> {
     }
 
     /// Only one side comes back: what it made and left in variables or as its value becomes results of the branch.
-    fn go_on(
+    pub(super) fn go_on(
         &mut self,
         region: &mut Region,
         vars: Vec<Var>,

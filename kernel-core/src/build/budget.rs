@@ -119,7 +119,10 @@ impl Builder<'_> {
                 most.div_ceil(threads).max(1).saturating_mul(length)
             }
             // Their bodies are counted as they are built.
-            StmtKind::If { .. } | StmtKind::For { .. } | StmtKind::Loop { .. } => 1,
+            StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Specialize { .. } => 1,
         }
     }
 }

@@ -44,6 +44,8 @@ pub const NAMES: &[&str] = &[
     "range",
     "unroll",
     "pipeline",
+    "warp_specialize",
+    "partition",
     "block_id",
     "num_blocks",
     "grid_dim",
@@ -258,6 +260,8 @@ impl Builder<'_> {
                 let stages = u32::try_from(stages).ok();
                 Val::Range(Rc::new(RangeVal { stages, ..(**range).clone() }))
             }
+            "partition" => self.partition(&vals[0], at(0), loc),
+            "warp_specialize" => self.warp_specialize(&vals, args, loc),
             "block_id" | "num_blocks" | "grid_dim" => {
                 let Some(axis) = self.axis(&vals[0], 3, "the grid", at(0)) else {
                     return Val::Error;
@@ -516,6 +520,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         "range" => "start, end, step",
         "unroll" => "range",
         "pipeline" => "range, stages",
+        "warp_specialize" => "default, partitions",
         "block_id" | "num_blocks" | "grid_dim" => "axis",
         "device_assert" => "condition",
         "target" => "target",
@@ -523,7 +528,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         "slice" => "axis, layout",
         "swizzle" => "bytes",
         "swizzled" => "vec, per_phase, max_phase, order",
-        "mma" => "warps",
+        "mma" | "partition" => "warps",
         "dot_operand" => "index, parent, k_width",
         "linear" => "registers, lanes, warps, shape",
         "shared_linear" => "offsets, shape",

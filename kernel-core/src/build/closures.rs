@@ -68,7 +68,8 @@ impl Builder<'_> {
                 | StmtKind::For { .. }
                 | StmtKind::Loop { .. }
                 | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. } => {
+                | StmtKind::Scan { .. }
+                | StmtKind::Specialize { .. } => {
                     unreachable!("`straight` leaves arithmetic, which has a result")
                 }
             };
@@ -140,7 +141,8 @@ pub(super) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
             | StmtKind::For { .. }
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. } => return None,
+            | StmtKind::Scan { .. }
+            | StmtKind::Specialize { .. } => return None,
             StmtKind::Ptx { .. } => out.push(stmt),
         }
     }

@@ -63,7 +63,7 @@ pub(super) enum Stop {
     Continue,
 }
 
-enum LoopKind {
+pub(super) enum LoopKind {
     For { from: Value, to: Value, step: Value, iv: Value },
     While,
     Loop,
@@ -351,7 +351,7 @@ impl Builder<'_> {
         )
     }
 
-    fn run_loop(
+    pub(super) fn run_loop(
         &mut self,
         kind: &LoopKind,
         label: Option<&str>,
@@ -745,6 +745,7 @@ fn truncate_breaks(region: &mut Region, depth: u32, keep: usize) {
                 truncate_breaks(body, depth + 1, keep);
             }
             StmtKind::Op { .. }
+            | StmtKind::Specialize { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. }
             | StmtKind::Ptx { .. } => {}
@@ -767,6 +768,7 @@ fn break_value(region: &Region, depth: u32, index: usize) -> Option<Value> {
             break_value(body, depth + 1, index)
         }
         StmtKind::Op { .. }
+        | StmtKind::Specialize { .. }
         | StmtKind::Reduce { .. }
         | StmtKind::Scan { .. }
         | StmtKind::Ptx { .. } => None,

@@ -1,6 +1,6 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
-use super::{Builder, expected, in_flight, per_thread};
+use super::{Builder, expected, in_flight, per_thread, specialize};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
@@ -52,6 +52,9 @@ impl Builder<'_> {
             body,
         };
         for diagnostic in pipeline::check(&kernel) {
+            self.report(diagnostic);
+        }
+        for diagnostic in specialize::check(&kernel) {
             self.report(diagnostic);
         }
         for diagnostic in per_thread::check(&kernel, &self.uses) {
@@ -118,8 +121,8 @@ impl Builder<'_> {
                     self.settle_region(then);
                     self.settle_region(otherwise);
                 }
-                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                    self.settle_region(body);
+                StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                    stmt.kind.regions_mut().into_iter().for_each(|body| self.settle_region(body));
                 }
                 StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                     self.settle_region(combine);

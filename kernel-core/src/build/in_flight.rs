@@ -21,14 +21,16 @@ const LOOKS: usize = 16;
 /// What is wrong with the accumulators of a kernel.
 pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let mut walk = Walk { kernel, loops: Vec::new(), found: &mut found, reports: Reports::All };
+    let reports = Reports::All;
+    let left = Vec::new();
+    let mut walk = Walk { kernel, loops: Vec::new(), found: &mut found, reports, left };
     let mut flights = Flights::new();
     walk.region(&kernel.body, &mut flights);
-    if found.is_empty()
-        && let Some((_, (_, at))) = flights.iter().next()
-    {
+    let ends = flights.into_values().map(|(_, started)| started);
+    let left = ends.chain(walk.left).next();
+    if let Some(at) = left.filter(|_| found.is_empty()) {
         found.push(
-            Diagnostic::new(Code::InFlight, *at, "nothing waits for this product")
+            Diagnostic::new(Code::InFlight, at, "nothing waits for this product")
                 .why("a block that ends while its warpgroups still multiply takes shared memory away from under them")
                 .help("acc = wgmma::wait(0, acc);"),
         );
@@ -55,6 +57,8 @@ struct Walk<'k, 'f> {
     loops: Vec<Turns>,
     found: &'f mut Vec<Diagnostic>,
     reports: Reports,
+    /// What partitions leave under way when they end.
+    left: Vec<Loc>,
 }
 
 fn key(value: Value) -> u32 {
@@ -195,6 +199,15 @@ impl Walk<'_, '_> {
                     }
                 }
                 join(flights, &other);
+            }
+            StmtKind::Specialize { default, partitions, .. } => {
+                self.region(default, flights);
+                self.reads(default.end.values(), flights, at);
+                for one in partitions {
+                    let mut own = Flights::new();
+                    self.region(&one.body, &mut own);
+                    self.left.extend(own.into_values().map(|(_, started)| started));
+                }
             }
             StmtKind::For { inits, body, results, .. } => {
                 let args = body.args.get(1..).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! The methods of the language: of scalars, tiles, shared windows and tensors.
 
+use std::rc::Rc;
+
 use super::{
     Builder, Env, array,
     value::{Class, Num, Ty, Val},
@@ -104,6 +106,10 @@ impl Builder<'_> {
             Val::Copying(copy) => {
                 let copy = copy.clone();
                 self.copy_method(&copy, name, &vals, args, loc)
+            }
+            Val::Partition(part) => {
+                let part = Rc::clone(part);
+                self.partition_method(&part, name, &vals, args, loc)
             }
             Val::Array(parts) => match (name.name.as_str(), vals.len()) {
                 ("len", 0) => Val::Const(

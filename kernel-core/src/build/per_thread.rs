@@ -132,6 +132,21 @@ fn find(region: &Region, uses: &Uses, own: &ArenaMap<Value, Loc>, problems: &mut
                 ));
                 find(body, uses, own, problems);
             }
+            StmtKind::Specialize { default, partitions, .. } => {
+                find(default, uses, own, problems);
+                for partition in partitions {
+                    let taken: Vec<Value> =
+                        partition.body.captured().into_iter().map(|(value, _)| value).collect();
+                    problems.extend(decide(
+                        "what a partition takes from outside",
+                        &taken,
+                        *loc,
+                        "other threads run the partition, and none of them has the value of this one",
+                        "ptx!(.., x = v => f32) // inside the partition",
+                    ));
+                    find(&partition.body, uses, own, problems);
+                }
+            }
             StmtKind::Loop { body, .. } => find(body, uses, own, problems),
             StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
         }

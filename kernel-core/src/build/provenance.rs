@@ -132,6 +132,13 @@ impl Builder<'_> {
                         }
                     }
                 }
+                StmtKind::Specialize { default, partitions, results } => {
+                    self.spread(default, sources, loops);
+                    sources.flow(default.end.values(), results);
+                    for partition in partitions {
+                        self.spread(&partition.body, sources, loops);
+                    }
+                }
                 StmtKind::Reduce { .. } | StmtKind::Scan { .. } => {}
             }
         }
@@ -175,8 +182,8 @@ fn find_writes(region: &Region, sources: &Sources, out: &mut Vec<Write>) {
                 find_writes(then, sources, out);
                 find_writes(otherwise, sources, out);
             }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                find_writes(body, sources, out);
+            StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                kind.regions().into_iter().for_each(|body| find_writes(body, sources, out));
             }
             StmtKind::Ptx { code, args, .. } => {
                 for (&arg, written) in args.iter().zip(code.written_through()) {

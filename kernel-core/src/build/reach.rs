@@ -5,7 +5,10 @@ use super::{
     scope::{Binding, VarId},
     value::{ClosureVal, Val},
 };
-use crate::syntax::{Block, Expr, ExprKind, Stmt};
+use crate::{
+    loc::Loc,
+    syntax::{Block, Expr, ExprKind, Stmt},
+};
 
 impl Builder<'_> {
     /// The leaves that a body might change: those of every mutable variable that it can reach by name.
@@ -63,16 +66,24 @@ impl Builder<'_> {
         let Some(data) = self.scopes.vars.get(var.0 as usize) else { return };
         data.val.leaves(&mut |leaf| match leaf {
             Val::Ref(place) => self.reach(place.var, vars, depth + 1),
-            Val::Closure(closure) => {
-                let ClosureVal { body, scope, .. } = &**closure;
-                let mut names = Vec::new();
-                names_in(body, &mut names);
-                for name in names {
-                    self.reachable(name, *scope, vars, depth + 1);
+            Val::Closure(closure) => self.reach_in(closure, vars, depth),
+            Val::Partition(part) => {
+                if let Some((run, _)) = &part.run {
+                    self.reach_in(run, vars, depth);
                 }
             }
             _ => {}
         });
+    }
+
+    /// Adds what a closure reaches.
+    fn reach_in(&self, closure: &ClosureVal, vars: &mut Vec<VarId>, depth: u32) {
+        let ClosureVal { body, scope, .. } = closure;
+        let mut names = Vec::new();
+        names_in(body, &mut names);
+        for name in names {
+            self.reachable(name, *scope, vars, depth + 1);
+        }
     }
 }
 
@@ -131,6 +142,49 @@ pub(super) fn returns_early(block: &Block) -> bool {
         }
     }
     block.tail.iter().for_each(|e| find_return(e, &mut found));
+    found
+}
+
+/// Whether an expression can return early, other than from a closure in it.
+pub(super) fn expr_returns(expr: &Expr) -> bool {
+    let mut found = false;
+    find_return(expr, &mut found);
+    found
+}
+
+/// Where an expression first assigns to a variable with this name, or to a part of it.
+pub(super) fn assigned(expr: &Expr, name: &str) -> Option<Loc> {
+    fn is_part_of(expr: &Expr, name: &str) -> bool {
+        match &expr.kind {
+            ExprKind::Path(path) => {
+                matches!(path.segments.as_slice(), [only] if only.name == name)
+            }
+            ExprKind::Field(of, _) | ExprKind::Index(of, _) => is_part_of(of, name),
+            _ => false,
+        }
+    }
+    if let ExprKind::Assign(target, _) | ExprKind::AssignOp(_, target, _) = &expr.kind
+        && is_part_of(target, name)
+    {
+        return Some(expr.loc);
+    }
+    let mut found = None;
+    children(expr, &mut |child| {
+        if found.is_some() {
+            return;
+        }
+        found = match child {
+            Child::Expr(expr) => assigned(expr, name),
+            Child::Block(block) => {
+                let stmts = block.stmts.iter().filter_map(|stmt| match stmt {
+                    Stmt::Let { init, .. } => init.as_ref(),
+                    Stmt::Expr(expr) => Some(expr),
+                });
+                let mut all = stmts.chain(block.tail.as_deref());
+                all.find_map(|expr| assigned(expr, name))
+            }
+        };
+    });
     found
 }
 

@@ -169,6 +169,11 @@ impl Scopes {
         names.find(|(name, binding)| is(binding) && !name.is_empty()).map(|(name, _)| name.as_str())
     }
 
+    /// The name of the variable with this number.
+    pub(super) fn name_at(&self, index: usize) -> Option<&str> {
+        self.name_of(VarId(u32::try_from(index).ok()?))
+    }
+
     /// The name of a variable with such a value that was declared as number `from` or later, where no other hides it.
     pub(super) fn name_with(&self, from: usize, is: impl Fn(&Val) -> bool) -> Option<&str> {
         let named = || {

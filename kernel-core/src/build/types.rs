@@ -230,7 +230,8 @@ impl Builder<'_> {
             | Val::Layout(_)
             | Val::Copying(_)
             | Val::Str(_)
-            | Val::Target(_) => Ty::Other,
+            | Val::Target(_)
+            | Val::Partition(_) => Ty::Other,
         }
     }
 

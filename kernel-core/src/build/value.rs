@@ -252,6 +252,8 @@ pub(super) enum Val {
     Copying(Rc<CopyVal>),
     /// `sm_80` and so on, as an argument of `target(..)`.
     Target(kernel_ptx::Target),
+    /// `partition(..)`, which may have something to run.
+    Partition(Rc<PartitionVal>),
 }
 
 /// A copy that was just started: its statement.
@@ -281,6 +283,16 @@ pub(super) struct ClosureVal {
     pub(super) params: Vec<Pat>,
     pub(super) body: Expr,
     pub(super) scope: ScopeId,
+}
+
+/// A part of a kernel for warps of its own.
+#[derive(Clone, Debug)]
+pub(super) struct PartitionVal {
+    pub(super) warps: u32,
+    pub(super) registers: Option<u32>,
+    /// What it runs, and where that is written.
+    pub(super) run: Option<(Rc<ClosureVal>, Loc)>,
+    pub(super) loc: Loc,
 }
 
 /// A variable, or a part of one.
@@ -394,6 +406,7 @@ impl Val {
             (Val::Copying(a), Val::Copying(b)) => a == b,
             (Val::Str(a), Val::Str(b)) => a == b,
             (Val::Target(a), Val::Target(b)) => a == b,
+            (Val::Partition(a), Val::Partition(b)) => Rc::ptr_eq(a, b),
             _ => false,
         }
     }

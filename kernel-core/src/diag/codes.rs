@@ -81,12 +81,18 @@ impl Code {
             | Code::CopyOperands
             | Code::Pipeline
             | Code::PerThread
+            | Code::Specialize
+            | Code::PartitionCapture
             | Code::TensorMap
             | Code::InFlight
             | Code::BarrierBytes => Area::Memory,
-            Code::SharedBudget | Code::Target | Code::Warps | Code::TileBudget | Code::Cluster => {
-                Area::Budget
-            }
+            Code::SharedBudget
+            | Code::Target
+            | Code::Warps
+            | Code::TileBudget
+            | Code::Partition
+            | Code::RegisterBudget
+            | Code::Cluster => Area::Budget,
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
             Code::Bug => Area::Compiler,
         }
@@ -124,6 +130,8 @@ codes! {
     CopyOperands = "K0404", "a copy between spaces that no instruction joins";
     Pipeline = "K0405", "a loop whose copies cannot be pipelined";
     PerThread = "K0406", "a value of each thread's own where the block has one";
+    Specialize = "K0407", "warps that are specialised where they cannot be";
+    PartitionCapture = "K0408", "what a partition cannot have of what is around it";
     TensorMap = "K0409", "a tensor map that the hardware does not have";
     InFlight = "K0410", "an accumulator that is used before its product is done";
     BarrierBytes = "K0411", "a barrier that waits for other bytes than are copied";
@@ -131,6 +139,8 @@ codes! {
     Target = "K0502", "a target that is unknown or cannot do it";
     Warps = "K0503", "a number of warps that a block cannot have";
     TileBudget = "K0504", "a tile with more elements than registers can hold";
+    Partition = "K0505", "partitions that a block cannot have";
+    RegisterBudget = "K0506", "more registers than a multiprocessor has";
     Cluster = "K0507", "a cluster that cannot be, or a block that is not in it";
     Instances = "K0601", "an instance list that does not fit the generic parameters";
     Parameter = "K0602", "a parameter type that cannot be passed to a kernel";

@@ -198,6 +198,24 @@ impl<'a> Machine<'a> {
                 }
                 Err(Fault::Endless)
             }
+            StmtKind::Specialize { default, partitions, results } => {
+                // One after another: what they write does not depend on it, unless they wait for one another.
+                if share_barriers(self.kernel, &stmt.kind) {
+                    return Err(Fault::Concurrent("partitions that wait for one another"));
+                }
+                for partition in partitions {
+                    self.region(&partition.body)?;
+                }
+                match self.region(default)? {
+                    Flow::Yield(data) => {
+                        self.set_all(results, data);
+                        Ok(None)
+                    }
+                    leaving @ (Flow::Return | Flow::Continue(..) | Flow::Break(..)) => {
+                        Ok(Some(leaving))
+                    }
+                }
+            }
             StmtKind::Ptx { .. } => Err(Fault::Ptx),
             StmtKind::Scan { args, axis, combine, results } => {
                 self.scan(args, *axis as usize, combine, results)?;
@@ -305,6 +323,20 @@ impl<'a> Machine<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether two regions of a statement use one allocation of mbarriers.
+fn share_barriers(kernel: &Kernel, kind: &StmtKind) -> bool {
+    let mut users: ArenaMap<crate::ir::Barriers, usize> = ArenaMap::default();
+    let mut shared = false;
+    for (index, region) in kind.regions().into_iter().enumerate() {
+        region.each_use(&mut |value, _| {
+            if let Type::Barrier(barrier) = kernel.ty(value) {
+                shared |= *users.entry(barrier.root).or_insert(index) != index;
+            }
+        });
+    }
+    shared
 }
 
 /// What a turn of a loop leads to.

@@ -94,6 +94,13 @@ fn spread(region: &Region, own: &mut Own, loops: &mut Vec<Around>) {
                 let args = body.args.get(1..).unwrap_or_default().to_vec();
                 turns(inits, body, Around { args, results: results.clone() }, own, loops);
             }
+            StmtKind::Specialize { default, partitions, results } => {
+                spread(default, own, loops);
+                own.flow(default.end.values(), results);
+                for partition in partitions {
+                    spread(&partition.body, own, loops);
+                }
+            }
             StmtKind::Loop { inits, body, results } => {
                 let around = Around { args: body.args.clone(), results: results.clone() };
                 turns(inits, body, around, own, loops);

@@ -10,7 +10,8 @@ use la_arena::ArenaMap;
 
 use self::names::name;
 use super::{
-    Fact, Kernel, Layouts, Op, ParamKind, Region, Shared, Stmt, StmtKind, Terminator, Value,
+    Fact, Kernel, Layouts, Op, ParamKind, Partition, Region, Shared, Stmt, StmtKind, Terminator,
+    Value,
 };
 
 use crate::loc::Loc;
@@ -297,6 +298,19 @@ impl<'a> Printer<'a> {
                 self.region(body);
                 self.line("}");
             }
+            StmtKind::Specialize { default, partitions, results } => {
+                let note = self.place(results, stmt.loc);
+                let results = self.results(results);
+                self.line(&format!("specialize{results} {{{note}"));
+                self.region(default);
+                for Partition { warps, registers, body, .. } in partitions {
+                    let registers =
+                        registers.map_or(String::new(), |count| format!(", registers {count}"));
+                    self.line(&format!("}} partition warps {warps}{registers} {{"));
+                    self.region(body);
+                }
+                self.line("}");
+            }
             StmtKind::Loop { inits, body, results } => {
                 let carries = self.carries(&body.args, inits);
                 let note = self.place(&[&body.args[..], &results[..]].concat(), stmt.loc);
@@ -421,7 +435,7 @@ impl<'a> Printer<'a> {
             let layout = shown.layouts.get(args[0])?;
             let elems: Option<Vec<_>> =
                 args.iter().map(|&arg| self.kernel.ty(arg).elem()).collect();
-            let (axis, warps) = (*axis as usize, self.kernel.warps);
+            let (axis, warps) = (*axis as usize, layout.in_size(kernel_layout::Dim::Warp));
             let cost = if matches!(kind, StmtKind::Scan { .. }) {
                 crate::lower::scan_cost(&elems?, layout, axis, warps)
             } else {

@@ -6,7 +6,8 @@
 use la_arena::ArenaMap;
 
 use super::{
-    Class, Kernel, Op, Region, Snippet, Stmt, StmtKind, Terminator, Type, Value, register_type,
+    Class, Kernel, Op, Partition, Placement, Region, Snippet, Stmt, StmtKind, Terminator, Type,
+    Value, register_type,
 };
 
 mod typing;
@@ -41,6 +42,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
         defined: ArenaMap::default(),
         scope: Vec::new(),
         frames: Vec::new(),
+        specialized: false,
     };
     require(kernel.body.args.is_empty(), || "the kernel's body takes arguments".to_owned())?;
     require(kernel.body.end == Terminator::Return, || {
@@ -64,6 +66,7 @@ enum Frame<'a> {
     Branch { results: &'a [Value] },
     Loop { carried: &'a [Value], results: &'a [Value] },
     Combine { results: &'a [Value] },
+    Partition { results: &'a [Value] },
 }
 
 struct Verifier<'a> {
@@ -75,6 +78,8 @@ struct Verifier<'a> {
     /// Visible values in order of definition, to take them back at a region's end.
     scope: Vec<Value>,
     frames: Vec<Frame<'a>>,
+    /// A statement that specialises warps was met.
+    specialized: bool,
 }
 
 impl<'a> Verifier<'a> {
@@ -124,14 +129,18 @@ impl<'a> Verifier<'a> {
                 require(!inside, || "a combine function returns from the kernel".to_owned())
             }
             Terminator::Yield(values) => match self.frames.last() {
-                Some(Frame::Branch { results } | Frame::Combine { results }) => {
+                Some(
+                    Frame::Branch { results }
+                    | Frame::Combine { results }
+                    | Frame::Partition { results },
+                ) => {
                     self.uses(values)?;
                     // A combine function yields elements of the results, which may be tiles.
                     let scalar = matches!(self.frames.last(), Some(Frame::Combine { .. }));
                     self.passes("a yield", values, results, scalar)
                 }
                 Some(Frame::Kernel | Frame::Loop { .. }) | None => {
-                    Err("a yield outside of a branch or a combine function".to_owned())
+                    Err("a yield outside of a branch, a partition or a combine function".to_owned())
                 }
             },
             Terminator::Continue(depth, values) => {
@@ -155,7 +164,7 @@ impl<'a> Verifier<'a> {
                 Frame::Loop { carried, results } if left == 0 => return Ok((carried, results)),
                 Frame::Loop { .. } => left -= 1,
                 Frame::Branch { .. } => {}
-                Frame::Kernel | Frame::Combine { .. } => break,
+                Frame::Kernel | Frame::Combine { .. } | Frame::Partition { .. } => break,
             }
         }
         Err(format!("a terminator leaves a loop {depth} levels up, which does not exist"))
@@ -235,6 +244,10 @@ impl<'a> Verifier<'a> {
                 self.region(body, Frame::Loop { carried, results })?;
                 self.define_all(results)
             }
+            StmtKind::Specialize { default, partitions, results } => {
+                self.specialize(default, partitions, results)?;
+                self.define_all(results)
+            }
             StmtKind::Loop { inits, body, results } => {
                 self.uses(inits)?;
                 self.passes("a loop", inits, &body.args, false)?;
@@ -262,6 +275,43 @@ impl<'a> Verifier<'a> {
                 self.define_all(results)
             }
         }
+    }
+
+    /// Partitions stand in the kernel's body, once, fit a block and use no tiles from outside.
+    fn specialize(
+        &mut self,
+        default: &'a Region,
+        partitions: &'a [Partition],
+        results: &'a [Value],
+    ) -> Result<(), String> {
+        let top = matches!(self.frames.as_slice(), [Frame::Kernel]);
+        require(top && !self.specialized, || {
+            "warps are specialised twice, or inside a region".to_owned()
+        })?;
+        self.specialized = true;
+        let asked: Vec<_> = partitions.iter().map(|one| (one.warps, one.registers)).collect();
+        require(asked.iter().all(|(warps, _)| matches!(warps, 1 | 2 | 4 | 8)), || {
+            format!("partitions of other numbers of warps than 1, 2, 4, 8: {asked:?}")
+        })?;
+        Placement::of(self.kernel.warps, &asked)
+            .map_err(|problem| format!("partitions do not fit a block: {problem:?}"))?;
+        let regions = std::iter::once(default).chain(partitions.iter().map(|one| &one.body));
+        require(regions.into_iter().all(|region| region.args.is_empty()), || {
+            "a partition takes arguments".to_owned()
+        })?;
+        self.region(default, Frame::Partition { results })?;
+        let is_tile = |value: &Value| matches!(self.kernel.ty(*value), Type::Tile(..));
+        let tiles: Vec<Value> = self.scope.iter().copied().filter(is_tile).collect();
+        for &tile in &tiles {
+            self.visible.remove(tile);
+        }
+        for partition in partitions {
+            self.region(&partition.body, Frame::Partition { results: &[] })?;
+        }
+        for tile in tiles {
+            self.visible.insert(tile, ());
+        }
+        Ok(())
     }
 
     /// Operands and results are the parameters of the instructions, in one shape.

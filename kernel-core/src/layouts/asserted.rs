@@ -34,6 +34,7 @@ pub(super) fn any(region: &Region) -> bool {
         StmtKind::Op { op, .. } => matches!(op, Op::AssertLayout(_)),
         StmtKind::If { then, otherwise, .. } => any(then) || any(otherwise),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => any(body),
+        StmtKind::Specialize { .. } => stmt.kind.regions().into_iter().any(any),
         // Functions of two scalars have no tiles.
         StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => false,
     })
@@ -71,6 +72,9 @@ impl Taken {
                     self.values(inits);
                     self.region(body);
                 }
+                StmtKind::Specialize { .. } => {
+                    stmt.kind.regions_mut().into_iter().for_each(|region| self.region(region));
+                }
             }
             true
         });
@@ -98,8 +102,9 @@ pub(super) fn places(assertions: &[Assertion], graph: &Graph) -> Vec<Option<Loc>
 
 /// Assertions whose layouts cannot be built for the tile.
 pub(super) fn impossible(kernel: &Kernel, assertions: &[Assertion]) -> Vec<LayoutProblem> {
+    let crews = kernel.crews();
     let problem = |Assertion { tile, form, at }: &Assertion| {
-        pinned(form, *at, kernel.ty(*tile), kernel.warps).err().map(|problem| *problem)
+        pinned(form, *at, kernel.ty(*tile), crews.warps(*tile)).err().map(|problem| *problem)
     };
     distinct(assertions.iter().filter_map(problem))
 }
@@ -114,9 +119,10 @@ pub(super) fn failed(
     layouts: &ArenaMap<Value, Layout>,
     versions: &Versions,
 ) -> Vec<LayoutProblem> {
+    let crews = kernel.crews();
     let problem = |(assertion, &chosen_at): (&Assertion, &Option<Loc>)| {
         let Assertion { tile, form, at } = assertion;
-        let required = pinned(form, *at, kernel.ty(*tile), kernel.warps).ok()?;
+        let required = pinned(form, *at, kernel.ty(*tile), crews.warps(*tile)).ok()?;
         let made = match versions.get(*tile) {
             Some(versions) => versions.iter().map(|(layout, _)| layout).collect(),
             None => vec![layouts.get(*tile).expect("inference gives every tile a layout")],

@@ -107,13 +107,13 @@ pub(super) fn form_of(
 ) -> Option<Form> {
     if on_tensor_cores(kernel, dot) {
         // Whatever its name: a blocked layout may be that of an accumulator.
-        return mma_warps(layout, kernel.warps).map(|warps| Form::MmaV2 { warps });
+        return mma_warps(layout, dot.warps).map(|warps| Form::MmaV2 { warps });
     }
     match form {
         Some(Form::Blocked { .. }) => form.cloned(),
         // Who pins an accumulator of `mma.sync` awaits tensor cores, though its threads hold blocks, in other registers.
-        Some(_) | None => blocked(layout, kernel.warps).filter(|form| {
-            mma_warps(layout, kernel.warps).is_none()
+        Some(_) | None => blocked(layout, dot.warps).filter(|form| {
+            mma_warps(layout, dot.warps).is_none()
                 || form.to_layout(&layout.shape()).as_ref() == Ok(layout)
         }),
     }
@@ -182,9 +182,9 @@ fn sources(graph: &Graph, tile: Value) -> Vec<Value> {
 pub(super) fn choose(kernel: &Kernel, dot: &Dot, chained: Option<u32>) -> Form {
     let facts = facts(kernel, dot);
     if k_width(facts, dot.tf32).is_none() {
-        return fma_form(facts, kernel.warps);
+        return fma_form(facts, dot.warps);
     }
-    let warps = kernel.warps;
+    let warps = dot.warps;
     let along = match chained {
         Some(0) if facts.rows >= MMA_TILE[0] * warps => Some([warps, 1]),
         Some(1) if facts.columns >= MMA_TILE[1] * warps => Some([1, warps]),

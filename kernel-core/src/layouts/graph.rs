@@ -15,6 +15,8 @@ pub(super) type Node = Idx<NodeData>;
 pub(super) struct NodeData {
     pub(super) shape: Vec<u32>,
     pub(super) element_bytes: u32,
+    /// The warps that hold it.
+    pub(super) warps: u32,
     /// Where a layout spreads from here, and what becomes of it.
     pub(super) edges: Vec<(Node, Transfer)>,
     pub(super) role: Role,
@@ -110,6 +112,8 @@ pub(super) struct Dot {
     pub(super) node: Node,
     /// Left operand, right operand, accumulator.
     pub(super) args: [Value; 3],
+    /// The warps that multiply.
+    pub(super) warps: u32,
     pub(super) tf32: bool,
     pub(super) at: Loc,
     /// The layout of the accumulator, once chosen.
@@ -158,9 +162,9 @@ impl Graph {
         self.of.get(value).and_then(|&node| self.nodes[node].layout.as_ref())
     }
 
-    pub(super) fn extent(&self, node: Node, warps: u32) -> Extent<'_> {
+    pub(super) fn extent(&self, node: Node) -> Extent<'_> {
         let data = &self.nodes[node];
-        Extent { shape: &data.shape, element_bytes: data.element_bytes, warps }
+        Extent { shape: &data.shape, element_bytes: data.element_bytes, warps: data.warps }
     }
 }
 
@@ -273,6 +277,7 @@ pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
         graph: Graph::default(),
         loops: Vec::new(),
         branches: Vec::new(),
+        warps: kernel.warps,
     };
     builder.region(&kernel.body);
     sums::mark(&mut builder.graph);
@@ -289,6 +294,8 @@ struct Builder<'a> {
     loops: Vec<(&'a [Value], &'a [Value])>,
     /// Results of the enclosing branches.
     branches: Vec<&'a [Value]>,
+    /// The warps that run the current region.
+    warps: u32,
 }
 
 impl<'a> Builder<'a> {
@@ -304,6 +311,7 @@ impl<'a> Builder<'a> {
         self.graph.nodes.alloc(NodeData {
             shape: ty.shape().to_vec(),
             element_bytes,
+            warps: self.warps,
             edges: Vec::new(),
             role,
             layout: None,
@@ -398,6 +406,19 @@ impl<'a> Builder<'a> {
                 self.region(then);
                 self.region(otherwise);
                 self.branches.pop();
+            }
+            StmtKind::Specialize { default, partitions, results } => {
+                self.define_all(results);
+                self.branches.push(results);
+                self.region(default);
+                self.branches.pop();
+                for partition in partitions {
+                    let outside = std::mem::replace(&mut self.warps, partition.warps);
+                    self.branches.push(&[]);
+                    self.region(&partition.body);
+                    self.branches.pop();
+                    self.warps = outside;
+                }
             }
             StmtKind::For { inits, body, results, .. } => {
                 self.count(inits);
@@ -535,7 +556,8 @@ impl<'a> Builder<'a> {
         } else if let Op::Dot { tf32 } = op {
             self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
             let operands = [args[0], args[1], args[2]];
-            self.graph.dots.push(Dot { node, args: operands, tf32: *tf32, at, form: None });
+            let warps = self.warps;
+            self.graph.dots.push(Dot { node, args: operands, warps, tf32: *tf32, at, form: None });
             self.tie(args[2], result);
         } else if *op == Op::Wgmma {
             self.graph.warpgroup_products.push((node, [args[0], args[1], args[2]]));

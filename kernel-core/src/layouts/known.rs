@@ -382,6 +382,17 @@ impl Analysis<'_> {
                 meet_into(&mut ends, infos);
                 self.set_all(results, ends);
             }
+            StmtKind::Specialize { default, partitions, results } => {
+                self.branches.push(vec![None; results.len()]);
+                self.region(default);
+                let passed = self.branches.pop().expect("pushed above");
+                self.set_all(results, passed);
+                for partition in partitions {
+                    self.branches.push(Vec::new());
+                    self.region(&partition.body);
+                    self.branches.pop();
+                }
+            }
             StmtKind::Loop { inits, body, results } => {
                 let ends = self.turns(&body.args, inits, body, results.len());
                 self.set_all(results, ends);

@@ -9,7 +9,7 @@ use super::dots;
 use super::graph::{Graph, Transfer, is_effect, to_operands};
 use super::warpgroup;
 use crate::ir::{
-    Elem, Kernel, Layouts, Op, Region, Stmt, StmtKind, Terminator, Type, Value, ValueData,
+    Crews, Elem, Kernel, Layouts, Op, Region, Stmt, StmtKind, Terminator, Type, Value, ValueData,
 };
 use crate::loc::Loc;
 
@@ -25,9 +25,10 @@ pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) 
         .filter(|(_, args)| matches!(kernel.ty(args[0]), Type::Tile(..)))
         .map(|&(node, args)| (node, warpgroup::left_layout(kernel, args)))
         .collect();
+    let crews = kernel.crews();
     let body = std::mem::take(&mut kernel.body);
     let mut rewriter = Rewriter {
-        warps: kernel.warps,
+        crews,
         values: &mut kernel.values,
         graph,
         operands,
@@ -77,7 +78,7 @@ struct Frame {
 }
 
 struct Rewriter<'a> {
-    warps: u32,
+    crews: Crews,
     values: &'a mut Arena<ValueData>,
     graph: Graph,
     operands: ArenaMap<super::graph::Node, [Layout; 2]>,
@@ -112,7 +113,8 @@ impl Rewriter<'_> {
             Some(Elem::Number(dtype)) => dtype.bytes(),
             Some(Elem::Ptr(_)) | None => 8,
         };
-        Extent { shape: ty.shape(), element_bytes, warps: self.warps }.by_rows(None)
+        let warps = self.crews.warps(value);
+        Extent { shape: ty.shape(), element_bytes, warps }.by_rows(None)
     }
 
     /// The layout in which a receiver wants what is passed to it.
@@ -257,6 +259,16 @@ impl Rewriter<'_> {
                 self.ask_region(otherwise);
                 self.branches.pop();
             }
+            StmtKind::Specialize { default, partitions, results } => {
+                self.branches.push(results.clone());
+                self.ask_region(default);
+                self.branches.pop();
+                for partition in partitions {
+                    self.branches.push(Vec::new());
+                    self.ask_region(&partition.body);
+                    self.branches.pop();
+                }
+            }
             StmtKind::For { inits, body, results, .. } => {
                 let carried = body.args[1..].to_vec();
                 self.ask_loop(inits, carried, results, body);
@@ -396,6 +408,19 @@ impl Rewriter<'_> {
                 self.branches.pop();
                 self.define_all(&results);
                 self.emit(StmtKind::If { condition, then, otherwise, results }, loc);
+            }
+            StmtKind::Specialize { default, mut partitions, results } => {
+                self.branches.push(results.clone());
+                let default = self.region(default, FrameKind::Once);
+                self.branches.pop();
+                for partition in &mut partitions {
+                    self.branches.push(Vec::new());
+                    let body = std::mem::take(&mut partition.body);
+                    partition.body = self.region(body, FrameKind::Once);
+                    self.branches.pop();
+                }
+                self.define_all(&results);
+                self.emit(StmtKind::Specialize { default, partitions, results }, loc);
             }
             StmtKind::For { from, to, step, inits, body, results } => {
                 let carried = body.args[1..].to_vec();

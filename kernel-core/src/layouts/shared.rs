@@ -125,13 +125,14 @@ fn tile_shape(kernel: &Kernel, root: Shared, uses: &Uses) -> Vec<u32> {
 fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
     let mut uses = Uses::default();
     let (mut matrices, mut conversions) = (ArenaMap::default(), Vec::new());
-    find_matrices(kernel, layouts, &kernel.body, &mut matrices, &mut conversions);
+    find_matrices(layouts, &kernel.body, &mut matrices, &mut conversions);
     for (from, to) in conversions.into_iter().rev() {
         if let Some(&depth) = matrices.get(to) {
             matrices.insert(from, depth);
         }
     }
-    let collector = Collector { kernel, layouts, known, matrices: &matrices };
+    let warps = kernel.warps;
+    let collector = Collector { kernel, layouts, known, matrices: &matrices, warps };
     collector.region(&kernel.body, 1, &mut uses);
     uses
 }
@@ -139,7 +140,6 @@ fn collect(kernel: &Kernel, layouts: &Layouts, known: &Known) -> Uses {
 /// Operands of `mma.sync` with the axis that is the depth of the product, and what is only converted to become one. Conversions
 /// are listed in the order of the program.
 fn find_matrices(
-    kernel: &Kernel,
     layouts: &Layouts,
     region: &Region,
     matrices: &mut ArenaMap<Value, u32>,
@@ -149,7 +149,8 @@ fn find_matrices(
         match &stmt.kind {
             StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } => {
                 let layout = layouts.get(*result);
-                if layout.is_some_and(|layout| mma_warps(layout, kernel.warps).is_some()) {
+                let of_product = |layout: &Layout| mma_warps(layout, layout.in_size(Dim::Warp));
+                if layout.is_some_and(|layout| of_product(layout).is_some()) {
                     matrices.extend([(args[0], 1), (args[1], 0)]);
                 }
             }
@@ -162,10 +163,11 @@ fn find_matrices(
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => {}
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => {}
         }
         for region in stmt.kind.regions() {
-            find_matrices(kernel, layouts, region, matrices, conversions);
+            find_matrices(layouts, region, matrices, conversions);
         }
     }
 }
@@ -176,18 +178,28 @@ struct Collector<'a> {
     layouts: &'a Layouts,
     known: &'a Known,
     matrices: &'a ArenaMap<Value, u32>,
+    /// The warps that run the statements.
+    warps: u32,
 }
 
 impl Collector<'_> {
     fn region(&self, region: &Region, times: u32, uses: &mut Uses) {
         for stmt in &region.stmts {
+            if let StmtKind::Specialize { default, partitions, .. } = &stmt.kind {
+                self.region(default, times, uses);
+                for one in partitions {
+                    Collector { warps: one.warps, ..*self }.region(&one.body, times, uses);
+                }
+                continue;
+            }
             let inner = match &stmt.kind {
                 StmtKind::For { .. } | StmtKind::Loop { .. } => (times * TURNS).min(MOST_TIMES),
                 StmtKind::If { .. }
                 | StmtKind::Op { .. }
                 | StmtKind::Reduce { .. }
                 | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. } => times,
+                | StmtKind::Ptx { .. }
+                | StmtKind::Specialize { .. } => times,
             };
             for region in stmt.kind.regions() {
                 self.region(region, inner, uses);
@@ -224,7 +236,7 @@ impl Collector<'_> {
             (Op::CopyAsync(_), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
                 let access = self.known.access(self.kernel, op, args);
-                let how = copy(window, access, self.kernel.warps).unwrap_or(How::Any);
+                let how = copy(window, access, self.warps).unwrap_or(How::Any);
                 Some((window, how))
             }
             (Op::Tma(tma), args, None) => {

@@ -142,9 +142,7 @@ impl Solver<'_> {
         }
         match self.graph.nodes[node].role {
             Role::Plain | Role::Reduced(_) => true,
-            Role::Load(access) => {
-                !self.graph.extent(node, self.kernel.warps).refuses(access, layout)
-            }
+            Role::Load(access) => !self.graph.extent(node).refuses(access, layout),
             Role::Dot(at) => dots::accepts(self.kernel, &self.graph.dots[at], layout, form),
         }
     }
@@ -176,11 +174,11 @@ impl Solver<'_> {
         for at in 0..self.graph.pins.len() {
             let Pin { node, ref form, at, operand } = self.graph.pins[at];
             let form = form.clone();
-            match pinned(&form, at, self.kernel.ty(operand), self.kernel.warps) {
+            match pinned(&form, at, self.kernel.ty(operand), self.graph.nodes[node].warps) {
                 Ok(layout) => self.assign(node, layout, Some(form)),
                 Err(problem) => {
                     problems.push(*problem);
-                    let layout = self.graph.extent(node, self.kernel.warps).by_rows(None);
+                    let layout = self.graph.extent(node).by_rows(None);
                     self.assign(node, layout, None);
                 }
             }
@@ -247,7 +245,7 @@ impl Solver<'_> {
                 return None;
             };
             let layout = parent.to_layout(shape).ok()?;
-            let warps = layout.in_size(Dim::Warp) == self.kernel.warps;
+            let warps = layout.in_size(Dim::Warp) == self.graph.nodes[dot.node].warps;
             dots::form_of(self.kernel, dot, &layout, Some(parent)).filter(|_| warps)
         })
     }
@@ -302,12 +300,11 @@ impl Solver<'_> {
     fn place_loads(&mut self) {
         self.read_as_pinned();
         let mut loads = self.graph.loads.clone();
-        let warps = self.kernel.warps;
         // The sort is stable: of equal loads the first in the program comes first.
-        loads.sort_by_key(|&node| std::cmp::Reverse(self.graph.extent(node, warps).bytes()));
+        loads.sort_by_key(|&node| std::cmp::Reverse(self.graph.extent(node).bytes()));
         for node in loads {
             if let (true, Role::Load(access)) = (self.is_open(node), self.graph.nodes[node].role) {
-                let layout = self.graph.extent(node, warps).coalesced(access, self.reduced(node));
+                let layout = self.graph.extent(node).coalesced(access, self.reduced(node));
                 self.assign(node, layout, None);
                 self.spread();
             }
@@ -326,7 +323,7 @@ impl Solver<'_> {
             let Role::Load(access) = data.role else { continue };
             let vector = data.shape.len() == 1;
             let registers = |layout: &Layout| layout.in_size(Dim::Register);
-            let part = self.graph.extent(node, self.kernel.warps).coalesced(access, None);
+            let part = self.graph.extent(node).coalesced(access, None);
             let given = self.graph.nodes[pinned].layout.as_ref().map_or(0, registers);
             if self.graph.uses.get(operand) == Some(&1) && (vector || given <= registers(&part)) {
                 self.offer(pinned, node, &Transfer::Same);
@@ -340,7 +337,7 @@ impl Solver<'_> {
         for at in 0..self.graph.effects.len() {
             let effect = &self.graph.effects[at];
             let (node, Some(access)) = (effect.node, effect.access) else { continue };
-            let extent = self.graph.extent(node, self.kernel.warps);
+            let extent = self.graph.extent(node);
             let given = effect.tiles.iter().find_map(|&tile| self.graph.layout(tile));
             let runs = match given {
                 Some(layout) => run_axis(layout),
@@ -357,16 +354,15 @@ impl Solver<'_> {
     }
 
     fn place_rest(&mut self) {
-        let warps = self.kernel.warps;
         let effects: ArenaMap<Node, ()> =
             self.graph.effects.iter().map(|effect| (effect.node, ())).collect();
         let mut rest: Vec<Node> = self.graph.nodes.iter().map(|(node, _)| node).collect();
         rest.retain(|&node| !effects.contains_idx(node));
-        rest.sort_by_key(|&node| std::cmp::Reverse(self.graph.extent(node, warps).bytes()));
+        rest.sort_by_key(|&node| std::cmp::Reverse(self.graph.extent(node).bytes()));
         self.spread_weakly();
         for node in rest {
             if self.is_open(node) {
-                let layout = self.graph.extent(node, warps).by_rows(self.reduced(node));
+                let layout = self.graph.extent(node).by_rows(self.reduced(node));
                 self.assign(node, layout, None);
                 self.spread();
                 self.spread_weakly();
@@ -388,8 +384,7 @@ impl Solver<'_> {
             let node = effect.node;
             if self.is_open(node) {
                 let given = self.graph.layout(effect.tiles[0]).cloned();
-                let layout = given
-                    .unwrap_or_else(|| self.graph.extent(node, self.kernel.warps).by_rows(None));
+                let layout = given.unwrap_or_else(|| self.graph.extent(node).by_rows(None));
                 self.assign(node, layout, None);
             }
         }

@@ -45,12 +45,13 @@ fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written:
                     written.insert(window.root, axis);
                 }
             }
-            StmtKind::If { then, otherwise, .. } => {
-                region(kernel, known, graph, then, written);
-                region(kernel, known, graph, otherwise, written);
-            }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                region(kernel, known, graph, body, written);
+            StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Specialize { .. } => {
+                for inner in stmt.kind.regions() {
+                    region(kernel, known, graph, inner, written);
+                }
             }
             StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
         }

@@ -1,6 +1,6 @@
 //! What lowering relies on, checked: layouts that fit their tiles and one another.
 //!
-//! * the layout of a tile covers its shape, with 32 lanes and the kernel's warps;
+//! * the layout of a tile covers its shape, with 32 lanes and the warps that run what makes it;
 //! * operands have the layout that follows from the result's: the same for elementwise operations, the slice for an expansion;
 //! * operands of a product hold the rows and columns that the accumulator's threads need, as the instruction wants them;
 //! * a reduction leaves the slice of its operands' layout, a scan the layout itself;
@@ -18,7 +18,7 @@ use kernel_layout::{Dim, Form, Layout};
 use super::Inferred;
 use super::dots::{mma_warps, tensor_core};
 use super::graph::{Transfer, to_operands};
-use crate::ir::{Dtype, Elem, Kernel, Op, Region, StmtKind, Terminator, Type, Value};
+use crate::ir::{Crews, Dtype, Elem, Kernel, Op, Region, StmtKind, Terminator, Type, Value};
 
 /// Lanes of a warp.
 const LANES: u32 = 32;
@@ -33,7 +33,13 @@ pub fn verify(kernel: &Kernel, inferred: &Inferred) -> Result<(), String> {
         let legal = layout.in_dims().eq([Dim::Offset]) && layout.is_surjective();
         require(legal, || format!("shared memory in {layout}, which does not hold every element"))?;
     }
-    let mut verifier = Verifier { kernel, inferred, covering: Vec::new(), loops: Vec::new() };
+    let mut verifier = Verifier {
+        kernel,
+        inferred,
+        covering: Vec::new(),
+        crews: kernel.crews(),
+        loops: Vec::new(),
+    };
     verifier.region(&kernel.body, &[])
 }
 
@@ -49,7 +55,8 @@ struct Verifier<'a> {
     kernel: &'a Kernel,
     inferred: &'a Inferred,
     /// Layouts that were found to cover their shapes: kernels have few.
-    covering: Vec<&'a Layout>,
+    covering: Vec<(&'a Layout, u32)>,
+    crews: Crews,
     /// What the enclosing loops carry, and what they result in.
     loops: Vec<(&'a [Value], &'a [Value])>,
 }
@@ -69,13 +76,14 @@ impl<'a> Verifier<'a> {
         require(layout.shape() == shape, || {
             format!("{} of shape {shape:?} has a layout of {:?}", show(value), layout.shape())
         })?;
-        if !self.covering.contains(&layout) {
+        let warps = self.crews.warps(value);
+        if !self.covering.contains(&(layout, warps)) {
             let legal = layout.in_dims().eq([Dim::Register, Dim::Lane, Dim::Warp])
                 && layout.in_size(Dim::Lane) == LANES
-                && layout.in_size(Dim::Warp) == self.kernel.warps
+                && layout.in_size(Dim::Warp) == warps
                 && layout.is_surjective();
             require(legal, || format!("{} in {layout}, which does not cover it", show(value)))?;
-            self.covering.push(layout);
+            self.covering.push((layout, warps));
         }
         Ok(layout)
     }
@@ -127,6 +135,10 @@ impl<'a> Verifier<'a> {
                 self.body(inits, carried, body, results)
             }
             StmtKind::Loop { inits, body, results } => self.body(inits, &body.args, body, results),
+            StmtKind::Specialize { default, partitions, results } => {
+                self.region(default, results)?;
+                partitions.iter().try_for_each(|one| self.region(&one.body, &[]))
+            }
             StmtKind::Ptx { args, results, .. } => {
                 let all = args.iter().chain(results).copied();
                 let tiles: Vec<Value> = all.filter(|&value| self.is_tile(value)).collect();
@@ -204,7 +216,7 @@ impl<'a> Verifier<'a> {
             Some(Elem::Ptr(_)) | None => Dtype::Bool,
         };
         let core = tensor_core(dtype(args[0]), dtype(args[2]), depth, tf32);
-        let warps = mma_warps(own, self.kernel.warps);
+        let warps = mma_warps(own, own.in_size(Dim::Warp));
         if let (Some(core), Some(warps)) = (core, warps) {
             for index in 0..2 {
                 let operand = args[index as usize];

@@ -14,7 +14,7 @@ pub const GROUP_WARPS: u32 = 4;
 /// instruction.
 pub fn form(kernel: &Kernel, args: [Value; 3]) -> Form {
     let shape = kernel.ty(args[2]).shape();
-    let groups = kernel.warps / GROUP_WARPS;
+    let groups = kernel.crews().warps(args[2]) / GROUP_WARPS;
     let row_groups = (shape[0] / INSTRUCTION_M).clamp(1, groups);
     let column_groups = groups / row_groups;
     let n = (shape[1] / column_groups).min(INSTRUCTION_N_LIMIT);

@@ -29,7 +29,7 @@ impl Lower<'_> {
         let wanted = result.filter(|&result| self.used.contains_idx(result));
         let Data::Tile(addresses) = self.values[args[0]].clone() else {
             let operands: Vec<Val> = args.iter().map(|&arg| self.scalar(arg)).collect();
-            let one = self.e.first_of(self.kernel.threads() - 1);
+            let one = self.e.first_of(self.e.threads - 1);
             self.barrier();
             let old = self.modify(op, dtype, &operands, one, mods![Word::AcqRel, Word::Gpu]);
             wanted?;
@@ -37,7 +37,7 @@ impl Lower<'_> {
             return Some(Data::Scalar(self.broadcast(dtype, &layout, &[old], one)[0]));
         };
         let layout = self.layout(args[0]).clone();
-        let repeated = repeated_threads(&layout, self.kernel.warps);
+        let repeated = repeated_threads(&layout, self.crew.warps);
         let free = layout.free_variable_mask(Dim::Register);
         let one = self.e.first_of(repeated);
         let mut old = vec![Val::Int(0); addresses.len()];

@@ -18,31 +18,38 @@ const WARP: i64 = 0xffff_ffff;
 
 /// How many warps arrive for one arrival of each allocation of mbarriers.
 pub(super) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
-    fn visit(kernel: &Kernel, region: &Region, weights: &mut ArenaMap<Barriers, u32>) {
+    fn visit(kernel: &Kernel, region: &Region, warps: u32, weights: &mut ArenaMap<Barriers, u32>) {
         for stmt in &region.stmts {
+            if let StmtKind::Specialize { default, partitions, .. } = &stmt.kind {
+                visit(kernel, default, warps, weights);
+                for one in partitions {
+                    visit(kernel, &one.body, one.warps, weights);
+                }
+                continue;
+            }
             if let StmtKind::Op { op: Op::Barrier(BarrierOp::Arrive), args, .. } = &stmt.kind
                 && let crate::ir::Type::Barrier(barrier) = kernel.ty(args[0])
             {
                 let weight = weights.entry(barrier.root).or_insert(1);
-                *weight = (*weight).max(kernel.warps);
+                *weight = (*weight).max(warps);
             }
             for inner in stmt.kind.regions() {
-                visit(kernel, inner, weights);
+                visit(kernel, inner, warps, weights);
             }
         }
     }
     let mut weights = ArenaMap::default();
-    visit(kernel, &kernel.body, &mut weights);
+    visit(kernel, &kernel.body, kernel.warps, &mut weights);
     weights
 }
 
 impl Lower<'_> {
-    /// One thread makes every mbarrier; then all know them.
+    /// One of the kernel's own threads makes every mbarrier; then they all know them.
     pub(super) fn init_barriers(&mut self) {
         if self.kernel.barriers.is_empty() {
             return;
         }
-        let first = self.e.first_of(self.kernel.threads() - 1);
+        let first = self.e.first_of(self.e.threads - 1);
         let guard = self.e.guard(first);
         for (root, data) in self.kernel.barriers.iter() {
             let count = i128::from(data.count * self.weight(root));
@@ -205,9 +212,22 @@ impl Lower<'_> {
     fn all_hold(&mut self, predicate: Val) -> Val {
         let predicate = self.e.reg(predicate, Type::Pred);
         let all = self.e.fresh(Type::Pred);
-        let modifiers = mods![Word::Red, Word::And, Type::Pred];
-        let operands = [Operand::Reg(all), Operand::Int(0), Operand::Reg(predicate)];
-        self.e.push(Instruction::new(Opcode::Bar, modifiers.to_vec(), operands), 1, true);
+        let inst = match self.crew.barrier() {
+            Some(barrier) => {
+                let mut operands = vec![Operand::Reg(all)];
+                operands.extend(barrier);
+                operands.push(Operand::Reg(predicate));
+                let modifiers = mods![Word::Red, Word::And, Type::Pred];
+                Instruction::new(Opcode::Bar, modifiers, operands)
+            }
+            None => {
+                let lanes = Operand::Int(i128::from(WARP));
+                let operands = [Operand::Reg(all), Operand::Reg(predicate), lanes];
+                let modifiers = mods![Word::Sync, Word::All, Type::Pred];
+                Instruction::new(Opcode::Vote, modifiers, operands)
+            }
+        };
+        self.e.push(inst, 1, true);
         self.plan.busy = 0;
         Val::Reg(all)
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use kernel_ptx::{Guard, Label, Opcode, Operand, Reg, Type, Word};
 
-use super::emitter::{FrameId, FrameKind, Place, Val, mods};
+use super::emitter::{FrameId, FrameKind, Place, Val};
 use super::scalar::held;
 use super::shared::EVERYTHING;
 use super::tensor::repeated_registers;
@@ -30,7 +30,7 @@ impl Lower<'_> {
     pub(super) fn end(&mut self, end: &Terminator) -> Flow {
         match end {
             Terminator::Return => {
-                self.e.effect(Opcode::Ret, &[], []);
+                self.leave_block();
                 Flow::Ends
             }
             Terminator::Yield(_) => Flow::Continues,
@@ -59,7 +59,7 @@ impl Lower<'_> {
         self.e.effect(Opcode::Bra, &[], [Operand::Label(label)]);
     }
 
-    fn jump_if(&mut self, predicate: Val, negated: bool, label: Label) {
+    pub(super) fn jump_if(&mut self, predicate: Val, negated: bool, label: Label) {
         let predicate = self.e.reg(predicate, Type::Pred);
         self.e.effect_if(
             Some(Guard { predicate, negated }),
@@ -139,7 +139,7 @@ impl Lower<'_> {
         }
     }
 
-    fn bind(&mut self, values: &[Value], data: &[Data]) {
+    pub(super) fn bind(&mut self, values: &[Value], data: &[Data]) {
         for (&value, data) in values.iter().zip(data) {
             self.values.insert(value, data.clone());
         }
@@ -378,12 +378,6 @@ impl Lower<'_> {
         self.e.place_label(end);
         self.bind(results, &slots);
         Flow::Continues
-    }
-
-    /// Every thread of the block waits for the others.
-    pub(super) fn barrier(&mut self) {
-        self.e.effect(Opcode::Bar, mods![Word::Sync], [Operand::Int(0)]);
-        self.plan.busy = 0;
     }
 }
 

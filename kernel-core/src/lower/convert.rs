@@ -128,7 +128,7 @@ impl Lower<'_> {
         let size = bytes(elem);
         let exchange = Exchange::between(from, to, size);
         let scratch = self.scratch(exchange.shared.in_size(Dim::Offset) * size);
-        let one = self.e.first_of(repeated_threads(from, self.kernel.warps));
+        let one = self.e.first_of(repeated_threads(from, self.crew.warps));
         self.write_exchange(&exchange, from, scratch, elem, values, one);
         self.barrier();
         let result = self.read_exchange(&exchange, to, scratch, elem);

@@ -58,9 +58,13 @@ pub(super) struct Position {
 }
 
 impl Emitter {
-    /// The thread's index in the block.
+    /// The thread's index among those that run what is emitted.
     pub(super) fn thread(&mut self) -> Val {
-        self.special(SpecialRegister::TidX)
+        let thread = self.special(SpecialRegister::TidX);
+        match self.first_thread {
+            0 => thread,
+            first => self.sub(Type::U32, thread, Val::Int(i64::from(first))),
+        }
     }
 
     /// The value of a linear function of the thread's index.

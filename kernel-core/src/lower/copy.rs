@@ -22,7 +22,7 @@ impl Lower<'_> {
         let axis = self.fastest_axis(&tile);
         let mut vector = axis.map_or(1, |axis| self.tensor_vector(&tile, axis));
         let axis = axis.unwrap_or(shape.len() - 1);
-        let warps = self.kernel.warps;
+        let warps = self.crew.warps;
         // The longest run that both memories keep together, in one order.
         let (layout, InTile { registers, shared }) = loop {
             let layout = copied(&shape, axis, vector, warps);
@@ -80,7 +80,7 @@ impl Lower<'_> {
         let size = tile.dtype.bytes();
         let together = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
         let map = offsets(&registers, &shared, size);
-        let one = self.e.first_of(repeated_threads(layout, self.kernel.warps));
+        let one = self.e.first_of(repeated_threads(layout, self.crew.warps));
         for access in accesses(&registers, &shared, together) {
             let (target, constant) = self.shared_address(window, &map, access.offset * size);
             let target = self.e.placed(Place::Outermost, |e| e.at(target, constant));

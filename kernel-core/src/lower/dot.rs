@@ -146,7 +146,7 @@ impl Lower<'_> {
             Fragment::of(self.layout(arg), self.tile(arg).to_vec(), deferred)
         });
         let core = tensor_core(operand, sum, a.shape[1], tf32)
-            .filter(|_| mma_warps(&layout, self.kernel.warps).is_some());
+            .filter(|_| mma_warps(&layout, self.crew.warps).is_some());
         match core {
             Some(core) => {
                 self.matrix_products(Shape { core, operand, sum }, [a, b], &layout, &accumulator)

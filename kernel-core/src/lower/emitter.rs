@@ -135,8 +135,10 @@ pub(super) struct Emitter {
     pub(super) loc: Loc,
     /// Where pure instructions go.
     pub(super) place: Place,
-    /// Threads in a block.
+    /// The threads that run what is emitted.
     pub(super) threads: u32,
+    /// The first of them, among those of the block.
+    pub(super) first_thread: u32,
     /// Nodes at the start of the entry that nothing comes before: they run whatever is branched over.
     prologue: usize,
 }
@@ -158,6 +160,7 @@ impl Emitter {
             loc: Loc::KERNEL,
             place: Place::Outermost,
             threads,
+            first_thread: 0,
             prologue: 0,
         }
     }

@@ -102,7 +102,9 @@ impl<'a> Facts<'a> {
                     self.inductions.insert(body.args[0], induction);
                     self.region(body);
                 }
-                StmtKind::Loop { body, .. } => self.region(body),
+                StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                    stmt.kind.regions().into_iter().for_each(|body| self.region(body));
+                }
             }
         }
     }

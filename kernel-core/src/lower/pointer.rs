@@ -93,7 +93,7 @@ impl Lower<'_> {
             let address = self.scalar(args[0]);
             let address = self.e.at(address, 0);
             let value = self.scalar(args[1]);
-            let one = self.e.first_of(self.kernel.threads() - 1);
+            let one = self.e.first_of(self.e.threads - 1);
             let mask = mask.map_or(Val::Int(1), |mask| self.scalar(mask));
             let mask = self.e.and(Type::Pred, one, mask);
             self.e.store(Space::Global, elem, &[value], address, mask);
@@ -105,7 +105,7 @@ impl Lower<'_> {
         let within = bits.iter().fold(free, |mask, bit| mask | 1 << bit);
         let one = self
             .e
-            .placed(Place::Outermost, |e| e.first_of(repeated_threads(&layout, self.kernel.warps)));
+            .placed(Place::Outermost, |e| e.first_of(repeated_threads(&layout, self.crew.warps)));
         for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
             let vector: Vec<Val> = (0..1 << bits.len())
                 .map(|element| self.value_at(args[1], vector_register(&bits, start, element)))
@@ -147,7 +147,7 @@ impl Lower<'_> {
                 vec![super::coords::Position { value: Val::Int(0), constant: 0 }; offsets.len()];
             let address = self.tensor_address(&tile, &origin);
             let mask = self.tensor_mask(&tile, &origin);
-            let one = self.e.first_of(self.kernel.threads() - 1);
+            let one = self.e.first_of(self.e.threads - 1);
             let mask = self.all(vec![one, mask]);
             let address = self.e.at(address, 0);
             self.e.store(Space::Global, Elem::Number(tile.dtype), &[scalar], address, mask);

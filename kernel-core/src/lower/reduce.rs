@@ -28,7 +28,7 @@ impl Lower<'_> {
         if !separates(&layout, axis) {
             // No thread holds whole runs of the axis: another layout does.
             let order: Vec<u32> = (0u32..).take(shape.len()).collect();
-            layout = blocked_for(&shape, &order, 1, self.kernel.warps);
+            layout = blocked_for(&shape, &order, 1, self.crew.warps);
         }
         let mut operands: Vec<Vec<Val>> = Vec::new();
         for (&arg, &elem) in args.iter().zip(&elems) {
@@ -174,7 +174,7 @@ impl Lower<'_> {
             bytes_so_far += needed.next_multiple_of(VECTOR_BYTES);
         }
         let scratch = self.scratch(bytes_so_far);
-        let one = self.e.first_of(repeated_threads(&parts.writer, self.kernel.warps));
+        let one = self.e.first_of(repeated_threads(&parts.writer, self.crew.warps));
         for (index, (exchange, &elem)) in exchanges.iter().zip(elems).enumerate() {
             let values: Vec<Val> = held.iter().map(|place| partial[place][index]).collect();
             let start = scratch + starts[index];
@@ -301,6 +301,7 @@ fn commutes(combine: &Region) -> bool {
         | StmtKind::Loop { .. }
         | StmtKind::Reduce { .. }
         | StmtKind::Scan { .. }
-        | StmtKind::Ptx { .. } => false,
+        | StmtKind::Ptx { .. }
+        | StmtKind::Specialize { .. } => false,
     }
 }

@@ -178,7 +178,7 @@ impl Lower<'_> {
         combine: &Region,
         results: &[Value],
     ) {
-        let runs = Runs::new(self.layout(args[0]), axis, self.kernel.warps);
+        let runs = Runs::new(self.layout(args[0]), axis, self.crew.warps);
         let elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
         let mut held: Vec<Vec<Val>> = Vec::new();
         for (&arg, &elem) in args.iter().zip(&elems) {
@@ -269,7 +269,7 @@ impl Lower<'_> {
         let (starts, scratch_bytes) = Runs::scratch(&places, &scan.elems);
         let scratch = self.scratch(scratch_bytes);
         // One thread writes the last element of each first run.
-        let (decides, within) = scan.runs.writers(step, self.kernel.warps);
+        let (decides, within) = scan.runs.writers(step, self.crew.warps);
         let thread = self.e.thread();
         let set = self.e.and(Type::U32, thread, Val::Int(i64::from(decides)));
         let last = self.e.compare(Word::Eq, Type::S32, set, Val::Int(i64::from(within)));

@@ -37,6 +37,12 @@ pub(super) struct SharedPlan<'a> {
     barriers: ArenaMap<Barriers, u32>,
     /// For each allocation its end and the last statement of the kernel's body that needs it.
     ends: Vec<(u32, usize)>,
+    /// Where the bytes begin in which partitions are handed what they take from outside.
+    pub(super) handed: u32,
+    /// No scratch begins before: other partitions have theirs there.
+    floor: u32,
+    /// Where the scratch ends that was given out since the current partition began.
+    reached: u32,
     total: u32,
     /// The place and bytes of the largest scratch.
     widest: Option<(Loc, u32)>,
@@ -51,8 +57,12 @@ pub(super) struct SharedPlan<'a> {
 }
 
 impl<'a> SharedPlan<'a> {
-    /// A place for every allocation of a kernel.
-    pub(super) fn of(kernel: &Kernel, layouts: &'a ArenaMap<Shared, Layout>) -> Self {
+    /// A place for every allocation of a kernel, and behind them `handed_bytes` for what partitions are handed.
+    pub(super) fn of(
+        kernel: &Kernel,
+        layouts: &'a ArenaMap<Shared, Layout>,
+        handed_bytes: u32,
+    ) -> Self {
         let mut starts = ArenaMap::new();
         let mut ends = Vec::new();
         let mut end = 0u32;
@@ -73,11 +83,19 @@ impl<'a> SharedPlan<'a> {
             // They are used to the end: nothing else ever lies there.
             ends.push((end, usize::MAX));
         }
+        let handed = end;
+        if let Some(found) = kernel.specialized() {
+            end = (end + handed_bytes).next_multiple_of(SCRATCH_ALIGNMENT);
+            ends.push((end, found.at));
+        }
         SharedPlan {
             layouts,
             starts,
             barriers,
             ends,
+            handed,
+            floor: 0,
+            reached: 0,
             total: end,
             widest: None,
             at: 0,
@@ -95,6 +113,21 @@ impl<'a> SharedPlan<'a> {
             .map(|(end, _)| *end)
             .max()
             .unwrap_or(0)
+            .max(self.floor)
+    }
+
+    /// What is emitted next runs while other parts of the kernel do: its scratch begins at `floor`, behind theirs.
+    pub(super) fn begin_part(&mut self, floor: u32) {
+        self.floor = floor;
+        self.busy = 0;
+        self.reached = 0;
+    }
+
+    /// The part ends, and its threads have met all others. Gives where the scratch of a part may begin that runs beside it.
+    pub(super) fn end_part(&mut self) -> u32 {
+        let end = self.reached.max(self.free()).next_multiple_of(SCRATCH_ALIGNMENT);
+        self.begin_part(0);
+        end
     }
 
     /// Where the mbarriers of an allocation begin.
@@ -125,6 +158,9 @@ fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
         }
         StmtKind::For { body, inits, .. } | StmtKind::Loop { body, inits, .. } => {
             inits.iter().any(is) || within(body)
+        }
+        StmtKind::Specialize { results, .. } => {
+            results.iter().any(is) || kind.regions().into_iter().any(within)
         }
         StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => false,
     }
@@ -223,6 +259,7 @@ impl Lower<'_> {
             }
         }
         self.plan.last_end = start + bytes;
+        self.plan.reached = self.plan.reached.max(start + bytes);
         self.plan.total = self.plan.total.max(start + bytes);
         if self.plan.widest.is_none_or(|(_, widest)| widest < bytes) {
             self.plan.widest = Some((self.e.loc, bytes));
@@ -329,7 +366,7 @@ impl Lower<'_> {
         let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
         let map = offsets(&registers, &shared, size);
         let values = self.tile(value).to_vec();
-        let one = self.e.first_of(repeated_threads(&layout, self.kernel.warps));
+        let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
         for access in accesses(&registers, &shared, vector) {
             let (address, constant) = self.shared_address(window, &map, access.offset * size);
             let address = self.e.at(address, constant);

@@ -253,7 +253,7 @@ impl Lower<'_> {
         let free = layout.free_variable_mask(Dim::Register);
         let (bits, starts) = self.tensor_vectors(&tile, &layout, free);
         let values = self.tile(value).to_vec();
-        let one = self.e.first_of(repeated_threads(&layout, self.kernel.warps));
+        let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
         for start in starts {
             let before = std::mem::replace(&mut self.e.place, Place::Outermost);
             let positions = self.positions(&layout, start);

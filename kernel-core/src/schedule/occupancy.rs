@@ -32,12 +32,16 @@ fn residents(target: Target) -> (u32, u32) {
 /// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
 /// other blocks. Left to itself, ptxas takes more registers than accumulators, operands and addresses need,
 /// and fewer blocks fit. No more are asked for than threads and shared memory let in, so that no register is spilled for a
-/// block that cannot come. `shared_bytes` is what a block has of shared memory.
+/// block that cannot come. Where partitions have register budgets it is one. `shared_bytes` is what a block has of shared memory.
 pub fn blocks_per_multiprocessor(
     kernel: &Kernel,
     layouts: &Layouts,
     shared_bytes: u32,
 ) -> Option<u32> {
+    if let Some(placement) = kernel.placement() {
+        // One block has the register file for itself: `setmaxnreg` needs to know the registers at the start.
+        return placement.registers.map(|_| 1);
+    }
     let need = product_registers(kernel, &kernel.body, layouts)?;
     let copies = narrow_copies(kernel, &analyze(kernel), &kernel.body, Inside::Kernel);
     let registers = need + ADDRESS_REGISTERS + copies * NARROW_COPY_REGISTERS;
@@ -74,7 +78,8 @@ fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside
         StmtKind::Op { .. }
         | StmtKind::Reduce { .. }
         | StmtKind::Scan { .. }
-        | StmtKind::Ptx { .. } => 0,
+        | StmtKind::Ptx { .. }
+        | StmtKind::Specialize { .. } => 0,
         StmtKind::If { then, otherwise, .. } => within(then, inside) + within(otherwise, inside),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, Inside::Loop),
     };
@@ -99,7 +104,8 @@ fn product_registers(kernel: &Kernel, region: &Region, layouts: &Layouts) -> Opt
             StmtKind::Op { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => continue,
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => continue,
             StmtKind::If { then, otherwise, .. } => product_registers(kernel, then, layouts)
                 .max(product_registers(kernel, otherwise, layouts)),
             StmtKind::Loop { body, .. } => product_registers(kernel, body, layouts),

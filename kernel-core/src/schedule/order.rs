@@ -37,7 +37,8 @@ pub fn order(kernel: &mut Kernel, layouts: &Layouts) {
     let mut sums = Sums::default();
     sums.read(&kernel.body);
     let mut body = std::mem::take(&mut kernel.body);
-    Pass { kernel, layouts, sums: &sums }.region(&mut body, Pending::new());
+    let warps = kernel.warps;
+    Pass { kernel, layouts, sums: &sums, warps }.region(&mut body, Pending::new());
     kernel.body = body;
 }
 
@@ -167,6 +168,8 @@ struct Pass<'a> {
     kernel: &'a Kernel,
     layouts: &'a Layouts,
     sums: &'a Sums,
+    /// The warps that run the statements.
+    warps: u32,
 }
 
 impl Pass<'_> {
@@ -239,6 +242,15 @@ impl Pass<'_> {
                 self.turns(body, counter, pending)
             }
             StmtKind::Loop { body, .. } => self.turns(body, None, pending),
+            StmtKind::Specialize { default, partitions, .. } => {
+                // All warps meet where it begins and where it ends. Between, partitions meet by barriers of their own.
+                self.region(default, Pending::new());
+                for partition in partitions {
+                    let warps = partition.warps;
+                    Pass { warps, ..*self }.region(&mut partition.body, Pending::new());
+                }
+                Pending::new()
+            }
         }
     }
 
@@ -306,7 +318,7 @@ impl Pass<'_> {
     fn own(&self, earlier: &Access, later: &Access) -> bool {
         let of = |access: &Access| access.tile.and_then(|tile| self.layouts.get(tile));
         let (Some(before), Some(after)) = (of(earlier), of(later)) else { return false };
-        before == after && single(before, self.kernel.warps)
+        before == after && single(before, self.warps)
     }
 }
 

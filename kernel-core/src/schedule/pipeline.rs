@@ -117,7 +117,9 @@ fn each_loop(region: &Region, each: &mut impl FnMut(&Stmt, Value, &Region)) {
                 each(stmt, *step, body);
                 each_loop(body, each);
             }
-            StmtKind::Loop { body, .. } => each_loop(body, each),
+            StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                stmt.kind.regions().into_iter().for_each(|body| each_loop(body, each));
+            }
         }
     }
 }
@@ -137,7 +139,9 @@ fn allocations(region: &Region, out: &mut BTreeMap<u32, Shared>) {
                 allocations(then, out);
                 allocations(otherwise, out);
             }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => allocations(body, out),
+            StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                stmt.kind.regions().into_iter().for_each(|body| allocations(body, out));
+            }
         }
     }
 }
@@ -297,6 +301,7 @@ fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
             within(then, depth).or_else(|| within(otherwise, depth))
         }
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, depth + 1),
+        StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
     }
 }
 
@@ -307,7 +312,9 @@ fn first(stmts: &[Stmt], is: &dyn Fn(&Op) -> bool) -> Option<Loc> {
         StmtKind::If { then, otherwise, .. } => {
             first(&then.stmts, is).or_else(|| first(&otherwise.stmts, is))
         }
-        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => first(&body.stmts, is),
+        StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+            stmt.kind.regions().into_iter().find_map(|body| first(&body.stmts, is))
+        }
         StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => None,
     })
 }
@@ -406,7 +413,9 @@ impl Pass<'_> {
                     self.region(then);
                     self.region(otherwise);
                 }
-                StmtKind::Loop { body, .. } => self.region(body),
+                StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                    stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body));
+                }
                 StmtKind::For { body, .. } => {
                     self.region(body);
                     if let Some(found) = staged(body) {
@@ -585,6 +594,9 @@ fn replace(region: &mut Region, map: &BTreeMap<u32, Value>) {
             StmtKind::For { inits, body, .. } | StmtKind::Loop { inits, body, .. } => {
                 swap(inits);
                 replace(body, map);
+            }
+            StmtKind::Specialize { .. } => {
+                stmt.kind.regions_mut().into_iter().for_each(|body| replace(body, map));
             }
         }
     }

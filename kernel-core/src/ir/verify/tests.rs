@@ -45,7 +45,8 @@ fn body(kernel: &mut Kernel) -> &mut Region {
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => None,
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => None,
         })
         .expect("there is a loop")
 }
@@ -117,7 +118,7 @@ fn regions_end_as_what_encloses_them_wants() {
     let kernel_end = broken(|kernel| kernel.body.end = Terminator::Yield(Vec::new()));
     assert_eq!(kernel_end, "the kernel's body does not end in `Return`");
     let yields = broken(|kernel| body(kernel).end = Terminator::Yield(Vec::new()));
-    assert_eq!(yields, "a yield outside of a branch or a combine function");
+    assert_eq!(yields, "a yield outside of a branch, a partition or a combine function");
     let few = broken(|kernel| body(kernel).end = Terminator::Continue(0, Vec::new()));
     assert_eq!(few, "a continue passes 0 values to 1 receivers");
     let wrong = broken(|kernel| {

@@ -14,8 +14,10 @@ fn accesses(kernel: &Kernel) -> Vec<Access> {
         for stmt in &region.stmts {
             match &stmt.kind {
                 StmtKind::Op { op, args, .. } => found.extend(known.access(kernel, op, args)),
-                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => open.push(body),
-                StmtKind::If { then, otherwise, .. } => open.extend([then, otherwise]),
+                StmtKind::For { .. }
+                | StmtKind::Loop { .. }
+                | StmtKind::If { .. }
+                | StmtKind::Specialize { .. } => open.extend(stmt.kind.regions()),
                 StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
             }
         }

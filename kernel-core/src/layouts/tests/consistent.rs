@@ -9,7 +9,7 @@ use crate::ir::{Kernel, Op, Region, StmtKind, Terminator, Type, Value};
 
 /// Panics where layouts do not fit together.
 pub(super) fn check(kernel: &Kernel, inferred: &Inferred) {
-    let checker = Checker { kernel, inferred };
+    let checker = Checker { kernel, inferred, warps: kernel.warps };
     checker.region(&kernel.body, &mut Vec::new(), &[]);
     for (shared, _) in kernel.shared.iter() {
         let layout = inferred.shared.get(shared).expect("every allocation has a layout");
@@ -21,6 +21,8 @@ pub(super) fn check(kernel: &Kernel, inferred: &Inferred) {
 struct Checker<'a> {
     kernel: &'a Kernel,
     inferred: &'a Inferred,
+    /// The warps that run the statements.
+    warps: u32,
 }
 
 type Loops<'a> = Vec<(&'a [Value], &'a [Value])>;
@@ -35,7 +37,7 @@ impl<'a> Checker<'a> {
         assert_eq!(layout.shape(), self.kernel.ty(value).shape());
         assert_eq!(layout.in_dims().collect::<Vec<_>>(), [Dim::Register, Dim::Lane, Dim::Warp]);
         assert_eq!(layout.in_size(Dim::Lane), 32);
-        assert_eq!(layout.in_size(Dim::Warp), self.kernel.warps);
+        assert_eq!(layout.in_size(Dim::Warp), self.warps);
         assert!(layout.is_surjective(), "{layout}");
         layout
     }
@@ -85,6 +87,12 @@ impl<'a> Checker<'a> {
                 self.region(body, loops, &[]);
                 loops.pop();
             }
+            StmtKind::Specialize { default, partitions, results } => {
+                self.region(default, loops, results);
+                for one in partitions {
+                    Checker { warps: one.warps, ..*self }.region(&one.body, loops, &[]);
+                }
+            }
             StmtKind::Ptx { args, results, .. } => {
                 let all = args.iter().chain(results).copied();
                 let tiles: Vec<Value> = all.filter(|&value| self.is_tile(value)).collect();
@@ -113,7 +121,7 @@ impl<'a> Checker<'a> {
     }
 
     fn threads(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let warps = self.kernel.warps;
+        let warps = self.warps;
         (0..warps).flat_map(|warp| (0..32).map(move |lane| (lane, warp)))
     }
 

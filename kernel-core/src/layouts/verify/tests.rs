@@ -78,7 +78,9 @@ fn find(region: &Region, visit: &mut dyn FnMut(&StmtKind)) {
                 find(then, visit);
                 find(otherwise, visit);
             }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => find(body, visit),
+            StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                stmt.kind.regions().into_iter().for_each(|body| find(body, visit));
+            }
         }
     }
 }

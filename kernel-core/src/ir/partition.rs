@@ -1,0 +1,271 @@
+//! Warp specialisation: which warps of a block run which part of a kernel.
+//!
+//! ```text
+//! specialize -> (%4 : f32) {      // the kernel's own warps, 8 of them: 0 to 7
+//!     ..
+//!     yield (%3)
+//! } partition warps 4, registers 40 {      // warps 8 to 11
+//!     ..
+//!     yield ()
+//! } partition warps 1, registers 24 {      // warp 12; 13 to 15 have nothing to do
+//!     ..
+//!     yield ()
+//! }
+//! ```
+//!
+//! Registers are moved between whole warpgroups, of four warps that begin at a multiple of four (PTX ISA, "setmaxnreg"). So
+//! partitions of four warps and more begin at such a warp, and with budgets the kernel's own warps have warpgroups for themselves;
+//! small partitions share one. A warpgroup has the largest budget that one of its partitions asks for. What the warpgroups with
+//! a budget leave of the registers is divided among the others, those of the kernel's own warps among them.
+
+use la_arena::ArenaMap;
+
+use super::{Kernel, Region, Stmt, StmtKind, Value};
+use crate::loc::Loc;
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+/// Warps of a warpgroup (PTX ISA, "wgmma").
+const GROUP_WARPS: u32 = 4;
+/// Registers come in steps of so many for each thread (PTX ISA, "setmaxnreg").
+const REGISTER_STEP: u32 = 8;
+/// The fewest registers of a thread that can be set (PTX ISA, "setmaxnreg").
+const LEAST_REGISTERS: u32 = 24;
+/// The most registers that a share of what is left has: a thread addresses 255, and `ptxas` keeps some for itself.
+const MOST_SHARED_OUT: u32 = 240;
+/// The most registers that a thread begins with.
+const MOST_AT_ENTRY: u32 = 256;
+/// Warps of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+const MOST_WARPS: u32 = 32;
+/// Named barriers of a block (PTX ISA, "barrier").
+const BARRIERS: u32 = 16;
+/// The barrier of the kernel's own warps is 0, that of the whole block 1; partitions have those from here.
+const FIRST_BARRIER: u32 = 2;
+
+/// A part of a kernel that runs in warps of its own.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// Its warps: 1, 2, 4 or 8.
+    pub warps: u32,
+    /// The registers that each of its threads asks for; a multiple of 8 from 24 to 256.
+    pub registers: Option<u32>,
+    /// What it runs. It yields nothing.
+    pub body: Region,
+    /// Where it is written.
+    pub loc: Loc,
+}
+
+/// Where the partitions of a kernel lie among the warps of a block, and what each has of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The first warp of each partition.
+    pub first: Vec<u32>,
+    /// The named barrier at which the threads of each partition meet; none for one warp, which needs none.
+    pub barriers: Vec<Option<u32>>,
+    /// Warps of a block, those with nothing to do included.
+    pub warps: u32,
+    /// The warps that have something to do: the kernel's own and those of the partitions.
+    pub busy: u32,
+    /// For each warpgroup the registers of a thread; none where no partition asks for any.
+    pub registers: Option<Vec<u32>>,
+}
+
+/// Why partitions do not fit a block. Facts; the diagnostic has the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlacementProblem {
+    /// A block would have too many warps.
+    Warps {
+        /// The most that it can have.
+        required: u32,
+        /// Those of all partitions, with what fills up warpgroups.
+        actual: u32,
+    },
+    /// There are not enough named barriers.
+    Barriers {
+        /// The most partitions of more than one warp.
+        required: u32,
+        /// So many there are.
+        actual: u32,
+    },
+    /// The budgets leave too few registers for the warps that have none.
+    Registers {
+        /// The most registers of a thread that the warpgroups with a budget may have together.
+        required: u32,
+        /// Those that they have.
+        actual: u32,
+    },
+}
+
+impl Placement {
+    /// The barrier at which all warps meet that have something to do.
+    pub const WHOLE_BLOCK: u32 = 1;
+
+    /// Places partitions, each given by its warps and registers, behind the kernel's own warps.
+    ///
+    /// ```
+    /// use kernel_core::ir::Placement;
+    ///
+    /// // A partition of one warp and one of four, behind eight warps: the larger one comes first.
+    /// let placed = Placement::of(8, &[(1, Some(24)), (4, Some(40))]).unwrap();
+    /// assert_eq!((placed.first, placed.warps), (vec![12, 8], 16));
+    /// // Of 65536 / 128 = 512 registers of four threads, one in each warpgroup, two warpgroups have 512 - 40 - 24 left.
+    /// assert_eq!(placed.registers, Some(vec![224, 224, 40, 24]));
+    /// ```
+    ///
+    /// # Errors
+    /// Where a block has not enough warps, barriers or registers.
+    pub fn of(own: u32, partitions: &[(u32, Option<u32>)]) -> Result<Placement, PlacementProblem> {
+        let budgets = partitions.iter().any(|(_, registers)| registers.is_some());
+        let mut order: Vec<usize> = (0..partitions.len()).collect();
+        // The sort is stable: of equal ones the first in the program comes first.
+        order.sort_by_key(|&index| std::cmp::Reverse(partitions[index].0));
+        let start = if budgets { own.next_multiple_of(GROUP_WARPS) } else { own };
+        let mut taken = vec![true; start as usize];
+        let mut first = vec![0; partitions.len()];
+        for index in order {
+            let (warps, _) = partitions[index];
+            let step = warps.min(GROUP_WARPS);
+            let fits = |at: &u32| (*at..at + warps).all(|warp| !is_taken(&taken, warp));
+            let at = (start.next_multiple_of(step)..).step_by(step as usize).find(fits);
+            let at = at.expect("there is room behind all that is taken");
+            first[index] = at;
+            let end = (at + warps) as usize;
+            taken.resize(taken.len().max(end), false);
+            taken[at as usize..end].fill(true);
+        }
+        let end = u32::try_from(taken.len()).expect("few warps");
+        let warps = if budgets { end.next_multiple_of(GROUP_WARPS) } else { end };
+        if warps > MOST_WARPS {
+            return Err(PlacementProblem::Warps { required: MOST_WARPS, actual: warps });
+        }
+        let mut barriers = Vec::new();
+        let mut next = FIRST_BARRIER;
+        for &(warps, _) in partitions {
+            barriers.push((warps > 1).then_some(next));
+            next += u32::from(warps > 1);
+        }
+        if next > BARRIERS {
+            return Err(PlacementProblem::Barriers {
+                required: BARRIERS - FIRST_BARRIER,
+                actual: next - FIRST_BARRIER,
+            });
+        }
+        let busy = own + partitions.iter().map(|(warps, _)| warps).sum::<u32>();
+        let registers = if budgets { Some(budgets_of(warps, partitions, &first)?) } else { None };
+        Ok(Placement { first, barriers, warps, busy, registers })
+    }
+
+    /// The registers that a thread has when a block starts: its share of the register file.
+    pub fn registers_at_entry(&self) -> u32 {
+        let share = kernel_ptx::Target::REGISTERS / (self.warps * LANES);
+        (share / REGISTER_STEP * REGISTER_STEP).min(MOST_AT_ENTRY)
+    }
+
+    /// The registers that a warp sets for itself; none where it keeps those that it has.
+    pub fn registers_of(&self, warp: u32) -> Option<u32> {
+        let groups = self.registers.as_ref()?;
+        let budget = *groups.get((warp / GROUP_WARPS) as usize)?;
+        (budget != self.registers_at_entry()).then_some(budget)
+    }
+}
+
+fn is_taken(taken: &[bool], warp: u32) -> bool {
+    taken.get(warp as usize).copied().unwrap_or(false)
+}
+
+/// The registers of the threads of each warpgroup.
+fn budgets_of(
+    warps: u32,
+    partitions: &[(u32, Option<u32>)],
+    first: &[u32],
+) -> Result<Vec<u32>, PlacementProblem> {
+    let mut groups: Vec<Option<u32>> = vec![None; (warps / GROUP_WARPS) as usize];
+    for (&(warps, registers), &at) in partitions.iter().zip(first) {
+        let all = at / GROUP_WARPS..(at + warps).div_ceil(GROUP_WARPS);
+        for group in all {
+            let group = &mut groups[group as usize];
+            *group = (*group).max(registers);
+        }
+    }
+    let all = kernel_ptx::Target::REGISTERS / (GROUP_WARPS * LANES);
+    let asked: u32 = groups.iter().flatten().sum();
+    let open = groups.iter().filter(|group| group.is_none()).count();
+    let open = u32::try_from(open).expect("few warpgroups");
+    let required = all - open * LEAST_REGISTERS;
+    if asked > required {
+        return Err(PlacementProblem::Registers { required, actual: asked });
+    }
+    let share = (all - asked) / open.max(1) / REGISTER_STEP * REGISTER_STEP;
+    let share = share.min(MOST_SHARED_OUT);
+    Ok(groups.into_iter().map(|group| group.unwrap_or(share)).collect())
+}
+
+/// The statement of a kernel that specialises its warps.
+#[derive(Clone, Copy, Debug)]
+pub struct Specialized<'k> {
+    /// Its place among the statements of the kernel's body.
+    pub at: usize,
+    /// What the kernel's own warps run.
+    pub default: &'k Region,
+    /// The other partitions.
+    pub partitions: &'k [Partition],
+    /// Whether anything follows it that does more than compute.
+    pub joins: bool,
+}
+
+/// How many warps run what makes each value.
+#[derive(Clone, Debug)]
+pub struct Crews {
+    own: u32,
+    others: ArenaMap<Value, u32>,
+}
+
+impl Crews {
+    /// The warps over which a value is spread, if it is a tile.
+    pub fn warps(&self, value: Value) -> u32 {
+        self.others.get(value).copied().unwrap_or(self.own)
+    }
+}
+
+impl Kernel {
+    /// The statement that specialises the kernel's warps, if it has one.
+    pub fn specialized(&self) -> Option<Specialized<'_>> {
+        let stmts = &self.body.stmts;
+        let acts = |stmt: &Stmt| !matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());
+        stmts.iter().enumerate().find_map(|(at, stmt)| {
+            let StmtKind::Specialize { default, partitions, .. } = &stmt.kind else { return None };
+            Some(Specialized { at, default, partitions, joins: stmts[at + 1..].iter().any(acts) })
+        })
+    }
+
+    /// Where its partitions lie; none where all warps of a block run the same.
+    ///
+    /// # Panics
+    /// If they do not fit a block, which building refuses.
+    pub fn placement(&self) -> Option<Placement> {
+        let partitions = self.specialized()?.partitions;
+        let asked: Vec<_> = partitions.iter().map(|one| (one.warps, one.registers)).collect();
+        Some(Placement::of(self.warps, &asked).expect("building refuses what does not fit a block"))
+    }
+
+    /// Warps in a block.
+    pub fn block_warps(&self) -> u32 {
+        self.placement().map_or(self.warps, |placement| placement.warps)
+    }
+
+    /// Threads in a block.
+    pub fn threads(&self) -> u32 {
+        self.block_warps() * LANES
+    }
+
+    /// How many warps run what makes each value.
+    pub fn crews(&self) -> Crews {
+        let mut others = ArenaMap::default();
+        for partition in self.specialized().map_or(&[][..], |found| found.partitions) {
+            partition.body.each_value(&mut |value| {
+                others.insert(value, partition.warps);
+            });
+        }
+        Crews { own: self.warps, others }
+    }
+}

@@ -1,0 +1,130 @@
+//! How statements nest, and which values they use and make.
+
+use la_arena::ArenaMap;
+
+use super::{Region, StmtKind, Terminator, Value};
+use crate::loc::Loc;
+
+impl StmtKind {
+    /// The regions of statements that it runs; functions of two values are not among them.
+    pub fn regions(&self) -> Vec<&Region> {
+        match self {
+            StmtKind::Op { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => Vec::new(),
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => vec![body],
+            StmtKind::Specialize { default, partitions, .. } => {
+                std::iter::once(default).chain(partitions.iter().map(|one| &one.body)).collect()
+            }
+        }
+    }
+
+    /// The same with functions of two values.
+    pub fn all_regions(&self) -> Vec<&Region> {
+        if let StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } = self {
+            return vec![combine];
+        }
+        self.regions()
+    }
+
+    /// The regions of statements that it runs, to change them.
+    pub fn regions_mut(&mut self) -> Vec<&mut Region> {
+        match self {
+            StmtKind::Op { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. } => Vec::new(),
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => vec![body],
+            StmtKind::Specialize { default, partitions, .. } => {
+                let others = partitions.iter_mut().map(|one| &mut one.body);
+                std::iter::once(default).chain(others).collect()
+            }
+        }
+    }
+
+    /// The values that it uses itself; what regions inside use is not among them.
+    pub fn operands(&self) -> Vec<Value> {
+        match self {
+            StmtKind::Op { args, .. }
+            | StmtKind::Ptx { args, .. }
+            | StmtKind::Reduce { args, .. }
+            | StmtKind::Scan { args, .. } => args.clone(),
+            StmtKind::If { condition, .. } => vec![*condition],
+            StmtKind::For { from, to, step, inits, .. } => {
+                [*from, *to, *step].into_iter().chain(inits.iter().copied()).collect()
+            }
+            StmtKind::Loop { inits, .. } => inits.clone(),
+            StmtKind::Specialize { .. } => Vec::new(),
+        }
+    }
+
+    /// The values that it makes for what follows.
+    pub fn results(&self) -> Vec<Value> {
+        match self {
+            StmtKind::Op { result, .. } => result.iter().copied().collect(),
+            StmtKind::If { results, .. }
+            | StmtKind::For { results, .. }
+            | StmtKind::Loop { results, .. }
+            | StmtKind::Reduce { results, .. }
+            | StmtKind::Scan { results, .. }
+            | StmtKind::Ptx { results, .. }
+            | StmtKind::Specialize { results, .. } => results.clone(),
+        }
+    }
+}
+
+impl Terminator {
+    /// The values that it passes.
+    pub fn values(&self) -> &[Value] {
+        match self {
+            Terminator::Return => &[],
+            Terminator::Yield(values)
+            | Terminator::Continue(_, values)
+            | Terminator::Break(_, values) => values,
+        }
+    }
+}
+
+impl Region {
+    /// Calls `each` with every value that the region makes, those of the regions and functions inside included.
+    pub fn each_value(&self, each: &mut dyn FnMut(Value)) {
+        self.args.iter().copied().for_each(&mut *each);
+        for stmt in &self.stmts {
+            stmt.kind.results().into_iter().for_each(&mut *each);
+            for inner in stmt.kind.all_regions() {
+                inner.each_value(each);
+            }
+        }
+    }
+
+    /// Calls `each` with every value that the region uses, those of the regions and functions inside included, and where.
+    pub fn each_use(&self, each: &mut dyn FnMut(Value, Loc)) {
+        let mut last = Loc::KERNEL;
+        for stmt in &self.stmts {
+            last = stmt.loc;
+            stmt.kind.operands().into_iter().for_each(|value| each(value, stmt.loc));
+            for inner in stmt.kind.all_regions() {
+                inner.each_use(each);
+            }
+        }
+        self.end.values().iter().for_each(|&value| each(value, last));
+    }
+
+    /// The values from outside that the region uses, each once, with the place of its first use; in the order of their uses.
+    pub fn captured(&self) -> Vec<(Value, Loc)> {
+        let mut own: ArenaMap<Value, ()> = ArenaMap::default();
+        self.each_value(&mut |value| {
+            own.insert(value, ());
+        });
+        let mut captured = Vec::new();
+        self.each_use(&mut |value, loc| {
+            if own.insert(value, ()).is_none() {
+                captured.push((value, loc));
+            }
+        });
+        captured
+    }
+}
