@@ -212,20 +212,15 @@ impl Lower<'_> {
     fn all_hold(&mut self, predicate: Val) -> Val {
         let predicate = self.e.reg(predicate, Type::Pred);
         let all = self.e.fresh(Type::Pred);
-        let inst = match self.crew.barrier() {
-            Some(barrier) => {
-                let mut operands = vec![Operand::Reg(all)];
-                operands.extend(barrier);
-                operands.push(Operand::Reg(predicate));
-                let modifiers = mods![Word::Red, Word::And, Type::Pred];
-                Instruction::new(Opcode::Bar, modifiers, operands)
-            }
-            None => {
-                let lanes = Operand::Int(i128::from(WARP));
-                let operands = [Operand::Reg(all), Operand::Reg(predicate), lanes];
-                let modifiers = mods![Word::Sync, Word::All, Type::Pred];
-                Instruction::new(Opcode::Vote, modifiers, operands)
-            }
+        let inst = if let Some(barrier) = self.crew.barrier() {
+            let mut operands = vec![Operand::Reg(all)];
+            operands.extend(barrier);
+            operands.push(Operand::Reg(predicate));
+            Instruction::new(Opcode::Bar, mods![Word::Red, Word::And, Type::Pred], operands)
+        } else {
+            let lanes = Operand::Int(i128::from(WARP));
+            let operands = [Operand::Reg(all), Operand::Reg(predicate), lanes];
+            Instruction::new(Opcode::Vote, mods![Word::Sync, Word::All, Type::Pred], operands)
         };
         self.e.push(inst, 1, true);
         self.plan.busy = 0;
