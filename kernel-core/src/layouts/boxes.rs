@@ -56,7 +56,8 @@ fn region(
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => {}
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => {}
         }
         for inner in stmt.kind.regions() {
             region(kernel, layouts, inner, problems);
