@@ -142,7 +142,7 @@ fn find(region: &Region, uses: &Uses, own: &ArenaMap<Value, Loc>, problems: &mut
                         &taken,
                         *loc,
                         "other threads run the partition, and none of them has the value of this one",
-                        "ptx!(.., x = v => f32) // inside the partition",
+                        "partition(1).run(|| { let lane = ptx!(\"mov.u32 {out}, %laneid;\" => i32); .. })",
                     ));
                     find(&partition.body, uses, own, problems);
                 }

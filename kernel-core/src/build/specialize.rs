@@ -372,18 +372,20 @@ impl Builder<'_> {
     }
 
     fn captured_tile(&mut self, value: Value, shape: &[u32], made: Loc, at: Loc) {
+        let is = |val: &Val| matches!(val, Val::Value(held) if *held == value);
         let holds = |val: &Val| {
             let mut holds = false;
-            val.leaves(&mut |leaf| {
-                holds |= matches!(leaf, Val::Value(held) if *held == value);
-            });
+            val.leaves(&mut |leaf| holds |= is(leaf));
             holds
         };
-        let name = self.scopes.name_with(0, holds).map(str::to_owned);
+        let name = self.scopes.name_with(0, is).map(str::to_owned);
         let actual = self.describe(&Val::Value(value));
-        let headline = match &name {
-            Some(name) => format!("a partition takes the tile `{name}` from outside"),
-            None => "a partition takes a tile from outside".to_owned(),
+        let headline = match (&name, self.scopes.name_with(0, holds)) {
+            (Some(name), _) => format!("a partition takes the tile `{name}` from outside"),
+            (None, Some(holder)) => {
+                format!("a partition takes a tile of `{holder}` from outside")
+            }
+            (None, None) => "a partition takes a tile from outside".to_owned(),
         };
         let mut diagnostic = Diagnostic::new(Code::PartitionCapture, at, headline)
             .place(made, "made here, by other warps")

@@ -17,7 +17,7 @@ use crate::{
 /// Types of the language that hold one element type.
 const CONTAINERS: [&str; 4] = ["Tile", "Ptr", "Shared", "Array"];
 /// Other types of the language.
-const HANDLES: [&str; 10] = [
+const HANDLES: [&str; 12] = [
     "Tensor",
     "TensorMut",
     "TensorMap",
@@ -28,6 +28,8 @@ const HANDLES: [&str; 10] = [
     "Copying",
     "Barrier",
     "Barriers",
+    "Partition",
+    "PartitionBuilder",
 ];
 /// Types of the host that keep their values on a heap.
 pub(super) const HEAP: [&str; 8] =

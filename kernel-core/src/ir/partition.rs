@@ -269,3 +269,6 @@ impl Kernel {
         Crews { own: self.warps, others }
     }
 }
+
+#[cfg(test)]
+mod tests;

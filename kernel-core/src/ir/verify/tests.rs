@@ -164,3 +164,66 @@ fn what_was_reported_is_not_reported_again() {
     kernel.values[zero].ty = Type::Error;
     assert_eq!(verify(&kernel), Ok(()));
 }
+
+/// A kernel with a tile and a scalar in front of two partitions, all right.
+fn specialized() -> (Kernel, crate::ir::Value) {
+    let mut b = Builder::new("specialized", 4);
+    let out = b.tensor("out", Dtype::F32, 1);
+    let start = b.int(0);
+    let tile = b.zeros(Dtype::F32, &[32]);
+    b.specialize(
+        |b| {
+            b.store_tensor(out, &[start], tile);
+            Vec::new()
+        },
+        vec![(
+            1,
+            Box::new(move |b: &mut Builder| {
+                let zeros = b.zeros(Dtype::F32, &[32]);
+                b.store_tensor(out, &[start], zeros);
+            }),
+        )],
+    );
+    (b.finish(), tile)
+}
+
+#[test]
+fn partitions_stand_in_the_body_and_use_no_tiles_from_outside() {
+    let broken = |change: &dyn Fn(&mut Kernel, crate::ir::Value)| {
+        let (mut kernel, tile) = specialized();
+        change(&mut kernel, tile);
+        verify(&kernel).expect_err("the change breaks an invariant")
+    };
+    fn partition(kernel: &mut Kernel) -> &mut crate::ir::Partition {
+        let Some(StmtKind::Specialize { partitions, .. }) =
+            kernel.body.stmts.last_mut().map(|stmt| &mut stmt.kind)
+        else {
+            unreachable!("it comes last")
+        };
+        &mut partitions[0]
+    }
+    let taken = broken(&|kernel, tile| {
+        let body = &mut partition(kernel).body;
+        let Some(StmtKind::Op { args, .. }) = body.stmts.last_mut().map(|stmt| &mut stmt.kind)
+        else {
+            unreachable!("a store")
+        };
+        args[1] = tile;
+    });
+    assert!(taken.ends_with("is used where it is not defined"), "{taken}");
+    let three = broken(&|kernel, _| partition(kernel).warps = 3);
+    assert_eq!(three, "partitions of other numbers of warps than 1, 2, 4, 8: [(3, None)]");
+    let yields = broken(&|kernel, tile| {
+        partition(kernel).body.end = Terminator::Yield(vec![tile]);
+    });
+    assert!(yields.ends_with("is used where it is not defined"), "{yields}");
+    let twice = broken(&|kernel, _| {
+        let kind = StmtKind::Specialize {
+            default: Region { end: Terminator::Yield(Vec::new()), ..Region::default() },
+            partitions: Vec::new(),
+            results: Vec::new(),
+        };
+        kernel.body.stmts.push(Stmt { kind, loc: Loc::KERNEL });
+    });
+    assert_eq!(twice, "warps are specialised twice, or inside a region");
+}

@@ -4,8 +4,8 @@ use kernel_ptx::Target;
 use la_arena::Arena;
 
 use crate::ir::{
-    Binary, Const, Dtype, Elem, Fact, Kernel, Op, Param, ParamKind, Region, Shared, SharedData,
-    SharedType, Stmt, StmtKind, Terminator, Type, Value, ValueData, verify,
+    Binary, Const, Dtype, Elem, Fact, Kernel, Op, Param, ParamKind, Partition, Region, Shared,
+    SharedData, SharedType, Stmt, StmtKind, Terminator, Type, Value, ValueData, verify,
 };
 use crate::loc::Loc;
 
@@ -226,6 +226,26 @@ impl Builder {
         let (otherwise, _) = self.region(otherwise);
         let results: Vec<Value> = values.iter().map(|&value| self.value(self.ty(value))).collect();
         self.push(StmtKind::If { condition, then, otherwise, results: results.clone() });
+        results
+    }
+
+    /// Partitions, each with its warps; the default one gives values.
+    pub(crate) fn specialize(
+        &mut self,
+        default: impl FnOnce(&mut Builder) -> Vec<Value>,
+        others: Vec<(u32, Box<dyn FnOnce(&mut Builder)>)>,
+    ) -> Vec<Value> {
+        let (default, values) = self.region(default);
+        let mut partitions = Vec::new();
+        for (warps, run) in others {
+            let (body, _) = self.region(|b| {
+                run(b);
+                Vec::new()
+            });
+            partitions.push(Partition { warps, registers: None, body, loc: Loc::KERNEL });
+        }
+        let results: Vec<Value> = values.iter().map(|&value| self.value(self.ty(value))).collect();
+        self.push(StmtKind::Specialize { default, partitions, results: results.clone() });
         results
     }
 

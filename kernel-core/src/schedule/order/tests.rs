@@ -120,3 +120,27 @@ fn what_a_loop_has_written_is_ordered_before_a_read_behind_it() {
     // The store far away may meet one of the loop's too, for all that is known, but the barrier before the load has passed.
     assert_eq!(count, 1);
 }
+
+#[test]
+fn partitions_order_their_own_accesses_and_meet_at_both_ends() {
+    let count = barriers(|b, x| {
+        let (zero, one) = (b.int(0), b.int(1));
+        let before = b.load_tensor(x, &[one, zero], &[16, 64]);
+        b.store_tensor(x, &[zero, zero], before);
+        // What comes before is ordered by the barrier of the whole block, and so is what comes after; of the two overlapping
+        // windows inside, the second waits for the first.
+        b.specialize(
+            |_| Vec::new(),
+            vec![(
+                2,
+                Box::new(move |b: &mut Builder| {
+                    let tile = b.load_tensor(x, &[one, zero], &[16, 64]);
+                    b.store_tensor(x, &[zero, zero], tile);
+                }),
+            )],
+        );
+        let after = b.load_tensor(x, &[one, zero], &[16, 64]);
+        b.store_tensor(x, &[zero, one], after);
+    });
+    assert_eq!(count, 3);
+}
