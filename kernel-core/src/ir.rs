@@ -26,6 +26,7 @@ use la_arena::{Arena, ArenaMap, Idx};
 use crate::loc::Loc;
 
 mod class;
+mod dtype;
 mod hopper;
 mod partition;
 mod per_thread;
@@ -36,6 +37,7 @@ mod snippet;
 mod verify;
 
 pub use class::Class;
+pub use dtype::Dtype;
 pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, GridOp, StoreWait, Tma,
     TmaKind, TmaOperands, TmaReduce,
@@ -44,105 +46,6 @@ pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use raw_access::RawAccess;
 pub use snippet::{Snippet, register_type, text_touches_memory};
 pub use verify::verify;
-
-/// An element type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Dtype {
-    /// One byte in memory, 0 or 1; a predicate in registers.
-    Bool,
-    /// 8-bit signed integer.
-    I8,
-    /// 16-bit signed integer.
-    I16,
-    /// 32-bit signed integer.
-    I32,
-    /// 64-bit signed integer.
-    I64,
-    /// 8-bit unsigned integer.
-    U8,
-    /// 16-bit unsigned integer.
-    U16,
-    /// 32-bit unsigned integer.
-    U32,
-    /// 64-bit unsigned integer.
-    U64,
-    /// IEEE binary16.
-    F16,
-    /// bfloat16.
-    Bf16,
-    /// IEEE binary32.
-    F32,
-    /// IEEE binary64.
-    F64,
-}
-
-impl Dtype {
-    /// Every element type.
-    pub const ALL: [Dtype; 13] = [
-        Dtype::Bool,
-        Dtype::I8,
-        Dtype::I16,
-        Dtype::I32,
-        Dtype::I64,
-        Dtype::U8,
-        Dtype::U16,
-        Dtype::U32,
-        Dtype::U64,
-        Dtype::F16,
-        Dtype::Bf16,
-        Dtype::F32,
-        Dtype::F64,
-    ];
-
-    /// The name in kernels.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Dtype::Bool => "bool",
-            Dtype::I8 => "i8",
-            Dtype::I16 => "i16",
-            Dtype::I32 => "i32",
-            Dtype::I64 => "i64",
-            Dtype::U8 => "u8",
-            Dtype::U16 => "u16",
-            Dtype::U32 => "u32",
-            Dtype::U64 => "u64",
-            Dtype::F16 => "f16",
-            Dtype::Bf16 => "bf16",
-            Dtype::F32 => "f32",
-            Dtype::F64 => "f64",
-        }
-    }
-
-    /// The type that a kernel calls `name`.
-    pub fn from_name(name: &str) -> Option<Dtype> {
-        Dtype::ALL.into_iter().find(|dtype| dtype.name() == name)
-    }
-
-    /// Bytes of one element in memory.
-    pub const fn bytes(self) -> u32 {
-        match self {
-            Dtype::Bool | Dtype::I8 | Dtype::U8 => 1,
-            Dtype::I16 | Dtype::U16 | Dtype::F16 | Dtype::Bf16 => 2,
-            Dtype::I32 | Dtype::U32 | Dtype::F32 => 4,
-            Dtype::I64 | Dtype::U64 | Dtype::F64 => 8,
-        }
-    }
-
-    /// A floating-point type.
-    pub const fn is_float(self) -> bool {
-        matches!(self, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64)
-    }
-
-    /// A signed integer type.
-    pub const fn is_signed(self) -> bool {
-        matches!(self, Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64)
-    }
-
-    /// An integer type, signed or not.
-    pub const fn is_int(self) -> bool {
-        !self.is_float() && !matches!(self, Dtype::Bool)
-    }
-}
 
 /// What one element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
