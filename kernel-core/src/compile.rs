@@ -636,6 +636,7 @@ fn lower_variant(
     ended(Phase::Verify);
     schedule::pipeline::pipeline(&mut kernel);
     schedule::rotate(&mut kernel);
+    schedule::fences(&mut kernel);
     ended(Phase::Schedule);
     if options.dump {
         dumps.push((format!("{label}-{name}.schedule"), kernel.to_string()));

@@ -27,12 +27,14 @@ use crate::ir::{
     Value, ValueData,
 };
 
+mod fences;
 mod occupancy;
 mod order;
 pub mod pipeline;
 #[cfg(test)]
 mod tests;
 
+pub use fences::fences;
 pub use occupancy::blocks_per_multiprocessor;
 pub use order::order;
 

@@ -1,4 +1,4 @@
-//! `ldmatrix`: reading 8×8 matrices of 16-bit elements from shared memory (PTX ISA, "ldmatrix"). Elements of one byte go in
+//! `ldmatrix` and `stmatrix`: 8×8 matrices of 16-bit elements from and to shared memory (PTX ISA, "ldmatrix", "stmatrix"). Elements of one byte go in
 //! pairs, those of four bytes in halves, as long as rows stay rows.
 //!
 //! A lane's word of a matrix holds two neighbouring elements of a row: lane bits 0 and 1 walk along the row,
@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 
 use kernel_layout::{Dim, Layout};
-use kernel_ptx::{Instruction, Opcode, Operand, Reg, Space, Type, Word};
+use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
 use super::Lower;
-use super::coords::ThreadMap;
+use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::{Val, mods};
 use super::shared::InTile;
 use super::tensor::{repeat, repeated_registers};
@@ -129,6 +129,42 @@ impl Lower<'_> {
         Some(result)
     }
 
+    /// Writes a tile of halves to a window by `stmatrix` (PTX ISA, "stmatrix"), if its layout and the target allow that: the
+    /// inverse of `ldmatrix`.
+    pub(super) fn store_matrices(
+        &mut self,
+        window: Value,
+        layout: &Layout,
+        values: &[Val],
+    ) -> bool {
+        let dtype = self.shared_type(window).dtype;
+        let alone = repeated_threads(layout, self.crew.warps) == 0;
+        if !alone
+            || self.kernel.target == kernel_ptx::Target::SM_80
+            || !matches!(dtype, Dtype::F16 | Dtype::Bf16)
+        {
+            return false;
+        }
+        let Some(plan) = self.matrices(window, layout) else { return false };
+        let [bit] = plan.within[..] else { return false };
+        let starts: Vec<u32> = plan.starts().collect();
+        for start in starts {
+            let constant = plan.offset_of(start);
+            let (value, constant) = self.shared_address(window, &plan.rows, constant);
+            let address = self.e.at(value, constant);
+            let words = plan.words(start).into_iter().map(|word| {
+                let halves = [word, word | 1 << bit].map(|register| values[register as usize]);
+                let packed = self.e.pack(halves[0], halves[1]);
+                Operand::Reg(self.e.reg(packed, Type::B32))
+            });
+            let words = Operand::Vector(words.collect());
+            let mut modifiers = plan.modifiers();
+            modifiers.extend_from_slice(mods![Space::Shared, Type::B16]);
+            self.e.effect(Opcode::Stmatrix, &modifiers, [address, words]);
+        }
+        true
+    }
+
     /// One `ldmatrix`: the registers from `start`.
     pub(super) fn load_matrix(
         &mut self,
@@ -137,27 +173,14 @@ impl Lower<'_> {
         start: u32,
         result: &mut [Val],
     ) {
-        let constant = plan
-            .registers
-            .iter()
-            .enumerate()
-            .filter(|(bit, _)| start >> bit & 1 == 1)
-            .fold(0, |sum, (_, offset)| sum ^ offset);
+        let constant = plan.offset_of(start);
         let (value, constant) = self.shared_address(window, &plan.rows, constant);
         let address = self.e.at(value, constant);
         let words = plan.words(start);
         let dtype = self.shared_type(window).dtype;
         let float = dtype == Dtype::F32;
         let targets: Vec<Reg> = words.iter().map(|_| self.e.fresh(Type::B32)).collect();
-        let count = match targets.len() {
-            1 => Word::X1,
-            2 => Word::X2,
-            _ => Word::X4,
-        };
-        let mut modifiers = mods![Word::Sync, Word::Aligned, Word::M8n8, count].to_vec();
-        if plan.transposed {
-            modifiers.push(Word::Trans.into());
-        }
+        let mut modifiers = plan.modifiers();
         modifiers.extend_from_slice(mods![Space::Shared, Type::B16]);
         let vector = Operand::Vector(targets.iter().map(|&target| Operand::Reg(target)).collect());
         self.e.push(Instruction::new(Opcode::Ldmatrix, modifiers, [vector, address]), 1, false);
@@ -195,6 +218,26 @@ impl Lower<'_> {
 }
 
 impl Matrices {
+    /// Shape, number and transposition of the matrices of an instruction.
+    fn modifiers(&self) -> Vec<Modifier> {
+        let count = match self.between.len() {
+            0 => Word::X1,
+            1 => Word::X2,
+            _ => Word::X4,
+        };
+        let mut modifiers = mods![Word::Sync, Word::Aligned, Word::M8n8, count].to_vec();
+        if self.transposed {
+            modifiers.push(Word::Trans.into());
+        }
+        modifiers
+    }
+
+    /// The byte offset of what the registers from `start` have, from the row whose address a lane gives.
+    fn offset_of(&self, start: u32) -> u32 {
+        let bits = self.registers.iter().enumerate().filter(|(bit, _)| start >> bit & 1 == 1);
+        bits.fold(0, |sum, (_, offset)| sum ^ offset)
+    }
+
     /// The register that has what `register` repeats.
     pub(super) fn original(&self, register: u32) -> u32 {
         register & !self.repeated

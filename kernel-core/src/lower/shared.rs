@@ -79,7 +79,7 @@ impl<'a> SharedPlan<'a> {
         let mut barriers = ArenaMap::new();
         for (root, data) in kernel.barriers.iter() {
             barriers.insert(root, end);
-            end += data.ring.unwrap_or(1) * BARRIER_BYTES;
+            end += (data.ring.unwrap_or(1) * BARRIER_BYTES).next_multiple_of(SCRATCH_ALIGNMENT);
             // They are used to the end: nothing else ever lies there.
             ends.push((end, usize::MAX));
         }
@@ -366,6 +366,9 @@ impl Lower<'_> {
         let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
         let map = offsets(&registers, &shared, size);
         let values = self.tile(value).to_vec();
+        if self.store_matrices(window, &layout, &values) {
+            return;
+        }
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
         for access in accesses(&registers, &shared, vector) {
             let (address, constant) = self.shared_address(window, &map, access.offset * size);

@@ -91,20 +91,20 @@ impl Shared {
 
     /// The same as [`hold`](Self::hold) `times` times, for units of 16 bytes by number.
     pub(crate) fn hold_units(&mut self, units: &[u32], times: u32, issuer: (u32, u32)) {
-        self.readers.resize(self.bytes.div_ceil(16) as usize, (0, (0, 0)));
+        self.holders.resize(self.bytes.div_ceil(16) as usize, (0, (0, 0)));
         for unit in units {
-            let reader = &mut self.readers[*unit as usize];
-            *reader = (reader.0 + times, issuer);
+            let holder = &mut self.holders[*unit as usize];
+            *holder = (holder.0 + times, issuer);
         }
-        self.reading += times;
+        self.holds += times;
     }
 
     /// What held the units has read them, once.
     pub(crate) fn let_units_go(&mut self, units: &[u32]) {
         for unit in units {
-            self.readers[*unit as usize].0 -= 1;
+            self.holders[*unit as usize].0 -= 1;
         }
-        self.reading -= 1;
+        self.holds -= 1;
     }
 
     /// Warp and instruction of a copy that has still to read some of the bytes.

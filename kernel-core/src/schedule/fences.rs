@@ -1,0 +1,172 @@
+//! Fences between what threads write to shared memory and what tensor maps and warpgroups read there.
+//!
+//! Threads write by one way to memory, asynchronous operations read by another (PTX ISA, "Proxies"): between a store and such a read there is
+//! a fence in every thread that stored, and a barrier. A program that has none gets one in front of the read; where the read is in another
+//! partition, in front of the arrival that tells it.
+
+use std::collections::BTreeSet;
+
+use crate::ir::{
+    BarrierOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, TmaKind, Type, Value,
+};
+
+/// Allocations that threads may have written since the last fence.
+type Unfenced = BTreeSet<Shared>;
+
+/// Puts the fences that are missing into a kernel.
+pub fn fences(kernel: &mut Kernel) {
+    let mut read = Unfenced::new();
+    readers(kernel, &kernel.body, &mut read);
+    if read.is_empty() {
+        return;
+    }
+    let mut body = std::mem::take(&mut kernel.body);
+    Pass { kernel, read: &read }.region(&mut body, Unfenced::new());
+    kernel.body = body;
+}
+
+/// The allocations that asynchronous operations read.
+fn readers(kernel: &Kernel, region: &Region, out: &mut Unfenced) {
+    for stmt in &region.stmts {
+        if let StmtKind::Op { op, args, .. } = &stmt.kind {
+            out.extend(reads(kernel, op, args));
+        }
+        for inner in stmt.kind.regions() {
+            readers(kernel, inner, out);
+        }
+    }
+}
+
+/// The allocations that an operation reads asynchronously.
+fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
+    let root = |value: &Value| match kernel.ty(*value) {
+        Type::Shared(window) => Some(window.root),
+        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+    };
+    match op {
+        Op::Wgmma => args[..2].iter().filter_map(root).collect(),
+        Op::Tma(tma) if matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_)) => {
+            let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
+                return Vec::new();
+            };
+            tma.operands(rank as usize, args).window.iter().filter_map(root).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+struct Pass<'a> {
+    kernel: &'a Kernel,
+    read: &'a Unfenced,
+}
+
+impl Pass<'_> {
+    /// The allocation that threads write by an operation, if something reads it asynchronously.
+    fn written(&self, op: &Op, args: &[Value]) -> Option<Shared> {
+        let window = match op {
+            Op::StoreShared => args.first()?,
+            Op::CopyAsync(_) => args.last()?,
+            _ => return None,
+        };
+        match self.kernel.ty(*window) {
+            Type::Shared(window) => Some(window.root).filter(|root| self.read.contains(root)),
+            Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+        }
+    }
+
+    /// Puts fences into a region that is entered with these allocations unfenced, and gives those at its end.
+    fn region(&self, region: &mut Region, mut unfenced: Unfenced) -> Unfenced {
+        let mut stmts = Vec::with_capacity(region.stmts.len());
+        for mut stmt in std::mem::take(&mut region.stmts) {
+            if self.needs(&stmt.kind, &unfenced) {
+                let kind = StmtKind::Op { op: Op::FenceAsync, args: Vec::new(), result: None };
+                stmts.push(Stmt { kind, loc: stmt.loc });
+                unfenced.clear();
+            }
+            unfenced = self.after(&mut stmt.kind, unfenced);
+            stmts.push(stmt);
+        }
+        region.stmts = stmts;
+        unfenced
+    }
+
+    /// Whether a fence comes before a statement.
+    fn needs(&self, kind: &StmtKind, unfenced: &Unfenced) -> bool {
+        match kind {
+            StmtKind::Op { op, args, .. } => {
+                let tells = *op == Op::Barrier(BarrierOp::Arrive) && !unfenced.is_empty();
+                tells || reads(self.kernel, op, args).iter().any(|root| unfenced.contains(root))
+            }
+            // Other warps go on from here.
+            StmtKind::Specialize { .. } => !unfenced.is_empty(),
+            StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => false,
+        }
+    }
+
+    /// What is unfenced after a statement.
+    fn after(&self, kind: &mut StmtKind, mut unfenced: Unfenced) -> Unfenced {
+        match kind {
+            StmtKind::Op { op: Op::FenceAsync, .. } => Unfenced::new(),
+            StmtKind::Op { op, args, .. } => {
+                unfenced.extend(self.written(op, args));
+                unfenced
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                let mut after = self.region(then, unfenced.clone());
+                after.extend(self.region(otherwise, unfenced));
+                after
+            }
+            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+                // A turn begins with what the one before has left.
+                let mut looked = body.clone();
+                let left = self.region(&mut looked, unfenced.clone());
+                unfenced.extend(left);
+                unfenced.extend(self.written_in(body));
+                let after = self.region(body, unfenced.clone());
+                unfenced.extend(after);
+                unfenced
+            }
+            StmtKind::Specialize { default, partitions, .. } => {
+                for partition in partitions {
+                    self.region(&mut partition.body, Unfenced::new());
+                }
+                self.region(default, unfenced)
+            }
+            StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => unfenced,
+        }
+    }
+
+    /// What a body that may be left from any place may leave unfenced.
+    fn written_in(&self, region: &Region) -> Unfenced {
+        if !jumps(region) {
+            return Unfenced::new();
+        }
+        let mut all = Unfenced::new();
+        self.collect(region, &mut all);
+        all
+    }
+
+    fn collect(&self, region: &Region, out: &mut Unfenced) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op, args, .. } = &stmt.kind {
+                out.extend(self.written(op, args));
+            }
+            for inner in stmt.kind.regions() {
+                self.collect(inner, out);
+            }
+        }
+    }
+}
+
+/// Whether a branch in a region jumps out of it.
+fn jumps(region: &Region) -> bool {
+    region.stmts.iter().flat_map(|stmt| stmt.kind.regions()).any(|inner| {
+        use crate::ir::Terminator;
+        matches!(inner.end, Terminator::Continue(..) | Terminator::Break(..)) || jumps(inner)
+    })
+}
