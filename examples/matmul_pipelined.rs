@@ -19,6 +19,8 @@ mod product;
 #[path = "support/report.rs"]
 mod report;
 
+use product::Major;
+
 /// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`, with the copies of `STAGES - 1` steps under way.
 #[kernel(target = sm_80, warps = W, grid = cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN),
          instances((BM, BN, BK, STAGES, W) = [
@@ -74,9 +76,14 @@ fn main() -> Result<()> {
     let instances = instances();
     let names: Vec<&str> = instances.iter().map(|(name, _)| *name).collect();
     for size in sizes {
-        product::run(&mut table, &stream, size, &names, |at, a, b, c| {
-            instances[at].1(matmul::Args { a, b, c }).launch(&stream)
-        })?;
+        product::run::<f16>(
+            &mut table,
+            &stream,
+            size,
+            [Major::K, Major::Mn],
+            &names,
+            |at, a, b, c| instances[at].1(matmul::Args { a, b, c }).launch(&stream),
+        )?;
     }
     table.print();
     Ok(())

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, Dtype, Elem, Type},
+    ir::{Const, Dtype, Elem, ParamKind, Type},
     loc::Loc,
     syntax::{GenericArg, GenericKind, TypeExpr, TypeKind},
 };
@@ -156,7 +156,13 @@ impl Builder<'_> {
             };
         }
         if matches!(name, "Tensor" | "TensorMut" | "TensorMap" | "TensorMapMut") {
-            return Ty::Tensor;
+            return match args.first() {
+                Some(GenericArg::Type(elem)) => match self.resolve(elem, scope) {
+                    Ty::Scalar(num) => Ty::Tensor(num),
+                    _ => Ty::Infer,
+                },
+                _ => Ty::Infer,
+            };
         }
         if matches!(name, "Barrier" | "Barriers") {
             return Ty::Barrier { ring: name == "Barriers" };
@@ -224,7 +230,10 @@ impl Builder<'_> {
             }
             Val::Struct(item) => Ty::Struct(item.def.clone(), item.scope, item.generics.clone()),
             Val::Ref(place) => self.type_of(&self.read(place)),
-            Val::Tensor(_) => Ty::Tensor,
+            Val::Tensor(param) => match self.params[*param as usize].kind {
+                ParamKind::Tensor { dtype, .. } => Ty::Tensor(Num::Known(dtype)),
+                ParamKind::Pointer(_) | ParamKind::Scalar(_) => Ty::Infer,
+            },
             Val::Error | Val::Never => Ty::Infer,
             Val::Closure(_)
             | Val::Range(_)
@@ -249,7 +258,7 @@ impl Builder<'_> {
             Ty::Shared(num) => format!("Shared<{}>", self.cells.name(*num)),
             Ty::Barrier { ring: false } => "Barrier".to_owned(),
             Ty::Barrier { ring: true } => "Barriers".to_owned(),
-            Ty::Tensor => "Tensor".to_owned(),
+            Ty::Tensor(num) => format!("Tensor<{}, _>", self.cells.name(*num)),
             Ty::Struct(def, ..) => def.name.name.clone(),
             Ty::Tuple(parts) => {
                 let parts: Vec<_> = parts.iter().map(|p| self.type_name(p)).collect();
@@ -306,7 +315,8 @@ impl Builder<'_> {
                     | (Ty::Tile(a), Ty::Tile(b))
                     | (Ty::Ptr(a), Ty::Ptr(b))
                     | (Ty::TilePtr(a), Ty::TilePtr(b))
-                    | (Ty::Shared(a), Ty::Shared(b)) => Some((*a, *b)),
+                    | (Ty::Shared(a), Ty::Shared(b))
+                    | (Ty::Tensor(a), Ty::Tensor(b)) => Some((*a, *b)),
                     _ => None,
                 };
                 let Some((a, b)) = pair else {
@@ -319,7 +329,8 @@ impl Builder<'_> {
                         (&actual, ty),
                         (Ty::Infer | Ty::Other, _)
                             | (Ty::Unit, Ty::Unit)
-                            | (Ty::Tensor, Ty::Tensor)
+                            | (Ty::Barrier { ring: true }, Ty::Barrier { ring: true })
+                            | (Ty::Barrier { ring: false }, Ty::Barrier { ring: false })
                     );
                     if mismatch {
                         let (required, actual) = (self.type_name(ty), self.describe(&val));
@@ -431,7 +442,9 @@ impl Builder<'_> {
                     return;
                 }
                 let inner = match ty {
-                    Ty::Tile(num) | Ty::Shared(num) | Ty::Ptr(num) => Ty::Scalar(*num),
+                    Ty::Tile(num) | Ty::Shared(num) | Ty::Ptr(num) | Ty::Tensor(num) => {
+                        Ty::Scalar(*num)
+                    }
                     Ty::TilePtr(num) => Ty::Ptr(*num),
                     Ty::Array(elem) => (**elem).clone(),
                     Ty::Struct(_, _, generics) => {

@@ -361,7 +361,7 @@ pub(super) enum Ty {
         ring: bool,
     },
     /// `Tensor<T, R>`, `TensorMut<T, R>`, or the same with `Map`
-    Tensor,
+    Tensor(Num),
     /// A user's struct with its generic arguments.
     Struct(Rc<Struct>, ScopeId, Vec<Ty>),
     /// A tuple.

@@ -1,0 +1,170 @@
+//! c = a · b on Hopper: one warp copies tiles through TMA, two warpgroups multiply and store.
+//!
+//! `cargo run --release --example matmul_warp_specialized [-- M N K]`
+//!
+//! In bf16 and f16, and with either index of each factor contiguous. Every instance is checked against a product computed on the
+//! host, and on a GPU timed.
+
+#![expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
+use kiln::prelude::*;
+
+#[path = "support/product.rs"]
+mod product;
+#[path = "support/report.rs"]
+mod report;
+
+use product::Major;
+
+/// Blocks that stay: each computes tiles of 128 × `BN` one after the other, while the next one's operands come already.
+#[kiln::kernel]
+pub mod gemm {
+    use device_library::sched::{Grouped, Persistent, Ring};
+    use kiln::prelude::*;
+
+    struct Gemm<T: Float> {
+        a: TensorMap<T, 2>,
+        b: TensorMap<T, 2>,
+        c: TensorMapMut<T, 2>,
+        a_bufs: Shared<T>,
+        b_bufs: Shared<T>,
+        staged: Shared<T>,
+        full: Barriers,
+        empty: Barriers,
+        tiles: Persistent<Grouped<16>>,
+        depth: i32,
+        bk: i32,
+    }
+
+    impl<T: Float> Gemm<T> {
+        /// Fills the ring, tile after tile.
+        fn load<const A_K: bool, const B_K: bool>(&self) {
+            let [bm, bn] = self.c.block();
+            let mut ring = Ring::writer(self.full.len());
+            for i in 0..self.tiles.count() {
+                let (row, column) = self.tiles.tile(i);
+                let (m, n) = (row * bm, column * bn);
+                for k in range(0, self.depth, self.bk) {
+                    let full = self.full[ring.slot];
+                    self.empty[ring.slot].wait(ring.phase);
+                    full.expect(self.a.block_bytes() + self.b.block_bytes());
+                    let at_a = if A_K { [m, k] } else { [k, m] };
+                    let at_b = if B_K { [n, k] } else { [k, n] };
+                    tma::load(self.a, at_a, full, self.a_bufs[ring.slot]);
+                    tma::load(self.b, at_b, full, self.b_bufs[ring.slot]);
+                    ring.advance();
+                }
+            }
+        }
+
+        /// Multiplies, with one product under way while the next one's operands are waited for, and stores.
+        fn multiply<const A_K: bool, const B_K: bool>(&self) {
+            let [bm, bn] = self.c.block();
+            let mut ring = Ring::reader(self.full.len());
+            for i in 0..self.tiles.count() {
+                let (row, column) = self.tiles.tile(i);
+                let mut acc = zeros::<f32>([bm, bn]);
+                let mut before = ring.slot;
+                for k in range(0, self.depth, self.bk) {
+                    self.full[ring.slot].wait(ring.phase);
+                    let (a, b) = (self.a_bufs[ring.slot], self.b_bufs[ring.slot]);
+                    let a = if A_K { a } else { a.t() };
+                    let b = if B_K { b.t() } else { b };
+                    acc = wgmma::mma(a, b, acc);
+                    acc = wgmma::wait(1, acc);
+                    if k > 0 {
+                        self.empty[before].arrive();
+                    }
+                    before = ring.slot;
+                    ring.advance();
+                }
+                acc = wgmma::wait(0, acc);
+                self.empty[before].arrive();
+                tma::store_wait(0); // the tile before this one has left `staged`
+                self.staged.store(acc.cast::<T>());
+                fence_async();
+                tma::store(self.c, [row * bm, column * bn], self.staged);
+            }
+            tma::store_wait(0);
+        }
+    }
+
+    /// `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
+    /// `[n, k]`, else `[k, n]`.
+    #[kernel(target = sm_90a, warps = 8, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),
+             instances((T, BN, STAGES, A_K, B_K) = [
+                 (bf16, 256, 3, true, false), (bf16, 256, 3, true, true), (bf16, 256, 3, false, false),
+                 (bf16, 256, 3, false, true), (bf16, 128, 4, true, false), (f16, 256, 3, true, false),
+             ]))]
+    pub fn matmul<T: Float, const BN: i32, const STAGES: i32, const A_K: bool, const B_K: bool>(
+        #[block(if A_K { 128 } else { 64 }, if A_K { 64 } else { 128 })] a: TensorMap<T, 2>,
+        #[block(if B_K { BN } else { 64 }, if B_K { 64 } else { BN })] b: TensorMap<T, 2>,
+        #[block(128, BN)] c: TensorMapMut<T, 2>,
+    ) {
+        let [rows_a, columns_a] = a.block();
+        let [rows_b, columns_b] = b.block();
+        let p = Gemm {
+            a,
+            b,
+            c,
+            a_bufs: shared([STAGES, rows_a, columns_a]),
+            b_bufs: shared([STAGES, rows_b, columns_b]),
+            staged: shared([128, BN]),
+            full: barriers(STAGES, 1),
+            empty: barriers(STAGES, 1),
+            tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), 128), cdiv(c.dim(1), BN)),
+            depth: a.dim(if A_K { 1 } else { 0 }),
+            bk: 64,
+        };
+        warp_specialize(
+            || p.multiply::<A_K, B_K>(),
+            [partition(1).registers(40).run(|| p.load::<A_K, B_K>())],
+        );
+    }
+}
+
+/// Runs the instances of one type and one choice of contiguous indices.
+macro_rules! instances {
+    ($table:ident, $stream:ident, $size:ident, $t:ty, $a:ident $b:ident, [$(($name:literal, $bn:literal, $stages:literal)),*]) => {
+        product::run::<$t>(
+            &mut $table,
+            &$stream,
+            $size,
+            [Major::$a, Major::$b],
+            &[$($name),*],
+            |at, a, b, c| {
+                let all: &[fn(gemm::matmul::Args<'_, $t>) -> Launch<'_>] = &[$(
+                    gemm::matmul::<$t, $bn, $stages, { matches!(Major::$a, Major::K) }, { matches!(Major::$b, Major::K) }>
+                ),*];
+                all[at](gemm::matmul::Args { a, b, c }).launch(&$stream)
+            },
+        )?
+    };
+}
+
+fn main() -> Result<()> {
+    let device = Device::best_for(gemm::matmul::TARGETS)?;
+    let stream = device.stream()?;
+    println!("on {device}");
+    let sizes = match report::sizes::<3>() {
+        Some([m, n, k]) => vec![[m, n, k]],
+        None if device.is_emulator() => vec![[264, 320, 136]],
+        None => vec![[8192, 8192, 8192], [4096, 4096, 4096], [2048, 2048, 2048], [1000, 1096, 520]],
+    };
+    let mut table = product::table();
+    for size in sizes {
+        instances!(table, stream, size, bf16, K Mn, [("bf16 128x256", 256, 3), ("bf16 128x128", 128, 4)]);
+        instances!(table, stream, size, bf16, K K, [("bf16 128x256, b [n, k]", 256, 3)]);
+        instances!(table, stream, size, bf16, Mn Mn, [("bf16 128x256, a [k, m]", 256, 3)]);
+        instances!(table, stream, size, bf16, Mn K, [("bf16 128x256, a [k, m], b [n, k]", 256, 3)]);
+        instances!(table, stream, size, f16, K Mn, [("f16 128x256", 256, 3)]);
+    }
+    table.print();
+    Ok(())
+}
