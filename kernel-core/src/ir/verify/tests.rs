@@ -187,6 +187,16 @@ fn specialized() -> (Kernel, crate::ir::Value) {
     (b.finish(), tile)
 }
 
+/// The partition beside the default one.
+fn partition(kernel: &mut Kernel) -> &mut crate::ir::Partition {
+    let Some(StmtKind::Specialize { partitions, .. }) =
+        kernel.body.stmts.last_mut().map(|stmt| &mut stmt.kind)
+    else {
+        unreachable!("it comes last")
+    };
+    &mut partitions[0]
+}
+
 #[test]
 fn partitions_stand_in_the_body_and_use_no_tiles_from_outside() {
     let broken = |change: &dyn Fn(&mut Kernel, crate::ir::Value)| {
@@ -194,14 +204,6 @@ fn partitions_stand_in_the_body_and_use_no_tiles_from_outside() {
         change(&mut kernel, tile);
         verify(&kernel).expect_err("the change breaks an invariant")
     };
-    fn partition(kernel: &mut Kernel) -> &mut crate::ir::Partition {
-        let Some(StmtKind::Specialize { partitions, .. }) =
-            kernel.body.stmts.last_mut().map(|stmt| &mut stmt.kind)
-        else {
-            unreachable!("it comes last")
-        };
-        &mut partitions[0]
-    }
     let taken = broken(&|kernel, tile| {
         let body = &mut partition(kernel).body;
         let Some(StmtKind::Op { args, .. }) = body.stmts.last_mut().map(|stmt| &mut stmt.kind)

@@ -9,6 +9,9 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
+/// What a partition runs.
+pub(crate) type Part = Box<dyn FnOnce(&mut Builder)>;
+
 /// A kernel under construction. Statements go to the innermost region that is open.
 pub(crate) struct Builder {
     kernel: Kernel,
@@ -233,7 +236,7 @@ impl Builder {
     pub(crate) fn specialize(
         &mut self,
         default: impl FnOnce(&mut Builder) -> Vec<Value>,
-        others: Vec<(u32, Box<dyn FnOnce(&mut Builder)>)>,
+        others: Vec<(u32, Part)>,
     ) -> Vec<Value> {
         let (default, values) = self.region(default);
         let mut partitions = Vec::new();
