@@ -252,6 +252,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         called: la_arena::ArenaMap::new(),
         uses: per_thread::Uses::default(),
         specialized: None,
+        in_partition: false,
     };
     builder.scopes.add_items(root, &request.unit.items);
     builder.scopes.add_devices(root, &request.unit.devices);
@@ -310,6 +311,8 @@ struct Builder<'p> {
     uses: per_thread::Uses,
     /// Where the warps of the kernel were specialised.
     specialized: Option<Loc>,
+    /// The current point is run by the warps of a partition.
+    in_partition: bool,
 }
 
 impl Builder<'_> {
@@ -326,6 +329,15 @@ impl Builder<'_> {
         };
         self.problems.push(diagnostic);
         Val::Error
+    }
+
+    /// How the number of warps is written that run the current point.
+    fn warps_written(&self, warps: u64) -> String {
+        if self.in_partition {
+            format!("partition({warps})")
+        } else {
+            format!("#[kernel(.., warps = {warps})]")
+        }
     }
 
     fn error(&mut self, code: Code, loc: Loc, headline: impl Into<String>) -> Val {

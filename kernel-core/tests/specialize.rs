@@ -325,3 +325,29 @@ fn what_a_partition_runs_is_looked_at_where_it_cannot_stand() {
         "]],
     );
 }
+
+#[test]
+fn helps_speak_of_the_partition_that_they_are_for() {
+    says(
+        "warp_specialize(|| to.store(v), [partition(1).run(|| other.store(zeros::<f32>([65536]).sum(0).reshape([1]).broadcast([128])))]);",
+        &expect![[r#"
+            [K0504] a tile of 65536 elements does not fit the registers of one warp
+               required  registers a thread at most 1024
+               actual    registers a thread 2048
+               why       a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory
+               help      partition(2)
+        "#]],
+    );
+    says(
+        "warp_specialize(|| to.store(v), [partition(1).run(|| {
+            other.store(zeros::<f32>([128]).to_layout(blocked([1], [32], [4], [0])));
+        })]);",
+        &expect![[r#"
+            [K0301] `blocked([1], [32], [4], [0])` is for another number of warps
+               required  warps 1
+               actual    warps 4
+               why       a layout spreads a tile over all warps that run its part of the kernel: those of the kernel's attribute, or of a partition
+               help      blocked([1], [32], [1], [0])
+        "#]],
+    );
+}

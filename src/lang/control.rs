@@ -101,8 +101,11 @@ pub fn pipeline<I: Iterator<Item = i32>>(turns: I, stages: i32) -> I {
 /// Scalars, and with them branches, are the same in every thread, so all threads get here or none
 /// does.
 ///
+/// In a [partition](super::partition) this concerns its threads alone.
+///
 /// # PTX
-/// `bar.sync 0` (PTX ISA, "bar").
+/// `bar.sync 0`; in a kernel with partitions with the number of a barrier and a count, or `bar.warp.sync` in one warp (PTX
+/// ISA, "bar").
 ///
 /// # Errors
 /// None of its own. Where a `sync` is missing, the emulator reports the race.

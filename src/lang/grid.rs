@@ -61,7 +61,8 @@ pub fn grid_dim(axis: usize) -> i32 {
     stub()
 }
 
-/// The number of warps of 32 threads in a block, known when compiling: the kernel's `warps`.
+/// The number of warps of 32 threads that run this part of the kernel, known when compiling: the kernel's `warps`, or those of a
+/// [partition](super::partition).
 ///
 /// # PTX
 /// None: a constant.

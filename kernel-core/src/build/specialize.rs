@@ -173,12 +173,11 @@ impl Builder<'_> {
                 builder.call_closure(default, Vec::new(), args[0].loc);
             });
             for (part, run, at) in &parts {
-                let own = self.warps;
-                self.warps = part.warps;
+                let own = self.enter_partition(part.warps);
                 self.look_at(&mut |builder| {
                     builder.call_closure(run, Vec::new(), *at);
                 });
-                self.warps = own;
+                self.leave_partition(own);
             }
             return Val::Error;
         }
@@ -188,10 +187,9 @@ impl Builder<'_> {
         let after = std::mem::replace(&mut self.scopes.vars, before.clone());
         let mut partitions = Vec::new();
         for (part, run, at) in &parts {
-            let own = self.warps;
-            self.warps = part.warps;
+            let own = self.enter_partition(part.warps);
             let (mut body, ended, _) = self.part(run, *at);
-            self.warps = own;
+            self.leave_partition(own);
             let left = std::mem::replace(&mut self.scopes.vars, before.clone());
             let changed = left.iter().zip(&before).position(|(new, old)| !new.val.same(&old.val));
             if let Some(index) = changed {
@@ -216,6 +214,16 @@ impl Builder<'_> {
             self.terminate(Terminator::Return);
         }
         val
+    }
+
+    /// What follows is run by the warps of a partition; gives how many there were before.
+    fn enter_partition(&mut self, warps: u32) -> u32 {
+        self.in_partition = true;
+        std::mem::replace(&mut self.warps, warps)
+    }
+
+    fn leave_partition(&mut self, own: u32) {
+        (self.in_partition, self.warps) = (false, own);
     }
 
     /// The partitions of an array, each with what it runs.

@@ -153,8 +153,8 @@ impl Builder<'_> {
         )
         .why(SPILLED);
         let enough = registers.div_ceil(32 * MAX_REGISTERS).next_power_of_two();
-        if enough <= 32 {
-            diagnostic = diagnostic.help(format!("#[kernel(.., warps = {enough})]"));
+        if enough <= if self.in_partition { 8 } else { 32 } {
+            diagnostic = diagnostic.help(self.warps_written(enough));
         }
         self.report(diagnostic);
         None

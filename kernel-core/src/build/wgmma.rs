@@ -175,11 +175,12 @@ impl Builder<'_> {
             return None;
         }
         if !self.warps.is_multiple_of(GROUP) {
+            let help = self.warps_written(u64::from(GROUP));
             self.report(
                 Diagnostic::new(Code::Warps, loc, "`wgmma::mma` is done by whole warpgroups")
                     .compare("warps", "a multiple of 4", self.warps.to_string())
                     .why("the four warps of a group execute one instruction together (PTX ISA, \"Asynchronous Warpgroup Level Matrix Instructions\")")
-                    .help("warps = 4"),
+                    .help(help),
             );
             return None;
         }

@@ -38,7 +38,7 @@ impl LayoutProblem {
                 let headline = format!("`{form}` is for another number of warps");
                 let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline)
                     .compare("warps", required.to_string(), actual.to_string())
-                    .why("the kernel's attribute says how many warps a block has, and a layout spreads a tile over all of them");
+                    .why("a layout spreads a tile over all warps that run its part of the kernel: those of the kernel's attribute, or of a partition");
                 mended::with_help(diagnostic, &form, &place)
             }
             LayoutProblem::Registers { at, form, place, actual } => {

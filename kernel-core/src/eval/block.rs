@@ -201,7 +201,7 @@ impl<'a> Machine<'a> {
             StmtKind::Specialize { default, partitions, results } => {
                 // One after another: what they write does not depend on it, unless they wait for one another.
                 if share_barriers(self.kernel, &stmt.kind) {
-                    return Err(Fault::Concurrent("partitions that wait for one another"));
+                    return Err(Fault::Concurrent("partitions"));
                 }
                 for partition in partitions {
                     self.region(&partition.body)?;
