@@ -243,6 +243,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         warps: 1,
         cluster: [1; 3],
         tainted: false,
+        reports_before: before,
         awaits: !request.unit.devices.pending.is_empty(),
         only_looking: 0,
         never_given: 0,
@@ -296,6 +297,8 @@ struct Builder<'p> {
     cluster: [u32; 3],
     /// Something in the body was refused before, so that the body is not compiled: only looked at.
     tainted: bool,
+    /// The reports before this instance.
+    reports_before: usize,
     /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
     awaits: bool,
     /// How many parts enclose the current point that are evaluated for their problems alone.

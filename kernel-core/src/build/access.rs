@@ -630,8 +630,12 @@ impl Builder<'_> {
                 "no asynchronous copy joins these operands",
             )
             .compare("from", "a window of a tensor: `a.tile([i, j], [M, N])`", from_text)
-            .compare("to", "shared memory: `shared::<T>([M, N])`", to_text)
-            .why("cp.async moves global memory to shared memory, past the registers; the way back is through them");
+            .compare("to", "shared memory: `shared::<T>([M, N])`", to_text);
+            diagnostic = diagnostic.why(if builder.target == kernel_ptx::Target::SM_80 {
+                "cp.async moves global memory to shared memory, past the registers; the way back is through them"
+            } else {
+                "asynchronous copies go between tensors and shared memory, past the registers; one to a tensor goes by tensor map, and is `tma::store`"
+            });
             let texts = (args[0].operand_text(), args[1].operand_text());
             match (from, to, texts) {
                 (Val::Value(window), Val::View(view), (Some(from), Some(to)))
@@ -689,7 +693,7 @@ impl Builder<'_> {
         let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else {
             return Val::Error;
         };
-        if self.unify(Num::Known(dtype), self.num(window), "`copy_async`", loc).is_none() {
+        if self.copied_dtype(dtype, (window, &shared), args[1].loc).is_none() {
             return Val::Error;
         }
         let Some(mut operands) = view.corner() else { return Val::Error };

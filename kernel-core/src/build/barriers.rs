@@ -64,9 +64,9 @@ impl Builder<'_> {
             Ok(count) if (1..=MOST_ARRIVALS).contains(&arrivals) => count,
             _ => {
                 return self.report(
-                    Diagnostic::new(Code::Overflow, count_loc, "a barrier for this number of arrivals")
+                    Diagnostic::new(Code::Overflow, count_loc, format!("no phase of a barrier ends after {arrivals} arrivals"))
                         .compare("arrivals", format!("1 to {MOST_ARRIVALS}"), arrivals.to_string())
-                        .why("a phase ends when as many partitions have arrived, an `expect` being one arrival as well"),
+                        .why("a phase ends when so many partitions have arrived; an `expect` is an arrival as well"),
                 );
             }
         };
@@ -207,10 +207,11 @@ impl Builder<'_> {
                     && !(0..=MOST_BYTES).contains(bytes)
                 {
                     return self.report(
-                        Diagnostic::new(Code::Overflow, at(0), "a phase cannot wait for this many bytes")
+                        Diagnostic::new(Code::Overflow, at(0), format!("a phase cannot wait for {bytes} bytes"))
                             .compare("bytes", format!("0 to {MOST_BYTES}"), bytes.to_string()),
                     );
                 }
+                self.note_use(value, loc, at(0));
                 self.op(Op::Barrier(BarrierOp::Expect), vec![barrier, value], None, loc);
                 Val::Unit
             }

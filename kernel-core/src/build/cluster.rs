@@ -17,6 +17,11 @@ const CLUSTER_NAMES: &[&str] = &["rank", "size", "block_id", "id", "sync", "arri
 const PORTABLE: u32 = 8;
 /// The most blocks of a cluster of a device that allows it.
 const MOST: u32 = 16;
+/// Why there are no more.
+const WHY: &str =
+    "the blocks of a cluster run at the same time, on multiprocessors that lie together";
+/// What goes on with a kernel whose clusters were refused: the most blocks, so that none is missed.
+const REFUSED: [u32; 3] = [MOST, 1, 1];
 
 impl Builder<'_> {
     /// `cluster = [2, 1]`: the blocks of a cluster on each axis of the grid.
@@ -36,12 +41,12 @@ impl Builder<'_> {
                 .compare("extents", "1 to 3", parts.len().to_string())
                 .help("cluster = [2, 1]"),
             );
-            return shape;
+            return REFUSED;
         }
         for (extent, part) in shape.iter_mut().zip(&parts) {
             let val = self.expr(part, scope);
             let Some(value) = self.const_int(&val, "an extent of the cluster", part.loc) else {
-                return [1; 3];
+                return REFUSED;
             };
             match u32::try_from(value) {
                 Ok(value) if (1..=MOST).contains(&value) => *extent = value,
@@ -54,26 +59,35 @@ impl Builder<'_> {
                         )
                         .compare(
                             "blocks",
-                            format!("1 to {MOST}"),
+                            format!("1 to {PORTABLE}, {MOST} on some devices"),
                             value.to_string(),
-                        ),
+                        )
+                        .why(WHY),
                     );
-                    return [1; 3];
+                    return REFUSED;
                 }
             }
         }
         let blocks: u32 = shape.iter().product();
         if blocks > MOST {
             self.report(
-                Diagnostic::new(Code::Cluster, expr.loc, format!("a cluster cannot have {blocks} blocks"))
-                    .compare("blocks", format!("at most {PORTABLE}, or {MOST} on a device that allows it"), blocks.to_string())
-                    .why("the blocks of a cluster run at the same time on neighbouring multiprocessors, of which a device groups so many"),
+                Diagnostic::new(
+                    Code::Cluster,
+                    expr.loc,
+                    format!("a cluster cannot have {blocks} blocks"),
+                )
+                .compare(
+                    "blocks",
+                    format!("at most {PORTABLE}, {MOST} on some devices"),
+                    blocks.to_string(),
+                )
+                .why(WHY),
             );
-            return [1; 3];
+            return REFUSED;
         }
         let why = "blocks that run together and reach each other's shared memory come with Hopper";
         if blocks > 1 && self.wants_hopper("a cluster", why, expr.loc).is_none() {
-            return [1; 3];
+            return REFUSED;
         }
         shape
     }
@@ -108,6 +122,10 @@ impl Builder<'_> {
             );
         }
         let why = "clusters come with Hopper";
+        if self.target == kernel_ptx::Target::SM_80 && self.cluster != [1; 3] {
+            // The attribute was refused.
+            return Val::Error;
+        }
         if self.wants_hopper(&format!("`cluster::{}`", name.name), why, loc).is_none() {
             return Val::Error;
         }

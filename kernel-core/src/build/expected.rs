@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::per_thread::Uses;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{BarrierOp, Const, Kernel, Op, ParamKind, Region, StmtKind, Tma, TmaKind, Type, Value},
@@ -26,15 +27,16 @@ struct Phase {
 }
 
 /// What is wrong with the byte counts of a kernel.
-pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
-    let mut walk =
-        Walk { kernel, names: BTreeMap::new(), constants: BTreeMap::new(), found: Vec::new() };
+pub(super) fn check(kernel: &Kernel, uses: &Uses) -> Vec<Diagnostic> {
+    let (names, constants) = (BTreeMap::new(), BTreeMap::new());
+    let mut walk = Walk { kernel, uses, names, constants, found: Vec::new() };
     walk.region(&kernel.body);
     walk.found
 }
 
 struct Walk<'k> {
     kernel: &'k Kernel,
+    uses: &'k Uses,
     names: BTreeMap<u32, Name>,
     constants: BTreeMap<u32, i128>,
     found: Vec<Diagnostic>,
@@ -81,7 +83,7 @@ impl Walk<'_> {
                                 name,
                                 Phase {
                                     bytes,
-                                    at: stmt.loc,
+                                    at: self.uses.place(stmt.loc, args[1]),
                                     copies: 0,
                                     copied_at: Vec::new(),
                                     open: false,

@@ -60,8 +60,12 @@ impl Builder<'_> {
         for diagnostic in per_thread::check(&kernel, &self.uses) {
             self.report(diagnostic);
         }
-        for diagnostic in in_flight::check(&kernel).into_iter().chain(expected::check(&kernel)) {
-            self.report(diagnostic);
+        // What was refused, or is still to come, may be the wait or the copy that is missed here.
+        if self.problems.reports() == self.reports_before && !self.awaits {
+            let found = in_flight::check(&kernel);
+            for diagnostic in found.into_iter().chain(expected::check(&kernel, &self.uses)) {
+                self.report(diagnostic);
+            }
         }
         self.shared_budget(&kernel);
         Some(kernel)

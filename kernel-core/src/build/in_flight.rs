@@ -12,8 +12,22 @@ use crate::{
     loc::Loc,
 };
 
-/// How many products were started after each one that may be under way, and where that one is.
-type Flights = BTreeMap<u32, (u32, Loc)>;
+/// A product that may be under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Flight {
+    /// How many products were started after it.
+    age: u32,
+    /// Where it was started.
+    at: Loc,
+    /// What the last wait left pending, if that is the same on every way.
+    waited: Option<u32>,
+}
+
+/// The products that may be under way, by accumulator.
+type Flights = BTreeMap<u32, Flight>;
+
+/// The most products that a wait leaves under way (PTX ISA, "wgmma.wait_group").
+const MOST_PENDING: u32 = 7;
 
 /// Loops settle after so many looks: ages only shrink, and waits leave at most 7 products.
 const LOOKS: usize = 16;
@@ -26,12 +40,12 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     let mut walk = Walk { kernel, loops: Vec::new(), found: &mut found, reports, left };
     let mut flights = Flights::new();
     walk.region(&kernel.body, &mut flights);
-    let ends = flights.into_values().map(|(_, started)| started);
-    let left = ends.chain(walk.left).next();
-    if let Some(at) = left.filter(|_| found.is_empty()) {
+    let left = flights.into_values().chain(walk.left).next();
+    if let Some(flight) = left.filter(|_| found.is_empty()) {
         found.push(
-            Diagnostic::new(Code::InFlight, at, "nothing waits for this product")
-                .why("a block that ends while its warpgroups still multiply takes shared memory away from under them")
+            Diagnostic::new(Code::InFlight, flight.at, "the kernel can end without a wait for this product")
+                .compare("", required(0), waited(flight))
+                .why("a block that ends while its warpgroups multiply takes shared memory away from under them")
                 .help("acc = wgmma::wait(0, acc);"),
         );
     }
@@ -58,7 +72,20 @@ struct Walk<'k, 'f> {
     found: &'f mut Vec<Diagnostic>,
     reports: Reports,
     /// What partitions leave under way when they end.
-    left: Vec<Loc>,
+    left: Vec<Flight>,
+}
+
+/// A wait that a product is done after.
+fn required(pending: u32) -> String {
+    format!("a wait that leaves at most {pending} products under way")
+}
+
+/// The last wait for a product.
+fn waited(flight: Flight) -> String {
+    match flight.waited {
+        Some(pending) => format!("a wait that leaves {pending}"),
+        None => "none on at least one way".to_owned(),
+    }
 }
 
 fn key(value: Value) -> u32 {
@@ -67,20 +94,24 @@ fn key(value: Value) -> u32 {
 
 /// What may be under way where ways meet.
 fn join(into: &mut Flights, other: &Flights) {
-    for (&value, &(age, at)) in other {
-        let known = into.entry(value).or_insert((age, at));
-        known.0 = known.0.min(age);
+    for (&value, &flight) in other {
+        let known = into.entry(value).or_insert(flight);
+        known.age = known.age.min(flight.age);
+        known.waited = known.waited.filter(|pending| flight.waited == Some(*pending));
     }
 }
 
 impl Walk<'_, '_> {
-    fn report(&mut self, at: Loc, started: Loc, headline: &str, why: &str) {
+    fn report(&mut self, at: Loc, flight: Flight, headline: &str, why: &str) {
         if self.reports == Reports::All && !self.found.iter().any(|one| one.primary == at) {
+            // The product is done once no more are pending than were started after it.
+            let most = flight.age.min(MOST_PENDING);
             self.found.push(
                 Diagnostic::new(Code::InFlight, at, headline)
-                    .place(started, "the product is started here")
+                    .compare("", required(most), waited(flight))
+                    .place(flight.at, "the product is started here")
                     .why(why)
-                    .help("acc = wgmma::wait(0, acc);"),
+                    .help(format!("acc = wgmma::wait({most}, acc);")),
             );
         }
     }
@@ -88,12 +119,26 @@ impl Walk<'_, '_> {
     /// Reports what is read while it may still be written.
     fn reads(&mut self, values: &[Value], flights: &Flights, at: Loc) {
         for &value in values {
-            if let Some(&(_, started)) = flights.get(&key(value)) {
+            if let Some(&flight) = flights.get(&key(value)) {
                 self.report(
                     at,
-                    started,
+                    flight,
                     "an accumulator is used before its product is done",
                     "a product by warpgroups writes its registers some time after it was started; until a wait they hold neither the old nor the new sums (PTX ISA, \"wgmma.wait_group\")",
+                );
+            }
+        }
+    }
+
+    /// Reports what a branch hands on while it may still be written.
+    fn carried(&mut self, values: &[Value], flights: &Flights, at: Loc) {
+        for &value in values {
+            if let Some(&flight) = flights.get(&key(value)) {
+                self.report(
+                    at,
+                    flight,
+                    "one way through this branch hands on an accumulator whose product is under way",
+                    "what follows the branch reads the sums of either way from the same registers, so that they are there before they meet",
                 );
             }
         }
@@ -131,12 +176,12 @@ impl Walk<'_, '_> {
     /// What is under way stays in the registers that it is in: a copy of them would read them.
     fn in_place(&mut self, values: &[Value], args: &[Value], flights: &Flights, last: Loc) {
         for (&value, &arg) in values.iter().zip(args) {
-            if let Some(&(_, started)) = flights.get(&key(value))
+            if let Some(&flight) = flights.get(&key(value))
                 && self.origin(value) != arg
             {
                 self.report(
                     last,
-                    started,
+                    flight,
                     "an accumulator changes places while its product is under way",
                     "the sums are in registers that the product writes; another variable has others",
                 );
@@ -170,15 +215,18 @@ impl Walk<'_, '_> {
         match kind {
             StmtKind::Op { op: Op::Wgmma, args, result } => {
                 self.reads(&args[..2], flights, at);
-                for (age, _) in flights.values_mut() {
-                    *age += 1;
+                for flight in flights.values_mut() {
+                    flight.age += 1;
                 }
                 if let Some(result) = result {
-                    flights.insert(key(*result), (0, at));
+                    flights.insert(key(*result), Flight { age: 0, at, waited: None });
                 }
             }
             StmtKind::Op { op: Op::WgmmaWait(pending), args, result } => {
-                flights.retain(|_, (age, _)| *age < *pending);
+                flights.retain(|_, flight| flight.age < *pending);
+                for flight in flights.values_mut() {
+                    flight.waited = Some(*pending);
+                }
                 if let (Some(&state), Some(result)) = (flights.get(&key(args[0])), result) {
                     flights.insert(key(*result), state);
                 }
@@ -195,7 +243,7 @@ impl Walk<'_, '_> {
                     if let Terminator::Yield(values) = &side.end {
                         let both: Flights =
                             flights.iter().chain(&other).map(|(k, v)| (*k, *v)).collect();
-                        self.reads(values, &both, at);
+                        self.carried(values, &both, at);
                     }
                 }
                 join(flights, &other);
@@ -206,7 +254,7 @@ impl Walk<'_, '_> {
                 for one in partitions {
                     let mut own = Flights::new();
                     self.region(&one.body, &mut own);
-                    self.left.extend(own.into_values().map(|(_, started)| started));
+                    self.left.extend(own.into_values());
                 }
             }
             StmtKind::For { inits, body, results, .. } => {

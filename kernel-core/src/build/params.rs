@@ -1,7 +1,7 @@
 //! The kernel itself: generic parameters, arguments, facts, warps.
 
 use super::{
-    Builder, Built, Env, Instance, Request,
+    Builder, Built, Env, Instance, Request, blocks,
     scope::Binding,
     value::{Num, Ty, Val},
 };
@@ -190,10 +190,22 @@ impl Builder<'_> {
                 self.mark_of_param(param, *value);
             }
             self.scopes.declare(scope, name, *mutable, val);
-            for fact in request.kernel.facts.get(index).into_iter().flatten() {
+            let before = self.problems.reports();
+            let facts = request.kernel.facts.get(index).map_or(&[][..], Vec::as_slice);
+            for fact in facts {
                 self.param_fact(param, fact, pat.loc, scope, &mut declared);
             }
-            self.wants_block(param, ty);
+            if blocks::is_map(ty) {
+                if self.problems.reports() == before {
+                    self.map_param(param, ty, facts, &declared);
+                }
+                if self.problems.reports() > before {
+                    // What is done with it would be reported once more.
+                    self.scopes.declare(scope, name, *mutable, Val::Error);
+                }
+            } else {
+                self.plain_param(param, ty);
+            }
         }
         if let Some(body) = &function.body {
             let inner = self.scopes.child(scope);

@@ -25,6 +25,11 @@ struct Use {
 pub(super) struct Uses(BTreeMap<(Loc, la_arena::RawIdx), Use>);
 
 impl Uses {
+    /// Where an operand of a statement is written.
+    pub(super) fn place(&self, stmt: Loc, value: Value) -> Loc {
+        self.find(stmt, value).map_or(stmt, |found| found.at)
+    }
+
     fn find(&self, stmt: Loc, value: Value) -> Option<&Use> {
         self.0.get(&(stmt, value.into_raw()))
     }

@@ -112,10 +112,10 @@ impl Builder<'_> {
                         Diagnostic::new(
                             Code::Overflow,
                             args[0].loc,
-                            "a wait for this number of pending stores",
+                            format!("a wait cannot leave {pending} stores under way"),
                         )
                         .compare(
-                            "pending",
+                            "pending stores",
                             format!("0 to {MOST_PENDING}"),
                             pending.to_string(),
                         ),
@@ -162,7 +162,8 @@ impl Builder<'_> {
             };
             let name = self.params[param as usize].name.clone();
             let block = vec!["64"; rank as usize].join(", ");
-            let map = if mutable { "TensorMapMut" } else { "TensorMap" };
+            let (map, plain) =
+                if mutable { ("TensorMapMut", "TensorMut") } else { ("TensorMap", "Tensor") };
             let place = self.params[param as usize].loc;
             self.report(
                 Diagnostic::new(
@@ -170,8 +171,12 @@ impl Builder<'_> {
                     args[0].loc,
                     format!("`{name}` is not reached through a tensor map"),
                 )
-                .compare("", format!("a `{map}`"), "a tensor")
-                .place(place, "the tensor")
+                .compare(
+                    "",
+                    format!("a `{map}<{}, {rank}>`", dtype.name()),
+                    format!("a `{plain}<{}, {rank}>`", dtype.name()),
+                )
+                .place(place, "declared here")
                 .why("the launch encodes the map, for which it needs the block that one copy moves")
                 .help(format!("#[block({block})] {name}: {map}<{}, {rank}>", dtype.name())),
             );
@@ -202,10 +207,10 @@ impl Builder<'_> {
                 Diagnostic::new(
                     Code::Axis,
                     at_expr.loc,
-                    "a block has one coordinate for each axis of its tensor",
+                    "the corner of a block has one coordinate for each axis of its tensor",
                 )
                 .compare("coordinates", rank.to_string(), parts.len().to_string())
-                .place(place, "the tensor"),
+                .place(place, "declared here"),
             );
             return None;
         }
@@ -228,8 +233,14 @@ impl Builder<'_> {
         let name = self.params[param as usize].name.clone();
         let place = self.params[param as usize].loc;
         self.report(
-            Diagnostic::new(Code::ReadOnly, loc, format!("`{name}` is only read"))
-                .place(place, "the tensor")
+            Diagnostic::new(Code::ReadOnly, loc, format!("a store to `{name}`, which is only read"))
+                .compare(
+                    "",
+                    format!("a `TensorMapMut<{}, {rank}>`", dtype.name()),
+                    format!("a `TensorMap<{}, {rank}>`", dtype.name()),
+                )
+                .place(place, "declared here")
+                .why("the launch borrows the tensor of a `TensorMap` with `&`: other kernels may read it at the same time")
                 .help(format!("{name}: TensorMapMut<{}, {rank}>", dtype.name())),
         );
         None
@@ -299,7 +310,7 @@ impl Builder<'_> {
         let ParamKind::Tensor { dtype, .. } = self.params[tma.param as usize].kind else {
             return Val::Error;
         };
-        if self.unify(Num::Known(dtype), self.num(value), "the copy", loc).is_none() {
+        if self.copied_dtype(dtype, (value, &shared), window_loc).is_none() {
             return Val::Error;
         }
         let mut operands = corner;
@@ -307,6 +318,25 @@ impl Builder<'_> {
         operands.push(value);
         self.op(Op::Tma(tma), operands, None, loc);
         self.copying(loc)
+    }
+
+    /// A copy converts nothing: memory has the elements of the tensor.
+    pub(super) fn copied_dtype(
+        &mut self,
+        dtype: Dtype,
+        (window, shared): (Value, &SharedType),
+        loc: Loc,
+    ) -> Option<()> {
+        let num = self.num(window);
+        let Err((_, actual)) = self.cells.unify(Num::Known(dtype), num) else { return Some(()) };
+        let place = self.shared[shared.root].loc;
+        self.report(
+            Diagnostic::new(Code::DtypeMismatch, loc, "a copy has the same elements on both sides")
+                .compare("element type", dtype.name(), actual)
+                .place(place, "the shared memory is made here")
+                .why("a copy moves bytes as they are"),
+        );
+        None
     }
 
     /// A window that a copy by tensor map reads or writes.
@@ -370,7 +400,7 @@ impl Builder<'_> {
                 let Some((barrier, _)) = self.one_barrier(barrier, at(0)) else {
                     return Val::Error;
                 };
-                self.change(copy, loc, |builder, op, args| {
+                self.change(copy, name, loc, |builder, op, args| {
                     builder.on_barrier(op, args, barrier, loc)
                 })
             }
@@ -388,7 +418,7 @@ impl Builder<'_> {
                         .compare("", "a scalar (bool)", actual),
                     );
                 }
-                self.change(copy, loc, |builder, op, args| {
+                self.change(copy, name, loc, |builder, op, args| {
                     let Op::Tma(tma) = op else { return builder.only_tma("when", loc) };
                     let guarded = Tma { guarded: true, ..tma };
                     let mut args = args;
@@ -397,11 +427,11 @@ impl Builder<'_> {
                     Some((Op::Tma(guarded), args))
                 })
             }
-            ("multicast", [mask]) => self.multicast(copy, (mask, at(0)), loc),
+            ("multicast", [mask]) => self.multicast(copy, (mask, at(0)), name, loc),
             ("evict_first" | "evict_last", []) => {
                 let evict = if name.name == "evict_first" { Evict::First } else { Evict::Last };
                 let word = name.name.clone();
-                self.change(copy, loc, |builder, op, args| {
+                self.change(copy, name, loc, |builder, op, args| {
                     let Op::Tma(tma) = op else { return builder.only_tma(&word, loc) };
                     Some((Op::Tma(Tma { evict, ..tma }), args))
                 })
@@ -415,7 +445,13 @@ impl Builder<'_> {
     }
 
     /// `.multicast(mask)`
-    fn multicast(&mut self, copy: &Rc<CopyVal>, (mask, mask_loc): (&Val, Loc), loc: Loc) -> Val {
+    fn multicast(
+        &mut self,
+        copy: &Rc<CopyVal>,
+        (mask, mask_loc): (&Val, Loc),
+        name: &Segment,
+        loc: Loc,
+    ) -> Val {
         let Some(value) = self.scalar_i32(mask, "a mask of blocks is an `i32`", mask_loc) else {
             return Val::Error;
         };
@@ -442,18 +478,18 @@ impl Builder<'_> {
                 )
                 .compare(
                     "mask",
-                    format!("1 to {:#b}, a bit for each of {blocks} blocks", (1u64 << blocks) - 1),
-                    format!("{bits:#b}"),
+                    format!("0b1 to {:#b}", (1u64 << blocks) - 1),
+                    if *bits < 0 { bits.to_string() } else { format!("{bits:#b}") },
                 )
-                .why("bit i of the mask stands for the block of rank i"),
+                .why(format!("bit i of the mask stands for the block of rank i; this kernel's clusters have {blocks} blocks")),
             );
         }
-        self.change(copy, loc, |builder, op, args| {
+        self.change(copy, name, loc, |builder, op, args| {
             let Op::Tma(tma) = op else { return builder.only_tma("multicast", loc) };
             if tma.kind != TmaKind::Load {
                 builder.report(
                     Diagnostic::new(Code::CopyOperands, loc, "only a load goes to several blocks")
-                        .why("a store writes one tensor, once"),
+                        .why("a store writes one tensor, once; a prefetch fills the cache that all blocks share"),
                 );
                 return None;
             }
@@ -466,15 +502,14 @@ impl Builder<'_> {
     }
 
     fn only_tma(&mut self, word: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
-        self.report(
-            Diagnostic::new(
-                Code::CopyOperands,
-                loc,
-                format!("`{word}` is said of a copy by tensor map"),
-            )
-            .why("cp.async is issued by every thread for its own part, and completes in groups")
-            .help(format!(".on(bar).{word}(..)")),
-        );
+        let diagnostic = Diagnostic::new(
+            Code::CopyOperands,
+            loc,
+            format!("`{word}` is said of a copy that completes in groups"),
+        )
+        .compare("", "a copy by tensor map: `tma::load(..)`, `copy_async(..).on(bar)`", "a `copy_async(..)` without a barrier")
+        .why("in groups every thread copies its own part (cp.async); by tensor map one thread has a whole tile copied");
+        self.report(diagnostic);
         None
     }
 
@@ -487,19 +522,30 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
         let Op::CopyAsync(param) = op else {
-            self.report(
-                Diagnostic::new(
-                    Code::CopyOperands,
-                    loc,
-                    "this copy does not complete on a barrier",
-                )
-                .compare(
-                    "",
-                    "a copy from a tensor to shared memory, `on` a barrier once",
-                    "another one",
-                )
-                .why("a store is waited for by the thread that issues it: `tma::store_wait(0)`"),
-            );
+            let (actual, why, help) = match op {
+                Op::Tma(Tma { kind: TmaKind::Load, .. }) => {
+                    ("a load that has its barrier", "a copy counts its bytes on one barrier", None)
+                }
+                Op::Tma(Tma { kind: TmaKind::Prefetch, .. }) => {
+                    ("a prefetch", "nobody is told when a prefetch has come", None)
+                }
+                _ => (
+                    "a store",
+                    "a store is waited for by the partition that issues it",
+                    Some("tma::store_wait(0);"),
+                ),
+            };
+            let diagnostic = Diagnostic::new(
+                Code::CopyOperands,
+                loc,
+                "this copy does not complete on a barrier",
+            )
+            .compare("", "`copy_async` of a window of a tensor to shared memory", actual)
+            .why(why);
+            self.report(match help {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            });
             return None;
         };
         let mut args = args;
@@ -512,6 +558,7 @@ impl Builder<'_> {
     fn change(
         &mut self,
         copy: &Rc<CopyVal>,
+        name: &Segment,
         loc: Loc,
         with: impl FnOnce(&mut Self, Op, Vec<Value>) -> Option<(Op, Vec<Value>)>,
     ) -> Val {
@@ -526,10 +573,10 @@ impl Builder<'_> {
                 Diagnostic::new(
                     Code::CopyOperands,
                     loc,
-                    "what is said of a copy is said where it is started",
+                    format!("`{}` is said of a copy elsewhere than where it is started", name.name),
                 )
-                .why("the copy is one instruction, and this is a part of it")
-                .help("copy_async(from, to).on(bar);"),
+                .place(copy.loc, "started here")
+                .why("the copy is one instruction, and this is a part of it"),
             );
         };
         let Some((op, args)) = with(self, op, args) else { return Val::Error };

@@ -61,6 +61,7 @@ impl Builder<'_> {
         }
         if self.target != kernel_ptx::Target::SM_90A {
             let target = self.target.to_string();
+            let texts: Vec<_> = args.iter().map(Expr::operand_text).collect();
             return self.report(
                 Diagnostic::new(
                     Code::Target,
@@ -68,8 +69,11 @@ impl Builder<'_> {
                     format!("`wgmma::{}` is not there on `{target}`", name.name),
                 )
                 .compare("target", "sm_90a", target)
-                .why("products by warpgroups are Hopper's alone: Ampere has `mma.sync`, Blackwell tcgen05")
-                .help("dot(a, b, acc)"),
+                .why("only Hopper multiplies by warpgroups; `dot` takes what each target has")
+                .help(match &texts[..] {
+                    [Some(a), Some(b), Some(acc)] => format!("dot({a}, {b}, {acc})"),
+                    _ => "target = sm_90a".to_owned(),
+                }),
             );
         }
         if required == 3 { self.wgmma(vals, args, loc) } else { self.wgmma_wait(vals, args, loc) }
@@ -88,10 +92,10 @@ impl Builder<'_> {
                     Diagnostic::new(
                         Code::Overflow,
                         args[0].loc,
-                        "a wait for this number of pending products",
+                        format!("a wait cannot leave {pending} products under way"),
                     )
                     .compare(
-                        "pending",
+                        "pending products",
                         format!("0 to {MOST_PENDING}"),
                         pending.to_string(),
                     ),
@@ -223,7 +227,22 @@ impl Builder<'_> {
     }
 
     fn wgmma_dtypes(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
-        let num = self.unify(self.num(a), self.num(b), "`wgmma::mma`", loc)?;
+        let num = match self.cells.unify(self.num(a), self.num(b)) {
+            Ok(num) => num,
+            Err((left, right)) => {
+                let headline = "the factors of this product have different element types";
+                self.report(
+                    Diagnostic::new(Code::DtypeMismatch, loc, headline)
+                        .compare(
+                            "",
+                            "one element type on both sides",
+                            format!("{left} and {right}"),
+                        )
+                        .why("warpgroups read memory as it is, and convert nothing on the way"),
+                );
+                return None;
+            }
+        };
         let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
         let sum = match dtype {
             Dtype::I8 | Dtype::U8 => Dtype::I32,

@@ -21,7 +21,7 @@ pub(super) fn refused(
             at,
             "the rows of the tile are too short for a tensor map",
         )
-        .compare("bytes", format!("a multiple of {MAP_BYTES}"), actual.to_string())
+        .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), actual.to_string())
         .why("TMA moves pieces of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)"),
         TmaRefusal::Layout { actual, required_swizzle_bytes } => {
             let required = match required_swizzle_bytes {
