@@ -132,6 +132,21 @@ impl Allocation {
         let mut at = usize::try_from(offset).expect("an allocation fits the host's memory");
         let mut rest = data;
         let mut unwritten = None;
+        if at.is_multiple_of(8) {
+            // Whole words that were written as a whole, which nearly all are.
+            let (whole, _) = rest.as_chunks_mut::<8>();
+            let words = self.words[at / 8..].iter().zip(&self.written[at / 8..]);
+            let mut done = 0;
+            for (bytes, (word, written)) in whole.iter_mut().zip(words) {
+                if written.load(Relaxed) != 0xFF {
+                    break;
+                }
+                *bytes = word.load(Relaxed).to_le_bytes();
+                done += 1;
+            }
+            at += 8 * done;
+            rest = &mut rest[8 * done..];
+        }
         while !rest.is_empty() {
             let start = at % 8;
             let take = rest.len().min(8 - start);

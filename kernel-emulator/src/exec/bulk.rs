@@ -168,6 +168,15 @@ pub(crate) fn read_rows(
 
 /// The bytes that pieces cover, as few ranges.
 pub(crate) fn ranges(pieces: &[Piece]) -> Vec<Piece> {
+    let starts = pieces.iter().map(|piece| piece.offset);
+    let ends = pieces.iter().map(|piece| piece.offset + piece.bytes);
+    let bytes: u32 = pieces.iter().map(|piece| piece.bytes).sum();
+    if let (Some(start), Some(end)) = (starts.min(), ends.max())
+        && end - start == bytes
+    {
+        // Pieces do not overlap, so nothing is missing between them.
+        return vec![Piece { offset: start, bytes }];
+    }
     let mut sorted = pieces.to_vec();
     sorted.sort_unstable_by_key(|piece| piece.offset);
     let mut ranges: Vec<Piece> = Vec::new();

@@ -209,6 +209,18 @@ impl Races {
         *known = time_of(epoch).max(*known);
     }
 
+    /// Copies that wrote bytes last are no matter for the next one, since both are reductions.
+    pub(crate) fn meet(&mut self, offset: u32, bytes: u32) {
+        if self.enabled {
+            for word in offset as usize / 4..(offset + bytes) as usize / 4 {
+                let epoch = &mut self.writes[word / 4][word % 4];
+                if *epoch != SPLIT && Races::is_copy(warp_of(*epoch)) {
+                    *epoch = 0;
+                }
+            }
+        }
+    }
+
     /// An asynchronous copy is going to write bytes; a warp of the block issued it, or one of another
     /// block, of which nothing is known. Offset and size are multiples of 4.
     pub(crate) fn overwrite(
@@ -219,6 +231,34 @@ impl Races {
         bytes: u32,
     ) -> Result<(), Conflict> {
         if !self.enabled {
+            return Ok(());
+        }
+        // Rows of which nobody holds anything against the copy, one after another.
+        let rows = offset.div_ceil(16) as usize..((offset + bytes) / 16) as usize;
+        let mut fine = [0; 3];
+        let mut free = |row: usize| {
+            let epochs = [self.writes[row], self.reads[0][row], self.reads[1][row]];
+            epochs.iter().zip(&mut fine).all(|(epochs, fine)| {
+                let first = epochs[0];
+                let known = first == *fine
+                    || first != SPLIT
+                        && issuer.is_none_or(|warp| {
+                            !unordered(&self.clocks[warp as usize], warp, first)
+                        });
+                if known && *epochs == [first; 4] {
+                    *fine = first;
+                }
+                known && *epochs == [first; 4]
+            })
+        };
+        if offset.is_multiple_of(16) && bytes.is_multiple_of(16) && rows.clone().all(&mut free) {
+            self.writes[rows.clone()].fill([epoch; 4]);
+            for reads in &mut self.reads {
+                reads[rows.clone()].fill([0; 4]);
+            }
+            for sources in &mut self.sources[rows] {
+                sources[0] = pc;
+            }
             return Ok(());
         }
         if let Some(warp) = issuer {

@@ -62,6 +62,9 @@ impl Shared {
 
     /// Whether any of the bytes is in flight.
     pub(crate) fn in_flight(&self, offset: u32, bytes: u32) -> bool {
+        if let Some(words) = whole_words(offset, bytes) {
+            return self.in_flight[words].iter().any(|&in_flight| in_flight != 0);
+        }
         pieces(offset, bytes).any(|(index, mask, ..)| self.in_flight[index] & mask != 0)
     }
 
@@ -122,6 +125,14 @@ impl Shared {
     pub(crate) fn read(&self, offset: u32, data: &mut [u8]) -> Option<u32> {
         let bytes = u32::try_from(data.len()).expect("shared memory is small");
         let mut unwritten = None;
+        if let Some(words) = whole_words(offset, bytes)
+            && self.written[words.clone()].iter().all(|&written| written == 0xFF)
+        {
+            for (data, word) in data.chunks_exact_mut(8).zip(&self.words[words]) {
+                data.copy_from_slice(&word.to_le_bytes());
+            }
+            return None;
+        }
         for (index, mask, start, from) in pieces(offset, bytes) {
             let missing = mask & !self.written[index];
             if missing != 0 && unwritten.is_none() {
@@ -147,6 +158,13 @@ impl Shared {
         // Kernels without copies pay nothing; what is left of an earlier copy is in flight no more.
         self.issuers.resize(self.bytes.div_ceil(4) as usize, (0, 0));
         self.issuers[offset as usize / 4..][..bytes as usize / 4].fill(issuer);
+        if let Some(words) = whole_words(offset, bytes) {
+            for in_flight in &mut self.in_flight[words] {
+                self.flying += in_flight.count_zeros();
+                *in_flight = 0xFF;
+            }
+            return;
+        }
         for (index, mask, ..) in pieces(offset, bytes) {
             self.flying += (mask & !self.in_flight[index]).count_ones();
             self.in_flight[index] |= mask;
@@ -156,6 +174,18 @@ impl Shared {
     /// Lets bytes land.
     pub(crate) fn land(&mut self, offset: u32, data: &[u8]) {
         let bytes = u32::try_from(data.len()).expect("copies are short");
+        if let Some(words) = whole_words(offset, bytes) {
+            self.written[words.clone()].fill(0xFF);
+            for in_flight in &mut self.in_flight[words.clone()] {
+                self.flying -= in_flight.count_ones();
+                *in_flight = 0;
+            }
+            for (word, data) in self.words[words].iter_mut().zip(data.chunks_exact(8)) {
+                let data = data.first_chunk().expect("words have eight bytes");
+                *word = u64::from_le_bytes(*data);
+            }
+            return;
+        }
         for (index, mask, start, from) in pieces(offset, bytes) {
             self.flying -= (mask & self.in_flight[index]).count_ones();
             self.in_flight[index] &= !mask;
@@ -173,6 +203,13 @@ impl Shared {
         let written = self.written[index] & self.written[index + 1];
         ([self.words[index], self.words[index + 1]], written == 0xFF)
     }
+}
+
+/// The words of a range that consists of whole ones.
+#[inline]
+fn whole_words(offset: u32, bytes: u32) -> Option<std::ops::Range<usize>> {
+    let (start, end) = (offset as usize, (offset + bytes) as usize);
+    (start.is_multiple_of(8) && end.is_multiple_of(8)).then_some(start / 8..end / 8)
 }
 
 /// The words that a range touches: index, mask, first byte in the word, bytes before it.

@@ -183,6 +183,36 @@ fn two_copies_do_not_write_the_same_bytes_at_once() {
 }
 
 #[test]
+fn only_reductions_meet_on_the_way() {
+    let expect =
+        "st.shared.b32 [%r1], 0; bar.sync 0; @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 4;
+        @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar+8], 4;";
+    let red = |barrier: &str| {
+        format!(
+            "@%p0 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32
+                 [tile], %r21, [{barrier}];"
+        )
+    };
+    let (first, second) = (red("bar"), red("bar+8"));
+    let store =
+        "@%p0 st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [tile], %r21, [bar];";
+    let other = WAIT.replace("[bar]", "[bar+8]");
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &format!("{expect} {store} {second} bar.sync 0; {WAIT} {other}"),
+        &format!("{expect} {first} {second} bar.sync 0; {WAIT} {other}"),
+    );
+    says(&fault, "which another asynchronous copy has still to write");
+    // When one of them has landed, the other is still on its way to the same word.
+    let read = "ld.shared.b32 %r3, [tile];";
+    twins(
+        FaultKind::AsyncInFlight,
+        &format!("{expect} {first} {second} bar.sync 0; {WAIT} {read} {other}"),
+        &format!("{expect} {first} {second} bar.sync 0; {WAIT} {other} {read}"),
+    );
+}
+
+#[test]
 fn the_source_of_a_load_stays_as_it_is_until_the_copy_landed() {
     // The map's tensor is what `%d2` points to.
     let tensor = "ld.global.b32 %r4, [%d1]; sub.s64 %d2, %d1, 65792;";
@@ -266,6 +296,12 @@ fn the_source_of_a_store_is_overwritten_after_the_wait() {
         FaultKind::Race,
         &format!("{write} {STORE} {wait} {late} {again}"),
         &format!("{write} {STORE} {wait} bar.sync 0; {again}"),
+    );
+    // One before it is not enough, for the copy goes on reading.
+    twins(
+        FaultKind::Race,
+        &format!("{write} {STORE} bar.sync 0; {wait} {late} {again}"),
+        &format!("{write} {STORE} bar.sync 0; {wait} bar.sync 0; {again}"),
     );
     // Reading the source meanwhile is fine.
     let read = "ld.shared.b32 %r3, [%r1];";
@@ -374,12 +410,27 @@ fn a_push_to_another_block_reads_through_the_asynchronous_proxy() {
         )
     };
     twins_in(FaultKind::ProxyFence, &push(""), &push(FENCE), (32, 2));
-    // The block stays until the other one has got all of it.
-    let leaves =
-        push(FENCE).replace("W$: mbarrier", "setp.eq.u32 %p2, %r9, 0; @%p2 bra OUT; W$: mbarrier");
-    let leaves = format!("{} OUT:", leaves.replacen("barrier.cluster.wait; OUT", "OUT", 1));
-    let fault = twins_in(FaultKind::AsyncInFlight, &leaves, &push(FENCE), (32, 2));
-    says(&fault, "the block leaves the kernel");
+}
+
+#[test]
+fn a_block_stays_until_another_one_has_what_it_pushed() {
+    // Block 0 pushes, block 1 waits; the second barrier of the cluster keeps block 0 until then.
+    let push = |stay: &str| {
+        format!(
+            "st.shared.b32 [%r1], %r0; {FENCE} setp.eq.u32 %p2, %r9, 0; and.pred %p3, %p2, %p0;
+             @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar+8], 128;
+             barrier.cluster.arrive; barrier.cluster.wait;
+             mov.u32 %r11, tile; mov.u32 %r12, bar;
+             mapa.shared::cluster.u32 %r13, %r11, 1; mapa.shared::cluster.u32 %r14, %r12, 1;
+             @%p3 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes
+                 [%r13+1024], [tile], 128, [%r14+8];
+             @%p2 bra OVER; W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar+8], 0; @!%p1 bra W$;
+             OVER: {stay}"
+        )
+    };
+    let stay = "barrier.cluster.arrive; barrier.cluster.wait;";
+    let fault = twins_in(FaultKind::AsyncInFlight, &push(""), &push(stay), (32, 2));
+    says(&fault, "the block leaves the kernel while an asynchronous copy has still to read");
 }
 
 #[test]

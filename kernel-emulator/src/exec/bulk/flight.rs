@@ -74,6 +74,9 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     let Block { shared, races, proxies, .. } = &mut cx.cluster.blocks[block];
     let epoch = races.depart(flight.barrier.1);
     for Piece { offset, bytes } in ranges {
+        if flight.op.is_some() {
+            races.meet(offset, bytes);
+        }
         races.overwrite(epoch, (own, pc), offset, bytes).map_err(|conflict| {
             let address = Spot { block, offset }.address();
             let detail =
@@ -256,9 +259,10 @@ pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
 fn unchanged(cx: &Context<'_>, flight: &Flight) -> Run<()> {
     let mut now = flight.data.clone();
     read_rows(cx.launch, &mut 0, &flight.rows, &mut now)?;
-    let Some(place) = (0..now.len()).find(|&i| now[i] != flight.data[i]) else {
+    if now == flight.data {
         return Ok(());
-    };
+    }
+    let place = (0..now.len()).find(|&i| now[i] != flight.data[i]).expect("the two differ");
     let row = flight.rows.iter().find(|row| (row.start..row.start + row.bytes).contains(&place));
     let address = row.map_or(0, |row| row.address + (place - row.start) as u64);
     let detail = format!(
