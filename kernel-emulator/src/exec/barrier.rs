@@ -338,7 +338,8 @@ fn publish(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usize), bef
         if parity_of(before) != parity_of(after) {
             handoff.complete();
         }
-    } else {
+    }
+    if !own {
         cx.block().synchronises();
     }
 }

@@ -179,7 +179,7 @@ fn two_copies_do_not_write_the_same_bytes_at_once() {
         &format!("{expect} {LOAD} {LOAD} bar.sync 0; {WAIT}"),
         &format!("{expect} {LOAD} {other} bar.sync 0; {WAIT}"),
     );
-    says(&fault, "which another asynchronous copy has still to write");
+    says(&fault, "which another asynchronous operation has still to write");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn only_reductions_meet_on_the_way() {
         &format!("{expect} {store} {second} bar.sync 0; {WAIT} {other}"),
         &format!("{expect} {first} {second} bar.sync 0; {WAIT} {other}"),
     );
-    says(&fault, "which another asynchronous copy has still to write");
+    says(&fault, "which another asynchronous operation has still to write");
     // When one of them has landed, the other is still on its way to the same word.
     let read = "ld.shared.b32 %r3, [tile];";
     twins(
@@ -288,7 +288,7 @@ fn the_source_of_a_store_is_overwritten_after_the_wait() {
         &format!("{write} {STORE} bar.sync 0; {again} {wait}"),
         &format!("{write} {STORE} {wait} bar.sync 0; {again}"),
     );
-    says(&fault, "which an asynchronous copy has still to read");
+    says(&fault, "which an asynchronous operation has still to read");
     says(&fault, "cp.async.bulk.wait_group.read");
     // Other threads have to learn of the wait: a barrier after it.
     let late = "setp.ge.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;";
@@ -312,7 +312,7 @@ fn the_source_of_a_store_is_overwritten_after_the_wait() {
         &format!("{write} {STORE} {EXPECT} {LOAD} {wait} bar.sync 0; {WAIT}"),
         &format!("{write} {STORE} {wait} {EXPECT} {LOAD} bar.sync 0; {WAIT}"),
     );
-    says(&fault, "which another asynchronous copy has still to read");
+    says(&fault, "which another asynchronous operation has still to read");
 }
 
 #[test]

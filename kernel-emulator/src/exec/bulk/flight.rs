@@ -94,14 +94,15 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     Ok(())
 }
 
-/// The destination must not be under way already, except that reductions may meet, nor be read by a copy.
+/// The destination must not be under way already, except that reductions may meet, nor be read by another copy
+/// or by `wgmma`.
 fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
     let Piece { offset, bytes } = range;
     let memory = &cx.cluster.blocks[flight.block].shared;
     let address = Spot { block: flight.block, offset }.address();
     let fault = |what: &str, copy| {
         let detail = format!(
-            "an asynchronous copy of {bytes} bytes to shared address {address:#x}, which another asynchronous copy has still to {what}"
+            "an asynchronous copy of {bytes} bytes to shared address {address:#x}, which another asynchronous operation has still to {what}"
         );
         let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(address.into());
         trap.copy = copy;
