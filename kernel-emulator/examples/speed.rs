@@ -159,6 +159,7 @@ fn main() {
     );
     measure("bar.sync", "bar.sync 0;");
     matrices();
+    warpgroups();
 }
 
 /// Four products in a round, so that little of it is the loop.
@@ -189,4 +190,55 @@ fn matrices() {
     let (_, mma, operations) = &kinds[0];
     let hopper = Options::default().with_tensor_core(TensorCore::Hopper);
     measure_with(&hopper, "the same f16, as Hopper", &mma.repeat(4), 4.0 * operations);
+}
+
+/// Products of a warpgroup: sixteen in a group, as a loop over k of 256 has them.
+fn warpgroups() {
+    const GROUPS: u32 = 200;
+    for (name, types, columns, registers, scales) in [
+        ("wgmma m64n256k16 f16", "k16.f32.f16.f16", 256_u32, 128, ", 1, 1, 0, 0"),
+        ("wgmma m64n64k16 f16", "k16.f32.f16.f16", 64, 32, ", 1, 1, 0, 0"),
+        ("wgmma m64n256k8 tf32", "k8.f32.tf32.tf32", 256, 128, ", 1, 1"),
+        ("wgmma m64n256k32 e4m3", "k32.f32.e4m3.e4m3", 256, 128, ", 1, 1"),
+        ("wgmma m64n256k32 s8", "k32.s32.s8.s8", 256, 128, ""),
+    ] {
+        let d: Vec<String> = (0..registers).map(|i| format!("%c{i}")).collect();
+        let ty = if scales.is_empty() { "b32" } else { "f32" };
+        let zeros: String = d
+            .iter()
+            .map(|d| format!("mov.{ty} {d}, {};", if ty == "f32" { "0f00000000" } else { "0" }))
+            .collect();
+        let mma = format!(
+            "wgmma.mma_async.sync.aligned.m64n{columns}{types} {{{}}}, %x0, %x1, 1{scales};",
+            d.join(",")
+        );
+        let text = format!(
+            ".version 8.4\n.target sm_90a\n.address_size 64\n
+             .visible .entry k(.param .u64 data) {{
+             .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .b64 %x<2>; .reg .{ty} %c<{registers}>;
+             .shared .align 1024 .b8 tile[40960]; {zeros}
+             mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 2; mov.u32 %r1, tile;
+             FILL: add.u32 %r2, %r1, %r0; st.shared.b32 [%r2], 0x38383838; add.u32 %r0, %r0, 512;
+             setp.lt.u32 %p0, %r0, 40960; @%p0 bra FILL; fence.proxy.async.shared::cta; bar.sync 0;
+             bfe.u32 %r3, %r1, 4, 14; cvt.u64.u32 %d0, %r3;
+             add.u64 %x0, %d0, 0x4000004000010000; add.u64 %x1, %x0, 512; mov.u32 %r4, 0;
+             LOOP: wgmma.fence.sync.aligned; {} wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
+             add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, {GROUPS}; @%p1 bra LOOP; ret; }}",
+            mma.repeat(16)
+        );
+        let program = Program::parse(&text).expect("the kernel is well formed");
+        let memory = DeviceMemory::new();
+        let config = LaunchConfig::new([1, 1, 1], [128, 1, 1]);
+        let options = Options::default().with_threads(1);
+        let clock = Instant::now();
+        let run = || {
+            let start = seconds(clock);
+            program
+                .launch(&memory, "k", &config, &[0; 8], &options)
+                .unwrap_or_else(|fault| panic!("{fault}"));
+            seconds(clock) - start
+        };
+        let best = (0..RUNS).map(|_| run()).min_by(f64::total_cmp).expect("several runs");
+        println!("{name:24} {:8.1} us each", best / f64::from(GROUPS * 16) * 1e6);
+    }
 }

@@ -117,6 +117,17 @@ impl Proxies {
         later.iter().find(|fence| fence.lanes >> writer.lane & 1 != 0).map(|fence| fence.time)
     }
 
+    /// Whether the next fence after two writes is the same for both; `self` is the writers' block.
+    #[inline]
+    pub(crate) fn fenced_alike(&self, a: Writer, b: Writer) -> bool {
+        let both = 1u32 << a.lane | 1 << b.lane;
+        (a.block, a.warp, a.fences) == (b.block, b.warp, b.fences)
+            && self.fences[usize::from(a.warp)]
+                .all
+                .get(a.fences as usize)
+                .is_some_and(|fence| fence.lanes & both == both)
+    }
+
     /// The last writer of 16 bytes, by number.
     #[inline]
     pub(crate) fn writer(&self, unit: u32) -> Option<Writer> {

@@ -182,7 +182,7 @@ impl Accumulate {
 
 /// What integer sums start with: from 2^23 to 2^24 the bits of an f32 count in ones. The products of
 /// one instruction add up to 2^21 at most, so every sum stays there.
-const COUNT_FROM: f32 = 12_582_912.0;
+pub(super) const COUNT_FROM: f32 = 12_582_912.0;
 
 /// Eight rows of an integer product, added to C.
 #[inline(always)]

@@ -17,7 +17,7 @@
 //! has to be moved one by one.
 
 use super::fragment::{LANES, Register};
-use super::matrix::{Accumulate, canonical};
+use super::matrix::{Accumulate, COUNT_FROM, canonical};
 use super::narrow::{narrow_f16_word, widen_f16_word};
 use super::operand::{Element, IntElement};
 
@@ -98,19 +98,29 @@ const fn spot(register: usize) -> (usize, usize) {
 /// Adds a warp's products: `d` is 16 rows of `columns`, `a` 16 rows along k, `b` one row of `columns` for
 /// each k.
 pub(crate) fn add_products(a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) {
-    let depth = a.len() / ROWS;
-    // Four rows by eight columns, whose sums stay in registers over the whole of k.
-    for first in (0..ROWS).step_by(4) {
-        let rows: [&[f32]; 4] = std::array::from_fn(|i| &a[(first + i) * depth..][..depth]);
-        for at in (0..columns).step_by(8) {
-            let mut block = [[0f32; 8]; 4];
-            for (i, sums) in block.iter_mut().enumerate() {
-                sums.copy_from_slice(&d[(first + i) * columns + at..][..8]);
-            }
-            for k in 0..depth {
-                let right: &[f32; 8] =
-                    b[k * columns + at..].first_chunk().expect("columns come in eights");
-                for (row, sums) in rows.iter().zip(&mut block) {
+    match a.len() / ROWS {
+        8 => add_rows::<8>(a, b, columns, d),
+        16 => add_rows::<16>(a, b, columns, d),
+        32 => add_rows::<32>(a, b, columns, d),
+        depth => unreachable!("k is 32 bytes, so not {depth} elements"),
+    }
+}
+
+/// [`add_products`] for `K` elements along k.
+fn add_rows<const K: usize>(a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) {
+    let (rows, _) = a.as_chunks::<K>();
+    // Eight columns, packed once, by four rows, whose sums stay in registers over the whole of k.
+    let mut right = [[0f32; 8]; K];
+    for at in (0..columns).step_by(8) {
+        for (right, row) in right.iter_mut().zip(b.chunks_exact(columns)) {
+            right.copy_from_slice(&row[at..at + 8]);
+        }
+        for (four, d) in rows.as_chunks::<4>().0.iter().zip(d.chunks_exact_mut(4 * columns)) {
+            let mut block: [[f32; 8]; 4] = std::array::from_fn(|i| {
+                *d[i * columns + at..].first_chunk().expect("columns come in eights")
+            });
+            for (k, right) in right.iter().enumerate() {
+                for (row, sums) in four.iter().zip(&mut block) {
                     let left = row[k];
                     for (sum, right) in sums.iter_mut().zip(right) {
                         *sum += left * right;
@@ -118,7 +128,7 @@ pub(crate) fn add_products(a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) 
                 }
             }
             for (i, sums) in block.iter().enumerate() {
-                d[(first + i) * columns + at..][..8].copy_from_slice(sums);
+                d[i * columns + at..][..8].copy_from_slice(sums);
             }
         }
     }
@@ -157,6 +167,12 @@ pub(crate) fn start<'a>(
     }
 }
 
+/// Four neighbours of a row.
+#[inline]
+fn quad(sums: &[f32]) -> &[f32; 4] {
+    sums.first_chunk().expect("columns come in eights")
+}
+
 /// Register `i` of the result; `c` is what it held, if that is added to.
 pub(crate) fn result(
     accumulator: Accumulator,
@@ -170,7 +186,8 @@ pub(crate) fn result(
         Accumulator::F32 => {
             let (row, at) = spot(i);
             for (g, four) in out.chunks_exact_mut(4).enumerate() {
-                for (bits, sum) in four.iter_mut().zip(&d[(row + g) * columns + at..]) {
+                let sums = quad(&d[(row + g) * columns + at..]);
+                for (bits, sum) in four.iter_mut().zip(sums) {
                     *bits = canonical(*sum);
                 }
             }
@@ -187,8 +204,10 @@ pub(crate) fn result(
         Accumulator::S32(accumulate) => {
             let (row, at) = spot(i);
             for (g, four) in out.chunks_exact_mut(4).enumerate() {
-                for (bits, sum) in four.iter_mut().zip(&d[(row + g) * columns + at..]) {
-                    *bits = *sum as i32 as u32;
+                let sums = quad(&d[(row + g) * columns + at..]);
+                for (bits, sum) in four.iter_mut().zip(sums) {
+                    // Products of 8-bit integers add up to 2^21 at most.
+                    *bits = (sum + COUNT_FROM).to_bits().wrapping_sub(COUNT_FROM.to_bits());
                 }
             }
             for (lane, bits) in out.iter_mut().enumerate() {

@@ -189,6 +189,25 @@ fn shared_memory_stays_while_it_is_read() {
 }
 
 #[test]
+fn shared_memory_is_read_until_the_wait() {
+    // A fifth warp writes when the four have arrived at a barrier: before they wait, or after.
+    let body = |four: &str| {
+        format!(
+            "setp.ge.u32 %p0, %r0, 128; @%p0 bra WRITER; {FENCE} {MMA} {COMMIT} {four} bra DONE;
+             WRITER: barrier.sync 1, 160; st.shared.b32 [tile+2048], 1; DONE:"
+        )
+    };
+    let fault = twins_of(
+        FaultKind::Race,
+        160,
+        &body(&format!("barrier.arrive 1, 160; {WAIT}")),
+        &body(&format!("{WAIT} barrier.arrive 1, 160;")),
+    );
+    assert_eq!(fault.warp, 4, "{fault}");
+    assert!(fault.ptx.contains("st.shared"), "{fault}");
+}
+
+#[test]
 fn what_is_read_was_written_in_order() {
     let rest = format!("{FENCE} {MMA} {COMMIT} {WAIT}");
     let write = "bar.sync 0; setp.ne.u32 %p0, %r0, 0; @%p0 bra WRITTEN; st.shared.b32 [tile+2048], 1; WRITTEN: fence.proxy.async.shared::cta;";
