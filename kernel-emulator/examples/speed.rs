@@ -204,10 +204,9 @@ fn warpgroups() {
     ] {
         let d: Vec<String> = (0..registers).map(|i| format!("%c{i}")).collect();
         let ty = if scales.is_empty() { "b32" } else { "f32" };
-        let zeros: String = d
-            .iter()
-            .map(|d| format!("mov.{ty} {d}, {};", if ty == "f32" { "0f00000000" } else { "0" }))
-            .collect();
+        let zero = if ty == "f32" { "0f00000000" } else { "0" };
+        let zeros: Vec<String> = d.iter().map(|d| format!("mov.{ty} {d}, {zero};")).collect();
+        let zeros = zeros.concat();
         let mma = format!(
             "wgmma.mma_async.sync.aligned.m64n{columns}{types} {{{}}}, %x0, %x1, 1{scales};",
             d.join(",")

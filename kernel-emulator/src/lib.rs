@@ -43,8 +43,13 @@
 //! [`TensorMap::encode`] gives it. Races on global memory, between blocks of a cluster and among the lanes of one warp are
 //! not looked for. An instruction or modifier that is not modelled is a [`ProgramError`] that names it.
 //!
+//! The same holds of `wgmma`: the registers of a product in flight must not be touched, nor what it reads be
+//! written, before each of its warps has waited, and `wgmma.fence` and `fence.proxy.async` are asked for where
+//! the manual does. `setmaxnreg` moves the registers that a block was launched with. Where nothing can run any
+//! more, the [`Fault`] lists what every warp waits for.
+//!
 //! What PTX leaves open is chosen once, and [`Options`] has the choices; [`TensorCore`] is how `mma`
-//! adds.
+//! adds. `wgmma` always adds in order of k with f32 rounding; for 8-bit floats a device keeps fewer bits.
 //!
 //! Reading order: `fault`, `memory`, `code` (what is executed), `decode` (from text to it), `machine`
 //! (blocks, warps, divergence), `exec` (instructions; `exec/bulk.rs` says how late copies land), `numeric` (their arithmetic), `scheduler`

@@ -5,9 +5,10 @@
 //! increasing k, each sum rounded to nearest even in f32; an f16 accumulator is rounded once at the end.
 //! That is [`TensorCore::InOrder`](super::matrix::TensorCore::InOrder), and `wgmma` has no other way:
 //! how an H200 adds the products of `wgmma` was not observed, so
-//! [`TensorCore::Hopper`](super::matrix::TensorCore::Hopper) says nothing of it. What is published of 8-bit
-//! floats on Hopper is that sums inside the tensor core keep about 14 bits, so a device may give less exact
-//! results than are computed here. The two agree where no partial sum has more bits than that.
+//! [`TensorCore::Hopper`](super::matrix::TensorCore::Hopper) says nothing of it. Of 8-bit floats it is
+//! published that sums inside a Hopper tensor core keep about 14 bits ("DeepSeek-V3 Technical Report", 2024,
+//! "Increasing Accumulation Precision"), so a device may give less exact results than are computed here. The
+//! two agree where no partial sum has more bits than that.
 //!
 //! Integer products are exact: 32 products of 8-bit values are below 2^24. They wrap, or clamp once at the
 //! end with `.satfinite`.
