@@ -179,6 +179,14 @@ fn a_block_stays_while_others_use_its_shared_memory() {
             "{fault}"
         );
     }
+    // The other block is gone already.
+    let late = format!(
+        "{begin} setp.ne.u32 %p1, %r8, 1; @%p1 bra DONE; mov.u32 %r4, 0;
+         SLEEP: nanosleep.u32 20; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 8; @%p2 bra SLEEP;
+         ld.shared::cluster.u32 %r3, [%r2]; DONE:"
+    );
+    let fault = cluster_twins(FaultKind::Race, &late, &format!("{late} {CLUSTER_SYNC}"));
+    assert!(fault.detail.contains("of block (0, 0, 0), which has left the kernel"), "{fault}");
     // An arrival at an mbarrier of the other block, which that one waits for, is as good.
     let handed = |arrive: &str| {
         format!(
@@ -320,7 +328,7 @@ fn the_warps_of_a_warpgroup_change_their_registers_alike() {
             "shr.u32 %r2, %r0, 5; setp.{warps}; @%p0 bra DONE; setmaxnreg.dec.sync.aligned.u32 40; DONE:"
         )
     };
-    for warps in ["ne.u32 %p0, %r2, 1", "eq.u32 %p0, %r2, 1"] {
+    for warps in ["ne.u32 %p0, %r2, 1", "eq.u32 %p0, %r2, 1", "eq.u32 %p0, %r2, 0"] {
         let fault = run(KNOWN, &one(warps)).expect_err("not all of a warpgroup");
         assert_eq!(fault.kind, FaultKind::WarpDivergence, "{fault}");
     }

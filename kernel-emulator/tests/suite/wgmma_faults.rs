@@ -224,6 +224,28 @@ fn what_is_read_was_written_in_order() {
 }
 
 #[test]
+fn every_thread_that_wrote_a_factor_fences() {
+    let rest = format!("bar.sync 0; {FENCE} {MMA} {COMMIT} {WAIT}");
+    // Two threads write the first two units of B that are read: of one warp, and of two.
+    for second in [1, 32] {
+        let body = |fence: &str| {
+            format!(
+                "bar.sync 0; setp.eq.u32 %p0, %r0, 0; setp.eq.u32 %p1, %r0, {second}; setp.lt.u32 %p2, %r0, 128;
+                 @%p0 st.shared.b32 [tile+2048], 0; @%p1 st.shared.b32 [tile+2176], 0; {fence} {rest}"
+            )
+        };
+        for threads in ["%p0", "%p1"] {
+            let fault = twins(
+                FaultKind::ProxyFence,
+                &body(&format!("@{threads} fence.proxy.async.shared::cta;")),
+                &body("@%p2 fence.proxy.async.shared::cta;"),
+            );
+            assert!(fault.detail.contains("has not executed `fence.proxy.async"), "{fault}");
+        }
+    }
+}
+
+#[test]
 fn a_kernel_does_not_end_with_a_product_in_flight() {
     let fault = twins(
         FaultKind::AsyncInFlight,
