@@ -210,8 +210,13 @@ fn shared_memory_is_read_until_the_wait() {
 #[test]
 fn what_is_read_was_written_in_order() {
     let rest = format!("{FENCE} {MMA} {COMMIT} {WAIT}");
-    let write = "bar.sync 0; setp.ne.u32 %p0, %r0, 0; @%p0 bra WRITTEN; st.shared.b32 [tile+2048], 1; WRITTEN: fence.proxy.async.shared::cta;";
-    twins(FaultKind::Race, &format!("{write} {rest}"), &format!("{write} bar.sync 0; {rest}"));
+    // Part of a row of a core matrix, and all of it.
+    for store in ["st.shared.b32 [tile+2048], 1;", "st.shared.v4.b32 [tile+2048], {1, 1, 1, 1};"] {
+        let write = format!(
+            "bar.sync 0; setp.ne.u32 %p0, %r0, 0; @%p0 bra WRITTEN; {store} WRITTEN: fence.proxy.async.shared::cta;"
+        );
+        twins(FaultKind::Race, &format!("{write} {rest}"), &format!("{write} bar.sync 0; {rest}"));
+    }
     // Bytes that an asynchronous copy has still to write.
     let copy = "setp.ne.u32 %p0, %r0, 0; @!%p0 cp.async.ca.shared.global [tile+2048], [%d1], 16;";
     let ready = "cp.async.wait_all; fence.proxy.async.shared::cta; bar.sync 0;";
@@ -242,6 +247,14 @@ fn every_thread_that_wrote_a_factor_fences() {
             );
             assert!(fault.detail.contains("has not executed `fence.proxy.async"), "{fault}");
         }
+        // The fence of one of them comes when all have met.
+        let fault = twins(
+            FaultKind::ProxyFence,
+            &body("@%p0 fence.proxy.async.shared::cta; bar.sync 0; @%p1 fence.proxy.async.shared::cta; bar.warp.sync -1;")
+                .replace(&format!("-1; bar.sync 0; {FENCE}"), &format!("-1; {FENCE}")),
+            &body("@%p0 fence.proxy.async.shared::cta; bar.sync 0; @%p1 fence.proxy.async.shared::cta;"),
+        );
+        assert!(fault.detail.contains("no barrier lies between that fence"), "{fault}");
     }
 }
 
