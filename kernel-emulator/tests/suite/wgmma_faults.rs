@@ -392,3 +392,22 @@ fn products_in_a_row_start_and_go_on_in_every_warp() {
     // Four sums of 3 products of 16 times 1 times 2.
     assert_eq!(bench.words(out, 256), vec![384f32.to_bits(); 256]);
 }
+
+#[test]
+fn a_copy_refills_what_a_product_has_read() {
+    let load = "@!%p2 bra ISSUED; mbarrier.arrive.expect_tx.shared.b64 _, [bar], 64;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile+1024], [%d1], 64, [bar]; ISSUED:";
+    let text = |rest: &str| {
+        format!(
+            ".shared .align 8 .b64 bar; setp.eq.u32 %p2, %r0, 0; @%p2 mbarrier.init.shared.b64 [bar], 1;
+             bar.sync 0; {FENCE} {MMA} {COMMIT} {rest}
+             W: mbarrier.try_wait.parity.shared.b64 %p3, [bar], 0; @!%p3 bra W;"
+        )
+    };
+    let fault = twins(
+        FaultKind::AsyncInFlight,
+        &text(&format!("bar.sync 0; {load} {WAIT}")),
+        &text(&format!("{WAIT} bar.sync 0; {load}")),
+    );
+    assert!(fault.detail.contains("`wgmma.wait_group`"), "{fault}");
+}
