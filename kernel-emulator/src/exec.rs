@@ -158,8 +158,8 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         }
         Op::ProxyFence => {
             let block = cx.block();
-            let time = block.races.time(warp.index);
-            block.proxies.fence(warp.index, mask, time);
+            let now = (block.races.time(warp.index), block.races.clock(warp.index));
+            block.proxies.fence(warp.index, mask, now);
         }
         Op::Nanosleep => return Ok(Flow::Yield),
         Op::Trap { breakpoint } => {

@@ -1,12 +1,16 @@
 //! What the generic proxy wrote to a block's shared memory, and which fences came after.
 //!
 //! `st`, `stmatrix`, `cp.async` and atomic operations write through the generic proxy. Bulk copies and
-//! `wgmma` read through the asynchronous proxy, which sees such a write only after the thread that wrote
-//! executed `fence.proxy.async` (PTX ISA, "Memory Consistency Model: Proxies"), and then synchronised
-//! with the thread that issues the read.
+//! `wgmma` read through the asynchronous proxy, which sees such a write only if `fence.proxy.async` lies on the
+//! way from the one to the other (PTX ISA, "Memory Consistency Model: Proxies"): the thread that wrote executes
+//! it and then synchronises with the thread that issues the read, or that one executes it after they have
+//! synchronised.
 //!
 //! Known of every 16 bytes: who wrote them last, a warp and one of its lanes, and how many fences that warp
-//! had executed by then. Earlier writers of the same 16 bytes are not known.
+//! had executed by then. Earlier writers of the same 16 bytes are not known, and of the fences that a reading
+//! warp executes only the last; which of its lanes did so is not asked.
+
+use super::race::Clock;
 
 /// Bytes that share a mark: the smallest that an asynchronous read takes.
 const CHUNK: u32 = 16;
@@ -20,8 +24,12 @@ pub(crate) struct Writer {
     pub(crate) lane: u8,
     /// The writing instruction.
     pub(crate) pc: u32,
+    /// The warp's own clock, see `memory/race.rs`; 0 where races are not looked for.
+    pub(crate) time: u32,
     /// Fences that the warp had executed before.
     fences: u32,
+    /// Fences that had been executed in the block whose memory it is.
+    order: u32,
 }
 
 /// A `fence.proxy.async` of a warp.
@@ -38,6 +46,15 @@ struct Fences {
     all: Vec<Fence>,
     /// Whether the warp wrote since the last one.
     wrote: bool,
+    /// What the warp knew when it executed the last one, and how many the block had executed by then.
+    last: Option<(Clock, u32)>,
+}
+
+/// What a write notes of the fences before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    fences: u32,
+    time: u32,
 }
 
 /// What is known of a block's shared memory, and of the fences of its warps.
@@ -46,6 +63,8 @@ pub(crate) struct Proxies {
     /// One for each chunk; empty where no instruction of the kernel reads asynchronously.
     writers: Vec<Option<Writer>>,
     fences: Vec<Fences>,
+    /// How many fences the block executed.
+    order: u32,
 }
 
 impl Proxies {
@@ -55,6 +74,7 @@ impl Proxies {
         self.writers.resize(bytes.div_ceil(CHUNK) as usize, None);
         self.fences.clear();
         self.fences.resize(warps, Fences::default());
+        self.order = 0;
     }
 
     #[inline]
@@ -62,24 +82,28 @@ impl Proxies {
         !self.writers.is_empty()
     }
 
-    /// A warp of this block is about to write somewhere: how many fences it executed before.
-    pub(crate) fn writes(&mut self, warp: u32) -> u32 {
+    /// A warp of this block is about to write somewhere, at that time on its own clock.
+    pub(crate) fn writes(&mut self, warp: u32, time: u32) -> Before {
         let fences = &mut self.fences[warp as usize];
         fences.wrote = true;
-        u32::try_from(fences.all.len()).unwrap_or(u32::MAX)
+        let count = u32::try_from(fences.all.len()).unwrap_or(u32::MAX);
+        Before { fences: count, time }
     }
 
     /// A lane of a warp wrote bytes of this block's shared memory.
     pub(crate) fn wrote(
         &mut self,
         (block, warp, lane): (usize, u32, u32),
-        (pc, fences): (u32, u32),
+        (pc, before): (u32, Before),
         offset: u32,
         bytes: u32,
     ) {
         let narrow = |i: u32| u8::try_from(i).expect("lanes, warps and ranks are below 256");
         let block = narrow(u32::try_from(block).expect("clusters are small"));
-        let writer = Writer { block, warp: narrow(warp), lane: narrow(lane), pc, fences };
+        let Before { fences, time } = before;
+        let order = self.order;
+        let (warp, lane) = (narrow(warp), narrow(lane));
+        let writer = Writer { block, warp, lane, pc, time, fences, order };
         self.chunks(offset, bytes).fill(Some(writer));
     }
 
@@ -95,12 +119,15 @@ impl Proxies {
         &mut self.writers[(offset / CHUNK) as usize..end]
     }
 
-    /// Lanes of a warp of this block execute `fence.proxy.async`, at that time on the warp's own clock.
-    pub(crate) fn fence(&mut self, warp: u32, lanes: u32, time: u32) {
+    /// Lanes of a warp of this block execute `fence.proxy.async`, at that time on the warp's own clock and knowing
+    /// so much of the others.
+    pub(crate) fn fence(&mut self, warp: u32, lanes: u32, (time, known): (u32, Clock)) {
         if !self.enabled() {
             return;
         }
+        self.order += 1;
         let fences = &mut self.fences[warp as usize];
+        fences.last = Some((known, self.order));
         // A fence that follows no write adds nothing to the one before.
         let covered = fences.all.last().is_some_and(|last| lanes & !last.lanes == 0);
         if fences.wrote || !covered {
@@ -126,6 +153,18 @@ impl Proxies {
                 .all
                 .get(a.fences as usize)
                 .is_some_and(|fence| fence.lanes & both == both)
+    }
+
+    /// Whether a warp of this block, which has a rank, executed a fence when it knew of a write. Of another block's
+    /// writes only the order in which this block's fences were executed is known.
+    pub(crate) fn fenced_by_reader(&self, warp: u32, writer: Writer, block: usize) -> bool {
+        self.fences[warp as usize].last.is_some_and(|(known, order)| {
+            let writing = u32::from(writer.warp);
+            let knows = usize::from(writer.block) != block
+                || writing == warp
+                || known[writing as usize] >= writer.time;
+            knows && order > writer.order
+        })
     }
 
     /// The last writer of 16 bytes, by number.

@@ -191,6 +191,11 @@ impl Races {
         if self.enabled { self.clocks[warp as usize][warp as usize] } else { 0 }
     }
 
+    /// What a warp knows; nothing where races are not looked for.
+    pub(crate) fn clock(&self, warp: u32) -> Clock {
+        self.clocks.get(warp as usize).copied().unwrap_or_default()
+    }
+
     /// An asynchronous copy departs, whose bytes the mbarrier at a word of shared memory counts: its epoch.
     pub(crate) fn depart(&mut self, barrier: usize) -> u32 {
         let agent = barrier % AGENTS;

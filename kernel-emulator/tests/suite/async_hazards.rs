@@ -333,18 +333,22 @@ fn what_threads_wrote_is_stored_after_their_proxy_fence() {
     let right = format!("{write} {FENCE} bar.sync 0; {tail}");
     let fault = twins(FaultKind::ProxyFence, &format!("{write} bar.sync 0; {tail}"), &right);
     says(&fault, "has not executed `fence.proxy.async.shared::cta` since");
-    // The thread that issues the copy cannot fence for the others.
-    twins(FaultKind::ProxyFence, &format!("{write} bar.sync 0; {FENCE} {tail}"), &right);
-    twins(FaultKind::ProxyFence, &format!("{write} bar.sync 0; @%p0 {FENCE} {tail}"), &right);
-    // Not even for those of its own warp.
-    let one = "setp.lt.u32 %p2, %r0, 32;";
-    twins_in(
+    // The thread that issues the copy may fence for the others, once it has synchronised with them.
+    assert!(launch(&format!("{write} bar.sync 0; {FENCE} {tail}"), 64, 1).is_ok());
+    assert!(launch(&format!("{write} bar.sync 0; @%p0 {FENCE} {tail}"), 64, 1).is_ok());
+    let first = "setp.lt.u32 %p2, %r0, 32;";
+    let fault = twins(
         FaultKind::ProxyFence,
-        &format!(
-            "{one} {write} st.shared.b32 [%r1+128], %r0; bar.warp.sync -1; @%p0 {FENCE} {tail}"
-        ),
-        &format!("{one} {write} st.shared.b32 [%r1+128], %r0; {FENCE} bar.warp.sync -1; {tail}"),
-        (32, 1),
+        &format!("{first} {write} @%p2 {FENCE} bar.sync 0; {tail}"),
+        &right,
+    );
+    says(&fault, "which warp 1 wrote");
+    // That the others come first by chance is not enough.
+    let late = "@%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;";
+    twins(
+        FaultKind::ProxyFence,
+        &format!("{first} {write} {late} @%p2 {FENCE} bar.sync 0; {tail}"),
+        &format!("{first} {write} {late} bar.sync 0; @%p2 {FENCE} {tail}"),
     );
     // The fence comes after the write, and is one of shared memory.
     twins(FaultKind::ProxyFence, &format!("{FENCE} {write} bar.sync 0; {tail}"), &right);

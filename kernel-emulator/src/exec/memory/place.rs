@@ -395,19 +395,21 @@ pub(crate) fn wrote(
     if !cx.cluster.blocks[block].proxies.enabled() {
         return;
     }
-    let fences = cx.block().proxies.writes(warp.index);
+    let own = cx.block();
+    let time = own.races.time(warp.index);
+    let before = own.proxies.writes(warp.index, time);
     let proxies = &mut cx.cluster.blocks[block].proxies;
     for lane in lanes(mask) {
         let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
         let who = (cx.block, warp.index, lane_number(lane));
-        proxies.wrote(who, (warp.pc, fences), offset, bytes);
+        proxies.wrote(who, (warp.pc, before), offset, bytes);
     }
 }
 
 /// Checks what an instruction of the asynchronous proxy (a bulk copy, `wgmma`) is about to read from the shared
 /// memory of a block of the cluster, on behalf of the warp that issues it: no byte is in flight, no other warp
-/// writes it without a barrier between, and whoever wrote it through the generic proxy has executed
-/// `fence.proxy.async` since and synchronised with the warp after that. The bytes lie in the block's memory;
+/// writes it without a barrier between, and `fence.proxy.async` lies between the barrier and what was written
+/// through the generic proxy, or between the barrier and this read. The bytes lie in the block's memory;
 /// offset and size are multiples of 4.
 ///
 /// # Errors
@@ -452,7 +454,7 @@ pub(crate) fn async_read(
 }
 
 /// Checks that a warp may read through the asynchronous proxy what a thread wrote through the generic one: that
-/// one has executed `fence.proxy.async` since, and the warp knows of it.
+/// one has executed `fence.proxy.async` since, and the warp knows of it; or the warp has, knowing of the write.
 pub(crate) fn fenced(
     cx: &mut Context<'_>,
     warp: &Warp,
@@ -461,8 +463,13 @@ pub(crate) fn fenced(
     writer: Writer,
 ) -> Run<()> {
     let from = usize::from(writer.block);
+    if cx.cluster.blocks[cx.block].proxies.fenced_by_reader(warp.index, writer, cx.block) {
+        return Ok(());
+    }
     let missing = match cx.cluster.blocks[from].proxies.fenced(writer) {
-        None => "has not executed `fence.proxy.async.shared::cta` since",
+        None => {
+            "has not executed `fence.proxy.async.shared::cta` since, nor has this warp after a barrier"
+        }
         Some(time)
             if from == cx.block
                 && !cx.block().races.knows(warp.index, u32::from(writer.warp), time) =>
