@@ -233,7 +233,8 @@ fn a_barrier_that_expects_the_wrong_bytes_does_not_complete() {
             "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], {bytes}; {LOAD} bar.sync 0; {WAIT}"
         )
     };
-    twins(FaultKind::Deadlock, &with(384), &with(256));
+    let fault = twins(FaultKind::Deadlock, &with(384), &with(256));
+    says(&fault, "0 of 1 arrivals and 128 bytes are missing");
     let fault = twins(FaultKind::Deadlock, &with(128), &with(256));
     says(&fault, "256 bytes are on the way");
     says(&fault, "whose phase waits for 128");
