@@ -492,6 +492,11 @@ impl Warp {
             }
         }
         let flow = exec::step(cx, self, op, there)?;
+        if matches!(flow, Flow::Retry(_)) {
+            // It counts when it is over.
+            cx.counters.warp_instructions -= 1;
+            cx.counters.lane_instructions -= u64::from(active.count_ones());
+        }
         let current = self.current;
         for (index, fragment) in self.fragments.iter_mut().enumerate() {
             if index == current || there != active && waits(fragment) {

@@ -411,3 +411,16 @@ fn a_copy_refills_what_a_product_has_read() {
     );
     assert!(fault.detail.contains("`wgmma.wait_group`"), "{fault}");
 }
+
+#[test]
+fn a_product_counts_once_for_each_warp() {
+    let run = |body: &str| {
+        let bench = Bench::new(&kernel(body));
+        let out = bench.memory.allocate(512).expect("small");
+        bench.launch(&one_block(128), &[out])
+    };
+    let (with, without) =
+        (run(&format!("{FENCE} {MMA} {COMMIT} {WAIT}")), run(&format!("{FENCE} {COMMIT} {WAIT}")));
+    assert_eq!(with.warp_instructions - without.warp_instructions, 4);
+    assert_eq!(with.lane_instructions - without.lane_instructions, 128);
+}
