@@ -54,8 +54,8 @@
 //!    at a time, as wider ones.
 //! 5. *Rules.* The map must be one that the hardware has: [`Rule`]. The largest n whose map is legal is taken.
 //!
-//! With [`Cut::Fine`] this is done three times: with every piece as a dimension of its own, with pieces outside the box folded into
-//! other dimensions as step 3 says, and with pieces cut that are too long for a box. The fewest instructions win.
+//! With [`Cut::Fine`] this is done twice, the second time with pieces cut that are too long for a box; the fewer instructions
+//! win. With [`Cut::Whole`] every piece is a dimension of its own.
 //!
 //! # Design questions
 //!
@@ -137,7 +137,7 @@ pub enum Widening {
 pub fn plan(copy: &TileCopy) -> Result<Plan, Declined> {
     let ways: &[Way] = match copy.cut {
         Cut::Whole => &[Way::Whole],
-        Cut::Fine => &[Way::Whole, Way::Folded, Way::Shortened],
+        Cut::Fine => &[Way::Folded, Way::Shortened],
     };
     let mut best: Option<Plan> = None;
     let mut declined = None;

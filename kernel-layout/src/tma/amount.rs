@@ -70,18 +70,6 @@ impl Size {
             }
         }
     }
-
-    /// `by` times as much, if that is known or still a fraction of an axis.
-    pub(super) fn scaled(self, by: u64) -> Option<Size> {
-        match self {
-            Size::Known(size) => size.checked_mul(by).map(Size::Known),
-            Size::Axis { axis, divide, multiple_of } => {
-                let multiple_of = multiple_of.checked_mul(by)?;
-                let whole = divide.is_multiple_of(by);
-                whole.then(|| Size::Axis { axis, divide: divide / by, multiple_of })
-            }
-        }
-    }
 }
 
 /// The stride of a dimension of a map, in elements of the tensor.
@@ -139,7 +127,7 @@ pub struct ScaledStart {
     pub axis: usize,
     /// What the start is multiplied by.
     pub times: u64,
-    /// What the start is divided by, before or after: it is a multiple.
+    /// What the product is divided by.
     pub divide: u64,
     /// What the result is known to be a multiple of.
     pub multiple_of: u64,
@@ -173,8 +161,7 @@ impl Coordinate {
             None => None,
             Some(start) => {
                 let multiple_of = start.multiple_of / by;
-                let (times, divide) = reduced(start.times, start.divide.checked_mul(by)?);
-                Some(ScaledStart { times, divide, multiple_of, ..start })
+                Some(ScaledStart { divide: start.divide.checked_mul(by)?, multiple_of, ..start })
             }
         };
         Some(Coordinate { plus: self.plus / i64::try_from(by).ok()?, start })
@@ -185,21 +172,11 @@ impl Coordinate {
             None => None,
             Some(start) => {
                 let multiple_of = start.multiple_of.checked_mul(by)?;
-                let (times, divide) = reduced(start.times.checked_mul(by)?, start.divide);
-                Some(ScaledStart { times, divide, multiple_of, ..start })
+                Some(ScaledStart { times: start.times.checked_mul(by)?, multiple_of, ..start })
             }
         };
         Some(Coordinate { plus: self.plus.checked_mul(i64::try_from(by).ok()?)?, start })
     }
-}
-
-/// A fraction without common divisors.
-fn reduced(times: u64, divide: u64) -> (u64, u64) {
-    let (mut one, mut other) = (times, divide);
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    (times / one, divide / one)
 }
 
 impl fmt::Display for Number {

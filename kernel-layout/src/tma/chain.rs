@@ -185,14 +185,9 @@ fn dimension(
         coordinate_step: piece.inner / last.inner,
         shared_bytes: piece.shared * bytes,
     };
-    let place = if in_box {
-        last.place
-    } else {
-        pieces.iter().map(|piece| piece.place).min().unwrap_or(last.place)
-    };
     let box_elems = if in_box { last.extent } else { 1 };
     let issues = issued.iter().map(issue).collect();
-    Ok((place, Dimension { extent, stride, box_elems, coordinate, issues }))
+    Ok((last.place, Dimension { extent, stride, box_elems, coordinate, issues }))
 }
 
 /// What a window has of the digits of one axis, outermost first.
@@ -205,8 +200,6 @@ fn windows_of_axis(
     let mut windows = Vec::new();
     // The elements of one step of the digit at hand, and the steps that the window still has there.
     let (mut step, mut rest) = (1_u64, extent);
-    // Whether the window has had all of every digit so far.
-    let mut whole = true;
     for (at, digit) in digits.iter().enumerate().rev() {
         let outermost = at == 0;
         let size = match digit.extent {
@@ -227,38 +220,28 @@ fn windows_of_axis(
                 (coordinate.ok_or(declined)?, rest)
             }
             (None, _) => return Err(Declined::OpenDigit { axis }),
+            (Some(0), _) => return Err(Declined::Window { axis }),
             (Some(size), Start::Known(start)) => {
                 let begin = start.div_euclid(step.cast_signed()).rem_euclid(size.cast_signed());
-                let count = if whole && begin == 0 && rest.is_multiple_of(size) {
+                let count = if begin == 0 && rest.is_multiple_of(size) {
                     size
                 } else if begin.unsigned_abs() + rest <= size {
-                    whole = false;
                     rest
                 } else {
                     return Err(Declined::Window { axis });
                 };
                 (Coordinate { plus: begin, start: None }, count)
             }
-            (Some(size), Start::Value { multiple_of }) => {
-                let required = step.saturating_mul(size);
-                if !multiple_of.is_multiple_of(required) {
-                    return Err(Declined::Coordinate {
-                        axis,
-                        multiple_of: required,
-                        actual: start,
-                    });
+            (Some(size), Start::Value { .. }) => {
+                if rest > size && !rest.is_multiple_of(size) {
+                    return Err(Declined::Window { axis });
                 }
-                if !rest.is_multiple_of(size) {
-                    if rest > size {
-                        return Err(Declined::Window { axis });
-                    }
-                    whole = false;
-                }
+                // The outermost digit asks for a multiple of all that is below it.
                 (Coordinate::ZERO, rest.min(size))
             }
         };
         windows.push(Window { axis, digit: *digit, start: coordinate, count, pieces: Vec::new() });
-        rest = if whole { rest / count.max(1) } else { 1 };
+        rest /= count;
         step = step.saturating_mul(size.unwrap_or(1));
     }
     windows.reverse();

@@ -38,7 +38,11 @@ const ELEMENT_LIMIT: u32 = 8;
 
 impl Map {
     /// The map with as few dimensions as possible, and elements as wide as they must be.
+    ///
+    /// # Errors
+    /// The rule that it breaks with elements as they were.
     pub(super) fn repaired(mut self) -> Result<Map, Declined> {
+        let mut first = None;
         loop {
             self.shorten();
             let declined = match validate(&self) {
@@ -60,7 +64,8 @@ impl Map {
                 )
                 | None => None,
             };
-            self = widened.ok_or(declined)?;
+            let first = first.get_or_insert(declined);
+            self = widened.ok_or_else(|| first.clone())?;
         }
     }
 
@@ -110,8 +115,8 @@ impl Map {
             return None;
         }
         let box_elems = size.checked_mul(high.box_elems)?;
-        let extent = high.extent.scaled(size)?;
-        if box_elems > BOX_LIMIT || extent.known().is_some_and(|extent| extent > EXTENT_LIMIT) {
+        let extent = high.extent.known()?.checked_mul(size)?;
+        if box_elems > BOX_LIMIT || extent > EXTENT_LIMIT {
             return None;
         }
         let row_bytes = box_elems * u64::from(self.element_bytes);
@@ -119,7 +124,8 @@ impl Map {
             return None;
         }
         let coordinate = high.coordinate.scaled(size)?;
-        Some(Dimension { extent, stride: low.stride, box_elems, coordinate, issues: Vec::new() })
+        let (extent, issues) = (Size::Known(extent), Vec::new());
+        Some(Dimension { extent, stride: low.stride, box_elems, coordinate, issues })
     }
 
     /// The same bytes as elements twice as wide.
@@ -129,27 +135,20 @@ impl Map {
             Widening::Forbidden => return None,
         }
         let (inner, outer) = self.dims.split_first()?;
-        let factor = 2 * self.widening_factor();
-        let even = |stride: Step| match stride {
-            Step::Known(stride) => stride.is_multiple_of(factor),
-            // The launch requires a multiple of 16 bytes, which is one of any element.
-            Step::Axis { .. } => true,
-        };
-        let possible = self.element_bytes < ELEMENT_LIMIT
-            && inner.stride == Step::Known(1)
-            && inner.issues.is_empty()
-            && inner.box_elems.is_multiple_of(2)
-            && outer.iter().all(|dim| even(dim.stride));
-        if !possible {
+        if self.element_bytes == ELEMENT_LIMIT || !inner.box_elems.is_multiple_of(2) {
             return None;
         }
+        // Instructions are whole boxes apart, so that a step has a half where the box has.
+        let halved =
+            |issue: &IssueAxis| IssueAxis { coordinate_step: issue.coordinate_step / 2, ..*issue };
         let half = Dimension {
             extent: inner.extent.divided(2)?,
             stride: inner.stride,
             box_elems: inner.box_elems / 2,
             coordinate: inner.coordinate.divided(2)?,
-            issues: Vec::new(),
+            issues: inner.issues.iter().map(halved).collect(),
         };
+        // Strides are multiples of 16 bytes, which are whole elements of any width.
         let dims = std::iter::once(half).chain(outer.iter().cloned()).collect();
         Some(Map { dims, element_bytes: 2 * self.element_bytes, ..self.clone() })
     }

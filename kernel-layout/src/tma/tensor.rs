@@ -140,13 +140,12 @@ impl SharedTile {
         let size = offsets.in_size(Dim::Offset);
         for swizzle in MODES {
             let Ok(exchange) = Swizzle::of_mode(swizzle, 8 * element_bytes) else { break };
-            let places: Option<Vec<Vec<u32>>> = (0..log2(size))
-                .map(|bit| {
-                    let place = u32::try_from(exchange.apply(1 << bit)).ok()?;
-                    (place < size).then(|| vec![place])
-                })
-                .collect();
-            let Some(places) = places else { continue };
+            // Higher bits change lower ones, so that no place leaves the tile.
+            let place = |bit| {
+                u32::try_from(exchange.apply(1_u64 << bit))
+                    .expect("it is below the size of the tile")
+            };
+            let places = (0..log2(size)).map(|bit| vec![place(bit)]).collect();
             let exchange = Layout::trusted(vec![(Dim::Offset, places)], vec![(Dim::Offset, size)]);
             if let Ok(tile) = TileLayout::from_linear(&exchange.compose(&offsets)) {
                 return Ok(SharedTile { tile, swizzle });

@@ -62,17 +62,12 @@ pub(super) fn validate(map: &Map) -> Result<(), Declined> {
             return broken(Rule::SwizzlePitch, Some(0), span, row_bytes);
         }
     }
+    // Further instructions are whole boxes away.
     let unit = UNIT_BYTES / element_bytes;
     if !inner.coordinate.is_multiple_of(unit) {
         let known = inner.coordinate.start.map(|start| start.multiple_of);
         let actual = known.unwrap_or(inner.coordinate.plus.unsigned_abs());
         return broken(Rule::InnerCoordinate, Some(0), UNIT_BYTES, actual * element_bytes);
-    }
-    if let Some(issue) =
-        inner.issues.iter().find(|issue| !issue.coordinate_step.is_multiple_of(unit))
-    {
-        let actual = issue.coordinate_step * element_bytes;
-        return broken(Rule::InnerCoordinate, Some(0), UNIT_BYTES, actual);
     }
     let issues = map.dims.iter().flat_map(|dim| &dim.issues).map(|issue| issue.shared_bytes);
     let places = std::iter::once(map.offset_bytes).chain(issues);

@@ -279,7 +279,7 @@ fn a_plan_moves_what_the_layouts_say() {
     let mut planned = [[0; 2]; 2];
     let (mut several, mut widened, mut outside) = (0, 0, 0);
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for _ in 0..1200 {
+    for _ in 0..800 {
         let Case { known, open, values } = case(&mut random);
         if known.extents.iter().product::<u64>() > 4096 {
             continue;
@@ -325,7 +325,7 @@ fn a_plan_moves_what_the_layouts_say() {
         "{planned:?}, {several} several, {widened} widened, {outside} outside: {reasons:?}"
     );
     assert!(planned.iter().flatten().all(|&count| count > 100), "{all}");
-    assert!(several > 100 && widened > 10 && outside > 100, "{all}");
+    assert!(several > 100 && widened > 5 && outside > 100, "{all}");
 }
 
 /// Digits of the tensor that lie in any order, as scale factors do.
@@ -333,7 +333,7 @@ fn a_plan_moves_what_the_layouts_say() {
 fn a_plan_of_a_tensor_of_many_digits_moves_what_the_layouts_say() {
     let mut random = Random(0x0123_4567_89ab_cdef);
     let (mut planned, mut by_value) = (0, 0);
-    for _ in 0..1500 {
+    for _ in 0..800 {
         let bytes = random.one_of(&[1_u32, 2]);
         let mut digits =
             vec![random.one_of(&[2_u64, 4]), random.one_of(&[2, 4]), random.one_of(&[2, 8])];
@@ -400,5 +400,5 @@ fn a_plan_of_a_tensor_of_many_digits_moves_what_the_layouts_say() {
             }
         }
     }
-    assert!(planned > 300 && by_value > 100, "{planned} planned, {by_value} of them by value");
+    assert!(planned > 150 && by_value > 50, "{planned} planned, {by_value} of them by value");
 }

@@ -100,12 +100,12 @@ fn a_row_longer_than_any_box() {
     let all = copy(Tensor::row_major(&[4096], 1), &[(0, 4096)], rows(&[4096]));
     let error = declined(
         &all,
-        "prefix-search: box_dim: dimension 0: the box must have 1 to 256 elements, but has 512",
+        "prefix-search: box_dim: dimension 0: the box must have 1 to 256 elements, but has 4096",
     );
     assert_eq!(error.rule(), Some(Rule::BoxDim));
     // As 16 rows of 256.
     assert_eq!(finely(all.clone()), (1, vec![256, 16]));
-    // Elements that must stay as wide as they are: 512 of them are twice too many, 4096 bytes 16 times.
+    // Nor is it otherwise where elements must stay as wide as they are.
     let fixed = TileCopy { widening: Widening::Forbidden, ..all };
     declined(
         &fixed,
@@ -113,19 +113,21 @@ fn a_row_longer_than_any_box() {
     );
 }
 
+/// The rule that a copy breaks, however it is cut.
+#[track_caller]
+fn broken(axes: &[(u64, u64)], window: &[(i64, u64)], shared: SharedTile, words: &str) -> Rule {
+    let known = |&(extent, stride): &(u64, u64)| (Number::Known(extent), Number::Known(stride));
+    let axes: Vec<_> = axes.iter().map(known).collect();
+    let fine = TileCopy { cut: Cut::Fine, ..copy(Tensor::strided(&axes, 2), window, shared) };
+    declined(&fine, words).rule().expect("a rule of maps")
+}
+
 #[test]
 fn rules_of_maps() {
-    use Number::Known;
-    let of = |axes: &[(u64, u64)], window: &[(i64, u64)], shared: SharedTile, words: &str| {
-        let axes: Vec<_> =
-            axes.iter().map(|&(extent, stride)| (Known(extent), Known(stride))).collect();
-        let fine = TileCopy { cut: Cut::Fine, ..copy(Tensor::strided(&axes, 2), window, shared) };
-        declined(&fine, words).rule().expect("a rule of maps")
-    };
     let window = [(0, 8), (0, 64)];
     let tile = || rows(&[8, 64]);
     assert_eq!(
-        of(
+        broken(
             &[(8, 64), (0, 1)],
             &window,
             tile(),
@@ -134,7 +136,7 @@ fn rules_of_maps() {
         Rule::GlobalDim
     );
     assert_eq!(
-        of(
+        broken(
             &[((1 << 32) + 1, 64), (64, 1)],
             &window,
             tile(),
@@ -143,7 +145,7 @@ fn rules_of_maps() {
         Rule::GlobalDim
     );
     assert_eq!(
-        of(
+        broken(
             &[(8, 1 << 39), (64, 1)],
             &window,
             tile(),
@@ -153,7 +155,7 @@ fn rules_of_maps() {
         Rule::GlobalStrideRange
     );
     assert_eq!(
-        of(
+        broken(
             &[(8, 68), (64, 1)],
             &window,
             tile(),
@@ -162,7 +164,7 @@ fn rules_of_maps() {
         Rule::GlobalStrideAlignment
     );
     assert_eq!(
-        of(
+        broken(
             &[(8, 128), (64, 2)],
             &window,
             tile(),
@@ -170,8 +172,12 @@ fn rules_of_maps() {
         ),
         Rule::InnerStride
     );
+}
+
+#[test]
+fn rules_of_boxes() {
     assert_eq!(
-        of(
+        broken(
             &[(8, 128), (64, 1)],
             &[(0, 8), (0, 4)],
             rows(&[8, 4]),
@@ -179,8 +185,18 @@ fn rules_of_maps() {
         ),
         Rule::InnerBoxBytes
     );
+    // Half of 17 elements is no number of wider ones.
     assert_eq!(
-        of(
+        broken(
+            &[(64, 1)],
+            &[(0, 17)],
+            rows(&[17]),
+            "prefix-search: inner_box_bytes: dimension 0: the box must have a multiple of 16 bytes, but has 34",
+        ),
+        Rule::InnerBoxBytes
+    );
+    assert_eq!(
+        broken(
             &[(8, 128), (64, 1)],
             &[(0, 8), (4, 32)],
             rows(&[8, 32]),
@@ -191,7 +207,7 @@ fn rules_of_maps() {
     );
     // Rows of 64 bytes one after another, though a swizzle of 128 bytes puts them 128 bytes apart.
     assert_eq!(
-        of(
+        broken(
             &[(8, 128), (64, 1)],
             &[(0, 8), (0, 32)],
             SharedTile { swizzle: SwizzleMode::B128, ..rows(&[8, 32]) },
@@ -200,9 +216,9 @@ fn rules_of_maps() {
         Rule::SwizzlePitch
     );
     assert_eq!(
-        of(
+        broken(
             &[(8, 128), (64, 1)],
-            &window,
+            &[(0, 8), (0, 64)],
             strided("S[(8, 64) : (64, 1)] + 24"),
             "prefix-search: shared_alignment: a box must begin at a multiple of 128 bytes of shared memory, but begins at \
              48",
@@ -306,8 +322,21 @@ fn digits_of_a_tensor() {
         "coordinate: the window must begin at a multiple of 128 along axis 0, but begins at some multiple of 64",
     );
     assert_eq!(error.stage(), Stage::Coordinate);
+    // Rows 0 and 1 of a group of 4.
+    let part = plan(&of(Start::Value { multiple_of: 128 }, 2)).expect("it can be copied");
+    assert_eq!((part.instructions(), part.bytes()), (1, 2 * 64 * 2));
+    declined(
+        &of(Start::Value { multiple_of: 128 }, 6),
+        "coordinate: the window ends within a digit of axis 0 that it does not begin with",
+    );
     declined(
         &of(Start::Known(6), 4),
+        "coordinate: the window ends within a digit of axis 0 that it does not begin with",
+    );
+    let mut empty = tensor();
+    empty.axes[0][2].extent = Number::Known(0);
+    declined(
+        &TileCopy { tensor: empty, ..of(Start::Known(0), 128) },
         "coordinate: the window ends within a digit of axis 0 that it does not begin with",
     );
     // Only the outermost digit may be left open.

@@ -182,6 +182,13 @@ fn dimensions_that_step_evenly_are_merged() {
         &map(2, &[64, 256], &[128], &[64, 128], &[], 1),
     );
     of(&[1, 8192], &[(0, 1), (512, 256)], rows(&[256]), &map(2, &[8192], &[], &[256], &[512], 1));
+    // 2³³ elements are more than a dimension has.
+    of(
+        &[1 << 28, 32, 64],
+        &[(5, 4), (0, 32), (0, 64)],
+        rows(&[4, 32, 64]),
+        &map(2, &[64, 32, 1 << 28], &[128, 4096], &[64, 32, 4], &[0, 0, 5], 1),
+    );
     let shape = [2, 2, 2, 2, 2, 8];
     of(&shape, &whole_window(&shape), rows(&[256]), &map(2, &[256], &[], &[256], &[], 1));
 }
@@ -354,6 +361,8 @@ fn elements_are_widened_where_a_box_would_be_too_long() {
     let of = |shape: &[u64], window: &[(i64, u64)], tile: &[u64], required: &Map| {
         planned(&copy(Tensor::row_major(shape, 1), window, rows(tile)), required);
     };
+    // Two dimensions are few enough.
+    of(&[2, 256], &[(0, 2), (0, 256)], &[512], &map(1, &[256, 2], &[256], &[256, 2], &[], 1));
     of(&[32, 8], &[(0, 32), (0, 8)], &[32, 8], &map(1, &[256], &[], &[256], &[], 1));
     of(&[64, 8], &[(0, 64), (0, 8)], &[64, 8], &map(2, &[256], &[], &[256], &[], 1));
     of(
@@ -389,4 +398,24 @@ fn rows_longer_than_the_swizzle_are_cut() {
         )
     };
     whole(&all, &map(2, &[64, 16, 64], &[128, 2048], &[64, 2, 16], &[0, 2, 16], 1));
+}
+
+/// 264 elements are twice 132, but 132 of 2 bytes are no multiple of 16 bytes.
+#[test]
+fn rows_are_cut_into_multiples_of_sixteen_bytes() {
+    let all = copy(Tensor::row_major(&[264], 2), &[(0, 264)], rows(&[264]));
+    let fixed = TileCopy { cut: Cut::Fine, widening: Widening::Forbidden, ..all };
+    whole(&fixed, &map(2, &[88, 3], &[176], &[88, 3], &[], 1));
+}
+
+/// The window goes on beyond the end of the middle axis; what it has beyond is not what follows in memory.
+#[test]
+fn a_dimension_of_several_instructions_is_not_merged() {
+    let all = copy(
+        Tensor::row_major(&[4, 8, 64], 2),
+        &[(0, 2), (0, 16), (0, 64)],
+        strided("S[(2, 2, 8, 64) : (512, 4096, 64, 1)]"),
+    );
+    let fine = TileCopy { cut: Cut::Fine, ..all };
+    whole(&fine, &map(2, &[64, 8, 4], &[128, 1024], &[64, 8, 2], &[], 2));
 }

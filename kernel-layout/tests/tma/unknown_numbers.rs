@@ -105,6 +105,16 @@ fn a_tile_of_more_rows_than_a_box_takes_several() {
     assert_eq!(plan.dims[1], dim(whole(0, 1), stride(0), 256, start(0, 512)));
     assert_eq!((plan.instructions(), plan.issue(1).shared_bytes), (2, 256 * 128));
     assert_eq!(plan.issue(1).coordinates[1].plus, 256);
+    // With two columns of atoms as well, the rows come first, as they do in the tile.
+    let wide = copied(tensor(&[1, 1], 2), &[512, 128], &[512, 128]);
+    assert_eq!(wide.instructions(), 4);
+    let steps: Vec<_> = (0..4)
+        .map(|index| {
+            let issue = wide.issue(index);
+            (issue.shared_bytes, issue.coordinates[0].plus, issue.coordinates[1].plus)
+        })
+        .collect();
+    assert_eq!(steps, [(0, 0, 0), (32768, 0, 256), (65536, 64, 0), (98304, 64, 256)]);
     // Where 256 divides the rows, they can be taken apart.
     let plan = copied(tensor(&[256, 1], 2), &[512, 64], &[512, 64]);
     assert_eq!(plan.instructions(), 1);
@@ -197,4 +207,39 @@ fn a_plain_tile_is_copied_row_by_row_of_the_tensor() {
         declined.to_string(),
         "prefix-search: inner_coordinate: dimension 0: the window must begin at a multiple of 16 bytes, but begins at one of 4"
     );
+}
+
+#[test]
+fn elements_are_widened_whatever_the_start_and_the_extent_are() {
+    // 64 rows of 8 bytes as 256 elements of two: row 2·n begins at element 8·n.
+    let plain = |tile: &str| SharedTile::plain(tile.parse().expect("a layout"));
+    let copy = TileCopy {
+        tensor: Tensor::row_major(&[1024, 8], 1),
+        starts: vec![Start::Value { multiple_of: 2 }, Start::Known(0)],
+        extents: vec![64, 8],
+        shared: plain("S[512 : 1]"),
+        cut: Cut::Fine,
+        widening: Widening::Allowed,
+    };
+    let plan_of = |copy: &TileCopy| plan(copy).expect("it can be copied");
+    let rows = plan_of(&copy);
+    assert_eq!(rows.element_bytes, 2);
+    let four = ScaledStart { axis: 0, times: 4, divide: 1, multiple_of: 8 };
+    let begin = Coordinate { plus: 0, start: Some(four) };
+    assert_eq!(rows.dims, [dim(Size::Known(4096), FIRST, 256, begin)]);
+    // Two stretches of 512 bytes, apart in shared memory.
+    let stretches = TileCopy {
+        tensor: tensor(&[2], 1),
+        starts: vec![Start::Value { multiple_of: 16 }],
+        extents: vec![1024],
+        shared: plain("S[(2, 512) : (1024, 1)]"),
+        ..copy.clone()
+    };
+    let two = plan_of(&stretches);
+    assert_eq!((two.element_bytes, two.instructions()), (2, 2));
+    assert_eq!(two.dims[0].extent, Size::Axis { axis: 0, divide: 2, multiple_of: 1 });
+    assert_eq!((two.issue(1).shared_bytes, two.issue(1).coordinates[0].plus), (1024, 256));
+    // An extent that may be odd has no half, and elements stay single.
+    let odd = plan_of(&TileCopy { tensor: tensor(&[1], 1), ..stretches });
+    assert_eq!((odd.element_bytes, odd.instructions()), (1, 4));
 }
