@@ -11,7 +11,7 @@ pub enum Number {
     Axis {
         /// The axis of that tensor.
         axis: usize,
-        /// What it is known to be a multiple of, at least 1.
+        /// What it is known to be a multiple of, at least 1. Plans rely on that of extents; strides are the launch's to check.
         multiple_of: u64,
     },
 }
