@@ -297,11 +297,11 @@ fn blocks_of_a_cluster_meet_with_all_of_their_warps() {
         &expect![[r"
             [K0407] the blocks of a cluster meet where not all of their warps come by
                required  a statement of the kernel's body
-               actual    one of a partition, or of a loop or branch before it
+               actual    one of a partition, of a loop or branch, or behind a `return`
                why       a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches
             [K0407] the blocks of a cluster meet where not all of their warps come by
                required  a statement of the kernel's body
-               actual    one of a partition, or of a loop or branch before it
+               actual    one of a partition, of a loop or branch, or behind a `return`
                why       a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches
         "]],
     );
@@ -348,6 +348,38 @@ fn helps_speak_of_the_partition_that_they_are_for() {
                actual    warps 4
                why       a layout spreads a tile over all warps that run its part of the kernel: those of the kernel's attribute, or of a partition
                help      blocked([1], [32], [1], [0])
+        "#]],
+    );
+}
+
+#[test]
+fn blocks_of_a_cluster_do_not_meet_behind_an_early_end() {
+    said(
+        quote::quote!(target = sm_90a, warps = 4, cluster = [2, 1]),
+        "cluster::sync();
+         if n == 0 { return; }
+         cluster::sync();
+         warp_specialize(|| to.store(v), [partition(1).run(|| sync())]);",
+        &expect![[r"
+            [K0407] the blocks of a cluster meet where not all of their warps come by
+               required  a statement of the kernel's body
+               actual    one of a partition, of a loop or branch, or behind a `return`
+               why       a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches
+        "]],
+    );
+}
+
+#[test]
+fn what_is_only_looked_at_specialises_nothing() {
+    says(
+        "if v { warp_specialize(|| to.store(v), [partition(1).run(|| sync())]); }
+         warp_specialize(|| to.store(v), [partition(1).run(|| sync())]);",
+        &expect![[r#"
+            [K0206] this condition is not one `bool` for the whole block
+               required  a scalar (bool)
+               actual    a `Tile<f32>` of extents [128]
+               why       all threads of a block take the same branch; elements are chosen one by one with a mask
+               help      select(v, a, b)
         "#]],
     );
 }

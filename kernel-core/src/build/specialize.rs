@@ -16,7 +16,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        ClusterOp, Kernel, Op, Partition, Placement, PlacementProblem, Region, StmtKind,
+        ClusterOp, Kernel, Op, Partition, Placement, PlacementProblem, Region, Stmt, StmtKind,
         Terminator, Type, Value, ValueData,
     },
     loc::Loc,
@@ -37,8 +37,8 @@ type Part = (Rc<PartitionVal>, Rc<ClosureVal>, Loc);
 
 /// Where the blocks of a cluster would meet with some of their warps alone.
 pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
-    fn meetings(region: &Region, out: &mut Vec<Loc>) {
-        for stmt in &region.stmts {
+    fn meetings(stmts: &[Stmt], out: &mut Vec<Loc>) {
+        for stmt in stmts {
             if let StmtKind::Op {
                 op: Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait),
                 ..
@@ -46,18 +46,28 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
             {
                 out.push(stmt.loc);
             }
-            stmt.kind.regions().into_iter().for_each(|inner| meetings(inner, out));
+            stmt.kind.regions().into_iter().for_each(|inner| meetings(&inner.stmts, out));
         }
     }
+    fn returns(region: &Region) -> bool {
+        region.end == Terminator::Return
+            || region.stmts.iter().any(|stmt| stmt.kind.regions().into_iter().any(returns))
+    }
     let Some(found) = kernel.specialized() else { return Vec::new() };
-    let mut places = Vec::new();
+    let (mut places, mut ended) = (Vec::new(), false);
     for stmt in &kernel.body.stmts[..=found.at] {
-        stmt.kind.regions().into_iter().for_each(|inner| meetings(inner, &mut places));
+        let regions = stmt.kind.regions();
+        if ended {
+            meetings(std::slice::from_ref(stmt), &mut places);
+        } else {
+            regions.iter().for_each(|inner| meetings(&inner.stmts, &mut places));
+        }
+        ended |= regions.into_iter().any(returns);
     }
     let problem = |loc| {
         let headline = "the blocks of a cluster meet where not all of their warps come by";
         Diagnostic::new(Code::Specialize, loc, headline)
-            .compare("", "a statement of the kernel's body", "one of a partition, or of a loop or branch before it")
+            .compare("", "a statement of the kernel's body", "one of a partition, of a loop or branch, or behind a `return`")
             .why("a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches")
     };
     places.into_iter().map(problem).collect()
@@ -181,7 +191,9 @@ impl Builder<'_> {
             }
             return Val::Error;
         }
-        self.specialized = Some(loc);
+        if self.only_looking == 0 {
+            self.specialized = Some(loc);
+        }
         let before = self.scopes.vars.clone();
         let (mut region, ended, val) = self.part(default, args[0].loc);
         let after = std::mem::replace(&mut self.scopes.vars, before.clone());
