@@ -1,6 +1,6 @@
 //! Arguments of a launch, with their types erased.
 
-use crate::{DeviceTensor, Element, ParamKind, buffer::Buffer};
+use crate::{DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer};
 use half::{bf16, f16};
 use std::{fmt, marker::PhantomData};
 
@@ -109,6 +109,47 @@ fn tensor<T, const R: usize>(tensor: &DeviceTensor<T, R>, mutable: bool) -> Argu
         element_bytes: tensor.element_bytes(),
         mutable,
     }))
+}
+
+/// A tensor of any element type and rank within uploaded bytes, for callers that know the types only when they run: the tests of
+/// the compiler.
+///
+/// Element 0 lies `offset_bytes` behind the first byte; strides are in elements of `element_bytes`, the size of what `kind` names.
+///
+/// # Errors
+/// [`Error::View`] when an element lies outside of the bytes, and when `kind` is no tensor of the shape's rank.
+#[doc(hidden)]
+pub fn __tensor_within<'a>(
+    bytes: &'a DeviceTensor<u8, 1>,
+    offset_bytes: usize,
+    kind: ParamKind,
+    element_bytes: usize,
+    shape: &'a [usize],
+    strides: &'a [usize],
+) -> Result<Argument<'a>> {
+    let outside = |actual: String| Error::View {
+        operation: "__tensor_within",
+        shape: bytes.shape().to_vec(),
+        actual,
+    };
+    let ParamKind::Tensor { dtype, rank, mutable } = kind else {
+        return Err(outside(format!("an argument of type {kind}")));
+    };
+    // From element 0 to behind the last one; no elements need no bytes.
+    let steps = shape.iter().zip(strides).try_fold(0usize, |steps, (extent, stride)| {
+        steps.checked_add(extent.saturating_sub(1).checked_mul(*stride)?)
+    });
+    let span = steps.and_then(|steps| steps.checked_add(1)?.checked_mul(element_bytes));
+    let end = span.and_then(|span| span.checked_add(offset_bytes));
+    let fits =
+        bytes.is_contiguous() && (shape.contains(&0) || end.is_some_and(|end| end <= bytes.len()));
+    if !fits || (shape.len(), strides.len()) != (rank, rank) {
+        let place = format!("{offset_bytes} bytes behind the first");
+        return Err(outside(format!("{kind} of shape {shape:?} and strides {strides:?}, {place}")));
+    }
+    let (buffer, address) = (bytes.buffer(), bytes.address() + offset_bytes as u64);
+    let value = TensorValue { buffer, address, shape, strides, dtype, element_bytes, mutable };
+    Ok(Argument(Value::Tensor(value)))
 }
 
 /// An address on a device, for kernels that take `Ptr` arguments and so are launched by an `unsafe` call.

@@ -74,6 +74,8 @@ mod error;
 #[doc(hidden)]
 pub use cudarc::driver::sys as driver_sys;
 
+#[doc(hidden)]
+pub use argument::__tensor_within;
 pub use argument::{Argument, DevicePtr, IntoArgument};
 pub use device::{Device, Properties};
 pub use element::Element;

@@ -2,7 +2,7 @@
 
 use crate::devices;
 use half::{bf16, f16};
-use kernel_runtime::{Device, Element, Error, Result, Stream, Target};
+use kernel_runtime::{__tensor_within, Device, Element, Error, ParamKind, Result, Stream, Target};
 
 fn stream() -> Result<Stream> {
     Device::emulator(Target::Sm80)?.stream()
@@ -209,5 +209,29 @@ fn a_stream_refuses_tensors_of_another_device() -> Result<()> {
         let Error::StreamOfAnotherDevice { operation, .. } = error else { panic!("{error:?}") };
         assert_eq!(operation, name);
     }
+    Ok(())
+}
+
+#[test]
+fn a_tensor_within_bytes_stays_within_them() -> Result<()> {
+    let bytes = stream()?.zeros::<u8, 1>([64])?;
+    let kind = ParamKind::Tensor { dtype: "f16", rank: 2, mutable: true };
+    let within = |offset_bytes, kind, shape: &[usize], strides: &[usize]| {
+        __tensor_within(&bytes, offset_bytes, kind, 2, shape, strides).map(|_| ())
+    };
+    // From element 0 to behind the last one: (3 * 8 + 3 + 1) * 2 = 56 bytes.
+    within(8, kind, &[4, 4], &[8, 1])?;
+    for outside in [
+        within(10, kind, &[4, 4], &[8, 1]),
+        within(8, kind, &[4, 4], &[9, 1]),
+        within(8, kind, &[5, 4], &[8, 1]),
+        within(8, kind, &[2, 2], &[usize::MAX, 1]),
+        within(8, kind, &[4], &[8]),
+        within(8, ParamKind::Scalar { dtype: "f16" }, &[4, 4], &[8, 1]),
+    ] {
+        assert!(matches!(outside, Err(Error::View { .. })), "{outside:?}");
+    }
+    let error = within(10, kind, &[4, 4], &[8, 1]).expect_err("it ends two bytes too late");
+    assert!(error.to_string().contains("10 bytes behind the first"), "{error}");
     Ok(())
 }

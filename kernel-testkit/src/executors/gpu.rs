@@ -1,14 +1,14 @@
 //! Running PTX on a GPU.
 
-use kernel_core::compile::Variant;
+use kernel_core::{compile::Variant, ir, layouts::tma::TensorMap};
 use kernel_runtime::{
-    __launch_unsafe, Device, DeviceTensor, Grid, Image, IntoArgument, ParamInfo, ParamKind, Stream,
-    Target,
+    __launch_unsafe, __tensor_within, Device, DeviceTensor, Fill, Grid, Image, IntoArgument,
+    MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Stream, Target,
 };
 
 use super::{PATTERNS, holds_pattern, poison, slots, take, unwritten};
 use crate::{
-    data::{Argument, GAP},
+    data::{Argument, Buffer, GAP},
     prepare::Build,
 };
 
@@ -28,7 +28,10 @@ impl Gpu {
     /// # Errors
     /// The runtime's own words.
     pub fn open() -> Result<Gpu, String> {
-        let device = Device::cuda(0).map_err(|error| error.to_string())?;
+        Gpu::on(Device::cuda(0).map_err(|error| error.to_string())?)
+    }
+
+    fn on(device: Device) -> Result<Gpu, String> {
         let stream = device.stream().map_err(|error| error.to_string())?;
         Ok(Gpu { device, stream })
     }
@@ -53,7 +56,7 @@ impl Gpu {
         let mut results: Vec<Vec<Option<Vec<u8>>>> = Vec::new();
         for pattern in PATTERNS {
             poison(args, pattern);
-            let result = self.once(image, grid, args)?;
+            let result = self.once(build, variant, image, grid, args)?;
             let again = args.iter().zip(&result).any(|(arg, bytes)| match (arg.buffer(), bytes) {
                 (Some(buffer), Some(bytes)) => holds_pattern(buffer, bytes, pattern),
                 _ => false,
@@ -77,6 +80,8 @@ impl Gpu {
 
     fn once(
         &self,
+        build: &Build,
+        variant: &Variant,
         image: &'static [Image],
         grid: [u32; 3],
         args: &[Argument],
@@ -94,13 +99,28 @@ impl Gpu {
                 None => None,
             });
         }
-        let address = |number: usize| {
-            let tensor: Option<&DeviceTensor<u8, 1>> = tensors[number].as_ref();
-            tensor.map_or(0, |tensor| tensor.device_ptr().address() + MARGIN as u64)
-        };
-        // Each entry parameter travels as a scalar of 64 bits, cut to its own width by the driver.
-        let values = slots(args, address);
-        let arguments = values.into_iter().map(IntoArgument::into_argument).collect();
+        let shapes: Vec<_> = args.iter().map(|arg| arg.buffer().map(shape_and_strides)).collect();
+        let mut arguments = Vec::new();
+        for (number, arg) in args.iter().enumerate() {
+            let parts = (arg.buffer(), &tensors[number], &shapes[number]);
+            if let ((Some(buffer), Some(tensor), Some((shape, strides))), true) =
+                (parts, is_mapped(variant, number))
+            {
+                let bytes = buffer.dtype.bytes() as usize;
+                let offset = MARGIN + buffer.offset * bytes;
+                let kind = kind(build, number);
+                let argument = __tensor_within(tensor, offset, kind, bytes, shape, strides);
+                arguments.push(argument.map_err(failed)?);
+                continue;
+            }
+            // Each entry parameter travels as a scalar of 64 bits, cut to its own width by the driver.
+            let address = |_| {
+                let tensor: Option<&DeviceTensor<u8, 1>> = tensors[number].as_ref();
+                tensor.map_or(0, |tensor| tensor.device_ptr().address() + MARGIN as u64)
+            };
+            let values = slots(std::slice::from_ref(arg), address);
+            arguments.extend(values.into_iter().map(IntoArgument::into_argument));
+        }
         let blocks = grid.map(|n| i32::try_from(n).expect("grids of tests are small"));
         let launch = __launch_unsafe(image, arguments, Some(Ok(Grid::Blocks(blocks))));
         // SAFETY: the addresses are those of `tensors`, which live until the stream has been read from below. The kernel
@@ -125,30 +145,157 @@ impl Gpu {
     }
 }
 
+/// Whether a variant reaches an argument by tensor map. The runtime encodes the map, and so gets the tensor.
+fn is_mapped(variant: &Variant, number: usize) -> bool {
+    variant.maps.iter().any(|map| map.param as usize == number)
+}
+
+/// The type of a parameter that is a tensor.
+fn kind(build: &Build, number: usize) -> ParamKind {
+    match &build.kernel.params[number].kind {
+        ir::ParamKind::Tensor { dtype, rank, mutable } => {
+            ParamKind::Tensor { dtype: dtype.name(), rank: *rank as usize, mutable: *mutable }
+        }
+        ir::ParamKind::Pointer(_) | ir::ParamKind::Scalar(_) => {
+            unreachable!("the compiler makes maps of tensors")
+        }
+    }
+}
+
+fn shape_and_strides(buffer: &Buffer) -> (Vec<usize>, Vec<usize>) {
+    let shape = buffer.shape.iter().map(|extent| *extent as usize).collect();
+    let strides =
+        buffer.strides.iter().map(|stride| usize::try_from(*stride).expect("not negative"));
+    (shape, strides.collect())
+}
+
+/// A map of a whole tensor; `places` are the positions of the kernel's parameters among those of the image.
+fn map_info(map: &TensorMap, build: &Build, places: &[usize]) -> MapInfo {
+    let number = map.param as usize;
+    let ParamKind::Tensor { dtype, rank, .. } = kind(build, number) else {
+        unreachable!("the compiler makes maps of tensors")
+    };
+    let dim = |(box_elems, axis): (&u32, usize)| MapDim {
+        extent: MapExtent::Axis { axis, divide: 1 },
+        stride: MapStride::Axis { axis, times: 1 },
+        box_elems: *box_elems,
+        element_stride: 1,
+    };
+    let dims: Vec<MapDim> = map.box_elements.iter().zip((0..rank).rev()).map(dim).collect();
+    let swizzle_bytes = map.swizzle_bytes;
+    let param = places[number];
+    MapInfo {
+        param,
+        dtype,
+        dims: dims.leak(),
+        swizzle_bytes,
+        l2_promotion_bytes: 0,
+        fill: Fill::Zero,
+    }
+}
+
 /// The image of one variant, for the rest of the process: images are statics.
 fn image(build: &Build, variant: &Variant, args: &[Argument]) -> Result<&'static [Image], String> {
     let target = Target::from_name(&build.target).ok_or("the runtime does not know the target")?;
-    let params = slots(args, |_| 0).into_iter();
-    let params =
-        params.map(|_| ParamInfo { name: "value", kind: ParamKind::Scalar { dtype: "u64" } });
+    let mut params = Vec::new();
+    let mut places = Vec::new();
+    for (number, arg) in args.iter().enumerate() {
+        places.push(params.len());
+        if is_mapped(variant, number) {
+            params.push(ParamInfo { name: "tensor", kind: kind(build, number) });
+        } else {
+            let values = slots(std::slice::from_ref(arg), |_| 0);
+            let value = ParamInfo { name: "value", kind: ParamKind::Scalar { dtype: "u64" } };
+            params.extend(values.iter().map(|_| value));
+        }
+    }
+    let maps = variant.maps.iter().map(|map| map_info(map, build, &places));
     let compiled = kernel_runtime::Variant {
         name: variant.name,
         entry: variant.entry.clone().leak(),
         ptx: variant.ptx.clone().leak(),
         dynamic_shared_bytes: variant.shared_bytes,
         requires: &[],
-        maps: &[],
+        maps: maps.collect::<Vec<_>>().leak(),
     };
     let image = Image {
         kernel: build.kernel.name.clone().leak(),
         instance: build.label.clone().leak(),
         target,
         threads: build.kernel.threads(),
-        cluster: [1; 3],
+        cluster: build.kernel.cluster,
         programmatic: false,
-        params: params.collect::<Vec<_>>().leak(),
+        params: params.leak(),
         declared: &[],
         variants: vec![compiled].leak(),
     };
     Ok(vec![image].leak())
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel_core::ir::Dtype;
+
+    use super::*;
+    use crate::{data::Number, directives::Directives, prepare::prepare};
+
+    /// Reads a window of `a` and writes one of `c` by tensor map; `y` has the rank of each block in its cluster.
+    const COPY: &str = "//@ run: gpu
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 1, grid = 4, cluster = 2)]
+pub fn copy(
+    n: i32,
+    #[block(8, 64)] a: TensorMap<f16, 2>,
+    y: TensorMut<i32, 1>,
+    #[block(8, 64)] c: TensorMapMut<f16, 2>,
+) {
+    let tile = shared::<f16>([8, 64]);
+    let arrived = barrier(1);
+    arrived.expect(a.block_bytes());
+    tma::load(a, [block_id(0) * 8, n], arrived, tile);
+    arrived.wait(0);
+    tma::store(c, [block_id(0) * 8, 0], tile);
+    tma::store_wait(0);
+    y.tile([block_id(0)], [1]).store(full([1], cluster::rank()));
+}
+";
+
+    #[test]
+    fn maps_and_clusters_reach_the_runtime() {
+        let prepared = prepare("copy.rs", COPY, &Directives::default()).expect("it compiles");
+        let build = &prepared.builds[0];
+        assert_eq!(build.kernel.cluster, [2, 1, 1]);
+        // Rows are wider than the columns that are copied, and the first element is not the allocation's.
+        let mut a = Buffer::new(Dtype::F16, vec![32, 192], vec![200, 1], 8);
+        for number in 0..a.len() {
+            a.set(number, &u16::try_from(number).expect("few elements").to_le_bytes());
+        }
+        let mut ranks = Buffer::new(Dtype::I32, vec![4], vec![1], 0);
+        let mut c = Buffer::new(Dtype::F16, vec![32, 64], vec![64, 1], 16);
+        (ranks.poisoned, c.poisoned) = (true, true);
+        let arguments = [
+            Argument::Scalar(Dtype::I32, Number::Int(128)),
+            Argument::Tensor(a),
+            Argument::Tensor(ranks),
+            Argument::Tensor(c),
+        ];
+        let device = Device::emulator(Target::Sm90a).expect("the emulator is always there");
+        let gpu = Gpu::on(device).expect("it has streams");
+        for variant in &build.variants {
+            assert_eq!(variant.maps.len(), 2, "{}", variant.name);
+            let mut results = arguments.clone();
+            gpu.run(build, variant, [4, 1, 1], &mut results).expect("the kernel runs");
+            let [_, Argument::Tensor(a), Argument::Tensor(ranks), Argument::Tensor(c)] = &results
+            else {
+                panic!("the arguments are what they were")
+            };
+            for number in 0..c.len() {
+                let (row, column) = (number / 64, number % 64);
+                assert_eq!(c.bytes(number), a.bytes(row * 192 + 128 + column), "{row}, {column}");
+            }
+            let found: Vec<Number> = (0..4).map(|number| ranks.get(number)).collect();
+            assert_eq!(found, [0, 1, 0, 1].map(Number::Int), "{}", variant.name);
+        }
+    }
 }
