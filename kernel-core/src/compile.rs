@@ -737,10 +737,15 @@ fn relative(file: &str) -> String {
 /// Whether rustc should look at the body too: not where names or types are wrong, or it would say so twice.
 fn keeps_twin(problems: &Problems) -> bool {
     problems.iter().all(|d| {
-        // These are types of the stubs as well: `View` has no `store`, `copy_async` has bounds, an index gives a `Shared`.
+        // These are types of the stubs as well: `View` has no `store`, `copy_async` has bounds, an index gives a `Shared`, and a
+        // tensor with a block is no `TensorMap` yet.
         let typed = matches!(
             d.code,
-            Code::ReadOnly | Code::SharedUse | Code::CopyOperands | Code::Parameter
+            Code::ReadOnly
+                | Code::SharedUse
+                | Code::CopyOperands
+                | Code::Parameter
+                | Code::FactAttribute
         );
         !typed && !matches!(d.code.area(), Area::Subset | Area::Shapes)
     })

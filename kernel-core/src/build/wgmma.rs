@@ -116,7 +116,7 @@ impl Builder<'_> {
             let actual = self.describe(&vals[1]);
             return self.report(
                 Diagnostic::new(
-                    Code::DotOperand,
+                    Code::Kind,
                     args[1].loc,
                     "the right operand of `wgmma::mma` lies in shared memory",
                 )
@@ -128,7 +128,7 @@ impl Builder<'_> {
             let actual = self.describe(&vals[0]);
             return self.report(
                 Diagnostic::new(
-                    Code::DotOperand,
+                    Code::Kind,
                     args[0].loc,
                     "the left operand of `wgmma::mma` is shared memory or a tile",
                 )

@@ -1,0 +1,9 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 4)]
+pub fn arrive() {
+    let full = barriers(0, 1);
+    full[0].arrive();
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 4, cluster = 32)]
+pub fn meet() {
+    cluster::sync();
+}
+
+fn main() {}
