@@ -6,6 +6,8 @@
 
 #[path = "never_panics/grammar.rs"]
 mod grammar;
+#[path = "never_panics/hopper.rs"]
+mod hopper;
 #[path = "never_panics/mutate.rs"]
 mod mutate;
 #[path = "never_panics/random.rs"]
@@ -27,10 +29,19 @@ const KERNELS: &str = include_str!("never_panics/kernels.rs");
 /// As much stack as rustc gives the thread that runs procedural macros, on the platforms that give least.
 const STACK_BYTES: usize = 8 << 20;
 
+/// What became of an input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Items.
+    Compiled,
+    /// Messages.
+    Refused,
+    /// It is no item.
+    Nothing,
+}
+
 /// Compiles what the tokens hold: a function or a module with its `#[kernel]` attribute, if they hold one.
-///
-/// Gives whether there was anything to compile.
-fn compile(tokens: TokenStream) -> bool {
+fn compile(tokens: TokenStream) -> Answer {
     let is_kernel = |attr: &syn::Attribute| attr.path().is_ident("kernel");
     match syn::parse2::<syn::Item>(tokens) {
         Ok(syn::Item::Fn(mut function)) => {
@@ -40,23 +51,22 @@ fn compile(tokens: TokenStream) -> bool {
                 Some(syn::Meta::List(list)) => list.tokens,
                 _ => TokenStream::new(),
             };
-            understood(&compile_function(attr, &function, Options::default()));
-            true
+            understood(&compile_function(attr, &function, Options::default()))
         }
         Ok(syn::Item::Mod(mut module)) => {
             module.attrs.retain(|attr| !is_kernel(attr));
-            understood(&compile_module(&TokenStream::new(), &module, Options::default()));
-            true
+            understood(&compile_module(&TokenStream::new(), &module, Options::default()))
         }
-        _ => false,
+        _ => Answer::Nothing,
     }
 }
 
 /// The compiler must not blame itself either.
-fn understood(output: &Output) {
+fn understood(output: &Output) -> Answer {
     let text = output.tokens.to_string();
     let bug = text.find("[K9999]").map(|at| text[at..].chars().take(400).collect::<String>());
     assert!(bug.is_none(), "a bug of the compiler: {}", bug.unwrap_or_default());
+    if text.contains("compile_error") { Answer::Refused } else { Answer::Compiled }
 }
 
 /// Every kernel to start from, `#[kernel]` attribute included.
@@ -78,14 +88,14 @@ fn seeds() -> Vec<TokenStream> {
     out
 }
 
-/// Runs the inputs of `turns`; on a panic, fails with the input.
+/// Runs the inputs of `turns`; on a panic, fails with the input. Gives how many of them compile.
 fn run(
     turns: Range<u64>,
     seed: u64,
     input: impl Fn(u64, &mut Random) -> TokenStream + Send + 'static,
-) {
+) -> u64 {
     let work = move || {
-        let mut compiled = 0u64;
+        let (mut compiled, mut items) = (0u64, 0u64);
         let count = turns.end - turns.start;
         for turn in turns {
             let mut random = Random::new(seed.wrapping_mul(0x1_0000_0000).wrapping_add(turn));
@@ -97,14 +107,17 @@ fn run(
                 whole.is_ok(),
                 "the compiler panicked (see above) in turn {turn} of seed {seed}:\n{text}"
             );
-            compiled += u64::from(matches!(whole, Ok(true)));
+            compiled += u64::from(matches!(whole, Ok(Answer::Compiled)));
+            items += u64::from(!matches!(whole, Ok(Answer::Nothing)));
         }
         // Inputs that are not even items test nothing.
-        assert!(compiled * 4 > count, "only {compiled} of {count} inputs are items");
+        assert!(items * 4 > count, "only {items} of {count} inputs are items");
+        compiled
     };
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
-    if let Err(panic) = thread.expect("a thread starts").join() {
-        std::panic::resume_unwind(panic);
+    match thread.expect("a thread starts").join() {
+        Ok(compiled) => compiled,
+        Err(panic) => std::panic::resume_unwind(panic),
     }
 }
 
@@ -126,6 +139,17 @@ fn on_made_up_kernels() {
     run(turns, seed, |_, random| {
         grammar::kernel(random).parse().expect("the grammar makes tokens")
     });
+}
+
+#[test]
+fn on_made_up_kernels_of_hopper() {
+    let (turns, seed) = turns_and_seed();
+    let count = turns.end - turns.start;
+    let compiled = run(turns, seed, |_, random| {
+        hopper::kernel(random).parse().expect("the grammar makes tokens")
+    });
+    // Where none compiles, nothing is lowered.
+    assert!(compiled * 50 > count || count < 500, "only {compiled} of {count} kernels compile");
 }
 
 #[test]

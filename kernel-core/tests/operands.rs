@@ -101,6 +101,100 @@ const FORMS: [&str; 72] = [
     "loop { if b { break A; } else { break B; } }",
 ];
 
+/// One of each kind that Hopper adds, with some of the others.
+const HOPPER_OPERANDS: [&str; 16] = [
+    "bar",
+    "bars",
+    "bars[n]",
+    "far",
+    "a",
+    "o",
+    "h",
+    "h.t()",
+    "ring",
+    "acc",
+    "x",
+    "n",
+    "b",
+    "0",
+    "1.0",
+    "tma::load(a, [0, 0], bar, h)",
+];
+
+/// What is done with one or two of them, `A` and `B`.
+const HOPPER_FORMS: [&str; 47] = [
+    "barrier(A)",
+    "barriers(A, B)",
+    "A.expect(B)",
+    "A.arrive()",
+    "A.wait(B)",
+    "A.try_wait(B)",
+    "A.of_block(B)",
+    "A.of_block(0).of_block(B)",
+    "A.len()",
+    "A[B]",
+    "tma::load(A, [0, 0], bar, B)",
+    "tma::load(a, [A, 0], bar, B)",
+    "tma::load(a, [0, 0], A, B)",
+    "tma::load(a, A, bar, B)",
+    "tma::store(A, [0, 0], B)",
+    "tma::store(o, A, B)",
+    "tma::reduce_add(A, [0, 0], B)",
+    "tma::reduce_and(A, [0, 0], B)",
+    "tma::prefetch(A, [0, B])",
+    "tma::store_wait(A)",
+    "A.on(B)",
+    "A.when(B)",
+    "A.multicast(B)",
+    "A.multicast(B).when(b).evict_last()",
+    "A.evict_first()",
+    "copy_async(A, B)",
+    "copy_async(A, B).on(bar)",
+    "copy_async(a.at([0, n]), A).on(B)",
+    "copy_async(A.at([n, B]), h).on(bar)",
+    "A.block()",
+    "A.block_bytes()",
+    "A.tile([n, B], [64, 64]).load()",
+    "wgmma::mma(A, B, acc)",
+    "wgmma::mma(h, A, B)",
+    "wgmma::mma(A, h, B)",
+    "wgmma::wait(A, B)",
+    "wgmma::wait(0, wgmma::mma(A, B, acc))",
+    "wgmma::wait(0, wgmma::mma(h, A, B))",
+    "cluster::rank() + A",
+    "cluster::block_id(A)",
+    "cluster::id(A) + cluster::size()",
+    "A + B",
+    "A.load()",
+    "A.store(B)",
+    "if b { A } else { B }",
+    "{ let mut z = A; for _ in 0..n { z = B; } z }",
+    "A(B)",
+];
+
+/// The messages of a kernel for Hopper with this statement.
+fn messages_of_hopper(statement: &str) -> Vec<String> {
+    let source = format!(
+        "fn k(
+            x: Tensor<f16, 2>,
+            #[block(64, 64)] a: TensorMap<f16, 2>,
+            #[block(64, 64)] o: TensorMapMut<f16, 2>,
+            n: i32,
+            b: bool,
+        ) {{
+            let h = shared::<f16>([64, 64]);
+            let ring = shared::<f16>([2, 64, 64]);
+            let bar = barrier(1);
+            let bars = barriers(3, 2);
+            let far = bar.of_block(1);
+            let acc = zeros::<f32>([64, 64]);
+            let z = {statement};
+        }}"
+    );
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    rendered(quote::quote!(target = sm_90a, warps = 4, cluster = 2), &function)
+}
+
 /// The messages of a kernel with this statement.
 fn messages(statement: &str) -> Vec<String> {
     let source = format!(
@@ -121,13 +215,17 @@ fn messages(statement: &str) -> Vec<String> {
     rendered(quote::quote!(target = sm_80, warps = 4), &function)
 }
 
-#[test]
-fn every_operation_takes_or_refuses_every_operand() {
+/// How many of the statements are taken and refused.
+fn every_pair(
+    forms: &[&str],
+    operands: &[&str],
+    messages: impl Fn(&str) -> Vec<String>,
+) -> (usize, usize) {
     let (mut taken, mut refused) = (0, 0);
-    for form in FORMS {
-        for a in OPERANDS {
+    for form in forms {
+        for a in operands {
             let form = form.replace('A', "\u{1}");
-            for b in OPERANDS.iter().take(if form.contains('B') { OPERANDS.len() } else { 1 }) {
+            for b in operands.iter().take(if form.contains('B') { operands.len() } else { 1 }) {
                 let statement = form.replace('B', b).replace('\u{1}', a);
                 let found = messages(&statement);
                 for message in &found {
@@ -137,6 +235,18 @@ fn every_operation_takes_or_refuses_every_operand() {
             }
         }
     }
+    (taken, refused)
+}
+
+#[test]
+fn every_operation_takes_or_refuses_every_operand() {
+    let (taken, refused) = every_pair(&FORMS, &OPERANDS, messages);
     // Where nothing is taken, or nothing refused, the forms above test nothing.
     assert!(taken > 500 && refused > 5000, "{taken} taken, {refused} refused");
+}
+
+#[test]
+fn every_operation_of_hopper_takes_or_refuses_every_operand() {
+    let (taken, refused) = every_pair(&HOPPER_FORMS, &HOPPER_OPERANDS, messages_of_hopper);
+    assert!(taken > 100 && refused > 3000, "{taken} taken, {refused} refused");
 }

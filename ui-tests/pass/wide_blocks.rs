@@ -9,7 +9,7 @@ pub fn copy(
     #[block(4, 512)] wide: TensorMap<f16, 2>,
     #[block(4, 512)] out: TensorMapMut<f16, 2>,
 ) {
-    let (a, b) = (shared::<f16>([512, 32]), shared::<f16>([4, 512]).with_layout(row_major()));
+    let (a, b) = (shared::<f16>([512, 32]), shared::<f16>([4, 512]));
     let arrived = barrier(1);
     arrived.expect(tall.block_bytes() + wide.block_bytes());
     tma::load(tall, [0, 0], arrived, a);

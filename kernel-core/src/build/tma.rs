@@ -291,21 +291,8 @@ impl Builder<'_> {
         let Some((value, shared)) = self.copied_window(window, window_loc) else {
             return Val::Error;
         };
-        let block = self.params[tma.param as usize].block.clone();
-        let wide = |shape: &[u32]| -> Vec<u32> {
-            shape.iter().copied().filter(|extent| *extent != 1).collect()
-        };
-        if let Some(block) = block.filter(|block| wide(block) != wide(&shared.shape)) {
-            let place = self.params[tma.param as usize].loc;
-            return self.report(
-                Diagnostic::new(
-                    Code::ShapeMismatch,
-                    window_loc,
-                    "a copy has the same extents on both sides",
-                )
-                .compare("extents", format!("{block:?}"), format!("{:?}", shared.shape))
-                .place(place, "the block of the tensor map"),
-            );
+        if self.fills_block(tma.param, &shared, window_loc).is_none() {
+            return Val::Error;
         }
         let ParamKind::Tensor { dtype, .. } = self.params[tma.param as usize].kind else {
             return Val::Error;
@@ -362,6 +349,11 @@ impl Builder<'_> {
             return None;
         };
         self.check_window(value, &shared, loc)?;
+        Some((value, shared))
+    }
+
+    /// One block of the map is one window, as it lies in memory.
+    fn fills_block(&mut self, param: u32, shared: &SharedType, loc: Loc) -> Option<()> {
         if shared.transposed {
             self.report(
                 Diagnostic::new(Code::CopyOperands, loc, "a copy by tensor map does not transpose")
@@ -369,7 +361,21 @@ impl Builder<'_> {
             );
             return None;
         }
-        Some((value, shared))
+        let wide = |shape: &[u32]| -> Vec<u32> {
+            shape.iter().copied().filter(|extent| *extent != 1).collect()
+        };
+        let data = &self.params[param as usize];
+        let Some(block) = data.block.clone().filter(|block| wide(block) != wide(&shared.shape))
+        else {
+            return Some(());
+        };
+        let place = data.loc;
+        self.report(
+            Diagnostic::new(Code::ShapeMismatch, loc, "a copy by tensor map moves one block")
+                .compare("extents", format!("{block:?}"), format!("{:?}", shared.shape))
+                .place(place, "the block of the tensor map"),
+        );
+        None
     }
 
     /// The copy that was just started, for what is said of it.
@@ -420,6 +426,9 @@ impl Builder<'_> {
                 }
                 self.change(copy, name, loc, |builder, op, args| {
                     let Op::Tma(tma) = op else { return builder.only_tma("when", loc) };
+                    if tma.guarded {
+                        return builder.said_twice("when", ".when(a & b)", loc);
+                    }
                     let guarded = Tma { guarded: true, ..tma };
                     let mut args = args;
                     let at = args.len() - usize::from(tma.kind != TmaKind::Prefetch);
@@ -433,6 +442,9 @@ impl Builder<'_> {
                 let word = name.name.clone();
                 self.change(copy, name, loc, |builder, op, args| {
                     let Op::Tma(tma) = op else { return builder.only_tma(&word, loc) };
+                    if tma.evict != Evict::Normal {
+                        return builder.said_twice("evict", ".evict_last()", loc);
+                    }
                     Some((Op::Tma(Tma { evict, ..tma }), args))
                 })
             }
@@ -486,6 +498,9 @@ impl Builder<'_> {
         }
         self.change(copy, name, loc, |builder, op, args| {
             let Op::Tma(tma) = op else { return builder.only_tma("multicast", loc) };
+            if tma.multicast {
+                return builder.said_twice("multicast", ".multicast(a | b)", loc);
+            }
             if tma.kind != TmaKind::Load {
                 builder.report(
                     Diagnostic::new(Code::CopyOperands, loc, "only a load goes to several blocks")
@@ -499,6 +514,15 @@ impl Builder<'_> {
             args.insert(at, value);
             Some((Op::Tma(Tma { multicast: true, ..tma }), args))
         })
+    }
+
+    fn said_twice(&mut self, word: &str, help: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
+        self.report(
+            Diagnostic::new(Code::CopyOperands, loc, format!("`{word}` is said twice of one copy"))
+                .why("the copy is one instruction, which has each of these once")
+                .help(help),
+        );
+        None
     }
 
     fn only_tma(&mut self, word: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
@@ -549,8 +573,11 @@ impl Builder<'_> {
             return None;
         };
         let mut args = args;
-        let at = args.len() - 1;
-        args.insert(at, barrier);
+        let window = args.pop()?;
+        if let Type::Shared(shared) = self.ty(window).clone() {
+            self.fills_block(param, &shared, loc)?;
+        }
+        args.extend([barrier, window]);
         Some((Op::Tma(Tma::plain(TmaKind::Load, param)), args))
     }
 

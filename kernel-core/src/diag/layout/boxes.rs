@@ -4,7 +4,7 @@ use kernel_layout::wgmma::{Nearest, Refusal};
 use kernel_layout::{Dim, Form, basis_text};
 
 use crate::diag::{Code, Diagnostic};
-use crate::layouts::tma::{MAP_BYTES, TmaRefusal};
+use crate::layouts::tma::{BOX_ELEMENTS, MAP_BYTES, TmaRefusal};
 use crate::layouts::warpgroup::Side;
 use crate::loc::Loc;
 
@@ -23,6 +23,14 @@ pub(super) fn refused(
         )
         .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), actual.to_string())
         .why("TMA moves pieces of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)"),
+        TmaRefusal::Layout { required_swizzle_bytes: 0, .. }
+            if shape.last().is_some_and(|extent| *extent > BOX_ELEMENTS) =>
+        {
+            let extent = shape.last().copied().unwrap_or(0);
+            Diagnostic::new(Code::TensorMap, at, "no tensor map arranges shared memory like this")
+                .compare("elements of a row", format!("at most {BOX_ELEMENTS}"), extent.to_string())
+                .why("a copy moves at most 256 elements along an axis; of a wider tile whose layout is not pinned the pieces lie behind one another")
+        }
         TmaRefusal::Layout { actual, required_swizzle_bytes } => {
             let required = match required_swizzle_bytes {
                 0 => "row_major()".to_owned(),
