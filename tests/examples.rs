@@ -20,6 +20,17 @@ fn run(name: &str) -> String {
 
 /// As [`run`], with the sizes on the command line. Gives also the line of `KILN_STATS` of every launch.
 fn run_with(name: &str, sizes: &[&str]) -> (String, Vec<String>) {
+    let (text, launches) = launch(name, sizes);
+    let waits: Vec<&String> = launches
+        .iter()
+        .filter(|line| !line.ends_with(" lane instructions, 0 bank conflicts"))
+        .collect();
+    assert!(waits.is_empty(), "{name}: {waits:#?}");
+    (text, launches)
+}
+
+/// As [`run_with`], whatever its launches wait for.
+fn launch(name: &str, sizes: &[&str]) -> (String, Vec<String>) {
     let output = Command::new(example(name))
         .args(sizes)
         .env("KILN_DEVICE", "emulator")
@@ -34,11 +45,6 @@ fn run_with(name: &str, sizes: &[&str]) -> (String, Vec<String>) {
     let launches: Vec<String> =
         errors.lines().filter(|line| line.starts_with("kiln: ")).map(str::to_owned).collect();
     assert!(!launches.is_empty(), "{name} launched nothing:\n{errors}");
-    let waits: Vec<&String> = launches
-        .iter()
-        .filter(|line| !line.ends_with(" lane instructions, 0 bank conflicts"))
-        .collect();
-    assert!(waits.is_empty(), "{name}: {waits:#?}");
     (text, launches)
 }
 
@@ -60,12 +66,12 @@ fn every_example_is_run() {
         let path = entry.expect("the folder can be read").path();
         if path.extension().is_some_and(|extension| extension == "rs") {
             let name = path.file_stem().expect("a file has a name").to_string_lossy();
-            let call = format!("run(\"{name}\")");
-            assert!(include_str!("examples.rs").contains(&call), "required `{call}`");
+            let call = format!("(\"{name}\"");
+            assert!(include_str!("examples.rs").contains(&call), "required a test of {name}");
             examples += 1;
         }
     }
-    assert_eq!(examples, 8);
+    assert_eq!(examples, 14);
 }
 
 #[test]
@@ -149,4 +155,56 @@ fn device_library() {
         let lines = text.lines().filter(|line| line.split_whitespace().nth(1) == Some(order));
         assert_eq!(lines.count(), 4, "{order}:\n{text}");
     }
+}
+
+/// A warp's access of 8 bytes a lane to fragments of f32, in tiles swizzled by 128 bytes, finds two of each half's four rows
+/// in the same banks: each access waits twice more. `accesses` are those of all warps of one launch.
+fn fragments_wait_twice(name: &str, accesses: &[usize]) -> String {
+    let (text, launches) = launch(name, &[]);
+    assert_eq!(launches.len(), accesses.len(), "{launches:#?}");
+    for (launch, accesses) in launches.iter().zip(accesses) {
+        let conflicts = format!(" {} bank conflicts", 2 * accesses);
+        assert!(launch.ends_with(&conflicts), "required{conflicts}: {launch}");
+    }
+    text
+}
+
+#[test]
+fn matmul_warp_specialized() {
+    let text = run("matmul_warp_specialized");
+    assert_eq!(text.matches("f16 128x").count(), 6, "six instances:\n{text}");
+}
+
+#[test]
+fn matmul_gather_scatter() {
+    let text = run("matmul_gather_scatter");
+    assert_eq!(text.matches("stages").count(), 2, "two instances:\n{text}");
+}
+
+/// Blocks of 128 rows read and write 128 or 64 columns of f32, 64 elements an access.
+#[test]
+fn matmul_accumulate() {
+    let text =
+        fragments_wait_twice("matmul_accumulate", &[4 * 2 * 128 * 128 / 64, 6 * 2 * 128 * 64 / 64]);
+    assert_eq!(text.matches("stages").count(), 2, "two instances:\n{text}");
+}
+
+/// Blocks write 64 x 128 sums in f32, 64 elements an access.
+#[test]
+fn split_k() {
+    let text = fragments_wait_twice("split_k", &[20 * 64 * 128 / 64, 12 * 64 * 128 / 64]);
+    assert_eq!(text.matches("a block").count(), 2, "two instances:\n{text}");
+}
+
+#[test]
+fn flash_attention() {
+    let text = run("flash_attention");
+    assert_eq!(text.matches("head ").count(), 4, "four instances:\n{text}");
+}
+
+/// The example compares every element.
+#[test]
+fn tma_copy() {
+    let text = run("tma_copy");
+    assert_eq!(text.lines().count(), 3, "{text}");
 }

@@ -1,0 +1,154 @@
+//! out[scatter[i], :] = x[gather[i], :] · w on Hopper: rows are gathered while the product runs, and scattered as they are done.
+//!
+//! `cargo run --release --example matmul_gather_scatter [-- ROWS N K]`
+
+#![expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
+use kiln::prelude::*;
+
+#[path = "support/report.rs"]
+mod report;
+
+/// One block computes 128 rows of the list and `BN` columns: four warps gather rows of `x`, TMA brings `w`, two warpgroups
+/// multiply.
+#[kernel(target = sm_90a, warps = 8, grid = [cdiv(gather.dim(0), 128), cdiv(w.dim(1), BN)],
+         instances((BN, STAGES) = [(128, 4), (256, 3)]))]
+pub fn fused<const BN: i32, const STAGES: i32>(
+    x: Ptr<bf16>,
+    gather: Tensor<i32, 1>,
+    #[block(64, BN)] w: TensorMap<bf16, 2>,
+    scatter: Tensor<i32, 1>,
+    out: Ptr<bf16>,
+) {
+    let (m, n) = (block_id(0) * 128, block_id(1) * BN);
+    let (xs, ws) = (shared::<bf16>([STAGES, 128, 64]), shared::<bf16>([STAGES, 64, BN]));
+    // A slot is full when w has come and the gathering warps have stored their rows.
+    let (full, empty) = (barriers(STAGES, 2), barriers(STAGES, 1));
+    let [depth, columns] = w.dims();
+    let count = gather.dim(0);
+    warp_specialize(
+        || {
+            let mut acc = zeros::<f32>([128, BN]);
+            let (mut slot, mut phase) = (0, 0);
+            let mut before = 0;
+            for k in range(0, depth, 64) {
+                full[slot].wait(phase);
+                acc = wgmma::mma(xs[slot], ws[slot], acc);
+                acc = wgmma::wait(1, acc);
+                if k > 0 {
+                    empty[before].arrive();
+                }
+                before = slot;
+                slot += 1;
+                if slot == STAGES {
+                    slot = 0;
+                    phase ^= 1;
+                }
+            }
+            acc = wgmma::wait(0, acc);
+            let rows = scatter.tile([m], [128]).load().expand(1);
+            let at = n + arange(0, BN).expand(0);
+            let listed = (m + arange(0, 128)).lt(count).expand(1);
+            let mask = listed.broadcast([128, BN]) & at.lt(columns);
+            let to = rows.cast::<i64>() * i64::from(columns) + at.cast::<i64>();
+            store_masked(out + to, mask, acc.cast::<bf16>());
+        },
+        [partition(4).registers(56).run(|| {
+            let rows = gather.tile([m], [128]).load().expand(1);
+            let from = rows.cast::<i64>() * i64::from(depth);
+            let listed = (m + arange(0, 128)).lt(count).expand(1);
+            let (mut slot, mut phase) = (0, 1);
+            for k in range(0, depth, 64) {
+                let at = k + arange(0, 64).expand(0);
+                let mask = listed.broadcast([128, 64]) & at.lt(depth);
+                let tile = load_masked(x + (from + at.cast::<i64>()), mask, bf16::ZERO);
+                empty[slot].wait(phase);
+                full[slot].expect(w.block_bytes());
+                tma::load(w, [k, n], full[slot], ws[slot]);
+                xs[slot].store(tile);
+                fence_async();
+                full[slot].arrive();
+                slot += 1;
+                if slot == STAGES {
+                    slot = 0;
+                    phase ^= 1;
+                }
+            }
+        })],
+    );
+}
+
+fn main() -> Result<()> {
+    let device = Device::best_for(fused::TARGETS)?;
+    let stream = device.stream()?;
+    println!("on {device}");
+    let sizes = match report::sizes::<3>() {
+        Some([m, n, k]) => vec![[m, n, k]],
+        None if device.is_emulator() => vec![[200, 136, 200]],
+        None => vec![[4096, 4096, 4096], [1024, 1024, 2048], [200, 136, 200]],
+    };
+    let mut table =
+        report::Table::new(&["rows", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
+    let progress = report::progress(2 * sizes.len(), "matmul_gather_scatter");
+    for [m, n, k] in sizes {
+        let scale = 1.0 / (k as f32).sqrt();
+        let values = |len, seed| -> Vec<bf16> {
+            report::random(len, seed).into_iter().map(|x| bf16::from_f32(x * scale)).collect()
+        };
+        let (x_host, w_host) = (values(m * k, 1), values(k * n, 2));
+        // Each row once, in another order: steps coprime to the number of rows.
+        let order = |step: usize| -> Vec<i32> {
+            (0..m).map(|i| i32::try_from(i * step % m).expect("rows are few")).collect()
+        };
+        let (gather_host, scatter_host) = (order(7919), order(104_729));
+        let (x, w) = (stream.upload(&x_host, [m, k])?, stream.upload(&w_host, [k, n])?);
+        let gather = stream.upload(&gather_host, [m])?;
+        let scatter = stream.upload(&scatter_host, [m])?;
+        for (at, name) in ["128x128, 4 stages", "128x256, 3 stages"].into_iter().enumerate() {
+            let out = stream.full([m, n], bf16::NAN)?;
+            let launch = || {
+                let args = fused::Args {
+                    x: x.device_ptr(),
+                    gather: &gather,
+                    w: &w,
+                    scatter: &scatter,
+                    out: out.device_ptr(),
+                };
+                let launch = if at == 0 { fused::<128, 4>(args) } else { fused::<256, 3>(args) };
+                // SAFETY: `x` and `out` have `m` rows of `k` and `n` elements, and the lists name rows from 0 to `m`; both
+                // tensors live until the stream has been read from.
+                unsafe { launch.launch(&stream) }
+            };
+            launch()?;
+            let ms = report::median_ms(&stream, launch)?;
+            let actual = out.to_vec(&stream)?;
+            let count = (m * n).min(4096);
+            let (mut difference, mut norm) = (0.0, 0.0);
+            for i in 0..count {
+                let place = i * 104_729 % (m * n);
+                let (listed, column) = (place / n, place % n);
+                let row = usize::try_from(gather_host[listed]).expect("rows are natural");
+                let to = usize::try_from(scatter_host[listed]).expect("rows are natural");
+                let required: f64 = (0..k)
+                    .map(|i| x_host[row * k + i].to_f64() * w_host[i * n + column].to_f64())
+                    .sum();
+                difference += (actual[to * n + column].to_f64() - required).powi(2);
+                norm += required.powi(2);
+            }
+            let error = (difference / norm).sqrt();
+            table.row(&[&m, &n, &k, &name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
+            // Rounding the result alone costs up to 2^-9 of each value.
+            assert!(error < 3e-3, "{name} at {m}x{n}x{k}: relative error {error}");
+            progress.inc(1);
+        }
+    }
+    progress.finish_and_clear();
+    table.print();
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! c = a · b where the depth is long and the result small: blocks share the depth, and add their sums where the result is.
+//!
+//! `cargo run --release --example split_k [-- M N K]`
+//!
+//! TMA adds each block's tile to the tensor in f32; the order of the blocks is not fixed, so that the last bits may differ from
+//! run to run.
+
+#![expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+)]
+
+use kiln::prelude::*;
+
+#[path = "support/report.rs"]
+mod report;
+
+/// Block (i, j, s) multiplies `SPAN` of the depth of tile (i, j), and adds the result.
+#[kernel(target = sm_90a, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 128), cdiv(a.dim(1), SPAN)],
+         instances(SPAN = [256, 512], STAGES = [4]))]
+pub fn split_k<const SPAN: i32, const STAGES: i32>(
+    #[block(64, 64)] a: TensorMap<bf16, 2>,
+    #[block(64, 128)] b: TensorMap<bf16, 2>,
+    #[block(64, 128)] c: TensorMapMut<f32, 2>,
+) {
+    let (m, n) = (block_id(0) * 64, block_id(1) * 128);
+    let begin = block_id(2) * SPAN;
+    let (sa, sb) = (shared::<bf16>([STAGES, 64, 64]), shared::<bf16>([STAGES, 64, 128]));
+    let sums = shared::<f32>([64, 128]);
+    let full = barriers(STAGES, 1);
+    // Beyond the end of the depth zeros come in, which add nothing.
+    for stage in unroll(0..STAGES) {
+        full[stage].expect(a.block_bytes() + b.block_bytes());
+        tma::load(a, [m, begin + stage * 64], full[stage], sa[stage]);
+        tma::load(b, [begin + stage * 64, n], full[stage], sb[stage]);
+    }
+    let mut acc = zeros::<f32>([64, 128]);
+    for step in 0..SPAN / 64 {
+        let slot = step % STAGES;
+        full[slot].wait(step / STAGES % 2);
+        acc = wgmma::mma(sa[slot], sb[slot], acc);
+        acc = wgmma::wait(0, acc);
+        sync(); // all four warps are done with the slot
+        if step + STAGES < SPAN / 64 {
+            full[slot].expect(a.block_bytes() + b.block_bytes());
+            tma::load(a, [m, begin + (step + STAGES) * 64], full[slot], sa[slot]);
+            tma::load(b, [begin + (step + STAGES) * 64, n], full[slot], sb[slot]);
+        }
+    }
+    sums.store(acc);
+    fence_async();
+    tma::reduce_add(c, [m, n], sums);
+    tma::store_wait(0);
+}
+
+type Make = for<'a> fn(split_k::Args<'a>) -> Launch<'a>;
+
+fn main() -> Result<()> {
+    let device = Device::best_for(split_k::TARGETS)?;
+    let stream = device.stream()?;
+    println!("on {device}");
+    let sizes = match report::sizes::<3>() {
+        Some([m, n, k]) => vec![[m, n, k]],
+        None if device.is_emulator() => vec![[72, 136, 1096]],
+        None => vec![[256, 512, 65536], [72, 136, 1096]],
+    };
+    let instances: [(&str, Make); 2] =
+        [("256 a block", split_k::<256, 4>), ("512 a block", split_k::<512, 4>)];
+    let mut table = report::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
+    let progress = report::progress(instances.len() * sizes.len(), "split_k");
+    for [m, n, k] in sizes {
+        let values = |len, seed| -> Vec<bf16> {
+            report::random(len, seed).into_iter().map(bf16::from_f32).collect()
+        };
+        let (a_host, b_host) = (values(m * k, 1), values(k * n, 2));
+        let (a, b) = (stream.upload(&a_host, [m, k])?, stream.upload(&b_host, [k, n])?);
+        for (name, make) in &instances {
+            let mut c = stream.zeros::<f32, 2>([m, n])?;
+            make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;
+            let actual = c.to_vec(&stream)?;
+            let count = (m * n).min(1024);
+            let (mut difference, mut norm) = (0.0, 0.0);
+            for i in 0..count {
+                let at = i * 104_729 % (m * n);
+                let (row, column) = (at / n, at % n);
+                let required: f64 = (0..k)
+                    .map(|i| a_host[row * k + i].to_f64() * b_host[i * n + column].to_f64())
+                    .sum();
+                difference += (f64::from(actual[at]) - required).powi(2);
+                norm += required.powi(2);
+            }
+            let error = (difference / norm).sqrt();
+            // What is timed adds to what is there: the sums are not looked at any more.
+            let ms = report::median_ms(&stream, || {
+                make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)
+            })?;
+            table.row(&[&m, &n, &k, name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
+            // Products are exact; each of k sums rounds to 24 bits, which add up like a random walk.
+            let bound = 2f64.powi(-24) * (k as f64).sqrt() * 8.0;
+            assert!(error < bound, "{name} at {m}x{n}x{k}: relative error {error}");
+            progress.inc(1);
+        }
+    }
+    progress.finish_and_clear();
+    table.print();
+    Ok(())
+}

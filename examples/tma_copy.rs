@@ -1,0 +1,69 @@
+//! A tile of 8 × 256 halves through TMA: from a tensor to shared memory, and back to another tensor; and sums into a third one.
+//!
+//! `cargo run --release --example tma_copy`
+
+#![expect(
+    clippy::print_stdout,
+    reason = "an example prints, and reads like the library code that it stands for"
+)]
+
+use kiln::prelude::*;
+
+/// b = a, by way of shared memory with the 128-byte swizzle: one thread starts a copy each way.
+#[kernel(target = [sm_90a, sm_100a], warps = 1, grid = [cdiv(a.dim(0), 8), cdiv(a.dim(1), 256)])]
+pub fn tma_copy(a: Tensor<f16, 2>, b: TensorMut<f16, 2>) {
+    let at = [block_id(0) * 8, block_id(1) * 256];
+    let staged = shared::<f16>([8, 256]).with_layout(swizzle(128));
+    let arrived = barrier(1);
+    arrived.expect(staged.bytes());
+    copy_async(a.tile(at, [8, 256]), staged).on(arrived); // completes on a barrier: TMA
+    arrived.wait(0);
+    copy_async(staged, b.tile(at, [8, 256]));
+    tma::store_wait(0);
+}
+
+/// sums += the rows of a, 64 of them a block: each block adds its part where the tensor is.
+#[kernel(target = [sm_90a, sm_100a], warps = 4, grid = [cdiv(a.dim(0), 64), cdiv(a.dim(1), 128)])]
+pub fn tma_reduce(
+    #[block(64, 128)] a: TensorMap<f32, 2>,
+    #[block(128)] sums: TensorMapMut<f32, 1>,
+) {
+    let (row, column) = (block_id(0) * 64, block_id(1) * 128);
+    let staged = shared::<f32>([64, 128]);
+    let part = shared::<f32>([128]);
+    let arrived = barrier(1);
+    arrived.expect(a.block_bytes());
+    tma::load(a, [row, column], arrived, staged);
+    arrived.wait(0);
+    part.store(staged.load().sum(0));
+    fence_async();
+    tma::reduce_add(sums, [column], part);
+    tma::store_wait(0);
+}
+
+fn main() -> Result<()> {
+    let device = Device::best_for(tma_copy::TARGETS)?;
+    let stream = device.stream()?;
+    println!("on {device}");
+    // The last tiles reach over the edges: zeros come in, nothing goes out.
+    let (rows, columns) = (203, 1000);
+    let host: Vec<f16> =
+        (0u16..).take(rows * columns).map(|i| f16::from_f32(f32::from(i % 2000))).collect();
+    let a = stream.upload(&host, [rows, columns])?;
+    let mut b = stream.full([rows, columns], f16::NAN)?;
+    tma_copy(tma_copy::Args { a: &a, b: &mut b }).launch(&stream)?;
+    assert!(b.to_vec(&stream)? == host, "the copy is no copy");
+    println!("{rows} x {columns} halves copied");
+
+    let host: Vec<f32> = (0u16..).take(rows * columns).map(|i| f32::from(i % 17) - 8.0).collect();
+    let a = stream.upload(&host, [rows, columns])?;
+    let mut sums = stream.zeros::<f32, 1>([columns])?;
+    tma_reduce(tma_reduce::Args { a: &a, sums: &mut sums }).launch(&stream)?;
+    let required: Vec<f32> = (0..columns)
+        .map(|column| (0..rows).map(|row| host[row * columns + column]).sum())
+        .collect();
+    // Whole numbers: the order of the blocks does not matter.
+    assert!(sums.to_vec(&stream)? == required, "the sums are wrong");
+    println!("the sums of {columns} columns");
+    Ok(())
+}
