@@ -253,7 +253,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         called: la_arena::ArenaMap::new(),
         uses: per_thread::Uses::default(),
         specialized: None,
-        in_partition: false,
+        crew: specialize::Crew::Own,
     };
     builder.scopes.add_items(root, &request.unit.items);
     builder.scopes.add_devices(root, &request.unit.devices);
@@ -314,8 +314,8 @@ struct Builder<'p> {
     uses: per_thread::Uses,
     /// Where the warps of the kernel were specialised.
     specialized: Option<Loc>,
-    /// The current point is run by the warps of a partition.
-    in_partition: bool,
+    /// Whose warps run the current point.
+    crew: specialize::Crew,
 }
 
 impl Builder<'_> {
@@ -336,10 +336,9 @@ impl Builder<'_> {
 
     /// How the number of warps is written that run the current point.
     fn warps_written(&self, warps: u64) -> String {
-        if self.in_partition {
-            format!("partition({warps})")
-        } else {
-            format!("#[kernel(.., warps = {warps})]")
+        match self.crew {
+            specialize::Crew::Own => format!("#[kernel(.., warps = {warps})]"),
+            specialize::Crew::Partition => format!("partition({warps})"),
         }
     }
 

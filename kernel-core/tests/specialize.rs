@@ -330,25 +330,25 @@ fn what_a_partition_runs_is_looked_at_where_it_cannot_stand() {
 fn helps_speak_of_the_partition_that_they_are_for() {
     says(
         "warp_specialize(|| to.store(v), [partition(1).run(|| other.store(zeros::<f32>([65536]).sum(0).reshape([1]).broadcast([128])))]);",
-        &expect![[r#"
+        &expect![[r"
             [K0504] a tile of 65536 elements does not fit the registers of one warp
                required  registers a thread at most 1024
                actual    registers a thread 2048
                why       a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory
                help      partition(2)
-        "#]],
+        "]],
     );
     says(
         "warp_specialize(|| to.store(v), [partition(1).run(|| {
             other.store(zeros::<f32>([128]).to_layout(blocked([1], [32], [4], [0])));
         })]);",
-        &expect![[r#"
+        &expect![[r"
             [K0301] `blocked([1], [32], [4], [0])` is for another number of warps
                required  warps 1
                actual    warps 4
                why       a layout spreads a tile over all warps that run its part of the kernel: those of the kernel's attribute, or of a partition
                help      blocked([1], [32], [1], [0])
-        "#]],
+        "]],
     );
 }
 
@@ -374,12 +374,12 @@ fn what_is_only_looked_at_specialises_nothing() {
     says(
         "if v { warp_specialize(|| to.store(v), [partition(1).run(|| sync())]); }
          warp_specialize(|| to.store(v), [partition(1).run(|| sync())]);",
-        &expect![[r#"
+        &expect![[r"
             [K0206] this condition is not one `bool` for the whole block
                required  a scalar (bool)
                actual    a `Tile<f32>` of extents [128]
                why       all threads of a block take the same branch; elements are chosen one by one with a mask
                help      select(v, a, b)
-        "#]],
+        "]],
     );
 }

@@ -32,6 +32,25 @@ const REGISTER_STEP: i128 = 8;
 /// How a partition is written.
 const EXAMPLE: &str = "partition(1).run(|| load())";
 
+/// Whose warps run a part of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Crew {
+    /// The kernel's own.
+    Own,
+    /// Those of a partition.
+    Partition,
+}
+
+impl Crew {
+    /// The most warps that there can be.
+    pub(super) const fn most_warps(self) -> u64 {
+        match self {
+            Crew::Own => 32,
+            Crew::Partition => 8,
+        }
+    }
+}
+
 /// A partition, what it runs, and where that is written.
 type Part = (Rc<PartitionVal>, Rc<ClosureVal>, Loc);
 
@@ -60,7 +79,9 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
         if ended {
             meetings(std::slice::from_ref(stmt), &mut places);
         } else {
-            regions.iter().for_each(|inner| meetings(&inner.stmts, &mut places));
+            for inner in &regions {
+                meetings(&inner.stmts, &mut places);
+            }
         }
         ended |= regions.into_iter().any(returns);
     }
@@ -230,12 +251,12 @@ impl Builder<'_> {
 
     /// What follows is run by the warps of a partition; gives how many there were before.
     fn enter_partition(&mut self, warps: u32) -> u32 {
-        self.in_partition = true;
+        self.crew = Crew::Partition;
         std::mem::replace(&mut self.warps, warps)
     }
 
     fn leave_partition(&mut self, own: u32) {
-        (self.in_partition, self.warps) = (false, own);
+        (self.crew, self.warps) = (Crew::Own, own);
     }
 
     /// The partitions of an array, each with what it runs.

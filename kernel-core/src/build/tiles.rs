@@ -153,7 +153,7 @@ impl Builder<'_> {
         )
         .why(SPILLED);
         let enough = registers.div_ceil(32 * MAX_REGISTERS).next_power_of_two();
-        if enough <= if self.in_partition { 8 } else { 32 } {
+        if enough <= self.crew.most_warps() {
             diagnostic = diagnostic.help(self.warps_written(enough));
         }
         self.report(diagnostic);
