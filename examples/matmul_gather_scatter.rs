@@ -6,7 +6,6 @@
     unreachable_pub,
     clippy::print_stdout,
     clippy::cast_precision_loss,
-    clippy::many_single_char_names,
     reason = "an example prints, measures in f64, and reads like the library code that it stands for"
 )]
 
@@ -20,17 +19,18 @@ mod report;
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(gather.dim(0), 128), cdiv(w.dim(1), BN)],
          instances((BN, STAGES) = [(128, 4), (256, 3)]))]
 pub fn fused<const BN: i32, const STAGES: i32>(
-    x: Ptr<bf16>,
+    #[multiple_of(16)] x: Ptr<bf16>,
     gather: Tensor<i32, 1>,
     #[block(64, BN)] w: TensorMap<bf16, 2>,
     scatter: Tensor<i32, 1>,
-    out: Ptr<bf16>,
+    #[multiple_of(16)] out: Ptr<bf16>,
+    #[multiple_of(8)] depth: i32,
+    #[multiple_of(8)] columns: i32,
 ) {
     let (m, n) = (block_id(0) * 128, block_id(1) * BN);
     let (xs, ws) = (shared::<bf16>([STAGES, 128, 64]), shared::<bf16>([STAGES, 64, BN]));
     // A slot is full when w has come and the gathering warps have stored their rows.
     let (full, empty) = (barriers(STAGES, 2), barriers(STAGES, 1));
-    let [depth, columns] = w.dims();
     let count = gather.dim(0);
     warp_specialize(
         || {
@@ -59,7 +59,7 @@ pub fn fused<const BN: i32, const STAGES: i32>(
             let to = rows.cast::<i64>() * i64::from(columns) + at.cast::<i64>();
             store_masked(out + to, mask, acc.cast::<bf16>());
         },
-        [partition(4).registers(56).run(|| {
+        [partition(4).registers(72).run(|| {
             let rows = gather.tile([m], [128]).load().expand(1);
             let from = rows.cast::<i64>() * i64::from(depth);
             let listed = (m + arange(0, 128)).lt(count).expand(1);
@@ -119,6 +119,8 @@ fn main() -> Result<()> {
                     w: &w,
                     scatter: &scatter,
                     out: out.device_ptr(),
+                    depth: i32::try_from(k).expect("rows are short"),
+                    columns: i32::try_from(n).expect("rows are short"),
                 };
                 let launch = if at == 0 { fused::<128, 4>(args) } else { fused::<256, 3>(args) };
                 // SAFETY: `x` and `out` have `m` rows of `k` and `n` elements, and the lists name rows from 0 to `m`; both

@@ -79,8 +79,55 @@ def matmul_kernel(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.c
     tl.store(c + row[:, None] * n + column[None, :], acc.to(tl.float16))
 
 
+def hopper():
+    """The products and attention of the examples for Hopper, by cuBLAS and by PyTorch's attention."""
+    for dtype, name in [(torch.bfloat16, "bf16"), (torch.float16, "f16")]:
+        for size in [8192, 4096, 2048]:
+            a = (torch.rand(size, size, device="cuda") - 0.5).to(dtype)
+            b = (torch.rand(size, size, device="cuda") - 0.5).to(dtype)
+            c = torch.empty_like(a)
+            ms = median_ms(lambda: torch.matmul(a, b, out=c))
+            report(f"cuBLAS {name} matmul", f"{size}x{size}x{size}", ms, 2e-3 * size**3, "TFLOP/s")
+    m, n, k = 256, 512, 65536
+    a = (torch.rand(m, k, device="cuda") - 0.5).bfloat16()
+    b = (torch.rand(k, n, device="cuda") - 0.5).bfloat16()
+    ms = median_ms(lambda: torch.matmul(a, b))
+    report("cuBLAS bf16 matmul, bf16 result", f"{m}x{n}x{k}", ms, 2e-3 * m * n * k, "TFLOP/s")
+    for rows, n, k in [(4096, 4096, 4096), (1024, 1024, 2048)]:
+        x = torch.rand(rows, k, device="cuda").bfloat16()
+        w = torch.rand(k, n, device="cuda").bfloat16()
+        gather = torch.randperm(rows, device="cuda")
+        scatter = torch.randperm(rows, device="cuda")
+        out = torch.empty(rows, n, device="cuda", dtype=torch.bfloat16)
+
+        def fused():
+            out[scatter] = torch.matmul(x[gather], w)
+
+        ms = median_ms(fused)
+        report("gather, cuBLAS, scatter", f"{rows}x{n}x{k}", ms, 2e-3 * rows * n * k, "TFLOP/s")
+    backend = torch.nn.attention.SDPBackend
+    for heads, sequence in [(64, 4096), (128, 8192)]:
+        for d in [64, 128]:
+            q, k, v = (torch.randn(1, heads, sequence, d, device="cuda").bfloat16() for _ in range(3))
+            for causal in [False, True]:
+                for kind in [backend.FLASH_ATTENTION, backend.CUDNN_ATTENTION]:
+                    try:
+                        with torch.nn.attention.sdpa_kernel(kind):
+                            ms = median_ms(
+                                lambda: torch.nn.functional.scaled_dot_product_attention(
+                                    q, k, v, is_causal=causal
+                                )
+                            )
+                    except RuntimeError as error:
+                        print(f"{kind}, head {d}: {error}")
+                        continue
+                    flops = 4e-3 * heads * sequence**2 * d / (2 if causal else 1)
+                    name = f"{kind.name.lower()} head {d}{', causal' if causal else ''}"
+                    report(name, f"{heads}x{sequence}", ms, flops, "TFLOP/s")
+
+
 def report(name, size, ms, amount, unit):
-    print(f"{name:34} {size:>16} {ms:9.4f} ms {amount / ms * 1e-6:10.0f} {unit}")
+    print(f"{name:34} {size:>16} {ms:9.4f} ms {amount / ms * 1e-6:10.1f} {unit}")
 
 
 def main():

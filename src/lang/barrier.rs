@@ -111,7 +111,7 @@ impl Barrier {
     /// that lie outside of a tensor included: `map.block_bytes()`, `tile.bytes()`. Of constants the compiler checks that they are.
     ///
     /// # PTX
-    /// `mbarrier.arrive.expect_tx.shared::cta.b64` by one thread (PTX ISA, "mbarrier.arrive").
+    /// `mbarrier.arrive.expect_tx.shared::cta.b64` by one thread (PTX ISA, `mbarrier.arrive`).
     ///
     /// # Errors
     /// K0206 for bytes that are no `i32`, K0207 beyond 2^20 - 1, K0411 where the copies have other bytes, K0402 for several barriers.
@@ -132,7 +132,7 @@ impl Barrier {
     /// What the partition has read and written before comes before what follows a wait for this phase.
     ///
     /// # PTX
-    /// `bar.warp.sync`, and `mbarrier.arrive.shared::cta.b64` by one lane of each warp (PTX ISA, "mbarrier.arrive").
+    /// `bar.warp.sync`, and `mbarrier.arrive.shared::cta.b64` by one lane of each warp (PTX ISA, `mbarrier.arrive`).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -149,7 +149,7 @@ impl Barrier {
     /// Waits for the end of the phase of parity `phase`, 0 or 1.
     ///
     /// # PTX
-    /// A loop of `mbarrier.try_wait.parity.shared::cta.b64` in every thread (PTX ISA, "mbarrier.try_wait").
+    /// A loop of `mbarrier.try_wait.parity.shared::cta.b64` in every thread (PTX ISA, `mbarrier.try_wait`).
     ///
     /// # Errors
     /// K0206 for a phase that is no `i32`, K0207 for a constant other than 0 and 1, K0402 for a barrier of another block.
@@ -169,7 +169,7 @@ impl Barrier {
     /// Whether the phase of parity `phase` has ended, for all threads of the partition at once.
     ///
     /// # PTX
-    /// `mbarrier.test_wait.parity.shared::cta.b64` and `bar.red.and.pred` (PTX ISA, "mbarrier.test_wait").
+    /// `mbarrier.test_wait.parity.shared::cta.b64` and `bar.red.and.pred` (PTX ISA, `mbarrier.test_wait`).
     ///
     /// Errors: those of [`wait`](Barrier::wait).
     ///

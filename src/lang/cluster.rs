@@ -79,7 +79,7 @@ pub fn id(axis: usize) -> i32 {
 /// A block ends only when no other block uses its shared memory or its barriers any more: end with this.
 ///
 /// # PTX
-/// `barrier.cluster.arrive.release.aligned`, `barrier.cluster.wait.acquire.aligned` (PTX ISA, "barrier.cluster").
+/// `barrier.cluster.arrive.release.aligned`, `barrier.cluster.wait.acquire.aligned` (PTX ISA, `barrier.cluster`).
 ///
 /// # Errors
 /// K0502 on `sm_80`.

@@ -72,6 +72,7 @@ pub fn copy_async<T: Scalar>(from: impl CopySource<T>, to: impl CopyDestination<
 #[derive(Clone, Copy, Debug)]
 pub struct Copying(());
 
+#[expect(clippy::return_self_not_must_use, reason = "what is said last of a copy is not used")]
 impl Copying {
     /// The copy completes on `bar`, by tensor map: of a window of any tensor whose last axis is contiguous, `sm_90a` and later.
     ///
@@ -108,7 +109,7 @@ impl Copying {
     /// The tile goes to the same place in every block of the cluster whose bit is set in `mask`, and counts on the barrier of each.
     ///
     /// # PTX
-    /// `.multicast::cluster` (PTX ISA, "cp.async.bulk.tensor").
+    /// `.multicast::cluster` (PTX ISA, `cp.async.bulk.tensor`).
     ///
     /// # Errors
     /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0404 for a store.

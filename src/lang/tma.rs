@@ -34,7 +34,7 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 /// see [`Barrier::expect`]. After the wait for that phase every thread sees the tile.
 ///
 /// # PTX
-/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA, "cp.async.bulk.tensor").
+/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk.tensor`).
 ///
 /// # Errors
 /// K0502 on `sm_80`, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for
@@ -63,7 +63,7 @@ pub fn load<T: Scalar, const R: usize>(
 /// where it is missing. The tile is not written again before a [`store_wait`].
 ///
 /// # PTX
-/// `cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group` and `cp.async.bulk.commit_group` (PTX ISA, "cp.async.bulk.tensor").
+/// `cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group` and `cp.async.bulk.commit_group` (PTX ISA, `cp.async.bulk.tensor`).
 ///
 /// # Errors
 /// Those of [`load`], and K0401 for a tensor that is only read.
@@ -125,7 +125,7 @@ reductions! {
 /// Brings the block at `at` into the second-level cache.
 ///
 /// # PTX
-/// `cp.async.bulk.prefetch.tensor.2d.L2.global.tile` (PTX ISA, "cp.async.bulk.prefetch.tensor").
+/// `cp.async.bulk.prefetch.tensor.2d.L2.global.tile` (PTX ISA, `cp.async.bulk.prefetch.tensor`).
 ///
 /// # Errors
 /// Those of [`load`] that are about the map.
@@ -147,7 +147,7 @@ pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) ->
 /// `pending` is known when compiling, 0 to 63. The tensor may not be written yet: see [`store_wait_written`].
 ///
 /// # PTX
-/// `cp.async.bulk.wait_group.read N` by the thread that stores, and a barrier (PTX ISA, "cp.async.bulk.wait_group").
+/// `cp.async.bulk.wait_group.read N` by the thread that stores, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).
 ///
 /// # Errors
 /// K0502 on `sm_80`, K0106 and K0207 for the number.
@@ -167,7 +167,7 @@ pub fn store_wait(pending: i32) {
 /// Waits until all but the last `pending` of the partition's stores are in their tensors.
 ///
 /// # PTX
-/// `cp.async.bulk.wait_group N` by the thread that stores, and a barrier (PTX ISA, "cp.async.bulk.wait_group").
+/// `cp.async.bulk.wait_group N` by the thread that stores, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).
 ///
 /// Errors: those of [`store_wait`].
 ///

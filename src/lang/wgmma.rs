@@ -26,7 +26,7 @@ use super::tile::Tile;
 ///
 /// # PTX
 /// `wgmma.fence`, a `wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16` and the like for every 64 rows, up to 256 columns and 32 bytes
-/// of depth, `wgmma.commit_group` (PTX ISA, "wgmma.mma_async").
+/// of depth, `wgmma.commit_group` (PTX ISA, `wgmma.mma_async`).
 ///
 /// # Errors
 /// K0502 on other targets, K0210 for extents, K0204 for element types, K0302 for an operand that no descriptor describes, K0503 for a
@@ -51,7 +51,7 @@ pub fn mma<T: Scalar, A: Number>(a: impl Matrix<T>, b: Shared<T>, acc: Tile<A>) 
 /// be overwritten; `acc` itself is not.
 ///
 /// # PTX
-/// `wgmma.wait_group.sync.aligned N` (PTX ISA, "wgmma.wait_group").
+/// `wgmma.wait_group.sync.aligned N` (PTX ISA, `wgmma.wait_group`).
 ///
 /// # Errors
 /// K0106 and K0207 for the number; K0410 where what it gives is used while its product may be under way.

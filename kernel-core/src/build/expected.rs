@@ -91,7 +91,9 @@ impl Walk<'_> {
                             ),
                             None => phases.remove(&name),
                         };
-                        ended.into_iter().for_each(|phase| self.compare(phase));
+                        if let Some(phase) = ended {
+                            self.compare(phase);
+                        }
                     }
                 }
                 Op::Barrier(BarrierOp::Wait) => {
@@ -102,12 +104,14 @@ impl Walk<'_> {
                     }
                 }
                 Op::Tma(tma) if tma.kind == TmaKind::Load => {
-                    self.copy(*tma, args, stmt.loc, &mut phases)
+                    self.copy(*tma, args, stmt.loc, &mut phases);
                 }
                 _ => {}
             }
         }
-        phases.into_values().for_each(|phase| self.compare(phase));
+        for phase in phases.into_values() {
+            self.compare(phase);
+        }
     }
 
     /// What tells one barrier of a ring from another: constants that are equal are one index.

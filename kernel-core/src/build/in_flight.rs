@@ -26,7 +26,7 @@ struct Flight {
 /// The products that may be under way, by accumulator.
 type Flights = BTreeMap<u32, Flight>;
 
-/// The most products that a wait leaves under way (PTX ISA, "wgmma.wait_group").
+/// The most products that a wait leaves under way (PTX ISA, `wgmma.wait_group`).
 const MOST_PENDING: u32 = 7;
 
 /// Loops settle after so many looks: ages only shrink, and waits leave at most 7 products.

@@ -15,7 +15,7 @@ use crate::{
 
 /// Every function of `wgmma`, for suggestions.
 const WGMMA_NAMES: &[&str] = &["mma", "wait"];
-/// The most groups of products that a wait can leave under way (PTX ISA, "wgmma.wait_group").
+/// The most groups of products that a wait can leave under way (PTX ISA, `wgmma.wait_group`).
 const MOST_PENDING: i128 = 7;
 /// Warps of a warpgroup.
 const GROUP: u32 = 4;

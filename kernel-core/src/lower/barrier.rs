@@ -122,7 +122,7 @@ impl Lower<'_> {
             BarrierOp::Remote => {
                 let rank = self.scalar(args[1]);
                 let local = self.barrier_address(args[0]);
-                Some(Data::Window(self.mapped(local, rank)))
+                Some(Data::Window(self.mapped(&local, rank)))
             }
             BarrierOp::Expect => {
                 self.expect(args[0], args[1]);
@@ -228,8 +228,8 @@ impl Lower<'_> {
     }
 
     /// The address, in the window of the cluster, of what another block has at the same place.
-    pub(super) fn mapped(&mut self, local: Operand, rank: Val) -> Val {
-        let Operand::Address { base: kernel_ptx::Base::Reg(base), offset } = local else {
+    pub(super) fn mapped(&mut self, local: &Operand, rank: Val) -> Val {
+        let &Operand::Address { base: kernel_ptx::Base::Reg(base), offset } = local else {
             unreachable!("addresses in shared memory are a register and a constant")
         };
         let local = self.e.add(Type::U32, Val::Reg(base), Val::Int(offset));

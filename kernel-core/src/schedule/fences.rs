@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{
-    BarrierOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, TmaKind, Type, Value,
+use crate::{
+    ir::{BarrierOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, TmaKind, Type, Value},
+    loc::Loc,
 };
 
 /// Allocations that threads may have written since the last fence.
@@ -43,16 +44,20 @@ fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
         Type::Shared(window) => Some(window.root),
         Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
     };
-    match op {
-        Op::Wgmma => args[..2].iter().filter_map(root).collect(),
-        Op::Tma(tma) if matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_)) => {
-            let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
-                return Vec::new();
-            };
-            tma.operands(rank as usize, args).window.iter().filter_map(root).collect()
-        }
-        _ => Vec::new(),
+    if *op == Op::Wgmma {
+        return args[..2].iter().filter_map(root).collect();
     }
+    if let Op::Tma(tma) = op
+        && matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_))
+        && let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind
+    {
+        return tma.operands(rank as usize, args).window.iter().filter_map(root).collect();
+    }
+    Vec::new()
+}
+
+fn fence(loc: Loc) -> Stmt {
+    Stmt { kind: StmtKind::Op { op: Op::FenceAsync, args: Vec::new(), result: None }, loc }
 }
 
 struct Pass<'a> {
@@ -63,10 +68,12 @@ struct Pass<'a> {
 impl Pass<'_> {
     /// The allocation that threads write by an operation, if something reads it asynchronously.
     fn written(&self, op: &Op, args: &[Value]) -> Option<Shared> {
-        let window = match op {
-            Op::StoreShared => args.first()?,
-            Op::CopyAsync(_) => args.last()?,
-            _ => return None,
+        let window = if *op == Op::StoreShared {
+            args.first()?
+        } else if matches!(op, Op::CopyAsync(_)) {
+            args.last()?
+        } else {
+            return None;
         };
         match self.kernel.ty(*window) {
             Type::Shared(window) => Some(window.root).filter(|root| self.read.contains(root)),
@@ -79,8 +86,7 @@ impl Pass<'_> {
         let mut stmts = Vec::with_capacity(region.stmts.len());
         for mut stmt in std::mem::take(&mut region.stmts) {
             if self.needs(&stmt.kind, &unfenced) {
-                let kind = StmtKind::Op { op: Op::FenceAsync, args: Vec::new(), result: None };
-                stmts.push(Stmt { kind, loc: stmt.loc });
+                stmts.push(fence(stmt.loc));
                 unfenced.clear();
             }
             unfenced = self.after(&mut stmt.kind, unfenced);
@@ -133,7 +139,13 @@ impl Pass<'_> {
             }
             StmtKind::Specialize { default, partitions, .. } => {
                 for partition in partitions {
-                    self.region(&mut partition.body, Unfenced::new());
+                    let left = self.region(&mut partition.body, Unfenced::new());
+                    // Behind the end, the warps of the default part read it: they cannot fence what others wrote.
+                    if let Some(last) = partition.body.stmts.last()
+                        && !left.is_empty()
+                    {
+                        partition.body.stmts.push(fence(last.loc));
+                    }
                 }
                 self.region(default, unfenced)
             }

@@ -146,7 +146,7 @@ impl Printer<'_> {
             ParamFact::Block(extents, loc) => {
                 self.line(Some(*loc));
                 self.put("#[block(");
-                self.list(extents, |p, extent| p.expr(extent));
+                self.list(extents, Printer::expr);
             }
             ParamFact::Stride(strides, loc) => {
                 self.line(Some(*loc));

@@ -36,7 +36,7 @@ pub(super) fn refused(
                 0 => "row_major()".to_owned(),
                 bytes => format!("swizzle({bytes})"),
             };
-            let offsets: Vec<String> = actual.bases(Dim::Offset).iter().map(|basis| basis_text(basis)).collect();
+            let offsets: Vec<String> = actual.bases(Dim::Offset).iter().map(basis_text).collect();
             Diagnostic::new(Code::TensorMap, at, "no tensor map arranges shared memory like this")
                 .compare("layout", format!("`{required}`, or a narrower swizzle"), format!("offsets {}", offsets.join(" ")))
                 .why("TMA writes the rows of a box one after the other, in one of the swizzles of 32, 64 and 128 bytes that the hardware has, or in none")
@@ -98,9 +98,8 @@ pub(super) fn undescribed(
 
 /// The first basis that differs from the nearest layout, and that layout.
 fn compared(diagnostic: Diagnostic, nearest: &Nearest) -> Diagnostic {
-    let basis = |basis: &Option<Vec<u32>>| {
-        basis.as_ref().map_or_else(|| "none".to_owned(), |basis| basis_text(basis))
-    };
+    let basis =
+        |basis: &Option<Vec<u32>>| basis.as_ref().map_or_else(|| "none".to_owned(), basis_text);
     let mismatch = &nearest.mismatch;
     let transposed = matches!(nearest.form, Form::NvmmaShared { transposed: true, .. });
     let diagnostic = diagnostic.compare(

@@ -199,16 +199,18 @@ impl Machine<'_> {
                 self.write_shared(window, tile);
                 return Ok(None);
             }
-            Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Staged(_) | Op::Sync => {
-                return Ok(None);
-            }
             Op::Barrier(op) => return self.barrier(*op, args),
             Op::Tma(tma) => {
                 self.tma(*tma, args)?;
                 return Ok(None);
             }
             // Everything that was started has been done.
-            Op::TmaWait { .. }
+            Op::CopyCommit
+            | Op::CopyWait(_)
+            | Op::CopyWaitAll
+            | Op::Staged(_)
+            | Op::Sync
+            | Op::TmaWait { .. }
             | Op::FenceAsync
             | Op::Grid(_)
             | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait) => {

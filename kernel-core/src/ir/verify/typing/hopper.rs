@@ -6,6 +6,7 @@ use crate::ir::{
 };
 
 /// One of these operations.
+#[derive(Clone, Copy)]
 pub(super) enum Hopper {
     Barrier(BarrierOp),
     Tma(Tma),
