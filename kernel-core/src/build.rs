@@ -394,6 +394,11 @@ impl Builder<'_> {
         matches!(self.ty(value).elem(), Some(Elem::Ptr(_)))
     }
 
+    /// Whether a value is shared memory or a barrier, which no operation on numbers takes.
+    fn is_handle(&self, value: Value) -> bool {
+        matches!(self.ty(value), Type::Shared(_) | Type::Barrier(_))
+    }
+
     /// Whether a value is one number or address for the whole block, and a scalar in Rust's types too.
     fn is_scalar(&self, value: Value) -> bool {
         matches!(self.ty(value), Type::Scalar(_)) && !self.is_point(value)

@@ -440,7 +440,7 @@ impl Builder<'_> {
             }
         }
         let Some(x) = self.value(&a, loc) else { return Val::Error };
-        if self.is_ptr(x) || matches!(self.ty(x), Type::Shared(_)) {
+        if self.is_ptr(x) || self.is_handle(x) {
             let actual = self.describe(&Val::Value(x));
             return self.error(
                 Code::Kind,
@@ -537,7 +537,7 @@ impl Builder<'_> {
             let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, "`select` chooses by a mask")
                 .compare("mask", "`bool`", actual);
             let num = self.num(mask);
-            return self.report(if self.is_ptr(mask) || matches!(self.ty(mask), Type::Shared(_)) {
+            return self.report(if self.is_ptr(mask) || self.is_handle(mask) {
                 diagnostic
             } else {
                 diagnostic
@@ -568,7 +568,7 @@ impl Builder<'_> {
             return Val::Const(cast_const(*value, dtype), to);
         }
         let Some(x) = self.value(&a, loc) else { return Val::Error };
-        if self.is_ptr(x) || matches!(self.ty(x), Type::Shared(_)) {
+        if self.is_ptr(x) || self.is_handle(x) {
             let actual = self.describe(&Val::Value(x));
             return self.error(Code::Kind, loc, format!("{actual} cannot be cast"));
         }

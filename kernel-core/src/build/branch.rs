@@ -318,7 +318,9 @@ impl Builder<'_> {
             && self.is_point(a) == self.is_point(b)
             && match (&ta, &tb) {
                 (Type::Shared(x), Type::Shared(y)) => x == y,
-                (Type::Shared(_), _) | (_, Type::Shared(_)) => false,
+                (Type::Barrier(x), Type::Barrier(y)) => x == y,
+                (Type::Shared(_) | Type::Barrier(_), _)
+                | (_, Type::Shared(_) | Type::Barrier(_)) => false,
                 _ => true,
             };
         if !shapes || self.cells.unify(self.num(a), self.num(b)).is_err() {

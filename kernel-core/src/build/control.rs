@@ -543,8 +543,8 @@ impl Builder<'_> {
             let value = self.value(&val, loc).unwrap_or(arg);
             let fits = self.ty(value).shape() == self.ty(arg).shape()
                 && self.is_ptr(value) == self.is_ptr(arg)
-                && matches!(self.ty(value), Type::Shared(_))
-                    == matches!(self.ty(arg), Type::Shared(_))
+                && (!(self.is_handle(value) || self.is_handle(arg))
+                    || self.ty(value) == self.ty(arg))
                 && self.cells.unify(self.num(value), self.num(arg)).is_ok();
             if fits {
                 values.push(value);

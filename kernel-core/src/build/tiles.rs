@@ -44,6 +44,17 @@ impl Builder<'_> {
         what: &str,
         loc: Loc,
     ) -> Option<(Value, Value)> {
+        if let Some(barrier) =
+            [a, b].into_iter().find(|value| matches!(self.ty(*value), Type::Barrier(_)))
+        {
+            let actual = self.describe(&Val::Value(barrier));
+            self.report(Diagnostic::new(
+                Code::Kind,
+                loc,
+                format!("{what} is not defined on {actual}"),
+            ));
+            return None;
+        }
         if matches!(self.ty(a), Type::Shared(_)) || matches!(self.ty(b), Type::Shared(_)) {
             let window = if matches!(self.ty(a), Type::Shared(_)) { a } else { b };
             let help = self.applied(window, ".load()");

@@ -380,7 +380,7 @@ impl Builder<'_> {
     /// Whether a value is an address or a window, which have no other element type.
     fn is_address(&self, val: &Val) -> bool {
         match val {
-            Val::Value(value) => self.is_ptr(*value) || matches!(self.ty(*value), Type::Shared(_)),
+            Val::Value(value) => self.is_ptr(*value) || self.is_handle(*value),
             _ => false,
         }
     }
