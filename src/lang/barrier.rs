@@ -62,7 +62,8 @@ pub fn barrier(count: i32) -> Barrier {
 
 /// Makes `number` mbarriers whose phases end after `count` arrivals each; `number` is known when compiling, 1 to 1024.
 ///
-/// PTX: that of [`barrier`] for each.
+/// # PTX
+/// That of [`barrier`] for each.
 ///
 /// # Errors
 /// Those of [`barrier`], and K0201 for the number.
@@ -89,6 +90,12 @@ impl Index<i32> for Barriers {
 
 impl Barriers {
     /// How many there are; known when compiling.
+    ///
+    /// # PTX
+    /// None: a constant.
+    ///
+    /// # Errors
+    /// None.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -134,6 +141,9 @@ impl Barrier {
     /// # PTX
     /// `bar.warp.sync`, and `mbarrier.arrive.shared::cta.b64` by one lane of each warp (PTX ISA, `mbarrier.arrive`).
     ///
+    /// # Errors
+    /// K0402 for several barriers.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -171,7 +181,8 @@ impl Barrier {
     /// # PTX
     /// `mbarrier.test_wait.parity.shared::cta.b64` and `bar.red.and.pred` (PTX ISA, `mbarrier.test_wait`).
     ///
-    /// Errors: those of [`wait`](Barrier::wait).
+    /// # Errors
+    /// Those of [`wait`](Barrier::wait).
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -26,6 +26,12 @@ pub fn rank() -> i32 {
 
 /// The blocks of a cluster; known when compiling.
 ///
+/// # PTX
+/// None: a constant.
+///
+/// # Errors
+/// K0502 on `sm_80`.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -60,7 +66,11 @@ pub fn block_id(axis: usize) -> i32 {
 
 /// The cluster's coordinate in the grid of clusters, on an axis.
 ///
-/// PTX `%clusterid.x` and so on; errors: those of [`block_id`].
+/// # PTX
+/// `%clusterid.x` and so on.
+///
+/// # Errors
+/// Those of [`block_id`].
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -97,6 +107,8 @@ pub fn sync() {
 
 /// The first half of [`sync`]: this block has come so far.
 ///
+/// PTX and errors: those of [`sync`](sync()), of which this is the first instruction.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
@@ -111,6 +123,8 @@ pub fn arrive() {
 }
 
 /// The second half of [`sync`]: waits for the others that [`arrive`].
+///
+/// PTX and errors: those of [`sync`](sync()), of which this is the second instruction.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -76,7 +76,9 @@ pub struct Copying(());
 impl Copying {
     /// The copy completes on `bar`, by tensor map: of a window of any tensor whose last axis is contiguous, `sm_90a` and later.
     ///
-    /// See [`tma::load`](super::tma::load), also for PTX and errors. The launch checks what a map asks of the tensor.
+    /// The launch checks what a map asks of the tensor.
+    ///
+    /// PTX and errors: those of [`tma::load`](super::tma::load), and K0404 for a store.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -92,8 +94,11 @@ impl Copying {
 
     /// The copy takes place only if `condition` holds; of copies by tensor map.
     ///
+    /// # PTX
+    /// A predicate of the thread that issues the copy.
+    ///
     /// # Errors
-    /// K0206 for what is no scalar `bool`, K0404 for a copy in groups.
+    /// K0206 for what is no scalar `bool`, K0404 for a copy in groups, and where it is said twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -131,6 +136,9 @@ impl Copying {
     /// # PTX
     /// `.L2::cache_hint` with the policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "createpolicy").
     ///
+    /// # Errors
+    /// K0404 for a copy in groups, and where it is said twice.
+    ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
@@ -144,7 +152,7 @@ impl Copying {
 
     /// What is copied leaves the second-level cache last: it is needed again. Of copies by tensor map.
     ///
-    /// PTX: as [`evict_first`](Copying::evict_first), with `evict_last`.
+    /// PTX and errors: those of [`evict_first`](Copying::evict_first), with `evict_last`.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -15,7 +15,19 @@ pub struct Partition(());
 /// # Errors
 /// K0505 for another number of warps, K0106 for one that is not known when compiling.
 ///
-/// See [`warp_specialize`] for an example.
+/// # PTX
+/// None: it decides how many threads the block has.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn clear(x: TensorMut<f32, 1>, y: TensorMut<f32, 1>) {
+///     warp_specialize(
+///         || x.tile([0], [128]).store(zeros([128])),
+///         [partition(1).run(|| y.tile([0], [128]).store(zeros([128])))],
+///     );
+/// }
+/// ```
 pub fn partition(warps: i32) -> PartitionBuilder {
     stub()
 }
@@ -34,6 +46,14 @@ impl PartitionBuilder {
     ///
     /// # Errors
     /// K0505 for another number, K0506 where the kernel's own warps keep fewer than 24, K0502 for targets before `sm_90a`.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn clear(x: TensorMut<f32, 1>) -> Partition {
+    ///     partition(4).registers(40).run(move || x.tile([0], [128]).store(zeros([128])))
+    /// }
+    /// ```
     #[must_use]
     pub fn registers(self, count: i32) -> PartitionBuilder {
         stub()
@@ -41,8 +61,19 @@ impl PartitionBuilder {
 
     /// What the partition runs. `return` in it ends the partition.
     ///
+    /// # PTX
+    /// A branch that the warps of the partition take.
+    ///
     /// # Errors
     /// K0408 where it takes a tile from outside, or changes a variable from outside.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn clear(x: TensorMut<f32, 1>) -> Partition {
+    ///     partition(1).run(move || x.tile([0], [128]).store(zeros([128])))
+    /// }
+    /// ```
     #[must_use]
     pub fn run(self, body: impl FnOnce()) -> Partition {
         stub()

@@ -180,7 +180,7 @@ macro_rules! maps {
         impl<T: Scalar, const R: usize> $name<T, R> {
             /// The block whose corner is `at`: a window with the extents of the map's block.
             ///
-            /// PTX and errors: those of [`Tensor::tile`].
+            /// PTX and errors: those of [`Tensor::tile`](Tensor::tile).
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -194,6 +194,12 @@ macro_rules! maps {
             }
 
             /// The extents of the block; known when compiling.
+            ///
+            /// # PTX
+            /// None: a constant.
+            ///
+            /// # Errors
+            /// None.
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -209,6 +215,12 @@ macro_rules! maps {
             }
 
             /// The bytes of the block: what a copy of it counts on its barrier; known when compiling.
+            ///
+            /// # PTX
+            /// None: a constant.
+            ///
+            /// # Errors
+            /// None.
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -283,7 +295,7 @@ macro_rules! windows {
         impl<T: Scalar, const R: usize> $name<T, R> {
             /// The window that begins at element `at` and has the extents `shape`, as of a tensor without a map.
             ///
-            /// PTX and errors: those of [`Tensor::tile`].
+            /// PTX and errors: those of [`Tensor::tile`](Tensor::tile).
             ///
             /// ```no_run
             /// use kiln::prelude::*;

@@ -169,7 +169,8 @@ pub fn store_wait(pending: i32) {
 /// # PTX
 /// `cp.async.bulk.wait_group N` by the thread that stores, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).
 ///
-/// Errors: those of [`store_wait`].
+/// # Errors
+/// Those of [`store_wait`].
 ///
 /// ```no_run
 /// use kiln::prelude::*;
