@@ -1,6 +1,6 @@
 //! Copies by tensor map: TMA, the unit of Hopper and later that copies tiles between tensors and shared memory.
 //!
-//! One thread issues a copy, and goes on. A load completes on a [`Barrier`](super::Barrier), a store is waited for by
+//! One thread issues a copy, and goes on. A load completes on a [`Barrier`], a store is waited for by
 //! [`store_wait`]. The innermost axis of the tensor is contiguous; every other stride, and the address, is a multiple of 16 bytes (the
 //! launch checks it). What lies outside of the tensor is read as zero, and dropped when written.
 //!
