@@ -1,8 +1,10 @@
 """What peers reach on this machine: run it in the same run as Kiln's examples.
 
-Needs PyTorch and Triton. Prints one line a figure: name, size, milliseconds (median of 20 rows of
+Needs PyTorch and Triton. `peers.py hopper` runs only what the examples for Hopper compare with. Prints one line a figure: name, size, milliseconds (median of 20 rows of
 10 launches between events, after 5 warm-ups, as the examples measure), rate.
 """
+
+import sys
 
 import torch
 import triton
@@ -132,6 +134,9 @@ def report(name, size, ms, amount, unit):
 
 def main():
     print(torch.cuda.get_device_name(), "torch", torch.__version__, "triton", triton.__version__)
+    hopper()
+    if "hopper" in sys.argv:
+        return
     source = torch.empty(1 << 30, device="cuda", dtype=torch.uint8)
     target = torch.empty_like(source)
     report("memcpy device to device", "1024 MiB", median_ms(lambda: target.copy_(source)), 2 << 30, "GB/s")
