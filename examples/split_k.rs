@@ -19,7 +19,7 @@ mod report;
 
 /// Block (i, j, s) multiplies `SPAN` of the depth of tile (i, j), and adds the result.
 #[kernel(target = sm_90a, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 128), cdiv(a.dim(1), SPAN)],
-         instances(SPAN = [256, 512], STAGES = [4]))]
+         instances(SPAN = [512, 2048], STAGES = [4]))]
 pub fn split_k<const SPAN: i32, const STAGES: i32>(
     #[block(64, 64)] a: TensorMap<bf16, 2>,
     #[block(64, 128)] b: TensorMap<bf16, 2>,
@@ -67,7 +67,7 @@ fn main() -> Result<()> {
         None => vec![[256, 512, 65536], [72, 136, 1096]],
     };
     let instances: [(&str, Make); 2] =
-        [("256 a block", split_k::<256, 4>), ("512 a block", split_k::<512, 4>)];
+        [("512 a block", split_k::<512, 4>), ("2048 a block", split_k::<2048, 4>)];
     let mut table = report::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
     let progress = report::progress(instances.len() * sizes.len(), "split_k");
     for [m, n, k] in sizes {

@@ -192,7 +192,7 @@ fn matmul_accumulate() {
 /// Blocks write 64 x 128 sums in f32, 64 elements an access.
 #[test]
 fn split_k() {
-    let text = fragments_wait_twice("split_k", &[20 * 64 * 128 / 64, 12 * 64 * 128 / 64]);
+    let text = fragments_wait_twice("split_k", &[12 * 64 * 128 / 64, 4 * 64 * 128 / 64]);
     assert_eq!(text.matches("a block").count(), 2, "two instances:\n{text}");
 }
 

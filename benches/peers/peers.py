@@ -1,7 +1,8 @@
 """What peers reach on this machine: run it in the same run as Kiln's examples.
 
-Needs PyTorch and Triton. `peers.py hopper` runs only what the examples for Hopper compare with. Prints one line a figure: name, size, milliseconds (median of 20 rows of
-10 launches between events, after 5 warm-ups, as the examples measure), rate.
+Needs PyTorch and Triton. Prints one line a figure: name, size, milliseconds (median of 20 rows of
+10 launches between events, after 5 warm-ups, as the examples measure), rate. With the argument `hopper`,
+only what the examples for Hopper compare with.
 """
 
 import sys
