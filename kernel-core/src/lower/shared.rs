@@ -10,7 +10,10 @@ use super::convert::offsets;
 use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::Val;
 use super::memory::VECTOR_BYTES;
-use crate::ir::{Barriers, Elem, Kernel, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::ir::{
+    BarrierOp, Barriers, Elem, Kernel, Op, Region, Shared, SharedType, StmtKind, TmaKind, Type,
+    Value,
+};
 use crate::loc::Loc;
 
 /// Small pieces of scratch lie behind one another up to here, so that no barrier has to come between them: the partial sums of
@@ -73,8 +76,7 @@ impl<'a> SharedPlan<'a> {
             let start = end.next_multiple_of(tile.clamp(TILE_BYTES, SWIZZLE_BYTES));
             starts.insert(shared, start);
             end = (start + tile * tiles).next_multiple_of(TILE_BYTES);
-            let last = kernel.body.stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared));
-            ends.push((end, last.unwrap_or(0)));
+            ends.push((end, last_needed(kernel, shared)));
         }
         let mut barriers = ArenaMap::new();
         for (root, data) in kernel.barriers.iter() {
@@ -144,6 +146,38 @@ impl<'a> SharedPlan<'a> {
     pub(super) fn widest(&self) -> Option<(Loc, u32)> {
         self.widest
     }
+}
+
+/// The last statement of the kernel's body that needs an allocation: the last one that touches it, or the last wait for
+/// what goes on there behind the statement that started it. `usize::MAX` where nothing waits.
+fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
+    let stmts = &kernel.body.stmts;
+    let touched = stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared)).unwrap_or(0);
+    let is = |value: &Value| matches!(kernel.ty(*value), Type::Shared(ty) if ty.root == shared);
+    let until = |starts: &dyn Fn(&Op) -> bool, waits: &dyn Fn(&Op) -> bool| {
+        let started = |op: &Op, args: &[Value]| starts(op) && args.iter().any(is);
+        let started = stmts.iter().rposition(|stmt| holds(&stmt.kind, &started))?;
+        let waited = stmts.iter().rposition(|stmt| holds(&stmt.kind, &|op, _| waits(op)));
+        Some(waited.filter(|waited| *waited >= started).unwrap_or(usize::MAX))
+    };
+    let read = until(
+        &|op| matches!(op, Op::Tma(tma) if matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_))),
+        &|op| matches!(op, Op::TmaWait { pending: 0, .. }),
+    );
+    let multiplied = until(&|op| matches!(op, Op::Wgmma), &|op| matches!(op, Op::WgmmaWait(0)));
+    let loaded =
+        until(&|op| matches!(op, Op::Tma(tma) if matches!(tma.kind, TmaKind::Load)), &|op| {
+            matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
+        });
+    [read, multiplied, loaded].into_iter().flatten().fold(touched, usize::max)
+}
+
+/// Whether a statement, or one inside it, is an operation of a kind.
+fn holds(kind: &StmtKind, is: &dyn Fn(&Op, &[Value]) -> bool) -> bool {
+    if let StmtKind::Op { op, args, .. } = kind {
+        return is(op, args);
+    }
+    kind.regions().iter().any(|region| region.stmts.iter().any(|stmt| holds(&stmt.kind, is)))
 }
 
 /// Whether a statement, or one inside it, touches an allocation.
