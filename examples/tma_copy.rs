@@ -48,14 +48,15 @@ fn main() -> Result<()> {
     // The last tiles reach over the edges: zeros come in, nothing goes out.
     let (rows, columns) = (203, 1000);
     let host: Vec<f16> =
-        (0u16..).take(rows * columns).map(|i| f16::from_f32(f32::from(i % 2000))).collect();
+        (0u16..2000).cycle().take(rows * columns).map(|i| f16::from_f32(f32::from(i))).collect();
     let a = stream.upload(&host, [rows, columns])?;
     let mut b = stream.full([rows, columns], f16::NAN)?;
     tma_copy(tma_copy::Args { a: &a, b: &mut b }).launch(&stream)?;
     assert!(b.to_vec(&stream)? == host, "the copy is no copy");
     println!("{rows} x {columns} halves copied");
 
-    let host: Vec<f32> = (0u16..).take(rows * columns).map(|i| f32::from(i % 17) - 8.0).collect();
+    let host: Vec<f32> =
+        (0u8..17).cycle().take(rows * columns).map(|i| f32::from(i) - 8.0).collect();
     let a = stream.upload(&host, [rows, columns])?;
     let mut sums = stream.zeros::<f32, 1>([columns])?;
     tma_reduce(tma_reduce::Args { a: &a, sums: &mut sums }).launch(&stream)?;
