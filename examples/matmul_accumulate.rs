@@ -8,7 +8,6 @@
     unreachable_pub,
     clippy::print_stdout,
     clippy::cast_precision_loss,
-    clippy::many_single_char_names,
     reason = "an example prints, measures in f64, and reads like the library code that it stands for"
 )]
 
