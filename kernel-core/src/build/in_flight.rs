@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::wgmma::MOST_PENDING;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Kernel, Op, Region, StmtKind, Terminator, Value},
@@ -25,9 +26,6 @@ struct Flight {
 
 /// The products that may be under way, by accumulator.
 type Flights = BTreeMap<u32, Flight>;
-
-/// The most products that a wait leaves under way (PTX ISA, `wgmma.wait_group`).
-const MOST_PENDING: u32 = 7;
 
 /// Loops settle after so many looks: ages only shrink, and waits leave at most 7 products.
 const LOOKS: usize = 16;

@@ -16,7 +16,7 @@ use crate::{
 /// Every function of `wgmma`, for suggestions.
 const WGMMA_NAMES: &[&str] = &["mma", "wait"];
 /// The most groups of products that a wait can leave under way (PTX ISA, `wgmma.wait_group`).
-const MOST_PENDING: i128 = 7;
+pub(super) const MOST_PENDING: u32 = 7;
 /// Warps of a warpgroup.
 const GROUP: u32 = 4;
 /// The fewest columns of an instruction.
@@ -86,7 +86,7 @@ impl Builder<'_> {
             return Val::Error;
         };
         let count = match u32::try_from(pending) {
-            Ok(count) if pending <= MOST_PENDING => count,
+            Ok(count) if count <= MOST_PENDING => count,
             _ => {
                 return self.report(
                     Diagnostic::new(

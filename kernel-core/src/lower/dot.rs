@@ -78,21 +78,7 @@ impl Shape {
             4 => Word::M16n8k16,
             _ => Word::M16n8k32,
         };
-        let kind = match self.operand {
-            Dtype::F32 => Type::Tf32,
-            Dtype::I8 => Type::S8,
-            Dtype::U8 => Type::U8,
-            Dtype::Bool
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::U64
-            | Dtype::F16
-            | Dtype::Bf16
-            | Dtype::F64 => arithmetic(self.operand),
-        };
+        let kind = factor(self.operand);
         let sum = arithmetic(self.sum);
         mods![Word::Sync, Word::Aligned, word, Word::Row, Word::Col, sum, kind, kind, sum].to_vec()
     }
@@ -323,4 +309,23 @@ fn gathered(layout: &Layout, values: &BTreeMap<(u32, u32), Val>) -> Vec<Val> {
 /// `{a, b, ..}`
 fn vector(registers: &[Reg]) -> Operand {
     Operand::Vector(registers.iter().map(|&register| Operand::Reg(register)).collect())
+}
+
+/// The instruction type of the factors of a product: f32 is multiplied as tf32.
+pub(super) fn factor(dtype: Dtype) -> Type {
+    match dtype {
+        Dtype::F32 => Type::Tf32,
+        Dtype::I8 => Type::S8,
+        Dtype::U8 => Type::U8,
+        Dtype::Bool
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F16
+        | Dtype::Bf16
+        | Dtype::F64 => arithmetic(dtype),
+    }
 }

@@ -70,22 +70,8 @@ impl Product {
     }
 
     fn modifiers(self) -> Vec<Modifier> {
-        let factor = match self.factor {
-            Dtype::F32 => Type::Tf32,
-            Dtype::I8 => Type::S8,
-            Dtype::U8 => Type::U8,
-            Dtype::Bool
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::U64
-            | Dtype::F16
-            | Dtype::Bf16
-            | Dtype::F64 => arithmetic(self.factor),
-        };
-        let sum = if self.sum == Dtype::I32 { Type::S32 } else { arithmetic(self.sum) };
+        let factor = super::dot::factor(self.factor);
+        let sum = arithmetic(self.sum);
         mods![Word::MmaAsync, Word::Sync, Word::Aligned, self.shape(), sum, factor, factor].to_vec()
     }
 
