@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::code::{Op, Place};
 use crate::exec::bulk;
-use crate::exec::memory::place;
+use crate::exec::memory::hazards;
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
 use crate::memory::race::Races;
@@ -153,7 +153,7 @@ impl Unit {
     ) -> Result<(), Box<Fault>> {
         let mut cx = Context { launch, cluster: &mut self.cluster, block, counters };
         let left =
-            place::leave(&mut cx).and_then(|()| bulk::leave(&mut cx, &mut self.warps[block]));
+            hazards::leave(&mut cx).and_then(|()| bulk::leave(&mut cx, &mut self.warps[block]));
         left.map_err(|trap| {
             let (id, warp) = (self.cluster.blocks[block].id, &self.warps[block][index]);
             Box::new(locate(launch, &trap, id, warp))

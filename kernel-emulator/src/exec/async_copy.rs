@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::memory::{Access, addresses, place};
+use super::memory::{Access, addresses, hazards, place};
 use crate::code::{Address, CpAsync, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
@@ -101,7 +101,7 @@ pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u
     while rest != 0 {
         let (block, offsets, done) = place::shared(cx, &to, op.bytes, rest, Access::Store)?;
         let memory = &mut cx.cluster.blocks[block].shared;
-        place::flying(memory, &offsets, &to, op.bytes, done, Access::Store)?;
+        hazards::in_flight(memory, &offsets, &to, op.bytes, done, Access::Store)?;
         for lane in lanes(done) {
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
             memory.take_off(offset, op.bytes, (warp.index, warp.pc));
@@ -216,8 +216,8 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
     offsets[lane] = u64::from(copy.to);
     addresses[lane] = u64::from(copy.block << RANK_SHIFT | (SHARED_BASE + copy.to));
     let (at, mask) = ((&offsets, &addresses), 1 << copy.lane);
-    place::race(cx, warp, block, at, copy.bytes, mask, Access::Store)?;
+    hazards::race(cx, warp, block, at, copy.bytes, mask, Access::Store)?;
     cx.cluster.blocks[block].shared.land(copy.to, data);
-    place::wrote(cx, warp, block, &offsets, copy.bytes, mask);
+    hazards::wrote(cx, warp, block, &offsets, copy.bytes, mask);
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! Synchronization and Communication Instructions").
 
 use super::bulk::Spot;
-use super::memory::{Access, addresses, place, resolve};
+use super::memory::{Access, addresses, hazards, place, resolve};
 use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
@@ -412,7 +412,7 @@ fn ordered(
         | MbarrierKind::CompleteTx { .. }
         | MbarrierKind::PendingCount { .. } => Access::Load,
     };
-    place::race(cx, warp, cx.block, (&offsets, &addresses), 8, own, access)
+    hazards::race(cx, warp, cx.block, (&offsets, &addresses), 8, own, access)
 }
 
 /// One lane's operation; the state before it.

@@ -1,7 +1,7 @@
 //! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync` (PTX ISA, "Warp Level Matrix
 //! Multiply-Accumulate Instructions").
 
-use super::memory::{Access, addresses, place, resolve};
+use super::memory::{Access, addresses, banks, hazards, place, resolve};
 use crate::code::{
     Address, Doubles, LANES, Ldmatrix, MatrixShape, Mma, MmaKind, Place, Slot, Stmatrix, W, Words,
 };
@@ -51,10 +51,10 @@ fn rows(
         return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane));
     }
     let memory = &cx.cluster.blocks[block].shared;
-    place::flying(memory, &offsets, &at, 16, lanes, access)?;
-    place::race(cx, warp, block, (&offsets, &at), 16, lanes, access)?;
+    hazards::in_flight(memory, &offsets, &at, 16, lanes, access)?;
+    hazards::race(cx, warp, block, (&offsets, &at), 16, lanes, access)?;
     // Eight rows of 16 bytes are served at a time.
-    cx.counters.shared_bank_conflicts += place::conflicts(&offsets, 16, lanes);
+    cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, 16, lanes);
     Ok((block, offsets, at))
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
     let (block, offsets, _) = rows(cx, warp, &op.address, lanes, Access::Store)?;
-    place::wrote(cx, warp, block, &offsets, 16, lanes);
+    hazards::wrote(cx, warp, block, &offsets, 16, lanes);
     let memory = &mut cx.cluster.blocks[block].shared;
     for (matrix, source) in op.sources.iter().enumerate() {
         let tile = fragment::store_matrix(warp.regs.w(*source), op.trans);

@@ -1,6 +1,8 @@
 //! `ld`, `st`, `isspacep`, `mapa` (PTX ISA, "Data Movement and Conversion Instructions").
 
 pub(crate) mod atomic;
+pub(crate) mod banks;
+pub(crate) mod hazards;
 pub(crate) mod place;
 
 use std::sync::atomic::{Ordering, fence};

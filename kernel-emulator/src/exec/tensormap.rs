@@ -1,7 +1,7 @@
 //! Tensor maps in memory: reading them, `tensormap.replace`, `tensormap.cp_fenceproxy`.
 
 use super::bulk::{global, own_spot};
-use super::memory::{Access, addresses, place, resolve};
+use super::memory::{Access, addresses, hazards, resolve};
 use crate::code::{Address, LANES, Place, Replace};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
@@ -144,10 +144,10 @@ fn shared(cx: &mut Context<'_>, warp: &Warp, address: u64, access: Access) -> Ru
     let spot = own_spot(cx, address, (BYTES, TENSOR_MAP_ALIGN), "a tensor map")?;
     let (mut offsets, mut addresses) = ([0; LANES], [0; LANES]);
     (offsets[0], addresses[0]) = (u64::from(spot.offset), address);
-    place::flying(&cx.block().shared, &offsets, &addresses, BYTES, 1, access)?;
-    place::race(cx, warp, spot.block, (&offsets, &addresses), BYTES, 1, access)?;
+    hazards::in_flight(&cx.block().shared, &offsets, &addresses, BYTES, 1, access)?;
+    hazards::race(cx, warp, spot.block, (&offsets, &addresses), BYTES, 1, access)?;
     if access == Access::Store {
-        place::wrote(cx, warp, spot.block, &offsets, BYTES, 1);
+        hazards::wrote(cx, warp, spot.block, &offsets, BYTES, 1);
     }
     Ok(spot.offset)
 }

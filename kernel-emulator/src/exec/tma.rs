@@ -3,10 +3,10 @@
 mod tile;
 
 use super::bulk::copy::{at_lane, issuer, land_in, never_written};
-use super::bulk::flight::Flight;
+use super::bulk::flight::Cargo;
 use super::bulk::group::{self, Store};
 use super::bulk::{Spot, global, own_spot, ranges, read_rows, word};
-use super::memory::{place, resolve};
+use super::memory::{hazards, resolve};
 use super::tensormap;
 use crate::code::{AtomOp, LANES, Place, Tensor, TensorWay};
 use crate::fault::{FaultKind, Run, Trap};
@@ -49,20 +49,10 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             let rows = tile.inside.clone();
             let missing = read_rows(cx.launch, &mut warp.guess, &rows, &mut data)?;
             let to = at_lane(warp, landing.to, lane)?;
-            let flight = Flight {
-                issuer: issuer(cx, warp, lane),
-                barrier: (0, 0),
-                block: 0,
-                pieces: Vec::new(),
-                data,
-                missing,
-                op: None,
-                rows,
-                held: None,
-            };
+            let cargo = Cargo { missing, rows, ..Cargo::of(issuer(cx, warp, lane), data) };
             let size = (tile.shared_bytes(), SHARED_ALIGN);
             let pieces = |spot: Spot| tile.pieces(spot.address(), base(spot.block));
-            land_in(cx, warp, (landing, lane), (to, size), flight, pieces)
+            land_in(cx, warp, (landing, lane), (to, size), cargo, pieces)
         }
         TensorWay::Store { from, op: verb } => {
             let op = verb.map(|verb| reduction(verb, map.dtype)).transpose()?;
@@ -72,7 +62,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             let pieces = tile.pieces(from.address(), base(from.block));
             let source = ranges(&pieces);
             for piece in &source {
-                place::async_read(cx, warp, from.block, piece.offset, piece.bytes)?;
+                hazards::async_read(cx, warp, from.block, piece.offset, piece.bytes)?;
             }
             let mut data = vec![0; tile.bytes()];
             let mut start = 0;

@@ -6,7 +6,7 @@
 
 mod tile;
 
-use super::memory::place;
+use super::memory::hazards;
 use crate::code::wgmma::{Left, Wgmma};
 use crate::code::{D, LANES, Slot, W, Words};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
@@ -251,8 +251,8 @@ fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
     let Block { warpgroups, races, .. } = cx.block();
     let product = warpgroups[index].product(number);
     let who = (warp.index, warp.pc);
-    races.read_units(who, product.quarter(member)).map_err(place::raced)?;
-    races.read_units(who, &product.b).map_err(place::raced)?;
+    races.read_units(who, product.quarter(member)).map_err(hazards::raced)?;
+    races.read_units(who, &product.b).map_err(hazards::raced)?;
     if !cx.block().proxies.enabled() {
         return Ok(());
     }
@@ -267,7 +267,7 @@ fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
             from.fenced_alike(writer, last)
         };
         if !last.is_some_and(alike) {
-            place::fenced(cx, warp, cx.block, 16 * unit, writer)?;
+            hazards::fenced(cx, warp, cx.block, 16 * unit, writer)?;
         }
         last = Some(writer);
     }
@@ -369,7 +369,7 @@ pub(crate) fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) 
         if epoch != now {
             // It read until here, and not only when it was issued.
             let who = (warp.index, pc);
-            let raced = |conflict| place::raced(conflict).at(pc);
+            let raced = |conflict| hazards::raced(conflict).at(pc);
             races.read_units(who, reads.quarter(member)).map_err(raced)?;
             races.read_units(who, &reads.b).map_err(raced)?;
         }

@@ -1,10 +1,10 @@
 //! `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`.
 
-use super::flight::{self, Flight};
+use super::flight::{self, Cargo, Flight};
 use super::group::{self, Store};
 use super::{Issuer, Piece, Row, Spot, global, own_spot, read_rows, spot, word};
 use crate::code::{AsyncStore, Bulk, BulkWay, Landing};
-use crate::exec::memory::{addresses, place};
+use crate::exec::memory::{addresses, hazards};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Warp};
@@ -42,19 +42,9 @@ fn one(
             let missing = read_rows(cx.launch, &mut warp.guess, &rows, &mut data)?;
             let to = at_lane(warp, landing.to, lane)?;
             let size = (bytes, u64::from(UNIT));
-            let flight = Flight {
-                issuer: issuer(cx, warp, lane),
-                barrier: (0, 0),
-                block: 0,
-                pieces: Vec::new(),
-                data,
-                missing,
-                op: None,
-                rows,
-                held: None,
-            };
+            let cargo = Cargo { missing, rows, ..Cargo::of(issuer(cx, warp, lane), data) };
             let pieces = |spot: Spot| vec![Piece { offset: spot.offset, bytes }];
-            land_in(cx, warp, (landing, lane), (to, size), flight, pieces)
+            land_in(cx, warp, (landing, lane), (to, size), cargo, pieces)
         }
         BulkWay::Push { to, barrier } => {
             let to = at_lane(warp, to, lane)?;
@@ -62,20 +52,11 @@ fn one(
             let barrier = mbarrier(cx, at_lane(warp, barrier, lane)?, to.block)?;
             let (held, data) = own_source(cx, warp, (from, bytes))?;
             let issuer = issuer(cx, warp, lane);
-            let flight = Flight {
-                issuer,
-                barrier,
-                block: to.block,
-                pieces: vec![Piece { offset: to.offset, bytes }],
-                data,
-                missing: Vec::new(),
-                op: op.op,
-                rows: Vec::new(),
-                held: Some(held),
-            };
+            let cargo = Cargo { op: op.op, held: Some(held), ..Cargo::of(issuer, data) };
+            let pieces = vec![Piece { offset: to.offset, bytes }];
             let Piece { offset, bytes } = held;
             cx.block().shared.hold(offset, bytes, (issuer.warp, issuer.pc));
-            flight::depart(cx, flight)
+            flight::depart(cx, Flight { cargo, barrier, block: to.block, pieces })
         }
         BulkWay::Store { to } => {
             let (held, data) = own_source(cx, warp, (from, bytes))?;
@@ -104,7 +85,7 @@ pub(crate) fn land_in(
     warp: &Warp,
     (landing, lane): (Landing, usize),
     (to, size): (u64, (u32, u64)),
-    flight: Flight,
+    cargo: Cargo,
     pieces: impl Fn(Spot) -> Vec<Piece>,
 ) -> Run<()> {
     const WHAT: &str = "the destination of an asynchronous copy";
@@ -117,7 +98,7 @@ pub(crate) fn land_in(
     let barrier = mbarrier(cx, barrier, first.block)?;
     let Some(mask) = landing.multicast else {
         let (block, pieces) = (first.block, pieces(first));
-        return flight::depart(cx, Flight { barrier, block, pieces, ..flight });
+        return flight::depart(cx, Flight { cargo, barrier, block, pieces });
     };
     let mask = word(warp, mask, lane, "names the blocks of a multicast")? & 0xFFFF;
     let blocks = cx.cluster.blocks.len();
@@ -129,7 +110,7 @@ pub(crate) fn land_in(
     for block in (0..blocks).filter(|block| mask >> block & 1 != 0) {
         let pieces = pieces(Spot { block, ..first });
         let barrier = (block, barrier.1);
-        flight::depart(cx, Flight { barrier, block, pieces, ..flight.clone() })?;
+        flight::depart(cx, Flight { cargo: cargo.clone(), barrier, block, pieces })?;
     }
     Ok(())
 }
@@ -168,7 +149,7 @@ fn own_source(
 ) -> Run<(Piece, Vec<u8>)> {
     let size = (bytes, u64::from(UNIT));
     let from = own_spot(cx, address, size, "the source of a bulk copy")?;
-    place::async_read(cx, warp, from.block, from.offset, bytes)?;
+    hazards::async_read(cx, warp, from.block, from.offset, bytes)?;
     let mut data = vec![0; bytes as usize];
     if let Some(offset) = cx.block().shared.read(from.offset, &mut data) {
         return Err(never_written(Spot { offset, ..from }));
@@ -201,18 +182,9 @@ pub(crate) fn store(cx: &mut Context<'_>, warp: &mut Warp, op: &AsyncStore, mask
         let what = "the destination of an asynchronous store";
         let spot = spot(cx, to[lane], (bytes, bytes.into()), what).map_err(located)?;
         let barrier = mbarrier(cx, barrier[lane], spot.block).map_err(located)?;
-        let flight = Flight {
-            issuer: issuer(cx, warp, lane),
-            barrier,
-            block: spot.block,
-            pieces: vec![Piece { offset: spot.offset, bytes }],
-            data,
-            missing: Vec::new(),
-            op: op.op,
-            rows: Vec::new(),
-            held: None,
-        };
-        flight::depart(cx, flight)?;
+        let cargo = Cargo { op: op.op, ..Cargo::of(issuer(cx, warp, lane), data) };
+        let pieces = vec![Piece { offset: spot.offset, bytes }];
+        flight::depart(cx, Flight { cargo, barrier, block: spot.block, pieces })?;
     }
     Ok(())
 }

@@ -7,15 +7,10 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Block, Context};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 
-/// A copy under way.
+/// What a copy carries to shared memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Flight {
+pub(crate) struct Cargo {
     pub(crate) issuer: Issuer,
-    /// The mbarrier: block and word of its shared memory.
-    pub(crate) barrier: (usize, usize),
-    /// The block that it lands in.
-    pub(crate) block: usize,
-    pub(crate) pieces: Vec<Piece>,
     /// What the source held when the copy was issued, in the order of the pieces; the mbarrier counts its
     /// bytes.
     pub(crate) data: Vec<u8>,
@@ -29,11 +24,27 @@ pub(crate) struct Flight {
     pub(crate) held: Option<Piece>,
 }
 
-impl Flight {
+impl Cargo {
+    /// Written bytes, from nowhere in memory, that replace what is there.
+    pub(crate) const fn of(issuer: Issuer, data: Vec<u8>) -> Cargo {
+        Cargo { issuer, data, missing: Vec::new(), op: None, rows: Vec::new(), held: None }
+    }
+
     /// Bytes that the mbarrier counts.
     fn bytes(&self) -> u32 {
         u32::try_from(self.data.len()).expect("shared memory is small")
     }
+}
+
+/// A copy under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Flight {
+    pub(crate) cargo: Cargo,
+    /// The mbarrier: block and word of its shared memory.
+    pub(crate) barrier: (usize, usize),
+    /// The block that it lands in.
+    pub(crate) block: usize,
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// The copies into the shared memory of a cluster that nobody waited for.
@@ -56,7 +67,7 @@ impl Flights {
 
 /// Issues a copy. The pieces lie in the block's shared memory, and are multiples of 4.
 pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
-    let Issuer { warp, pc, lane, .. } = flight.issuer;
+    let Issuer { warp, pc, lane, .. } = flight.cargo.issuer;
     let block = flight.block;
     if cx.cluster.blocks[block].left {
         let detail = format!(
@@ -69,12 +80,12 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     for range in &ranges {
         check(cx, &flight, *range).map_err(|trap| trap.lane(lane))?;
     }
-    let own = (flight.issuer.block == block).then_some(warp);
+    let own = (flight.cargo.issuer.block == block).then_some(warp);
     cx.block().synchronises();
     let Block { shared, races, proxies, .. } = &mut cx.cluster.blocks[block];
     let epoch = races.depart(flight.barrier.1);
     for Piece { offset, bytes } in ranges {
-        if flight.op.is_some() {
+        if flight.cargo.op.is_some() {
             races.meet(offset, bytes);
         }
         races.overwrite(epoch, (own, pc), offset, bytes).map_err(|conflict| {
@@ -118,9 +129,9 @@ fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
         let mut others = pending
             .filter(|(other, _)| other.block == flight.block && other.pieces.iter().any(meets))
             .peekable();
-        let reductions = flight.op.is_some()
+        let reductions = flight.cargo.op.is_some()
             && others.peek().is_some()
-            && others.all(|(other, _)| other.op.is_some());
+            && others.all(|(other, _)| other.cargo.op.is_some());
         if !reductions {
             return fault("write", memory.in_flight_from(offset, bytes));
         }
@@ -144,7 +155,7 @@ pub(crate) fn awaited(cx: &mut Context<'_>, at: (usize, usize)) -> Run<()> {
 /// The bytes under way that an mbarrier is to count.
 fn under_way(cx: &Context<'_>, at: (usize, usize)) -> i64 {
     let to = cx.cluster.flights.pending.iter().filter(|(flight, _)| flight.barrier == at);
-    to.map(|(flight, _)| i64::from(flight.bytes())).sum()
+    to.map(|(flight, _)| i64::from(flight.cargo.bytes())).sum()
 }
 
 /// Nothing else can run: everything lands. Whether anything did.
@@ -154,7 +165,7 @@ fn under_way(cx: &Context<'_>, at: (usize, usize)) -> i64 {
 pub(crate) fn stuck(cx: &mut Context<'_>) -> Run<bool> {
     let mut index = 0;
     while let Some((flight, _)) = cx.cluster.flights.pending.get(index) {
-        let (at, issuer) = (flight.barrier, flight.issuer);
+        let (at, issuer) = (flight.barrier, flight.cargo.issuer);
         let bytes = under_way(cx, at);
         let (pending, expected) = barrier::transactions(cx, at)?;
         if pending == 0 && expected < bytes {
@@ -184,33 +195,35 @@ fn land_all(cx: &mut Context<'_>, meant: impl Fn(&Flight) -> bool) -> Run<()> {
         pending.into_iter().partition(|(flight, _)| meant(flight));
     cx.cluster.flights.pending = flying;
     for (flight, epoch) in landing {
-        let Issuer { pc, lane, .. } = flight.issuer;
+        let Issuer { pc, lane, .. } = flight.cargo.issuer;
         land(cx, &flight, epoch).map_err(|trap| trap.at(pc).lane(lane))?;
     }
     Ok(())
 }
 
 fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
-    if !flight.rows.is_empty() {
+    if !flight.cargo.rows.is_empty() {
         unchanged(cx, flight)?;
     }
-    if let Some(Piece { offset, bytes }) = flight.held {
-        cx.cluster.blocks[flight.issuer.block].shared.let_go(offset, bytes);
+    if let Some(Piece { offset, bytes }) = flight.cargo.held {
+        cx.cluster.blocks[flight.cargo.issuer.block].shared.let_go(offset, bytes);
     }
     let mut start = 0;
     for &Piece { offset, bytes } in &flight.pieces {
         let end = start + bytes as usize;
         let shared = &mut cx.cluster.blocks[flight.block].shared;
-        match flight.op {
+        match flight.cargo.op {
             None => {
-                shared.land(offset, &flight.data[start..end]);
-                for place in flight.missing.iter().filter(|place| (start..end).contains(place)) {
+                shared.land(offset, &flight.cargo.data[start..end]);
+                for place in
+                    flight.cargo.missing.iter().filter(|place| (start..end).contains(place))
+                {
                     let within = u32::try_from(place - start).expect("within the piece");
                     shared.forget(offset + within, 1);
                 }
             }
             Some(op) => {
-                let mut data = flight.data[start..end].to_vec();
+                let mut data = flight.cargo.data[start..end].to_vec();
                 let mut old = vec![0; data.len()];
                 let unwritten = shared.read(offset, &mut old);
                 if let Some(at) = unwritten {
@@ -227,18 +240,18 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
         }
         start = end;
     }
-    if flight.op.is_some() {
+    if flight.cargo.op.is_some() {
         // Other reductions of the same bytes are still under way.
         for (other, _) in &cx.cluster.flights.pending {
-            if other.block == flight.block && other.op.is_some() {
-                let issuer = (other.issuer.warp, other.issuer.pc);
+            if other.block == flight.block && other.cargo.op.is_some() {
+                let issuer = (other.cargo.issuer.warp, other.cargo.issuer.pc);
                 for &Piece { offset, bytes } in &other.pieces {
                     cx.cluster.blocks[flight.block].shared.take_off(offset, bytes, issuer);
                 }
             }
         }
     }
-    barrier::complete_bytes(cx, flight.barrier, (flight.bytes(), epoch))
+    barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
 }
 
 /// An mbarrier is initialised or made invalid: no copy may be under way that it is to count the bytes of.
@@ -252,19 +265,20 @@ pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
         "the mbarrier at shared address {address:#x} ends, and an asynchronous copy has still to arrive at it"
     );
     let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(address.into());
-    trap.copy = Some((flight.issuer.warp, flight.issuer.pc));
+    trap.copy = Some((flight.cargo.issuer.warp, flight.cargo.issuer.pc));
     Err(trap)
 }
 
 /// The global source must still hold what it held when the copy was issued: the copy may read it at any time.
 fn unchanged(cx: &Context<'_>, flight: &Flight) -> Run<()> {
-    let mut now = flight.data.clone();
-    read_rows(cx.launch, &mut 0, &flight.rows, &mut now)?;
-    if now == flight.data {
+    let mut now = flight.cargo.data.clone();
+    read_rows(cx.launch, &mut 0, &flight.cargo.rows, &mut now)?;
+    if now == flight.cargo.data {
         return Ok(());
     }
-    let place = (0..now.len()).find(|&i| now[i] != flight.data[i]).expect("the two differ");
-    let row = flight.rows.iter().find(|row| (row.start..row.start + row.bytes).contains(&place));
+    let place = (0..now.len()).find(|&i| now[i] != flight.cargo.data[i]).expect("the two differ");
+    let row =
+        flight.cargo.rows.iter().find(|row| (row.start..row.start + row.bytes).contains(&place));
     let address = row.map_or(0, |row| row.address + (place - row.start) as u64);
     let detail = format!(
         "the global memory at {address:#x} was overwritten while an asynchronous copy of it was in flight"
@@ -290,10 +304,10 @@ fn reduce(op: AtomOp, data: &mut [u8], old: &[u8]) {
 pub(crate) fn leave(cx: &Context<'_>) -> Run<()> {
     let block = cx.block;
     for (flight, _) in &cx.cluster.flights.pending {
-        let Issuer { block: from, pc, lane, .. } = flight.issuer;
+        let Issuer { block: from, pc, lane, .. } = flight.cargo.issuer;
         let what = if flight.block == block {
             "write"
-        } else if flight.held.is_some() && from == block {
+        } else if flight.cargo.held.is_some() && from == block {
             "read"
         } else {
             continue;

@@ -2,7 +2,7 @@
 
 use super::{Piece, Row, global};
 use crate::code::{AtomOp, LANES};
-use crate::exec::memory::{atomic, place};
+use crate::exec::memory::{atomic, hazards};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, Warp};
@@ -80,7 +80,7 @@ pub(crate) fn wait(
                 cx.block().shared.let_go(offset, bytes);
                 // From here on it counts as the thread's own reading: whoever overwrites the source has
                 // to synchronise with the thread.
-                place::async_read(cx, warp, cx.block, offset, bytes)?;
+                hazards::async_read(cx, warp, cx.block, offset, bytes)?;
             }
         }
         if over && !reads_only {

@@ -6,8 +6,8 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use super::place;
 use super::{Access, addresses, resolve};
+use super::{hazards, place};
 use crate::code::{Atom, AtomOp, Doubles, LANES, Place, Slot};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
@@ -119,7 +119,7 @@ fn on(
         Place::Shared => {
             let (owner, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
             let block = &mut cx.cluster.blocks[owner];
-            place::flying(&block.shared, &offsets, addresses, bytes, done, Access::Atomic)?;
+            hazards::in_flight(&block.shared, &offsets, addresses, bytes, done, Access::Atomic)?;
             for lane in lanes(done) {
                 let (index, at) = split(offsets[lane]);
                 let (b, c) = operand(lane);
@@ -132,7 +132,7 @@ fn on(
                 block.shared.put(index, new << (8 * at), bits);
             }
             block.events += 1;
-            place::wrote(cx, warp, owner, &offsets, bytes, done);
+            hazards::wrote(cx, warp, owner, &offsets, bytes, done);
             done
         }
         Place::Const | Place::Param | Place::Local => {
@@ -256,9 +256,9 @@ fn wide(
         Place::Shared => {
             let (block, offsets, done) = place::shared(cx, addresses, 16, mask, Access::Atomic)?;
             let shared = &mut cx.cluster.blocks[block].shared;
-            place::flying(shared, &offsets, addresses, 16, done, Access::Atomic)?;
+            hazards::in_flight(shared, &offsets, addresses, 16, done, Access::Atomic)?;
             step(shared, &offsets, done);
-            place::wrote(cx, warp, block, &offsets, 16, done);
+            hazards::wrote(cx, warp, block, &offsets, 16, done);
             done
         }
         Place::Const | Place::Param | Place::Local => {

@@ -1,0 +1,253 @@
+//! What is known of bytes of shared memory: operations under way on them, who accessed them last, and through which proxy.
+
+use super::Access;
+use crate::code::{Doubles, LANES};
+use crate::fault::{FaultKind, Run, Trap};
+use crate::machine::warp::{lane_number, lanes};
+use crate::machine::{Context, Reached, Warp};
+use crate::memory::proxy::Writer;
+use crate::memory::race::Conflict;
+use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
+
+/// Checks that no asynchronous operation has still to write these bytes nor, where they are about to change, to read
+/// them.
+#[inline]
+pub(crate) fn in_flight(
+    memory: &Shared,
+    offsets: &Doubles,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<()> {
+    let accessed = Accessed { offsets, addresses, bytes, mask, access };
+    if access != Access::Load && memory.any_held() {
+        accessed.untouched("an asynchronous operation has still to read", |offset| {
+            memory.held(offset, bytes).map(Some)
+        })?;
+    }
+    if memory.any_in_flight() {
+        accessed.untouched("an asynchronous copy has still to write", |offset| {
+            memory.in_flight(offset, bytes).then(|| memory.in_flight_from(offset, bytes))
+        })?;
+    }
+    Ok(())
+}
+
+/// Warp and instruction that issued an operation, where they are known.
+type Issuer = Option<(u32, u32)>;
+
+/// What the lanes of a warp access: as offsets into the block's shared memory, and as they said it.
+struct Accessed<'a> {
+    offsets: &'a Doubles,
+    addresses: &'a Doubles,
+    bytes: u32,
+    mask: u32,
+    access: Access,
+}
+
+impl Accessed<'_> {
+    /// The fault of the first lane for whose offset `pending` finds an operation.
+    fn untouched(&self, still: &str, pending: impl Fn(u32) -> Option<Issuer>) -> Run<()> {
+        for lane in lanes(self.mask) {
+            let offset = u32::try_from(self.offsets[lane]).expect("shared memory is small");
+            let Some(issuer) = pending(offset) else { continue };
+            let address = self.addresses[lane];
+            let (what, bytes) = (self.access.text(), self.bytes);
+            let detail =
+                format!("{what} of {bytes} bytes at shared address {address:#x}, which {still}");
+            let mut trap = Trap::new(FaultKind::AsyncInFlight, detail)
+                .lane(lane_number(lane))
+                .address(address);
+            trap.copy = issuer;
+            return Err(trap);
+        }
+        Ok(())
+    }
+}
+
+/// Notes that the generic proxy wrote `bytes` bytes of each lane, for those who read asynchronously.
+#[inline]
+pub(crate) fn wrote(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    offsets: &Doubles,
+    bytes: u32,
+    mask: u32,
+) {
+    if !cx.cluster.blocks[block].proxies.enabled() {
+        return;
+    }
+    let own = cx.block();
+    let time = own.races.time(warp.index);
+    let before = own.proxies.writes(warp.index, time);
+    let proxies = &mut cx.cluster.blocks[block].proxies;
+    for lane in lanes(mask) {
+        let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
+        let who = (cx.block, warp.index, lane_number(lane));
+        proxies.wrote(who, (warp.pc, before), offset, bytes);
+    }
+}
+
+/// Checks what an instruction of the asynchronous proxy (a bulk copy, `wgmma`) is about to read from the shared
+/// memory of a block of the cluster, on behalf of the warp that issues it: no byte is in flight, no other warp
+/// writes it without a barrier between, and `fence.proxy.async` lies between the barrier and what was written
+/// through the generic proxy, or between the barrier and this read. The bytes lie in the block's memory;
+/// offset and size are multiples of 4.
+///
+/// # Errors
+/// [`FaultKind::AsyncInFlight`], [`FaultKind::Race`], [`FaultKind::ProxyFence`].
+pub(crate) fn async_read(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    offset: u32,
+    bytes: u32,
+) -> Run<()> {
+    let address = |cx: &Context<'_>, offset: u32| {
+        u64::from(cx.cluster.blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset))
+    };
+    let memory = &cx.cluster.blocks[block].shared;
+    if memory.any_in_flight() && memory.in_flight(offset, bytes) {
+        let at = address(cx, offset);
+        let detail = format!(
+            "an asynchronous read of {bytes} bytes at shared address {at:#x}, which an asynchronous copy has still to write"
+        );
+        let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(at);
+        trap.copy = memory.in_flight_from(offset, bytes);
+        return Err(trap);
+    }
+    if block == cx.block && cx.cluster.blocks[block].races.enabled() {
+        let races = &mut cx.cluster.blocks[block].races;
+        let who = (warp.index, warp.pc);
+        let mut offsets = [0; LANES];
+        offsets[0] = offset.into();
+        races.read(who, &offsets, bytes, 1).map_err(|conflict| {
+            let at = address(cx, offset);
+            let detail = format!("an asynchronous read of {bytes} bytes at shared address {at:#x}");
+            let mut trap = Trap::new(FaultKind::Race, detail).address(at);
+            trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+            trap
+        })?;
+    }
+    for (offset, writer) in cx.cluster.blocks[block].proxies.writers(offset, bytes) {
+        fenced(cx, warp, block, offset, writer)?;
+    }
+    Ok(())
+}
+
+/// Checks that a warp may read through the asynchronous proxy what a thread wrote through the generic one: that
+/// one has executed `fence.proxy.async` since, and the warp knows of it; or the warp has, knowing of the write.
+pub(crate) fn fenced(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    offset: u32,
+    writer: Writer,
+) -> Run<()> {
+    let from = usize::from(writer.block);
+    if cx.cluster.blocks[cx.block].proxies.fenced_by_reader(warp.index, writer, cx.block) {
+        return Ok(());
+    }
+    let missing = match cx.cluster.blocks[from].proxies.fenced(writer) {
+        None => {
+            "has not executed `fence.proxy.async.shared::cta` since, nor has this warp after a barrier"
+        }
+        Some(time)
+            if from == cx.block
+                && !cx.block().races.knows(warp.index, u32::from(writer.warp), time) =>
+        {
+            "executed `fence.proxy.async` since, but no barrier lies between that fence and this instruction"
+        }
+        Some(_) => return Ok(()),
+    };
+    let at = u64::from(cx.cluster.blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset));
+    let lane = writer.lane;
+    let detail = format!(
+        "the asynchronous proxy reads shared address {at:#x}, which an ordinary write of lane {lane} reached last, and that thread {missing}"
+    );
+    let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
+    trap.other = Some((writer.pc, u32::from(writer.warp), true));
+    Err(trap)
+}
+
+/// The fault of a product whose factors race with another access.
+pub(crate) fn raced(conflict: Conflict) -> Trap {
+    let mut trap = Trap::new(FaultKind::Race, "`wgmma` reads shared memory");
+    trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+    trap
+}
+
+/// Notes an access to the shared memory of another block, which must stay until it is over.
+#[cold]
+fn reached(cx: &mut Context<'_>, warp: &Warp, block: usize, addresses: &Doubles, mask: u32) {
+    let (lane, from) = (mask.trailing_zeros(), cx.block);
+    let access = Reached {
+        warp: warp.index,
+        pc: warp.pc,
+        lane,
+        address: addresses[lane as usize],
+        synchronised: cx.block().synchronised,
+    };
+    cx.cluster.blocks[block].reached.insert(from, access);
+}
+
+/// A block leaves the kernel.
+///
+/// # Errors
+/// Another block of the cluster accessed its shared memory, and has done nothing since that this block could have
+/// waited for.
+pub(crate) fn leave(cx: &mut Context<'_>) -> Run<()> {
+    let blocks = &cx.cluster.blocks;
+    let late = blocks[cx.block]
+        .reached
+        .iter()
+        .find(|(from, access)| blocks[**from].synchronised == access.synchronised);
+    let Some((&from, &access)) = late else { return Ok(()) };
+    let [x, y, z] = cx.cluster.blocks[from].id;
+    let Reached { warp, pc, lane, address, .. } = access;
+    let detail = format!(
+        "the block leaves the kernel, and nothing orders that behind the access of block ({x}, {y}, {z}), warp {warp}, lane {lane}, to its shared memory at {address:#x}: is a `barrier.cluster.arrive` and `.wait` missing at the end of the kernel?"
+    );
+    let mut trap = Trap::new(FaultKind::Race, detail).address(address);
+    trap.product = Some(pc);
+    Err(trap)
+}
+
+/// Checks that no other warp touches the same words without a barrier between. Accesses from other
+/// blocks of the cluster are not followed.
+#[inline]
+pub(crate) fn race(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    (offsets, addresses): (&Doubles, &Doubles),
+    bytes: u32,
+    mask: u32,
+    access: Access,
+) -> Run<()> {
+    if mask == 0 {
+        return Ok(());
+    }
+    if block != cx.block {
+        reached(cx, warp, block, addresses, mask);
+        return Ok(());
+    }
+    if !cx.cluster.blocks[block].races.enabled() {
+        return Ok(());
+    }
+    let races = &mut cx.cluster.blocks[block].races;
+    let who = (warp.index, warp.pc);
+    let result = match access {
+        Access::Load => races.read(who, offsets, bytes, mask),
+        Access::Store | Access::Atomic => races.write(who, offsets, bytes, mask),
+    };
+    result.map_err(|conflict| {
+        let address = addresses[conflict.lane as usize];
+        let detail = format!("{} of {bytes} bytes at shared address {address:#x}", access.text());
+        let mut trap = Trap::new(FaultKind::Race, detail).lane(conflict.lane).address(address);
+        trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+        trap
+    })
+}
