@@ -1,12 +1,13 @@
 //! The meaning of the IR on dense arrays: slow, obvious, and independent of layouts, lowering and the emulator.
 //!
-//! A kernel runs one block at a time, in order of their coordinates (axis 0 fastest), and each operation is done on whole tiles.
+//! A kernel runs one cluster at a time, in order of their coordinates (axis 0 fastest), and each operation is done on whole tiles.
+//! The blocks of a cluster, and the partitions of a block, run each until it waits for another.
 //! That makes it an oracle for everything but concurrency: a program whose result depends on the order of threads or blocks has
 //! no defined result, and this module shows one of the possible ones.
 //!
 //! * A value of type `f16`, `bf16` or `f32` is rounded to its type once per operation; transcendental functions are computed in
 //!   `f64` and rounded once; a dot product is summed in `f64` and rounded once. Results of the latter two are compared with a tolerance.
-//! * Copies complete at once, barriers do nothing.
+//! * Copies complete at once; mbarriers count arrivals and bytes; `sync` does nothing.
 //! * What is undefined (shared memory before a write, an integer divided by zero) may be carried about and selected away; it is an
 //!   error once it reaches global memory, an address or a branch.
 
@@ -20,6 +21,7 @@ mod block;
 mod element;
 mod float;
 mod memory;
+mod world;
 
 /// An argument of a kernel. Tensors and pointers own their memory: two arguments never alias.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,8 +110,22 @@ pub enum Fault {
     Undefined,
     /// Instructions that the user wrote out: their meaning is the hardware's.
     Ptx,
-    /// What only several blocks or partitions can do together: the evaluator runs one after the other.
-    Concurrent(&'static str),
+    /// Every block of a cluster, or every partition, waits for another.
+    Deadlock,
+    /// A rank that no block of the cluster has.
+    ClusterRank {
+        /// The rank.
+        actual: i128,
+        /// The blocks of the cluster.
+        blocks: usize,
+    },
+    /// The grid cannot be cut into clusters.
+    Clusters {
+        /// The blocks of the grid.
+        grid: [u32; 3],
+        /// Those of a cluster.
+        cluster: [u32; 3],
+    },
     /// A counted loop has the step 0.
     ZeroStep,
     /// A loop ran for more turns than any test has.
@@ -154,8 +170,14 @@ impl fmt::Display for Fault {
             Fault::Undefined => {
                 f.write_str("an undefined value reaches memory, an address or a branch")
             }
-            Fault::Concurrent(what) => {
-                write!(f, "the reference evaluator cannot run what {what} do together")
+            Fault::Deadlock => f.write_str(
+                "deadlock: everybody waits for an mbarrier or a cluster whose phase nobody ends",
+            ),
+            Fault::ClusterRank { actual, blocks } => {
+                write!(f, "rank {actual} in a cluster of {blocks} blocks")
+            }
+            Fault::Clusters { grid, cluster } => {
+                write!(f, "a grid of {grid:?} blocks in clusters of {cluster:?}")
             }
             Fault::Ptx => f.write_str("the reference evaluator cannot run the text of `ptx!`"),
             Fault::ZeroStep => f.write_str("a loop has the step 0"),
@@ -174,9 +196,14 @@ impl std::error::Error for EvalError {}
 pub fn run(kernel: &Kernel, grid: [u32; 3], args: &mut [Arg]) -> Result<(), EvalError> {
     verify(kernel).map_err(|why| EvalError::outside(Fault::Malformed(why)))?;
     check_args(kernel, args).map_err(EvalError::outside)?;
-    for z in 0..grid[2] {
-        for y in 0..grid[1] {
-            for x in 0..grid[0] {
+    let cluster = kernel.cluster;
+    if grid.iter().zip(cluster).any(|(blocks, along)| !blocks.is_multiple_of(along)) {
+        return Err(EvalError::outside(Fault::Clusters { grid, cluster }));
+    }
+    let starts = |axis: usize| (0..grid[axis]).step_by(cluster[axis] as usize);
+    for z in starts(2) {
+        for y in starts(1) {
+            for x in starts(0) {
                 block::run(kernel, grid, [x, y, z], args)?;
             }
         }

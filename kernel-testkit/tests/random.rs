@@ -1,16 +1,21 @@
 //! Kernels made at random: for each seed one that is well typed, run by the reference evaluator and, in every variant, by
-//! the emulator, whose results are the same bit for bit. A kernel that fails is printed with its seed.
+//! the emulator and a GPU, whose results are the same bit for bit. A kernel that fails is printed with its seed.
 //!
 //! `KILN_SEEDS=1000..5000` chooses other seeds than the first few.
-#![expect(clippy::print_stderr, reason = "a choice that is not understood has to be said")]
+#![expect(
+    clippy::print_stderr,
+    reason = "a choice that is not understood, or not followed, has to be said"
+)]
 
 use std::{ops::Range, process::ExitCode};
 
-use kernel_testkit::FileTest;
+use kernel_testkit::{FileTest, gpu};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 #[path = "random/copies.rs"]
 mod copies;
+#[path = "random/hopper.rs"]
+mod hopper;
 #[path = "random/operations.rs"]
 mod operations;
 #[path = "random/program.rs"]
@@ -21,6 +26,10 @@ mod statements;
 /// As many as a test run has time for.
 const SEEDS: Range<u64> = 0..60;
 
+/// What a seed makes a kernel of.
+const FAMILIES: [(&str, fn(u64) -> String); 3] =
+    [("seed", program::kernel), ("copies", copies::kernel), ("hopper", hopper::kernel)];
+
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let chosen = std::env::var("KILN_SEEDS").ok();
@@ -28,13 +37,14 @@ fn main() -> ExitCode {
         eprintln!("KILN_SEEDS: required a range such as 1000..5000");
         return ExitCode::FAILURE;
     };
+    if let Err(reason) = gpu() {
+        eprintln!("gpu: skipped, no device, for all seeds: {reason}");
+    }
     let trials = seeds.flat_map(|seed| {
-        [("seed", program::kernel as fn(u64) -> String), ("copies", copies::kernel)].map(
-            |(family, kernel)| {
-                let name = format!("{family}_{seed}");
-                Trial::test(name.clone(), move || agrees(&name, &kernel(seed)))
-            },
-        )
+        FAMILIES.map(|(family, kernel)| {
+            let name = format!("{family}_{seed}");
+            Trial::test(name.clone(), move || agrees(&name, &kernel(seed)))
+        })
     });
     libtest_mimic::run(&args, trials.collect()).exit_code()
 }

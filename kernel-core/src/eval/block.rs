@@ -1,11 +1,12 @@
-//! One block: an interpreter of regions over whole tiles.
+//! The blocks of a cluster: an interpreter of regions over whole tiles.
 
 use la_arena::ArenaMap;
 
 use super::element::{Data, Element, Window};
+use super::world::{BarrierPlace, Stopped, Task, Turns, World, together};
 use super::{Arg, EvalError, Fault};
 use crate::ir::{
-    Dtype, Elem, Kernel, Region, Shared, Stmt, StmtKind, Terminator, Type, Value, scan_source,
+    Dtype, Elem, Kernel, Region, Stmt, StmtKind, Terminator, Type, Value, scan_source,
 };
 use crate::loc::Loc;
 
@@ -15,26 +16,40 @@ mod ops;
 /// More turns than any loop of a test has: a loop that spins until another block acts would never end here.
 const MAX_TURNS: u32 = 1 << 24;
 
-/// Runs one block.
+/// Runs the blocks of one cluster, the first of which is `first`.
 pub(super) fn run(
     kernel: &Kernel,
     grid: [u32; 3],
-    block: [u32; 3],
+    first: [u32; 3],
     args: &mut [Arg],
 ) -> Result<(), EvalError> {
-    let mut machine = Machine {
-        kernel,
-        grid,
-        block,
-        args,
-        values: ArenaMap::default(),
-        shared: ArenaMap::default(),
-        at: Loc::KERNEL,
+    let [width, height, _] = kernel.cluster;
+    let size = product(&kernel.cluster);
+    let world = World::new(kernel, args, size);
+    let machine = |rank: usize, world, turns| {
+        let at = u32::try_from(rank).expect("clusters are small");
+        let within = [at % width, at / width % height, at / width / height];
+        Machine {
+            kernel,
+            grid,
+            block: std::array::from_fn(|axis| first[axis] + within[axis]),
+            rank,
+            world,
+            turns,
+            values: ArenaMap::default(),
+            at: Loc::KERNEL,
+        }
     };
-    match machine.region(&kernel.body) {
-        Ok(_) => Ok(()),
-        Err(fault) => Err(EvalError { block, loc: machine.at, fault }),
+    if size == 1 {
+        return machine(0, world, None).whole().1;
     }
+    let machine = &machine;
+    let tasks = (0..size).map(|rank| {
+        let task: Task<'_, '_, ()> =
+            Box::new(move |world, turns| machine(rank, world, Some(turns)).whole());
+        task
+    });
+    together(world, None, tasks.collect()).1.map(drop)
 }
 
 /// How a region was left.
@@ -49,14 +64,84 @@ struct Machine<'a> {
     kernel: &'a Kernel,
     grid: [u32; 3],
     block: [u32; 3],
-    args: &'a mut [Arg],
+    /// The block's rank in its cluster.
+    rank: usize,
+    world: World<'a>,
+    /// How others get the world; none where there are no others.
+    turns: Option<Turns<'a>>,
     values: ArenaMap<Value, Data>,
-    shared: ArenaMap<Shared, Vec<Element>>,
     /// The statement that runs.
     at: Loc,
 }
 
 impl<'a> Machine<'a> {
+    /// Runs the whole kernel.
+    fn whole(mut self) -> (World<'a>, Result<(), EvalError>) {
+        let kernel = self.kernel;
+        let ended = self.region(&kernel.body).map(drop).map_err(|fault| self.failed(fault));
+        self.world.leave(self.rank);
+        (self.world, ended)
+    }
+
+    fn failed(&self, fault: Fault) -> EvalError {
+        EvalError { block: self.block, loc: self.at, fault }
+    }
+
+    /// Lets other tasks go on until `done`.
+    ///
+    /// # Errors
+    /// Where nobody can go on.
+    fn wait(&mut self, done: impl Fn(&World<'a>) -> bool) -> Result<(), Fault> {
+        while !done(&self.world) {
+            self.pass(Stopped::Waits)?;
+        }
+        Ok(())
+    }
+
+    /// Lets other tasks go on once.
+    fn pass(&mut self, why: Stopped) -> Result<(), Fault> {
+        match &self.turns {
+            Some(turns) => {
+                self.world = turns.pass(std::mem::take(&mut self.world), why, self.at)?;
+                Ok(())
+            }
+            None if why == Stopped::Asks => Ok(()),
+            None => Err(Fault::Deadlock),
+        }
+    }
+
+    /// Runs regions at the same time, each with the values that there are now; gives how each was left.
+    fn regions(&mut self, regions: &[&Region]) -> Result<Vec<Flow>, Fault> {
+        let (kernel, grid, block, rank, at) =
+            (self.kernel, self.grid, self.block, self.rank, self.at);
+        let tasks = regions.iter().map(|&region| {
+            let values = self.values.clone();
+            let task: Task<'_, 'a, Flow> = Box::new(move |world, turns| {
+                let turns = Some(turns);
+                let mut machine = Machine { kernel, grid, block, rank, world, turns, values, at };
+                let left = machine.region(region).map_err(|fault| machine.failed(fault));
+                (machine.world, left)
+            });
+            task
+        });
+        let tasks = tasks.collect();
+        let (world, flows) = together(std::mem::take(&mut self.world), self.turns.as_ref(), tasks);
+        self.world = world;
+        flows.map_err(|error| {
+            self.at = error.loc;
+            error.fault
+        })
+    }
+
+    fn barrier_place(&self, value: Value) -> BarrierPlace {
+        match self.data(value) {
+            Data::Barrier(place) => *place,
+            Data::Scalar(_) | Data::Tile(_) | Data::Window(_) => {
+                unreachable!("ir::verify wants a barrier here")
+            }
+        }
+    }
+
     fn data(&self, value: Value) -> &Data {
         self.values.get(value).expect("ir::verify checks that values are defined before their uses")
     }
@@ -74,7 +159,9 @@ impl<'a> Machine<'a> {
     fn scalar(&self, value: Value) -> Element {
         match self.data(value) {
             Data::Scalar(element) => *element,
-            Data::Tile(_) | Data::Window(_) => unreachable!("ir::verify wants a scalar here"),
+            Data::Tile(_) | Data::Window(_) | Data::Barrier(_) => {
+                unreachable!("ir::verify wants a scalar here")
+            }
         }
     }
 
@@ -85,7 +172,9 @@ impl<'a> Machine<'a> {
     fn window(&self, value: Value) -> &Window {
         match self.data(value) {
             Data::Window(window) => window,
-            Data::Scalar(_) | Data::Tile(_) => unreachable!("ir::verify wants shared memory here"),
+            Data::Scalar(_) | Data::Tile(_) | Data::Barrier(_) => {
+                unreachable!("ir::verify wants shared memory here")
+            }
         }
     }
 
@@ -94,7 +183,9 @@ impl<'a> Machine<'a> {
         match self.data(value) {
             Data::Scalar(element) => std::slice::from_ref(element),
             Data::Tile(elements) => elements,
-            Data::Window(_) => unreachable!("ir::verify wants a scalar or a tile here"),
+            Data::Window(_) | Data::Barrier(_) => {
+                unreachable!("ir::verify wants a scalar or a tile here")
+            }
         }
     }
 
@@ -199,20 +290,16 @@ impl<'a> Machine<'a> {
                 Err(Fault::Endless)
             }
             StmtKind::Specialize { default, partitions, results } => {
-                // One after another: what they write does not depend on it, unless they wait for one another.
-                if share_barriers(self.kernel, &stmt.kind) {
-                    return Err(Fault::Concurrent("partitions"));
-                }
-                for partition in partitions {
-                    self.region(&partition.body)?;
-                }
-                match self.region(default)? {
-                    Flow::Yield(data) => {
+                let mut regions: Vec<&Region> = partitions.iter().map(|p| &p.body).collect();
+                regions.push(default);
+                match self.regions(&regions)?.pop() {
+                    Some(Flow::Yield(data)) => {
                         self.set_all(results, data);
                         Ok(None)
                     }
-                    leaving @ (Flow::Return | Flow::Continue(..) | Flow::Break(..)) => {
-                        Ok(Some(leaving))
+                    leaving
+                    @ (Some(Flow::Return | Flow::Continue(..) | Flow::Break(..)) | None) => {
+                        Ok(leaving)
                     }
                 }
             }
@@ -325,20 +412,6 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Whether two regions of a statement use one allocation of mbarriers.
-fn share_barriers(kernel: &Kernel, kind: &StmtKind) -> bool {
-    let mut users: ArenaMap<crate::ir::Barriers, usize> = ArenaMap::default();
-    let mut shared = false;
-    for (index, region) in kind.regions().into_iter().enumerate() {
-        region.each_use(&mut |value, _| {
-            if let Type::Barrier(barrier) = kernel.ty(value) {
-                shared |= *users.entry(barrier.root).or_insert(index) != index;
-            }
-        });
-    }
-    shared
-}
-
 /// What a turn of a loop leads to.
 enum Turn {
     Next(Vec<Data>),
@@ -349,7 +422,9 @@ enum Turn {
 fn element(data: &Data) -> Element {
     match data {
         Data::Scalar(element) => *element,
-        Data::Tile(_) | Data::Window(_) => unreachable!("ir::verify wants scalars here"),
+        Data::Tile(_) | Data::Window(_) | Data::Barrier(_) => {
+            unreachable!("ir::verify wants scalars here")
+        }
     }
 }
 

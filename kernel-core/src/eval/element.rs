@@ -2,6 +2,7 @@
 
 use super::Fault;
 use super::float;
+use super::world::BarrierPlace;
 use crate::ir::{Dtype, Shared};
 
 /// A scalar, or one element of a tile. Its type is known from the IR.
@@ -33,6 +34,7 @@ pub(super) enum Data {
     /// Elements in row-major order.
     Tile(Vec<Element>),
     Window(Window),
+    Barrier(BarrierPlace),
 }
 
 /// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation.

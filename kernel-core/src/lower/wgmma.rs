@@ -115,19 +115,28 @@ impl Lower<'_> {
         };
         let sums = self.accumulator(args[2], sum);
         let words = sums.words(self, &layout);
-        self.e.effect(Opcode::Wgmma, mods![Word::FenceWord, Word::Sync, Word::Aligned], []);
-        let adds = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
         let shape = layout.shape();
         let depth = self.shared_type(args[1]).shape[0];
         let steps = (0..depth).step_by(product.depth() as usize);
         let rows = (0..shape[0]).step_by((INSTRUCTION_M * product.row_groups()) as usize);
+        let mut fragments = BTreeMap::new();
+        if let Left::Registers(fragment) = &left {
+            for row in rows.clone() {
+                for step in steps.clone() {
+                    fragments.insert((row, step), self.fragment(product, fragment, row, step));
+                }
+            }
+        }
+        // Behind the last instruction that writes a register of the left operand or of the sums.
+        self.e.effect(Opcode::Wgmma, mods![Word::FenceWord, Word::Sync, Word::Aligned], []);
+        let adds = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
         let columns: Vec<u32> = (0..shape[1]).step_by((n * warps[1]) as usize).collect();
         for row in rows {
             for &column in &columns {
                 for step in steps.clone() {
                     let a = match &left {
                         Left::Shared(left) => self.advanced(left, row, step),
-                        Left::Registers(fragment) => self.fragment(product, fragment, row, step),
+                        Left::Registers(_) => fragments[&(row, step)].clone(),
                     };
                     let b = self.advanced(&right, column, step);
                     let registers = (0..n / 2).step_by(words.elements as usize).map(|index| {

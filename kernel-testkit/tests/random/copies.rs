@@ -57,7 +57,7 @@ pub(crate) fn kernel(seed: u64) -> String {
         .collect();
     let (header, params, body) = (header.concat(), params.concat(), body.concat());
     format!(
-        "//@ run: eval, emulate\n//@ compare: exact\n//@ arg x: {dtype}[{rows}, {columns}] {data}\n{header}\
+        "//@ run: eval, emulate, gpu\n//@ compare: exact\n//@ arg x: {dtype}[{rows}, {columns}] {data}\n{header}\
          use kiln::prelude::*;\n\n#[kernel(target = sm_80, warps = {warps}, grid = 1)]\n\
          pub fn copies_{seed}(x: Tensor<{dtype}, 2>{params}) {{\n    let s = shared::<{dtype}>([{rows}, {columns}]);\n    \
          copy_async(x.tile([0, 0], [{rows}, {columns}]), s);\n    copy_async_wait_all();\n    sync();\n{body}}}\n"

@@ -134,7 +134,7 @@ impl Program {
         let (header, params, body) = (header.join("\n"), self.params.join(", "), body.join("\n"));
         let (warps, blocks) = (self.warps, self.blocks);
         format!(
-            "//@ run: eval, emulate\n{header}\nuse kiln::prelude::*;\n\n\
+            "//@ run: eval, emulate, gpu\n{header}\nuse kiln::prelude::*;\n\n\
              #[kernel(target = sm_80, warps = {warps}, grid = {blocks})]\n\
              pub fn seed_{seed}({params}) {{\n{body}\n}}\n"
         )

@@ -1,5 +1,5 @@
 //! A matrix product whose warps have roles: one copies tiles through TMA, two warpgroups multiply, and store through TMA.
-//@ run: emulate, gpu
+//@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: bf16[M, K] list(1, -2, 3, 0, 2, -1, 1, -3, 1, 0, -1)
 //@ arg b: bf16[K, N] list(-1, 2, 0, 1, 1, -2, 1)

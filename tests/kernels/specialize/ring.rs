@@ -1,6 +1,6 @@
 //! A ring of shared buffers between partitions: one fills, one adds, the default one writes out. Barriers are handles like any
 //! other, and count partitions, however many warps those have.
-//@ run: emulate, gpu
+//@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg x: i32[9, 128] uniform(-1000, 1000)
 //@ arg out: i32[9, 128] poison

@@ -1,33 +1,112 @@
 //! Mbarriers, copies by tensor map and asynchronous products, in the order in which they are started.
 //!
-//! What is started is done at once, so a wait finds everything there. This is the meaning of a program that waits rightly; one that
-//! does not is found by the emulator.
+//! What is started is done at once, so a wait for a copy of one's own finds it there. This is the meaning of a program that waits
+//! rightly; one that does not is found by the emulator.
 
 use super::Machine;
 use super::ops::products;
 use crate::eval::element::{Data, Element};
+use crate::eval::world::{BarrierPlace, Stopped};
 use crate::eval::{Fault, arith, memory};
-use crate::ir::{BarrierOp, Binary, Dtype, Tma, TmaKind, TmaReduce, Type, Value};
+use crate::ir::{BarrierOp, Binary, ClusterOp, Dtype, Tma, TmaKind, TmaReduce, Type, Value};
 
 impl Machine<'_> {
     pub(super) fn barrier(&mut self, op: BarrierOp, args: &[Value]) -> Result<Option<Data>, Fault> {
+        let parity = |machine: &Self| Ok(machine.int(args[1])? & 1 == 1);
         match op {
-            // A barrier is nothing but its name here.
-            BarrierOp::Alloc(_) => Ok(Some(Data::Scalar(Element::Undefined))),
-            BarrierOp::Index => Ok(Some(self.data(args[0]).clone())),
-            BarrierOp::Test => Ok(Some(Data::Scalar(Element::Bool(true)))),
-            BarrierOp::Remote => Err(Fault::Concurrent("the blocks of a cluster")),
-            BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait => Ok(None),
+            BarrierOp::Alloc(root) => {
+                Ok(Some(Data::Barrier(BarrierPlace { rank: self.rank, root, index: 0 })))
+            }
+            BarrierOp::Index => {
+                let (place, actual) = (self.barrier_place(args[0]), self.int(args[1])?);
+                let ring = self.world.ring(place);
+                let index = usize::try_from(actual).ok().filter(|&index| index < ring).ok_or_else(
+                    || {
+                        let extent = u32::try_from(ring).expect("rings are short");
+                        Fault::SharedIndex { actual, extent }
+                    },
+                )?;
+                Ok(Some(Data::Barrier(BarrierPlace { index, ..place })))
+            }
+            BarrierOp::Remote => {
+                let (place, rank) = (self.barrier_place(args[0]), self.rank_of(args[1])?);
+                Ok(Some(Data::Barrier(BarrierPlace { rank, ..place })))
+            }
+            BarrierOp::Expect => {
+                let bytes = i64::try_from(self.int(args[1])?).expect("an i32");
+                // Announced before the arrival, which could end the phase.
+                self.world.complete(self.barrier_place(args[0]), 0, -bytes);
+                self.world.complete(self.barrier_place(args[0]), 1, 0);
+                Ok(None)
+            }
+            BarrierOp::Arrive => {
+                self.world.complete(self.barrier_place(args[0]), 1, 0);
+                Ok(None)
+            }
+            BarrierOp::Wait => {
+                let (place, parity) = (self.barrier_place(args[0]), parity(self)?);
+                self.wait(|world| world.is_over(place, parity))?;
+                Ok(None)
+            }
+            BarrierOp::Test => {
+                let (place, parity) = (self.barrier_place(args[0]), parity(self)?);
+                if !self.world.is_over(place, parity) {
+                    self.pass(Stopped::Asks)?;
+                }
+                Ok(Some(Data::Scalar(Element::Bool(self.world.is_over(place, parity)))))
+            }
         }
+    }
+
+    pub(super) fn cluster(&mut self, op: ClusterOp) -> Result<Option<Data>, Fault> {
+        let (block, cluster) = (self.block, self.kernel.cluster);
+        let int = |value: u32| Ok(Some(Data::Scalar(Element::Int(value.into()))));
+        match op {
+            ClusterOp::Rank => {
+                let rank = u32::try_from(self.rank).expect("clusters are small");
+                return int(rank);
+            }
+            ClusterOp::BlockId(axis) => {
+                return int(block[axis as usize] % cluster[axis as usize]);
+            }
+            ClusterOp::Id(axis) => return int(block[axis as usize] / cluster[axis as usize]),
+            ClusterOp::Sync => {
+                self.world.arrive(self.rank);
+                let rank = self.rank;
+                self.wait(|world| world.have_arrived(rank))?;
+            }
+            ClusterOp::Arrive => self.world.arrive(self.rank),
+            ClusterOp::Wait => {
+                let rank = self.rank;
+                self.wait(|world| world.have_arrived(rank))?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// A rank that a block of the cluster has.
+    fn rank_of(&self, value: Value) -> Result<usize, Fault> {
+        let (actual, blocks) = (self.int(value)?, self.world.blocks.len());
+        usize::try_from(actual)
+            .ok()
+            .filter(|&rank| rank < blocks)
+            .ok_or(Fault::ClusterRank { actual, blocks })
+    }
+
+    /// The blocks whose bits are set in the mask of a multicast; without one, this block.
+    fn receivers(&self, mask: Option<Value>) -> Result<Vec<usize>, Fault> {
+        let Some(mask) = mask else { return Ok(vec![self.rank]) };
+        let (mask, blocks) = (self.int(mask)?, self.world.blocks.len());
+        if mask >> blocks != 0 {
+            return Err(Fault::ClusterRank { actual: mask.ilog2().into(), blocks });
+        }
+        Ok((0..blocks).filter(|rank| mask >> rank & 1 == 1).collect())
     }
 
     pub(super) fn tma(&mut self, tma: Tma, args: &[Value]) -> Result<(), Fault> {
         let dtype = self.tensor_dtype(tma.param);
-        let rank = memory::tensor(self.args, tma.param as usize).0.len();
+        let rank = memory::tensor(self.world.args, tma.param as usize).0.len();
         let operands = tma.operands(rank, args);
-        if operands.mask.is_some() {
-            return Err(Fault::Concurrent("the blocks of a cluster"));
-        }
         if let Some(condition) = operands.condition
             && !self.scalar(condition).as_bool()?
         {
@@ -38,7 +117,15 @@ impl Machine<'_> {
         match tma.kind {
             TmaKind::Load => {
                 let tile = self.read_tile(tma.param, &operands.coordinates, &block)?;
-                self.write_shared(window, tile);
+                let bytes =
+                    i64::try_from(tile.len()).expect("tiles are small") * i64::from(dtype.bytes());
+                for rank in self.receivers(operands.mask)? {
+                    self.write_shared_of(rank, window, tile.clone());
+                    if let Some(barrier) = operands.barrier {
+                        let place = BarrierPlace { rank, ..self.barrier_place(barrier) };
+                        self.world.complete(place, 0, bytes);
+                    }
+                }
                 Ok(())
             }
             TmaKind::Store => {

@@ -3,7 +3,7 @@
 use super::{Machine, coordinates, flat, product};
 use crate::eval::element::{Data, Element, Window};
 use crate::eval::{Arg, Fault, arith, float, memory};
-use crate::ir::{Atomic, Binary, ClusterOp, Dtype, Elem, Op, ParamKind, Value};
+use crate::ir::{Atomic, Binary, Dtype, Elem, Op, ParamKind, Value};
 
 impl Machine<'_> {
     #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
@@ -20,17 +20,17 @@ impl Machine<'_> {
                 Data::Scalar(arith::number(dtype, arith::constant(*value)))
             }
             Op::ParamPtr(param) => {
-                Data::Scalar(Element::Pointer(memory::base(self.args, *param as usize)))
+                Data::Scalar(Element::Pointer(memory::base(self.world.args, *param as usize)))
             }
             Op::ParamDim(param, axis) => {
-                let (shape, _) = memory::tensor(self.args, *param as usize);
+                let (shape, _) = memory::tensor(self.world.args, *param as usize);
                 Data::Scalar(Element::Int(i128::from(shape[*axis as usize])))
             }
             Op::ParamStride(param, axis) => {
-                let (_, strides) = memory::tensor(self.args, *param as usize);
+                let (_, strides) = memory::tensor(self.world.args, *param as usize);
                 Data::Scalar(Element::Int(i128::from(strides[*axis as usize])))
             }
-            Op::ParamScalar(param) => match &self.args[*param as usize] {
+            Op::ParamScalar(param) => match &self.world.args[*param as usize] {
                 Arg::Scalar { bits } => {
                     Data::Scalar(Element::from_bits(self.dtype(given()), *bits))
                 }
@@ -134,7 +134,7 @@ impl Machine<'_> {
                     let element = if *masked && !self.elements(args[1])[at].as_bool()? {
                         self.elements(args[2])[at]
                     } else {
-                        memory::load(self.args, dtype, pointer.as_pointer()?)?
+                        memory::load(self.world.args, dtype, pointer.as_pointer()?)?
                     };
                     loaded.push(element);
                 }
@@ -148,7 +148,7 @@ impl Machine<'_> {
                     }
                     let pointer = self.elements(args[0])[at].as_pointer()?;
                     let value = self.elements(args[1])[at];
-                    memory::store(self.args, dtype, pointer, value)?;
+                    memory::store(self.world.args, dtype, pointer, value)?;
                 }
                 return Ok(None);
             }
@@ -157,10 +157,10 @@ impl Machine<'_> {
                 let mut old_values = Vec::new();
                 for at in 0..self.elements(args[0]).len() {
                     let pointer = self.elements(args[0])[at].as_pointer()?;
-                    let old = memory::load(self.args, dtype, pointer)?;
+                    let old = memory::load(self.world.args, dtype, pointer)?;
                     let operands = args[1..].iter().map(|&arg| self.elements(arg)[at]);
                     let new = atomic(*op, dtype, old, &operands.collect::<Vec<_>>())?;
-                    memory::store(self.args, dtype, pointer, new)?;
+                    memory::store(self.world.args, dtype, pointer, new)?;
                     old_values.push(old);
                 }
                 let Some(result) = result else { return Ok(None) };
@@ -168,7 +168,11 @@ impl Machine<'_> {
             }
             Op::SharedAlloc(root) => {
                 let extents = self.kernel.shared[*root].shape.clone();
-                self.shared.insert(*root, vec![Element::Undefined; product(&extents)]);
+                let shared = &mut self.world.blocks[self.rank].shared;
+                // Another block of the cluster may have written before this one came so far.
+                if product(&self.kernel.cluster) == 1 || shared.get(*root).is_none() {
+                    shared.insert(*root, vec![Element::Undefined; product(&extents)]);
+                }
                 Data::Window(Window { root: *root, start: 0, extents, transposed: false })
             }
             Op::SharedIndex => {
@@ -212,13 +216,8 @@ impl Machine<'_> {
             | Op::Sync
             | Op::TmaWait { .. }
             | Op::FenceAsync
-            | Op::Grid(_)
-            | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait) => {
-                return Ok(None);
-            }
-            Op::Cluster(ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_)) => {
-                return Err(Fault::Concurrent("the blocks of a cluster"));
-            }
+            | Op::Grid(_) => return Ok(None),
+            Op::Cluster(op) => return self.cluster(*op),
             Op::Wgmma => Data::Tile(self.wgmma(args)),
             Op::WgmmaWait(_) => self.data(args[0]).clone(),
             Op::Dot { tf32 } => Data::Tile(self.dot(*tf32, args)),
@@ -268,9 +267,13 @@ impl Machine<'_> {
         let offsets = self.offsets(offsets)?;
         coordinates(shape)
             .map(|at| {
-                match memory::element_of(self.args, param as usize, dtype, &shifted(&offsets, &at))
-                {
-                    Some(pointer) => memory::load(self.args, dtype, pointer),
+                match memory::element_of(
+                    self.world.args,
+                    param as usize,
+                    dtype,
+                    &shifted(&offsets, &at),
+                ) {
+                    Some(pointer) => memory::load(self.world.args, dtype, pointer),
                     None => Ok(Element::zero(dtype)),
                 }
             })
@@ -296,10 +299,10 @@ impl Machine<'_> {
         let offsets = self.offsets(offsets)?;
         for (&element, at) in elements.iter().zip(coordinates(shape)) {
             let place =
-                memory::element_of(self.args, param as usize, dtype, &shifted(&offsets, &at));
+                memory::element_of(self.world.args, param as usize, dtype, &shifted(&offsets, &at));
             if let Some(pointer) = place {
-                let old = memory::load(self.args, dtype, pointer)?;
-                memory::store(self.args, dtype, pointer, combine(old, element)?)?;
+                let old = memory::load(self.world.args, dtype, pointer)?;
+                memory::store(self.world.args, dtype, pointer, combine(old, element)?)?;
             }
         }
         Ok(())
@@ -309,14 +312,19 @@ impl Machine<'_> {
     pub(super) fn read_shared(&self, window: Value) -> Vec<Element> {
         let shape = self.shape(window);
         let window = self.window(window);
-        let memory = &self.shared[window.root];
+        let memory = &self.world.blocks[self.rank].shared[window.root];
         coordinates(shape).map(|at| memory[window.place(at)]).collect()
     }
 
     pub(super) fn write_shared(&mut self, window: Value, tile: Vec<Element>) {
+        self.write_shared_of(self.rank, window, tile);
+    }
+
+    /// Writes the same window of the block of a rank.
+    pub(super) fn write_shared_of(&mut self, rank: usize, window: Value, tile: Vec<Element>) {
         let shape = self.shape(window);
         let window = self.window(window).clone();
-        let memory = &mut self.shared[window.root];
+        let memory = &mut self.world.blocks[rank].shared[window.root];
         for (at, element) in coordinates(shape).zip(tile) {
             memory[window.place(at)] = element;
         }
