@@ -1,6 +1,7 @@
 //! Kernels that use device functions and types of another crate, `device-library` beside this file.
 //!
-//! out = silu(a) · b, where b is above a tenth; three orders in which the blocks visit the tiles.
+//! out = silu(a) · b, where b is above a tenth; four orders in which the blocks visit the tiles: two of Kiln's, one of the library's, and one
+//! of this program's own.
 //!
 //! `cargo run --release --example device_library [-- ROWS COLUMNS]`
 
@@ -11,35 +12,40 @@
     reason = "an example prints, measures in f64, and reads like the library code that it stands for"
 )]
 
+use columns::Columns;
 use device_library::{
     act::{self, silu as swish},
-    sched::{self, Rows, Schedule},
+    sched::{self, Snake},
 };
 use kiln::prelude::*;
-use snake::Snake;
+use kiln::sched::{Grouped, Linear, Schedule};
 
 #[path = "support/report.rs"]
 mod report;
 
-/// An order of this program's own, by the library's trait.
+/// An order of this program's own.
 #[device]
-mod snake {
-    use device_library::sched::Schedule;
+mod columns {
+    use kiln::sched::Schedule;
 
-    /// Row after row, there and back.
+    /// Column after column.
     #[derive(Clone, Copy, Debug)]
-    pub struct Snake {
+    pub struct Columns {
+        tiles_m: i32,
         tiles_n: i32,
     }
 
-    impl Schedule for Snake {
-        fn new(_tiles_m: i32, tiles_n: i32) -> Self {
-            Snake { tiles_n }
+    impl Schedule for Columns {
+        fn new(tiles_m: i32, tiles_n: i32) -> Self {
+            Columns { tiles_m, tiles_n }
         }
 
-        fn tile(self, id: i32) -> (i32, i32) {
-            let (row, column) = (id / self.tiles_n, id % self.tiles_n);
-            (row, if row % 2 == 0 { column } else { self.tiles_n - 1 - column })
+        fn count(self) -> i32 {
+            self.tiles_m * self.tiles_n
+        }
+
+        fn tile(self, i: i32) -> (i32, i32) {
+            (i % self.tiles_m, i / self.tiles_m)
         }
     }
 }
@@ -52,7 +58,7 @@ fn gated(x: Tile<f32>, gate: Tile<f32>) -> Tile<f32> {
 
 /// One block a tile.
 #[kernel(target = sm_80, warps = 4, grid = cdiv(a.dim(0), BM) * cdiv(a.dim(1), BN),
-         instances(T = [f16, f32], S = [Rows, sched::Grouped<4>, Snake], (BM, BN) = [(32, 64)]))]
+         instances(T = [f16, f32], S = [Linear, Grouped<4>, Snake, Columns], (BM, BN) = [(32, 64)]))]
 pub fn gate<T: Float, S: Schedule, const BM: i32, const BN: i32>(
     a: Tensor<T, 2>,
     b: Tensor<T, 2>,
@@ -80,14 +86,11 @@ fn main() -> Result<()> {
         report::Table::new(&["type", "order", "rows", "columns", "rel. error", "ms", "GB/s"]);
     let progress = report::progress(sizes.len(), "device_library");
     for size in sizes {
-        let orders: [(&str, Make<f16>, Make<f32>); 3] = [
-            ("rows", gate::<f16, Rows, 32, 64>, gate::<f32, Rows, 32, 64>),
-            (
-                "grouped",
-                gate::<f16, sched::Grouped<4>, 32, 64>,
-                gate::<f32, sched::Grouped<4>, 32, 64>,
-            ),
+        let orders: [(&str, Make<f16>, Make<f32>); 4] = [
+            ("linear", gate::<f16, Linear, 32, 64>, gate::<f32, Linear, 32, 64>),
+            ("grouped", gate::<f16, Grouped<4>, 32, 64>, gate::<f32, Grouped<4>, 32, 64>),
             ("snake", gate::<f16, Snake, 32, 64>, gate::<f32, Snake, 32, 64>),
+            ("columns", gate::<f16, Columns, 32, 64>, gate::<f32, Columns, 32, 64>),
         ];
         for (order, half, single) in orders {
             check(&stream, size, order, half, &mut table)?;

@@ -11,12 +11,15 @@
     reason = "an example prints, measures in f64, and reads like the library code that it stands for"
 )]
 
+use kiln::Ring;
 use kiln::prelude::*;
 
 #[path = "support/report.rs"]
 mod report;
+#[path = "support/samples.rs"]
+mod samples;
 
-/// One block computes a tile of 128 × `BN`.
+/// One block computes a tile of 128 × `BN`: two warpgroups multiply, a warp beside them loads.
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(d.dim(0), 128), cdiv(d.dim(1), BN)],
          instances((BN, STAGES) = [(128, 4), (64, 4)]))]
 pub fn accumulate<const BN: i32, const STAGES: i32>(
@@ -26,50 +29,42 @@ pub fn accumulate<const BN: i32, const STAGES: i32>(
     #[block(128, BN)] d: TensorMapMut<f32, 2>,
 ) {
     let (m, n) = (block_id(0) * 128, block_id(1) * BN);
-    let (sa, sb) = (shared::<f16>([STAGES, 128, 64]), shared::<f16>([STAGES, 64, BN]));
-    let sums = shared::<f32>([128, BN]);
+    let (a_bufs, b_bufs) = (shared::<f16>([STAGES, 128, 64]), shared::<f16>([STAGES, 64, BN]));
     let (full, empty) = (barriers(STAGES, 1), barriers(STAGES, 1));
-    let begun = barrier(1);
+    // The tile of c, and later that of d.
+    let sums = shared::<f32>([128, BN]);
+    let c_arrived = barrier(1);
     let depth = a.dim(1);
-    warp_specialize(
-        || {
-            begun.wait(0);
-            let mut acc = sums.load();
-            let (mut slot, mut phase) = (0, 0);
-            for _ in range(0, depth, 64) {
-                full[slot].wait(phase);
-                acc = wgmma::mma(sa[slot], sb[slot], acc);
-                acc = wgmma::wait(0, acc);
-                empty[slot].arrive();
-                slot += 1;
-                if slot == STAGES {
-                    slot = 0;
-                    phase ^= 1;
-                }
-            }
-            sync(); // every warp has read its part of c
-            sums.store(acc);
-            fence_async();
-            tma::store(d, [m, n], sums);
-            tma::store_wait(0);
-        },
-        [partition(1).registers(40).run(|| {
-            begun.expect(c.block_bytes());
-            tma::load(c, [m, n], begun, sums);
-            let (mut slot, mut phase) = (0, 1);
-            for k in range(0, depth, 64) {
-                empty[slot].wait(phase);
-                full[slot].expect(a.block_bytes() + b.block_bytes());
-                tma::load(a, [m, k], full[slot], sa[slot]);
-                tma::load(b, [k, n], full[slot], sb[slot]);
-                slot += 1;
-                if slot == STAGES {
-                    slot = 0;
-                    phase ^= 1;
-                }
-            }
-        })],
-    );
+    let multiply = || {
+        c_arrived.wait(0);
+        let mut acc = sums.load();
+        let mut ring = Ring::reader(STAGES);
+        for _ in range(0, depth, 64) {
+            full[ring.slot].wait(ring.phase);
+            acc = wgmma::mma(a_bufs[ring.slot], b_bufs[ring.slot], acc);
+            acc = wgmma::wait(0, acc);
+            empty[ring.slot].arrive();
+            ring.advance();
+        }
+        sync(); // every warp has read its part of c
+        sums.store(acc);
+        fence_async();
+        tma::store(d, [m, n], sums);
+        tma::store_wait(0);
+    };
+    let load = || {
+        c_arrived.expect(c.block_bytes());
+        tma::load(c, [m, n], c_arrived, sums);
+        let mut ring = Ring::writer(STAGES);
+        for k in range(0, depth, 64) {
+            empty[ring.slot].wait(ring.phase);
+            full[ring.slot].expect(a.block_bytes() + b.block_bytes());
+            tma::load(a, [m, k], full[ring.slot], a_bufs[ring.slot]);
+            tma::load(b, [k, n], full[ring.slot], b_bufs[ring.slot]);
+            ring.advance();
+        }
+    };
+    warp_specialize(multiply, [partition(1).registers(40).run(load)]);
 }
 
 type Make = for<'a> fn(accumulate::Args<'a>) -> Launch<'a>;
@@ -99,20 +94,15 @@ fn main() -> Result<()> {
             let mut d = stream.full([m, n], f32::NAN)?;
             make(accumulate::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)?;
             let actual = d.to_vec(&stream)?;
-            // All of a small product, some elements of a large one.
-            let count = (m * n).min(4096);
-            let (mut difference, mut norm) = (0.0, 0.0);
-            for i in 0..count {
-                let at = if count == m * n { i } else { i * 104_729 % (m * n) };
-                let (row, column) = (at / n, at % n);
+            let required = |row: usize, column: usize| {
                 let product: f64 = (0..k)
                     .map(|i| a_host[row * k + i].to_f64() * b_host[i * n + column].to_f64())
                     .sum();
-                let required = product + f64::from(c_host[at]);
-                difference += (f64::from(actual[at]) - required).powi(2);
-                norm += required.powi(2);
-            }
-            let error = (difference / norm).sqrt();
+                product + f64::from(c_host[row * n + column])
+            };
+            let error = samples::relative_error([m, n], required, |row, column| {
+                f64::from(actual[row * n + column])
+            });
             let ms = report::median_ms(&stream, || {
                 make(accumulate::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)
             })?;

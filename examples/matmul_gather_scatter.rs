@@ -9,10 +9,13 @@
     reason = "an example prints, measures in f64, and reads like the library code that it stands for"
 )]
 
+use kiln::Ring;
 use kiln::prelude::*;
 
 #[path = "support/report.rs"]
 mod report;
+#[path = "support/samples.rs"]
+mod samples;
 
 /// One block computes 128 rows of the list and `BN` columns: four warps gather rows of `x`, TMA brings `w`, two warpgroups
 /// multiply.
@@ -28,60 +31,51 @@ pub fn fused<const BN: i32, const STAGES: i32>(
     #[multiple_of(8)] columns: i32,
 ) {
     let (m, n) = (block_id(0) * 128, block_id(1) * BN);
-    let (xs, ws) = (shared::<bf16>([STAGES, 128, 64]), shared::<bf16>([STAGES, 64, BN]));
-    // A slot is full when w has come and the gathering warps have stored their rows.
+    let (x_bufs, w_bufs) = (shared::<bf16>([STAGES, 128, 64]), shared::<bf16>([STAGES, 64, BN]));
+    // A buffer is full when w has come and the gathering warps have stored their rows: two arrivals.
     let (full, empty) = (barriers(STAGES, 2), barriers(STAGES, 1));
     let count = gather.dim(0);
-    warp_specialize(
-        || {
-            let mut acc = zeros::<f32>([128, BN]);
-            let (mut slot, mut phase) = (0, 0);
-            let mut before = 0;
-            for k in range(0, depth, 64) {
-                full[slot].wait(phase);
-                acc = wgmma::mma(xs[slot], ws[slot], acc);
-                acc = wgmma::wait(1, acc);
-                if k > 0 {
-                    empty[before].arrive();
-                }
-                before = slot;
-                slot += 1;
-                if slot == STAGES {
-                    slot = 0;
-                    phase ^= 1;
-                }
+    let multiply = || {
+        let mut acc = zeros::<f32>([128, BN]);
+        let mut ring = Ring::reader(STAGES);
+        let mut before = 0;
+        for k in range(0, depth, 64) {
+            full[ring.slot].wait(ring.phase);
+            acc = wgmma::mma(x_bufs[ring.slot], w_bufs[ring.slot], acc);
+            acc = wgmma::wait(1, acc); // the product before this one is done
+            if k > 0 {
+                empty[before].arrive();
             }
-            acc = wgmma::wait(0, acc);
-            let rows = scatter.tile([m], [128]).load().expand(1);
-            let at = n + arange(0, BN).expand(0);
-            let listed = (m + arange(0, 128)).lt(count).expand(1);
-            let mask = listed.broadcast([128, BN]) & at.lt(columns);
-            let to = rows.cast::<i64>() * i64::from(columns) + at.cast::<i64>();
-            store_masked(out + to, mask, acc.cast::<bf16>());
-        },
-        [partition(4).registers(72).run(|| {
-            let rows = gather.tile([m], [128]).load().expand(1);
-            let from = rows.cast::<i64>() * i64::from(depth);
-            let listed = (m + arange(0, 128)).lt(count).expand(1);
-            let (mut slot, mut phase) = (0, 1);
-            for k in range(0, depth, 64) {
-                let at = k + arange(0, 64).expand(0);
-                let mask = listed.broadcast([128, 64]) & at.lt(depth);
-                let tile = load_masked(x + (from + at.cast::<i64>()), mask, bf16::ZERO);
-                empty[slot].wait(phase);
-                full[slot].expect(w.block_bytes());
-                tma::load(w, [k, n], full[slot], ws[slot]);
-                xs[slot].store(tile);
-                fence_async();
-                full[slot].arrive();
-                slot += 1;
-                if slot == STAGES {
-                    slot = 0;
-                    phase ^= 1;
-                }
-            }
-        })],
-    );
+            before = ring.slot;
+            ring.advance();
+        }
+        acc = wgmma::wait(0, acc);
+        let rows = scatter.tile([m], [128]).load().expand(1);
+        let at = n + arange(0, BN).expand(0);
+        let listed = (m + arange(0, 128)).lt(count).expand(1);
+        let mask = listed.broadcast([128, BN]) & at.lt(columns);
+        let to = rows.cast::<i64>() * i64::from(columns) + at.cast::<i64>();
+        store_masked(out + to, mask, acc.cast::<bf16>());
+    };
+    let fetch = || {
+        let rows = gather.tile([m], [128]).load().expand(1);
+        let from = rows.cast::<i64>() * i64::from(depth);
+        let listed = (m + arange(0, 128)).lt(count).expand(1);
+        let mut ring = Ring::writer(STAGES);
+        for k in range(0, depth, 64) {
+            let at = k + arange(0, 64).expand(0);
+            let mask = listed.broadcast([128, 64]) & at.lt(depth);
+            let tile = load_masked(x + (from + at.cast::<i64>()), mask, bf16::ZERO);
+            empty[ring.slot].wait(ring.phase);
+            full[ring.slot].expect(w.block_bytes());
+            tma::load(w, [k, n], full[ring.slot], w_bufs[ring.slot]);
+            x_bufs[ring.slot].store(tile);
+            fence_async();
+            full[ring.slot].arrive();
+            ring.advance();
+        }
+    };
+    warp_specialize(multiply, [partition(4).registers(72).run(fetch)]);
 }
 
 fn main() -> Result<()> {
@@ -130,20 +124,18 @@ fn main() -> Result<()> {
             launch()?;
             let ms = report::median_ms(&stream, launch)?;
             let actual = out.to_vec(&stream)?;
-            let count = (m * n).min(4096);
-            let (mut difference, mut norm) = (0.0, 0.0);
-            for i in 0..count {
-                let place = i * 104_729 % (m * n);
-                let (listed, column) = (place / n, place % n);
-                let row = usize::try_from(gather_host[listed]).expect("rows are natural");
-                let to = usize::try_from(scatter_host[listed]).expect("rows are natural");
-                let required: f64 = (0..k)
-                    .map(|i| x_host[row * k + i].to_f64() * w_host[i * n + column].to_f64())
-                    .sum();
-                difference += (actual[to * n + column].to_f64() - required).powi(2);
-                norm += required.powi(2);
-            }
-            let error = (difference / norm).sqrt();
+            // Row `listed` of the lists: from where it was gathered, and to where scattered.
+            let listed =
+                |list: &[i32], row: usize| usize::try_from(list[row]).expect("rows are natural");
+            let required = |row: usize, column: usize| {
+                let from = listed(&gather_host, row);
+                (0..k)
+                    .map(|i| x_host[from * k + i].to_f64() * w_host[i * n + column].to_f64())
+                    .sum()
+            };
+            let error = samples::relative_error([m, n], required, |row, column| {
+                actual[listed(&scatter_host, row) * n + column].to_f64()
+            });
             table.row(&[&m, &n, &k, &name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             // Rounding the result alone costs up to 2^-9 of each value.
             assert!(error < 3e-3, "{name} at {m}x{n}x{k}: relative error {error}");

@@ -25,8 +25,9 @@ use product::Major;
 /// Blocks that stay: each computes tiles of 128 × `BN` one after the other, while the next one's operands come already.
 #[kiln::kernel]
 pub mod gemm {
-    use device_library::sched::{Grouped, Persistent, Ring};
+    use kiln::Ring;
     use kiln::prelude::*;
+    use kiln::sched::{Grouped, Persistent, Schedule};
 
     struct Gemm<T: Float> {
         a: TensorMap<T, 2>,

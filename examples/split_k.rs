@@ -16,6 +16,8 @@ use kiln::prelude::*;
 
 #[path = "support/report.rs"]
 mod report;
+#[path = "support/samples.rs"]
+mod samples;
 
 /// Block (i, j, s) multiplies `SPAN` of the depth of tile (i, j), and adds the result.
 #[kernel(target = sm_90a, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 128), cdiv(a.dim(1), SPAN)],
@@ -27,28 +29,30 @@ pub fn split_k<const SPAN: i32, const STAGES: i32>(
 ) {
     let (m, n) = (block_id(0) * 64, block_id(1) * 128);
     let begin = block_id(2) * SPAN;
-    let (sa, sb) = (shared::<bf16>([STAGES, 64, 64]), shared::<bf16>([STAGES, 64, 128]));
-    let sums = shared::<f32>([64, 128]);
+    let (a_bufs, b_bufs) = (shared::<bf16>([STAGES, 64, 64]), shared::<bf16>([STAGES, 64, 128]));
     let full = barriers(STAGES, 1);
     // Beyond the end of the depth zeros come in, which add nothing.
-    for stage in unroll(0..STAGES) {
-        full[stage].expect(a.block_bytes() + b.block_bytes());
-        tma::load(a, [m, begin + stage * 64], full[stage], sa[stage]);
-        tma::load(b, [begin + stage * 64, n], full[stage], sb[stage]);
+    let load = |step: i32| {
+        let (slot, k) = (step % STAGES, begin + step * 64);
+        full[slot].expect(a.block_bytes() + b.block_bytes());
+        tma::load(a, [m, k], full[slot], a_bufs[slot]);
+        tma::load(b, [k, n], full[slot], b_bufs[slot]);
+    };
+    for step in unroll(0..STAGES) {
+        load(step);
     }
     let mut acc = zeros::<f32>([64, 128]);
     for step in 0..SPAN / 64 {
         let slot = step % STAGES;
         full[slot].wait(step / STAGES % 2);
-        acc = wgmma::mma(sa[slot], sb[slot], acc);
+        acc = wgmma::mma(a_bufs[slot], b_bufs[slot], acc);
         acc = wgmma::wait(0, acc);
-        sync(); // all four warps are done with the slot
+        sync(); // all four warps are done with the buffers
         if step + STAGES < SPAN / 64 {
-            full[slot].expect(a.block_bytes() + b.block_bytes());
-            tma::load(a, [m, begin + (step + STAGES) * 64], full[slot], sa[slot]);
-            tma::load(b, [begin + (step + STAGES) * 64, n], full[slot], sb[slot]);
+            load(step + STAGES);
         }
     }
+    let sums = shared::<f32>([64, 128]);
     sums.store(acc);
     fence_async();
     tma::reduce_add(c, [m, n], sums);
@@ -80,18 +84,12 @@ fn main() -> Result<()> {
             let mut c = stream.zeros::<f32, 2>([m, n])?;
             make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;
             let actual = c.to_vec(&stream)?;
-            let count = (m * n).min(1024);
-            let (mut difference, mut norm) = (0.0, 0.0);
-            for i in 0..count {
-                let at = i * 104_729 % (m * n);
-                let (row, column) = (at / n, at % n);
-                let required: f64 = (0..k)
-                    .map(|i| a_host[row * k + i].to_f64() * b_host[i * n + column].to_f64())
-                    .sum();
-                difference += (f64::from(actual[at]) - required).powi(2);
-                norm += required.powi(2);
-            }
-            let error = (difference / norm).sqrt();
+            let required = |row: usize, column: usize| {
+                (0..k).map(|i| a_host[row * k + i].to_f64() * b_host[i * n + column].to_f64()).sum()
+            };
+            let error = samples::relative_error([m, n], required, |row, column| {
+                f64::from(actual[row * n + column])
+            });
             // What is timed adds to what is there: the sums are not looked at any more.
             let ms = report::median_ms(&stream, || {
                 make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)

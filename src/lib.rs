@@ -10,6 +10,7 @@
 //!
 //! * [`lang`] is the reference of the language: everything that a kernel's body can use, with its layouts, PTX and
 //!   [errors](lang#errors);
+//! * [`sched`] and [`Ring`] are device code that comes with the crate: which tiles a block computes, and its place in a ring of buffers;
 //! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory, and order of
 //!   execution;
 //! * [`Launch`] and [`UnsafeLaunch`] are what a kernel's name gives;
@@ -24,7 +25,14 @@
 
 #![forbid(unsafe_code)]
 
+// Device code of this crate names it as that of other crates does.
+extern crate self as kiln;
+
 pub mod lang;
+mod ring;
+pub mod sched;
+
+pub use ring::Ring;
 
 #[cfg(feature = "driver-bindgen")]
 #[doc(hidden)]

@@ -71,7 +71,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 14);
+    assert_eq!(examples, 16);
 }
 
 #[test]
@@ -147,11 +147,11 @@ fn transpose() {
     assert_eq!(text.matches("0.0e0").count(), 16, "{text}");
 }
 
-/// Three orders, one of them the example's own, for two element types at two sizes.
+/// Four orders, one of them the library's and one the example's own, for two element types at two sizes.
 #[test]
 fn device_library() {
     let text = run("device_library");
-    for order in ["rows", "grouped", "snake"] {
+    for order in ["linear", "grouped", "snake", "columns"] {
         let lines = text.lines().filter(|line| line.split_whitespace().nth(1) == Some(order));
         assert_eq!(lines.count(), 4, "{order}:\n{text}");
     }
@@ -169,6 +169,32 @@ fn fragments_wait_twice(name: &str, accesses: &[usize]) -> String {
     text
 }
 
+/// Every choice of the contiguous indices, in both types.
+#[test]
+fn matmul_wgmma() {
+    let text = run("matmul_wgmma");
+    for dtype in ["bf16", "f16"] {
+        for (a, b) in
+            [("[m, k]", "[k, n]"), ("[m, k]", "[n, k]"), ("[k, m]", "[k, n]"), ("[k, m]", "[n, k]")]
+        {
+            let name = format!(" {dtype} a {a}, b {b} ");
+            assert_eq!(text.matches(&name).count(), 1, "{name}:\n{text}");
+        }
+    }
+    assert_eq!(text.lines().count(), 2 + 8, "{text}");
+}
+
+/// At the example's own size, four blocks take turns at three rows of tiles, which are no multiple of a cluster; then one tile,
+/// of which a cluster's second block has nothing; then rows that end in a group of two.
+#[test]
+fn matmul_persistent() {
+    for sizes in [&[][..], &["72", "40", "200"], &["2176", "256", "64"]] {
+        let (text, launches) = run_with("matmul_persistent", sizes);
+        assert_eq!(text.lines().count(), 2 + 4, "four schedules:\n{text}");
+        assert!(launches.iter().all(|line| line.contains(", grid 4x1x1: ")), "{launches:#?}");
+    }
+}
+
 #[test]
 fn matmul_warp_specialized() {
     let text = run("matmul_warp_specialized");
@@ -179,6 +205,24 @@ fn matmul_warp_specialized() {
 fn matmul_gather_scatter() {
     let text = run("matmul_gather_scatter");
     assert_eq!(text.matches("stages").count(), 2, "two instances:\n{text}");
+}
+
+/// A size that is no number, one too few, one too many, and nothing: each is refused before anything runs, with the size in the message.
+#[test]
+fn sizes_that_are_none_are_refused() {
+    for sizes in
+        [&["64", "8", "eight"][..], &["64", "8"], &["64", "8", "8", "8"], &["64", "0", "8"]]
+    {
+        let output = Command::new(example("split_k"))
+            .args(sizes)
+            .env("KILN_DEVICE", "emulator")
+            .output()
+            .expect("the example is built");
+        assert_eq!(output.status.code(), Some(2), "{sizes:?}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        let required = format!("required: 3 sizes, numbers from 1; actual: {}\n", sizes.join(" "));
+        assert_eq!(message, required);
+    }
 }
 
 /// Blocks of 128 rows read and write 128 or 64 columns of f32, 64 elements an access.

@@ -4,6 +4,9 @@ use kiln::prelude::*;
 
 use crate::report;
 
+#[path = "samples.rs"]
+mod samples;
+
 /// An element type of factors and products.
 pub trait Factor: Element {
     /// The result of a product that nothing wrote.
@@ -83,12 +86,14 @@ pub fn run<T: Factor>(
     };
     let left_at = |row: usize, i: usize| a_host[at(left, row, i, [m, k])].value();
     let right_at = |column: usize, i: usize| b_host[at(right, column, i, [n, k])].value();
-    let samples = reference([m, n, k], &left_at, &right_at);
+    let required = |row, column| (0..k).map(|i| left_at(row, i) * right_at(column, i)).sum();
     let progress = report::progress(instances.len(), &format!("{m}x{n}x{k}"));
     for (at, name) in instances.iter().enumerate() {
         let mut c = stream.full([m, n], T::UNWRITTEN)?;
         launch(at, &a, &b, &mut c)?;
-        let error = relative_error(&samples, &c.to_vec(stream)?, n);
+        let c_host = c.to_vec(stream)?;
+        let actual = |row: usize, column: usize| c_host[row * n + column].value();
+        let error = samples::relative_error([m, n], required, actual);
         let ms = report::median_ms(stream, || launch(at, &a, &b, &mut c))?;
         let flops = 2.0 * m as f64 * n as f64 * k as f64;
         table.row(&[&m, &n, &k, name], error, ms, flops * 1e-3);
@@ -103,41 +108,4 @@ pub fn run<T: Factor>(
 /// Random numbers times `scale`.
 fn random<T: Factor>(len: usize, seed: u64, scale: f32) -> Vec<T> {
     report::random(len, seed).into_iter().map(|x| T::of(x * scale)).collect()
-}
-
-/// A product in f64 at some elements: all of a small one, a few thousand of a large one. The factors are given by row or column and
-/// depth.
-///
-/// Gives (row, column, value).
-fn reference(
-    [m, n, k]: [usize; 3],
-    left: &dyn Fn(usize, usize) -> f64,
-    right: &dyn Fn(usize, usize) -> f64,
-) -> Vec<(usize, usize, f64)> {
-    let count = (m * n).min(4096);
-    // Steps coprime to the extents visit rows and columns evenly, the last ones included.
-    (0..count)
-        .map(|i| {
-            if count == m * n {
-                (i / n, i % n)
-            } else {
-                ((i * 7919) % m, (m * n - 1 - i * 104_729 % (m * n)) % n)
-            }
-        })
-        .map(|(row, column)| {
-            let sum = (0..k).map(|i| left(row, i) * right(column, i)).sum();
-            (row, column, sum)
-        })
-        .collect()
-}
-
-/// The norm of the difference over the norm of the reference. NaN stays NaN.
-fn relative_error<T: Factor>(reference: &[(usize, usize, f64)], actual: &[T], n: usize) -> f64 {
-    let (mut difference, mut norm) = (0.0, 0.0);
-    for (row, column, value) in reference {
-        let actual = actual[row * n + column].value();
-        difference += (actual - value).powi(2);
-        norm += value.powi(2);
-    }
-    (difference / norm).sqrt()
 }

@@ -3,10 +3,22 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use kiln::prelude::*;
 
-/// The sizes given on the command line, if all of them are.
+/// The sizes given on the command line, if there are any. Ends the program with a message where they are not `N` numbers from 1.
+#[expect(clippy::print_stderr, reason = "a mistake on the command line is told on the terminal")]
 pub fn sizes<const N: usize>() -> Option<[usize; N]> {
-    let given: Vec<usize> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
-    given.try_into().ok()
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if given.is_empty() {
+        return None;
+    }
+    let numbers: Vec<usize> =
+        given.iter().filter_map(|arg| arg.parse().ok().filter(|&size| size > 0)).collect();
+    match <[usize; N]>::try_from(numbers) {
+        Ok(sizes) if given.len() == N => Some(sizes),
+        _ => {
+            eprintln!("required: {N} sizes, numbers from 1; actual: {}", given.join(" "));
+            std::process::exit(2);
+        }
+    }
 }
 
 /// Uniform numbers in -0.5 .. 0.5, always the same for a seed.

@@ -151,18 +151,26 @@ pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool 
     let known = |name: &str| is_builtin(name) || types::is_language_type(name);
     if matches!(
         first.name.as_str(),
-        "Self" | "core" | "std" | "kiln" | "atomic" | "tma" | "wgmma" | "cluster"
+        "Self" | "core" | "std" | "atomic" | "tma" | "wgmma" | "cluster"
     ) {
         return true;
     }
+    if first.name == "kiln" {
+        return !path.get(1).is_some_and(|second| syntax::is_library(&second.name));
+    }
     // Such a word is a slip, unless it names something made of the language's own: `dot2` is no misspelt `dot`. Two letters
-    // make another word: `scaled` is no misspelt `shared`; and in short words one does: `score` is no misspelt `store`.
+    // make another word: `scaled` is no misspelt `shared`; and in short words one does: `score` is no misspelt `store`. A type is
+    // no misspelt function: `Linear` is not `linear`.
     let slip = |name: &str| {
         advice::is_foreign(name)
             || methods::TILE_METHODS.contains(&name)
             || name.len() >= SHORTEST_SLIP
                 && nearest(name, NAMES.iter().copied()).is_some_and(|near| {
-                    !name.starts_with(near) && !name.ends_with(near) && edits(name, near) == 1
+                    !name.starts_with(near)
+                        && !name.ends_with(near)
+                        && name.starts_with(char::is_uppercase)
+                            == near.starts_with(char::is_uppercase)
+                        && edits(name, near) == 1
                 })
     };
     let foreign = path.len() > 1

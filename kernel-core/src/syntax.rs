@@ -23,7 +23,7 @@ mod written;
 
 pub use attr::{InstanceValue, Instances, KernelAttr};
 pub use free::FreePath;
-pub(crate) use item::is_kernel as is_kernel_attr;
+pub(crate) use item::{is_kernel as is_kernel_attr, is_library};
 pub use item::{parse_device, parse_function, parse_module};
 pub(crate) use written::written;
 

@@ -50,7 +50,8 @@ mod kernels {
     use super::again::*;
     use super::double as twice;
     use kiln::prelude::*;
-    use orders::{self as o, Rows, Schedule};
+    use kiln::sched::{Grouped as InGroups, Schedule};
+    use orders::{self as o, Snake};
 
     fn mine(x: Tile<f32>) -> Tile<f32> {
         twice(x) + swish(x) - silu(x) + sigmoid(x) * 0.0 + threshold::<f32, 50>(x) * 0.0
@@ -62,7 +63,7 @@ mod kernels {
 
     impl Here {
         pub fn y(&self) -> i32 {
-            o::Rows::new(self.x, 2).tile(3).0
+            o::Snake::new(self.x, 2).tile(3).0
         }
     }
 
@@ -74,8 +75,12 @@ mod kernels {
             Own
         }
 
-        fn tile(self, id: i32) -> (i32, i32) {
-            (id, 7)
+        fn count(self) -> i32 {
+            8
+        }
+
+        fn tile(self, i: i32) -> (i32, i32) {
+            (i, 7)
         }
     }
 
@@ -85,7 +90,7 @@ mod kernels {
         t.store(mine(t.load()) + (Here { x: 3 }.y() as f32));
     }
 
-    #[kernel(target = sm_80, warps = 4, grid = 1, instances(S = [Own, Rows, o::Grouped<2>]))]
+    #[kernel(target = sm_80, warps = 4, grid = 1, instances(S = [Own, Snake, InGroups<2>, kiln::sched::Persistent<o::Snake>]))]
     pub fn two<S: Schedule>(out: TensorMut<f32, 1>) {
         let t = out.tile([0], [128]);
         t.store(twice(t.load()) + (S::new(2, 2).tile(1).1 as f32));
@@ -110,8 +115,9 @@ fn body(stream: &Stream, x: &mut DeviceTensor<f32, 1>) -> Result<()> {
     fn inner(x: TensorMut<f32, 1>) {
         use device_library::{act::sigmoid as s, sched};
         let t = x.tile([0], [64]);
-        let zero = sched::origin::<sched::Rows, 1, 1>(1, 1)[0] as f32;
-        t.store(triple(t.load()) + hidden(t.load()) * 0.0 + s(t.load()) * 0.0 + zero);
+        let zero = sched::origin::<sched::Snake, 1, 1>(1, 1)[0] as f32;
+        let first = kiln::Ring::reader(2).slot as f32;
+        t.store(triple(t.load()) + hidden(t.load()) * 0.0 + s(t.load()) * 0.0 + zero + first);
     }
 
     inner(inner::Args { x }).launch(stream)

@@ -33,141 +33,35 @@ pub mod act {
     }
 }
 
-/// Orders in which blocks visit the tiles of a matrix.
+/// An order of tiles beside those of [`kiln::sched`], and the windows of blocks.
 #[kiln::device]
 pub mod sched {
     use kiln::prelude::*;
+    use kiln::sched::Schedule;
 
-    /// An order: which tile a block computes.
-    pub trait Schedule: Copy {
-        /// Of a matrix of so many tiles.
-        fn new(tiles_m: i32, tiles_n: i32) -> Self;
-        /// Row and column, in tiles, of the `id`-th tile.
-        fn tile(self, id: i32) -> (i32, i32);
-    }
-
-    /// Row after row.
+    /// All tiles, row after row, there and back: for 2 rows of 3 tiles (0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (1, 0).
     #[derive(Clone, Copy, Debug)]
-    pub struct Rows {
-        tiles_n: i32,
-    }
-
-    impl Schedule for Rows {
-        fn new(_tiles_m: i32, tiles_n: i32) -> Self {
-            Rows { tiles_n }
-        }
-
-        fn tile(self, id: i32) -> (i32, i32) {
-            (id / self.tiles_n, id % self.tiles_n)
-        }
-    }
-
-    /// `G` rows of tiles together, column after column, so that neighbouring blocks share operands.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Grouped<const G: i32> {
+    pub struct Snake {
         tiles_m: i32,
         tiles_n: i32,
     }
 
-    impl<const G: i32> Schedule for Grouped<G> {
+    impl Schedule for Snake {
         fn new(tiles_m: i32, tiles_n: i32) -> Self {
-            Grouped { tiles_m, tiles_n }
+            Snake { tiles_m, tiles_n }
         }
 
-        fn tile(self, id: i32) -> (i32, i32) {
-            let first = id / (G * self.tiles_n) * G;
-            let height = (self.tiles_m - first).min(G);
-            let rest = id % (G * self.tiles_n);
-            (first + rest % height, rest / height)
-        }
-    }
-
-    /// The tiles of a block that stays: as many blocks as there are share all tiles, in the order of `S`.
-    ///
-    /// For `grid = persistent(tiles)`: block `b` of `n` computes the tiles `b`, `b + n`, `b + 2n` and so on.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Persistent<S: Schedule> {
-        order: S,
-        tiles: i32,
-    }
-
-    impl<S: Schedule> Persistent<S> {
-        /// Of a matrix of so many tiles.
-        pub fn new(tiles_m: i32, tiles_n: i32) -> Self {
-            Persistent { order: S::new(tiles_m, tiles_n), tiles: tiles_m * tiles_n }
+        fn count(self) -> i32 {
+            self.tiles_m * self.tiles_n
         }
 
-        /// How many tiles this block computes.
-        pub fn count(self) -> i32 {
-            cdiv(self.tiles - block_id(0), num_blocks(0))
-        }
-
-        /// Row and column of its `i`-th tile.
-        pub fn tile(self, i: i32) -> (i32, i32) {
-            self.order.tile(block_id(0) + i * num_blocks(0))
+        fn tile(self, i: i32) -> (i32, i32) {
+            let (row, column) = (i / self.tiles_n, i % self.tiles_n);
+            (row, if row % 2 == 0 { column } else { self.tiles_n - 1 - column })
         }
     }
 
-    /// As [`Persistent`], for clusters along the rows: the blocks of a cluster compute tiles below one another, so that they share the
-    /// columns.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Clustered<S: Schedule> {
-        order: S,
-        pairs: i32,
-    }
-
-    impl<S: Schedule> Clustered<S> {
-        /// Of a matrix of so many tiles; the rows of tiles are a multiple of the cluster's blocks.
-        pub fn new(tiles_m: i32, tiles_n: i32) -> Self {
-            let rows = cdiv(tiles_m, cluster::size());
-            Clustered { order: S::new(rows, tiles_n), pairs: rows * tiles_n }
-        }
-
-        /// How many tiles each block of the cluster computes.
-        pub fn count(self) -> i32 {
-            cdiv(self.pairs - cluster::id(0), num_blocks(0) / cluster::size())
-        }
-
-        /// Row and column of this block's `i`-th tile.
-        pub fn tile(self, i: i32) -> (i32, i32) {
-            let (row, column) =
-                self.order.tile(cluster::id(0) + i * (num_blocks(0) / cluster::size()));
-            (row * cluster::size() + cluster::rank(), column)
-        }
-    }
-
-    /// Where a ring of buffers stands: the one in use, and the phase to wait for.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Ring {
-        /// The buffer in use.
-        pub slot: i32,
-        /// The phase of its barrier that is waited for.
-        pub phase: i32,
-        len: i32,
-    }
-
-    impl Ring {
-        /// Of what is read: waits until a buffer has been filled.
-        pub fn reader(len: i32) -> Ring {
-            Ring { slot: 0, phase: 0, len }
-        }
-
-        /// Of what is written: every buffer is free at first.
-        pub fn writer(len: i32) -> Ring {
-            Ring { slot: 0, phase: 1, len }
-        }
-
-        /// The next buffer.
-        pub fn advance(&mut self) {
-            self.slot += 1;
-            if self.slot == self.len {
-                self.slot = 0;
-                self.phase ^= 1;
-            }
-        }
-    }
-
-    /// The window of a block: which tile it is, in elements.
+    /// The window of a block that computes one tile of `BM` x `BN` elements: its first row and column.
     pub fn origin<S: Schedule, const BM: i32, const BN: i32>(rows: i32, columns: i32) -> [i32; 2] {
         let (row, column) = S::new(cdiv(rows, BM), cdiv(columns, BN)).tile(block_id(0));
         [row * BM, column * BN]

@@ -23,6 +23,8 @@ use crate::layouts::warpgroup::{self, GROUP_WARPS, Side};
 
 /// A descriptor holds addresses in units of so many bytes.
 const LOG2_UNIT: u32 = 4;
+/// The bits of an address that a descriptor holds (PTX ISA, "Matrix Descriptor Format").
+const ADDRESS_BITS: i64 = 0x3_FFFF;
 /// Bits of a thread's index within a warpgroup.
 const GROUP_BITS: usize = 7;
 
@@ -201,8 +203,13 @@ impl Lower<'_> {
         }
         let bits = descriptor(&read).cast_signed();
         let (value, constant) = self.shared_address(window, &ThreadMap::new(bases), 0);
+        let clustered = self.kernel.cluster != [1; 3];
         let first = self.e.placed(Place::Outermost, |e| {
-            let address = e.add(Type::U32, value, Val::Int(constant));
+            let mut address = e.add(Type::U32, value, Val::Int(constant));
+            if clustered {
+                // The address says in its upper bits which block of the cluster it belongs to; a descriptor has no place for them.
+                address = e.and(Type::B32, address, Val::Int(ADDRESS_BITS));
+            }
             let unit = e.shr(Type::U32, address, LOG2_UNIT);
             let unit = Val::Reg(e.reg(unit, Type::B32));
             let wide = e.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[unit]);

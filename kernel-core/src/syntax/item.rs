@@ -309,10 +309,12 @@ impl Reader<'_> {
             syn::Item::Use(item) => {
                 let loc = self.loc(&item.tree);
                 use_names(&item.tree, &mut Vec::new(), &mut |path, name, leaf| {
-                    let own = path.first().is_some_and(|first| first == "kiln");
+                    let own = match &path[..] {
+                        [root, second, ..] => root == "kiln" && !is_library(second),
+                        [_] | [] => false,
+                    };
                     let called = path.last().cloned().unwrap_or_default();
-                    let renamed =
-                        own && path.len() > 1 && !["*", "_", &called].contains(&name.as_str());
+                    let renamed = own && !["*", "_", &called].contains(&name.as_str());
                     if renamed {
                         self.problems.push(
                             Diagnostic::new(
@@ -521,6 +523,11 @@ impl Reader<'_> {
             TypeKind::Path(_) | TypeKind::Infer | TypeKind::Opaque => {}
         }
     }
+}
+
+/// Whether a name of the crate `kiln` is that of device code, which travels as that of any crate does, and none of the language.
+pub(crate) fn is_library(name: &str) -> bool {
+    matches!(name, "sched" | "Ring")
 }
 
 /// Calls `each` with the path and the local name of every leaf of a `use`, and the leaf.

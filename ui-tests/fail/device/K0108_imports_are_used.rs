@@ -3,8 +3,8 @@
 
 #[kiln::kernel]
 pub mod m {
-    use device_library::sched::{Grouped, Schedule};
     use kiln::prelude::{TensorMut, arange, block_id};
+    use kiln::sched::{Grouped, Schedule};
 
     #[kernel(target = sm_80, warps = 1, grid = 1)]
     pub fn q(p: TensorMut<i32, 1>) {

@@ -48,6 +48,30 @@ fn the_language_is_not_free() {
     assert!(of_body(&body).is_empty());
 }
 
+/// What comes with the crate `kiln` and is no word of the language travels as device items of any crate do.
+#[test]
+fn the_library_of_the_language_is_free() {
+    assert_eq!(
+        of_body(&quote!(kiln::Ring::writer(4); kiln::sched::Grouped::<8>::new(1, 2);)),
+        ["kiln::Ring", "kiln::sched::Grouped"]
+    );
+    let body = quote!(
+        use kiln::{Ring as Around, sched};
+        Around::reader(2);
+        sched::Linear::new(1, 2);
+    );
+    assert_eq!(of_body(&body), ["kiln::Ring", "kiln::sched::Linear"]);
+}
+
+/// `linear` is the language's, `Linear` somebody's.
+#[test]
+fn a_type_is_no_misspelt_function() {
+    assert_eq!(
+        of_body(&quote!(Linear::new(1, 2); let order: Swizzled = f();)),
+        ["Linear", "Swizzled", "f"]
+    );
+}
+
 #[test]
 fn a_path_ends_after_its_first_capital() {
     assert_eq!(of_body(&quote!(sched::Ring::<3>::start(0);)), ["sched::Ring"]);

@@ -1,0 +1,27 @@
+//! Comparing a matrix that a kernel computed with one computed on the host.
+
+/// The norm of the difference between `actual` and `required` over the norm of `required`, both given by row and column. NaN
+/// stays NaN.
+///
+/// Over all elements of a small matrix; over 4096 of a large one, in rows and columns that lie everywhere, the last ones among
+/// them.
+pub fn relative_error(
+    [rows, columns]: [usize; 2],
+    required: impl Fn(usize, usize) -> f64,
+    actual: impl Fn(usize, usize) -> f64,
+) -> f64 {
+    let count = (rows * columns).min(4096);
+    let (mut difference, mut norm) = (0.0, 0.0);
+    for i in 0..count {
+        let (row, column) = if count == rows * columns {
+            (i / columns, i % columns)
+        } else {
+            // Steps coprime to the extents visit rows and columns evenly.
+            (rows - 1 - i * 7919 % rows, columns - 1 - i * 104_729 % columns)
+        };
+        let required = required(row, column);
+        difference += (actual(row, column) - required).powi(2);
+        norm += required.powi(2);
+    }
+    f64::sqrt(difference / norm)
+}

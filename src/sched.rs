@@ -1,0 +1,189 @@
+//! Schedules: which tiles of a matrix a block computes, and in which order.
+//!
+//! Blocks that run at the same time share what they read through the second-level cache, so the order in which a matrix is cut
+//! among them decides how often its factors are read. A schedule numbers tiles, and is a type: a kernel takes it as a generic parameter
+//! `S: Schedule`, and is compiled for each that `instances(S = [..])` lists.
+//!
+//! | schedule | tiles |
+//! |---|---|
+//! | [`Linear`] | all of them, row after row |
+//! | [`Grouped<G>`](Grouped) | all of them, `G` rows of tiles together, column after column |
+//! | [`Persistent<S>`](Persistent) | this block's share of `S`: blocks stay and take turns |
+//! | [`Clustered<S>`](Clustered) | this block's share of `S` in clusters, whose blocks compute tiles below one another |
+//!
+//! They are device items as anybody can write them (see [`device`](macro@crate::device)); an order of your own is a type that implements
+//! [`Schedule`], and `Persistent<Mine>` shares it among blocks.
+//!
+//! ```
+//! use kiln::prelude::*;
+//! use kiln::sched::{Grouped, Linear, Persistent, Schedule};
+//!
+//! /// Writes to each tile of 16 x 16 in which place its block computed it.
+//! #[kernel(target = sm_80, warps = 1, grid = persistent(cdiv(out.dim(0), 16) * cdiv(out.dim(1), 16)),
+//!          instances(S = [Persistent<Linear>, Persistent<Grouped<4>>]))]
+//! fn places<S: Schedule>(out: TensorMut<i32, 2>) {
+//!     let tiles = S::new(cdiv(out.dim(0), 16), cdiv(out.dim(1), 16));
+//!     for i in 0..tiles.count() {
+//!         let (row, column) = tiles.tile(i);
+//!         out.tile([row * 16, column * 16], [16, 16]).store(full([16, 16], i));
+//!     }
+//! }
+//!
+//! let device = Device::emulator(Target::Sm80)?;
+//! let stream = device.stream()?;
+//! let mut out = stream.full([40, 70], -1)?;
+//! places::<Persistent<Grouped<4>>>(places::Args { out: &mut out }).launch(&stream)?;
+//! assert!(out.to_vec(&stream)?.iter().all(|&place| place >= 0));
+//! # Ok::<(), kiln::Error>(())
+//! ```
+
+pub use items::{Clustered, Grouped, Linear, Persistent, Schedule};
+
+#[kernel_macros::device]
+mod items {
+    use kiln::lang::{block_id, cdiv, cluster, num_blocks};
+
+    /// An order of tiles: numbers from 0, each of them a row and a column.
+    ///
+    /// Implement it for an order of your own, in a `#[device] mod` or in a `#[kernel] mod`:
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// #[device]
+    /// mod snake {
+    ///     use kiln::sched::Schedule;
+    ///
+    ///     /// Row after row, there and back.
+    ///     #[derive(Clone, Copy)]
+    ///     pub struct Snake {
+    ///         tiles_m: i32,
+    ///         tiles_n: i32,
+    ///     }
+    ///
+    ///     impl Schedule for Snake {
+    ///         fn new(tiles_m: i32, tiles_n: i32) -> Self {
+    ///             Snake { tiles_m, tiles_n }
+    ///         }
+    ///
+    ///         fn count(self) -> i32 {
+    ///             self.tiles_m * self.tiles_n
+    ///         }
+    ///
+    ///         fn tile(self, i: i32) -> (i32, i32) {
+    ///             let (row, column) = (i / self.tiles_n, i % self.tiles_n);
+    ///             (row, if row % 2 == 0 { column } else { self.tiles_n - 1 - column })
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub trait Schedule: Copy {
+        /// Of a matrix of `tiles_m` rows of tiles, `tiles_n` tiles each.
+        fn new(tiles_m: i32, tiles_n: i32) -> Self;
+        /// How many tiles there are.
+        fn count(self) -> i32;
+        /// Row and column, in tiles, of tile `i`, from 0 up to [`count`](Schedule::count).
+        fn tile(self, i: i32) -> (i32, i32);
+    }
+
+    /// All tiles, row after row: for 2 rows of 3 tiles (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2).
+    ///
+    /// A block of a grid of as many blocks as there are tiles computes `tile(block_id(0))`.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Linear {
+        tiles_m: i32,
+        tiles_n: i32,
+    }
+
+    impl Schedule for Linear {
+        fn new(tiles_m: i32, tiles_n: i32) -> Self {
+            Linear { tiles_m, tiles_n }
+        }
+
+        fn count(self) -> i32 {
+            self.tiles_m * self.tiles_n
+        }
+
+        fn tile(self, i: i32) -> (i32, i32) {
+            (i / self.tiles_n, i % self.tiles_n)
+        }
+    }
+
+    /// All tiles, `G` rows of tiles together, column after column: for 3 rows of 2 tiles and `G` of 2 (0, 0), (1, 0), (0, 1), (1, 1),
+    /// then (2, 0), (2, 1).
+    ///
+    /// Blocks that run together then cover a part of the matrix that is nearer to a square, and read fewer rows and columns of the
+    /// factors. The last group has the rows that are left.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Grouped<const G: i32> {
+        tiles_m: i32,
+        tiles_n: i32,
+    }
+
+    impl<const G: i32> Schedule for Grouped<G> {
+        fn new(tiles_m: i32, tiles_n: i32) -> Self {
+            Grouped { tiles_m, tiles_n }
+        }
+
+        fn count(self) -> i32 {
+            self.tiles_m * self.tiles_n
+        }
+
+        fn tile(self, i: i32) -> (i32, i32) {
+            let first_row = i / (G * self.tiles_n) * G;
+            let height = (self.tiles_m - first_row).min(G);
+            let rest = i % (G * self.tiles_n);
+            (first_row + rest % height, rest / height)
+        }
+    }
+
+    /// This block's share of `S`: of `n` blocks along x, block `b` computes the tiles `b`, `b + n`, `b + 2n` and so on.
+    ///
+    /// With `grid = persistent(tiles)` there are as many blocks as run at once. Then a block can load the operands of its next tile
+    /// while it finishes the one before. With a block for each tile, each computes one.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Persistent<S: Schedule> {
+        order: S,
+    }
+
+    impl<S: Schedule> Schedule for Persistent<S> {
+        fn new(tiles_m: i32, tiles_n: i32) -> Self {
+            Persistent { order: S::new(tiles_m, tiles_n) }
+        }
+
+        fn count(self) -> i32 {
+            cdiv(self.order.count() - block_id(0), num_blocks(0))
+        }
+
+        fn tile(self, i: i32) -> (i32, i32) {
+            self.order.tile(block_id(0) + i * num_blocks(0))
+        }
+    }
+
+    /// As [`Persistent`], for clusters along x, `cluster = [C, 1]`: the blocks of a cluster compute `C` tiles below one another at the
+    /// same time, and share what they read of those columns (see [`Copying::multicast`](crate::lang::Copying::multicast)).
+    ///
+    /// `S` orders columns of `C` tiles. All blocks of a cluster have the same number of tiles, so that they meet at the same copies: where
+    /// the rows of tiles are no multiple of `C`, some of the tiles lie below the matrix, where loads give zeros and stores
+    /// do nothing.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Clustered<S: Schedule> {
+        order: S,
+    }
+
+    impl<S: Schedule> Schedule for Clustered<S> {
+        fn new(tiles_m: i32, tiles_n: i32) -> Self {
+            Clustered { order: S::new(cdiv(tiles_m, cluster::size()), tiles_n) }
+        }
+
+        fn count(self) -> i32 {
+            cdiv(self.order.count() - cluster::id(0), num_blocks(0) / cluster::size())
+        }
+
+        fn tile(self, i: i32) -> (i32, i32) {
+            let clusters = num_blocks(0) / cluster::size();
+            let (row, column) = self.order.tile(cluster::id(0) + i * clusters);
+            (row * cluster::size() + cluster::rank(), column)
+        }
+    }
+}
