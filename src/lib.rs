@@ -57,7 +57,8 @@ pub mod driver_bindgen;
 ///
 /// For a kernel `name`: the function `name::<..>(name::Args { .. })`, which gives a [`Launch`] ([`UnsafeLaunch`] where the kernel
 /// works with raw addresses); `name::Args` with a field for each parameter; `name::TARGETS`; and `name::INSTANCES`, everything that was compiled.
-/// Each instance is compiled twice: for contiguous, 16-byte aligned tensors, and for any; the launch takes what fits.
+/// Each instance is compiled twice: for contiguous, 16-byte aligned tensors, and for any; the launch takes what fits. A third variant
+/// is for extents of which a copy by tensor map makes more, such as whole columns of its swizzle.
 ///
 /// Before a module, `#[kernel]` compiles the functions in it that are marked `#[kernel(..)]` themselves; the functions, structs, traits and
 /// constants beside them are theirs to use.

@@ -210,6 +210,8 @@ pub struct Request<'a> {
     pub target: kernel_ptx::Target,
     /// Assume contiguous, 16-byte aligned tensors, and say so in [`Kernel::facts`].
     pub assume_aligned: bool,
+    /// Assume these as well.
+    pub assume: &'a [Fact],
 }
 
 /// A built kernel, with what was declared and what was assumed of its arguments.

@@ -51,7 +51,7 @@ pub enum Phase {
 /// One kernel of one instance for one target, under one set of assumptions.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// `aligned` or `general`.
+    /// `divisible`, `aligned` or `general`.
     pub name: &'static str,
     /// The `.entry`.
     pub entry: String,
@@ -457,6 +457,7 @@ fn compile_kernels(
                     instance: &instance,
                     target: *target,
                     assume_aligned: true,
+                    assume: &[],
                 };
                 match work {
                     Work::All => {
@@ -538,36 +539,33 @@ fn compile_image(
         (aligned.kernel.block_warps(), aligned.kernel.params.clone(), aligned.declared.clone());
     let raw_access = aligned.kernel.raw_access();
     let (cluster, programmatic) = (aligned.kernel.cluster, aligned.kernel.is_programmatic());
-    if aligned.assumed.is_empty() {
-        variants.push(lower_variant("general", aligned, &label, problems, around)?);
-        return Some(Image {
-            target: target.to_owned(),
-            warps,
-            cluster,
-            programmatic,
-            params,
-            declared,
-            variants,
-            raw_access,
-        });
-    }
-    let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
-    (around.ended)(Phase::Build);
-    let mut refused = [Problems::new(), Problems::new()];
-    let aligned = lower_variant("aligned", aligned, &label, &mut refused[0], around);
-    let general = lower_variant("general", general, &label, &mut refused[1], around);
-    report_variants(&refused, problems);
-    let general = general?;
-    variants.push(aligned?);
-    // Where the assumptions change nothing, there is nothing to choose between.
-    let same = |aligned: &Variant| {
-        (&aligned.entry, &aligned.ptx, aligned.shared_bytes, &aligned.maps)
-            == (&general.entry, &general.ptx, general.shared_bytes, &general.maps)
+    let first = if aligned.assumed.is_empty() {
+        lower_variant("general", aligned, &label, problems, around)?
+    } else {
+        let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
+        (around.ended)(Phase::Build);
+        let mut refused = [Problems::new(), Problems::new()];
+        let aligned = lower_variant("aligned", aligned, &label, &mut refused[0], around);
+        let general = lower_variant("general", general, &label, &mut refused[1], around);
+        report_variants(&refused, problems);
+        variants.push(general?.variant);
+        aligned?
     };
-    if variants.first().is_some_and(same) {
-        variants.clear();
+    let wished = first.wished;
+    variants.insert(0, first.variant);
+    if !wished.is_empty() {
+        let divisible = build::build(&Request { assume: &wished, ..*request }, problems)?;
+        (around.ended)(Phase::Build);
+        let divisible = lower_variant("divisible", divisible, &label, problems, around)?;
+        variants.insert(0, divisible.variant);
     }
-    variants.push(general);
+    // Where the assumptions change nothing, there is nothing to choose between.
+    variants.reverse();
+    variants.dedup_by(|asks_more, asks_less| {
+        (&asks_more.entry, &asks_more.ptx, asks_more.shared_bytes, &asks_more.maps)
+            == (&asks_less.entry, &asks_less.ptx, asks_less.shared_bytes, &asks_less.maps)
+    });
+    variants.reverse();
     Some(Image {
         target: target.to_owned(),
         warps,
@@ -620,13 +618,19 @@ fn dump_label(request: &Request<'_>, target: &str) -> String {
     plain(&label)
 }
 
+/// A variant, and what else of the extents of tensors would spare it copies.
+struct Made {
+    variant: Variant,
+    wished: Vec<ir::Fact>,
+}
+
 fn lower_variant(
     name: &'static str,
     built: Built,
     label: &str,
     problems: &mut Problems,
     around: &mut Around<'_>,
-) -> Option<Variant> {
+) -> Option<Made> {
     let Around { locations, options, dumps, ended } = around;
     let Built { mut kernel, assumed, .. } = built;
     if options.dump {
@@ -698,14 +702,22 @@ fn lower_variant(
     if options.dump {
         dumps.push((format!("{label}-{name}.ptx"), ptx.clone()));
     }
-    Some(Variant {
+    let wished = if lowered.maps.is_empty() {
+        Vec::new()
+    } else {
+        let known = layouts::analyze(&kernel);
+        layouts::tma::Planning { kernel: &kernel, known: &known, layouts: &inferred.shared }
+            .wished()
+    };
+    let variant = Variant {
         name,
         entry: lowered.entry,
         ptx,
         shared_bytes: lowered.shared_bytes,
         requires: assumed,
         maps: lowered.maps,
-    })
+    };
+    Some(Made { variant, wished })
 }
 
 /// The invariants of the IR hold, or the compiler itself is at fault.

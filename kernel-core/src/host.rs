@@ -582,7 +582,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     let declared = image.declared.iter().map(fact_tokens);
     let variants = image.variants.iter().map(|variant| {
         let Variant { name, entry, ptx, shared_bytes, requires, maps } = variant;
-        let maps = maps.iter().map(|map| maps::tokens(map, &image.params));
+        let maps = maps.iter().map(maps::tokens);
         let requires = requires.iter().map(fact_tokens);
         quote!(::kiln::__private::Variant {
             name: #name,

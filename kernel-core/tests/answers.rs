@@ -165,7 +165,14 @@ fn built(source: &str) -> Kernel {
     let kernel = &unit.kernels[0];
     let instance = &build::instance_rows(&unit, kernel, &mut problems)[0];
     let target = kernel_ptx::Target::SM_80;
-    let request = build::Request { unit: &unit, kernel, instance, target, assume_aligned: false };
+    let request = build::Request {
+        unit: &unit,
+        kernel,
+        instance,
+        target,
+        assume_aligned: false,
+        assume: &[],
+    };
     let built = build::build(&request, &mut problems);
     assert!(problems.is_empty(), "{problems:?}");
     built.expect("without problems there is a kernel").kernel

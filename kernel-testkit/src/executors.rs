@@ -1,6 +1,10 @@
 //! Running a kernel in each of the ways that there are.
 
-use kernel_core::{compile::Variant, eval, ir, layouts::tma::TensorMap};
+use kernel_core::{
+    compile::Variant,
+    eval, ir,
+    layouts::tma::{MapExtent, MapStride, TensorMap},
+};
 use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};
 
 use crate::{
@@ -257,19 +261,31 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
     let number = map.param as usize;
     let buffer = args[number].buffer().ok_or("a tensor map of what is no tensor")?;
     let bytes = u64::from(buffer.dtype.bytes());
+    let axis = |axis: u32| axis as usize;
+    let extent = |extent| match extent {
+        MapExtent::Axis { axis: of, divide } => {
+            let elements = buffer.shape[axis(of)];
+            if elements.is_multiple_of(divide) {
+                Ok(u64::from(elements / divide))
+            } else {
+                Err(format!("an extent of {elements} is divided by {divide}"))
+            }
+        }
+        MapExtent::Const(extent) => Ok(extent),
+    };
+    let stride = |stride| match stride {
+        MapStride::Axis { axis: of, times } => {
+            buffer.strides[axis(of)].cast_unsigned() * u64::from(times) * bytes
+        }
+        MapStride::Elements(elements) => elements * bytes,
+    };
     let encoded = kernel_emulator::TensorMap {
-        dtype: map_dtype(buffer.dtype),
+        dtype: map_dtype(map.dtype),
         address: addresses[number] + buffer.offset as u64 * bytes,
-        dims: buffer.shape.iter().rev().map(|extent| u64::from(*extent)).collect(),
-        strides_bytes: buffer
-            .strides
-            .iter()
-            .rev()
-            .skip(1)
-            .map(|stride| stride.cast_unsigned() * bytes)
-            .collect(),
-        box_dims: map.box_elements.clone(),
-        element_strides: vec![1; map.box_elements.len()],
+        dims: map.dims.iter().map(|dim| extent(dim.extent)).collect::<Result<_, _>>()?,
+        strides_bytes: map.dims.iter().skip(1).map(|dim| stride(dim.stride)).collect(),
+        box_dims: map.dims.iter().map(|dim| dim.box_elems).collect(),
+        element_strides: vec![1; map.dims.len()],
         interleave: 0,
         swizzle: match map.swizzle_bytes {
             128 => 3,

@@ -99,6 +99,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 instance: &instance.instance,
                 target,
                 assume_aligned: false,
+                assume: &[],
             };
             let built = build::build(&request, &mut problems);
             report(&problems, &locations)?;

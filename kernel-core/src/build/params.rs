@@ -211,8 +211,9 @@ impl Builder<'_> {
             let inner = self.scopes.child(scope);
             self.block_in(body, inner);
         }
-        let assumed =
+        let mut assumed =
             if request.assume_aligned { self.aligned_facts(&declared) } else { Vec::new() };
+        assumed.extend(request.assume.iter().filter(|fact| !declared.contains(fact)));
         let mut facts = declared.clone();
         facts.extend(&assumed);
         let kernel = self.finish(function.name.name.clone(), facts)?;
@@ -490,20 +491,24 @@ impl Builder<'_> {
         }
     }
 
-    /// What the aligned variant assumes: tensors contiguous along the last axis, 16-byte aligned, with
-    /// every row a multiple of 16 bytes; pointers 16-byte aligned.
+    /// What the aligned variant assumes: tensors contiguous along the last axis, or another one of which that is declared, 16-byte
+    /// aligned, with every row a multiple of 16 bytes; pointers 16-byte aligned.
     fn aligned_facts(&self, declared: &[Fact]) -> Vec<Fact> {
         let mut out = Vec::new();
         for (param, data) in (0u32..).zip(&self.params) {
             match &data.kind {
                 ParamKind::Tensor { dtype, rank, .. } => {
                     let of = i64::from(16 / dtype.bytes());
-                    let last = rank - 1;
+                    let unit = |axis: &u32| {
+                        declared.contains(&Fact::StrideEquals { param, axis: *axis, value: 1 })
+                    };
+                    let inner = (0..*rank).rev().find(unit).unwrap_or(rank - 1);
                     out.push(Fact::PointerAligned { param, bytes: 16 });
-                    out.push(Fact::StrideEquals { param, axis: last, value: 1 });
+                    out.push(Fact::StrideEquals { param, axis: inner, value: 1 });
                     if of > 1 {
-                        out.push(Fact::DimMultiple { param, axis: last, of });
-                        out.extend((0..last).map(|axis| Fact::StrideMultiple { param, axis, of }));
+                        out.push(Fact::DimMultiple { param, axis: inner, of });
+                        let others = (0..*rank).filter(|axis| *axis != inner);
+                        out.extend(others.map(|axis| Fact::StrideMultiple { param, axis, of }));
                     }
                 }
                 ParamKind::Pointer(_) => out.push(Fact::PointerAligned { param, bytes: 16 }),

@@ -3,27 +3,42 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use crate::ir::{Dtype, Param, ParamKind};
-use crate::layouts::tma::TensorMap;
+use crate::ir::Dtype;
+use crate::layouts::tma::{MapExtent, MapStride, TensorMap};
 
 /// The bytes that a load brings into the second-level cache at least: what a row of a swizzled box is a part of.
 const L2_PROMOTION_BYTES: u32 = 256;
 
-/// A map of the whole tensor.
-pub(super) fn tokens(map: &TensorMap, params: &[Param]) -> TokenStream {
-    let (dtype, rank) = match params.get(map.param as usize).map(|param| &param.kind) {
-        Some(ParamKind::Tensor { dtype, rank, .. }) => (*dtype, *rank),
-        Some(ParamKind::Pointer(_) | ParamKind::Scalar(_)) | None => {
-            unreachable!("layouts::tma plans maps of tensors")
-        }
-    };
+/// A map of a tensor.
+pub(super) fn tokens(map: &TensorMap) -> TokenStream {
     let param = Literal::u32_unsuffixed(map.param);
-    let dtype = element(dtype);
-    let dims = map.box_elements.iter().zip((0..rank).rev()).map(|(elements, axis)| {
-        let (elements, axis) = (Literal::u32_unsuffixed(*elements), Literal::u32_unsuffixed(axis));
+    let dtype = element(map.dtype);
+    let dims = map.dims.iter().map(|dim| {
+        let extent = match dim.extent {
+            MapExtent::Axis { axis, divide } => {
+                let (axis, divide) =
+                    (Literal::u32_unsuffixed(axis), Literal::u32_unsuffixed(divide));
+                quote!(Axis { axis: #axis, divide: #divide })
+            }
+            MapExtent::Const(extent) => {
+                let extent = Literal::u64_unsuffixed(extent);
+                quote!(Const(#extent))
+            }
+        };
+        let stride = match dim.stride {
+            MapStride::Axis { axis, times } => {
+                let (axis, times) = (Literal::u32_unsuffixed(axis), Literal::u32_unsuffixed(times));
+                quote!(Axis { axis: #axis, times: #times })
+            }
+            MapStride::Elements(elements) => {
+                let elements = Literal::u64_unsuffixed(elements);
+                quote!(Elements(#elements))
+            }
+        };
+        let elements = Literal::u32_unsuffixed(dim.box_elems);
         quote!(::kiln::__private::MapDim {
-            extent: ::kiln::__private::MapExtent::Axis { axis: #axis, divide: 1 },
-            stride: ::kiln::__private::MapStride::Axis { axis: #axis, times: 1 },
+            extent: ::kiln::__private::MapExtent::#extent,
+            stride: ::kiln::__private::MapStride::#stride,
             box_elems: #elements,
             element_stride: 1,
         })

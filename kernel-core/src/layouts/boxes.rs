@@ -5,7 +5,7 @@ use la_arena::ArenaMap;
 
 use super::tma;
 use super::warpgroup::{self, Side};
-use super::{LayoutProblem, shared};
+use super::{LayoutProblem, analyze, shared};
 use crate::ir::{Kernel, Op, ParamKind, Region, Shared, StmtKind, Type, Value};
 use crate::loc::Loc;
 
@@ -14,27 +14,26 @@ use crate::loc::Loc;
 /// On an error the kernel is not used any more, though inference has changed it.
 pub(super) fn check(kernel: &Kernel, layouts: &ArenaMap<Shared, Layout>) -> Vec<LayoutProblem> {
     let mut problems = Vec::new();
-    region(kernel, layouts, &kernel.body, &mut problems);
+    let known = analyze(kernel);
+    let planning = tma::Planning { kernel, known: &known, layouts };
+    region(planning, &kernel.body, &mut problems);
     problems
 }
 
-fn region(
-    kernel: &Kernel,
-    layouts: &ArenaMap<Shared, Layout>,
-    region_: &Region,
-    problems: &mut Vec<LayoutProblem>,
-) {
+fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<LayoutProblem>) {
+    let tma::Planning { kernel, layouts, .. } = planning;
     for stmt in &region_.stmts {
         match &stmt.kind {
             StmtKind::Op { op: Op::Tma(tma), args, .. } => {
                 let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
                     continue;
                 };
-                let Some(window) = tma.operands(rank as usize, args).window else { continue };
-                let window = shared::window_of(kernel, window);
-                if let Err(refusal) = tma::plan(kernel, layouts, *tma, window) {
-                    let (at, shape) = (stmt.loc, window.shape.clone());
-                    let chosen_at = pinned_at(kernel, window.root);
+                if let Err(refusal) = planning.plan(*tma, args) {
+                    let window = tma.operands(rank as usize, args).window;
+                    let window = window.map(|window| shared::window_of(kernel, window));
+                    let shape = window.map(|window| window.shape.clone()).unwrap_or_default();
+                    let at = stmt.loc;
+                    let chosen_at = window.and_then(|window| pinned_at(kernel, window.root));
                     problems.push(LayoutProblem::Box { at, chosen_at, shape, refusal });
                 }
             }
@@ -60,7 +59,7 @@ fn region(
             | StmtKind::Specialize { .. } => {}
         }
         for inner in stmt.kind.regions() {
-            region(kernel, layouts, inner, problems);
+            region(planning, inner, problems);
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
+/// Tiles of an allocation start at multiples of this many bytes.
+pub(crate) const TILE_BYTES: u32 = 128;
 /// Bytes that every bank of shared memory serves once.
 const LINE_BYTES: u32 = 128;
 /// What swizzles keep together, in bytes: a row of `ldmatrix`, and the longest access of a thread.
@@ -108,6 +110,8 @@ enum How {
     },
     /// A copy by tensor map, or a product by warpgroups.
     Boxes,
+    /// A copy by tensor map of a tensor whose neighbours lie along the last axis but one.
+    TurnedBoxes,
     /// An access that does not decide.
     Any,
 }
@@ -170,6 +174,41 @@ fn find_matrices(
             find_matrices(layouts, region, matrices, conversions);
         }
     }
+}
+
+/// The bytes from one tile of a ring to the next.
+pub(crate) fn tile_bytes(layout: &Layout, element_bytes: u32) -> u32 {
+    (layout.in_size(Dim::Offset) * element_bytes).next_multiple_of(TILE_BYTES)
+}
+
+/// The layout of several tiles: the axes of `shape` before those of the tile repeat it, row-major.
+pub(crate) fn tiles(tile: &Layout, shape: &[u32], element_bytes: u32) -> Layout {
+    let leading = shape.len() - tile.outs().len();
+    let padding = tile_bytes(tile, element_bytes) / element_bytes / tile.in_size(Dim::Offset);
+    let mut bases: Vec<Vec<u32>> = tile
+        .bases(Dim::Offset)
+        .iter()
+        .map(|basis| [vec![0; leading], basis.clone()].concat())
+        .collect();
+    bases.extend((0..padding.trailing_zeros()).map(|_| vec![0; shape.len()]));
+    for axis in (0..leading).rev() {
+        for bit in 0..shape[axis].trailing_zeros() {
+            let mut basis = vec![0; shape.len()];
+            basis[axis] = 1 << bit;
+            bases.push(basis);
+        }
+    }
+    let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
+    Layout::new(vec![(Dim::Offset, bases)], outs).expect("a ring of tiles is a layout")
+}
+
+/// The layout of a window that is a whole tile, or several; none for a part of one.
+pub(super) fn whole_window(tile: &Layout, shape: &[u32], element_bytes: u32) -> Option<Layout> {
+    let leading = shape.len().checked_sub(tile.outs().len())?;
+    if tile.shape() != shape[leading..] {
+        return None;
+    }
+    Some(if leading == 0 { tile.clone() } else { tiles(tile, shape, element_bytes) })
 }
 
 /// What it takes to say how a statement uses shared memory.
@@ -245,7 +284,11 @@ impl Collector<'_> {
                     return None;
                 };
                 let window = tma.operands(rank as usize, args).window?;
-                Some((window_of(self.kernel, window), How::Boxes))
+                let window = window_of(self.kernel, window);
+                let contiguous = super::tma::contiguous_axis(self.kernel, tma.param);
+                let turned = window.shape.len() == rank as usize
+                    && contiguous == rank.checked_sub(2).map(|axis| axis as usize);
+                Some((window, if turned { How::TurnedBoxes } else { How::Boxes }))
             }
             (Op::Wgmma, [_, right, _], Some(_)) => {
                 Some((window_of(self.kernel, *right), How::Boxes))
@@ -312,15 +355,16 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     if shape.len() < 2 {
         return plain();
     }
-    if uses.iter().any(|one| matches!(one.how, How::Boxes)) {
+    let turned = uses.iter().any(|one| matches!(one.how, How::TurnedBoxes));
+    if turned || uses.iter().any(|one| matches!(one.how, How::Boxes)) {
         // What TMA and warpgroups share: dense boxes, with the widest swizzle that their rows have.
         let bits = element_bytes * 8;
-        let swizzle = default_swizzle_bytes(shape, bits, false, false);
-        return nvmma_shared(swizzle, bits, false, false, shape).unwrap_or_else(|_| plain());
+        let swizzle = default_swizzle_bytes(shape, bits, turned, false);
+        return nvmma_shared(swizzle, bits, turned, false, shape).unwrap_or_else(|_| plain());
     }
     let copied = uses.iter().find_map(|one| match one.how {
         How::Copy { axis, .. } => Some(axis),
-        How::Registers(_) | How::Matrix | How::Boxes | How::Any => None,
+        How::Registers(_) | How::Matrix | How::Boxes | How::TurnedBoxes | How::Any => None,
     });
     let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
     let axes = match copied {
@@ -341,7 +385,7 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         let (registers, least_vector) = match &one.how {
             How::Registers(registers) => (registers, 1),
             How::Copy { registers, elements, .. } => (registers, *elements),
-            How::Matrix | How::Boxes | How::Any => return None,
+            How::Matrix | How::Boxes | How::TurnedBoxes | How::Any => return None,
         };
         // A window may be a part of the tile.
         let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));

@@ -1,29 +1,84 @@
 //! Copies by tensor map: which map they need, and what each of their instructions moves.
 //!
-//! A map describes a tensor and the box that one instruction copies (CUDA driver API, `cuTensorMapEncodeTiled`): at most 256
-//! elements along an axis, and along the innermost one no more bytes than the swizzle spans. A block that is larger is several
-//! boxes, each dense in shared memory. That is the layout [`nvmma_shared`], so a window has it or is refused.
+//! A map describes a tensor and the box that one instruction copies (CUDA driver API, `cuTensorMapEncodeTiled`). How an axis of the
+//! tensor becomes dimensions of the map is found by [`kernel_layout::tma`]: a window of 8 x 256 `f16` in the swizzle of 128 bytes is one
+//! box of rank 3 where the columns of the tensor are known to be a multiple of 64, and four boxes of rank 2 where they are not.
+//!
+//! What is known are the facts of the kernel's variant and what [`super::known`] says of coordinates. What would have to be known for
+//! fewer instructions is said by [`wished`]: the compiler makes a variant that assumes it.
 
-use kernel_layout::forms::nvmma_shared;
-use kernel_layout::{Dim, Layout};
+use std::collections::BTreeSet;
+
+use kernel_layout::forms::{default_swizzle_bytes, nvmma_shared, row_major_shared};
+use kernel_layout::tma::{
+    Cut, Declined, Number, Plan, Rule, SharedTile, Size, Start, Step, Tensor, TileCopy, Widening,
+};
+use kernel_layout::{Layout, tma as planner};
 use la_arena::ArenaMap;
 
-use crate::ir::{Kernel, ParamKind, Shared, SharedType, Tma, Value};
+use super::known::{Known, Subject, log2_fact, stride};
+use super::shared::whole_window;
+use crate::ir::{
+    Dtype, Fact, Kernel, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tma, TmaKind, Value,
+};
 
 /// Elements along one axis of a box, at most.
 pub const BOX_ELEMENTS: u32 = 256;
 /// The innermost axis of a box, and every stride, is a multiple of so many bytes.
 pub const MAP_BYTES: u32 = 16;
+/// Instructions that one copy may take.
+pub const MOST_INSTRUCTIONS: u64 = 64;
 
 /// One tensor map of a kernel, made of an argument of the launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorMap {
     /// The tensor.
     pub param: u32,
-    /// The extents of a box, innermost first: one an axis of the tensor.
-    pub box_elements: Vec<u32>,
+    /// The elements of the map: those of the tensor, or unsigned integers that are two, four or eight of them.
+    pub dtype: Dtype,
+    /// The dimensions, the innermost first: 1 to 5.
+    pub dims: Vec<MapDim>,
     /// 0, 32, 64 or 128.
     pub swizzle_bytes: u32,
+}
+
+/// A dimension of a tensor map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MapDim {
+    /// How many elements of the map it has.
+    pub extent: MapExtent,
+    /// How far apart they lie, in elements of the tensor.
+    pub stride: MapStride,
+    /// The elements of a box: 1 to 256.
+    pub box_elems: u32,
+}
+
+/// The extent of a dimension of a tensor map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MapExtent {
+    /// That of an axis of the tensor, divided without remainder.
+    Axis {
+        /// The axis.
+        axis: u32,
+        /// The divisor.
+        divide: u32,
+    },
+    /// A number.
+    Const(u64),
+}
+
+/// The stride of a dimension of a tensor map, in elements of the tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MapStride {
+    /// That of an axis of the tensor, multiplied.
+    Axis {
+        /// The axis.
+        axis: u32,
+        /// The factor.
+        times: u32,
+    },
+    /// A number.
+    Elements(u64),
 }
 
 /// How a copy by tensor map is done.
@@ -38,10 +93,30 @@ pub struct TmaPlan {
 /// What one instruction copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmaBox {
-    /// Its corner in the block, on the axes of the tensor.
-    pub at: Vec<u32>,
+    /// Its corner, a coordinate for each dimension of the map.
+    pub at: Vec<MapCoordinate>,
     /// Where it starts in the window, in bytes.
     pub offset_bytes: u32,
+}
+
+/// A coordinate of a box: a number, and what the coordinate of the copy along an axis contributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapCoordinate {
+    /// The number.
+    pub plus: i32,
+    /// An axis of the tensor; its coordinate is shifted left, then right without a remainder.
+    pub start: Option<MapStart>,
+}
+
+/// The coordinate of a copy along an axis of the tensor, scaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapStart {
+    /// The axis.
+    pub axis: u32,
+    /// It is multiplied by this power of two.
+    pub log2_times: u32,
+    /// It is divided by this one.
+    pub log2_divide: u32,
 }
 
 /// Why a block cannot be copied by tensor map.
@@ -58,96 +133,310 @@ pub enum TmaRefusal {
         actual: Layout,
         /// The widest swizzle that a tile of its extents can have.
         required_swizzle_bytes: u32,
+        /// What the planner says.
+        declined: Box<Declined>,
     },
     /// The window is a part of what its layout covers.
     Part,
+    /// Only many small boxes do it.
+    Instructions {
+        /// How many.
+        actual: u64,
+        /// The widest swizzle that a tile of its extents can have.
+        required_swizzle_bytes: u32,
+    },
+    /// The map, or where the window begins, breaks a rule of the hardware.
+    Rule {
+        /// The rule.
+        rule: Rule,
+        /// What it requires.
+        required: u64,
+        /// What there is.
+        actual: u64,
+    },
 }
 
-/// The plan of a copy between a tensor and a shared window.
-///
-/// # Errors
-/// Where no map does it, with the reason.
-pub fn plan(
-    kernel: &Kernel,
-    layouts: &ArenaMap<Shared, Layout>,
-    tma: Tma,
-    window: &SharedType,
-) -> Result<TmaPlan, TmaRefusal> {
-    let block = kernel.tma_block(tma.param, &window.shape);
-    let element_bytes = window.dtype.bytes();
-    let layout = &layouts[window.root];
-    let inner = block.last().copied().unwrap_or(1);
-    if !(inner * element_bytes).is_multiple_of(MAP_BYTES) {
-        return Err(TmaRefusal::InnerBytes { actual: inner * element_bytes });
+/// What is known of a kernel when its copies are planned.
+#[derive(Clone, Copy, Debug)]
+pub struct Planning<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// What is known of its values.
+    pub known: &'a Known,
+    /// The layouts of its shared allocations.
+    pub layouts: &'a ArenaMap<Shared, Layout>,
+}
+
+/// What is taken to be known of the extents of tensors.
+#[derive(Clone, Copy, PartialEq)]
+enum Extents {
+    /// What the facts say.
+    Known,
+    /// They are multiples of whatever helps.
+    Wished,
+}
+
+/// A coordinate that no tensor has; it keeps the alignment of what it stands for.
+const FAR_OUTSIDE: i32 = i32::MAX - 0xff;
+/// More than any tile has: every power of two that a plan could ask for divides it.
+const ANY_MULTIPLE: u64 = 1 << 30;
+
+impl Planning<'_> {
+    /// The plan of a copy, whose operands are `args`.
+    ///
+    /// # Errors
+    /// Where no map does it, with the reason.
+    pub fn plan(&self, tma: Tma, args: &[Value]) -> Result<TmaPlan, TmaRefusal> {
+        let (plan, element) = self.planned(tma, args, Extents::Known)?;
+        Ok(of_plan(tma.param, element, &plan))
     }
-    if layout.outs().len() != window.shape.len() || layout.shape() != window.shape {
-        return Err(TmaRefusal::Part);
+
+    /// The extents that would have to be multiples of something for the copies of a kernel to take fewer instructions.
+    pub fn wished(&self) -> Vec<Fact> {
+        let mut facts = BTreeSet::new();
+        self.wishes(&self.kernel.body, &mut facts);
+        facts.into_iter().filter(|fact| !self.kernel.facts.contains(fact)).collect()
     }
-    let swizzle_bytes = swizzle(layout, element_bytes).ok_or_else(|| TmaRefusal::Layout {
-        actual: layout.clone(),
-        required_swizzle_bytes: kernel_layout::forms::default_swizzle_bytes(
-            &window.shape,
-            element_bytes * 8,
-            false,
-            false,
-        ),
-    })?;
-    let span = if swizzle_bytes == 0 { BOX_ELEMENTS } else { swizzle_bytes / element_bytes };
-    let mut boxes: Vec<u32> = block.iter().map(|extent| (*extent).min(BOX_ELEMENTS)).collect();
-    if let Some(inner) = boxes.last_mut() {
-        *inner = (*inner).min(span);
+
+    fn wishes(&self, region: &Region, facts: &mut BTreeSet<Fact>) {
+        for stmt in &region.stmts {
+            for inner in stmt.kind.regions() {
+                self.wishes(inner, facts);
+            }
+            let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind else { continue };
+            let plan = |extents| self.planned(*tma, args, extents);
+            let (Ok((known, _)), Ok((wished, _))) = (plan(Extents::Known), plan(Extents::Wished))
+            else {
+                continue;
+            };
+            if wished.instructions() >= known.instructions() {
+                continue;
+            }
+            let param = tma.param;
+            facts.extend(wished.dims.iter().filter_map(|dim| match dim.extent {
+                Size::Axis { axis, divide, .. } if divide > 1 => Some(Fact::DimMultiple {
+                    param,
+                    axis: small(axis as u64),
+                    of: i64::from(small(divide)),
+                }),
+                Size::Axis { .. } | Size::Known(_) => None,
+            }));
+        }
     }
-    let map = TensorMap {
-        param: tma.param,
-        box_elements: boxes.iter().rev().copied().collect(),
-        swizzle_bytes,
-    };
-    let inverse = layout.pseudo_inverse().ok_or(TmaRefusal::Part)?;
-    let corners = corners(&block, &boxes);
-    let boxes = corners.into_iter().map(|at| {
-        let place = in_window(&block, &window.shape, &at);
-        let place: Vec<(Dim, u32)> =
-            place.into_iter().enumerate().map(|(axis, at)| (Dim::axis(axis), at)).collect();
-        TmaBox { at, offset_bytes: inverse.apply(&place)[0] * element_bytes }
+
+    fn planned(
+        &self,
+        tma: Tma,
+        args: &[Value],
+        extents: Extents,
+    ) -> Result<(Plan, Dtype), TmaRefusal> {
+        let (dtype, rank) = tensor(self.kernel, tma.param);
+        let operands = tma.operands(rank, args);
+        let element_bytes = dtype.bytes();
+        let window = operands.window.map(|window| super::shared::window_of(self.kernel, window));
+        let shape: &[u32] = window.map_or(&[], |window| &window.shape);
+        let block = self.kernel.tma_block(tma.param, shape);
+        let layout = match window {
+            Some(window) => whole_window(&self.layouts[window.root], shape, element_bytes),
+            None => Some(fetched(&block, element_bytes)),
+        };
+        let inner = block[self.contiguous(tma.param)] * element_bytes;
+        if !inner.is_multiple_of(MAP_BYTES) {
+            return Err(TmaRefusal::InnerBytes { actual: inner });
+        }
+        let layout = layout.ok_or(TmaRefusal::Part)?;
+        let required_swizzle_bytes =
+            default_swizzle_bytes(&last_two(&block), element_bytes * 8, false, false);
+        let refused = |declined: Declined| {
+            if let Declined::Map { rule, required, actual, .. } = declined
+                && is_of_tensor(rule)
+                // The rows of the tile are not those of the tensor.
+                && (rule, actual) != (Rule::GlobalStrideAlignment, element_bytes.into())
+            {
+                return TmaRefusal::Rule { rule, required, actual };
+            }
+            let (actual, declined) = (layout.clone(), Box::new(declined));
+            TmaRefusal::Layout { actual, required_swizzle_bytes, declined }
+        };
+        let shared = SharedTile::of_linear(&layout, element_bytes).map_err(refused)?;
+        let copy = TileCopy {
+            tensor: self.tensor(tma.param, extents),
+            starts: operands.coordinates.iter().map(|&at| self.start(at)).collect(),
+            extents: block.iter().map(|&extent| extent.into()).collect(),
+            shared,
+            cut: Cut::Fine,
+            widening: match tma.kind {
+                TmaKind::Load | TmaKind::Store | TmaKind::Prefetch => Widening::Allowed,
+                TmaKind::Reduce(_) => Widening::Forbidden,
+            },
+        };
+        let plan = match planner::plan(&copy) {
+            Err(Declined::Map { rule: Rule::InnerCoordinate, .. })
+                if let Some(copy) = self.aligned_start(tma.param, &copy) =>
+            {
+                planner::plan(&copy)
+            }
+            other => other,
+        };
+        let plan = plan.map_err(refused)?;
+        if plan.instructions() > MOST_INSTRUCTIONS {
+            let actual = plan.instructions();
+            return Err(TmaRefusal::Instructions { actual, required_swizzle_bytes });
+        }
+        Ok((plan, dtype))
+    }
+
+    fn tensor(&self, param: u32, extents: Extents) -> Tensor {
+        let (dtype, rank) = tensor(self.kernel, param);
+        let axes = (0..small(rank as u64)).map(|axis| {
+            let place = axis as usize;
+            let multiple = |subject| 1_u64 << log2_fact(self.kernel, subject);
+            let extent = match extents {
+                Extents::Known => multiple(Subject::Dim(param, axis)),
+                Extents::Wished => ANY_MULTIPLE,
+            };
+            let stride = match stride(self.kernel, param, axis).map(u64::try_from) {
+                Some(Ok(stride)) => Number::Known(stride),
+                Some(Err(_)) | None => Number::Axis {
+                    axis: place,
+                    multiple_of: multiple(Subject::Stride(param, axis)),
+                },
+            };
+            (Number::Axis { axis: place, multiple_of: extent }, stride)
+        });
+        Tensor::strided(&axes.collect::<Vec<_>>(), dtype.bytes())
+    }
+
+    fn start(&self, coordinate: Value) -> Start {
+        let constant = self.known.constant(coordinate).and_then(|at| i64::try_from(at).ok());
+        match constant {
+            Some(at) => Start::Known(at),
+            None => Start::Value { multiple_of: 1 << self.known.log2_multiple(coordinate) },
+        }
+    }
+
+    /// The axis along which neighbours lie in a tensor: the last one, unless another one is known to be.
+    fn contiguous(&self, param: u32) -> usize {
+        let (_, rank) = tensor(self.kernel, param);
+        contiguous_axis(self.kernel, param).unwrap_or(rank - 1)
+    }
+
+    /// The copy with a start along the contiguous axis that is a multiple of 16 bytes, which the hardware insists on when the kernel
+    /// runs (it stops with an illegal instruction otherwise). Nothing else may rely on that: the axis is not taken apart.
+    fn aligned_start(&self, param: u32, copy: &TileCopy) -> Option<TileCopy> {
+        let (dtype, _) = tensor(self.kernel, param);
+        let unit = u64::from(MAP_BYTES / dtype.bytes());
+        let axis = self.contiguous(param);
+        let Start::Value { multiple_of } = copy.starts[axis] else { return None };
+        if multiple_of.is_multiple_of(unit) {
+            return None;
+        }
+        let mut copy = copy.clone();
+        copy.starts[axis] = Start::Value { multiple_of: unit };
+        for digit in &mut copy.tensor.axes[axis] {
+            digit.extent = Number::Axis { axis, multiple_of: 1 };
+        }
+        Some(copy)
+    }
+}
+
+/// Whether a rule is about the tensor and the place in it, and not about the tile.
+fn is_of_tensor(rule: Rule) -> bool {
+    match rule {
+        Rule::InnerCoordinate
+        | Rule::GlobalStrideAlignment
+        | Rule::GlobalStrideRange
+        | Rule::GlobalDim
+        | Rule::Rank
+        | Rule::InnerStride => true,
+        Rule::BoxDim
+        | Rule::InnerBoxBytes
+        | Rule::SwizzleInnerBox
+        | Rule::SwizzlePitch
+        | Rule::SharedAlignment => false,
+    }
+}
+
+/// The axis of a tensor that is known to have stride 1.
+pub(super) fn contiguous_axis(kernel: &Kernel, param: u32) -> Option<usize> {
+    let (_, rank) = tensor(kernel, param);
+    (0..rank).rev().find(|&axis| stride(kernel, param, small(axis as u64)) == Some(1))
+}
+
+/// The element type and the rank of a tensor.
+fn tensor(kernel: &Kernel, param: u32) -> (Dtype, usize) {
+    match kernel.params[param as usize].kind {
+        ParamKind::Tensor { dtype, rank, .. } => (dtype, rank as usize),
+        ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
+            unreachable!("ir::verify wants a tensor here")
+        }
+    }
+}
+
+/// How a load would arrange a block that only goes into the cache: with the same boxes, it has the same map.
+fn fetched(block: &[u32], element_bytes: u32) -> Layout {
+    let bits = element_bytes * 8;
+    let wide: Vec<u32> = block.iter().copied().filter(|extent| *extent != 1).collect();
+    let tile = last_two(&wide);
+    let swizzle = default_swizzle_bytes(&tile, bits, false, false);
+    let plain = || row_major_shared(&tile).expect("build takes extents that are powers of two");
+    let layout = nvmma_shared(swizzle, bits, false, false, &tile).unwrap_or_else(|_| plain());
+    whole_window(&layout, &wide, element_bytes).unwrap_or(layout)
+}
+
+/// The extents of the tiles of a window.
+fn last_two(shape: &[u32]) -> Vec<u32> {
+    shape[shape.len().saturating_sub(2)..].to_vec()
+}
+
+fn of_plan(param: u32, dtype: Dtype, plan: &Plan) -> TmaPlan {
+    let dims = plan.dims.iter().map(|dim| MapDim {
+        extent: match dim.extent {
+            Size::Known(extent) => MapExtent::Const(extent),
+            Size::Axis { axis, divide, .. } => {
+                MapExtent::Axis { axis: small(axis as u64), divide: small(divide) }
+            }
+        },
+        stride: match dim.stride {
+            Step::Known(stride) => MapStride::Elements(stride),
+            Step::Axis { axis, times } => {
+                MapStride::Axis { axis: small(axis as u64), times: small(times) }
+            }
+        },
+        box_elems: dim.box_elems,
     });
-    Ok(TmaPlan { map, boxes: boxes.collect() })
+    let dtype = match plan.element_bytes {
+        bytes if bytes == dtype.bytes() => dtype,
+        2 => Dtype::U16,
+        4 => Dtype::U32,
+        _ => Dtype::U64,
+    };
+    let map = TensorMap { param, dtype, dims: dims.collect(), swizzle_bytes: plan.swizzle.bytes() };
+    let boxes = (0..plan.instructions()).map(|index| {
+        let issue = plan.issue(index);
+        let at = issue.coordinates.iter().map(|coordinate| MapCoordinate {
+            // What reaches beyond the coordinates that there are lies outside of every tensor.
+            plus: i32::try_from(coordinate.plus).unwrap_or(FAR_OUTSIDE),
+            start: coordinate.start.map(|start| MapStart {
+                axis: small(start.axis as u64),
+                log2_times: log2(start.times),
+                log2_divide: log2(start.divide),
+            }),
+        });
+        TmaBox { at: at.collect(), offset_bytes: small(issue.shared_bytes) }
+    });
+    TmaPlan { map, boxes: boxes.collect() }
 }
 
-/// The tile of a copy by tensor map, of those that a kernel's launch makes.
-pub fn window_of(kernel: &Kernel, window: Value) -> &SharedType {
-    super::shared::window_of(kernel, window)
+/// The exponent of a power of two: extents of tiles are no others.
+fn log2(value: u64) -> u32 {
+    debug_assert!(value.is_power_of_two(), "{value} is no power of two");
+    value.trailing_zeros()
 }
 
-/// The swizzle of a layout that boxes have.
-fn swizzle(layout: &Layout, element_bytes: u32) -> Option<u32> {
-    [128, 64, 32, 0].into_iter().find(|&bytes| {
-        nvmma_shared(bytes, element_bytes * 8, false, false, &layout.shape())
-            .is_ok_and(|form| form == *layout)
-    })
-}
-
-/// The corners of the boxes of a block, the innermost axis fastest.
-fn corners(block: &[u32], boxes: &[u32]) -> Vec<Vec<u32>> {
-    let mut all = vec![Vec::new()];
-    for (&extent, &step) in block.iter().zip(boxes) {
-        all = all
-            .into_iter()
-            .flat_map(|corner: Vec<u32>| {
-                (0..extent.div_ceil(step)).map(move |turn| {
-                    let mut next = corner.clone();
-                    next.push(turn * step);
-                    next
-                })
-            })
-            .collect();
-    }
-    all
-}
-
-/// A place of the block as coordinates of the window, whose axes other than those of extent 1 are the same.
-fn in_window(block: &[u32], window: &[u32], at: &[u32]) -> Vec<u32> {
-    let mut wide = block.iter().zip(at).filter(|(extent, _)| **extent != 1).map(|(_, at)| *at);
-    window.iter().map(|&extent| if extent == 1 { 0 } else { wide.next().unwrap_or(0) }).collect()
+/// A number of a plan for a tile, which has at most 2^20 elements.
+fn small(value: u64) -> u32 {
+    u32::try_from(value).expect("tiles and their tensors have few axes and elements")
 }
 
 /// The bytes that a copy into one block counts on its mbarrier: those of all boxes, whatever lies outside of the tensor.

@@ -35,6 +35,11 @@ impl<'a> Facts<'a> {
         facts
     }
 
+    /// What was found out of every value.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
+    }
+
     /// What is known along an axis of a tile.
     pub(super) fn axis(&self, tile: Value, axis: usize) -> Axis {
         self.known.axis(tile, axis)

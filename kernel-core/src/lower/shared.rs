@@ -14,6 +14,7 @@ use crate::ir::{
     BarrierOp, Barriers, Elem, Kernel, Op, Region, Shared, SharedType, StmtKind, TmaKind, Type,
     Value,
 };
+use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
 use crate::loc::Loc;
 
 /// Small pieces of scratch lie behind one another up to here, so that no barrier has to come between them: the partial sums of
@@ -24,8 +25,6 @@ pub(super) const EVERYTHING: u32 = u32::MAX;
 /// Scratch starts at multiples of the longest access.
 const SCRATCH_ALIGNMENT: u32 = 16;
 
-/// Tiles of an allocation start at multiples of this many bytes.
-const TILE_BYTES: u32 = 128;
 /// Allocations start at multiples of their tile, up to this many bytes: every swizzle repeats within them.
 const SWIZZLE_BYTES: u32 = 1024;
 
@@ -71,11 +70,11 @@ impl<'a> SharedPlan<'a> {
         let mut end = 0u32;
         for (shared, data) in kernel.shared.iter() {
             let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
-            let tiles: u32 =
+            let count: u32 =
                 data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
             let start = end.next_multiple_of(tile.clamp(TILE_BYTES, SWIZZLE_BYTES));
             starts.insert(shared, start);
-            end = (start + tile * tiles).next_multiple_of(TILE_BYTES);
+            end = (start + tile * count).next_multiple_of(TILE_BYTES);
             ends.push((end, last_needed(kernel, shared)));
         }
         let mut barriers = ArenaMap::new();
@@ -200,11 +199,6 @@ fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
     }
 }
 
-/// The bytes from one tile of a ring to the next.
-fn tile_bytes(layout: &Layout, element_bytes: u32) -> u32 {
-    (layout.in_size(Dim::Offset) * element_bytes).next_multiple_of(TILE_BYTES)
-}
-
 /// A register layout over the axes of a window, seen as one over the tile that shared memory stores.
 pub(super) struct InTile {
     /// The register layout.
@@ -241,30 +235,12 @@ pub(super) fn in_tile(
         registers = registers.permute_axes(&order);
     }
     let tile_rank = tile.outs().len();
-    let mut shared = tile.clone();
-    if rank > tile_rank {
-        // Several tiles: the ring's axes come before, at the distance of a tile.
-        let stored = shared.in_size(Dim::Offset);
-        let padding = tile_bytes(tile, data.dtype.bytes()) / data.dtype.bytes() / stored;
-        let mut bases: Vec<Vec<u32>> = tile
-            .bases(Dim::Offset)
-            .iter()
-            .map(|basis| [vec![0; rank - tile_rank], basis.clone()].concat())
-            .collect();
-        bases.extend((0..padding.trailing_zeros()).map(|_| vec![0; rank]));
-        let extents = registers.shape();
-        for axis in (0..rank - tile_rank).rev() {
-            for bit in 0..extents[axis].trailing_zeros() {
-                let mut basis = vec![0; rank];
-                basis[axis] = 1 << bit;
-                bases.push(basis);
-            }
-        }
-        let outs =
-            extents.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent)).collect();
-        shared =
-            Layout::new(vec![(Dim::Offset, bases)], outs).expect("a ring of tiles is a layout");
-    }
+    // Several tiles: the ring's axes come before, at the distance of a tile.
+    let shared = if rank > tile_rank {
+        tiles(tile, &registers.shape(), data.dtype.bytes())
+    } else {
+        tile.clone()
+    };
     for _ in rank..tile_rank {
         // An index has picked a row; the registers stay within it.
         registers = registers.expand_axis(0);

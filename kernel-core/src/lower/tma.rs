@@ -5,7 +5,7 @@ use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Param, Space, Sym
 use super::Lower;
 use super::emitter::{Val, mods};
 use crate::ir::{Evict, StoreWait, Tma, TmaKind, TmaReduce, Value};
-use crate::layouts::tma::{self, TensorMap};
+use crate::layouts::tma::{MapCoordinate, Planning, TensorMap};
 
 /// Bytes of a tensor map (CUDA driver API, `CUtensorMap`).
 const MAP_BYTES: u64 = 128;
@@ -25,9 +25,9 @@ impl Lower<'_> {
             }
         };
         let operands = tma.operands(rank, args);
-        let Some(window) = operands.window else { return };
-        let plan = tma::plan(self.kernel, self.plan.layouts, tma, self.shared_type(window))
-            .expect("layouts::tma has refused what has no plan");
+        let planning =
+            Planning { kernel: self.kernel, known: self.facts.known(), layouts: self.plan.layouts };
+        let plan = planning.plan(tma, args).expect("layouts::boxes has refused what has no plan");
         let map = self.map_address(&plan.map);
         let corner: Vec<Val> = operands.coordinates.iter().map(|&at| self.scalar(at)).collect();
         let first = self.e.first_of(self.e.threads - 1);
@@ -54,7 +54,7 @@ impl Lower<'_> {
             let bits = i64::try_from(bits).expect("policies fit 63 bits");
             Operand::Reg(self.e.reg(Val::Int(bits), Type::B64))
         });
-        let dim = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5][rank - 1];
+        let dim = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5][plan.map.dims.len() - 1];
         let mut modifiers = modifiers(tma, dim);
         if mask.is_some() {
             modifiers.push(Word::MulticastCluster.into());
@@ -63,30 +63,23 @@ impl Lower<'_> {
             modifiers.push(Word::L2CacheHint.into());
         }
         for one in &plan.boxes {
-            let coordinates: Vec<Operand> = corner
-                .iter()
-                .zip(&one.at)
-                .rev()
-                .map(|(&at, &step)| {
-                    let at = self.e.add(Type::S32, at, Val::Int(i64::from(step)));
-                    Operand::Reg(self.e.reg(at, Type::B32))
-                })
-                .collect();
+            let coordinates: Vec<Operand> =
+                one.at.iter().map(|&at| self.coordinate(&corner, at)).collect();
             let tensor = Operand::TensorAddress {
                 base: Base::Reg(map),
                 offset: 0,
                 lists: vec![coordinates],
             };
-            let shared = self.window_address(window, one.offset_bytes);
-            let mut operands = match tma.kind {
-                TmaKind::Load => vec![shared, tensor],
-                TmaKind::Store | TmaKind::Reduce(_) => vec![tensor, shared],
-                TmaKind::Prefetch => vec![tensor],
+            let shared =
+                operands.window.map(|window| self.window_address(window, one.offset_bytes));
+            let mut list: Vec<Operand> = match tma.kind {
+                TmaKind::Load | TmaKind::Prefetch => shared.into_iter().chain([tensor]).collect(),
+                TmaKind::Store | TmaKind::Reduce(_) => [tensor].into_iter().chain(shared).collect(),
             };
-            operands.extend(barrier.clone());
-            operands.extend(mask.clone());
-            operands.extend(policy.clone());
-            let mut inst = Instruction::new(Opcode::Cp, modifiers.clone(), operands);
+            list.extend(barrier.clone());
+            list.extend(mask.clone());
+            list.extend(policy.clone());
+            let mut inst = Instruction::new(Opcode::Cp, modifiers.clone(), list);
             inst.guard = guard;
             self.e.push(inst, 0, true);
         }
@@ -94,6 +87,17 @@ impl Lower<'_> {
             let commit = mods![Word::Async, Word::Bulk, Word::CommitGroup];
             self.e.effect_if(guard, Opcode::Cp, commit, []);
         }
+    }
+
+    /// A coordinate of a box, from those of the copy.
+    fn coordinate(&mut self, corner: &[Val], at: MapCoordinate) -> Operand {
+        let start = at.start.map_or(Val::Int(0), |start| {
+            let value = corner[start.axis as usize];
+            let value = self.e.shl(Type::S32, value, start.log2_times);
+            self.e.shr(Type::S32, value, start.log2_divide)
+        });
+        let value = self.e.add(Type::S32, start, Val::Int(i64::from(at.plus)));
+        Operand::Reg(self.e.reg(value, Type::B32))
     }
 
     /// The address of what lies `offset` bytes into a shared window.

@@ -1,6 +1,10 @@
 //! Running PTX on a GPU.
 
-use kernel_core::{compile::Variant, ir, layouts::tma::TensorMap};
+use kernel_core::{
+    compile::Variant,
+    ir,
+    layouts::tma::{self, TensorMap},
+};
 use kernel_runtime::{
     __launch_unsafe, __tensor_within, Device, DeviceTensor, Fill, Grid, Image, IntoArgument,
     MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Stream, Target,
@@ -169,26 +173,28 @@ fn shape_and_strides(buffer: &Buffer) -> (Vec<usize>, Vec<usize>) {
     (shape, strides.collect())
 }
 
-/// A map of a whole tensor; `places` are the positions of the kernel's parameters among those of the image.
-fn map_info(map: &TensorMap, build: &Build, places: &[usize]) -> MapInfo {
-    let number = map.param as usize;
-    let ParamKind::Tensor { dtype, rank, .. } = kind(build, number) else {
-        unreachable!("the compiler makes maps of tensors")
-    };
-    let dim = |(box_elems, axis): (&u32, usize)| MapDim {
-        extent: MapExtent::Axis { axis, divide: 1 },
-        stride: MapStride::Axis { axis, times: 1 },
-        box_elems: *box_elems,
+/// A map of a tensor; `places` are the positions of the kernel's parameters among those of the image.
+fn map_info(map: &TensorMap, places: &[usize]) -> MapInfo {
+    let dim = |dim: &tma::MapDim| MapDim {
+        extent: match dim.extent {
+            tma::MapExtent::Axis { axis, divide } => {
+                MapExtent::Axis { axis: axis as usize, divide }
+            }
+            tma::MapExtent::Const(extent) => MapExtent::Const(extent),
+        },
+        stride: match dim.stride {
+            tma::MapStride::Axis { axis, times } => MapStride::Axis { axis: axis as usize, times },
+            tma::MapStride::Elements(elements) => MapStride::Elements(elements),
+        },
+        box_elems: dim.box_elems,
         element_stride: 1,
     };
-    let dims: Vec<MapDim> = map.box_elements.iter().zip((0..rank).rev()).map(dim).collect();
-    let swizzle_bytes = map.swizzle_bytes;
-    let param = places[number];
+    let dims: Vec<MapDim> = map.dims.iter().map(dim).collect();
     MapInfo {
-        param,
-        dtype,
+        param: places[map.param as usize],
+        dtype: map.dtype.name(),
         dims: dims.leak(),
-        swizzle_bytes,
+        swizzle_bytes: map.swizzle_bytes,
         l2_promotion_bytes: 0,
         fill: Fill::Zero,
     }
@@ -209,7 +215,7 @@ fn image(build: &Build, variant: &Variant, args: &[Argument]) -> Result<&'static
             params.extend(values.iter().map(|_| value));
         }
     }
-    let maps = variant.maps.iter().map(|map| map_info(map, build, &places));
+    let maps = variant.maps.iter().map(|map| map_info(map, &places));
     let compiled = kernel_runtime::Variant {
         name: variant.name,
         entry: variant.entry.clone().leak(),

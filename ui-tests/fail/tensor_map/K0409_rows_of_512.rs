@@ -1,8 +1,8 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 4)]
-pub fn fetch(#[block(4, 512)] x: TensorMap<f16, 2>) {
-    let tile = shared::<f16>([4, 512]).with_layout(row_major());
+pub fn fetch(#[block(64, 512)] x: TensorMap<f16, 2>) {
+    let tile = shared::<f16>([64, 512]).with_layout(row_major());
     let full = barrier(1);
     full.expect(x.block_bytes());
     tma::load(x, [0, 0], full, tile);

@@ -1,10 +1,11 @@
 //! The words for what tensor maps and descriptors do not describe.
 
+use kernel_layout::tma::{Declined, Rule};
 use kernel_layout::wgmma::{Nearest, Refusal};
 use kernel_layout::{Dim, Form, basis_text};
 
 use crate::diag::{Code, Diagnostic};
-use crate::layouts::tma::{BOX_ELEMENTS, MAP_BYTES, TmaRefusal};
+use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, TmaRefusal};
 use crate::layouts::warpgroup::Side;
 use crate::loc::Loc;
 
@@ -23,25 +24,33 @@ pub(super) fn refused(
         )
         .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), actual.to_string())
         .why("TMA moves pieces of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)"),
-        TmaRefusal::Layout { required_swizzle_bytes: 0, .. }
-            if shape.last().is_some_and(|extent| *extent > BOX_ELEMENTS) =>
-        {
-            let extent = shape.last().copied().unwrap_or(0);
-            Diagnostic::new(Code::TensorMap, at, "no tensor map arranges shared memory like this")
-                .compare("elements of a row", format!("at most {BOX_ELEMENTS}"), extent.to_string())
-                .why("a copy moves at most 256 elements along an axis; of a wider tile whose layout is not pinned the pieces lie behind one another")
-        }
-        TmaRefusal::Layout { actual, required_swizzle_bytes } => {
-            let required = match required_swizzle_bytes {
-                0 => "row_major()".to_owned(),
-                bytes => format!("swizzle({bytes})"),
-            };
-            let offsets: Vec<String> = actual.bases(Dim::Offset).iter().map(basis_text).collect();
-            Diagnostic::new(Code::TensorMap, at, "no tensor map arranges shared memory like this")
-                .compare("layout", format!("`{required}`, or a narrower swizzle"), format!("offsets {}", offsets.join(" ")))
+        TmaRefusal::Layout { actual, required_swizzle_bytes, declined } => {
+            let nearest = form(required_swizzle_bytes);
+            let diagnostic = Diagnostic::new(
+                Code::TensorMap,
+                at,
+                "no tensor map arranges shared memory like this",
+            );
+            let (what, required, actual) = piece(&declined).unwrap_or_else(|| {
+                let offsets: Vec<String> =
+                    actual.bases(Dim::Offset).iter().map(basis_text).collect();
+                let required = format!("`{nearest}`, or a narrower swizzle");
+                ("layout", required, format!("offsets {}", offsets.join(" ")))
+            });
+            let diagnostic = diagnostic.compare(what, required, actual);
+            diagnostic
                 .why("TMA writes the rows of a box one after the other, in one of the swizzles of 32, 64 and 128 bytes that the hardware has, or in none")
-                .help(format!(".with_layout({required})"))
+                .help(format!(".with_layout({nearest})"))
         }
+        TmaRefusal::Instructions { actual, required_swizzle_bytes } => Diagnostic::new(
+            Code::TensorMap,
+            at,
+            "only many small copies arrange shared memory like this",
+        )
+        .compare("instructions", format!("at most {MOST_INSTRUCTIONS}"), actual.to_string())
+        .why("one instruction of TMA copies a box of at most 256 elements along an axis, one row of it directly behind the other")
+        .help(format!(".with_layout({})", form(required_swizzle_bytes))),
+        TmaRefusal::Rule { rule, required, actual } => ruled(at, rule, required, actual),
         TmaRefusal::Part => Diagnostic::new(
             Code::TensorMap,
             at,
@@ -54,6 +63,108 @@ pub(super) fn refused(
         Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
         None => diagnostic,
     }
+}
+
+/// A layout that boxes have, as a user writes it.
+fn form(swizzle_bytes: u32) -> String {
+    match swizzle_bytes {
+        0 => "row_major()".to_owned(),
+        bytes => format!("swizzle({bytes})"),
+    }
+}
+
+/// What stands against a layout of extents and strides: what is compared, what is required, what there is.
+fn piece(declined: &Declined) -> Option<(&'static str, String, String)> {
+    let multiple = |of: &u64| format!("a multiple of {of}");
+    match declined {
+        Declined::Chain { required, actual } => Some((
+            "elements from the end of a row to the next one",
+            required.to_string(),
+            actual.map_or_else(|| "none".to_owned(), |actual| actual.to_string()),
+        )),
+        Declined::Map { rule, required, actual, .. } => match rule {
+            Rule::InnerBoxBytes => Some(("bytes of a row", multiple(required), actual.to_string())),
+            Rule::SwizzleInnerBox => {
+                Some(("bytes of a row", format!("at most {required}"), actual.to_string()))
+            }
+            Rule::SwizzlePitch => {
+                Some(("bytes from row to row", required.to_string(), actual.to_string()))
+            }
+            Rule::SharedAlignment => {
+                Some(("first byte of a box", multiple(required), actual.to_string()))
+            }
+            Rule::BoxDim => Some((
+                "elements of a box along an axis",
+                format!("1 to {required}"),
+                actual.to_string(),
+            )),
+            Rule::Rank
+            | Rule::GlobalDim
+            | Rule::GlobalStrideRange
+            | Rule::GlobalStrideAlignment
+            | Rule::InnerStride
+            | Rule::InnerCoordinate => None,
+        },
+        Declined::Rank { .. }
+        | Declined::ElementBytes { .. }
+        | Declined::Elements { .. }
+        | Declined::Layout(_)
+        | Declined::Dim { .. }
+        | Declined::Replicas { .. }
+        | Declined::Swizzle { .. }
+        | Declined::Coordinate { .. }
+        | Declined::Window { .. }
+        | Declined::Extent { .. }
+        | Declined::OpenDigit { .. } => None,
+    }
+}
+
+/// A map of a known tensor, or a known place in it, that breaks a rule.
+fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
+    let (headline, what, text, why) = match rule {
+        Rule::InnerCoordinate => (
+            "a copy by tensor map begins at a multiple of 16 bytes",
+            "bytes before the window in its row",
+            format!("a multiple of {required}"),
+            "TMA reads and writes rows in pieces of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction",
+        ),
+        Rule::GlobalStrideAlignment => (
+            "no tensor map has this stride",
+            "bytes from one row of the tensor to the next",
+            format!("a multiple of {required}"),
+            "in a tensor map every row begins at a multiple of 16 bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
+        ),
+        Rule::GlobalStrideRange => (
+            "no tensor map has this stride",
+            "bytes from one row of the tensor to the next",
+            format!("less than {required}"),
+            "a stride of a tensor map has 40 bits (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
+        ),
+        Rule::InnerStride => (
+            "no tensor map has this stride",
+            "stride of the innermost axis",
+            required.to_string(),
+            "TMA copies rows of neighbouring elements (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
+        ),
+        Rule::Rank => (
+            "no tensor map has so many dimensions",
+            "dimensions",
+            format!("1 to {required}"),
+            "a tensor map has at most 5 dimensions, into which the tile takes the axes of the tensor apart (CUDA driver API, `cuTensorMapEncodeTiled`: tensorRank)",
+        ),
+        Rule::GlobalDim
+        | Rule::BoxDim
+        | Rule::InnerBoxBytes
+        | Rule::SwizzleInnerBox
+        | Rule::SwizzlePitch
+        | Rule::SharedAlignment => (
+            "no tensor map describes this copy",
+            rule.name(),
+            required.to_string(),
+            "each dimension of a tensor map has its limits (CUDA driver API, `cuTensorMapEncodeTiled`)",
+        ),
+    };
+    Diagnostic::new(Code::TensorMap, at, headline).compare(what, text, actual.to_string()).why(why)
 }
 
 /// An operand of a product by warpgroups that no descriptor describes.
