@@ -55,6 +55,7 @@ mod methods;
 mod params;
 mod per_thread;
 mod places;
+mod product;
 mod provenance;
 mod ptx;
 mod ptx_text;

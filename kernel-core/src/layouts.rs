@@ -57,7 +57,7 @@ pub use dots::{TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
 pub(crate) use shared::pinned as pinned_shared;
-pub(crate) use shared::{LEAST_COPY_BYTES, TILE_BYTES, tile_bytes, tiles};
+pub(crate) use shared::{LEAST_COPY_BYTES, TILE_BYTES, boxed, tile_bytes, tiles};
 pub(crate) use solve::pinned;
 pub use verify::verify;
 

@@ -68,13 +68,17 @@ pub fn unroll<I: Iterator<Item = i32>>(turns: I) -> I {
 /// `stages` times, 2 to 16, and the copies of later turns arrive while this one computes. The step of the range is a
 /// positive constant.
 ///
+/// Blocks of tensor maps, `copy_async(map.at([i, k]), s)`, come by tensor map, and need no barrier: the loop has one for each
+/// stage, which it waits for. Both kinds of copies may stand in one loop.
+///
 /// # Errors
 /// K0405 if a turn does not begin with copies, if a copy depends on what the turn before computed, if the turn
 /// copies or waits elsewhere, if it leaves the loop, or if an allocation that it fills is used outside.
 ///
 /// # PTX
 /// `cp.async.commit_group` once a turn, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the next;
-/// after the loop `cp.async.wait_all` and `bar.sync 0`.
+/// after the loop `cp.async.wait_all` and `bar.sync 0`. Of blocks of tensor maps: `mbarrier.arrive.expect_tx` and
+/// `cp.async.bulk.tensor` by one thread, behind the `bar.sync 0` at the start of a turn, and `mbarrier.try_wait.parity`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -85,6 +89,22 @@ pub fn unroll<I: Iterator<Item = i32>>(turns: I) -> I {
 ///     for k in pipeline(range(0, a.dim(1), 32), 3) {
 ///         copy_async(a.tile([row, k], [128, 32]), sa);
 ///         copy_async(b.tile([k, column], [32, 128]), sb);
+///         acc = dot(sa, sb, acc);
+///     }
+///     acc
+/// }
+///
+/// /// By tensor map, for warpgroups.
+/// fn product_of_maps(
+///     a: TensorMap<f16, 2>,
+///     b: TensorMap<f16, 2>,
+///     (row, column): (i32, i32),
+/// ) -> Tile<f32> {
+///     let (sa, sb) = (shared::<f16>([128, 64]), shared::<f16>([64, 128]));
+///     let mut acc = zeros::<f32>([128, 128]);
+///     for k in pipeline(range(0, a.dim(1), 64), 4) {
+///         copy_async(a.at([row, k]), sa);
+///         copy_async(b.at([k, column]), sb);
 ///         acc = dot(sa, sb, acc);
 ///     }
 ///     acc

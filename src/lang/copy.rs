@@ -42,6 +42,9 @@ impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
 /// [`sync`](super::sync) after the wait comes before any use of the whole. Until then the
 /// destination is neither read nor written.
 ///
+/// A block of a tensor map, `map.at([i, j])`, is copied by tensor map. It completes on a barrier: the one that
+/// [`on`](Copying::on) names or, at the start of a turn of a [`pipeline`](super::pipeline), one that the loop has.
+///
 /// # Layout
 /// Each thread copies runs along the axis of stride 1. Shared memory without a pinned layout keeps 16 bytes of it together.
 ///
@@ -51,7 +54,8 @@ impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
 /// than 4 bytes: `ld.global`, `st.shared`. (PTX ISA, "cp.async".)
 ///
 /// # Errors
-/// K0404 where it is not a window of a tensor that is copied to shared memory, K0202 where the shapes differ, K0203
+/// K0404 where it is not a window of a tensor that is copied to shared memory, and for a block of a tensor map without a
+/// barrier, K0202 where the shapes differ, K0203
 /// where the element types do, K0402 for a whole ring.
 ///
 /// ```no_run

@@ -35,7 +35,14 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// A factor in shared memory is read as if by `load()`; the block has to see it, see [`Shared`]. A
 /// factor may be transposed with `.t()`.
 ///
+/// On `sm_90a`, warpgroups multiply what lies in shared memory, as with [`wgmma::mma`](super::wgmma::mma) and a wait for the
+/// sums: where the right factor does, the left one does or is a tile, the warps are a multiple of 4, the rows one of 64, the depth one
+/// of 32 bytes, the columns at least 8 for each warpgroup among the columns, and a descriptor describes what is read (of other
+/// sizes than 16 bits the depth has to lie side by side). Factors of `f32` are those of [`dot_tf32`].
+///
 /// # Layout
+/// By warpgroups: that of [`wgmma::mma`](super::wgmma::mma). Otherwise:
+///
 /// The result of a product on tensor cores has the layout [`mma`](super::mma), with as many warps along rows and
 /// columns as inference finds best for the shape; of two products that follow one another, all warps lie along the rows
 /// (or columns) that they share. The factors have [`dot_operand`](super::dot_operand) of that. Without tensor cores it
@@ -56,6 +63,9 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// only; of other sizes the depth has to lie side by side), one step ahead of the products; where its layout does not
 /// keep rows of 16 bytes together, by `ld.shared`. (PTX ISA, "Matrix multiply-accumulate operation using mma
 /// instruction", "ldmatrix".)
+///
+/// By warpgroups: `wgmma.fence`, `wgmma.mma_async` for each 64 rows and 32 bytes of the depth, `wgmma.commit_group`,
+/// `wgmma.wait_group 0` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 ///
 /// # Errors
 /// K0210 for shapes that do not fit together, K0203 for factors of different types, K0204 for types that the table

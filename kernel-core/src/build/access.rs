@@ -7,7 +7,7 @@ use kernel_layout::Form;
 use super::{
     Builder, Env,
     generic::Destination,
-    value::{Num, Val, ViewVal},
+    value::{Num, Part, Val, ViewVal},
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -88,7 +88,7 @@ impl Builder<'_> {
             corner.push(Val::Value(value));
             places.push(loc);
         }
-        Val::View(Rc::new(ViewVal { param, at: corner, places, shape }))
+        Val::View(Rc::new(ViewVal { param, at: corner, places, shape, part: Part::Tile }))
     }
 
     /// `view.load()`
@@ -673,6 +673,11 @@ impl Builder<'_> {
             return candidates(self, a, b);
         };
         let (view, window) = (view.clone(), *window);
+        if view.part == Part::Block && self.target != kernel_ptx::Target::SM_80 {
+            let Some(corner) = view.corner() else { return Val::Error };
+            let tma = Tma::plain(TmaKind::Staged, view.param);
+            return self.tma_copy(tma, corner, None, (to, args[1].loc), loc);
+        }
         if self.check_window(window, &shared, args[1].loc).is_none() {
             return Val::Error;
         }

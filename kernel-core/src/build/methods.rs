@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{
     Builder, Env, array,
-    value::{Class, Num, Ty, Val, ViewVal},
+    value::{Class, Num, Part, Ty, Val, ViewVal},
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -550,7 +550,7 @@ impl Builder<'_> {
                 let Some(corner) = self.corner(param, at, &args[0]) else { return Val::Error };
                 let places = (0..corner.len()).map(|index| args[0].part(index)).collect();
                 let at = corner.into_iter().map(Val::Value).collect();
-                Val::View(Rc::new(ViewVal { param, at, places, shape: block }))
+                Val::View(Rc::new(ViewVal { param, at, places, shape: block, part: Part::Block }))
             }
             ("at", _) => self.count(name, 1, vals.len(), Some(".at([i, j])".to_owned()), loc),
             _ => self.count(name, 0, vals.len(), Some(format!(".{}()", name.name)), loc),

@@ -1,4 +1,4 @@
-//! Shapes: splat, broadcast, expand, reshape, reductions, products.
+//! Shapes: splat, broadcast, expand, reshape, reductions.
 
 use super::{
     Builder,
@@ -7,10 +7,9 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, SPILLED},
-    ir::{Binary, Dtype, Op, StmtKind, Type, Value},
+    ir::{Binary, Op, StmtKind, Type, Value},
     layouts::MAX_REGISTERS,
     loc::Loc,
-    syntax::Expr,
 };
 
 impl Builder<'_> {
@@ -284,125 +283,6 @@ impl Builder<'_> {
         })
     }
 
-    /// `dot(a, b, acc)`
-    pub(super) fn dot(&mut self, vals: &[Val], args: &[Expr], tf32: bool, loc: Loc) -> Val {
-        let (Some(a), Some(b), Some(acc)) = (
-            self.matrix(&vals[0], args[0].loc),
-            self.matrix(&vals[1], args[1].loc),
-            self.tile(&vals[2], "the accumulator of a product", args[2].loc),
-        ) else {
-            return Val::Error;
-        };
-        let (sa, sb, sc) = (
-            self.ty(a).shape().to_vec(),
-            self.ty(b).shape().to_vec(),
-            self.ty(acc).shape().to_vec(),
-        );
-        let fits = sa.len() == 2
-            && sb.len() == 2
-            && sc.len() == 2
-            && sa[1] == sb[0]
-            && sc == [sa[0], sb[1]];
-        if !fits {
-            let mut diagnostic = Diagnostic::new(
-                Code::DotShape,
-                loc,
-                "the operands of a product do not fit together",
-            )
-            .compare(
-                "",
-                "[m, k] · [k, n] + [m, n]",
-                format!("{sa:?} · {sb:?} + {sc:?}"),
-            );
-            if let ([m, k], [n, k_of_b]) = (sa.as_slice(), sb.as_slice()) {
-                diagnostic = match sc.as_slice() {
-                    // The same factor read the other way round would fit.
-                    [rows, cols] if k == k_of_b && rows == m && cols == n => {
-                        let [a, b, acc] = factors(args);
-                        diagnostic.help(format!("{}({a}, {b}.t(), {acc})", product(tf32)))
-                    }
-                    _ if k == n => diagnostic.help(format!(
-                        "zeros::<{}>([{m}, {k_of_b}])",
-                        self.cells.settled(self.num(acc)).name()
-                    )),
-                    _ => diagnostic.why(format!(
-                        "a row of the left factor has {k} elements, a column of the right one {n}"
-                    )),
-                };
-            }
-            return self.report(diagnostic);
-        }
-        let Some(num) = self.unify(self.num(a), self.num(b), "`dot`", loc) else {
-            return Val::Error;
-        };
-        let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
-        // `zeros(..)` without a type is of the one that sums of such products have.
-        let sum = match dtype {
-            Dtype::F64 => Dtype::F64,
-            Dtype::I8 => Dtype::I32,
-            _ => Dtype::F32,
-        };
-        if self.cells.known(acc_num).is_none() {
-            let _ = self.cells.unify(acc_num, Num::Known(sum));
-        }
-        let acc_dtype = self.cells.settled(acc_num);
-        let legal = match dtype {
-            Dtype::F16 => matches!(acc_dtype, Dtype::F32 | Dtype::F16),
-            Dtype::Bf16 | Dtype::F32 => acc_dtype == Dtype::F32,
-            Dtype::F64 => acc_dtype == Dtype::F64 && !tf32,
-            Dtype::I8 | Dtype::U8 => acc_dtype == Dtype::I32 && !tf32,
-            _ => false,
-        };
-        if !legal || (tf32 && dtype != Dtype::F32) {
-            let required = if tf32 {
-                "f32 · f32 + f32"
-            } else {
-                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32"
-            };
-            let accumulator = match dtype {
-                Dtype::F16 | Dtype::Bf16 | Dtype::F32 => Some("f32"),
-                Dtype::F64 if !tf32 => Some("f64"),
-                Dtype::I8 if !tf32 => Some("i32"),
-                _ => None,
-            };
-            let diagnostic =
-                Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
-                    .compare(
-                        "",
-                        required,
-                        format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()),
-                    );
-            return self.report(match accumulator {
-                Some(_) if tf32 && dtype != Dtype::F32 => diagnostic
-                    .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
-                    .help({
-                        let [a, b, acc] = factors(args);
-                        format!("dot({a}, {b}, {acc})")
-                    }),
-                Some(name) => diagnostic
-                    .why("these are the pairs of factors and sums that the tensor cores have, and plain arithmetic of `f32` and `f64`")
-                    .help(self.applied(acc, &format!(".cast::<{name}>()"))),
-                None => diagnostic
-                    .why("tensor cores multiply `f16`, `bf16`, tf32, `i8` and `u8`, multiply-add does `f32` and `f64`; others are multiplied element by element")
-                    .help({
-                        let [a, b, acc] = factors(args);
-                        format!("({a}.expand(2) * {b}.expand(0)).sum(1) + {acc}")
-                    }),
-            });
-        }
-        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
-        Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(sc), acc_num, loc))
-    }
-
-    /// A factor of a product: a tile, or shared memory that is loaded here.
-    fn matrix(&mut self, val: &Val, loc: Loc) -> Option<Value> {
-        let value = self.value(val, loc)?;
-        if matches!(self.ty(value), Type::Shared(_)) {
-            return self.load_shared(value, loc);
-        }
-        self.tile(&Val::Value(value), "a product", loc)
-    }
-
     /// A tile of one element type.
     pub(super) fn tile_of(
         &mut self,
@@ -433,16 +313,4 @@ fn missing_axis(left: &[u32], right: &[u32]) -> Option<(bool, usize)> {
     });
     let first = fitting.next()?;
     fitting.next().is_none().then_some((on_left, first))
-}
-
-/// The operands of a product as they are written.
-fn factors(args: &[Expr]) -> [String; 3] {
-    let written = |index: usize, other: &str| {
-        args.get(index).and_then(Expr::operand_text).unwrap_or_else(|| other.to_owned())
-    };
-    [written(0, "a"), written(1, "b"), written(2, "acc")]
-}
-
-fn product(tf32: bool) -> &'static str {
-    if tf32 { "dot_tf32" } else { "dot" }
 }

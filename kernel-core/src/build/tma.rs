@@ -500,6 +500,14 @@ impl Builder<'_> {
             if tma.multicast {
                 return builder.said_twice("multicast", ".multicast(a | b)", loc);
             }
+            if tma.kind == TmaKind::Staged {
+                builder.report(
+                    Diagnostic::new(Code::CopyOperands, loc, "a copy to several blocks needs a barrier")
+                        .why("in each of the blocks its bytes count on the barrier that lies at the same place: say first which one")
+                        .help("copy_async(x.at([i, j]), tile).on(full).multicast(mask)"),
+                );
+                return None;
+            }
             if tma.kind != TmaKind::Load {
                 builder.report(
                     Diagnostic::new(Code::CopyOperands, loc, "only a load goes to several blocks")
@@ -544,6 +552,15 @@ impl Builder<'_> {
         barrier: Value,
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
+        if let Op::Tma(tma @ Tma { kind: TmaKind::Staged, .. }) = op {
+            let mut args = args;
+            // Behind the coordinates.
+            let ParamKind::Tensor { rank, .. } = self.params[tma.param as usize].kind else {
+                return None;
+            };
+            args.insert(rank as usize, barrier);
+            return Some((Op::Tma(Tma { kind: TmaKind::Load, ..tma }), args));
+        }
         let Op::CopyAsync(param) = op else {
             let (actual, why, help) = match op {
                 Op::Tma(Tma { kind: TmaKind::Load, .. }) => {

@@ -323,6 +323,17 @@ pub(super) struct ViewVal {
     /// Where each coordinate stands.
     pub(super) places: Vec<Loc>,
     pub(super) shape: Vec<u32>,
+    /// What the window is.
+    pub(super) part: Part,
+}
+
+/// What a window of a tensor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// `tensor.tile(at, shape)`
+    Tile,
+    /// `map.at(at)`: a block of a tensor map.
+    Block,
 }
 
 impl ViewVal {
@@ -334,7 +345,7 @@ impl ViewVal {
 
     /// Whether both are of one tensor and have the same extents: the corners alone differ.
     pub(super) fn is_like(&self, other: &ViewVal) -> bool {
-        self.param == other.param && self.shape == other.shape
+        (self.param, &self.shape, self.part) == (other.param, &other.shape, other.part)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Products by warpgroups: `wgmma::mma`, `wgmma::wait`.
 
+use kernel_layout::Form;
 use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
 use super::{
@@ -8,7 +9,9 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Dtype, Elem, Op, Type, Value},
+    ir::{Dtype, Elem, Op, SharedType, Type, Value},
+    layouts::boxed,
+    layouts::warpgroup::{self, Side},
     loc::Loc,
     syntax::{Expr, Segment},
 };
@@ -24,6 +27,14 @@ const LEAST_COLUMNS: u32 = 8;
 
 /// Factors and sums that warpgroups have.
 const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); i8 · i8 + i32; u8 · u8 + i32";
+
+/// An extent that no product by warpgroups has.
+struct Extent {
+    what: &'static str,
+    required: String,
+    actual: u32,
+    why: &'static str,
+}
 
 impl Builder<'_> {
     /// `wgmma::name(..)`
@@ -150,34 +161,7 @@ impl Builder<'_> {
     }
 
     fn wgmma_shapes(&mut self, values: [Value; 3], args: &[Expr], loc: Loc) -> Option<()> {
-        let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
-        let fits = sa.len() == 2
-            && sb.len() == 2
-            && sc.len() == 2
-            && sa[1] == sb[0]
-            && sc == [sa[0], sb[1]];
-        if !fits {
-            let mut diagnostic = Diagnostic::new(
-                Code::DotShape,
-                loc,
-                "the operands of a product do not fit together",
-            )
-            .compare(
-                "",
-                "[m, k] · [k, n] + [m, n]",
-                format!("{sa:?} · {sb:?} + {sc:?}"),
-            );
-            if let ([m, k], [n, k_of_b], [rows, cols]) = (&sa[..], &sb[..], &sc[..])
-                && (k, rows, cols) == (k_of_b, m, n)
-            {
-                let written = |index: usize| args[index].operand_text();
-                if let (Some(a), Some(b), Some(acc)) = (written(0), written(1), written(2)) {
-                    diagnostic = diagnostic.help(format!("wgmma::mma({a}, {b}.t(), {acc})"));
-                }
-            }
-            self.report(diagnostic);
-            return None;
-        }
+        self.product_shapes(values, args, "wgmma::mma", loc)?;
         if !self.warps.is_multiple_of(GROUP) {
             let help = self.warps_written(u64::from(GROUP));
             self.report(
@@ -188,42 +172,92 @@ impl Builder<'_> {
             );
             return None;
         }
-        let bytes = self.cells.settled(self.num(values[1])).bytes();
-        let groups = self.warps / GROUP;
-        let depth = INSTRUCTION_K_BYTES / bytes;
-        let row_groups = (sa[0] / INSTRUCTION_M).clamp(1, groups);
-        let least_columns = LEAST_COLUMNS * (groups / row_groups);
-        let problem = if !sa[0].is_multiple_of(INSTRUCTION_M) {
-            Some((
-                "rows",
-                format!("a multiple of {INSTRUCTION_M}"),
-                sa[0],
-                "one instruction has 64 rows, 16 of each warp",
-            ))
-        } else if !sa[1].is_multiple_of(depth) {
-            Some((
-                "depth",
-                format!("a multiple of {depth}"),
-                sa[1],
-                "one instruction reads 32 bytes of each row of the left and each column of the right operand",
-            ))
-        } else if sc[1] < least_columns {
-            Some((
-                "columns",
-                format!("at least {least_columns}"),
-                sc[1],
-                "one instruction has at least 8 columns, and every group of warps needs some of its own",
-            ))
-        } else {
-            None
+        let Some(Extent { what, required, actual, why }) = self.wgmma_extent(values) else {
+            return Some(());
         };
-        let Some((what, required, actual, why)) = problem else { return Some(()) };
         self.report(
             Diagnostic::new(Code::DotShape, loc, "no product by warpgroups has these extents")
                 .compare(what, required, actual.to_string())
                 .why(why),
         );
         None
+    }
+
+    /// The extent of a product that no instruction has: of operands that fit together, in warps that are whole groups.
+    fn wgmma_extent(&self, values: [Value; 3]) -> Option<Extent> {
+        let bytes = self.cells.settled(self.num(values[1])).bytes();
+        let &[rows, depth] = self.ty(values[0]).shape() else { return None };
+        let columns = self.ty(values[2]).shape()[1];
+        let groups = self.warps / GROUP;
+        let step = INSTRUCTION_K_BYTES / bytes;
+        let row_groups = (rows / INSTRUCTION_M).clamp(1, groups);
+        let least_columns = LEAST_COLUMNS * (groups / row_groups);
+        if !rows.is_multiple_of(INSTRUCTION_M) {
+            Some(Extent {
+                what: "rows",
+                required: format!("a multiple of {INSTRUCTION_M}"),
+                actual: rows,
+                why: "one instruction has 64 rows, 16 of each warp",
+            })
+        } else if !depth.is_multiple_of(step) {
+            Some(Extent {
+                what: "depth",
+                required: format!("a multiple of {step}"),
+                actual: depth,
+                why: "one instruction reads 32 bytes of each row of the left and each column of the right operand",
+            })
+        } else if columns < least_columns {
+            Some(Extent {
+                what: "columns",
+                required: format!("at least {least_columns}"),
+                actual: columns,
+                why: "one instruction has at least 8 columns, and every group of warps needs some of its own",
+            })
+        } else {
+            None
+        }
+    }
+
+    /// Whether `dot` is done by warpgroups: on Hopper, of a right factor in shared memory, where the warps are whole groups, an
+    /// instruction has the extents and element types, and descriptors say where the elements are.
+    pub(super) fn by_warpgroups(&self, values: [Value; 3], tf32: bool) -> bool {
+        let dtype = self.cells.settled(self.num(values[0]));
+        let multiplied = match dtype {
+            Dtype::F16 | Dtype::Bf16 | Dtype::I8 | Dtype::U8 => true,
+            // What `dot` itself multiplies in full.
+            Dtype::F32 => tf32,
+            _ => false,
+        };
+        self.target == kernel_ptx::Target::SM_90A
+            && multiplied
+            && matches!(self.ty(values[1]), Type::Shared(_))
+            && self.warps.is_multiple_of(GROUP)
+            && self.wgmma_extent(values).is_none()
+            && self.described(values, Side::Left)
+            && self.described(values, Side::Right)
+    }
+
+    /// Whether a descriptor says where the elements of an operand are; one in registers needs none.
+    fn described(&self, values: [Value; 3], side: Side) -> bool {
+        let value = match side {
+            Side::Left => values[0],
+            Side::Right => values[1],
+        };
+        let Type::Shared(window) = self.ty(value) else { return true };
+        // The type that the window will have: it may still be open.
+        let dtype = self.cells.settled(self.num(value));
+        let window = SharedType { dtype, ..window.clone() };
+        let data = &self.shared[window.root];
+        let tile = &data.shape[data.shape.len().saturating_sub(2)..];
+        let &[rows, columns] = self.ty(values[2]).shape() else { return false };
+        let Form::Wgmma { n, .. } = warpgroup::form_of([rows, columns], self.warps) else {
+            return false;
+        };
+        let layout = match &data.pinned {
+            Some(form) => form.to_layout(tile).ok(),
+            None => boxed(tile, dtype.bytes()),
+        };
+        layout.is_some_and(|layout| warpgroup::read_in(&layout, &window, side, n).is_ok())
     }
 
     fn wgmma_dtypes(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {

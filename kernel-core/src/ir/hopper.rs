@@ -74,6 +74,8 @@ pub struct Tma {
 pub enum TmaKind {
     /// From the tensor to shared memory; outside of the tensor: zero.
     Load,
+    /// A load at the start of a turn of a pipelined loop, which has no barrier yet: `schedule::pipeline` makes loads of them all.
+    Staged,
     /// From shared memory to the tensor; outside of it: dropped. Each store is a group of its own.
     Store,
     /// From shared memory, combined with what the tensor has.
@@ -213,7 +215,7 @@ impl Tma {
     pub const fn operand_count(self, rank: usize) -> usize {
         let (barrier, window) = match self.kind {
             TmaKind::Load => (1, 1),
-            TmaKind::Store | TmaKind::Reduce(_) => (0, 1),
+            TmaKind::Staged | TmaKind::Store | TmaKind::Reduce(_) => (0, 1),
             TmaKind::Prefetch => (0, 0),
         };
         rank + barrier + window + self.multicast as usize + self.guarded as usize
@@ -225,6 +227,7 @@ impl Tma {
         let (at, rest) = args.split_at(args.len().saturating_sub(others));
         let word = match self.kind {
             TmaKind::Load => "tma_load".to_owned(),
+            TmaKind::Staged => "tma_staged".to_owned(),
             TmaKind::Store => "tma_store".to_owned(),
             TmaKind::Reduce(how) => format!("tma_reduce_{}", how.name()),
             TmaKind::Prefetch => "tma_prefetch".to_owned(),

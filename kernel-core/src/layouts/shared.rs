@@ -357,10 +357,7 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     }
     let turned = uses.iter().any(|one| matches!(one.how, How::TurnedBoxes));
     if turned || uses.iter().any(|one| matches!(one.how, How::Boxes)) {
-        // What TMA and warpgroups share: dense boxes, with the widest swizzle that their rows have.
-        let bits = element_bytes * 8;
-        let swizzle = default_swizzle_bytes(shape, bits, turned, false);
-        return nvmma_shared(swizzle, bits, turned, false, shape).unwrap_or_else(|_| plain());
+        return turned_boxes(shape, element_bytes, turned).unwrap_or_else(plain);
     }
     let copied = uses.iter().find_map(|one| match one.how {
         How::Copy { axis, .. } => Some(axis),
@@ -400,6 +397,18 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         meeting(&visits, named, element_bytes)
     };
     chosen.unwrap_or_else(plain)
+}
+
+/// What TMA and warpgroups share: dense boxes, with the widest swizzle that their rows have.
+pub(crate) fn boxed(shape: &[u32], element_bytes: u32) -> Option<Layout> {
+    turned_boxes(shape, element_bytes, false)
+}
+
+/// The same; with `turned`, columns are what lies side by side.
+fn turned_boxes(shape: &[u32], element_bytes: u32, turned: bool) -> Option<Layout> {
+    let bits = element_bytes * 8;
+    let swizzle = default_swizzle_bytes(shape, bits, turned, false);
+    nvmma_shared(swizzle, bits, turned, false, shape).ok()
 }
 
 /// Rows along the axis `fastest`, chunks of which are exchanged from row to row so that equal chunks of neighbouring rows lie in

@@ -266,7 +266,9 @@ impl Planning<'_> {
             shared,
             cut: Cut::Fine,
             widening: match tma.kind {
-                TmaKind::Load | TmaKind::Store | TmaKind::Prefetch => Widening::Allowed,
+                TmaKind::Load | TmaKind::Staged | TmaKind::Store | TmaKind::Prefetch => {
+                    Widening::Allowed
+                }
                 TmaKind::Reduce(_) => Widening::Forbidden,
             },
         };

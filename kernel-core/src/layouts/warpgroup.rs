@@ -14,10 +14,15 @@ pub const GROUP_WARPS: u32 = 4;
 /// instruction.
 pub fn form(kernel: &Kernel, args: [Value; 3]) -> Form {
     let shape = kernel.ty(args[2]).shape();
-    let groups = kernel.crews().warps(args[2]) / GROUP_WARPS;
-    let row_groups = (shape[0] / INSTRUCTION_M).clamp(1, groups);
+    form_of([shape[0], shape[1]], kernel.crews().warps(args[2]))
+}
+
+/// The layout of an accumulator of these extents, in so many warps.
+pub(crate) fn form_of([rows, columns]: [u32; 2], warps: u32) -> Form {
+    let groups = warps / GROUP_WARPS;
+    let row_groups = (rows / INSTRUCTION_M).clamp(1, groups);
     let column_groups = groups / row_groups;
-    let n = (shape[1] / column_groups).min(INSTRUCTION_N_LIMIT);
+    let n = (columns / column_groups).min(INSTRUCTION_N_LIMIT);
     Form::Wgmma { warps: [GROUP_WARPS * row_groups, column_groups], n }
 }
 
@@ -52,6 +57,19 @@ pub fn read(
     side: Side,
     n: u32,
 ) -> Result<Operand, Box<Refusal>> {
+    read_in(&layouts[window.root], window, side, n)
+}
+
+/// As [`read`], of a window of an allocation in this layout.
+///
+/// # Errors
+/// Where no descriptor says where the elements are.
+pub(crate) fn read_in(
+    layout: &Layout,
+    window: &SharedType,
+    side: Side,
+    n: u32,
+) -> Result<Operand, Box<Refusal>> {
     // The axis of what is stored that runs along the rows of the left, the columns of the right operand.
     let outer = match side {
         Side::Left => 0,
@@ -62,7 +80,7 @@ pub fn read(
         Side::Left => INSTRUCTION_M,
         Side::Right => n,
     };
-    operand(&layouts[window.root], window.dtype.bytes(), axis, width).map_err(Box::new)
+    operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
 }
 
 /// The type of the factors.

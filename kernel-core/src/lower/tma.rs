@@ -74,6 +74,7 @@ impl Lower<'_> {
                 operands.window.map(|window| self.window_address(window, one.offset_bytes));
             let mut list: Vec<Operand> = match tma.kind {
                 TmaKind::Load | TmaKind::Prefetch => shared.into_iter().chain([tensor]).collect(),
+                TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
                 TmaKind::Store | TmaKind::Reduce(_) => [tensor].into_iter().chain(shared).collect(),
             };
             list.extend(barrier.clone());
@@ -167,6 +168,7 @@ fn modifiers(tma: Tma, dim: Word) -> Vec<Modifier> {
             Word::MbarrierCompleteTxBytes
         ]
         .to_vec(),
+        TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
         TmaKind::Store => mods![
             Word::Async,
             Word::Bulk,

@@ -115,7 +115,7 @@ impl Machine<'_> {
         let Some(window) = operands.window else { return Ok(()) };
         let block = self.kernel.tma_block(tma.param, self.shape(window));
         match tma.kind {
-            TmaKind::Load => {
+            TmaKind::Load | TmaKind::Staged => {
                 let tile = self.read_tile(tma.param, &operands.coordinates, &block)?;
                 let bytes =
                     i64::try_from(tile.len()).expect("tiles are small") * i64::from(dtype.bytes());

@@ -109,7 +109,7 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type], result: Option<&Type>) -> Outc
     }
     match tma.kind {
         TmaKind::Store | TmaKind::Reduce(_) => holds(mutable, "the tensor is read-only")?,
-        TmaKind::Load => {}
+        TmaKind::Load | TmaKind::Staged => {}
         TmaKind::Prefetch => {
             holds(kernel.params[tma.param as usize].block.is_some(), "the tensor has no block")?;
         }

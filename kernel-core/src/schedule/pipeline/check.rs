@@ -1,0 +1,245 @@
+//! What keeps loops from being pipelined.
+
+use std::collections::BTreeMap;
+
+use super::super::{collect_constants, key, uses};
+use super::{Staged, allocations, each_loop, filled, staged};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Kernel, Op, Region, Shared, Stmt, StmtKind, Terminator, Tma, TmaKind, Value},
+    loc::Loc,
+};
+
+/// What keeps loops from being pipelined, one problem a loop.
+pub fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    let mut constants = BTreeMap::new();
+    collect_constants(&kernel.body, &mut constants);
+    let mut roots = BTreeMap::new();
+    allocations(&kernel.body, &mut roots);
+    let mut problems = Vec::new();
+    each_loop(&kernel.body, &mut |stmt, step, body| {
+        if let Some(found) = staged(body) {
+            problems.extend(problem(kernel, stmt, step, body, &found, &constants, &roots));
+        }
+    });
+    without_barrier(&kernel.body, &mut problems);
+    problems
+}
+
+/// Copies by tensor map that complete nowhere: what is not in a pipelined loop names its barrier.
+fn without_barrier(region: &Region, problems: &mut Vec<Diagnostic>) {
+    // What stands elsewhere in a pipelined loop than at the start of a turn is one of its problems.
+    if staged(region).is_some() {
+        return;
+    }
+    for stmt in &region.stmts {
+        if let StmtKind::Op { op: Op::Tma(Tma { kind: TmaKind::Staged, .. }), .. } = &stmt.kind {
+            problems.push(
+                Diagnostic::new(
+                    Code::CopyOperands,
+                    stmt.loc,
+                    "this copy by tensor map completes on no barrier",
+                )
+                .compare("", "`copy_async(..).on(bar)`, or a copy at the start of a turn of `pipeline(..)`", "neither")
+                .why("threads learn from an mbarrier that the tile has come; `pipeline` makes those of its own copies")
+                .help("copy_async(map.at([i, j]), tile).on(bar)"),
+            );
+        }
+        for inner in stmt.kind.regions() {
+            without_barrier(inner, problems);
+        }
+    }
+}
+
+const EXAMPLE: &str = "let s = shared::<f16>([64, 64]); // before the loop\n\
+     for k in pipeline(range(0, a.dim(1), 64), 3) {\n    \
+         copy_async(a.tile([i, k], [64, 64]), s); // copies first\n    \
+         acc = dot(s.load(), b, acc);\n\
+     }";
+
+fn problem(
+    kernel: &Kernel,
+    stmt: &Stmt,
+    step: Value,
+    body: &Region,
+    found: &Staged,
+    constants: &BTreeMap<u32, i128>,
+    roots: &BTreeMap<u32, Shared>,
+) -> Option<Diagnostic> {
+    let refuse = |loc: Loc, headline: &str, why: &str| {
+        Some(Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(EXAMPLE))
+    };
+    if constants.get(&key(step)).is_none_or(|step| *step <= 0) {
+        return refuse(
+            stmt.loc,
+            "the step of a pipelined loop is not a positive constant",
+            "copies start some turns ahead, and whether there is such a turn is asked by comparing with the end of the range",
+        );
+    }
+    if let Some((exit, loc)) = body.stmts.iter().find_map(|stmt| early_exit(stmt, 0)) {
+        return Some(exit.into_diagnostic(loc));
+    }
+    if !matches!(body.end, Terminator::Continue(0, _)) {
+        let headline = "a pipelined loop is left in its first turn";
+        let diagnostic = Diagnostic::new(Code::Pipeline, stmt.loc, headline);
+        return Some(diagnostic.why("there is no later turn to copy for"));
+    }
+    let (head, rest) = body.stmts.split_at(found.at);
+    let mut carried: Vec<Value> = body.args[1..].to_vec();
+    let mut windows = Vec::new();
+    for stmt in head {
+        let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+        let depends = args.iter().any(|arg| carried.contains(arg));
+        if let (true, Some(result)) = (depends, result) {
+            carried.push(*result);
+        }
+        let Some(window) = filled(stmt) else { continue };
+        if depends {
+            return refuse(
+                stmt.loc,
+                "a copy of a pipelined loop depends on what the turn before computes",
+                "it starts turns ahead, when that is not known yet",
+            );
+        }
+        if let Op::Tma(Tma { guarded: true, .. }) = op {
+            return refuse(
+                stmt.loc,
+                "a copy of a pipelined loop has a condition",
+                "where it does not take place, the place of the ring holds what was copied some turns ago; outside of the tensor zeros arrive, so the last turns need no condition",
+            );
+        }
+        let Some(&root) = roots.get(&key(window)) else {
+            return refuse(
+                stmt.loc,
+                "a copy of a pipelined loop fills part of an allocation",
+                "each allocation that the copies fill is kept once for every stage, so it is filled as a whole",
+            );
+        };
+        if kernel.shared[root].shape.len() > 2 {
+            return refuse(
+                stmt.loc,
+                "a copy of a pipelined loop fills a ring",
+                "the ring is made by `pipeline`: the allocation holds one stage",
+            );
+        }
+        windows.push((window, root));
+    }
+    if windows.is_empty() {
+        return refuse(
+            stmt.loc,
+            "a pipelined loop does not begin with copies",
+            "what is pipelined are the asynchronous copies at the start of a turn; everything before the last of them only computes where they read",
+        );
+    }
+    if let Some(other) = first(rest, &|op| {
+        matches!(
+            op,
+            Op::CopyAsync(_)
+                | Op::CopyCommit
+                | Op::CopyWait(_)
+                | Op::CopyWaitAll
+                | Op::Tma(Tma { kind: TmaKind::Staged, .. })
+        )
+    }) {
+        return refuse(
+            other,
+            "a pipelined loop starts or waits for copies by itself",
+            "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the turn",
+        );
+    }
+    // The ring exists for the loop alone: elsewhere nobody could say which stage is meant.
+    let outside = |value: Value| {
+        let inside = mentions(std::slice::from_ref(stmt), value);
+        mentions(&kernel.body.stmts, value) > inside
+    };
+    windows.iter().find(|(window, _)| outside(*window)).and_then(|(_, root)| {
+        refuse(
+            kernel.shared[*root].loc,
+            "an allocation that a pipelined loop fills is used outside the loop",
+            "it is a ring of stages, and outside the loop none of them is the current one",
+        )
+    })
+}
+
+/// How a turn ends before its end.
+enum Exit {
+    /// The next turn follows.
+    NextTurn,
+    /// The loop ends.
+    Loop,
+    /// The kernel ends.
+    Kernel,
+}
+
+impl Exit {
+    fn into_diagnostic(self, loc: Loc) -> Diagnostic {
+        let (headline, why, help) = match self {
+            Exit::NextTurn => (
+                "a turn of a pipelined loop is cut short",
+                "every turn runs to its end, where the places of the ring move on; what a turn leaves out stands in an `if`",
+                "if !skipped { // instead of `if skipped { continue; }`\n    acc = dot(s.load(), b, acc);\n}",
+            ),
+            Exit::Loop => (
+                "a pipelined loop is left before its range ends",
+                "copies of later turns are under way already; how many turns there are is known before the first",
+                "for k in pipeline(range(0, end, 64), 3) { .. } // `end` in place of `break`",
+            ),
+            Exit::Kernel => (
+                "a kernel ends inside a pipelined loop",
+                "copies of later turns are under way already; whether to return is asked before the loop or behind it",
+                "if wanted { // in place of `return`\n    for k in pipeline(range(0, n, 64), 3) { .. }\n}",
+            ),
+        };
+        Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(help)
+    }
+}
+
+/// The first branch of a statement that ends a turn of the loop `depth` levels up.
+fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
+    let within = |region: &Region, depth: u32| {
+        let inner = region.stmts.iter().find_map(|stmt| early_exit(stmt, depth));
+        let at_end = || match &region.end {
+            Terminator::Return => Some((Exit::Kernel, stmt.loc)),
+            Terminator::Continue(to, _) if *to == depth => Some((Exit::NextTurn, stmt.loc)),
+            Terminator::Break(to, _) | Terminator::Continue(to, _) if *to >= depth => {
+                Some((Exit::Loop, stmt.loc))
+            }
+            Terminator::Break(..) | Terminator::Continue(..) | Terminator::Yield(_) => None,
+        };
+        inner.or_else(at_end)
+    };
+    match &stmt.kind {
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => None,
+        StmtKind::If { then, otherwise, .. } => {
+            within(then, depth).or_else(|| within(otherwise, depth))
+        }
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, depth + 1),
+        StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
+    }
+}
+
+/// The place of the first operation of a kind, inner regions included.
+fn first(stmts: &[Stmt], is: &dyn Fn(&Op) -> bool) -> Option<Loc> {
+    stmts.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::Op { op, .. } => is(op).then_some(stmt.loc),
+        StmtKind::If { then, otherwise, .. } => {
+            first(&then.stmts, is).or_else(|| first(&otherwise.stmts, is))
+        }
+        StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+            stmt.kind.regions().into_iter().find_map(|body| first(&body.stmts, is))
+        }
+        StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => None,
+    })
+}
+
+/// How often a value is used in statements.
+fn mentions(stmts: &[Stmt], value: Value) -> usize {
+    let mut all = Vec::new();
+    for stmt in stmts {
+        uses(&stmt.kind, &mut all);
+    }
+    all.iter().filter(|other| **other == value).count()
+}
