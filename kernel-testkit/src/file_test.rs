@@ -86,6 +86,18 @@ impl FileTest {
         self.loaded.get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
+    /// The PTX of every variant of every instance, with the target that it is for.
+    ///
+    /// # Errors
+    /// What the compiler says of the file.
+    pub fn ptx(&self) -> Result<Vec<(&str, &str)>, String> {
+        let builds = &self.loaded()?.prepared.builds;
+        let texts = builds.iter().flat_map(|build| {
+            build.variants.iter().map(|variant| (build.target.as_str(), variant.ptx.as_str()))
+        });
+        Ok(texts.collect())
+    }
+
     /// Runs every case of every instance, and compares the snapshots.
     ///
     /// # Errors

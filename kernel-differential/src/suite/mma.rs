@@ -1,0 +1,108 @@
+//! Products by warps: `mma.sync` on random fragments, one product a warp.
+
+use std::fmt::Write;
+
+use kernel_ptx::Type;
+use kernel_runtime::Target;
+
+use super::factors::{Spread, bytes};
+use crate::{
+    case::{Bound, Buffer, Case, Role, entry, head},
+    random::Random,
+};
+
+/// Products of a launch: each has at least 64 results.
+const WARPS: usize = 2048;
+const THREADS: u32 = 128;
+
+/// Registers of a fragment: how many, and their type.
+fn fragment(ty: Type, elements: usize) -> (usize, Type) {
+    let bits = if ty == Type::Tf32 { 32 } else { ty.bits() as usize };
+    let register = match ty {
+        Type::F64 => Type::F64,
+        Type::F32 => Type::F32,
+        _ => Type::B32,
+    };
+    let width = register.bits() as usize;
+    ((elements * bits / 32).div_ceil(width), register)
+}
+
+/// The numbers of `m16n8k16`.
+fn shape(word: &str) -> Option<(usize, usize, usize)> {
+    let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some((m.parse().ok()?, n.parse().ok()?, k.parse().ok()?))
+}
+
+/// Whether a form is a product by a warp.
+pub(super) fn claims(form: &str) -> bool {
+    form.starts_with("mma.sync.")
+}
+
+/// The case of a form, if it is a product by a warp.
+pub(super) fn case(form: &str, target: Target) -> Option<Case> {
+    let name = form.strip_prefix("mma.sync.aligned.")?;
+    let words: Vec<&str> = name.split('.').collect();
+    let (m, n, k) = words.iter().find_map(|word| shape(word))?;
+    let types: Vec<Type> = words
+        .iter()
+        .filter_map(|word| Type::ALL.iter().find(|ty| ty.text() == *word).copied())
+        .collect();
+    let [d, a, b, c] = types[..] else { return None };
+    let fragments = [fragment(a, m * k), fragment(b, n * k), fragment(c, m * n), fragment(d, m * n)];
+    let mut body = String::from(".reg .b32 %lane, %warp, %x;\n.reg .b64 %o;\n");
+    body.push_str("and.b32 %lane, %thread, 31;\nshr.u32 %warp, %i, 5;\n");
+    let names = ["fa", "fb", "fc", "fd"];
+    let mut lists = Vec::new();
+    for (number, ((count, ty), prefix)) in fragments.iter().zip(names).enumerate() {
+        let (size, ty) = (ty.bytes() as usize, ty.text());
+        let _ = writeln!(body, ".reg .{ty} %{prefix}<{count}>;");
+        let _ = write!(
+            body,
+            "mad.lo.u32 %x, %warp, {}, %lane;\nmul.wide.u32 %o, %x, {size};\nadd.u64 %o, %o, %a{number};\n",
+            32 * count
+        );
+        if prefix != "fd" {
+            for r in 0..*count {
+                let _ = writeln!(body, "ld.global.{ty} %{prefix}{r}, [%o+{}];", 32 * size * r);
+            }
+        }
+        let registers: Vec<String> = (0..*count).map(|r| format!("%{prefix}{r}")).collect();
+        lists.push(format!("{{{}}}", registers.join(", ")));
+    }
+    let _ = writeln!(body, "{form} {}, {}, {}, {};", lists[3], lists[0], lists[1], lists[2]);
+    let (count, ty) = fragments[3];
+    for r in 0..count {
+        let at = 32 * ty.bytes() as usize * r;
+        let _ = writeln!(body, "st.global.{} [%o+{at}], %fd{r};", ty.text());
+    }
+    let mut random = Random::of(form);
+    let mut buffers: Vec<Buffer> = Vec::new();
+    let mut given = [Vec::new(), Vec::new(), Vec::new()];
+    for warp in 0..WARPS {
+        let (factors, own) = Spread::of(warp);
+        let each = [(a, factors), (b, factors), (c, own)];
+        for ((into, (ty, spread)), (count, register)) in given.iter_mut().zip(each).zip(fragments) {
+            into.extend(bytes(&mut random, ty, spread, 32 * count * register.bytes() as usize));
+        }
+    }
+    buffers.extend(given.map(|bytes| Buffer { bytes, role: Role::Given }));
+    let out = WARPS * 32 * count * ty.bytes() as usize;
+    buffers.push(Buffer { bytes: vec![0; out], role: Role::Compared });
+    Some(Case {
+        name: form.to_owned(),
+        forms: vec![form.to_owned()],
+        target,
+        ptx: format!("{}{}", head(target), entry(4, THREADS, &body)),
+        threads: THREADS,
+        blocks: u32::try_from(32 * WARPS).expect("few") / THREADS,
+        cluster: 1,
+        shared_bytes: 0,
+        buffers,
+        maps: Vec::new(),
+        operands: (WARPS * m * n) as u64,
+        result: if d == Type::F16 { Type::F16x2 } else { d },
+        pitch_bytes: ty.bytes() as usize,
+        bound: Bound::Bits,
+    })
+}
