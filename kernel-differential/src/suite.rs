@@ -1,8 +1,10 @@
 //! The cases: for every form of the list one that tests it.
 
+mod atomic;
 mod elementwise;
 mod factors;
 mod matrix;
+mod memory;
 mod mma;
 mod warp;
 mod wgmma;
@@ -41,9 +43,11 @@ struct Family {
     make: fn(&str, Target) -> Option<Case>,
 }
 
-const FAMILIES: [Family; 4] = [
+const FAMILIES: [Family; 6] = [
+    Family { claims: atomic::claims, make: atomic::case },
     Family { claims: elementwise::claims, make: elementwise::case },
     Family { claims: matrix::claims, make: matrix::case },
+    Family { claims: memory::claims, make: memory::case },
     Family { claims: mma::claims, make: mma::case },
     Family { claims: warp::claims, make: warp::case },
 ];

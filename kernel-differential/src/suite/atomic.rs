@@ -1,0 +1,125 @@
+//! Atomic operations on global and shared memory: each thread on an element of its own, whose old value is compared too; and,
+//! where the order is of no consequence, all of them on a few.
+
+use std::fmt::Write;
+
+use kernel_ptx::Type;
+use kernel_runtime::Target;
+
+use crate::{
+    case::{Bound, Buffer, Case, Role, entry, head},
+    random::Random,
+};
+
+const TUPLES: usize = 1 << 17;
+const THREADS: usize = 256;
+/// Elements that all threads of the contended part share.
+const FEW: usize = 64;
+
+/// Whether a form is an atomic operation on global memory.
+pub(super) fn claims(form: &str) -> bool {
+    (form.starts_with("atom.") || form.starts_with("red.")) && form.contains(".global.") && !form.contains("async")
+}
+
+/// The case of a form, if it is an atomic operation.
+pub(super) fn case(form: &str, target: Target) -> Option<Case> {
+    if !claims(form) {
+        return None;
+    }
+    let words: Vec<&str> = form.split('.').collect();
+    let returns = words[0] == "atom";
+    let ty = Type::ALL.iter().find(|ty| ty.text() == words[words.len() - 1]).copied()?;
+    let count = if words.contains(&"v2") { 2 } else if words.contains(&"v4") { 4 } else { 1 };
+    let operation = *words.iter().find(|word| {
+        ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"].contains(word)
+    })?;
+    let register = match ty {
+        Type::F32 => "f32",
+        Type::F64 => "f64",
+        _ => match ty.bits() {
+            16 => "b16",
+            32 => "b32",
+            64 => "b64",
+            _ => return None,
+        },
+    };
+    let bytes = ty.bytes() as usize * count;
+    let compares = operation == "cas";
+    let list = |prefix: &str| {
+        let names: Vec<String> = (0..count).map(|n| format!("%{prefix}{n}")).collect();
+        if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) }
+    };
+    let operands = if compares { 2 } else { 1 };
+    let pitch = 8 * count * operands;
+    let mut body = format!(
+        ".reg .{register} %d<4>, %v<4>, %u<4>;
+.reg .b32 %y;
+.reg .b64 %g, %o;
+mul.wide.u32 %g, %i, {pitch};
+add.u64 %g, %g, %a0;
+"
+    );
+    for n in 0..count {
+        let _ = writeln!(body, "ld.global.{register} %v{n}, [%g+{}];", 8 * n);
+        if compares {
+            let _ = writeln!(body, "ld.global.{register} %u{n}, [%g+{}];", 8 * (count + n));
+        }
+    }
+    let sources = if compares { format!("{}, {}", list("u"), list("v")) } else { list("v") };
+    let to = if returns { format!("{}, ", list("d")) } else { String::new() };
+    let _ = writeln!(body, "mul.wide.u32 %g, %i, {bytes};\nadd.u64 %g, %g, %a1;\n{form} {to}[%g], {sources};");
+    if returns {
+        let _ = writeln!(body, "mul.wide.u32 %o, %i, {bytes};\nadd.u64 %o, %o, %a2;");
+        for n in 0..count {
+            let _ = writeln!(body, "st.global.{register} [%o+{}], %d{n};", ty.bytes() as usize * n);
+        }
+    }
+    let integers = ty.is_integer() || ty.is_untyped();
+    if integers && !["exch", "cas", "inc", "dec"].contains(&operation) {
+        let _ = writeln!(
+            body,
+            "and.b32 %y, %i, {};\nmul.wide.u32 %g, %y, {bytes};\nadd.u64 %g, %g, %a3;\n{form} {to}[%g], {sources};",
+            FEW - 1
+        );
+    }
+    let mut random = Random::of(form);
+    let (mut given, mut memory, mut few) = (Vec::new(), Vec::new(), Vec::new());
+    let size = ty.bytes() as usize;
+    for _ in 0..TUPLES {
+        let old: Vec<u64> = (0..count).map(|_| random.value(ty)).collect();
+        let new: Vec<u64> = (0..count).map(|_| random.value(ty)).collect();
+        given.extend(new.iter().flat_map(|value| value.to_le_bytes()));
+        if compares {
+            // Half of them meet what they ask for.
+            let asked = |value: &u64| if random.below(2) == 0 { *value } else { random.value(ty) };
+            given.extend(old.iter().map(asked).flat_map(u64::to_le_bytes));
+        }
+        memory.extend(old.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)));
+    }
+    for _ in 0..FEW * count {
+        few.extend(random.value(ty).to_le_bytes().into_iter().take(size));
+    }
+    let threads = u32::try_from(THREADS).expect("few");
+    let buffers = vec![
+        Buffer { bytes: given, role: Role::Operands(pitch) },
+        Buffer { bytes: memory, role: Role::Compared },
+        Buffer { bytes: vec![0; bytes * TUPLES], role: Role::Compared },
+        Buffer { bytes: few, role: Role::Compared },
+    ];
+    Some(Case {
+        name: form.to_owned(),
+        forms: vec![form.to_owned()],
+        target,
+        ptx: format!("{}{}", head(target), entry(4, threads, &body)),
+        threads,
+        blocks: u32::try_from(TUPLES / THREADS).expect("few"),
+        cluster: 1,
+        shared_bytes: 0,
+        buffers,
+        maps: Vec::new(),
+        operands: TUPLES as u64,
+        result: ty,
+        pitch_bytes: size,
+        bound: Bound::Bits,
+    })
+}
