@@ -26,7 +26,8 @@ const USAGE: &str = "\
 differential COMMAND [OPTIONS]
 
   list                   print the name of every case and the forms that it tests
-  ptx --out DIR          write the kernels, for an assembler to judge
+  ptx --out DIR          write the kernels, for an assembler to judge, and what the cases of --save are given
+  again --out DIR        compare the emulator with what an earlier run saved in DIR of a device's results
   run --out DIR          run the cases on GPU 0 and on the emulator, and write DIR/results.jsonl
 
   --only TEXT            cases whose names contain TEXT; may be given more than once
@@ -70,9 +71,16 @@ fn main() -> Result<ExitCode, Failure> {
             for (number, entry) in cases.iter().enumerate() {
                 let case = entry.case();
                 fs::write(out.join(format!("{number}.ptx")), format!("// {}\n{}", case.name, case.ptx))?;
+                if !asked.save.iter().any(|text| case.name.contains(text)) {
+                    continue;
+                }
+                for (place, buffer) in case.buffers.iter().enumerate() {
+                    fs::write(out.join(format!("{number}.{place}.bin")), &buffer.bytes)?;
+                }
             }
             Ok(ExitCode::SUCCESS)
         }
+        "again" => again(&asked, &cases),
         "run" => run(&asked, &cases),
         "worker" => worker(&asked, &cases),
         _ => {
@@ -243,4 +251,26 @@ fn save(out: &Path, case: &Case, actual: &[Vec<u8>]) -> Result<(), Failure> {
         data.write_all(bytes)?;
     }
     Ok(())
+}
+
+/// Compares the emulator with results that were saved.
+fn again(asked: &Asked, entries: &[Entry]) -> Result<ExitCode, Failure> {
+    let out = asked.out.as_deref().ok_or("`again` needs --out DIR")?;
+    let data = fs::read(out.join("saved.bin"))?;
+    let mut outcomes = Vec::new();
+    for line in fs::read_to_string(out.join("saved.txt"))?.lines() {
+        let mut words = line.splitn(4, ' ');
+        let mut number = || words.next().and_then(|word| word.parse::<usize>().ok());
+        let (Some(start), Some(count), Some(buffer)) = (number(), number(), number()) else {
+            return Err(format!("not a place of a case: {line}").into());
+        };
+        let name = words.next().unwrap_or_default();
+        let Some(entry) = entries.iter().find(|entry| entry.name == name) else { continue };
+        let case = entry.case();
+        let mut device = vec![Vec::new(); case.buffers.len()];
+        device[buffer] = data.get(start..start + count).ok_or("saved.bin is too short")?.to_vec();
+        outcomes.push(compare(&case, &emulate::run(&case)?, &device));
+    }
+    summarise(&outcomes);
+    Ok(ExitCode::SUCCESS)
 }

@@ -49,7 +49,7 @@
 //! more, the [`Fault`] lists what every warp waits for.
 //!
 //! What PTX leaves open is chosen once, and [`Options`] has the choices; [`TensorCore`] is how `mma`
-//! adds. `wgmma` always adds in order of k with f32 rounding; for 8-bit floats a device keeps fewer bits.
+//! and `wgmma` add.
 //!
 //! Reading order: `fault`, `memory`, `code` (what is executed), `decode` (from text to it), `machine`
 //! (blocks, warps, divergence), `exec` (instructions; `exec/bulk.rs` says how late copies land), `numeric` (their arithmetic), `scheduler`

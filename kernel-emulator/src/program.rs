@@ -115,7 +115,7 @@ pub struct Options {
     /// Whether accesses to shared memory by two warps without a barrier between are faults; the
     /// default. Kernels that are full of such accesses run somewhat faster without the check.
     pub check_races: bool,
-    /// How floating-point `mma.sync` adds its products, which PTX leaves open; `wgmma` adds in order always. The default is quick
+    /// How floating-point `mma.sync` and `wgmma` add their products, which PTX leaves open. The default is quick
     /// and agrees with every device where no partial sum is rounded; [`TensorCore::Hopper`] gives the
     /// bits of an H200.
     pub tensor_core: TensorCore,
@@ -155,7 +155,7 @@ impl Options {
         self
     }
 
-    /// The same, with `mma.sync` adding its products that way.
+    /// The same, with `mma.sync` and `wgmma` adding their products that way.
     #[must_use]
     pub fn with_tensor_core(mut self, tensor_core: TensorCore) -> Options {
         self.tensor_core = tensor_core;

@@ -194,6 +194,7 @@ fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma) -> Run<()> {
     let shape = (op.columns, op.accumulator);
     let number = warp.products.issue((warp.pc, epoch), &op.d, shape, op.fragments());
     reads(cx, warp, number)?;
+    let tensor_core = cx.launch.tensor_core;
     let here = &mut cx.block().warpgroups[index];
     here.admitted &= !(1 << member);
     let accumulates = here.factors.accumulates;
@@ -225,7 +226,8 @@ fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma) -> Run<()> {
         let registers = op.d.iter().map(|register| warp.regs.w(*register));
         wgmma::start(op.accumulator, registers, columns, &mut d);
     }
-    wgmma::add_products(a, &factors.b, columns, &mut d);
+    let (left, right) = ((op.a_type, a), (op.b_type, &factors.b[..]));
+    wgmma::add_products(left, right, (op.accumulator, columns), &mut d, tensor_core);
     let defined = Defined::of(warp, op, &factors.a_unwritten, &factors.b_unwritten);
     if !(factors.a_unwritten.is_empty() && factors.b_unwritten.is_empty()) {
         let (pc, address) = (warp.pc, factors.unwritten_at);

@@ -13,15 +13,14 @@
 
 use std::borrow::Borrow;
 
-use super::format::Round;
+use super::format::{Format, Round};
 use super::fragment::{LANES, Register, Register64, a_place, a_place_m8, b_place, c_place};
 use super::narrow::{narrow_f16_word, widen_f16_word};
 pub use super::operand::{Element, IntElement};
 use super::operand::{Lanes, float_a, float_b, int_a, int_b};
 use super::{scalar, tensor_core};
 
-/// How floating-point `mma.sync` adds its products; the manual leaves it open. `wgmma` adds in order whatever
-/// is chosen: how an H200 adds its products was not observed.
+/// How floating-point `mma.sync` and `wgmma` add their products; the manual leaves it open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TensorCore {
     /// C first, then the products in order of increasing k, each sum rounded to nearest even in f32.
@@ -74,6 +73,7 @@ fn product<const E: usize>(
     (right, b): (Element, &[impl Borrow<Register>]),
     sums: &mut [Sums; 2],
     how: TensorCore,
+    c_format: Format,
 ) {
     let steps = b.len();
     let (a, b) = (float_a::<E>(left, a), float_b::<E>(right, b));
@@ -83,7 +83,9 @@ fn product<const E: usize>(
                 add_products(&rows[..steps], &b[..steps], sums);
             }
         }
-        TensorCore::Hopper => tensor_core::add_products((left, &a), (right, &b), steps, sums),
+        TensorCore::Hopper => {
+            tensor_core::add_products((left, &a), (right, &b), steps, sums, c_format);
+        }
     }
 }
 
@@ -94,11 +96,12 @@ fn float_product(
     right: (Element, &[impl Borrow<Register>]),
     sums: &mut [Sums; 2],
     how: TensorCore,
+    c_format: Format,
 ) {
     match right.0.per_register() {
-        1 => product::<1>(left, right, sums, how),
-        2 => product::<2>(left, right, sums, how),
-        _ => product::<4>(left, right, sums, how),
+        1 => product::<1>(left, right, sums, how, c_format),
+        2 => product::<2>(left, right, sums, how, c_format),
+        _ => product::<4>(left, right, sums, how, c_format),
     }
 }
 
@@ -118,7 +121,7 @@ pub fn mma_f32(
             *sum = f32::from_bits(*bits);
         }
     }
-    float_product((left, a), (right, b), &mut sums, how);
+    float_product((left, a), (right, b), &mut sums, how, Format::F32);
     let mut d = [[0; LANES]; 4];
     for (d, sums) in d.iter_mut().zip(sums.as_flattened()) {
         for (bits, sum) in d.iter_mut().zip(sums) {
@@ -145,7 +148,12 @@ pub fn mma_f16(
             *odd = widen_f16_word(*word >> 16);
         }
     }
-    float_product((left, a), (right, b), &mut sums, how);
+    float_product((left, a), (right, b), &mut sums, how, Format::F16);
+    if how == TensorCore::Hopper {
+        for sum in sums.as_flattened_mut().as_flattened_mut() {
+            *sum = tensor_core::as_f16(*sum);
+        }
+    }
     let mut d = [[0; LANES]; 2];
     for (d, [even, odd]) in d.iter_mut().zip(&sums) {
         for ((word, even), odd) in d.iter_mut().zip(even).zip(odd) {

@@ -1,20 +1,25 @@
-//! `mma.sync` in floating point, bit for bit as an H200 computes it.
+//! `mma.sync` and `wgmma` in floating point, bit for bit as an H200 computes them.
 //!
 //! The manual leaves the order and the precision of a tensor core's additions open.
-//! What follows was found by running `mma.sync` on an H200 over 400 000 results of random
-//! operands (near one another, far apart, subnormal, huge, some infinite), and gives every one of them:
+//! What follows was found by running both on an H200 over random operands (near one another, far apart,
+//! subnormal, huge, some infinite), at least 100 000 results of each form, and gives every one of them:
 //!
 //! 1. All products of one instruction and C enter a single sum. Products are exact.
 //! 2. The largest exponent among them is taken, where a product's exponent is the sum of its factors'
-//!    (a subnormal factor has the format's least exponent), and zeros do not count. Every term is cut
-//!    towards zero to a multiple of 2^-25 of that power of two.
-//! 3. The cut terms are added exactly and the sum is cut towards zero to f32; beyond the largest f32
-//!    it is infinite. f16 results are then rounded to nearest.
-//! 4. 8-bit operands go through f16 in two such sums, first the elements with `k % 4 < 2`, then the
-//!    others with the first sum as C; the instruction's C is added at the end, rounded to nearest.
+//!    (a subnormal number, C among them, has its format's least exponent), and zeros do not count. Every
+//!    term is cut towards zero to a multiple of 2^-25 of that power of two.
+//! 3. The cut terms are added exactly and the sum is cut towards zero to f32, or rounded to the nearest f16; beyond the
+//!    largest f32 it is infinite. Zero is +0, whatever was added or cut.
+//! 4. 8-bit operands of `mma.sync` go through f16 in two such sums, first the elements with `k % 4 < 2`,
+//!    then the others with the first sum as C; the instruction's C is added at the end, rounded to nearest.
+//! 5. 8-bit operands of `wgmma` enter one sum of 32 products and C, whose terms are cut to multiples of
+//!    2^-13 in step 2. An f32 result is cut to 13 bits behind the point, and so has 14 in all, C's included; an
+//!    f16 result is rounded from the sum.
 //!
-//! Two corners were not observed and are choices: that zero products do not count in step 2 (they could
-//! matter only where all other terms are below 2^-14 or so), and that a sum of zeros is +0.
+//! Several `wgmma` on the same accumulator are one such step each: nothing is kept between them but D.
+//!
+//! One corner was not observed and is a choice: that zero products do not count in step 2 (they could
+//! matter only where all other terms are below 2^-14 or so).
 //!
 //! [`TensorCore::Hopper`](super::matrix::TensorCore) asks for it.
 //!
@@ -31,8 +36,29 @@ const ZERO: i16 = -8000;
 /// The exponent of infinities and NaN: no sum with a real one falls below [`SPECIAL`] / 2, even with
 /// a zero's.
 const SPECIAL: i16 = 16000;
-/// How far below the largest exponent the terms are cut.
+/// How far below the largest exponent the terms are cut, but for 8-bit operands of `wgmma`.
 const KEPT_BITS: i16 = 25;
+/// As [`KEPT_BITS`], of 8-bit operands of `wgmma`.
+const KEPT_BITS_OF_BYTES: i16 = 13;
+
+/// What an addition does with its terms.
+#[derive(Clone, Copy, Debug)]
+struct Adder {
+    /// The exponents of subnormal numbers of A, B and C.
+    least: [i16; 3],
+    /// How far below the largest exponent the terms are cut.
+    kept_bits: i16,
+    end: End,
+}
+
+/// What becomes of the exact sum of the cut terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It is cut to f32.
+    F32,
+    /// It is cut to f32, and the last bit is set where something was cut off: rounding that to f16 is rounding the sum.
+    Odd,
+}
 
 /// The exponent that a factor enters with; `least` is that of its format's subnormals.
 #[inline]
@@ -70,18 +96,19 @@ fn sum_row<const K: usize>(
     exponents: &[i16; K],
     b: &Columns<K>,
     c: [f32; WIDTH],
+    adder: Adder,
 ) -> [f32; WIDTH] {
-    let mut largest = c.map(|x| exponent(x, Format::F32.min_exponent() as i16));
+    let mut largest = c.map(|x| exponent(x, adder.least[2]));
     for (own, others) in exponents.iter().zip(&b.exponents) {
         for (largest, other) in largest.iter_mut().zip(others) {
             *largest = (*largest).max(own.saturating_add(*other));
         }
     }
     if largest.iter().any(|e| *e > SPECIAL / 4) {
-        return special(a, exponents, b, c);
+        return special(a, exponents, b, c, adder);
     }
     // -300 lies below every exponent of a product, so only sums of zeros are raised to it.
-    let units = largest.map(|e| f64::from_bits(((e.max(-300) - KEPT_BITS + 1023) as u64) << 52));
+    let units = largest.map(|e| f64::from_bits(((e.max(-300) - adder.kept_bits + 1023) as u64) << 52));
     let magic = units.map(|unit| unit * MAGIC);
     let less = units.map(|unit| unit * (0.5 - 1.0 / 33_554_432.0));
     let mut sums = [0u64; WIDTH];
@@ -102,7 +129,7 @@ fn sum_row<const K: usize>(
         let others = magic[n].to_bits().wrapping_mul(K as u64);
         exact[n] = f64::from_bits(sums[n].wrapping_sub(others)) - magic[n];
     }
-    exact.map(cut_to_f32)
+    exact.map(|sum| cut_to_f32(sum, adder.end))
 }
 
 /// [`sum_row`] where an infinity or NaN takes part in some column.
@@ -112,6 +139,7 @@ fn special<const K: usize>(
     exponents: &[i16; K],
     b: &Columns<K>,
     c: [f32; WIDTH],
+    adder: Adder,
 ) -> [f32; WIDTH] {
     std::array::from_fn(|n| {
         let terms = || a.iter().zip(&b.values).map(|(x, row)| x * row[n]);
@@ -127,29 +155,39 @@ fn special<const K: usize>(
                 .exponents
                 .map(|row| std::array::from_fn(|m| if keep(m) { row[m] } else { ZERO })),
         };
-        sum_row(a, exponents, &alone, std::array::from_fn(|m| if keep(m) { c[m] } else { 0.0 }))[n]
+        let c = std::array::from_fn(|m| if keep(m) { c[m] } else { 0.0 });
+        sum_row(a, exponents, &alone, c, adder)[n]
     })
 }
 
-/// Rounds towards zero to f32, but to infinity beyond the largest.
+/// Rounds towards zero to f32, but to infinity beyond the largest; zero is +0.
 #[inline]
-fn cut_to_f32(x: f64) -> f32 {
+fn cut_to_f32(x: f64, end: End) -> f32 {
     if x.abs() >= f64::from(f32::MIN_POSITIVE) {
-        f64::from_bits(x.to_bits() & !0x1fff_ffff) as f32
+        let (kept, cut) = (x.to_bits() & !0x1fff_ffff, x.to_bits() & 0x1fff_ffff);
+        let odd = if end == End::Odd && cut != 0 { 0x2000_0000 } else { 0 };
+        f64::from_bits(kept | odd) as f32
     } else {
-        f32::from_bits(Format::F32.encode_f64(x.to_bits(), Round::Zero) as u32)
+        let cut = f32::from_bits(Format::F32.encode_f64(x.to_bits(), Round::Zero) as u32);
+        if cut == 0.0 { 0.0 } else { cut }
     }
+}
+
+/// A sum that is to become f16: those that round to zero give +0.
+#[inline]
+pub(super) fn as_f16(x: f32) -> f32 {
+    // Half the smallest f16 is a tie, which goes to the even zero.
+    if x.abs() <= 1.0 / 33_554_432.0 { 0.0 } else { x }
 }
 
 /// [`sum_row`] for eight rows. Columns come in any order, C and D in the same.
 fn sum<const K: usize>(
-    left: Element,
+    adder: Adder,
     a: &[[f32; K]; 8],
-    right: Element,
     b: &[[f32; 8]; K],
     c: &[[f32; 8]; 8],
 ) -> [[f32; 8]; 8] {
-    let (least_a, least_b) = (least_exponent(left), least_exponent(right));
+    let [least_a, least_b, _] = adder.least;
     let values = a.map(|row| row.map(f64::from));
     let exponents = a.map(|row| row.map(|x| exponent(x, least_a)));
     let mut d = [[0.0; 8]; 8];
@@ -167,6 +205,7 @@ fn sum<const K: usize>(
                 &exponents[m],
                 &columns,
                 c,
+                adder,
             ));
         }
     }
@@ -181,9 +220,8 @@ fn half_of<T: Copy + Default, const H: usize>(k: impl Fn(usize) -> T, first: usi
 
 /// K elements of 8 bits, H = K / 2 in each sum.
 fn sum_bytes<const K: usize, const H: usize>(
-    left: Element,
+    adder: Adder,
     a: &[[f32; K]; 8],
-    right: Element,
     b: &[[f32; 8]; K],
     c: &[[f32; 8]; 8],
 ) -> [[f32; 8]; 8] {
@@ -191,7 +229,7 @@ fn sum_bytes<const K: usize, const H: usize>(
     for first in [0, 2] {
         let rows: [[f32; H]; 8] = std::array::from_fn(|m| half_of(|k| a[m][k], first));
         let columns: [[f32; 8]; H] = half_of(|k| b[k], first);
-        sums = sum(left, &rows, right, &columns, &sums);
+        sums = sum(adder, &rows, &columns, &sums);
     }
     std::array::from_fn(|m| std::array::from_fn(|n| sums[m][n] + c[m][n]))
 }
@@ -221,11 +259,12 @@ fn columns<const E: usize, const K: usize>(b: &[Lanes<E>; STEPS]) -> [[f32; 8]; 
 
 /// What [`sum`] and [`sum_bytes`] have in common.
 type Summed<const K: usize> =
-    fn(Element, &[[f32; K]; 8], Element, &[[f32; 8]; K], &[[f32; 8]; 8]) -> [[f32; 8]; 8];
+    fn(Adder, &[[f32; K]; 8], &[[f32; 8]; K], &[[f32; 8]; 8]) -> [[f32; 8]; 8];
 
 fn tile<const E: usize, const K: usize>(
-    (left, a): (Element, &[Rows<E>; 2]),
-    (right, b): (Element, &[Lanes<E>; STEPS]),
+    adder: Adder,
+    a: &[Rows<E>; 2],
+    b: &[Lanes<E>; STEPS],
     sums: &mut [Sums; 2],
     how: Summed<K>,
 ) {
@@ -234,7 +273,7 @@ fn tile<const E: usize, const K: usize>(
         let c = std::array::from_fn(|m| {
             std::array::from_fn(|place| [&*even, &*odd][place / 4][4 * m + place % 4])
         });
-        let d = how(left, &rows::<E, K>(a), right, &b, &c);
+        let d = how(adder, &rows::<E, K>(a), &b, &c);
         for (lane, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
             *even = d[lane / 4][lane % 4];
             *odd = d[lane / 4][4 + lane % 4];
@@ -242,18 +281,75 @@ fn tile<const E: usize, const K: usize>(
     }
 }
 
-/// Adds the products of 16 rows, `steps` registers of B, as an H200 does.
+/// Adds the products of 16 rows, `steps` registers of B, as an H200 does. `c_format` is that of C and D.
 pub(super) fn add_products<const E: usize>(
-    a: (Element, &[Rows<E>; 2]),
-    b: (Element, &[Lanes<E>; STEPS]),
+    (left, a): (Element, &[Rows<E>; 2]),
+    (right, b): (Element, &[Lanes<E>; STEPS]),
     steps: usize,
     sums: &mut [Sums; 2],
+    c_format: Format,
 ) {
+    let least_c = c_format.min_exponent() as i16;
+    let least = [least_exponent(left), least_exponent(right), least_c];
+    // C enters the sums of 8-bit operands last, in an addition of its own.
+    let end = if c_format == Format::F16 && E < 4 { End::Odd } else { End::F32 };
+    let adder = Adder { least, kept_bits: KEPT_BITS, end };
     match (E, steps) {
-        (1, ..=1) => tile::<E, 4>(a, b, sums, sum),
-        (1, _) | (2, ..=1) => tile::<E, 8>(a, b, sums, sum),
-        (2, _) => tile::<E, 16>(a, b, sums, sum),
-        (_, ..=1) => tile::<E, 16>(a, b, sums, sum_bytes::<16, 8>),
-        (_, _) => tile::<E, 32>(a, b, sums, sum_bytes::<32, 16>),
+        (1, ..=1) => tile::<E, 4>(adder, a, b, sums, sum),
+        (1, _) | (2, ..=1) => tile::<E, 8>(adder, a, b, sums, sum),
+        (2, _) => tile::<E, 16>(adder, a, b, sums, sum),
+        (_, ..=1) => tile::<E, 16>(adder, a, b, sums, sum_bytes::<16, 8>),
+        (_, _) => tile::<E, 32>(adder, a, b, sums, sum_bytes::<32, 16>),
+    }
+}
+
+/// Adds the products of one `wgmma` as an H200 does: `a` is rows of `K`, `b` one row of `columns` for each k, `d` rows of
+/// `columns`, in `c_format`.
+pub(super) fn add_rows<const K: usize>(
+    (left, a): (Element, &[f32]),
+    (right, b): (Element, &[f32]),
+    columns: usize,
+    d: &mut [f32],
+    c_format: Format,
+) {
+    let least = |element: Element| match element {
+        // These are not widened first.
+        Element::Mini(mini) => mini.format().min_exponent() as i16,
+        Element::F16 | Element::Bf16 | Element::Tf32 => least_exponent(element),
+    };
+    let bytes = matches!(left, Element::Mini(_));
+    let adder = Adder {
+        least: [least(left), least(right), c_format.min_exponent() as i16],
+        kept_bits: if bytes { KEPT_BITS_OF_BYTES } else { KEPT_BITS },
+        end: if c_format == Format::F16 { End::Odd } else { End::F32 },
+    };
+    let (rows, _) = a.as_chunks::<K>();
+    let mut block = [[0.0; 8]; K];
+    for at in (0..columns).step_by(8) {
+        for (block, row) in block.iter_mut().zip(b.chunks_exact(columns)) {
+            block.copy_from_slice(&row[at..at + 8]);
+        }
+        for (rows, d) in rows.as_chunks::<8>().0.iter().zip(d.chunks_exact_mut(8 * columns)) {
+            let mut c = [[0.0; 8]; 8];
+            for (c, d) in c.iter_mut().zip(d.chunks_exact(columns)) {
+                c.copy_from_slice(&d[at..at + 8]);
+            }
+            let sums = sum(adder, rows, &block, &c);
+            for (sums, d) in sums.iter().zip(d.chunks_exact_mut(columns)) {
+                for (sum, d) in sums.iter().zip(&mut d[at..at + 8]) {
+                    *d = if c_format == Format::F16 {
+                        as_f16(*sum)
+                    } else if bytes && sum.is_finite() {
+                        // 13 of the 23 bits behind the point.
+                        match f32::from_bits(sum.to_bits() & !0x3ff) {
+                            0.0 => 0.0,
+                            cut => cut,
+                        }
+                    } else {
+                        *sum
+                    };
+                }
+            }
+        }
     }
 }

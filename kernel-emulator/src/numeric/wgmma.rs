@@ -3,12 +3,9 @@
 //!
 //! Precision. Factors are widened to f32 without error. C comes first, then the products in order of
 //! increasing k, each sum rounded to nearest even in f32; an f16 accumulator is rounded once at the end.
-//! That is [`TensorCore::InOrder`](super::matrix::TensorCore::InOrder), and `wgmma` has no other way:
-//! how an H200 adds the products of `wgmma` was not observed, so
-//! [`TensorCore::Hopper`](super::matrix::TensorCore::Hopper) says nothing of it. Of 8-bit floats it is
-//! published that sums inside a Hopper tensor core keep about 14 bits ("DeepSeek-V3 Technical Report", 2024,
-//! "Increasing Accumulation Precision"), so a device may give less exact results than are computed here. The
-//! two agree where no partial sum has more bits than that.
+//! That is [`TensorCore::InOrder`]. With [`TensorCore::Hopper`] the bits are those of an H200, which for 8-bit floats
+//! keeps 14 bits of a sum: [`tensor_core`](super::tensor_core) has the rules. The two agree where no partial sum has
+//! more bits than that.
 //!
 //! Integer products are exact: 32 products of 8-bit values are below 2^24. They wrap, or clamp once at the
 //! end with `.satfinite`.
@@ -18,9 +15,11 @@
 //! has to be moved one by one.
 
 use super::fragment::{LANES, Register};
-use super::matrix::{Accumulate, COUNT_FROM, canonical};
+use super::format::Format;
+use super::matrix::{Accumulate, COUNT_FROM, TensorCore, canonical};
 use super::narrow::{narrow_f16_word, widen_f16_word};
 use super::operand::{Element, IntElement};
+use super::tensor_core;
 
 /// Rows of one warp.
 pub(crate) const ROWS: usize = 16;
@@ -98,7 +97,23 @@ const fn spot(register: usize) -> (usize, usize) {
 
 /// Adds a warp's products: `d` is 16 rows of `columns`, `a` 16 rows along k, `b` one row of `columns` for
 /// each k.
-pub(crate) fn add_products(a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) {
+pub(crate) fn add_products(
+    (left, a): (Factor, &[f32]),
+    (right, b): (Factor, &[f32]),
+    (accumulator, columns): (Accumulator, usize),
+    d: &mut [f32],
+    how: TensorCore,
+) {
+    if let (TensorCore::Hopper, Factor::Float(left), Factor::Float(right)) = (how, left, right) {
+        let c_format = if accumulator == Accumulator::F16 { Format::F16 } else { Format::F32 };
+        let (a, b, depth) = ((left, a), (right, b), a.len() / ROWS);
+        return match depth {
+            8 => tensor_core::add_rows::<8>(a, b, columns, d, c_format),
+            16 => tensor_core::add_rows::<16>(a, b, columns, d, c_format),
+            32 => tensor_core::add_rows::<32>(a, b, columns, d, c_format),
+            depth => unreachable!("k is 32 bytes, so not {depth} elements"),
+        };
+    }
     match a.len() / ROWS {
         8 => add_rows::<8>(a, b, columns, d),
         16 => add_rows::<16>(a, b, columns, d),
@@ -107,7 +122,7 @@ pub(crate) fn add_products(a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) 
     }
 }
 
-/// [`add_products`] for `K` elements along k.
+/// [`add_products`] in order, for `K` elements along k.
 fn add_rows<const K: usize>(a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) {
     let (rows, _) = a.as_chunks::<K>();
     // Eight columns, packed once, by four rows, whose sums stay in registers over the whole of k.
