@@ -26,8 +26,11 @@ mod statements;
 /// As many as a test run has time for.
 const SEEDS: Range<u64> = 0..60;
 
-/// What a seed makes a kernel of.
-const FAMILIES: [(&str, fn(u64) -> String); 3] =
+/// Makes the kernel of a seed.
+type Maker = fn(u64) -> String;
+
+/// The families of kernels.
+const FAMILIES: [(&str, Maker); 3] =
     [("seed", program::kernel), ("copies", copies::kernel), ("hopper", hopper::kernel)];
 
 fn main() -> ExitCode {
