@@ -67,6 +67,8 @@
 //! | shapes | [`Tile::expand`], [`Tile::broadcast`], [`Tile::reshape`], [`Tile::permute`], [`Tile::t`], [`Tile::split`], [`Tile::item`] |
 //! | global memory | [`Tensor`], [`TensorMut`] and their windows; [`Ptr`] with [`load`], [`store`] and masked forms; [`atomic`] |
 //! | shared memory | [`shared`], [`Shared`], [`copy_async`] and its waits, [`sync`] |
+//! | asynchronous copies of Hopper | [`tma`], [`bulk`], [`Barrier`], [`fence_async`] |
+//! | blocks and partitions | [`cluster`], [`Shared::of_block`], [`Barrier::of_block`], [`NamedBarrier`] |
 //! | products | [`dot`], [`dot_tf32`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
 //! | instructions written out | [`ptx!`](crate::prelude::ptx) |
@@ -221,6 +223,7 @@
 //! | K0409 | a tensor map that the hardware does not have |
 //! | K0410 | an accumulator that is used before its product is done |
 //! | K0411 | a barrier that waits for other bytes than are copied |
+//! | K0412 | a bulk copy that the hardware does not have |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | a target that is unknown or cannot do it |
 //! | K0503 | a number of warps that a block cannot have |
@@ -228,6 +231,7 @@
 //! | K0505 | partitions that a block cannot have |
 //! | K0506 | more registers than a multiprocessor has |
 //! | K0507 | a cluster that cannot be, or a block that is not in it |
+//! | K0508 | a named barrier that a block does not have |
 //! | K0601 | an instance list that does not fit the generic parameters |
 //! | K0602 | a parameter type that cannot be passed to a kernel |
 //! | K0603 | a fact about a parameter that cannot hold |
@@ -285,9 +289,13 @@ mod array;
 
 mod barrier;
 
+mod named;
+
 mod copy;
 
 pub mod tma;
+
+pub mod bulk;
 
 mod product;
 
@@ -324,6 +332,7 @@ pub use layout::{
     Layout, TileAxis, TilePart, blocked, dot_operand, linear, mma, row_major, shared_linear, slice,
     swizzle, swizzled,
 };
+pub use named::{NamedBarrier, named_barrier};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
 pub use product::{Matrix, dot, dot_tf32};
 #[doc(hidden)]

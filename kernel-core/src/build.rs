@@ -39,6 +39,7 @@ mod bounds;
 mod branch;
 mod budget;
 mod builtins;
+mod bulk;
 mod call;
 mod closures;
 mod cluster;
@@ -52,6 +53,7 @@ mod generic;
 mod in_flight;
 mod layout_values;
 mod methods;
+mod named;
 mod params;
 mod per_thread;
 mod places;
@@ -61,6 +63,7 @@ mod ptx;
 mod ptx_text;
 mod rank0;
 mod reach;
+mod remote;
 mod scope;
 mod specialize;
 mod tile_digits;
@@ -152,7 +155,7 @@ pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool 
     let known = |name: &str| is_builtin(name) || types::is_language_type(name);
     if matches!(
         first.name.as_str(),
-        "Self" | "core" | "std" | "atomic" | "tma" | "wgmma" | "cluster"
+        "Self" | "core" | "std" | "atomic" | "tma" | "bulk" | "wgmma" | "cluster"
     ) {
         return true;
     }
@@ -239,6 +242,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         points: la_arena::ArenaMap::new(),
         shared: Arena::new(),
         barriers: Arena::new(),
+        named: Arena::new(),
         shared_cells: la_arena::ArenaMap::new(),
         shared_pins: la_arena::ArenaMap::new(),
         operands: std::collections::BTreeMap::new(),
@@ -284,6 +288,8 @@ struct Builder<'p> {
     points: la_arena::ArenaMap<Value, ()>,
     shared: Arena<SharedData>,
     barriers: Arena<crate::ir::BarrierData>,
+    /// Named barriers.
+    named: Arena<crate::ir::NamedData>,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,
@@ -555,7 +561,8 @@ impl Builder<'_> {
                         format!("a `Tile<Ptr<{name}>>` of extents {shape:?}")
                     }
                     Type::Shared(shared) => {
-                        format!("a `Shared<{name}>` of extents {:?}", shared.shape)
+                        let other = if shared.remote { " in another block" } else { "" };
+                        format!("a `Shared<{name}>` of extents {:?}{other}", shared.shape)
                     }
                     Type::Barrier(barrier) if barrier.ring => "`Barriers`".to_owned(),
                     Type::Barrier(_) => "a `Barrier`".to_owned(),
@@ -576,6 +583,7 @@ impl Builder<'_> {
             Val::Str(_) => "a string".to_owned(),
             Val::Target(_) => "a target".to_owned(),
             Val::Partition(_) => "a partition".to_owned(),
+            Val::Named(_) => "a `NamedBarrier`".to_owned(),
         }
     }
 

@@ -640,6 +640,7 @@ fn lower_variant(
     ended(Phase::Verify);
     schedule::pipeline::pipeline(&mut kernel);
     schedule::rotate(&mut kernel);
+    schedule::meet_at_the_end(&mut kernel);
     schedule::fences(&mut kernel);
     ended(Phase::Schedule);
     if options.dump {

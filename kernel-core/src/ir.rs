@@ -25,7 +25,9 @@ use la_arena::{Arena, ArenaMap, Idx};
 
 use crate::loc::Loc;
 
+mod bulk;
 mod class;
+mod cluster;
 mod dtype;
 mod hopper;
 mod partition;
@@ -36,11 +38,12 @@ mod regions;
 mod snippet;
 mod verify;
 
+pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use class::Class;
 pub use dtype::Dtype;
 pub use hopper::{
-    BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, GridOp, StoreWait, Tma,
-    TmaKind, TmaOperands, TmaReduce,
+    BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, GridOp, Named, NamedData,
+    NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use raw_access::RawAccess;
@@ -82,6 +85,8 @@ pub struct SharedType {
     pub shape: Vec<u32>,
     /// The window is read transposed: its two axes are those of the allocation, swapped.
     pub transposed: bool,
+    /// It may be that of another block of the cluster.
+    pub remote: bool,
 }
 
 /// A value: an index into [`Kernel::values`].
@@ -205,6 +210,8 @@ pub struct Kernel {
     pub shared: Arena<SharedData>,
     /// Allocations of mbarriers.
     pub barriers: Arena<BarrierData>,
+    /// Named barriers.
+    pub named: Arena<NamedData>,
     /// The blocks of a cluster, on the axes of the grid.
     pub cluster: [u32; 3],
     /// Where the operands of a matrix product are written, by the place of the product.
@@ -560,10 +567,15 @@ pub enum Op {
     SharedIndex,
     /// Operand 0 read with its two axes swapped.
     SharedTranspose,
+    /// The window that another block of the cluster has at the same place: operand 0, and the rank of the block in operand 1 (`i32`).
+    SharedRemote,
     /// Reads the whole window into registers.
     LoadShared,
     /// Writes a tile (operand 1) to the window (operand 0).
     StoreShared,
+    /// Writes a tile (operand 1) to a window of another block (operand 0), and goes on; the barrier (operand 2) that the other block
+    /// has counts the bytes.
+    StoreAsync,
     /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the tensor: zero.
     CopyAsync(u32),
     /// Closes the group of copies that were started since the last one.
@@ -581,7 +593,11 @@ pub enum Op {
     Barrier(BarrierOp),
     /// Starts a copy by tensor map.
     Tma(Tma),
-    /// Waits until at most `pending` stores by tensor map are under way; then every thread of the partition goes on.
+    /// Starts a copy of bytes in a row.
+    Bulk(Bulk),
+    /// The warps of the partition meet others at a named barrier.
+    Named(NamedOp, Named),
+    /// Waits until at most `pending` stores by tensor map and bulk stores are under way; then every thread of the partition goes on.
     TmaWait {
         /// How many of the last stores may go on.
         pending: u32,

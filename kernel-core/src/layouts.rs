@@ -37,6 +37,7 @@ use crate::loc::Loc;
 mod asserted;
 mod blocked;
 mod boxes;
+pub mod bulk;
 mod coalesce;
 mod dots;
 mod graph;
@@ -208,6 +209,15 @@ pub enum LayoutProblem {
         shape: Vec<u32>,
         /// Why.
         refusal: tma::TmaRefusal,
+    },
+    /// A bulk copy that shared memory does not allow.
+    Bulk {
+        /// The copy.
+        at: Loc,
+        /// Where the layout of the shared side was chosen.
+        chosen_at: Option<Loc>,
+        /// Why.
+        refusal: bulk::BulkRefusal,
     },
     /// An operand of a product by warpgroups that no descriptor describes.
     Descriptor {

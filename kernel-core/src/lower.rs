@@ -21,6 +21,7 @@ mod access_cost;
 mod atomic;
 mod barrier;
 mod bits;
+mod bulk;
 mod bytes;
 mod cast;
 mod cluster;
@@ -40,10 +41,12 @@ mod fold;
 mod matrix;
 mod memory;
 mod module;
+mod named;
 mod params;
 mod pointer;
 mod ptx;
 mod reduce;
+mod remote;
 mod scalar;
 mod scan;
 mod shape;
@@ -129,8 +132,8 @@ enum Data {
     Scalar(Val),
     /// One value for each register of the layout; registers that repeat an element have the same.
     Tile(Vec<Val>),
-    /// The byte offset of a shared window, or an mbarrier, from the start of its allocation; the address of one in another block of the
-    /// cluster.
+    /// The byte offset of a shared window, or an mbarrier, from the start of its allocation; for one of another block of the cluster, an
+    /// address there, of a window without the start of the allocation.
     Window(Val),
 }
 
@@ -235,6 +238,7 @@ impl Lower<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
     fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
         let data = match op {
             Op::Const(value) => Some(Data::Scalar(self.constant(*value, target(result)))),
@@ -272,9 +276,14 @@ impl Lower<'_> {
             Op::SharedAlloc(_) => Some(Data::Window(Val::Int(0))),
             Op::SharedIndex => Some(Data::Window(self.window_index(args[0], args[1]))),
             Op::SharedTranspose => Some(Data::Window(self.window(args[0]))),
+            Op::SharedRemote => Some(Data::Window(self.remote_window(args[0], args[1]))),
             Op::LoadShared => Some(Data::Tile(self.load_shared(args[0], target(result)))),
             Op::StoreShared => {
                 self.store_shared(args[0], args[1]);
+                None
+            }
+            Op::StoreAsync => {
+                self.store_async(args[0], args[1], args[2]);
                 None
             }
             Op::CopyAsync(param) => {
@@ -306,6 +315,14 @@ impl Lower<'_> {
             Op::Barrier(op) => self.barrier_op(*op, args, result),
             Op::Tma(tma) => {
                 self.tma(*tma, args);
+                None
+            }
+            Op::Bulk(bulk) => {
+                self.bulk(*bulk, args);
+                None
+            }
+            Op::Named(op, named) => {
+                self.named(*op, *named);
                 None
             }
             Op::TmaWait { pending, until } => {

@@ -27,6 +27,7 @@ use crate::ir::{
     Value, ValueData,
 };
 
+mod cluster;
 mod fences;
 mod occupancy;
 mod order;
@@ -34,6 +35,7 @@ pub mod pipeline;
 #[cfg(test)]
 mod tests;
 
+pub use cluster::meet_at_the_end;
 pub use fences::fences;
 pub use occupancy::blocks_per_multiprocessor;
 pub use order::order;

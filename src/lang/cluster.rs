@@ -86,7 +86,9 @@ pub fn id(axis: usize) -> i32 {
 
 /// Every thread of every block of the cluster waits for the others, and sees what they wrote.
 ///
-/// A block ends only when no other block uses its shared memory or its barriers any more: end with this.
+/// A block ends only when no other block uses its shared memory or its barriers any more. Where a kernel reaches another block,
+/// by [`Shared::of_block`](super::Shared::of_block) or [`Barrier::of_block`](super::Barrier::of_block), and does not end with this, the
+/// compiler puts it there.
 ///
 /// # PTX
 /// `barrier.cluster.arrive.release.aligned`, `barrier.cluster.wait.acquire.aligned` (PTX ISA, `barrier.cluster`).

@@ -96,7 +96,7 @@ impl Copying {
         stub()
     }
 
-    /// The copy takes place only if `condition` holds; of copies by tensor map.
+    /// The copy takes place only if `condition` holds; of copies by tensor map and bulk copies.
     ///
     /// # PTX
     /// A predicate of the thread that issues the copy.
@@ -135,7 +135,8 @@ impl Copying {
         stub()
     }
 
-    /// What is copied leaves the second-level cache first: it is not needed again. Of copies by tensor map.
+    /// What is copied leaves the second-level cache first: it is not needed again. Of copies by tensor map and bulk
+    /// copies.
     ///
     /// # PTX
     /// `.L2::cache_hint` with the policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "createpolicy").
@@ -154,7 +155,7 @@ impl Copying {
         stub()
     }
 
-    /// What is copied leaves the second-level cache last: it is needed again. Of copies by tensor map.
+    /// What is copied leaves the second-level cache last: it is needed again. Of copies by tensor map and bulk copies.
     ///
     /// PTX and errors: those of [`evict_first`](Copying::evict_first), with `evict_last`.
     ///

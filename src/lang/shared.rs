@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::Index;
 
+use super::barrier::Barrier;
 use super::layout::Layout;
 use super::scalar::Scalar;
 use super::stub;
@@ -145,6 +146,63 @@ impl<T: Scalar> Shared<T> {
     /// }
     /// ```
     pub fn store(self, value: Tile<T>) {
+        stub()
+    }
+
+    /// The window that the block of rank `rank` of the cluster has at the same place: to [`load`](Shared::load) from and to
+    /// [`store`](Shared::store) to, to [`store_async`](Shared::store_async) and to [`bulk::send`](super::bulk::send) to.
+    ///
+    /// What one block writes there, another reads when the blocks have met ([`cluster::sync`](super::cluster::sync())), or when it has
+    /// waited at one of its [barriers](Barrier::of_block) at which the writer arrived. `rank` may be this block's own.
+    ///
+    /// A block has begun, and still runs, while others reach it: where a kernel does not meet its cluster before it reaches another
+    /// block, and after it has, the compiler puts a `cluster::sync()` at its start and at its end.
+    ///
+    /// # PTX
+    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); a load is `ld.shared::cluster`, a store `st.shared::cluster`, never `ldmatrix`.
+    ///
+    /// # Errors
+    /// K0507 for a kernel without clusters, and for a constant rank that no block has; K0206 for a rank that is no `i32`; K0402 for
+    /// products, tensor maps and other operations that have their memory in the block that runs them.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The sum of what the two blocks of a cluster have.
+    /// fn total(part: Tile<f32>, parts: Shared<f32>) -> Tile<f32> {
+    ///     parts.store(part);
+    ///     cluster::sync();
+    ///     part + parts.of_block(cluster::rank() ^ 1).load()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn of_block(self, rank: i32) -> Shared<T> {
+        stub()
+    }
+
+    /// Writes a tile to a window of another block, and goes on: the barrier that the other block has at the place of `bar` counts the
+    /// bytes.
+    ///
+    /// The receiving block expects them, and waits: `bar.expect(tile.bytes())`, `bar.wait(phase)`.
+    ///
+    /// # PTX
+    /// `st.async.weak.shared::cluster.mbarrier::complete_tx::bytes`, 4, 8 or 16 bytes at a time (PTX ISA, "st.async").
+    ///
+    /// # Errors
+    /// Those of [`store`](Shared::store), K0204 for elements of less than 32 bits, K0402 for a window of this block, or a barrier of
+    /// another one.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// What the first block of the cluster gives the second.
+    /// fn give(row: Tile<f32>, to: Shared<f32>, full: Barrier) {
+    ///     if cluster::rank() == 0 {
+    ///         to.of_block(1).store_async(row, full);
+    ///     }
+    /// }
+    /// ```
+    pub fn store_async(self, value: Tile<T>, bar: Barrier) {
         stub()
     }
 

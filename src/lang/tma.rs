@@ -141,7 +141,7 @@ pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) ->
     stub()
 }
 
-/// Waits until at most `pending` of the partition's last stores still read shared memory: what the others stored from may be written
+/// Waits until at most `pending` of the partition's last stores, by tensor map and [bulk](super::bulk::store), still read shared memory: what the others stored from may be written
 /// again, by every thread of the partition.
 ///
 /// `pending` is known when compiling, 0 to 63. The tensor may not be written yet: see [`store_wait_written`].

@@ -223,7 +223,7 @@ impl Builder<'_> {
 
     // ------------------------------------------------------------------------------------- pointers
 
-    fn address(&mut self, (val, loc): Arg<'_>) -> Option<Value> {
+    pub(super) fn address(&mut self, (val, loc): Arg<'_>) -> Option<Value> {
         let value = self.value(val, loc)?;
         if self.is_ptr(value) {
             return Some(value);
@@ -497,7 +497,7 @@ impl Builder<'_> {
         if let Num::Cell(_) = self.cells.find(num) {
             self.shared_cells.insert(root, num);
         }
-        let ty = Type::Shared(SharedType { root, dtype, shape, transposed: false });
+        let ty = Type::Shared(SharedType { root, dtype, shape, transposed: false, remote: false });
         Val::Value(self.emit(Op::SharedAlloc(root), Vec::new(), ty, loc))
     }
 
@@ -597,23 +597,28 @@ impl Builder<'_> {
         value_loc: Loc,
         loc: Loc,
     ) -> Val {
-        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
-        if self.check_window(window, &shared, loc).is_none() {
+        let Some(tile) = self.stored_tile(window, (value, value_loc), loc) else {
             return Val::Error;
-        }
-        let Some(tile) = self.value(value, value_loc) else { return Val::Error };
+        };
+        self.op(Op::StoreShared, vec![window, tile], None, loc);
+        Val::Unit
+    }
+
+    /// A tile that fits the window that it is stored to.
+    pub(super) fn stored_tile(
+        &mut self,
+        window: Value,
+        (value, value_loc): Arg<'_>,
+        loc: Loc,
+    ) -> Option<Value> {
+        let Type::Shared(shared) = self.ty(window).clone() else { return None };
+        self.check_window(window, &shared, loc)?;
+        let tile = self.value(value, value_loc)?;
         let value = if let Val::Const(..) = value { value } else { &Val::Value(tile) };
-        if self.cells.unify(self.num(tile), self.num(window)).is_ok() {
-            let dtype = self.cells.settled(self.num(window));
-            if self.tile_to_store(value, dtype, &shared.shape, value_loc).is_none() {
-                return Val::Error;
-            }
-            self.op(Op::StoreShared, vec![window, tile], None, loc);
-            return Val::Unit;
-        }
+        let fits = self.cells.unify(self.num(tile), self.num(window)).is_ok();
         let dtype = self.cells.settled(self.num(window));
-        self.tile_to_store(value, dtype, &shared.shape, value_loc);
-        Val::Error
+        self.tile_to_store(value, dtype, &shared.shape, value_loc)?;
+        fits.then_some(tile)
     }
 
     /// Whether a parameter is a tensor that is written to.
@@ -653,6 +658,18 @@ impl Builder<'_> {
                 {
                     diagnostic = diagnostic.help(format!("{to}.store({from})"));
                 }
+                (Val::Value(window), Val::Value(other), (Some(from), Some(to)))
+                    if matches!(builder.ty(*window), Type::Shared(_))
+                        && matches!(builder.ty(*other), Type::Shared(to) if to.remote) =>
+                {
+                    diagnostic = diagnostic.help(format!("bulk::send({from}, bar, {to})"));
+                }
+                (address @ Val::Value(_), Val::Value(window), (Some(from), Some(to)))
+                    if builder.is_one_address(address)
+                        && matches!(builder.ty(*window), Type::Shared(_)) =>
+                {
+                    diagnostic = diagnostic.help(format!("bulk::load({from}, bar, {to})"));
+                }
                 _ => {}
             }
             builder.report(diagnostic)
@@ -678,7 +695,9 @@ impl Builder<'_> {
             let tma = Tma::plain(TmaKind::Staged, view.param);
             return self.tma_copy(tma, corner, None, (to, args[1].loc), loc);
         }
-        if self.check_window(window, &shared, args[1].loc).is_none() {
+        if self.check_window(window, &shared, args[1].loc).is_none()
+            || self.own_window(&shared, "a copy from a tensor", args[1].loc).is_none()
+        {
             return Val::Error;
         }
         if view.shape != shared.shape {

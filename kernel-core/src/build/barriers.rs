@@ -244,6 +244,9 @@ impl Builder<'_> {
                 Val::Value(self.emit(op, vec![barrier, value], Type::scalar(Dtype::Bool), loc))
             }
             ("of_block", [rank]) => {
+                if self.not_yet_remote(ty.remote, name.loc).is_none() {
+                    return Val::Error;
+                }
                 let Some(value) =
                     self.scalar_i32(rank, "the rank of a block is an `i32`", at(0))
                 else {
@@ -252,6 +255,7 @@ impl Builder<'_> {
                 if self.in_cluster(rank, at(0), loc).is_none() {
                     return Val::Error;
                 }
+                self.note_use(value, loc, at(0));
                 let op = Op::Barrier(BarrierOp::Remote);
                 let ty = BarrierType { remote: true, ..ty };
                 Val::Value(self.emit(op, vec![barrier, value], Type::Barrier(ty), loc))

@@ -37,6 +37,7 @@ pub const NAMES: &[&str] = &[
     "copy_async_wait_all",
     "barrier",
     "barriers",
+    "named_barrier",
     "fence_async",
     "launch_dependents",
     "grid_dependency_wait",
@@ -81,7 +82,7 @@ impl Builder<'_> {
         if parent == Some("atomic") {
             return self.atomic(name, segment, args, env, loc);
         }
-        if let Some(module @ ("tma" | "wgmma" | "cluster")) = parent {
+        if let Some(module @ ("tma" | "bulk" | "wgmma" | "cluster")) = parent {
             return self.module_call(module, segment, args, env, loc);
         }
         let Some(parameters) = parameters(name) else {
@@ -168,6 +169,7 @@ impl Builder<'_> {
             }
             "copy_async" => self.copy_async(&vals[0], &vals[1], args, loc),
             "barrier" => self.barrier_alloc(None, (&vals[0], at(0)), loc),
+            "named_barrier" => self.named_barrier(&vals[0], at(0), loc),
             "barriers" => self.barrier_alloc(Some((&vals[0], at(0))), (&vals[1], at(1)), loc),
             "fence_async" => {
                 let why = "it orders what threads write before what TMA and warpgroup products read, which come with Hopper";
@@ -350,7 +352,7 @@ impl Builder<'_> {
         None
     }
 
-    /// A call of a function of `tma`, `wgmma` or `cluster`.
+    /// A call of a function of `tma`, `bulk`, `wgmma` or `cluster`.
     fn module_call(
         &mut self,
         module: &str,
@@ -368,6 +370,7 @@ impl Builder<'_> {
         }
         match module {
             "tma" => self.tma_call(name, &vals, args, loc),
+            "bulk" => self.bulk_call(name, &vals, args, loc),
             "wgmma" => self.wgmma_call(name, &vals, args, loc),
             _ => self.cluster_call(name, &vals, args, loc),
         }
@@ -528,7 +531,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         "slice" => "axis, layout",
         "swizzle" => "bytes",
         "swizzled" => "vec, per_phase, max_phase, order",
-        "mma" | "partition" => "warps",
+        "mma" | "partition" | "named_barrier" => "warps",
         "dot_operand" => "index, parent, k_width",
         "linear" => "registers, lanes, warps, shape",
         "shared_linear" => "offsets, shape",

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use super::per_thread::Uses;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{BarrierOp, Const, Kernel, Op, ParamKind, Region, StmtKind, Tma, TmaKind, Type, Value},
+    ir::{
+        BarrierOp, Bulk, BulkKind, Const, Kernel, Op, ParamKind, Region, StmtKind, Tma, TmaKind,
+        Type, Value,
+    },
     layouts::tma::copied_bytes,
     loc::Loc,
 };
@@ -86,7 +89,7 @@ impl Walk<'_> {
                                     at: self.uses.place(stmt.loc, args[1]),
                                     copies: 0,
                                     copied_at: Vec::new(),
-                                    open: false,
+                                    open: self.hears_others(args[0]),
                                 },
                             ),
                             None => phases.remove(&name),
@@ -105,6 +108,9 @@ impl Walk<'_> {
                 }
                 Op::Tma(tma) if tma.kind == TmaKind::Load => {
                     self.copy(*tma, args, stmt.loc, &mut phases);
+                }
+                Op::Bulk(bulk) if bulk.kind == BulkKind::Load => {
+                    self.bulk_copy(*bulk, args, stmt.loc, &mut phases);
                 }
                 _ => {}
             }
@@ -139,12 +145,39 @@ impl Walk<'_> {
         phase.copied_at.push(at);
     }
 
+    fn bulk_copy(&self, bulk: Bulk, args: &[Value], at: Loc, phases: &mut BTreeMap<Name, Phase>) {
+        let operands = bulk.operands(args);
+        let (Some(barrier), Some(window)) = (operands.barrier, operands.window) else { return };
+        let Some(phase) = self.names.get(&key(barrier)).and_then(|name| phases.get_mut(name))
+        else {
+            return;
+        };
+        let Type::Shared(window) = self.kernel.ty(window) else { return };
+        phase.open |= bulk.multicast || bulk.guarded;
+        let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
+        phase.copies += elements * u64::from(window.dtype.bytes());
+        phase.copied_at.push(at);
+    }
+
+    /// Whether other blocks arrive at a barrier, or send it bytes.
+    fn hears_others(&self, barrier: Value) -> bool {
+        match self.kernel.ty(barrier) {
+            Type::Barrier(barrier) => self.kernel.hears_others(barrier.root),
+            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
+        }
+    }
+
     /// The barriers that a region may copy to.
     fn touched(&self, region: &Region, out: &mut Vec<Name>) {
         for stmt in &region.stmts {
             if let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind
                 && let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind
                 && let Some(barrier) = tma.operands(rank as usize, args).barrier
+            {
+                out.extend(self.names.get(&key(barrier)).copied());
+            }
+            if let StmtKind::Op { op: Op::Bulk(bulk), args, .. } = &stmt.kind
+                && let Some(barrier) = bulk.operands(args).barrier
             {
                 out.extend(self.names.get(&key(barrier)).copied());
             }

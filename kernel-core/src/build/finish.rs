@@ -1,6 +1,6 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
-use super::{Builder, expected, in_flight, per_thread, specialize};
+use super::{Builder, expected, in_flight, named, per_thread, specialize};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
@@ -46,6 +46,7 @@ impl Builder<'_> {
             facts,
             shared: std::mem::take(&mut self.shared),
             barriers: std::mem::take(&mut self.barriers),
+            named: std::mem::take(&mut self.named),
             cluster: self.cluster,
             operands: std::mem::take(&mut self.operands),
             values: std::mem::take(&mut self.values),
@@ -63,7 +64,8 @@ impl Builder<'_> {
         // What was refused, or is still to come, may be the wait or the copy that is missed here.
         if self.problems.reports() == self.reports_before && !self.awaits {
             let found = in_flight::check(&kernel);
-            for diagnostic in found.into_iter().chain(expected::check(&kernel, &self.uses)) {
+            let counted = expected::check(&kernel, &self.uses);
+            for diagnostic in found.into_iter().chain(counted).chain(named::check(&kernel)) {
                 self.report(diagnostic);
             }
         }

@@ -56,7 +56,8 @@ pub(super) const TILE_METHODS: &[&str] = &[
     "item",
 ];
 
-const SHARED_METHODS: &[&str] = &["load", "store", "with_layout", "t", "dim", "bytes"];
+const SHARED_METHODS: &[&str] =
+    &["load", "store", "store_async", "of_block", "with_layout", "t", "dim", "bytes"];
 
 const TENSOR_METHODS: &[&str] = &["tile", "dim", "dims", "stride", "ptr"];
 
@@ -106,6 +107,10 @@ impl Builder<'_> {
             Val::Copying(copy) => {
                 let copy = copy.clone();
                 self.copy_method(&copy, name, &vals, args, loc)
+            }
+            Val::Named(named) => {
+                let named = *named;
+                self.named_method(named, name, &vals, loc)
             }
             Val::Partition(part) => {
                 let part = Rc::clone(part);
@@ -389,6 +394,10 @@ impl Builder<'_> {
         match (name.name.as_str(), vals) {
             ("load", []) => self.load_shared(window, loc).map_or(Val::Error, Val::Value),
             ("store", [value]) => self.store_shared(window, value, loc_of(0), loc),
+            ("store_async", [value, bar]) => {
+                self.shared_store_async(window, (value, loc_of(0)), (bar, loc_of(1)), loc)
+            }
+            ("of_block", [rank]) => self.shared_remote(window, (rank, loc_of(0)), name.loc, loc),
             ("with_layout", [Val::Layout(form)]) => {
                 self.shared_layout(window, form.clone(), loc_of(0))
             }
@@ -427,6 +436,8 @@ impl Builder<'_> {
                         (1, self.plain_layout(window).map(|form| format!(".with_layout({form})")))
                     }
                     "store" => (1, None),
+                    "store_async" => (2, Some(".store_async(tile, bar)".to_owned())),
+                    "of_block" => (1, Some(".of_block(0)".to_owned())),
                     "dim" => (1, Some(".dim(0)".to_owned())),
                     _ => (0, Some(format!(".{known}()"))),
                 };

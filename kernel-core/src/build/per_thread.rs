@@ -7,7 +7,7 @@ use la_arena::ArenaMap;
 use super::{Builder, value::ViewVal};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Op, Region, Stmt, StmtKind, Value},
+    ir::{BarrierOp, Kernel, Op, Region, Stmt, StmtKind, Value},
     loc::Loc,
 };
 
@@ -112,6 +112,20 @@ fn find(region: &Region, uses: &Uses, own: &ArenaMap<Value, Loc>, problems: &mut
                         *loc,
                         "a buffer is read and written by all threads together",
                         "select(full([64, 64], lane).eq(0), s[0].load(), s[1].load())",
+                    ),
+                    Op::SharedRemote | Op::Barrier(BarrierOp::Remote) => decide(
+                        "the rank of a block",
+                        args,
+                        *loc,
+                        "a window of another block is read and written by all threads together",
+                        "tile.of_block(cluster::rank() ^ 1)",
+                    ),
+                    Op::Bulk(_) => decide(
+                        "the address of a bulk copy",
+                        &args[..1],
+                        *loc,
+                        "one thread starts the copy for all",
+                        "bulk::load(p + block_id(0) * 256, bar, tile)",
                     ),
                     _ => None,
                 });

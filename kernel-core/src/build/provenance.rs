@@ -8,7 +8,7 @@ use la_arena::ArenaMap;
 use super::Builder;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Op, ParamKind, Region, Stmt, StmtKind, Terminator, Value},
+    ir::{BulkKind, Op, ParamKind, Region, Stmt, StmtKind, Terminator, Value},
     loc::Loc,
 };
 
@@ -201,6 +201,10 @@ fn writes(op: &Op) -> Option<&'static str> {
     match op {
         Op::StorePtr { .. } => Some("a store to"),
         Op::Atomic(_) => Some("an atomic on"),
+        Op::Bulk(bulk) => match bulk.kind {
+            BulkKind::Store | BulkKind::Reduce(_) => Some("a bulk store to"),
+            BulkKind::Load | BulkKind::Prefetch(_) | BulkKind::Send => None,
+        },
         // Windows of tensors say themselves whether they can be written.
         Op::StoreTensor(_)
         | Op::LoadTensor(_)
@@ -232,6 +236,7 @@ fn writes(op: &Op) -> Option<&'static str> {
         | Op::Dot { .. }
         | Op::SharedIndex
         | Op::SharedTranspose
+        | Op::SharedRemote
         | Op::SharedAlloc(_)
         | Op::LoadShared
         | Op::StoreShared
@@ -242,6 +247,8 @@ fn writes(op: &Op) -> Option<&'static str> {
         | Op::Sync
         | Op::Barrier(_)
         | Op::Tma(_)
+        | Op::StoreAsync
+        | Op::Named(..)
         | Op::TmaWait { .. }
         | Op::FenceAsync
         | Op::Wgmma

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        Const, Dtype, Evict, Op, ParamKind, SharedType, Stmt, StmtKind, StoreWait, Tma, TmaKind,
-        TmaReduce, Type, Value,
+        Bulk, BulkKind, Const, Dtype, Evict, Op, ParamKind, SharedType, Stmt, StmtKind, StoreWait,
+        Tma, TmaKind, TmaReduce, Type, Value,
     },
     loc::Loc,
     syntax::{Expr, Segment},
@@ -85,7 +85,7 @@ impl Builder<'_> {
         match name.name.as_str() {
             "load" => {
                 let Some((param, corner)) = self.map_corner(vals, args) else { return Val::Error };
-                let Some((barrier, _)) = self.one_barrier(&vals[2], args[2].loc) else {
+                let Some(barrier) = self.own_barrier(&vals[2], args[2].loc) else {
                     return Val::Error;
                 };
                 let tma = Tma::plain(TmaKind::Load, param);
@@ -348,6 +348,7 @@ impl Builder<'_> {
             );
             return None;
         };
+        self.own_window(&shared, "a copy by tensor map", loc)?;
         Some((value, shared))
     }
 
@@ -402,7 +403,7 @@ impl Builder<'_> {
                 if self.wants_hopper(what, SINCE_HOPPER, loc).is_none() {
                     return Val::Error;
                 }
-                let Some((barrier, _)) = self.one_barrier(barrier, at(0)) else {
+                let Some(barrier) = self.own_barrier(barrier, at(0)) else {
                     return Val::Error;
                 };
                 self.change(copy, name, loc, |builder, op, args| {
@@ -424,6 +425,9 @@ impl Builder<'_> {
                     );
                 }
                 self.change(copy, name, loc, |builder, op, args| {
+                    if let Op::Bulk(bulk) = op {
+                        return builder.bulk_when((bulk, args), value, loc);
+                    }
                     let Op::Tma(tma) = op else { return builder.only_tma("when", loc) };
                     if tma.guarded {
                         return builder.said_twice("when", ".when(a & b)", loc);
@@ -440,6 +444,9 @@ impl Builder<'_> {
                 let evict = if name.name == "evict_first" { Evict::First } else { Evict::Last };
                 let word = name.name.clone();
                 self.change(copy, name, loc, |builder, op, args| {
+                    if let Op::Bulk(bulk) = op {
+                        return builder.bulk_evict((bulk, args), evict, loc);
+                    }
                     let Op::Tma(tma) = op else { return builder.only_tma(&word, loc) };
                     if tma.evict != Evict::Normal {
                         return builder.said_twice("evict", ".evict_last()", loc);
@@ -496,6 +503,9 @@ impl Builder<'_> {
             );
         }
         self.change(copy, name, loc, |builder, op, args| {
+            if let Op::Bulk(bulk) = op {
+                return builder.bulk_multicast((bulk, args), value, loc);
+            }
             let Op::Tma(tma) = op else { return builder.only_tma("multicast", loc) };
             if tma.multicast {
                 return builder.said_twice("multicast", ".multicast(a | b)", loc);
@@ -509,10 +519,7 @@ impl Builder<'_> {
                 return None;
             }
             if tma.kind != TmaKind::Load {
-                builder.report(
-                    Diagnostic::new(Code::CopyOperands, loc, "only a load goes to several blocks")
-                        .why("a store writes one tensor, once; a prefetch fills the cache that all blocks share"),
-                );
+                builder.only_loads_multicast(loc);
                 return None;
             }
             let mut args = args;
@@ -523,7 +530,20 @@ impl Builder<'_> {
         })
     }
 
-    fn said_twice(&mut self, word: &str, help: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
+    pub(super) fn only_loads_multicast(&mut self, loc: Loc) {
+        self.report(
+            Diagnostic::new(Code::CopyOperands, loc, "only a load goes to several blocks").why(
+                "a store writes one tensor, once; a prefetch fills the cache that all blocks share",
+            ),
+        );
+    }
+
+    pub(super) fn said_twice(
+        &mut self,
+        word: &str,
+        help: &str,
+        loc: Loc,
+    ) -> Option<(Op, Vec<Value>)> {
         self.report(
             Diagnostic::new(Code::CopyOperands, loc, format!("`{word}` is said twice of one copy"))
                 .why("the copy is one instruction, which has each of these once")
@@ -563,10 +583,12 @@ impl Builder<'_> {
         }
         let Op::CopyAsync(param) = op else {
             let (actual, why, help) = match op {
-                Op::Tma(Tma { kind: TmaKind::Load, .. }) => {
+                Op::Tma(Tma { kind: TmaKind::Load, .. })
+                | Op::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }) => {
                     ("a load that has its barrier", "a copy counts its bytes on one barrier", None)
                 }
-                Op::Tma(Tma { kind: TmaKind::Prefetch, .. }) => {
+                Op::Tma(Tma { kind: TmaKind::Prefetch, .. })
+                | Op::Bulk(Bulk { kind: BulkKind::Prefetch(_), .. }) => {
                     ("a prefetch", "nobody is told when a prefetch has come", None)
                 }
                 _ => (

@@ -17,7 +17,7 @@ use crate::{
 /// Types of the language that hold one element type.
 const CONTAINERS: [&str; 4] = ["Tile", "Ptr", "Shared", "Array"];
 /// Other types of the language.
-const HANDLES: [&str; 12] = [
+const HANDLES: [&str; 13] = [
     "Tensor",
     "TensorMut",
     "TensorMap",
@@ -30,6 +30,7 @@ const HANDLES: [&str; 12] = [
     "Barriers",
     "Partition",
     "PartitionBuilder",
+    "NamedBarrier",
 ];
 /// Types of the host that keep their values on a heap.
 pub(super) const HEAP: [&str; 8] =
@@ -242,7 +243,8 @@ impl Builder<'_> {
             | Val::Copying(_)
             | Val::Str(_)
             | Val::Target(_)
-            | Val::Partition(_) => Ty::Other,
+            | Val::Partition(_)
+            | Val::Named(_) => Ty::Other,
         }
     }
 

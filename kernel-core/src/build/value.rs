@@ -254,6 +254,8 @@ pub(super) enum Val {
     Target(kernel_ptx::Target),
     /// `partition(..)`, which may have something to run.
     Partition(Rc<PartitionVal>),
+    /// `named_barrier(..)`
+    Named(crate::ir::Named),
 }
 
 /// A copy that was just started: its statement.
@@ -418,6 +420,7 @@ impl Val {
             (Val::Str(a), Val::Str(b)) => a == b,
             (Val::Target(a), Val::Target(b)) => a == b,
             (Val::Partition(a), Val::Partition(b)) => Rc::ptr_eq(a, b),
+            (Val::Named(a), Val::Named(b)) => a == b,
             _ => false,
         }
     }

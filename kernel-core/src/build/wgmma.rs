@@ -150,6 +150,13 @@ impl Builder<'_> {
                 ),
             );
         }
+        for (operand, arg) in [a, b].into_iter().zip(args) {
+            if let Type::Shared(shared) = self.ty(operand).clone()
+                && self.own_window(&shared, "a product", arg.loc).is_none()
+            {
+                return Val::Error;
+            }
+        }
         if self.wgmma_shapes([a, b, acc], args, loc).is_none()
             || self.wgmma_dtypes([a, b, acc], loc).is_none()
         {

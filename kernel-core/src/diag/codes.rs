@@ -85,14 +85,16 @@ impl Code {
             | Code::PartitionCapture
             | Code::TensorMap
             | Code::InFlight
-            | Code::BarrierBytes => Area::Memory,
+            | Code::BarrierBytes
+            | Code::BulkCopy => Area::Memory,
             Code::SharedBudget
             | Code::Target
             | Code::Warps
             | Code::TileBudget
             | Code::Partition
             | Code::RegisterBudget
-            | Code::Cluster => Area::Budget,
+            | Code::Cluster
+            | Code::NamedBarrier => Area::Budget,
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
             Code::Bug => Area::Compiler,
         }
@@ -135,6 +137,7 @@ codes! {
     TensorMap = "K0409", "a tensor map that the hardware does not have";
     InFlight = "K0410", "an accumulator that is used before its product is done";
     BarrierBytes = "K0411", "a barrier that waits for other bytes than are copied";
+    BulkCopy = "K0412", "a bulk copy that the hardware does not have";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "a target that is unknown or cannot do it";
     Warps = "K0503", "a number of warps that a block cannot have";
@@ -142,6 +145,7 @@ codes! {
     Partition = "K0505", "partitions that a block cannot have";
     RegisterBudget = "K0506", "more registers than a multiprocessor has";
     Cluster = "K0507", "a cluster that cannot be, or a block that is not in it";
+    NamedBarrier = "K0508", "a named barrier that a block does not have";
     Instances = "K0601", "an instance list that does not fit the generic parameters";
     Parameter = "K0602", "a parameter type that cannot be passed to a kernel";
     FactAttribute = "K0603", "a fact about a parameter that cannot hold";

@@ -9,6 +9,7 @@ use crate::layouts::{LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::loc::Loc;
 
 mod boxes;
+mod bulk;
 mod mended;
 
 /// Why a thread cannot hold any number of elements.
@@ -63,6 +64,9 @@ impl LayoutProblem {
             }
             LayoutProblem::Box { at, chosen_at, shape, refusal } => {
                 boxes::refused(at, chosen_at, &shape, refusal)
+            }
+            LayoutProblem::Bulk { at, chosen_at, refusal } => {
+                bulk::refused(at, chosen_at, &refusal)
             }
             LayoutProblem::Descriptor { at, side, chosen_at, refusal } => {
                 boxes::undescribed(at, side, chosen_at, &refusal)

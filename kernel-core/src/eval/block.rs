@@ -10,6 +10,7 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
+mod bulk;
 mod hopper;
 mod ops;
 
@@ -34,6 +35,7 @@ pub(super) fn run(
             grid,
             block: std::array::from_fn(|axis| first[axis] + within[axis]),
             rank,
+            warps: kernel.warps,
             world,
             turns,
             values: ArenaMap::default(),
@@ -66,6 +68,8 @@ struct Machine<'a> {
     block: [u32; 3],
     /// The block's rank in its cluster.
     rank: usize,
+    /// The warps that run the current region.
+    warps: u32,
     world: World<'a>,
     /// How others get the world; none where there are no others.
     turns: Option<Turns<'a>>,
@@ -110,15 +114,16 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs regions at the same time, each with the values that there are now; gives how each was left.
-    fn regions(&mut self, regions: &[&Region]) -> Result<Vec<Flow>, Fault> {
+    /// Runs regions at the same time, each in so many warps and with the values that there are now; gives how each was left.
+    fn regions(&mut self, regions: &[(&Region, u32)]) -> Result<Vec<Flow>, Fault> {
         let (kernel, grid, block, rank, at) =
             (self.kernel, self.grid, self.block, self.rank, self.at);
-        let tasks = regions.iter().map(|&region| {
+        let tasks = regions.iter().map(|&(region, warps)| {
             let values = self.values.clone();
             let task: Task<'_, 'a, Flow> = Box::new(move |world, turns| {
                 let turns = Some(turns);
-                let mut machine = Machine { kernel, grid, block, rank, world, turns, values, at };
+                let mut machine =
+                    Machine { kernel, grid, block, rank, warps, world, turns, values, at };
                 let left = machine.region(region).map_err(|fault| machine.failed(fault));
                 (machine.world, left)
             });
@@ -290,8 +295,9 @@ impl<'a> Machine<'a> {
                 Err(Fault::Endless)
             }
             StmtKind::Specialize { default, partitions, results } => {
-                let mut regions: Vec<&Region> = partitions.iter().map(|p| &p.body).collect();
-                regions.push(default);
+                let mut regions: Vec<(&Region, u32)> =
+                    partitions.iter().map(|part| (&part.body, part.warps)).collect();
+                regions.push((default, self.warps));
                 match self.regions(&regions)?.pop() {
                     Some(Flow::Yield(data)) => {
                         self.set_all(results, data);

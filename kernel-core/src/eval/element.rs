@@ -40,6 +40,8 @@ pub(super) enum Data {
 /// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
+    /// The block that has it, by its rank in the cluster.
+    pub(super) rank: usize,
     pub(super) root: Shared,
     pub(super) start: usize,
     pub(super) extents: Vec<u32>,

@@ -9,7 +9,7 @@ use la_arena::ArenaMap;
 
 use super::element::Element;
 use super::{Arg, EvalError, Fault};
-use crate::ir::{Barriers, Kernel, Shared};
+use crate::ir::{Barriers, Kernel, Named, Shared};
 use crate::loc::Loc;
 
 /// Everything that a task may change for others to see.
@@ -27,6 +27,8 @@ pub(super) struct World<'a> {
 pub(super) struct BlockState {
     pub(super) shared: ArenaMap<Shared, Vec<Element>>,
     barriers: ArenaMap<Barriers, Vec<Mbarrier>>,
+    /// How many warps have come to each named barrier, in all.
+    named: ArenaMap<Named, u64>,
     /// How often the block has arrived at the cluster's barrier.
     arrivals: u64,
 }
@@ -70,10 +72,14 @@ enum Report<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Of a cluster that has done nothing yet; its mbarriers are there from the start, as the kernel's first instructions make them.
+    /// Of a cluster that has done nothing yet; its shared memory and its mbarriers are there from the start, as the kernel's first instructions make them.
     pub(super) fn new(kernel: &Kernel, args: &'a mut [Arg], blocks: usize) -> World<'a> {
         let block = || {
             let mut state = BlockState::default();
+            for (root, data) in kernel.shared.iter() {
+                let elements = data.shape.iter().map(|&extent| extent as usize).product();
+                state.shared.insert(root, vec![Element::Undefined; elements]);
+            }
             for (root, data) in kernel.barriers.iter() {
                 let count = i64::from(data.count);
                 let fresh = Mbarrier { count, parity: false, arrivals: count, bytes: 0 };
@@ -104,6 +110,20 @@ impl<'a> World<'a> {
     /// How many mbarriers an allocation has.
     pub(super) fn ring(&self, at: BarrierPlace) -> usize {
         self.blocks[at.rank].barriers[at.root].len()
+    }
+
+    /// So many warps of a block come to a named barrier; gives how many are there at the end of the phase that they came in.
+    pub(super) fn come(&mut self, rank: usize, named: Named, warps: u32, counts: u32) -> u64 {
+        let here = self.blocks[rank].named.entry(named).or_insert(0);
+        let phase = *here / u64::from(counts);
+        *here += u64::from(warps);
+        self.events += 1;
+        (phase + 1) * u64::from(counts)
+    }
+
+    /// Whether so many warps have come to a named barrier.
+    pub(super) fn have_come(&self, rank: usize, named: Named, warps: u64) -> bool {
+        self.blocks[rank].named.get(named).is_some_and(|&here| here >= warps)
     }
 
     /// A block arrives at the cluster's barrier.

@@ -59,6 +59,7 @@ impl Op {
             Op::Dot { .. } => Class::Product,
             Op::SharedIndex
             | Op::SharedTranspose
+            | Op::SharedRemote
             | Op::Barrier(BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote) => {
                 Class::Window
             }
@@ -78,6 +79,9 @@ impl Op {
                 BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test,
             )
             | Op::Tma(_)
+            | Op::Bulk(_)
+            | Op::StoreAsync
+            | Op::Named(..)
             | Op::TmaWait { .. }
             | Op::FenceAsync
             | Op::Wgmma

@@ -137,6 +137,17 @@ pub enum Evict {
     Last,
 }
 
+impl Evict {
+    /// The word in dumps, behind a space.
+    pub(crate) const fn printed(self) -> &'static str {
+        match self {
+            Evict::Normal => "",
+            Evict::First => " evict_first",
+            Evict::Last => " evict_last",
+        }
+    }
+}
+
 /// What a wait for stores by tensor map waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreWait {
@@ -144,6 +155,37 @@ pub enum StoreWait {
     Read,
     /// The tensor has been written.
     Written,
+}
+
+/// A named barrier of a kernel: an index into [`Kernel::named`](super::Kernel::named).
+pub type Named = Idx<NamedData>;
+
+/// A named barrier, at which warps of several partitions meet (PTX ISA, "barrier").
+#[derive(Clone, Debug)]
+pub struct NamedData {
+    /// The warps that a phase waits for: those that wait and those that only arrive.
+    pub warps: u32,
+    /// Where it was made.
+    pub loc: Loc,
+}
+
+/// Operations on named barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedOp {
+    /// All warps of the partition arrive, and wait until as many have come as the barrier counts.
+    Sync,
+    /// All warps of the partition arrive, and go on.
+    Arrive,
+}
+
+impl NamedOp {
+    /// The word in dumps.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            NamedOp::Sync => "named_sync",
+            NamedOp::Arrive => "named_arrive",
+        }
+    }
 }
 
 /// Operations on the blocks of a cluster.
@@ -234,11 +276,7 @@ impl Tma {
         };
         let multicast = if self.multicast { " multicast" } else { "" };
         let guarded = if self.guarded { " where" } else { "" };
-        let evict = match self.evict {
-            Evict::Normal => "",
-            Evict::First => " evict_first",
-            Evict::Last => " evict_last",
-        };
+        let evict = self.evict.printed();
         format!("{word}{multicast}{guarded}{evict} {param} [{}] {}", at.join(", "), rest.join(", "))
             .trim_end()
             .to_owned()

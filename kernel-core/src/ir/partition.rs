@@ -20,7 +20,7 @@
 
 use la_arena::ArenaMap;
 
-use super::{Kernel, Region, Stmt, StmtKind, Value};
+use super::{Kernel, Named, Region, Stmt, StmtKind, Value};
 use crate::loc::Loc;
 
 /// Lanes of a warp.
@@ -41,6 +41,8 @@ const MOST_WARPS: u32 = 32;
 const BARRIERS: u32 = 16;
 /// The barrier of the kernel's own warps is 0, that of the whole block 1; partitions have those from here.
 const FIRST_BARRIER: u32 = 2;
+/// The first barrier that is free in a kernel without partitions: all its warps meet at 0.
+const FIRST_FREE: u32 = 1;
 
 /// A part of a kernel that runs in warps of its own.
 #[derive(Clone, Debug)]
@@ -155,6 +157,11 @@ impl Placement {
         Ok(Placement { first, barriers, warps, busy, registers })
     }
 
+    /// The first named barrier that neither the block nor a partition meets at.
+    pub fn free_barrier(&self) -> u32 {
+        self.barriers.iter().flatten().max().map_or(FIRST_BARRIER, |last| last + 1)
+    }
+
     /// The registers that a thread has when a block starts: its share of the register file.
     pub fn registers_at_entry(&self) -> u32 {
         let share = kernel_ptx::Target::REGISTERS / (self.warps * LANES);
@@ -246,6 +253,20 @@ impl Kernel {
         let partitions = self.specialized()?.partitions;
         let asked: Vec<_> = partitions.iter().map(|one| (one.warps, one.registers)).collect();
         Some(Placement::of(self.warps, &asked).expect("building refuses what does not fit a block"))
+    }
+
+    /// The number of a named barrier of the kernel, behind those at which the block and its partitions meet.
+    pub fn named_barrier(&self, named: Named) -> u32 {
+        self.first_named() + named.into_raw().into_u32()
+    }
+
+    /// How many named barriers of its own a kernel can have.
+    pub fn most_named(&self) -> u32 {
+        BARRIERS - self.first_named()
+    }
+
+    fn first_named(&self) -> u32 {
+        self.placement().map_or(FIRST_FREE, |placement| placement.free_barrier())
     }
 
     /// Warps in a block.

@@ -388,6 +388,7 @@ impl<'a> Printer<'a> {
             Op::SharedAlloc(shared) => format!("shared_alloc {}", name(*shared)),
             Op::SharedIndex => format!("shared_index {all}"),
             Op::SharedTranspose => format!("shared_transpose {all}"),
+            Op::SharedRemote => format!("shared_remote {all}"),
             Op::LoadShared => format!("load_shared {all}"),
             Op::StoreShared => format!("store_shared {all}"),
             Op::CopyAsync(param) => {
@@ -401,6 +402,9 @@ impl<'a> Printer<'a> {
             Op::Sync => "sync".to_owned(),
             Op::Barrier(op) => op.printed(&all),
             Op::Tma(tma) => tma.printed(&self.param(tma.param), args),
+            Op::Bulk(bulk) => bulk.printed(&all),
+            Op::StoreAsync => format!("store_async {all}"),
+            Op::Named(op, named) => format!("{} @named{}", op.name(), named.into_raw()),
             Op::TmaWait { pending, until } => format!("tma_wait {} {pending}", until.name()),
             Op::FenceAsync => "fence_async".to_owned(),
             Op::Wgmma => format!("wgmma {all}"),

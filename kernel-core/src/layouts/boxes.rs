@@ -37,6 +37,12 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.push(LayoutProblem::Box { at, chosen_at, shape, refusal });
                 }
             }
+            StmtKind::Op { op: Op::Bulk(bulk), args, .. } => {
+                if let Err((root, refusal)) = super::bulk::check(kernel, layouts, *bulk, args) {
+                    let (at, chosen_at) = (stmt.loc, pinned_at(kernel, root));
+                    problems.push(LayoutProblem::Bulk { at, chosen_at, refusal });
+                }
+            }
             StmtKind::Op { op: Op::Wgmma, args, .. } => {
                 let Form::Wgmma { n, .. } = warpgroup::form(kernel, [args[0], args[1], args[2]])
                 else {

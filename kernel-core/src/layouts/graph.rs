@@ -220,6 +220,7 @@ pub(super) fn to_operands(
         | Op::SharedAlloc(_)
         | Op::SharedIndex
         | Op::SharedTranspose
+        | Op::SharedRemote
         | Op::LoadShared
         | Op::StoreShared
         | Op::CopyAsync(_)
@@ -230,6 +231,9 @@ pub(super) fn to_operands(
         | Op::Sync
         | Op::Barrier(_)
         | Op::Tma(_)
+        | Op::Bulk(_)
+        | Op::StoreAsync
+        | Op::Named(..)
         | Op::TmaWait { .. }
         | Op::FenceAsync
         | Op::Wgmma

@@ -186,6 +186,7 @@ impl Known {
             | Op::SharedAlloc(_)
             | Op::SharedIndex
             | Op::SharedTranspose
+            | Op::SharedRemote
             | Op::LoadShared
             | Op::StoreShared
             | Op::CopyCommit
@@ -195,6 +196,9 @@ impl Known {
             | Op::Sync
             | Op::Barrier(_)
             | Op::Tma(_)
+            | Op::Bulk(_)
+            | Op::StoreAsync
+            | Op::Named(..)
             | Op::TmaWait { .. }
             | Op::FenceAsync
             | Op::Wgmma

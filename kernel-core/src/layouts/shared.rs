@@ -8,7 +8,7 @@ use la_arena::ArenaMap;
 
 use super::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::ir::{
-    Kernel, Layouts, Op, ParamKind, Region, Shared, SharedType, StmtKind, Type, Value,
+    Bulk, Kernel, Layouts, Op, ParamKind, Region, Shared, SharedType, StmtKind, Type, Value,
 };
 use crate::loc::Loc;
 
@@ -112,6 +112,8 @@ enum How {
     Boxes,
     /// A copy by tensor map of a tensor whose neighbours lie along the last axis but one.
     TurnedBoxes,
+    /// A copy of bytes in a row.
+    Row,
     /// An access that does not decide.
     Any,
 }
@@ -248,6 +250,9 @@ impl Collector<'_> {
                 let (rank, how) = (left.shape.len(), How::Boxes);
                 uses.entry(left.root).or_default().push(Use { rank, times, how });
             }
+            if let Op::Bulk(bulk) = op {
+                self.bulk(*bulk, args, times, uses);
+            }
             let Some((window, how)) = self.how(op, args, *result) else { continue };
             let rank = window.shape.len();
             uses.entry(window.root).or_default().push(Use { rank, times, how });
@@ -259,7 +264,8 @@ impl Collector<'_> {
         match (op, args, result) {
             (Op::LoadShared, [window], Some(tile)) => {
                 let window = window_of(self.kernel, *window);
-                let matrix = self.matrices.get(tile).is_some_and(|&depth| {
+                let own = self.matrices.get(tile).filter(|_| !window.remote);
+                let matrix = own.is_some_and(|&depth| {
                     let size = window.dtype.bytes();
                     let along_rows = (depth == 1) != window.transposed;
                     size == MATRIX_ELEMENT_BYTES || size == PAIRED_ELEMENT_BYTES && along_rows
@@ -268,7 +274,7 @@ impl Collector<'_> {
                     if matrix { How::Matrix } else { registers(window, self.layouts.get(tile)) };
                 Some((window, how))
             }
-            (Op::StoreShared, [window, tile], None) => {
+            (Op::StoreShared, [window, tile], None) | (Op::StoreAsync, [window, tile, _], None) => {
                 let window = window_of(self.kernel, *window);
                 Some((window, registers(window, self.layouts.get(*tile))))
             }
@@ -294,6 +300,20 @@ impl Collector<'_> {
                 Some((window_of(self.kernel, *right), How::Boxes))
             }
             _ => None,
+        }
+    }
+
+    /// The windows that a bulk copy fills and reads.
+    fn bulk(&self, bulk: Bulk, args: &[Value], times: u32, uses: &mut Uses) {
+        let operands = bulk.operands(args);
+        let ends = [operands.reads(bulk.kind), operands.fills(bulk.kind)];
+        let windows: Vec<&SharedType> =
+            ends.into_iter().flatten().map(|window| window_of(self.kernel, window)).collect();
+        // An allocation of another block is laid out as this one's own.
+        let alike = matches!(windows[..], [from, to] if from.root == to.root);
+        for window in windows {
+            let how = if alike { How::Any } else { How::Row };
+            uses.entry(window.root).or_default().push(Use { rank: window.shape.len(), times, how });
         }
     }
 
@@ -355,13 +375,18 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     if shape.len() < 2 {
         return plain();
     }
+    if uses.iter().any(|one| matches!(one.how, How::Row)) {
+        return plain();
+    }
     let turned = uses.iter().any(|one| matches!(one.how, How::TurnedBoxes));
     if turned || uses.iter().any(|one| matches!(one.how, How::Boxes)) {
         return turned_boxes(shape, element_bytes, turned).unwrap_or_else(plain);
     }
     let copied = uses.iter().find_map(|one| match one.how {
         How::Copy { axis, .. } => Some(axis),
-        How::Registers(_) | How::Matrix | How::Boxes | How::TurnedBoxes | How::Any => None,
+        How::Registers(_) | How::Matrix | How::Boxes | How::TurnedBoxes | How::Row | How::Any => {
+            None
+        }
     });
     let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
     let axes = match copied {
@@ -382,7 +407,7 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         let (registers, least_vector) = match &one.how {
             How::Registers(registers) => (registers, 1),
             How::Copy { registers, elements, .. } => (registers, *elements),
-            How::Matrix | How::Boxes | How::TurnedBoxes | How::Any => return None,
+            How::Matrix | How::Boxes | How::TurnedBoxes | How::Row | How::Any => return None,
         };
         // A window may be a part of the tile.
         let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));

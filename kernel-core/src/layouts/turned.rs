@@ -25,7 +25,7 @@ fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written:
         match &stmt.kind {
             StmtKind::Op { op, args, .. } => {
                 let (window, axis) = match (op, args.as_slice()) {
-                    (Op::StoreShared, [window, tile]) => {
+                    (Op::StoreShared, [window, tile]) | (Op::StoreAsync, [window, tile, _]) => {
                         (window, graph.layout(*tile).and_then(run_axis))
                     }
                     (Op::CopyAsync(_), [.., window]) => {

@@ -4,7 +4,7 @@
 //! another one. The hardware's counts are therefore those of the kernel times the warps of the largest partition that arrives; a
 //! smaller partition's warps, and the one thread of an `expect`, arrive several times.
 
-use kernel_ptx::{Instruction, Opcode, Operand, SpecialRegister, Type, Word};
+use kernel_ptx::{Instruction, Modifier, Opcode, Operand, SpecialRegister, Type, Word};
 use la_arena::ArenaMap;
 
 use super::emitter::{Val, mods};
@@ -47,6 +47,9 @@ impl Lower<'_> {
     /// One of the kernel's own threads makes every mbarrier; then they all know them.
     pub(super) fn init_barriers(&mut self) {
         if self.kernel.barriers.is_empty() {
+            if self.kernel.meets_first() {
+                self.cluster_sync();
+            }
             return;
         }
         let first = self.e.first_of(self.e.threads - 1);
@@ -144,9 +147,17 @@ impl Lower<'_> {
         }
     }
 
-    /// `{.shared::cta}` or `{.shared::cluster}`: where the mbarrier is.
-    fn barrier_space(&self, barrier: Value) -> Word {
-        if self.barrier_type(barrier).remote { Word::SharedCluster } else { Word::SharedCta }
+    /// The end of the modifiers of an arrival: where the mbarrier is, and that another block sees what comes before.
+    ///
+    /// Without it, only threads of the own block would (PTX ISA, "mbarrier.arrive": `.sem`, `.scope`).
+    fn arrival(&self, barrier: Value, words: &[Word]) -> Vec<Modifier> {
+        let mut modifiers: Vec<Modifier> = words.iter().map(|&word| word.into()).collect();
+        if self.barrier_type(barrier).remote {
+            modifiers.extend(mods![Word::Release, Word::Cluster, Word::SharedCluster, Type::B64]);
+        } else {
+            modifiers.extend(mods![Word::SharedCta, Type::B64]);
+        }
+        modifiers
     }
 
     /// One thread says how many bytes are to come, and arrives for its partition.
@@ -155,14 +166,13 @@ impl Lower<'_> {
         let guard = self.e.guard(first);
         let address = self.barrier_address(barrier);
         let bytes = self.scalar(bytes).operand();
-        let space = self.barrier_space(barrier);
         let weight = self.weight(self.barrier_type(barrier).root);
-        let expect = mods![Word::Arrive, Word::ExpectTx, space, Type::B64];
-        self.e.effect_if(guard, Opcode::Mbarrier, expect, [Operand::Sink, address.clone(), bytes]);
+        let expect = self.arrival(barrier, &[Word::Arrive, Word::ExpectTx]);
+        self.e.effect_if(guard, Opcode::Mbarrier, &expect, [Operand::Sink, address.clone(), bytes]);
         if weight > 1 {
             let rest = Operand::Int(i128::from(weight - 1));
-            let arrive = mods![Word::Arrive, space, Type::B64];
-            self.e.effect_if(guard, Opcode::Mbarrier, arrive, [Operand::Sink, address, rest]);
+            let arrive = self.arrival(barrier, &[Word::Arrive]);
+            self.e.effect_if(guard, Opcode::Mbarrier, &arrive, [Operand::Sink, address, rest]);
         }
     }
 
@@ -179,8 +189,8 @@ impl Lower<'_> {
         if count > 1 {
             operands.push(Operand::Int(i128::from(count)));
         }
-        let space = self.barrier_space(barrier);
-        self.e.effect_if(guard, Opcode::Mbarrier, mods![Word::Arrive, space, Type::B64], operands);
+        let arrive = self.arrival(barrier, &[Word::Arrive]);
+        self.e.effect_if(guard, Opcode::Mbarrier, &arrive, operands);
     }
 
     /// Turns until the phase has ended.
@@ -190,21 +200,31 @@ impl Lower<'_> {
         let parity = self.e.reg(parity, Type::B32);
         let again = self.e.label();
         self.e.place_label(again);
-        let done = self.tried(address, Operand::Reg(parity), Word::TryWait);
+        let done = self.tried((barrier, address), Operand::Reg(parity), Word::TryWait);
         let guard = Some(kernel_ptx::Guard { predicate: done, negated: true });
         self.e.effect_if(guard, Opcode::Bra, &[], [Operand::Label(again)]);
     }
 
     fn try_wait(&mut self, barrier: Value, phase: Value, word: Word) -> Val {
         let (address, parity) = (self.barrier_address(barrier), self.scalar(phase).operand());
-        Val::Reg(self.tried(address, parity, word))
+        Val::Reg(self.tried((barrier, address), parity, word))
     }
 
-    fn tried(&mut self, address: Operand, parity: Operand, word: Word) -> kernel_ptx::Reg {
+    fn tried(
+        &mut self,
+        (barrier, address): (Value, Operand),
+        parity: Operand,
+        word: Word,
+    ) -> kernel_ptx::Reg {
         let done = self.e.fresh(Type::Pred);
-        let modifiers = mods![word, Word::Parity, Word::SharedCta, Type::B64];
+        let mut modifiers = mods![word, Word::Parity].to_vec();
+        if self.kernel.hears_others(self.barrier_type(barrier).root) {
+            // What other blocks have written is seen behind it.
+            modifiers.extend(mods![Word::Acquire, Word::Cluster]);
+        }
+        modifiers.extend(mods![Word::SharedCta, Type::B64]);
         let operands = [Operand::Reg(done), address, parity];
-        self.e.push(Instruction::new(Opcode::Mbarrier, modifiers.to_vec(), operands), 1, true);
+        self.e.push(Instruction::new(Opcode::Mbarrier, modifiers, operands), 1, true);
         done
     }
 

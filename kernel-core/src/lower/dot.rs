@@ -292,6 +292,7 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
                 | Op::Cast
                 | Op::SharedIndex
                 | Op::SharedTranspose
+                | Op::SharedRemote
                 | Op::LoadShared
         );
         if !quiet {

@@ -93,6 +93,7 @@ impl Emitter {
             | Op::SharedAlloc(_)
             | Op::SharedIndex
             | Op::SharedTranspose
+            | Op::SharedRemote
             | Op::LoadShared
             | Op::StoreShared
             | Op::CopyAsync(_)
@@ -103,6 +104,9 @@ impl Emitter {
             | Op::Sync
             | Op::Barrier(_)
             | Op::Tma(_)
+            | Op::Bulk(_)
+            | Op::StoreAsync
+            | Op::Named(..)
             | Op::TmaWait { .. }
             | Op::FenceAsync
             | Op::Wgmma

@@ -113,7 +113,12 @@ impl Matrices {
 impl Lower<'_> {
     /// How a window is read by `ldmatrix`, if its layout allows that.
     pub(super) fn matrices(&self, window: Value, layout: &Layout) -> Option<Matrices> {
-        let size = self.shared_type(window).dtype.bytes();
+        let ty = self.shared_type(window);
+        if ty.remote {
+            // Matrices are read in the own block alone (PTX ISA, "ldmatrix").
+            return None;
+        }
+        let size = ty.dtype.bytes();
         Matrices::plan(&self.in_tile(window, layout), size)
     }
 
@@ -137,7 +142,11 @@ impl Lower<'_> {
         layout: &Layout,
         values: &[Val],
     ) -> bool {
-        let dtype = self.shared_type(window).dtype;
+        let ty = self.shared_type(window);
+        if ty.remote {
+            return false;
+        }
+        let dtype = ty.dtype;
         let alone = repeated_threads(layout, self.crew.warps) == 0;
         if !alone
             || self.kernel.target == kernel_ptx::Target::SM_80

@@ -1,8 +1,8 @@
 //! One access of one thread: up to 16 bytes between memory and registers.
 
-use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
+use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
 
-use super::emitter::{Emitter, Val};
+use super::emitter::{Emitter, Val, mods};
 use super::scalar::zero;
 use crate::ir::{Dtype, Elem};
 
@@ -67,15 +67,16 @@ impl Words {
         }
     }
 
-    fn modifiers(self, opcode: Opcode, space: Space) -> (Opcode, Vec<Modifier>) {
-        let mut modifiers = vec![Modifier::from(space)];
+    /// The modifiers of an access that begin with `first`.
+    fn modifiers(self, first: &[Modifier]) -> Vec<Modifier> {
+        let mut modifiers = first.to_vec();
         match self.count {
             2 => modifiers.push(Word::V2.into()),
             4 => modifiers.push(Word::V4.into()),
             _ => {}
         }
         modifiers.push(self.ty.into());
-        (opcode, modifiers)
+        modifiers
     }
 }
 
@@ -94,7 +95,7 @@ impl Emitter {
     /// Reads `count` neighbouring elements; where `mask` does not hold, they are `other` (zeros without it).
     pub(super) fn load(
         &mut self,
-        space: Space,
+        space: impl Into<Modifier>,
         elem: Elem,
         count: u32,
         address: Operand,
@@ -115,9 +116,9 @@ impl Emitter {
                 self.assign(register, value);
             }
         }
-        let (opcode, modifiers) = words.modifiers(Opcode::Ld, space);
+        let modifiers = words.modifiers(&[space.into()]);
         let target = braced(registers.iter().map(|&register| Operand::Reg(register)).collect());
-        let mut inst = Instruction::new(opcode, modifiers, [target, address]);
+        let mut inst = Instruction::new(Opcode::Ld, modifiers, [target, address]);
         inst.guard = guard;
         self.push(inst, 1, false);
         registers
@@ -129,7 +130,7 @@ impl Emitter {
     /// Writes neighbouring elements where `mask` holds.
     pub(super) fn store(
         &mut self,
-        space: Space,
+        space: impl Into<Modifier>,
         elem: Elem,
         values: &[Val],
         address: Operand,
@@ -144,8 +145,34 @@ impl Emitter {
         let registers =
             values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
         let guard = self.guard(mask);
-        let (opcode, modifiers) = words.modifiers(Opcode::St, space);
-        self.effect_if(guard, opcode, &modifiers, [address, braced(registers)]);
+        let modifiers = words.modifiers(&[space.into()]);
+        self.effect_if(guard, Opcode::St, &modifiers, [address, braced(registers)]);
+    }
+
+    /// Writes neighbouring elements to another block, where `mask` holds; the barrier at the second address counts their bytes.
+    pub(super) fn store_counted(
+        &mut self,
+        elem: Elem,
+        values: &[Val],
+        [address, barrier]: [Operand; 2],
+        mask: Val,
+    ) {
+        if mask == Val::Int(0) {
+            return;
+        }
+        let count = u32::try_from(values.len()).expect("an access has few elements");
+        let words = Words::of(elem, count);
+        let values = self.packed_words(elem, words, values);
+        let registers =
+            values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
+        let guard = self.guard(mask);
+        let modifiers = words.modifiers(mods![
+            Word::Async,
+            Word::Weak,
+            Word::SharedCluster,
+            Word::MbarrierCompleteTxBytes
+        ]);
+        self.effect_if(guard, Opcode::St, &modifiers, [address, braced(registers), barrier]);
     }
 
     /// The elements of one loaded register.

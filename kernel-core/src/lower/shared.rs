@@ -1,7 +1,7 @@
 //! Shared memory: where allocations lie, how windows are addressed, how tiles go in and out.
 
 use kernel_layout::{Dim, Layout, accesses, max_vector};
-use kernel_ptx::{Space, Type as Register};
+use kernel_ptx::Type as Register;
 use la_arena::ArenaMap;
 
 use super::Lower;
@@ -11,8 +11,8 @@ use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::Val;
 use super::memory::VECTOR_BYTES;
 use crate::ir::{
-    BarrierOp, Barriers, Elem, Kernel, Op, Region, Shared, SharedType, StmtKind, TmaKind, Type,
-    Value,
+    BarrierOp, Barriers, BulkKind, ClusterOp, Elem, Kernel, Op, Region, Shared, SharedType,
+    StmtKind, TmaKind, Type, Value,
 };
 use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
 use crate::loc::Loc;
@@ -159,16 +159,32 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
         let waited = stmts.iter().rposition(|stmt| holds(&stmt.kind, &|op, _| waits(op)));
         Some(waited.filter(|waited| *waited >= started).unwrap_or(usize::MAX))
     };
+    let copies = |op: &Op, tma: &dyn Fn(TmaKind) -> bool, bulk: &dyn Fn(BulkKind) -> bool| {
+        matches!(op, Op::Tma(copy) if tma(copy.kind))
+            || matches!(op, Op::Bulk(copy) if bulk(copy.kind))
+    };
     let read = until(
-        &|op| matches!(op, Op::Tma(tma) if matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_))),
+        &|op| {
+            copies(op, &|kind| matches!(kind, TmaKind::Store | TmaKind::Reduce(_)), &|kind| {
+                matches!(kind, BulkKind::Store | BulkKind::Reduce(_))
+            })
+        },
         &|op| matches!(op, Op::TmaWait { pending: 0, .. }),
     );
     let multiplied = until(&|op| matches!(op, Op::Wgmma), &|op| matches!(op, Op::WgmmaWait(0)));
-    let loaded =
-        until(&|op| matches!(op, Op::Tma(tma) if matches!(tma.kind, TmaKind::Load)), &|op| {
-            matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
-        });
-    [read, multiplied, loaded].into_iter().flatten().fold(touched, usize::max)
+    let loaded = until(
+        &|op| copies(op, &|kind| kind == TmaKind::Load, &|kind| kind == BulkKind::Load),
+        &|op| matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test)),
+    );
+    // Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read
+    // when they do.
+    let reaches = |op: &Op, args: &[Value]| kernel.reaches(op, args) && args.iter().any(is);
+    let meets = |op: &Op, _: &[Value]| matches!(op, Op::Cluster(ClusterOp::Sync | ClusterOp::Wait));
+    let reached = stmts.iter().rposition(|stmt| holds(&stmt.kind, &reaches)).map(|last| {
+        let met = stmts.iter().rposition(|stmt| holds(&stmt.kind, &meets));
+        met.filter(|met| *met > last).unwrap_or(usize::MAX)
+    });
+    [read, multiplied, loaded, reached].into_iter().flatten().fold(touched, usize::max)
 }
 
 /// Whether a statement, or one inside it, is an operation of a kind.
@@ -322,9 +338,14 @@ impl Lower<'_> {
         map: &ThreadMap,
         constant: u32,
     ) -> (Val, i64) {
-        let start = self.plan.starts[self.shared_type(window).root];
-        let base = self.shared_base();
-        let dynamic = self.window(window);
+        let ty = self.shared_type(window);
+        let start = self.plan.starts[ty.root];
+        // The address in another block counts from there.
+        let (base, dynamic) = if ty.remote {
+            (self.window(window), Val::Int(0))
+        } else {
+            (self.shared_base(), self.window(window))
+        };
         self.e.placed(super::Place::Outermost, |e| {
             let position = e.position(map, constant);
             let (dynamic, moved) = match dynamic {
@@ -354,10 +375,11 @@ impl Lower<'_> {
         let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
         let map = offsets(&registers, &shared, size);
         let mut result = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
+        let space = self.space_of(window);
         for access in accesses(&registers, &shared, vector) {
             let (value, constant) = self.shared_address(window, &map, access.offset * size);
             let address = self.e.at(value, constant);
-            let loaded = self.e.load(Space::Shared, elem, vector, address, Val::Int(1), None);
+            let loaded = self.e.load(space, elem, vector, address, Val::Int(1), None);
             for (slot, value) in access.registers.iter().zip(loaded) {
                 for &register in slot {
                     result[register as usize] = value;
@@ -380,12 +402,13 @@ impl Lower<'_> {
             return;
         }
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
+        let space = self.space_of(window);
         for access in accesses(&registers, &shared, vector) {
             let (address, constant) = self.shared_address(window, &map, access.offset * size);
             let address = self.e.at(address, constant);
             let vector: Vec<Val> =
                 access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
-            self.e.store(Space::Shared, elem, &vector, address, one);
+            self.e.store(space, elem, &vector, address, one);
         }
     }
 }

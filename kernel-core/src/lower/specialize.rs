@@ -260,7 +260,7 @@ impl<'a> Lower<'a> {
     /// The blocks of a cluster meet with all of their threads: those of partitions take part in what comes before they begin.
     fn meet_cluster(&mut self) {
         let kernel = self.kernel;
-        if kernel.cluster != [1; 3] && !kernel.barriers.is_empty() {
+        if kernel.meets_first() {
             self.cluster_sync();
         }
         for stmt in &kernel.body.stmts[..self.specialized().found.at] {

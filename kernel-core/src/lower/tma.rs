@@ -13,8 +13,8 @@ const MAP_BYTES: u64 = 128;
 const MAP_ALIGNMENT: u32 = 64;
 
 /// The cache policies that `createpolicy.fractional` makes of all of an access: evicted first, last.
-const EVICT_FIRST: i128 = 0x12F0_0000_0000_0000;
-const EVICT_LAST: i128 = 0x14F0_0000_0000_0000;
+const EVICT_FIRST: i64 = 0x12F0_0000_0000_0000;
+const EVICT_LAST: i64 = 0x14F0_0000_0000_0000;
 
 impl Lower<'_> {
     pub(super) fn tma(&mut self, tma: Tma, args: &[Value]) {
@@ -38,22 +38,8 @@ impl Lower<'_> {
         }
         let guard = self.e.guard(issues);
         let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
-        let mask = operands.mask.map(|mask| {
-            let mask = self.scalar(mask);
-            let mask = self.e.reg(mask, Type::B32);
-            let half =
-                self.e.pure(Opcode::Cvt, mods![Type::U16, Type::U32], Type::B16, &[Val::Reg(mask)]);
-            half.operand()
-        });
-        let policy = match tma.evict {
-            Evict::Normal => None,
-            Evict::First => Some(EVICT_FIRST),
-            Evict::Last => Some(EVICT_LAST),
-        };
-        let policy = policy.map(|bits| {
-            let bits = i64::try_from(bits).expect("policies fit 63 bits");
-            Operand::Reg(self.e.reg(Val::Int(bits), Type::B64))
-        });
+        let mask = operands.mask.map(|mask| self.multicast_mask(mask));
+        let policy = self.cache_policy(tma.evict);
         let dim = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5][plan.map.dims.len() - 1];
         let mut modifiers = modifiers(tma, dim);
         if mask.is_some() {
@@ -99,6 +85,23 @@ impl Lower<'_> {
         });
         let value = self.e.add(Type::S32, start, Val::Int(i64::from(at.plus)));
         Operand::Reg(self.e.reg(value, Type::B32))
+    }
+
+    /// The blocks of the cluster that receive a copy, as a register of 16 bits.
+    pub(super) fn multicast_mask(&mut self, mask: Value) -> Operand {
+        let mask = self.scalar(mask);
+        let mask = Val::Reg(self.e.reg(mask, Type::B32));
+        self.e.pure(Opcode::Cvt, mods![Type::U16, Type::U32], Type::B16, &[mask]).operand()
+    }
+
+    /// The register of a cache policy, where one is asked for.
+    pub(super) fn cache_policy(&mut self, evict: Evict) -> Option<Operand> {
+        let bits = match evict {
+            Evict::Normal => return None,
+            Evict::First => EVICT_FIRST,
+            Evict::Last => EVICT_LAST,
+        };
+        Some(Operand::Reg(self.e.reg(Val::Int(bits), Type::B64)))
     }
 
     /// The address of what lies `offset` bytes into a shared window.
@@ -150,7 +153,11 @@ impl Lower<'_> {
 
     /// What every thread has written to shared memory is there for asynchronous operations.
     pub(super) fn fence_async(&mut self) {
-        self.e.effect(Opcode::Fence, mods![Word::Proxy, Word::Async, Word::SharedCta], []);
+        let mut fence = mods![Word::Proxy, Word::Async].to_vec();
+        if !self.kernel.writes_others() {
+            fence.push(Word::SharedCta.into());
+        }
+        self.e.effect(Opcode::Fence, &fence, []);
         self.barrier();
     }
 }

@@ -7,7 +7,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    ir::{BarrierOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, TmaKind, Type, Value},
+    ir::{
+        BarrierOp, ClusterOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, TmaKind, Type,
+        Value,
+    },
     loc::Loc,
 };
 
@@ -21,8 +24,9 @@ pub fn fences(kernel: &mut Kernel) {
     if read.is_empty() {
         return;
     }
+    let writes_others = kernel.writes_others();
     let mut body = std::mem::take(&mut kernel.body);
-    Pass { kernel, read: &read }.region(&mut body, Unfenced::new());
+    Pass { kernel, read: &read, writes_others }.region(&mut body, Unfenced::new());
     kernel.body = body;
 }
 
@@ -47,6 +51,9 @@ fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
     if *op == Op::Wgmma {
         return args[..2].iter().filter_map(root).collect();
     }
+    if let Op::Bulk(bulk) = op {
+        return bulk.operands(args).reads(bulk.kind).iter().filter_map(root).collect();
+    }
     if let Op::Tma(tma) = op
         && matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_))
         && let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind
@@ -63,12 +70,14 @@ fn fence(loc: Loc) -> Stmt {
 struct Pass<'a> {
     kernel: &'a Kernel,
     read: &'a Unfenced,
+    /// Threads write to other blocks, which read what was written there.
+    writes_others: bool,
 }
 
 impl Pass<'_> {
     /// The allocation that threads write by an operation, if something reads it asynchronously.
     fn written(&self, op: &Op, args: &[Value]) -> Option<Shared> {
-        let window = if *op == Op::StoreShared {
+        let window = if matches!(op, Op::StoreShared | Op::StoreAsync) {
             args.first()?
         } else if matches!(op, Op::CopyAsync(_)) {
             args.last()?
@@ -100,8 +109,11 @@ impl Pass<'_> {
     fn needs(&self, kind: &StmtKind, unfenced: &Unfenced) -> bool {
         match kind {
             StmtKind::Op { op, args, .. } => {
-                let tells = *op == Op::Barrier(BarrierOp::Arrive) && !unfenced.is_empty();
-                tells || reads(self.kernel, op, args).iter().any(|root| unfenced.contains(root))
+                let meets = matches!(op, Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive));
+                let tells = matches!(op, Op::Barrier(BarrierOp::Arrive) | Op::Named(..))
+                    || meets && self.writes_others;
+                tells && !unfenced.is_empty()
+                    || reads(self.kernel, op, args).iter().any(|root| unfenced.contains(root))
             }
             // Other warps go on from here.
             StmtKind::Specialize { .. } => !unfenced.is_empty(),
@@ -176,7 +188,7 @@ impl Pass<'_> {
 }
 
 /// Whether a branch in a region jumps out of it.
-fn jumps(region: &Region) -> bool {
+pub(super) fn jumps(region: &Region) -> bool {
     region.stmts.iter().flat_map(|stmt| stmt.kind.regions()).any(|inner| {
         use crate::ir::Terminator;
         matches!(inner.end, Terminator::Continue(..) | Terminator::Break(..)) || jumps(inner)

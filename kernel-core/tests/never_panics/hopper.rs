@@ -17,6 +17,19 @@ const CLUSTERS: &[&str] =
 const BARRIERS: &[&str] =
     &["bar", "bars[0]", "bars[1]", "bar.of_block(1)", "bars[2].of_block(n)", "bars", "bars[7]"];
 const TILES: &[&str] = &["left", "ring[0]", "ring[slot]", "ring", "right", "left.t()", "acc", "n"];
+const WINDOWS: &[&str] = &[
+    "left",
+    "ring[0]",
+    "left.of_block(1)",
+    "ring.of_block(n)[slot]",
+    "row",
+    "row.of_block(cluster::rank())",
+    "row.of_block(9)",
+    "left.t()",
+    "acc",
+    "bar",
+];
+const ADDRESSES: &[&str] = &["p", "p + n * 64", "x.ptr()", "p + arange(0, 64)", "n", "left"];
 const COORDINATES: &[&str] =
     &["0", "n", "slot * 64", "block_id(0) * 64", "-8", "cluster::rank()", "1.0", "more"];
 
@@ -53,7 +66,7 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     format!(
         "#[kernel(target = {target}, warps = {warps}{cluster}, instances(N = [16, 64]))]
          pub fn made_up<const N: i32>(
-             n: i32, more: bool, x: Tensor<{dtype}, 2>,
+             n: i32, more: bool, x: Tensor<{dtype}, 2>, p: Ptr<{dtype}>,
              #[block({block_rows}, {block_columns})] {stride} a: TensorMap<{mapped}, 2>,
              #[block({block_rows}, {block_columns})] b: {kind}<{mapped}, 2>,
              c: TensorMut<{sum}, 2>,
@@ -61,6 +74,8 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              let left = shared::<{dtype}>([{rows}, {columns}]){pin};
              let right = shared::<{dtype}>([{columns}, {columns}]){layout};
              let ring = shared::<{dtype}>([2, {rows}, {columns}]);
+             let row = shared::<{dtype}>([{columns}]);
+             let turn = named_barrier({warps});
              let bar = barrier({arrivals});
              let bars = barriers(3, {ring});
              let mut acc = zeros::<{sum}>([{rows}, {columns}]);
@@ -106,6 +121,10 @@ fn said(random: &mut Random, of: Of) -> String {
 }
 
 fn statement(random: &mut Random, depth: usize) -> String {
+    if random.once_in(5) { of_others(random) } else { of_tiles(random, depth) }
+}
+
+fn of_tiles(random: &mut Random, depth: usize) -> String {
     let at = format!(
         "[{}, {}]",
         mostly(random, &["0", "n", "block_id(0) * 64"], COORDINATES),
@@ -205,6 +224,38 @@ fn statement(random: &mut Random, depth: usize) -> String {
         17 => format!("if more {{ {} }} else {{ {} }}", inner(random, depth), inner(random, depth)),
         18 => format!("while slot < n {{ {} slot += 1; }}", inner(random, depth)),
         _ => format!("loop {{ {} if more {{ break; }} }}", inner(random, depth)),
+    }
+}
+
+/// What reaches other blocks, copies in bulk, or meets at a named barrier.
+fn of_others(random: &mut Random) -> String {
+    let window = mostly(random, &["left", "row", "ring[slot]"], WINDOWS);
+    let remote = mostly(random, &["left.of_block(1)", "ring[0].of_block(n)"], WINDOWS);
+    let address = mostly(random, &["p", "p + n * 64"], ADDRESSES);
+    match random.below(9) {
+        0 => format!("acc = {remote}.load().cast();"),
+        1 => format!("{remote}.store({});", mostly(random, &["left.load()"], &["acc", "n"])),
+        2 => {
+            let value = mostly(random, &["left.load()"], &["acc", "n"]);
+            format!("{remote}.store_async({value}, {});", barrier(random))
+        }
+        3 => {
+            let said = said(random, Of::Other);
+            format!("bulk::send({window}, {}, {remote}){said};", barrier(random))
+        }
+        4 | 5 => {
+            let (bar, said) = (barrier(random), said(random, Of::Load));
+            format!("{bar}.expect({window}.bytes()); bulk::load({address}, {bar}, {window}){said};")
+        }
+        6 => {
+            let how = mostly(random, &["store", "reduce_add"], &["reduce_max", "reduce_and", "x"]);
+            format!("bulk::{how}({address}, {window}){};", said(random, Of::Other))
+        }
+        7 => {
+            let bytes = mostly(random, &["256"], &["0", "8", "n", "-16", "1 << 40"]);
+            format!("bulk::prefetch({address}, {bytes}){};", said(random, Of::Other))
+        }
+        _ => format!("turn.{}();", mostly(random, &["sync", "arrive"], &["wait", "expect"])),
     }
 }
 

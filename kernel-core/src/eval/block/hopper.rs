@@ -8,7 +8,9 @@ use super::ops::products;
 use crate::eval::element::{Data, Element};
 use crate::eval::world::{BarrierPlace, Stopped};
 use crate::eval::{Fault, arith, memory};
-use crate::ir::{BarrierOp, Binary, ClusterOp, Dtype, Tma, TmaKind, TmaReduce, Type, Value};
+use crate::ir::{
+    BarrierOp, Binary, ClusterOp, Dtype, Named, NamedOp, Tma, TmaKind, TmaReduce, Type, Value,
+};
 
 impl Machine<'_> {
     pub(super) fn barrier(&mut self, op: BarrierOp, args: &[Value]) -> Result<Option<Data>, Fault> {
@@ -84,8 +86,17 @@ impl Machine<'_> {
         Ok(None)
     }
 
+    pub(super) fn named(&mut self, op: NamedOp, named: Named) -> Result<(), Fault> {
+        let (rank, counts) = (self.rank, self.kernel.named[named].warps);
+        let all = self.world.come(rank, named, self.warps, counts);
+        match op {
+            NamedOp::Arrive => Ok(()),
+            NamedOp::Sync => self.wait(|world| world.have_come(rank, named, all)),
+        }
+    }
+
     /// A rank that a block of the cluster has.
-    fn rank_of(&self, value: Value) -> Result<usize, Fault> {
+    pub(super) fn rank_of(&self, value: Value) -> Result<usize, Fault> {
         let (actual, blocks) = (self.int(value)?, self.world.blocks.len());
         usize::try_from(actual)
             .ok()
@@ -94,7 +105,7 @@ impl Machine<'_> {
     }
 
     /// The blocks whose bits are set in the mask of a multicast; without one, this block.
-    fn receivers(&self, mask: Option<Value>) -> Result<Vec<usize>, Fault> {
+    pub(super) fn receivers(&self, mask: Option<Value>) -> Result<Vec<usize>, Fault> {
         let Some(mask) = mask else { return Ok(vec![self.rank]) };
         let (mask, blocks) = (self.int(mask)?, self.world.blocks.len());
         if mask >> blocks != 0 {
@@ -167,7 +178,7 @@ impl Machine<'_> {
 }
 
 /// The operation that combines two elements.
-fn combined(how: TmaReduce) -> Binary {
+pub(super) fn combined(how: TmaReduce) -> Binary {
     match how {
         TmaReduce::Add => Binary::Add,
         TmaReduce::Min => Binary::Min,

@@ -2,6 +2,7 @@
 
 use super::{Machine, coordinates, flat, product};
 use crate::eval::element::{Data, Element, Window};
+use crate::eval::world::BarrierPlace;
 use crate::eval::{Arg, Fault, arith, float, memory};
 use crate::ir::{Atomic, Binary, Dtype, Elem, Op, ParamKind, Value};
 
@@ -168,12 +169,8 @@ impl Machine<'_> {
             }
             Op::SharedAlloc(root) => {
                 let extents = self.kernel.shared[*root].shape.clone();
-                let shared = &mut self.world.blocks[self.rank].shared;
-                // Another block of the cluster may have written before this one came so far.
-                if product(&self.kernel.cluster) == 1 || shared.get(*root).is_none() {
-                    shared.insert(*root, vec![Element::Undefined; product(&extents)]);
-                }
-                Data::Window(Window { root: *root, start: 0, extents, transposed: false })
+                let (rank, root) = (self.rank, *root);
+                Data::Window(Window { rank, root, start: 0, extents, transposed: false })
             }
             Op::SharedIndex => {
                 let index = self.int(args[1])?;
@@ -191,10 +188,19 @@ impl Machine<'_> {
                 let window = self.window(args[0]).clone();
                 Data::Window(Window { transposed: !window.transposed, ..window })
             }
+            Op::SharedRemote => {
+                let rank = self.rank_of(args[1])?;
+                Data::Window(Window { rank, ..self.window(args[0]).clone() })
+            }
             Op::LoadShared => Data::Tile(self.read_shared(args[0])),
             Op::StoreShared => {
                 let tile = self.elements(args[1]).to_vec();
                 self.write_shared(args[0], tile);
+                return Ok(None);
+            }
+            Op::StoreAsync => {
+                let tile = self.elements(args[1]).to_vec();
+                self.write_counted(args[0], tile, args[2]);
                 return Ok(None);
             }
             Op::CopyAsync(param) => {
@@ -208,6 +214,10 @@ impl Machine<'_> {
                 self.tma(*tma, args)?;
                 return Ok(None);
             }
+            Op::Bulk(bulk) => {
+                self.bulk(*bulk, args)?;
+                return Ok(None);
+            }
             // Everything that was started has been done.
             Op::CopyCommit
             | Op::CopyWait(_)
@@ -218,6 +228,10 @@ impl Machine<'_> {
             | Op::FenceAsync
             | Op::Grid(_) => return Ok(None),
             Op::Cluster(op) => return self.cluster(*op),
+            Op::Named(op, named) => {
+                self.named(*op, *named)?;
+                return Ok(None);
+            }
             Op::Wgmma => Data::Tile(self.wgmma(args)),
             Op::WgmmaWait(_) => self.data(args[0]).clone(),
             Op::Dot { tf32 } => Data::Tile(self.dot(*tf32, args)),
@@ -312,12 +326,25 @@ impl Machine<'_> {
     pub(super) fn read_shared(&self, window: Value) -> Vec<Element> {
         let shape = self.shape(window);
         let window = self.window(window);
-        let memory = &self.world.blocks[self.rank].shared[window.root];
+        let memory = &self.world.blocks[window.rank].shared[window.root];
         coordinates(shape).map(|at| memory[window.place(at)]).collect()
     }
 
     pub(super) fn write_shared(&mut self, window: Value, tile: Vec<Element>) {
-        self.write_shared_of(self.rank, window, tile);
+        self.write_shared_of(self.window(window).rank, window, tile);
+    }
+
+    /// Writes a window of another block, whose mbarrier counts the bytes.
+    pub(super) fn write_counted(&mut self, window: Value, tile: Vec<Element>, barrier: Value) {
+        let rank = self.window(window).rank;
+        let bytes = tile.len() * self.window_dtype(window).bytes() as usize;
+        self.write_shared_of(rank, window, tile);
+        let place = BarrierPlace { rank, ..self.barrier_place(barrier) };
+        self.world.complete(place, 0, i64::try_from(bytes).expect("shared memory is small"));
+    }
+
+    fn window_dtype(&self, window: Value) -> Dtype {
+        self.kernel.shared[self.window(window).root].dtype
     }
 
     /// Writes the same window of the block of a rank.

@@ -31,7 +31,9 @@ impl fmt::Display for Type {
             Type::Tile(elem, shape) => write!(f, "{elem}{shape:?}"),
             Type::Shared(shared) => {
                 let transposed = if shared.transposed { " transposed" } else { "" };
-                write!(f, "{} {}{:?}{transposed}", name(shared.root), shared.dtype, shared.shape)
+                let remote = if shared.remote { " remote" } else { "" };
+                let (root, dtype, shape) = (name(shared.root), shared.dtype, &shared.shape);
+                write!(f, "{root} {dtype}{shape:?}{transposed}{remote}")
             }
             Type::Barrier(barrier) => {
                 let many = if barrier.ring { "s" } else { "" };

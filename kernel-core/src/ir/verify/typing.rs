@@ -180,7 +180,8 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             count(args, 0)?;
             let data = &kernel.shared[*root];
             let shape = data.shape.clone();
-            let whole = SharedType { root: *root, dtype: data.dtype, shape, transposed: false };
+            let (root, dtype) = (*root, data.dtype);
+            let whole = SharedType { root, dtype, shape, transposed: false, remote: false };
             gives(result, &Type::Shared(whole))
         }
         Op::SharedIndex => {
@@ -199,6 +200,13 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let transposed = !source.transposed;
             gives(result, &Type::Shared(SharedType { shape, transposed, ..source.clone() }))
         }
+        Op::SharedRemote => {
+            count(args, 2)?;
+            let source = window(args[0])?;
+            holds(*args[1] == Type::scalar(Dtype::I32), "the rank is not a scalar i32")?;
+            holds(!source.remote, "the window is another block's already")?;
+            gives(result, &Type::Shared(SharedType { remote: true, ..source.clone() }))
+        }
         Op::LoadShared => {
             count(args, 1)?;
             gives(result, &whole_tile(window(args[0])?))
@@ -213,12 +221,16 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             none(result)
         }
         Op::Barrier(op) => hopper::op(kernel, Hopper::Barrier(*op), args, result),
+        Op::Bulk(bulk) => hopper::bulk(*bulk, args, result),
+        Op::StoreAsync => hopper::store_async(args, result),
         Op::Tma(tma) => hopper::op(kernel, Hopper::Tma(*tma), args, result),
         Op::Wgmma => hopper::op(kernel, Hopper::Wgmma, args, result),
         Op::WgmmaWait(_) => hopper::op(kernel, Hopper::WgmmaWait, args, result),
         Op::Cluster(op) => hopper::op(kernel, Hopper::Cluster(*op), args, result),
         Op::Grid(op) => hopper::op(kernel, Hopper::Grid(*op), args, result),
-        Op::TmaWait { .. } | Op::FenceAsync => hopper::op(kernel, Hopper::Order, args, result),
+        Op::TmaWait { .. } | Op::FenceAsync | Op::Named(..) => {
+            hopper::op(kernel, Hopper::Order, args, result)
+        }
         Op::Dot { tf32 } => dot(*tf32, args, result),
         Op::Assert(_) => {
             count(args, 1)?;

@@ -153,6 +153,7 @@ impl Analysis<'_> {
             | Op::SharedAlloc(_)
             | Op::SharedIndex
             | Op::SharedTranspose
+            | Op::SharedRemote
             | Op::LoadShared
             | Op::StoreShared
             | Op::CopyAsync(_)
@@ -163,6 +164,9 @@ impl Analysis<'_> {
             | Op::Sync
             | Op::Barrier(_)
             | Op::Tma(_)
+            | Op::Bulk(_)
+            | Op::StoreAsync
+            | Op::Named(..)
             | Op::TmaWait { .. }
             | Op::FenceAsync
             | Op::Wgmma

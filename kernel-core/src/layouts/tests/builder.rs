@@ -27,6 +27,7 @@ impl Builder {
             params: Vec::new(),
             facts: Vec::new(),
             barriers: Arena::new(),
+            named: Arena::new(),
             cluster: [1; 3],
             shared: Arena::new(),
             operands: std::collections::BTreeMap::new(),
@@ -255,7 +256,8 @@ impl Builder {
     pub(crate) fn shared(&mut self, dtype: Dtype, shape: &[u32]) -> (Shared, Value) {
         let data = SharedData { dtype, shape: shape.to_vec(), pinned: None, loc: Loc::KERNEL };
         let root = self.kernel.shared.alloc(data);
-        let ty = SharedType { root, dtype, shape: shape.to_vec(), transposed: false };
+        let ty =
+            SharedType { root, dtype, shape: shape.to_vec(), transposed: false, remote: false };
         (root, self.op(Op::SharedAlloc(root), &[], Type::Shared(ty)))
     }
 

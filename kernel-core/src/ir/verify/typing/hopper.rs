@@ -1,8 +1,9 @@
 //! The typing rules of mbarriers, copies by tensor map, asynchronous products and clusters.
 
-use super::{Outcome, count, gives, holds, none, number, offsets, tensor, window};
+use super::{Outcome, count, gives, holds, none, number, offsets, tensor, whole_tile, window};
 use crate::ir::{
-    BarrierOp, BarrierType, ClusterOp, Dtype, Elem, GridOp, Kernel, Tma, TmaKind, Type,
+    BarrierOp, BarrierType, Bulk, BulkKind, ClusterOp, Dtype, Elem, GridOp, Kernel, Tma, TmaKind,
+    Type,
 };
 
 /// One of these operations.
@@ -103,7 +104,10 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type], result: Option<&Type>) -> Outc
         let block = kernel.tma_block(tma.param, &window.shape);
         holds(block.len() == rank, "the block does not fit the tensor")?;
         holds(
-            window.dtype == dtype && wide(&window.shape) == wide(&block) && !window.transposed,
+            window.dtype == dtype
+                && wide(&window.shape) == wide(&block)
+                && !window.transposed
+                && !window.remote,
             "the window does not fit the block",
         )?;
     }
@@ -114,6 +118,53 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type], result: Option<&Type>) -> Outc
             holds(kernel.params[tma.param as usize].block.is_some(), "the tensor has no block")?;
         }
     }
+    none(result)
+}
+
+/// A copy of bytes in a row.
+pub(super) fn bulk(bulk: Bulk, args: &[&Type], result: Option<&Type>) -> Outcome {
+    count(args, bulk.operand_count())?;
+    let operands = bulk.operands(args);
+    if let Some(barrier) = operands.barrier {
+        let barrier = one_barrier(barrier)?;
+        holds(!barrier.ring && !barrier.remote, "a copy completes on one barrier of this block")?;
+    }
+    let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
+    let condition = operands.condition.is_none_or(super::is_bool_scalar);
+    holds(mask && condition, "the mask or the condition does not fit")?;
+    holds(!bulk.multicast || bulk.kind == BulkKind::Load, "only a load goes to several blocks")?;
+    let last = operands.window.map(window).transpose()?;
+    holds(last.is_none_or(|window| !window.transposed), "a copy of bytes does not transpose")?;
+    match bulk.kind {
+        BulkKind::Load | BulkKind::Store | BulkKind::Reduce(_) => {
+            let Type::Scalar(Elem::Ptr(to)) = operands.first else {
+                return Err("operand 0 is no address".to_owned());
+            };
+            let fits = last.is_some_and(|window| window.dtype == *to && !window.remote);
+            holds(fits, "the window does not fit the address")?;
+        }
+        BulkKind::Prefetch(_) => {
+            let address = matches!(operands.first, Type::Scalar(Elem::Ptr(_)));
+            holds(address, "operand 0 is no address")?;
+        }
+        BulkKind::Send => {
+            let from = window(operands.first)?;
+            let fits = last
+                .is_some_and(|to| to.remote && to.dtype == from.dtype && to.shape == from.shape);
+            holds(fits && !from.remote && !from.transposed, "the windows do not fit")?;
+        }
+    }
+    none(result)
+}
+
+/// A store to another block that its barrier counts.
+pub(super) fn store_async(args: &[&Type], result: Option<&Type>) -> Outcome {
+    count(args, 3)?;
+    let to = window(args[0])?;
+    holds(to.remote, "the window is this block's own")?;
+    holds(*args[1] == whole_tile(to), "the tile does not fit the window")?;
+    let barrier = one_barrier(args[2])?;
+    holds(!barrier.ring && !barrier.remote, "a store completes on one barrier, by its place")?;
     none(result)
 }
 

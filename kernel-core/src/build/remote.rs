@@ -1,0 +1,124 @@
+//! The shared memory of other blocks of the cluster: `tile.of_block(rank)`.
+
+use super::{Builder, value::Val};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Op, SharedType, Type, Value},
+    loc::Loc,
+};
+
+/// The bytes of elements that a counted store takes (PTX ISA, "st.async").
+const COUNTED_BYTES: [u32; 2] = [4, 8];
+
+impl Builder<'_> {
+    /// `window.of_block(rank)`
+    pub(super) fn shared_remote(
+        &mut self,
+        window: Value,
+        rank: (&Val, Loc),
+        name_loc: Loc,
+        loc: Loc,
+    ) -> Val {
+        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
+        let why = "blocks that reach each other's shared memory come with Hopper";
+        if self.wants_hopper("`of_block`", why, loc).is_none()
+            || self.not_yet_remote(shared.remote, name_loc).is_none()
+        {
+            return Val::Error;
+        }
+        let Some(value) = self.scalar_i32(rank.0, "the rank of a block is an `i32`", rank.1) else {
+            return Val::Error;
+        };
+        if self.in_cluster(rank.0, rank.1, loc).is_none() {
+            return Val::Error;
+        }
+        self.note_use(value, loc, rank.1);
+        let ty = Type::Shared(SharedType { remote: true, ..shared });
+        Val::Value(self.emit(Op::SharedRemote, vec![window, value], ty, loc))
+    }
+
+    /// Reports `of_block` of what is another block's already.
+    pub(super) fn not_yet_remote(&mut self, remote: bool, loc: Loc) -> Option<()> {
+        if !remote {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::new(Code::SharedUse, loc, "`of_block` is said twice")
+                .compare("", "what this block has", "what another block has")
+                .why("a rank counts the blocks of the cluster, from whichever of them"),
+        );
+        None
+    }
+
+    /// Reports shared memory of another block where only the block's own can be.
+    pub(super) fn own_window(&mut self, shared: &SharedType, what: &str, loc: Loc) -> Option<()> {
+        if !shared.remote {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::new(
+                Code::SharedUse,
+                loc,
+                format!("{what} has its shared memory in the block that runs it"),
+            )
+            .compare("", "a window of this block", "one of another block")
+            .why("of another block's shared memory there are `load`, `store`, `store_async` and `bulk::send` (PTX ISA, \"mapa\")"),
+        );
+        None
+    }
+
+    /// A barrier of this block, which a copy completes on here or, by its place, in the block that receives it.
+    pub(super) fn own_barrier(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        let (barrier, ty) = self.one_barrier(val, loc)?;
+        if !ty.remote {
+            return Some(barrier);
+        }
+        self.report(
+            Diagnostic::new(
+                Code::SharedUse,
+                loc,
+                "a copy completes on a barrier of the block that receives it",
+            )
+            .compare("", "the barrier: `bar`", "one of another block: `bar.of_block(..)`")
+            .why("whichever block that is, its barrier at the same place counts the bytes"),
+        );
+        None
+    }
+
+    /// `remote.store_async(tile, bar)`
+    pub(super) fn shared_store_async(
+        &mut self,
+        window: Value,
+        value: (&Val, Loc),
+        bar: (&Val, Loc),
+        loc: Loc,
+    ) -> Val {
+        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
+        if !shared.remote {
+            let help = self.applied(window, ".of_block(rank)");
+            return self.report(
+                Diagnostic::new(
+                    Code::SharedUse,
+                    loc,
+                    "a store that a barrier counts goes to another block",
+                )
+                .compare("", "a window of another block", "one of this block")
+                .why("in its own block a thread stores, and arrives: `tile.store(x)`, `bar.arrive()`")
+                .help(help),
+            );
+        }
+        let Some(barrier) = self.own_barrier(bar.0, bar.1) else { return Val::Error };
+        let Some(tile) = self.stored_tile(window, value, loc) else { return Val::Error };
+        let num = self.num(window);
+        if !COUNTED_BYTES.contains(&self.cells.settled(num).bytes()) {
+            return self.refuse_dtype(
+                "`store_async`",
+                "types of 32 and 64 bits; others go by `bulk::send`",
+                num,
+                value.1,
+            );
+        }
+        self.op(Op::StoreAsync, vec![window, tile, barrier], None, loc);
+        Val::Unit
+    }
+}

@@ -1,0 +1,90 @@
+//! What a kernel does in the other blocks of its cluster.
+
+use super::{BarrierOp, BulkKind, ClusterOp, Kernel, Op, Region, StmtKind, Type, Value};
+
+impl Kernel {
+    /// Whether an operation touches what another block of the cluster has: its shared memory, or a barrier of its own.
+    ///
+    /// A multicast does not count: what it writes in another block, that block waits for.
+    pub fn reaches(&self, op: &Op, args: &[Value]) -> bool {
+        let remote = |value: &Value| match self.ty(*value) {
+            Type::Shared(window) => window.remote,
+            Type::Barrier(barrier) => barrier.remote,
+            Type::Scalar(_) | Type::Tile(..) | Type::Error => false,
+        };
+        !op.is_pure() && args.iter().any(remote)
+    }
+
+    /// Whether a region, or one inside it, reaches another block.
+    pub fn reaches_in(&self, region: &Region) -> bool {
+        region.stmts.iter().any(|stmt| self.reaches_by(&stmt.kind))
+    }
+
+    fn reaches_by(&self, kind: &StmtKind) -> bool {
+        if let StmtKind::Op { op, args, .. } = kind {
+            return self.reaches(op, args);
+        }
+        kind.regions().into_iter().any(|inner| self.reaches_in(inner))
+    }
+
+    /// Whether the blocks of a cluster have to meet before the kernel begins: one of them makes barriers that others arrive at, or
+    /// reaches another one that may not have begun.
+    pub fn meets_first(&self) -> bool {
+        if self.cluster == [1; 3] {
+            return false;
+        }
+        if !self.barriers.is_empty() {
+            return true;
+        }
+        for stmt in &self.body.stmts {
+            match &stmt.kind {
+                StmtKind::Op { op: Op::Cluster(ClusterOp::Sync | ClusterOp::Wait), .. } => {
+                    return false;
+                }
+                kind if self.reaches_by(kind) => return true,
+                StmtKind::Op { .. }
+                | StmtKind::If { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Loop { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. }
+                | StmtKind::Ptx { .. }
+                | StmtKind::Specialize { .. } => {}
+            }
+        }
+        false
+    }
+
+    /// Whether other blocks arrive at the barriers of an allocation, or have their bytes counted there.
+    pub fn hears_others(&self, root: super::Barriers) -> bool {
+        self.any_op(&mut |op, args| {
+            let names = |value: &Value| match self.ty(*value) {
+                Type::Barrier(barrier) => barrier.root == root,
+                Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
+            };
+            let sends = matches!(op, Op::Bulk(bulk) if bulk.kind == BulkKind::Send);
+            let tells = sends || matches!(op, Op::Barrier(BarrierOp::Remote) | Op::StoreAsync);
+            tells && args.iter().any(names)
+        })
+    }
+
+    /// Whether threads write to the shared memory of another block.
+    pub fn writes_others(&self) -> bool {
+        self.any_op(&mut |op, args| {
+            matches!(op, Op::StoreShared | Op::StoreAsync) && self.reaches(op, args)
+        })
+    }
+
+    /// Whether any operation of the kernel is meant.
+    fn any_op(&self, meant: &mut dyn FnMut(&Op, &[Value]) -> bool) -> bool {
+        fn any(region: &Region, meant: &mut dyn FnMut(&Op, &[Value]) -> bool) -> bool {
+            region.stmts.iter().any(|stmt| {
+                if let StmtKind::Op { op, args, .. } = &stmt.kind {
+                    return meant(op, args);
+                }
+                stmt.kind.regions().into_iter().any(|inner| any(inner, meant))
+            })
+        }
+        any(&self.body, meant)
+    }
+}

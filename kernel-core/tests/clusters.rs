@@ -1,0 +1,154 @@
+//! Kernels that reach other blocks, in PTX: where the blocks meet, in which state space they access, what they fence.
+
+use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
+
+/// The PTX of the last variant of a kernel with four blocks in a cluster and this body.
+#[track_caller]
+fn ptx(body: &str) -> String {
+    let source = format!(
+        "fn k(x: TensorMut<f32, 1>, #[block(128)] y: TensorMapMut<f32, 1>, p: Ptr<f32>, n: i32) {{
+            let (tile, other) = (shared::<f32>([128]), shared::<f32>([128]));
+            let row = x.tile([0], [128]).load();
+            {body}
+        }}"
+    );
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    let attr = quote::quote!(target = sm_90a, warps = 4, cluster = 4);
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
+    let compiled =
+        compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
+    assert!(problems.is_empty(), "{problems:?}");
+    compiled[0][0].images[0].variants.last().expect("a kernel has a variant").ptx.clone()
+}
+
+/// The lines that have any of the words, in order, each as that word.
+fn order(text: &str, words: &[&'static str]) -> Vec<&'static str> {
+    text.lines()
+        .filter_map(|line| words.iter().find(|word| line.contains(*word)).copied())
+        .collect()
+}
+
+const ARRIVE: &str = "barrier.cluster.arrive";
+const WAIT: &str = "barrier.cluster.wait";
+const READ: &str = "ld.shared::cluster";
+const WRITE: &str = "st.shared::cluster";
+const FENCE: &str = "fence.proxy.async;";
+
+#[test]
+fn blocks_meet_before_the_first_of_them_is_reached_and_after_the_last() {
+    let text = ptx("tile.of_block(1).store(row); sync();");
+    assert_eq!(order(&text, &[ARRIVE, WAIT, WRITE]), [ARRIVE, WAIT, WRITE, ARRIVE, WAIT]);
+}
+
+#[test]
+fn meetings_that_the_program_has_are_not_doubled() {
+    let text = ptx("tile.store(row);
+        cluster::sync();
+        x.tile([0], [128]).store(tile.of_block(1).load());
+        cluster::sync();");
+    assert_eq!(order(&text, &[ARRIVE, WAIT, READ]), [ARRIVE, WAIT, READ, ARRIVE, WAIT]);
+}
+
+#[test]
+fn an_arrival_before_the_last_access_is_no_meeting_after_it() {
+    let text = ptx("tile.store(row);
+        cluster::sync();
+        cluster::arrive();
+        x.tile([0], [128]).store(tile.of_block(1).load());
+        cluster::wait();");
+    let halves = [ARRIVE, WAIT, ARRIVE, READ, WAIT, ARRIVE, WAIT];
+    assert_eq!(order(&text, &[ARRIVE, WAIT, READ]), halves);
+    let text = ptx("tile.store(row);
+        cluster::sync();
+        let there = tile.of_block(1).load();
+        cluster::arrive();
+        x.tile([0], [128]).store(there);
+        cluster::wait();");
+    assert_eq!(order(&text, &[ARRIVE, WAIT, READ]), [ARRIVE, WAIT, READ, ARRIVE, WAIT]);
+}
+
+#[test]
+fn a_loop_that_may_be_left_between_access_and_meeting_is_followed_by_one() {
+    let text = ptx("tile.store(row);
+        cluster::sync();
+        for i in 0..n {
+            x.tile([i], [128]).store(tile.of_block(i % 4).load());
+            if i == 3 { break; }
+            cluster::sync();
+        }");
+    assert_eq!(order(&text, &[ARRIVE, READ]), [ARRIVE, READ, ARRIVE, ARRIVE]);
+    let text = ptx("tile.store(row);
+        cluster::sync();
+        for i in 0..n {
+            x.tile([i], [128]).store(tile.of_block(i % 4).load());
+            cluster::sync();
+        }");
+    assert_eq!(order(&text, &[ARRIVE, READ]), [ARRIVE, READ, ARRIVE]);
+}
+
+#[test]
+fn blocks_that_do_not_reach_each_other_do_not_meet() {
+    let text = ptx("tile.store(row * cluster::rank() as f32); sync();");
+    assert_eq!(order(&text, &[ARRIVE, WAIT]), Vec::<&str>::new());
+}
+
+#[test]
+fn arrivals_and_waits_of_several_blocks_have_the_scope_of_the_cluster() {
+    let text = ptx("let (here, there) = (barrier(1), barrier(1));
+        here.arrive();
+        here.wait(0);
+        there.of_block(0).arrive();
+        there.wait(0);");
+    let words = [
+        "mbarrier.arrive.release.cluster.shared::cluster.b64",
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64",
+        "mbarrier.arrive.shared::cta.b64",
+        "mbarrier.try_wait.parity.shared::cta.b64",
+    ];
+    assert_eq!(order(&text, &words), [words[2], words[3], words[0], words[1]]);
+}
+
+#[test]
+fn what_another_block_copies_is_fenced_by_the_block_that_wrote_it() {
+    let text = ptx("tile.of_block(1).store(row);
+        cluster::sync();
+        tma::store(y, [0], tile);
+        tma::store_wait(0);");
+    let words = [WRITE, FENCE, ARRIVE, "cp.async.bulk.tensor"];
+    assert_eq!(order(&text, &words)[1..], [WRITE, FENCE, ARRIVE, words[3]]);
+}
+
+#[test]
+fn a_store_in_bulk_is_fenced_as_one_by_tensor_map_is() {
+    let text = ptx("tile.store(row); bulk::store(p, tile); tma::store_wait(0);");
+    let words =
+        ["st.shared", "fence.proxy.async.shared::cta", "cp.async.bulk.global", "commit_group"];
+    assert_eq!(order(&text, &words), words);
+}
+
+#[test]
+fn the_bytes_of_a_window_that_others_reach_serve_for_nothing_else() {
+    // A reduction over rows of warps exchanges through scratch, which may take the place of what is not needed any more.
+    let bytes = |body: &str| {
+        let text = ptx(body);
+        let (_, after) = text.split_once(READ).expect("it reads another block");
+        let places = after.lines().filter(|line| line.contains("st.shared.")).map(|line| {
+            let (_, rest) = line.split_once('+').unwrap_or((line, "0]"));
+            rest.split(']').next().and_then(|number| number.parse::<u32>().ok()).unwrap_or(0)
+        });
+        places.min().expect("the sum goes through shared memory")
+    };
+    let sum = "let sum = there.sum(0);";
+    let kept = bytes(&format!(
+        "tile.store(row); cluster::sync(); let there = tile.of_block(1).load(); {sum}
+         x.tile([0], [1]).store(sum.reshape([1]));"
+    ));
+    assert!(kept >= 512, "scratch begins at {kept}");
+    let free = bytes(&format!(
+        "tile.store(row); cluster::sync(); let there = tile.of_block(1).load(); cluster::sync(); {sum}
+         x.tile([0], [1]).store(sum.reshape([1]));"
+    ));
+    assert_eq!(free, 0);
+}

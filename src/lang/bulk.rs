@@ -1,0 +1,143 @@
+//! Bulk copies: bytes that lie side by side, between global memory and the shared memory of this block or of another one, without a
+//! tensor map (`sm_90a` and later).
+//!
+//! One thread issues a copy of a whole window of shared memory, and goes on. A load completes on a [`Barrier`], a store is waited
+//! for by [`tma::store_wait`](super::tma::store_wait), together with stores by tensor map: both count in the order in which they are
+//! issued. What else there is to say of a copy follows it: [`when`](Copying::when), [`multicast`](Copying::multicast),
+//! [`evict_first`](Copying::evict_first).
+//!
+//! A window has a multiple of 16 bytes, and its elements lie in the order of its axes: memory that is used here and not pinned has the
+//! layout [`row_major`](super::row_major). The address in global memory is a multiple of 16 bytes, and all of the bytes are the
+//! caller's: nothing bounds them. An address that is none is a fault when the kernel runs, which the emulator reports with the line.
+
+use super::barrier::Barrier;
+use super::copy::Copying;
+use super::pointer::Ptr;
+use super::scalar::Scalar;
+use super::shared::Shared;
+use super::stub;
+
+/// Starts a copy from global memory, beginning at `from`, that fills the window `to`; it completes on `bar`.
+///
+/// The phase of `bar` expects `to.bytes()` bytes, see [`Barrier::expect`]. After the wait for that phase every thread sees them.
+///
+/// # PTX
+/// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk`).
+///
+/// # Errors
+/// K0502 on `sm_80`, K0203 where the element types differ, K0206 for a tile of addresses, K0402 for a window or a barrier of another
+/// block, K0404 for what is no shared memory or is transposed, K0412 for a window that is not copied as it lies.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// The row `i` of a matrix with rows of 256 elements.
+/// fn fetch(x: Ptr<f32>, i: i32, full: Barrier, to: Shared<f32>) {
+///     full.expect(to.bytes());
+///     bulk::load(x + i * 256, full, to);
+/// }
+/// ```
+pub fn load<T: Scalar>(from: Ptr<T>, bar: Barrier, to: Shared<T>) -> Copying {
+    stub()
+}
+
+/// Starts a copy of the window `from` to global memory, beginning at `to`.
+///
+/// What threads have written to the window is there for the copy after a [`fence_async`](super::fence_async), which the compiler puts
+/// in where it is missing. The window is not written again before a [`tma::store_wait`](super::tma::store_wait).
+///
+/// # PTX
+/// `cp.async.bulk.global.shared::cta.bulk_group` and `cp.async.bulk.commit_group` (PTX ISA, `cp.async.bulk`).
+///
+/// # Errors
+/// Those of [`load`], and K0401 for an address in a tensor that is only read.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn write(y: Ptr<f32>, staged: Shared<f32>, row: Tile<f32>) {
+///     staged.store(row);
+///     bulk::store(y, staged);
+///     tma::store_wait(0);
+/// }
+/// ```
+pub fn store<T: Scalar>(to: Ptr<T>, from: Shared<T>) -> Copying {
+    stub()
+}
+
+macro_rules! reductions {
+    ($($name:ident $word:literal $what:literal $takes:literal;)*) => {$(
+        #[doc = concat!("As [`store`], and combines with what is there: ", $what, ", each element as a whole.")]
+        ///
+        #[doc = concat!("Element types: ", $takes, ".")]
+        ///
+        /// # PTX
+        #[doc = concat!("`cp.reduce.async.bulk.global.shared::cta.bulk_group.", $word, "` (PTX ISA, \"cp.reduce.async.bulk\").")]
+        ///
+        /// # Errors
+        /// Those of [`store`], and K0204 for other element types.
+        ///
+        /// ```no_run
+        /// use kiln::prelude::*;
+        ///
+        #[doc = concat!("fn collect(out: Ptr<i32>, part: Shared<i32>) {\n    bulk::", stringify!($name), "(out, part);\n}")]
+        /// ```
+        pub fn $name<T: Scalar>(to: Ptr<T>, from: Shared<T>) -> Copying {
+            stub()
+        }
+    )*};
+}
+
+reductions! {
+    reduce_add "add.f32" "the sum" "`u32`, `i32`, `u64`, `f16`, `bf16`, `f32`, `f64`";
+    reduce_min "min.u32" "the smaller" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
+    reduce_max "max.u32" "the larger" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
+    reduce_and "and.b32" "bitwise and" "integers of 32 and 64 bits";
+    reduce_or "or.b32" "bitwise or" "integers of 32 and 64 bits";
+    reduce_xor "xor.b32" "bitwise exclusive or" "integers of 32 and 64 bits";
+}
+
+/// Brings `bytes` bytes of global memory, beginning at `from`, into the second-level cache; `bytes` is known when compiling.
+///
+/// # PTX
+/// `cp.async.bulk.prefetch.L2.global` (PTX ISA, `cp.async.bulk.prefetch`).
+///
+/// # Errors
+/// K0502 on `sm_80`, K0206 for a tile of addresses, K0106 and K0412 for the bytes.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn ahead(x: Ptr<f32>, i: i32) {
+///     bulk::prefetch(x + i * 256, 1024);
+/// }
+/// ```
+pub fn prefetch<T: Scalar>(from: Ptr<T>, bytes: i32) -> Copying {
+    stub()
+}
+
+/// Starts a copy of the window `from` to a window of another block of the cluster, `tile.of_block(rank)`; it completes on the barrier
+/// that the other block has at the place of `bar`.
+///
+/// The receiving block expects the bytes, and waits: `bar.expect(tile.bytes())`, `bar.wait(phase)`. The sending block is not told when
+/// its window has been read: it writes there again when the blocks have met ([`cluster::sync`](super::cluster::sync())), or the
+/// other one has arrived at a barrier of this one. The two windows are arranged alike.
+///
+/// # PTX
+/// `cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes`, `mapa` (PTX ISA, `cp.async.bulk`).
+///
+/// # Errors
+/// Those of [`load`], K0202 where the extents differ, K0412 where the layouts do, K0402 for a destination in this block.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Every block but the first sends it what it has.
+/// fn gather(part: Shared<f32>, full: Barrier, parts: Shared<f32>) {
+///     let rank = cluster::rank();
+///     bulk::send(part, full, parts[rank].of_block(0)).when(rank != 0);
+/// }
+/// ```
+pub fn send<T: Scalar>(from: Shared<T>, bar: Barrier, to: Shared<T>) -> Copying {
+    stub()
+}

@@ -1,0 +1,94 @@
+//! Named barriers: turns between partitions.
+
+use super::stub;
+
+/// One of the 16 barriers that the hardware gives a block: [`named_barrier`] makes it.
+///
+/// Its phases follow one another: one ends when as many warps have come as the barrier counts, whether they
+/// [wait](NamedBarrier::sync) or [go on](NamedBarrier::arrive), and the next begins with the same count. It keeps neither a phase nor
+/// bytes, and costs less than a [`Barrier`](super::Barrier): what it is for is the order between partitions that run the same way,
+/// two groups of warps that take turns for instance.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Two partitions of four warps: this one works when the other has let it.
+/// fn take_turns(mine: NamedBarrier, other: NamedBarrier, work: impl Fn()) {
+///     mine.sync();
+///     work();
+///     other.arrive();
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct NamedBarrier(());
+
+/// Makes a named barrier whose phases end after `warps` warps have come; `warps` is known when compiling.
+///
+/// Every warp of a partition comes along when the partition does: of two partitions of four warps, one that waits and one that
+/// arrives, the barrier counts 8.
+///
+/// A block has 16. One is that of [`sync`](super::sync) in the kernel's own warps; with [`warp_specialize`](super::warp_specialize) one
+/// more is, for all warps together, and one for each partition of more than one warp.
+///
+/// # PTX
+/// None: the number of a barrier.
+///
+/// # Errors
+/// K0106 and K0508 for the number of warps; K0508 where too few warps come, or a partition of more, and where a block has no such
+/// barrier left; K0403 in a loop or branch.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn turns() -> (NamedBarrier, NamedBarrier) {
+///     (named_barrier(8), named_barrier(8))
+/// }
+/// ```
+#[must_use]
+pub fn named_barrier(warps: i32) -> NamedBarrier {
+    stub()
+}
+
+impl NamedBarrier {
+    /// All warps of the partition arrive, and wait until the phase ends.
+    ///
+    /// They see what those that have come did before.
+    ///
+    /// # PTX
+    /// `bar.sync id, threads` (PTX ISA, "bar").
+    ///
+    /// # Errors
+    /// K0107 with arguments.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn take(filled: NamedBarrier, tile: Shared<f32>) -> Tile<f32> {
+    ///     filled.sync();
+    ///     tile.load()
+    /// }
+    /// ```
+    pub fn sync(self) {
+        stub()
+    }
+
+    /// All warps of the partition arrive, and go on.
+    ///
+    /// # PTX
+    /// `bar.arrive id, threads` (PTX ISA, "bar").
+    ///
+    /// # Errors
+    /// K0107 with arguments.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn give(filled: NamedBarrier, tile: Shared<f32>, values: Tile<f32>) {
+    ///     tile.store(values);
+    ///     filled.arrive();
+    /// }
+    /// ```
+    pub fn arrive(self) {
+        stub()
+    }
+}

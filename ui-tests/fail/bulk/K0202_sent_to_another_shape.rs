@@ -1,0 +1,13 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 4, cluster = 2)]
+pub fn give() {
+    let (from, to) = (shared::<f32>([128]), shared::<f32>([256]));
+    let full = barrier(1);
+    from.store(zeros([128]));
+    full.expect(to.bytes());
+    bulk::send(from, full, to.of_block(0));
+    full.wait(0);
+}
+
+fn main() {}
