@@ -27,8 +27,8 @@ pub(super) const BULK_NAMES: &[&str] = &[
 ];
 /// What addresses and sizes are multiples of (PTX ISA, "cp.async.bulk").
 const UNIT_BYTES: u32 = 16;
-/// The most bytes of a prefetch: no block of a kernel has room for more.
-const MOST_PREFETCHED: i128 = 1 << 20;
+/// The most bytes of a prefetch: as many as one phase of a barrier counts (PTX ISA, "Contents of the mbarrier object").
+const MOST_PREFETCHED: i128 = (1 << 20) - 16;
 /// Why `sm_80` has none of this.
 const SINCE_HOPPER: &str =
     "the unit that copies bytes in a row, and counts them on barriers, comes with Hopper";

@@ -3,7 +3,7 @@
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Space, Type, Word};
 
 use super::Lower;
-use super::emitter::mods;
+use super::emitter::{Val, mods};
 use crate::ir::{Bulk, BulkKind, Dtype, Elem, TmaReduce, Value};
 
 impl Lower<'_> {
@@ -15,6 +15,9 @@ impl Lower<'_> {
             Some(condition) => self.e.and(Type::Pred, first, condition),
             None => first,
         };
+        if issues == Val::Int(0) {
+            return;
+        }
         let bytes = match bulk.kind {
             BulkKind::Prefetch(bytes) => bytes,
             BulkKind::Load | BulkKind::Store | BulkKind::Reduce(_) | BulkKind::Send => {
