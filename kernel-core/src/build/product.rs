@@ -143,6 +143,7 @@ impl Builder<'_> {
         let value = self.value(val, loc)?;
         if let Type::Shared(shared) = self.ty(value).clone() {
             self.check_window(value, &shared, loc)?;
+            self.own_window(&shared, "a product", loc)?;
             return Some(value);
         }
         self.tile(&Val::Value(value), "a product", loc)
