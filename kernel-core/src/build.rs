@@ -52,6 +52,7 @@ mod forms;
 mod generic;
 mod in_flight;
 mod layout_values;
+mod map_options;
 mod methods;
 mod named;
 mod params;

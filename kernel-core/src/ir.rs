@@ -42,8 +42,8 @@ pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use class::Class;
 pub use dtype::Dtype;
 pub use hopper::{
-    BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, GridOp, Named, NamedData,
-    NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
+    BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
+    Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use raw_access::RawAccess;
@@ -125,6 +125,8 @@ pub struct Param {
     pub kind: ParamKind,
     /// Of a tensor that is reached by tensor map: the extents of the block that one copy moves.
     pub block: Option<Vec<u32>>,
+    /// What else is said of its tensor map.
+    pub map: MapOptions,
     /// Where it stands.
     pub loc: Loc,
 }

@@ -4,7 +4,7 @@ use kernel_core::{
     Options,
     compile::{Variant, compile_unit},
     diag::Problems,
-    ir::{Dtype, Fact},
+    ir::{Dtype, Fact, Fill},
     layouts::tma::{MapExtent, MapStride},
     loc::Locations,
     syntax,
@@ -171,6 +171,9 @@ fn no_variant_is_made_where_one_box_does_it_anyway() {
         let variants = variants(&copy("f16", [64, columns], layout));
         assert!(variants.iter().all(|variant| variant.name != "divisible"), "{columns}");
         assert!(variants.iter().all(|variant| instructions(variant, 2) == [1, 1]), "{columns}");
+        let swizzle_bytes = if layout.is_empty() { 128 } else { 0 };
+        let swizzled = |variant: &Variant| variant.maps[0].swizzle_bytes == swizzle_bytes;
+        assert!(variants.iter().all(swizzled), "{columns}");
     }
 }
 
@@ -197,5 +200,31 @@ fn a_tensor_with_contiguous_columns_is_copied_along_them() {
         let required = [("dim(0)", "1", 64), ("dim(1)", "stride(1)", 8)];
         assert_eq!(dims(&variant), written(&required), "{}", variant.name);
         assert_eq!(variant.maps[0].swizzle_bytes, 128, "{}", variant.name);
+    }
+}
+
+#[test]
+fn the_options_of_a_map_reach_the_launch() {
+    let source = "#[kernel(target = sm_90a, warps = 1)]
+        fn load(
+            #[block(8, 64, swizzle = 32, fill = nan, l2_promotion = 64, element_strides = [2, 1])]
+            a: TensorMap<f16, 2>,
+            b: TensorMut<f16, 2>,
+        ) {
+            let staged = shared::<f16>([8, 64]);
+            let bar = barrier(1);
+            bar.expect(a.block_bytes());
+            tma::load(a, [0, 0], bar, staged);
+            bar.wait(0);
+            b.tile([0, 0], [8, 64]).store(staged.load());
+        }";
+    for variant in variants(source) {
+        let map = &variant.maps[0];
+        assert_eq!((map.swizzle_bytes, map.l2_promotion_bytes), (32, 64), "{}", variant.name);
+        assert_eq!(map.fill, Fill::Nan, "{}", variant.name);
+        let rows: Vec<_> = map.dims.iter().filter(|dim| dim.element_stride == 2).collect();
+        assert_eq!(rows.len(), 1, "{map:?}");
+        assert_eq!(rows[0].box_elems, 16, "{map:?}");
+        assert_eq!(rows[0].extent, MapExtent::Axis { axis: 0, divide: 1 }, "{map:?}");
     }
 }

@@ -22,7 +22,8 @@ pub fn compare(case: &Case, emulated: &[Vec<u8>], device: &[Vec<u8>]) -> Outcome
         let there = device[number].len().min(emulated[number].len());
         let places = (0..there).step_by(case.pitch_bytes);
         for (index, at) in places.enumerate() {
-            let (required, actual) = (&device[number][at..][..bytes], &emulated[number][at..][..bytes]);
+            let (required, actual) =
+                (&device[number][at..][..bytes], &emulated[number][at..][..bytes]);
             outcome.results += 1;
             if required == actual {
                 continue;
@@ -35,7 +36,8 @@ pub fn compare(case: &Case, emulated: &[Vec<u8>], device: &[Vec<u8>]) -> Outcome
                 }
             } else {
                 outcome.different += 1;
-                outcome.largest_ulps = outcome.largest_ulps.max(ulps(case.result, required, actual));
+                outcome.largest_ulps =
+                    outcome.largest_ulps.max(ulps(case.result, required, actual));
             }
             if outcome.shown.len() < SHOWN {
                 let operands = operands(case, index);

@@ -1,8 +1,6 @@
 //! Running a case on the emulator.
 
-use kernel_emulator::{
-    DeviceMemory, LaunchConfig, Options, Program, TensorCore, TensorMap,
-};
+use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program, TensorCore, TensorMap};
 use kernel_runtime::{Fill, MapExtent, MapStride};
 
 use crate::case::{Case, Map};

@@ -47,8 +47,7 @@ impl Gpu {
         for map in &case.maps {
             let tensor = &tensors[map.buffer];
             let (shape, strides) = (&map.shape, &map.strides);
-            let argument =
-                __tensor_within(tensor, 0, kind(map), map.element_bytes, shape, strides);
+            let argument = __tensor_within(tensor, 0, kind(map), map.element_bytes, shape, strides);
             arguments.push(argument.map_err(failed)?);
         }
         let blocks = i32::try_from(case.blocks).map_err(|error| error.to_string())?;

@@ -1,6 +1,10 @@
 //! `differential run --out DIR`: runs the differential tests on the GPU of this machine and on the emulator, and writes what
 //! came of them.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints its findings")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that prints its findings"
+)]
 
 use std::{
     fs::{self, OpenOptions},
@@ -70,7 +74,10 @@ fn main() -> Result<ExitCode, Failure> {
             fs::create_dir_all(out)?;
             for (number, entry) in cases.iter().enumerate() {
                 let case = entry.case();
-                fs::write(out.join(format!("{number}.ptx")), format!("// {}\n{}", case.name, case.ptx))?;
+                fs::write(
+                    out.join(format!("{number}.ptx")),
+                    format!("// {}\n{}", case.name, case.ptx),
+                )?;
                 if !asked.save.iter().any(|text| case.name.contains(text)) {
                     continue;
                 }
@@ -161,7 +168,8 @@ fn run(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
         }
         // A worker that has written the case's failure itself ends with this code.
         if status.code() != Some(FAULT) {
-            let outcome = Outcome { failed: Some(why), ..Outcome::named(&cases[at].name, &cases[at].forms) };
+            let outcome =
+                Outcome { failed: Some(why), ..Outcome::named(&cases[at].name, &cases[at].forms) };
             append(out, &outcome)?;
         }
         eprintln!("{}: failed", cases[at].name);
@@ -204,8 +212,7 @@ fn append(out: &Path, outcome: &Outcome) -> Result<(), Failure> {
 
 fn worker(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
     let out = asked.out.as_deref().ok_or("`worker` needs --out DIR")?;
-    let device =
-        if asked.emulator { Device::emulator(Target::Sm90a)? } else { Device::cuda(0)? };
+    let device = if asked.emulator { Device::emulator(Target::Sm90a)? } else { Device::cuda(0)? };
     let gpu = Gpu::on(device)?;
     let about = format!("{}\n", gpu.device().name());
     fs::write(out.join("device.txt"), about)?;

@@ -129,7 +129,8 @@ impl Random {
         let any = self.next();
         let sign = (choice >> 63) << (exponent + mantissa);
         let (most, fraction) = (ones(exponent), ones(mantissa));
-        let at = |field: u64, fraction_bits: u64| sign | field << mantissa | fraction_bits & fraction;
+        let at =
+            |field: u64, fraction_bits: u64| sign | field << mantissa | fraction_bits & fraction;
         let bias = most >> 1;
         match choice >> 8 & 31 {
             0 => at(0, 0),

@@ -26,7 +26,10 @@ pub struct Entry {
 
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("name", &self.name).field("forms", &self.forms).finish_non_exhaustive()
+        f.debug_struct("Entry")
+            .field("name", &self.name)
+            .field("forms", &self.forms)
+            .finish_non_exhaustive()
     }
 }
 

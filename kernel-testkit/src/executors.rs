@@ -285,15 +285,19 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
         dims: map.dims.iter().map(|dim| extent(dim.extent)).collect::<Result<_, _>>()?,
         strides_bytes: map.dims.iter().skip(1).map(|dim| stride(dim.stride)).collect(),
         box_dims: map.dims.iter().map(|dim| dim.box_elems).collect(),
-        element_strides: vec![1; map.dims.len()],
+        element_strides: map.dims.iter().map(|dim| dim.element_stride).collect(),
         interleave: 0,
         swizzle: match map.swizzle_bytes {
-            128 => 3,
-            64 => 2,
+            0 => 0,
             32 => 1,
-            _ => 0,
+            64 => 2,
+            128 => 3,
+            other => return Err(format!("no tensor map has a swizzle of {other} bytes")),
         },
-        oob_fill: 0,
+        oob_fill: match map.fill {
+            ir::Fill::Zero => 0,
+            ir::Fill::Nan => 1,
+        },
     };
     encoded.encode().map_err(|error| error.to_string())
 }

@@ -41,12 +41,47 @@ pub struct TensorMut<T, const R: usize>(PhantomData<T>);
 /// `#[block(BM, BK)] x: TensorMap<f16, 2>` says which block one copy moves. The caller passes a reference to a device tensor, as for
 /// [`Tensor`]; the launch encodes the map. Its last axis is contiguous, its address and other strides are multiples of 16 bytes.
 ///
+/// Behind the extents of the block, `#[block(..)]` takes options of the map (CUDA driver API, `cuTensorMapEncodeTiled`):
+///
+/// | option | meaning | without it |
+/// |---|---|---|
+/// | `swizzle = 64` | tiles in shared memory have this swizzle: 0, 32, 64 or 128 bytes; one that is pinned to another is K0409 | the map follows the tile |
+/// | `fill = nan` | elements outside of the tensor are NaN in what a copy loads; of float types of 16 bits and more | `zero` |
+/// | `l2_promotion = 128` | a load brings at least so many bytes into the second-level cache: 0, 64, 128 or 256 | 256 |
+/// | `element_strides = [2, 1]` | a load takes every second row: steps of 1 to 8 along each axis, 1 along the last | every element |
+///
+/// With element strides, the block says what is copied: `#[block(64, 64, element_strides = [2, 1])]` loads 64 rows out of 127.
+/// The corner stays one of the tensor. They are of maps that are only read. What goes to registers without a copy,
+/// `x.at(..).load()`, does not go by the map: every element, and zeros outside.
+///
+/// A block wider than its swizzle is copied by one instruction where the extents of the tensor are multiples of it, which the
+/// launch finds out, and by several otherwise.
+///
 /// ```no_run
 /// use kiln::prelude::*;
 ///
 /// fn fetch(x: TensorMap<f16, 2>, full: Barrier, to: Shared<f16>) {
 ///     full.expect(x.block_bytes());
 ///     tma::load(x, [0, 0], full, to);
+/// }
+/// ```
+///
+/// Every second row, in the swizzle of 64 bytes:
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// #[kernel(target = sm_90a, warps = 1, grid = 1)]
+/// fn every_second_row(
+///     #[block(64, 64, swizzle = 64, element_strides = [2, 1])] x: TensorMap<f16, 2>,
+///     y: TensorMut<f16, 2>,
+/// ) {
+///     let staged = shared::<f16>([64, 64]);
+///     let full = barrier(1);
+///     full.expect(x.block_bytes());
+///     tma::load(x, [0, 0], full, staged);
+///     full.wait(0);
+///     y.tile([0, 0], [64, 64]).store(staged.load());
 /// }
 /// ```
 pub struct TensorMap<T, const R: usize>(PhantomData<T>);

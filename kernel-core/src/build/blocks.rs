@@ -6,7 +6,7 @@ use crate::{
     ir::{Fact, ParamKind},
     layouts::tma::MAP_BYTES,
     loc::Loc,
-    syntax::{Expr, ParamFact, TypeExpr, TypeKind},
+    syntax::{Expr, MapOption, ParamFact, TypeExpr, TypeKind},
 };
 
 /// Why a block is declared.
@@ -18,7 +18,7 @@ impl Builder<'_> {
     pub(super) fn map_block(
         &mut self,
         param: u32,
-        extents: &[Expr],
+        (extents, options): (&[Expr], &[MapOption]),
         loc: Loc,
         scope: Env,
         out: &mut Vec<Fact>,
@@ -66,6 +66,8 @@ impl Builder<'_> {
             );
             return;
         }
+        let Some(options) = self.map_options(param, &block, options, scope) else { return };
+        self.params[param as usize].map = options;
         self.params[param as usize].block = Some(block);
         // What the map needs of its tensor is checked when the launch encodes it.
         let of = i64::from(MAP_BYTES / dtype.bytes());

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, Problems},
-    ir::{Dtype, Elem, Fact, Op, Param, ParamKind, Type},
+    ir::{Dtype, Elem, Fact, MapOptions, Op, Param, ParamKind, Type},
     loc::Loc,
     syntax::{
         Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Kernel, Literal,
@@ -150,7 +150,13 @@ impl Builder<'_> {
             let PatKind::Ident { name, mutable } = &pat.kind else {
                 // Refused already; facts of the parameters after it are found by position.
                 let (name, kind) = (String::new(), ParamKind::Scalar(Dtype::I32));
-                self.params.push(Param { name, kind, block: None, loc: pat.loc });
+                self.params.push(Param {
+                    name,
+                    kind,
+                    block: None,
+                    map: MapOptions::default(),
+                    loc: pat.loc,
+                });
                 self.bind_pattern(pat, Val::Error, scope);
                 continue;
             };
@@ -160,6 +166,7 @@ impl Builder<'_> {
                     name: name.clone(),
                     kind: ParamKind::Scalar(Dtype::I32),
                     block: None,
+                    map: MapOptions::default(),
                     loc: pat.loc,
                 });
                 self.scopes.declare(scope, name, *mutable, Val::Error);
@@ -169,6 +176,7 @@ impl Builder<'_> {
                 name: name.clone(),
                 kind: kind.clone(),
                 block: None,
+                map: MapOptions::default(),
                 loc: pat.loc,
             });
             let val = match kind {
@@ -447,7 +455,9 @@ impl Builder<'_> {
                     ),
                 }
             }
-            ParamFact::Block(extents, loc) => self.map_block(param, extents, *loc, scope, out),
+            ParamFact::Block(extents, options, loc) => {
+                self.map_block(param, (extents, options), *loc, scope, out);
+            }
             ParamFact::Stride(strides, loc) => {
                 let ParamKind::Tensor { rank, .. } = kind else {
                     refuse(

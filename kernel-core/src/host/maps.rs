@@ -3,11 +3,8 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use crate::ir::Dtype;
+use crate::ir::{Dtype, Fill};
 use crate::layouts::tma::{MapExtent, MapStride, TensorMap};
-
-/// The bytes that a load brings into the second-level cache at least: what a row of a swizzled box is a part of.
-const L2_PROMOTION_BYTES: u32 = 256;
 
 /// A map of a tensor.
 pub(super) fn tokens(map: &TensorMap) -> TokenStream {
@@ -36,22 +33,27 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
             }
         };
         let elements = Literal::u32_unsuffixed(dim.box_elems);
+        let element_stride = Literal::u32_unsuffixed(dim.element_stride);
         quote!(::kiln::__private::MapDim {
             extent: ::kiln::__private::MapExtent::#extent,
             stride: ::kiln::__private::MapStride::#stride,
             box_elems: #elements,
-            element_stride: 1,
+            element_stride: #element_stride,
         })
     });
     let swizzle = Literal::u32_unsuffixed(map.swizzle_bytes);
-    let promotion = Literal::u32_unsuffixed(L2_PROMOTION_BYTES);
+    let promotion = Literal::u32_unsuffixed(map.l2_promotion_bytes);
+    let fill = match map.fill {
+        Fill::Zero => quote!(Zero),
+        Fill::Nan => quote!(Nan),
+    };
     quote!(::kiln::__private::MapInfo {
         param: #param,
         dtype: #dtype,
         dims: &[#(#dims),*],
         swizzle_bytes: #swizzle,
         l2_promotion_bytes: #promotion,
-        fill: ::kiln::__private::Fill::Zero,
+        fill: ::kiln::__private::Fill::#fill,
     })
 }
 

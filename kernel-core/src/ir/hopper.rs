@@ -32,6 +32,49 @@ pub struct BarrierType {
     pub remote: bool,
 }
 
+/// What is said of a tensor map beside its block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapOptions {
+    /// The swizzle that tiles in shared memory have: 0, 32, 64 or 128; none where each takes what it likes.
+    pub swizzle_bytes: Option<u32>,
+    /// What elements outside of the tensor are read as.
+    pub fill: Fill,
+    /// The bytes that a read brings into the second-level cache at least: 64, 128 or 256; 0 to leave it open.
+    pub l2_promotion_bytes: u32,
+    /// A load takes every so many elements along an axis, 1 along the last one; empty where it takes all of them.
+    pub element_strides: Vec<u32>,
+}
+
+/// What a tensor map reads outside of its tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// Zero.
+    #[default]
+    Zero,
+    /// A NaN, of a floating-point type.
+    Nan,
+}
+
+impl Default for MapOptions {
+    fn default() -> Self {
+        // What a row of a swizzled box is a part of.
+        let l2_promotion_bytes = 256;
+        MapOptions {
+            swizzle_bytes: None,
+            fill: Fill::Zero,
+            l2_promotion_bytes,
+            element_strides: Vec::new(),
+        }
+    }
+}
+
+impl MapOptions {
+    /// The distance of the elements that a load takes along an axis.
+    pub fn element_stride(&self, axis: usize) -> u32 {
+        self.element_strides.get(axis).copied().unwrap_or(1)
+    }
+}
+
 /// Operations on mbarriers (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierOp {

@@ -109,13 +109,21 @@ enum How {
         elements: u32,
     },
     /// A copy by tensor map, or a product by warpgroups.
-    Boxes,
-    /// A copy by tensor map of a tensor whose neighbours lie along the last axis but one.
-    TurnedBoxes,
+    Boxes {
+        /// Neighbours lie along the last axis but one of the tensor.
+        turned: bool,
+        /// The swizzle that is declared of the map.
+        swizzle_bytes: Option<u32>,
+    },
     /// A copy of bytes in a row.
     Row,
     /// An access that does not decide.
     Any,
+}
+
+impl How {
+    /// A product by warpgroups.
+    const PRODUCT: How = How::Boxes { turned: false, swizzle_bytes: None };
 }
 
 type Uses = ArenaMap<Shared, Vec<Use>>;
@@ -247,7 +255,7 @@ impl Collector<'_> {
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
             if let Some(left) = self.left(op, args) {
-                let (rank, how) = (left.shape.len(), How::Boxes);
+                let (rank, how) = (left.shape.len(), How::PRODUCT);
                 uses.entry(left.root).or_default().push(Use { rank, times, how });
             }
             if let Op::Bulk(bulk) = op {
@@ -294,10 +302,11 @@ impl Collector<'_> {
                 let contiguous = super::tma::contiguous_axis(self.kernel, tma.param);
                 let turned = window.shape.len() == rank as usize
                     && contiguous == rank.checked_sub(2).map(|axis| axis as usize);
-                Some((window, if turned { How::TurnedBoxes } else { How::Boxes }))
+                let swizzle_bytes = self.kernel.params[tma.param as usize].map.swizzle_bytes;
+                Some((window, How::Boxes { turned, swizzle_bytes }))
             }
             (Op::Wgmma, [_, right, _], Some(_)) => {
-                Some((window_of(self.kernel, *right), How::Boxes))
+                Some((window_of(self.kernel, *right), How::PRODUCT))
             }
             _ => None,
         }
@@ -378,15 +387,19 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     if uses.iter().any(|one| matches!(one.how, How::Row)) {
         return plain();
     }
-    let turned = uses.iter().any(|one| matches!(one.how, How::TurnedBoxes));
-    if turned || uses.iter().any(|one| matches!(one.how, How::Boxes)) {
-        return turned_boxes(shape, element_bytes, turned).unwrap_or_else(plain);
+    let boxes = uses.iter().filter_map(|one| match one.how {
+        How::Boxes { turned, swizzle_bytes } => Some((turned, swizzle_bytes)),
+        How::Registers(_) | How::Matrix | How::Copy { .. } | How::Row | How::Any => None,
+    });
+    let both = |(turned, swizzle): (bool, Option<u32>), (next_turned, next_swizzle)| {
+        (turned | next_turned, swizzle.or(next_swizzle))
+    };
+    if let Some((turned, declared)) = boxes.reduce(both) {
+        return described(shape, element_bytes, turned, declared).unwrap_or_else(plain);
     }
     let copied = uses.iter().find_map(|one| match one.how {
         How::Copy { axis, .. } => Some(axis),
-        How::Registers(_) | How::Matrix | How::Boxes | How::TurnedBoxes | How::Row | How::Any => {
-            None
-        }
+        How::Registers(_) | How::Matrix | How::Boxes { .. } | How::Row | How::Any => None,
     });
     let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
     let axes = match copied {
@@ -407,7 +420,7 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         let (registers, least_vector) = match &one.how {
             How::Registers(registers) => (registers, 1),
             How::Copy { registers, elements, .. } => (registers, *elements),
-            How::Matrix | How::Boxes | How::TurnedBoxes | How::Row | How::Any => return None,
+            How::Matrix | How::Boxes { .. } | How::Row | How::Any => return None,
         };
         // A window may be a part of the tile.
         let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));
@@ -426,13 +439,19 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
 
 /// What TMA and warpgroups share: dense boxes, with the widest swizzle that their rows have.
 pub(crate) fn boxed(shape: &[u32], element_bytes: u32) -> Option<Layout> {
-    turned_boxes(shape, element_bytes, false)
+    described(shape, element_bytes, false, None)
 }
 
-/// The same; with `turned`, columns are what lies side by side.
-fn turned_boxes(shape: &[u32], element_bytes: u32, turned: bool) -> Option<Layout> {
+/// The same; with `turned`, columns are what lies side by side, and with a swizzle that is declared it has that one.
+fn described(
+    shape: &[u32],
+    element_bytes: u32,
+    turned: bool,
+    swizzle_bytes: Option<u32>,
+) -> Option<Layout> {
     let bits = element_bytes * 8;
-    let swizzle = default_swizzle_bytes(shape, bits, turned, false);
+    let swizzle =
+        swizzle_bytes.unwrap_or_else(|| default_swizzle_bytes(shape, bits, turned, false));
     nvmma_shared(swizzle, bits, turned, false, shape).ok()
 }
 

@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 
 use kernel_layout::forms::{default_swizzle_bytes, nvmma_shared, row_major_shared};
+use kernel_layout::tile::SwizzleMode;
 use kernel_layout::tma::{
     Cut, Declined, Number, Plan, Rule, SharedTile, Size, Start, Step, Tensor, TileCopy, Widening,
 };
@@ -19,7 +20,8 @@ use la_arena::ArenaMap;
 use super::known::{Known, Subject, log2_fact, stride};
 use super::shared::whole_window;
 use crate::ir::{
-    Dtype, Fact, Kernel, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tma, TmaKind, Value,
+    Dtype, Fact, Fill, Kernel, MapOptions, Op, ParamKind, Region, Shared, SharedType, StmtKind,
+    Tma, TmaKind, Value,
 };
 
 /// Elements along one axis of a box, at most.
@@ -40,6 +42,10 @@ pub struct TensorMap {
     pub dims: Vec<MapDim>,
     /// 0, 32, 64 or 128.
     pub swizzle_bytes: u32,
+    /// What elements outside of the tensor are read as.
+    pub fill: Fill,
+    /// The bytes that a read brings into the second-level cache at least; 0 to leave it open.
+    pub l2_promotion_bytes: u32,
 }
 
 /// A dimension of a tensor map.
@@ -49,8 +55,10 @@ pub struct MapDim {
     pub extent: MapExtent,
     /// How far apart they lie, in elements of the tensor.
     pub stride: MapStride,
-    /// The elements of a box: 1 to 256.
+    /// The elements of a box, those included that are stepped over: 1 to 256.
     pub box_elems: u32,
+    /// A copy takes every so many of them: 1 to 8.
+    pub element_stride: u32,
 }
 
 /// The extent of a dimension of a tensor map.
@@ -145,6 +153,13 @@ pub enum TmaRefusal {
         /// The widest swizzle that a tile of its extents can have.
         required_swizzle_bytes: u32,
     },
+    /// The window has another swizzle than is declared of the map.
+    Swizzle {
+        /// That of the map.
+        required: u32,
+        /// The layout of the window.
+        actual: Layout,
+    },
     /// The map, or where the window begins, breaks a rule of the hardware.
     Rule {
         /// The rule.
@@ -187,8 +202,9 @@ impl Planning<'_> {
     /// # Errors
     /// Where no map does it, with the reason.
     pub fn plan(&self, tma: Tma, args: &[Value]) -> Result<TmaPlan, TmaRefusal> {
-        let (plan, element) = self.planned(tma, args, Extents::Known)?;
-        Ok(of_plan(tma.param, element, &plan))
+        let (plan, dtype) = self.planned(tma, args, Extents::Known)?;
+        let options = &self.kernel.params[tma.param as usize].map;
+        Ok(of_plan((tma.param, dtype), options, &plan))
     }
 
     /// The extents that would have to be multiples of something for the copies of a kernel to take fewer instructions.
@@ -234,11 +250,12 @@ impl Planning<'_> {
         let operands = tma.operands(rank, args);
         let element_bytes = dtype.bytes();
         let window = operands.window.map(|window| super::shared::window_of(self.kernel, window));
+        let options = &self.kernel.params[tma.param as usize].map;
         let shape: &[u32] = window.map_or(&[], |window| &window.shape);
         let block = self.kernel.tma_block(tma.param, shape);
         let layout = match window {
             Some(window) => whole_window(&self.layouts[window.root], shape, element_bytes),
-            None => Some(fetched(&block, element_bytes)),
+            None => Some(preferred(&wide(&block), element_bytes, options.swizzle_bytes)),
         };
         let inner = block[self.contiguous(tma.param)] * element_bytes;
         if !inner.is_multiple_of(MAP_BYTES) {
@@ -246,7 +263,7 @@ impl Planning<'_> {
         }
         let layout = layout.ok_or(TmaRefusal::Part)?;
         let required_swizzle_bytes =
-            default_swizzle_bytes(&last_two(&block), element_bytes * 8, false, false);
+            default_swizzle_bytes(&tile_of(&block), element_bytes * 8, false, false);
         let refused = |declined: Declined| {
             if let Declined::Map { rule, required, actual, .. } = declined
                 && is_of_tensor(rule)
@@ -258,6 +275,12 @@ impl Planning<'_> {
             let (actual, declined) = (layout.clone(), Box::new(declined));
             TmaRefusal::Layout { actual, required_swizzle_bytes, declined }
         };
+        if let Some(required) = options.swizzle_bytes
+            && window.is_some()
+            && preferred(shape, element_bytes, Some(required)) != layout
+        {
+            return Err(TmaRefusal::Swizzle { required, actual: layout });
+        }
         let shared = SharedTile::of_linear(&layout, element_bytes).map_err(refused)?;
         let copy = TileCopy {
             tensor: self.tensor(tma.param, extents),
@@ -265,11 +288,12 @@ impl Planning<'_> {
             extents: block.iter().map(|&extent| extent.into()).collect(),
             shared,
             cut: Cut::Fine,
-            widening: match tma.kind {
-                TmaKind::Load | TmaKind::Staged | TmaKind::Store | TmaKind::Prefetch => {
-                    Widening::Allowed
-                }
-                TmaKind::Reduce(_) => Widening::Forbidden,
+            widening: match (tma.kind, options.fill) {
+                (
+                    TmaKind::Load | TmaKind::Staged | TmaKind::Store | TmaKind::Prefetch,
+                    Fill::Zero,
+                ) => Widening::Allowed,
+                (TmaKind::Reduce(_), _) | (_, Fill::Nan) => Widening::Forbidden,
             },
         };
         let plan = match planner::plan(&copy) {
@@ -290,10 +314,13 @@ impl Planning<'_> {
 
     fn tensor(&self, param: u32, extents: Extents) -> Tensor {
         let (dtype, rank) = tensor(self.kernel, param);
+        let options = &self.kernel.params[param as usize].map;
         let axes = (0..small(rank as u64)).map(|axis| {
             let place = axis as usize;
             let multiple = |subject| 1_u64 << log2_fact(self.kernel, subject);
             let extent = match extents {
+                // Elements are stepped over along an axis as it is.
+                _ if options.element_stride(place) > 1 => 1,
                 Extents::Known => multiple(Subject::Dim(param, axis)),
                 Extents::Wished => ANY_MULTIPLE,
             };
@@ -375,15 +402,14 @@ fn tensor(kernel: &Kernel, param: u32) -> (Dtype, usize) {
     }
 }
 
-/// How a load would arrange a block that only goes into the cache: with the same boxes, it has the same map.
-fn fetched(block: &[u32], element_bytes: u32) -> Layout {
+/// The arrangement that loads prefer: of the swizzle that is declared, or the widest one.
+fn preferred(shape: &[u32], element_bytes: u32, swizzle_bytes: Option<u32>) -> Layout {
     let bits = element_bytes * 8;
-    let wide: Vec<u32> = block.iter().copied().filter(|extent| *extent != 1).collect();
-    let tile = last_two(&wide);
-    let swizzle = default_swizzle_bytes(&tile, bits, false, false);
+    let tile = last_two(shape);
+    let swizzle = swizzle_bytes.unwrap_or_else(|| default_swizzle_bytes(&tile, bits, false, false));
     let plain = || row_major_shared(&tile).expect("build takes extents that are powers of two");
     let layout = nvmma_shared(swizzle, bits, false, false, &tile).unwrap_or_else(|_| plain());
-    whole_window(&layout, &wide, element_bytes).unwrap_or(layout)
+    whole_window(&layout, shape, element_bytes).expect("a tile is the end of its own window")
 }
 
 /// The extents of the tiles of a window.
@@ -391,34 +417,61 @@ fn last_two(shape: &[u32]) -> Vec<u32> {
     shape[shape.len().saturating_sub(2)..].to_vec()
 }
 
-fn of_plan(param: u32, dtype: Dtype, plan: &Plan) -> TmaPlan {
-    let dims = plan.dims.iter().map(|dim| MapDim {
-        extent: match dim.extent {
-            Size::Known(extent) => MapExtent::Const(extent),
+/// The extents of a block that are not 1: those of a window for it.
+fn wide(block: &[u32]) -> Vec<u32> {
+    block.iter().copied().filter(|extent| *extent != 1).collect()
+}
+
+/// The extents of the tiles in shared memory that a block fills.
+pub(crate) fn tile_of(block: &[u32]) -> Vec<u32> {
+    last_two(&wide(block))
+}
+
+fn of_plan((param, dtype): (u32, Dtype), options: &MapOptions, plan: &Plan) -> TmaPlan {
+    let dims = plan.dims.iter().map(|dim| {
+        let (extent, element_stride) = match dim.extent {
+            Size::Known(extent) => (MapExtent::Const(extent), 1),
             Size::Axis { axis, divide, .. } => {
-                MapExtent::Axis { axis: small(axis as u64), divide: small(divide) }
+                let extent = MapExtent::Axis { axis: small(axis as u64), divide: small(divide) };
+                (extent, options.element_stride(axis))
             }
-        },
-        stride: match dim.stride {
+        };
+        let stride = match dim.stride {
             Step::Known(stride) => MapStride::Elements(stride),
             Step::Axis { axis, times } => {
                 MapStride::Axis { axis: small(axis as u64), times: small(times) }
             }
-        },
-        box_elems: dim.box_elems,
+        };
+        MapDim { extent, stride, box_elems: dim.box_elems * element_stride, element_stride }
     });
+    let dims: Vec<MapDim> = dims.collect();
     let dtype = match plan.element_bytes {
         bytes if bytes == dtype.bytes() => dtype,
         2 => Dtype::U16,
         4 => Dtype::U32,
         _ => Dtype::U64,
     };
-    let map = TensorMap { param, dtype, dims: dims.collect(), swizzle_bytes: plan.swizzle.bytes() };
+    let map = TensorMap {
+        param,
+        dtype,
+        dims,
+        swizzle_bytes: match plan.swizzle {
+            SwizzleMode::None => 0,
+            SwizzleMode::B32 | SwizzleMode::B64 | SwizzleMode::B128 => plan.swizzle.bytes(),
+        },
+        fill: options.fill,
+        l2_promotion_bytes: options.l2_promotion_bytes,
+    };
+    let first = plan.issue(0);
     let boxes = (0..plan.instructions()).map(|index| {
         let issue = plan.issue(index);
-        let at = issue.coordinates.iter().map(|coordinate| MapCoordinate {
+        let coordinates = issue.coordinates.iter().zip(&first.coordinates).zip(&map.dims);
+        let at = coordinates.map(|((coordinate, first), dim)| MapCoordinate {
             // What reaches beyond the coordinates that there are lies outside of every tensor.
-            plus: i32::try_from(coordinate.plus).unwrap_or(FAR_OUTSIDE),
+            plus: i32::try_from(
+                first.plus + (coordinate.plus - first.plus) * i64::from(dim.element_stride),
+            )
+            .unwrap_or(FAR_OUTSIDE),
             start: coordinate.start.map(|start| MapStart {
                 axis: small(start.axis as u64),
                 log2_times: log2(start.times),
@@ -427,7 +480,8 @@ fn of_plan(param: u32, dtype: Dtype, plan: &Plan) -> TmaPlan {
         });
         TmaBox { at: at.collect(), offset_bytes: small(issue.shared_bytes) }
     });
-    TmaPlan { map, boxes: boxes.collect() }
+    let boxes = boxes.collect();
+    TmaPlan { map, boxes }
 }
 
 /// The exponent of a power of two: extents of tiles are no others.

@@ -9,7 +9,7 @@ use syn::{
     visit::Visit,
 };
 
-use super::{Expr, GenericArg, ParamFact, expr::Reader};
+use super::{Expr, GenericArg, Ident, MapOption, ParamFact, expr::Reader};
 use crate::{
     diag::{Code, Diagnostic},
     loc::Loc,
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct KernelAttr {
     /// `target = sm_80` or `target = [sm_80, sm_90a]`: names with their places.
-    pub targets: Vec<super::Ident>,
+    pub targets: Vec<Ident>,
     /// Something that is no target stands among them: refused already.
     pub target_refused: bool,
     /// `warps = 4`: an expression over the generic parameters.
@@ -42,7 +42,7 @@ pub struct KernelAttr {
 #[derive(Clone, Debug)]
 pub struct Instances {
     /// The generic parameters.
-    pub names: Vec<super::Ident>,
+    pub names: Vec<Ident>,
     /// Their values, one row a choice.
     pub rows: Vec<Vec<InstanceValue>>,
     /// The place of the list.
@@ -438,8 +438,18 @@ impl Reader<'_> {
                     facts.push(ParamFact::Stride(strides, loc));
                 }
                 ("block", Some(args)) if !args.is_empty() => {
-                    let extents = args.iter().map(|arg| self.expr(arg, 0)).collect();
-                    facts.push(ParamFact::Block(extents, loc));
+                    let (mut extents, mut options) = (Vec::new(), Vec::new());
+                    for arg in &args {
+                        match map_option(arg) {
+                            Some((name, value)) => {
+                                let (text, loc) = (name.to_string(), self.loc(name));
+                                let value = self.expr(value, 0);
+                                options.push(MapOption { name: Ident { name: text, loc }, value });
+                            }
+                            None => extents.push(self.expr(arg, 0)),
+                        }
+                    }
+                    facts.push(ParamFact::Block(extents, options, loc));
                 }
                 _ => self.problems.push(
                     Diagnostic::new(
@@ -454,4 +464,11 @@ impl Reader<'_> {
         }
         facts
     }
+}
+
+/// `name = value` among the extents of a block.
+fn map_option(arg: &syn::Expr) -> Option<(&syn::Ident, &syn::Expr)> {
+    let syn::Expr::Assign(assign) = arg else { return None };
+    let syn::Expr::Path(path) = &*assign.left else { return None };
+    Some((path.path.get_ident()?, &assign.right))
 }

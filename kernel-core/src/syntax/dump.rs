@@ -143,10 +143,16 @@ impl Printer<'_> {
                 self.put("#[multiple_of(");
                 self.expr(of);
             }
-            ParamFact::Block(extents, loc) => {
+            ParamFact::Block(extents, options, loc) => {
                 self.line(Some(*loc));
                 self.put("#[block(");
                 self.list(extents, Printer::expr);
+                for option in options {
+                    self.put(", ");
+                    self.put(&option.name.name);
+                    self.put(" = ");
+                    self.expr(&option.value);
+                }
             }
             ParamFact::Stride(strides, loc) => {
                 self.line(Some(*loc));

@@ -18,7 +18,9 @@ const FEW: usize = 64;
 
 /// Whether a form is an atomic operation on global memory.
 pub(super) fn claims(form: &str) -> bool {
-    (form.starts_with("atom.") || form.starts_with("red.")) && form.contains(".global.") && !form.contains("async")
+    (form.starts_with("atom.") || form.starts_with("red."))
+        && form.contains(".global.")
+        && !form.contains("async")
 }
 
 /// The case of a form, if it is an atomic operation.
@@ -29,7 +31,13 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let words: Vec<&str> = form.split('.').collect();
     let returns = words[0] == "atom";
     let ty = Type::ALL.iter().find(|ty| ty.text() == words[words.len() - 1]).copied()?;
-    let count = if words.contains(&"v2") { 2 } else if words.contains(&"v4") { 4 } else { 1 };
+    let count = if words.contains(&"v2") {
+        2
+    } else if words.contains(&"v4") {
+        4
+    } else {
+        1
+    };
     let operation = *words.iter().find(|word| {
         ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"].contains(word)
     })?;
@@ -67,7 +75,10 @@ add.u64 %g, %g, %a0;
     }
     let sources = if compares { format!("{}, {}", list("u"), list("v")) } else { list("v") };
     let to = if returns { format!("{}, ", list("d")) } else { String::new() };
-    let _ = writeln!(body, "mul.wide.u32 %g, %i, {bytes};\nadd.u64 %g, %g, %a1;\n{form} {to}[%g], {sources};");
+    let _ = writeln!(
+        body,
+        "mul.wide.u32 %g, %i, {bytes};\nadd.u64 %g, %g, %a1;\n{form} {to}[%g], {sources};"
+    );
     if returns {
         let _ = writeln!(body, "mul.wide.u32 %o, %i, {bytes};\nadd.u64 %o, %o, %a2;");
         for n in 0..count {

@@ -74,14 +74,16 @@ fn signature(form: &str) -> Option<Signature> {
         return None;
     }
     match opcode {
-        "abs" | "neg" | "not" | "cnot" | "brev" | "ex2" | "lg2" | "rcp" | "rsqrt" | "sqrt" | "sin"
-        | "cos" | "tanh" => make(&[ty], &[Any(ty)]),
+        "abs" | "neg" | "not" | "cnot" | "brev" | "ex2" | "lg2" | "rcp" | "rsqrt" | "sqrt"
+        | "sin" | "cos" | "tanh" => make(&[ty], &[Any(ty)]),
         "popc" | "clz" | "bfind" => make(&[Type::U32], &[Any(ty)]),
         "add" | "sub" | "min" | "max" | "and" | "or" | "xor" | "div" | "rem" | "copysign"
         | "mul24" => make(&[ty], &[Any(ty), Near(ty)]),
         "mul" if words.contains(&"wide") => make(&[wide(ty)?], &[Any(ty), Near(ty)]),
         "mul" => make(&[ty], &[Any(ty), Near(ty)]),
-        "mad" if words.contains(&"wide") => make(&[wide(ty)?], &[Any(ty), Near(ty), Any(wide(ty)?)]),
+        "mad" if words.contains(&"wide") => {
+            make(&[wide(ty)?], &[Any(ty), Near(ty), Any(wide(ty)?)])
+        }
         "mad" | "fma" | "sad" => make(&[ty], &[Any(ty), Near(ty), Near(ty)]),
         "shl" | "shr" => make(&[ty], &[Any(ty), Count]),
         "shf" => make(&[ty], &[Any(ty), Any(ty), Count]),
@@ -109,7 +111,10 @@ fn signature(form: &str) -> Option<Signature> {
         }
         "mov" => {
             let part = |count: u32| {
-                Type::ALL.iter().find(|part| part.is_untyped() && part.bits() == ty.bits() / count).copied()
+                Type::ALL
+                    .iter()
+                    .find(|part| part.is_untyped() && part.bits() == ty.bits() / count)
+                    .copied()
             };
             if marks.is_empty() {
                 make(&[ty], &[Any(ty)])
@@ -160,7 +165,8 @@ pub(super) fn claims(form: &str) -> bool {
 /// The case of a form, if the form is one of these.
 pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let signature = signature(form)?;
-    let immediates: Vec<u64> = if form.starts_with("lop3") { vec![0x96, 0xe8, 0xca, 0x1b] } else { vec![0] };
+    let immediates: Vec<u64> =
+        if form.starts_with("lop3") { vec![0x96, 0xe8, 0xca, 0x1b] } else { vec![0] };
     let (name, _) = form.split_once(' ').unwrap_or((form, ""));
     let registers = |prefix: &str, count: usize| -> Vec<String> {
         (0..count).map(|n| format!("%{prefix}{n}")).collect()
@@ -233,7 +239,10 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         shared_bytes: 0,
         buffers: vec![
             Buffer { bytes: operands(form, &signature.sources), role: Role::Operands(8 * inputs) },
-            Buffer { bytes: vec![0; 8 * outputs * immediates.len() * TUPLES], role: Role::Compared },
+            Buffer {
+                bytes: vec![0; 8 * outputs * immediates.len() * TUPLES],
+                role: Role::Compared,
+            },
         ],
         maps: Vec::new(),
         operands: TUPLES as u64,

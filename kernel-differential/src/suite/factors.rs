@@ -104,5 +104,7 @@ pub(crate) fn bytes(random: &mut Random, ty: Type, spread: Spread, count: usize)
     let size = (ty.bits() as usize / 8).max(1);
     // Of tf32 a register has 32 bits.
     let size = if ty == Type::Tf32 { 4 } else { size };
-    (0..count / size).flat_map(|_| element(random, ty, spread).to_le_bytes().into_iter().take(size)).collect()
+    (0..count / size)
+        .flat_map(|_| element(random, ty, spread).to_le_bytes().into_iter().take(size))
+        .collect()
 }

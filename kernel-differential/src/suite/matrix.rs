@@ -23,7 +23,8 @@ pub(super) fn claims(form: &str) -> bool {
 /// The case of a form, if it moves matrices.
 pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let loads = form.starts_with("ldmatrix.");
-    let count = [1, 2, 4].into_iter().find(|n| form.split('.').any(|word| word == format!("x{n}")))?;
+    let count =
+        [1, 2, 4].into_iter().find(|n| form.split('.').any(|word| word == format!("x{n}")))?;
     let registers: Vec<String> = (0..count).map(|n| format!("%v{n}")).collect();
     let list = format!("{{{}}}", registers.join(", "));
     let mut random = Random::of(form);
@@ -86,7 +87,8 @@ add.u32 %x, %x, %m;
             addresses.extend(rows[..THREADS].iter().flat_map(|row| (16 * row).to_le_bytes()));
         }
     }
-    let contents: Vec<u8> = (0..SHARED * BLOCKS / 8).flat_map(|_| random.next().to_le_bytes()).collect();
+    let contents: Vec<u8> =
+        (0..SHARED * BLOCKS / 8).flat_map(|_| random.next().to_le_bytes()).collect();
     buffers.push(Buffer { bytes: contents, role: Role::Given });
     buffers.push(Buffer { bytes: addresses, role: Role::Given });
     buffers.push(Buffer { bytes: vec![0; THREADS * BLOCKS * each], role: Role::Compared });

@@ -36,10 +36,19 @@ fn access(form: &str) -> Option<Access> {
     let words: Vec<&str> = words.collect();
     let space = |name: &str| words.iter().any(|word| word.split("::").next() == Some(name));
     // Parameters have a family of their own; asynchronous stores too.
-    if words.contains(&"async") || !(space("global") || space("shared")) || form.contains("shared::cluster") {
+    if words.contains(&"async")
+        || !(space("global") || space("shared"))
+        || form.contains("shared::cluster")
+    {
         return None;
     }
-    let count = if words.contains(&"v2") { 2 } else if words.contains(&"v4") { 4 } else { 1 };
+    let count = if words.contains(&"v2") {
+        2
+    } else if words.contains(&"v4") {
+        4
+    } else {
+        1
+    };
     let ty = Type::ALL.iter().find(|ty| ty.text() == words[words.len() - 1]).copied()?;
     Some(Access { loads, shared: space("shared"), ty, count })
 }
@@ -97,7 +106,8 @@ mov.u32 %x, memory;
         if shared {
             let _ = writeln!(body, "add.u32 %x, %x, %y;\n{form} {list}, [%x];");
         } else {
-            let _ = writeln!(body, "cvt.u64.u32 %g, %y;\nadd.u64 %g, %g, %a0;\n{form} {list}, [%g];");
+            let _ =
+                writeln!(body, "cvt.u64.u32 %g, %y;\nadd.u64 %g, %g, %a0;\n{form} {list}, [%g];");
         }
         let pitch = 8 * count;
         let _ = writeln!(body, "mul.wide.u32 %o, %i, {pitch};\nadd.u64 %o, %o, %a2;");
@@ -167,7 +177,13 @@ mov.u32 %x, memory;
     Some(finish(form, target, &body, buffers, ty.bytes() as usize))
 }
 
-fn finish(form: &str, target: Target, body: &str, buffers: Vec<Buffer>, pitch_bytes: usize) -> Case {
+fn finish(
+    form: &str,
+    target: Target,
+    body: &str,
+    buffers: Vec<Buffer>,
+    pitch_bytes: usize,
+) -> Case {
     let threads = u32::try_from(THREADS).expect("few");
     let result = match pitch_bytes {
         1 => Type::B8,

@@ -49,7 +49,8 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         .filter_map(|word| Type::ALL.iter().find(|ty| ty.text() == *word).copied())
         .collect();
     let [d, a, b, c] = types[..] else { return None };
-    let fragments = [fragment(a, m * k), fragment(b, n * k), fragment(c, m * n), fragment(d, m * n)];
+    let fragments =
+        [fragment(a, m * k), fragment(b, n * k), fragment(c, m * n), fragment(d, m * n)];
     let mut body = String::from(".reg .b32 %lane, %warp, %x;\n.reg .b64 %o;\n");
     body.push_str("and.b32 %lane, %thread, 31;\nshr.u32 %warp, %i, 5;\n");
     let names = ["fa", "fb", "fc", "fd"];

@@ -50,7 +50,9 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
             "{predicate}setp.ne.u32 %p, %v3, 0;\nvote.sync.ballot.b32 %x, %p, 0xffffffff;\n@!%p bra out;\n{name} %d|%q, %x;\nselp.u32 %e, 1, 0, %q;\nout:\n"
         ),
         "activemask" => {
-            format!("{predicate}setp.ne.u32 %p, %v3, 0;\n@!%p bra out;\n{name} %d;\nout:\nbar.warp.sync 0xffffffff;\n")
+            format!(
+                "{predicate}setp.ne.u32 %p, %v3, 0;\n@!%p bra out;\n{name} %d;\nout:\nbar.warp.sync 0xffffffff;\n"
+            )
         }
         _ => return None,
     };

@@ -285,10 +285,8 @@ wgmma.fence.sync.aligned;
         entry(4, 128, &body)
     );
     let given = given(&case_name, tile, (a_bytes, b_bytes), (d, registers), blocks);
-    let compared = Buffer {
-        bytes: vec![0; sections.len() * blocks * registers * 512],
-        role: Role::Compared,
-    };
+    let compared =
+        Buffer { bytes: vec![0; sections.len() * blocks * registers * 512], role: Role::Compared };
     let [tiles, fragments, accumulators] = given;
     let count = |n: usize| u32::try_from(n).expect("launches are small");
     Case {

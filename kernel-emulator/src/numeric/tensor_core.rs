@@ -108,7 +108,8 @@ fn sum_row<const K: usize>(
         return special(a, exponents, b, c, adder);
     }
     // -300 lies below every exponent of a product, so only sums of zeros are raised to it.
-    let units = largest.map(|e| f64::from_bits(((e.max(-300) - adder.kept_bits + 1023) as u64) << 52));
+    let units =
+        largest.map(|e| f64::from_bits(((e.max(-300) - adder.kept_bits + 1023) as u64) << 52));
     let magic = units.map(|unit| unit * MAGIC);
     let less = units.map(|unit| unit * (0.5 - 1.0 / 33_554_432.0));
     let mut sums = [0u64; WIDTH];

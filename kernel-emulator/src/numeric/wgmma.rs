@@ -14,8 +14,8 @@
 //! the odd ones ([`place`]). Four neighbours are then four neighbouring lanes of one register, so nothing
 //! has to be moved one by one.
 
-use super::fragment::{LANES, Register};
 use super::format::Format;
+use super::fragment::{LANES, Register};
 use super::matrix::{Accumulate, COUNT_FROM, TensorCore, canonical};
 use super::narrow::{narrow_f16_word, widen_f16_word};
 use super::operand::{Element, IntElement};

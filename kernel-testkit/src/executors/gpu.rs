@@ -187,7 +187,7 @@ fn map_info(map: &TensorMap, places: &[usize]) -> MapInfo {
             tma::MapStride::Elements(elements) => MapStride::Elements(elements),
         },
         box_elems: dim.box_elems,
-        element_stride: 1,
+        element_stride: dim.element_stride,
     };
     let dims: Vec<MapDim> = map.dims.iter().map(dim).collect();
     MapInfo {
@@ -195,8 +195,11 @@ fn map_info(map: &TensorMap, places: &[usize]) -> MapInfo {
         dtype: map.dtype.name(),
         dims: dims.leak(),
         swizzle_bytes: map.swizzle_bytes,
-        l2_promotion_bytes: 0,
-        fill: Fill::Zero,
+        l2_promotion_bytes: map.l2_promotion_bytes,
+        fill: match map.fill {
+            ir::Fill::Zero => Fill::Zero,
+            ir::Fill::Nan => Fill::Nan,
+        },
     }
 }
 

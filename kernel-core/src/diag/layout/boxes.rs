@@ -42,6 +42,18 @@ pub(super) fn refused(
                 .why("TMA writes the rows of a box one after the other, in one of the swizzles of 32, 64 and 128 bytes that the hardware has, or in none")
                 .help(format!(".with_layout({nearest})"))
         }
+        TmaRefusal::Swizzle { required, actual } => {
+            let required = form(required);
+            let offsets: Vec<String> = actual.bases(Dim::Offset).iter().map(basis_text).collect();
+            Diagnostic::new(
+                Code::TensorMap,
+                at,
+                "the tensor map is declared with another swizzle than this tile has",
+            )
+            .compare("layout", format!("`{required}`"), format!("offsets {}", offsets.join(" ")))
+            .why("the map and the tile have one swizzle; a tile whose layout is not pinned takes that of the map")
+            .help(format!(".with_layout({required})"))
+        }
         TmaRefusal::Instructions { actual, required_swizzle_bytes } => Diagnostic::new(
             Code::TensorMap,
             at,

@@ -127,7 +127,7 @@ impl Machine<'_> {
         let block = self.kernel.tma_block(tma.param, self.shape(window));
         match tma.kind {
             TmaKind::Load | TmaKind::Staged => {
-                let tile = self.read_tile(tma.param, &operands.coordinates, &block)?;
+                let tile = self.read_mapped(tma.param, &operands.coordinates, &block)?;
                 let bytes =
                     i64::try_from(tile.len()).expect("tiles are small") * i64::from(dtype.bytes());
                 for rank in self.receivers(operands.mask)? {

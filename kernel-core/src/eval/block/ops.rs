@@ -4,7 +4,7 @@ use super::{Machine, coordinates, flat, product};
 use crate::eval::element::{Data, Element, Window};
 use crate::eval::world::BarrierPlace;
 use crate::eval::{Arg, Fault, arith, float, memory};
-use crate::ir::{Atomic, Binary, Dtype, Elem, Op, ParamKind, Value};
+use crate::ir::{Atomic, Binary, Dtype, Elem, Fill, MapOptions, Op, ParamKind, Value};
 
 impl Machine<'_> {
     #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
@@ -277,18 +277,46 @@ impl Machine<'_> {
         offsets: &[Value],
         shape: &[u32],
     ) -> Result<Vec<Element>, Fault> {
+        self.read_elements(param, offsets, shape, &MapOptions::default())
+    }
+
+    /// The same by tensor map: with its steps, and with what it fills with.
+    pub(super) fn read_mapped(
+        &self,
+        param: u32,
+        offsets: &[Value],
+        shape: &[u32],
+    ) -> Result<Vec<Element>, Fault> {
+        self.read_elements(param, offsets, shape, &self.kernel.params[param as usize].map)
+    }
+
+    fn read_elements(
+        &self,
+        param: u32,
+        offsets: &[Value],
+        shape: &[u32],
+        map: &MapOptions,
+    ) -> Result<Vec<Element>, Fault> {
         let dtype = self.tensor_dtype(param);
         let offsets = self.offsets(offsets)?;
+        let outside = match map.fill {
+            Fill::Zero => Element::zero(dtype),
+            Fill::Nan => Element::Float(f64::NAN),
+        };
         coordinates(shape)
             .map(|at| {
-                match memory::element_of(
+                let steps = at.iter().enumerate();
+                let at: Vec<u32> =
+                    steps.map(|(axis, step)| step * map.element_stride(axis)).collect();
+                let place = memory::element_of(
                     self.world.args,
                     param as usize,
                     dtype,
                     &shifted(&offsets, &at),
-                ) {
+                );
+                match place {
                     Some(pointer) => memory::load(self.world.args, dtype, pointer),
-                    None => Ok(Element::zero(dtype)),
+                    None => Ok(outside),
                 }
             })
             .collect()

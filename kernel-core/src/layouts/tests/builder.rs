@@ -4,8 +4,8 @@ use kernel_ptx::Target;
 use la_arena::Arena;
 
 use crate::ir::{
-    Binary, Const, Dtype, Elem, Fact, Kernel, Op, Param, ParamKind, Partition, Region, Shared,
-    SharedData, SharedType, Stmt, StmtKind, Terminator, Type, Value, ValueData, verify,
+    Binary, Const, Dtype, Elem, Fact, Kernel, MapOptions, Op, Param, ParamKind, Partition, Region,
+    Shared, SharedData, SharedType, Stmt, StmtKind, Terminator, Type, Value, ValueData, verify,
 };
 use crate::loc::Loc;
 
@@ -42,6 +42,7 @@ impl Builder {
             name: name.to_owned(),
             kind,
             block: None,
+            map: MapOptions::default(),
             loc: Loc::KERNEL,
         });
         u32::try_from(self.kernel.params.len() - 1).expect("few parameters")
