@@ -44,6 +44,7 @@ mod call;
 mod closures;
 mod cluster;
 mod control;
+mod counted;
 mod doubt;
 mod expected;
 mod expr;
@@ -244,6 +245,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         shared: Arena::new(),
         barriers: Arena::new(),
         named: Arena::new(),
+        counted: la_arena::ArenaMap::new(),
         shared_cells: la_arena::ArenaMap::new(),
         shared_pins: la_arena::ArenaMap::new(),
         operands: std::collections::BTreeMap::new(),
@@ -291,6 +293,8 @@ struct Builder<'p> {
     barriers: Arena<crate::ir::BarrierData>,
     /// Named barriers.
     named: Arena<crate::ir::NamedData>,
+    /// Numbers of bytes that the compiler counts.
+    counted: la_arena::ArenaMap<Value, ()>,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,

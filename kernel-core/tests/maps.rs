@@ -121,7 +121,7 @@ fn rows_of_more_bytes_than_a_box_has_elements_go_as_wider_ones() {
     let variants = variants(&copy("u8", [8, 512], ".with_layout(row_major())"));
     let aligned = variants.iter().find(|variant| variant.name == "aligned").expect("there is one");
     assert_eq!(aligned.maps[0].dtype, Dtype::U16);
-    assert_eq!(dims(aligned), written(&[("dim(1) / 2", "1", 256), ("dim(0)", "stride(0)", 8)]),);
+    assert_eq!(dims(aligned), written(&[("dim(1) / 2", "2", 256), ("dim(0)", "stride(0)", 8)]),);
     assert_eq!(instructions(aligned, 2), [1, 1]);
     let general = variants.last().expect("there is one");
     assert_eq!((general.name, general.maps[0].dtype), ("general", Dtype::U8));

@@ -279,6 +279,10 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
         }
         MapStride::Elements(elements) => elements * bytes,
     };
+    let inner = map.dims.first().map_or(0, |dim| stride(dim.stride));
+    if inner != u64::from(map.dtype.bytes()) {
+        return Err(format!("neighbours of a tensor map are {inner} bytes apart"));
+    }
     let encoded = kernel_emulator::TensorMap {
         dtype: map_dtype(map.dtype),
         address: addresses[number] + buffer.offset as u64 * bytes,

@@ -115,7 +115,8 @@ impl Barrier {
     /// Arrives, and has the phase wait for `bytes` bytes of copies as well.
     ///
     /// One arrival of the partition. The bytes are those of all copies that complete on the barrier in this phase, parts of them
-    /// that lie outside of a tensor included: `map.block_bytes()`, `tile.bytes()`. Of constants the compiler checks that they are.
+    /// that lie outside of a tensor included: `map.block_bytes()`, `tile.bytes()`. Of constants the compiler checks that they are;
+    /// [`expect_copies`](Barrier::expect_copies) has it count them.
     ///
     /// # PTX
     /// `mbarrier.arrive.expect_tx.shared::cta.b64` by one thread (PTX ISA, `mbarrier.arrive`).
@@ -131,6 +132,34 @@ impl Barrier {
     /// }
     /// ```
     pub fn expect(self, bytes: i32) {
+        stub()
+    }
+
+    /// Arrives, and has the phase wait for the bytes of the copies that follow; the compiler counts them.
+    ///
+    /// One arrival of the partition, as [`expect`](Barrier::expect). What is counted are the copies to shared memory by tensor map
+    /// that complete on this barrier in the same run of statements, up to the next wait, `expect` or `expect_copies` at it. A copy
+    /// in a branch, a loop or a partition inside of that run, under a condition (`.when`), or to several blocks (`.multicast`: every
+    /// receiving block waits for all that it is sent) is not counted but refused: such phases are announced by `expect`, whose number is
+    /// always taken as it stands.
+    ///
+    /// # PTX
+    /// That of [`expect`](Barrier::expect) with a constant.
+    ///
+    /// # Errors
+    /// K0411 for copies that are not counted, or none; K0207 beyond 2^20 - 1 bytes; K0402 for several barriers.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn fetch(full: Barrier, a: TensorMap<f16, 2>, left: Shared<f16>, b: TensorMap<f16, 2>, right: Shared<f16>) {
+    ///     full.expect_copies();
+    ///     tma::load(a, [0, 0], full, left);
+    ///     tma::load(b, [0, 0], full, right);
+    ///     full.wait(0);
+    /// }
+    /// ```
+    pub fn expect_copies(self) {
         stub()
     }
 

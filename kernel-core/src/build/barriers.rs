@@ -12,13 +12,14 @@ use crate::{
 };
 
 /// Every method of a barrier, for suggestions.
-const BARRIER_METHODS: &[&str] = &["expect", "arrive", "wait", "try_wait", "of_block"];
+const BARRIER_METHODS: &[&str] =
+    &["expect", "expect_copies", "arrive", "wait", "try_wait", "of_block"];
 /// The most barriers of one allocation.
 const MOST_BARRIERS: i128 = 1024;
 /// The most arrivals of a phase, before they are multiplied by warps (PTX ISA, "mbarrier.init": 2^20 - 1).
 const MOST_ARRIVALS: i128 = 1 << 14;
 /// The most bytes that a phase can wait for (PTX ISA, "Contents of the mbarrier object").
-const MOST_BYTES: i128 = (1 << 20) - 1;
+pub(super) const MOST_BYTES: i128 = (1 << 20) - 1;
 /// Why `sm_80` has none of this.
 const SINCE_HOPPER: &str =
     "copies that complete on a barrier, and the barriers that count their bytes, come with Hopper";
@@ -215,6 +216,14 @@ impl Builder<'_> {
                 self.op(Op::Barrier(BarrierOp::Expect), vec![barrier, value], None, loc);
                 Val::Unit
             }
+            ("expect_copies", []) => {
+                // Its bytes are known when the copies behind it are: `counted::fill` puts them here.
+                let bytes = Op::Const(Const::Int(0));
+                let value = self.emit(bytes, Vec::new(), Type::scalar(Dtype::I32), loc);
+                self.counted.insert(value, ());
+                self.op(Op::Barrier(BarrierOp::Expect), vec![barrier, value], None, loc);
+                Val::Unit
+            }
             ("arrive", []) => {
                 self.op(Op::Barrier(BarrierOp::Arrive), vec![barrier], None, loc);
                 Val::Unit
@@ -261,6 +270,9 @@ impl Builder<'_> {
                 Val::Value(self.emit(op, vec![barrier, value], Type::Barrier(ty), loc))
             }
             ("len", _) => self.count(name, 0, vals.len(), Some(".len()".to_owned()), loc),
+            ("expect_copies", _) => {
+                self.count(name, 0, vals.len(), Some(".expect_copies()".to_owned()), loc)
+            }
             ("arrive", _) => self.count(name, 0, vals.len(), Some(".arrive()".to_owned()), loc),
             ("expect", _) => {
                 self.count(name, 1, vals.len(), Some(".expect(tile.bytes())".to_owned()), loc)

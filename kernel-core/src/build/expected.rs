@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A barrier as the program names it: an allocation, and the index of one of a ring.
-type Name = (u32, Option<u32>);
+pub(super) type Name = (u32, Option<u32>);
 
 /// What is known of one phase of a barrier.
 struct Phase {
@@ -31,8 +31,7 @@ struct Phase {
 
 /// What is wrong with the byte counts of a kernel.
 pub(super) fn check(kernel: &Kernel, uses: &Uses) -> Vec<Diagnostic> {
-    let (names, constants) = (BTreeMap::new(), BTreeMap::new());
-    let mut walk = Walk { kernel, uses, names, constants, found: Vec::new() };
+    let mut walk = Walk { kernel, uses, names: Names::default(), found: Vec::new() };
     walk.region(&kernel.body);
     walk.found
 }
@@ -40,9 +39,59 @@ pub(super) fn check(kernel: &Kernel, uses: &Uses) -> Vec<Diagnostic> {
 struct Walk<'k> {
     kernel: &'k Kernel,
     uses: &'k Uses,
+    names: Names,
+    found: Vec<Diagnostic>,
+}
+
+/// The barriers and the constants of a kernel, by the values that stand for them.
+#[derive(Default)]
+pub(super) struct Names {
     names: BTreeMap<u32, Name>,
     constants: BTreeMap<u32, i128>,
-    found: Vec<Diagnostic>,
+}
+
+impl Names {
+    /// Takes note of an operation that makes a barrier or a constant.
+    pub(super) fn note(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
+        match op {
+            Op::Const(Const::Int(value)) => {
+                self.constants.extend(result.map(|result| (key(result), *value)));
+            }
+            Op::Barrier(BarrierOp::Alloc(root)) => {
+                let root = root.into_raw().into_u32();
+                self.names.extend(result.map(|result| (key(result), (root, None))));
+            }
+            Op::Barrier(BarrierOp::Index) => {
+                if let (Some((root, _)), Some(result)) = (self.of(args[0]), result) {
+                    self.names.insert(key(result), (root, Some(self.index(args[1]))));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The barrier that a value is; none for one of another block.
+    pub(super) fn of(&self, barrier: Value) -> Option<Name> {
+        self.names.get(&key(barrier)).copied()
+    }
+
+    /// Whether two barriers of one ring are known to be different ones: their indices are constants.
+    pub(super) fn apart(&self, one: Name, other: Name) -> bool {
+        let constant = |(_, index): Name| {
+            let is = |known: &i128| index == Some(u32::MAX - u32::try_from(*known).unwrap_or(0));
+            self.constants.values().any(is)
+        };
+        one != other && constant(one) && constant(other)
+    }
+
+    /// What tells one barrier of a ring from another: constants that are equal are one index.
+    fn index(&self, index: Value) -> u32 {
+        match self.constants.get(&key(index)) {
+            // Values are few: such numbers are free for constants.
+            Some(&known) => u32::MAX - u32::try_from(known).unwrap_or(0),
+            None => key(index),
+        }
+    }
 }
 
 fn key(value: Value) -> u32 {
@@ -64,24 +113,11 @@ impl Walk<'_> {
                 }
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+            self.names.note(op, args, *result);
             match op {
-                Op::Const(Const::Int(value)) => {
-                    self.constants.extend(result.map(|result| (key(result), *value)));
-                }
-                Op::Barrier(BarrierOp::Alloc(root)) => {
-                    let root = root.into_raw().into_u32();
-                    self.names.extend(result.map(|result| (key(result), (root, None))));
-                }
-                Op::Barrier(BarrierOp::Index) => {
-                    if let (Some(&(root, _)), Some(result)) =
-                        (self.names.get(&key(args[0])), result)
-                    {
-                        self.names.insert(key(*result), (root, Some(self.index(args[1]))));
-                    }
-                }
                 Op::Barrier(BarrierOp::Expect) => {
-                    if let Some(&name) = self.names.get(&key(args[0])) {
-                        let ended = match self.constants.get(&key(args[1])) {
+                    if let Some(name) = self.names.of(args[0]) {
+                        let ended = match self.names.constants.get(&key(args[1])) {
                             Some(&bytes) => phases.insert(
                                 name,
                                 Phase {
@@ -100,7 +136,7 @@ impl Walk<'_> {
                     }
                 }
                 Op::Barrier(BarrierOp::Wait) => {
-                    if let Some(name) = self.names.get(&key(args[0])).copied()
+                    if let Some(name) = self.names.of(args[0])
                         && let Some(phase) = phases.remove(&name)
                     {
                         self.compare(phase);
@@ -120,23 +156,14 @@ impl Walk<'_> {
         }
     }
 
-    /// What tells one barrier of a ring from another: constants that are equal are one index.
-    fn index(&self, index: Value) -> u32 {
-        match self.constants.get(&key(index)) {
-            // Values are few: such numbers are free for constants.
-            Some(&known) => u32::MAX - u32::try_from(known).unwrap_or(0),
-            None => key(index),
-        }
-    }
-
     fn copy(&self, tma: Tma, args: &[Value], at: Loc, phases: &mut BTreeMap<Name, Phase>) {
         let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind else {
             return;
         };
         let operands = tma.operands(rank as usize, args);
         let (Some(barrier), Some(window)) = (operands.barrier, operands.window) else { return };
-        let Some(name) = self.names.get(&key(barrier)) else { return };
-        let (Some(phase), Type::Shared(window)) = (phases.get_mut(name), self.kernel.ty(window))
+        let Some(name) = self.names.of(barrier) else { return };
+        let (Some(phase), Type::Shared(window)) = (phases.get_mut(&name), self.kernel.ty(window))
         else {
             return;
         };
@@ -174,7 +201,7 @@ impl Walk<'_> {
                 && let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind
                 && let Some(barrier) = tma.operands(rank as usize, args).barrier
             {
-                out.extend(self.names.get(&key(barrier)).copied());
+                out.extend(self.names.of(barrier));
             }
             if let StmtKind::Op { op: Op::Bulk(bulk), args, .. } = &stmt.kind
                 && let Some(barrier) = bulk.operands(args).barrier

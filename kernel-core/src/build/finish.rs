@@ -1,6 +1,6 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
-use super::{Builder, expected, in_flight, named, per_thread, specialize};
+use super::{Builder, counted, expected, in_flight, named, per_thread, specialize};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
@@ -38,7 +38,7 @@ impl Builder<'_> {
         }
         self.settle_region(&mut body);
         self.check_writes(&body);
-        let kernel = Kernel {
+        let mut kernel = Kernel {
             name,
             warps: self.warps,
             target: self.target,
@@ -63,9 +63,12 @@ impl Builder<'_> {
         }
         // What was refused, or is still to come, may be the wait or the copy that is missed here.
         if self.problems.reports() == self.reports_before && !self.awaits {
+            let mut bytes = counted::fill(&mut kernel, &self.counted);
+            if bytes.is_empty() {
+                bytes = expected::check(&kernel, &self.uses);
+            }
             let found = in_flight::check(&kernel);
-            let counted = expected::check(&kernel, &self.uses);
-            for diagnostic in found.into_iter().chain(counted).chain(named::check(&kernel)) {
+            for diagnostic in found.into_iter().chain(bytes).chain(named::check(&kernel)) {
                 self.report(diagnostic);
             }
         }

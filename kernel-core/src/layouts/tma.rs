@@ -428,7 +428,10 @@ pub(crate) fn tile_of(block: &[u32]) -> Vec<u32> {
 }
 
 fn of_plan((param, dtype): (u32, Dtype), options: &MapOptions, plan: &Plan) -> TmaPlan {
-    let dims = plan.dims.iter().map(|dim| {
+    // Neighbours along the innermost dimension are one element of the map apart, several of the tensor where those are narrower.
+    let wider = u64::from(plan.element_bytes / dtype.bytes());
+    let dims = plan.dims.iter().enumerate().map(|(index, dim)| {
+        let factor = if index == 0 { wider } else { 1 };
         let (extent, element_stride) = match dim.extent {
             Size::Known(extent) => (MapExtent::Const(extent), 1),
             Size::Axis { axis, divide, .. } => {
@@ -437,9 +440,9 @@ fn of_plan((param, dtype): (u32, Dtype), options: &MapOptions, plan: &Plan) -> T
             }
         };
         let stride = match dim.stride {
-            Step::Known(stride) => MapStride::Elements(stride),
+            Step::Known(stride) => MapStride::Elements(stride * factor),
             Step::Axis { axis, times } => {
-                MapStride::Axis { axis: small(axis as u64), times: small(times) }
+                MapStride::Axis { axis: small(axis as u64), times: small(times * factor) }
             }
         };
         MapDim { extent, stride, box_elems: dim.box_elems * element_stride, element_stride }

@@ -307,4 +307,72 @@ pub fn copy(
             assert_eq!(found, [0, 1, 0, 1].map(Number::Int), "{}", variant.name);
         }
     }
+
+    /// Columns taken apart, and bytes that go two at a time: what the compiler plans, the launch encodes.
+    const PLANNED: &str = "//@ run: gpu
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 1, grid = 1)]
+pub fn planned(
+    a: Tensor<f16, 2>,
+    b: TensorMut<f16, 2>,
+    c: Tensor<u8, 2>,
+    d: TensorMut<u8, 2>,
+) {
+    let wide = shared::<f16>([8, 128]);
+    let long = shared::<u8>([2, 512]).with_layout(row_major());
+    let arrived = barrier(1);
+    arrived.expect_copies();
+    copy_async(a.tile([0, 64], [8, 128]), wide).on(arrived);
+    copy_async(c.tile([1, 0], [2, 512]), long).on(arrived);
+    arrived.wait(0);
+    copy_async(wide, b.tile([0, 0], [8, 128]));
+    copy_async(long, d.tile([0, 0], [2, 512]));
+    tma::store_wait(0);
+}
+";
+
+    #[test]
+    fn planned_maps_reach_the_runtime() {
+        let prepared = prepare("planned.rs", PLANNED, &Directives::default()).expect("it compiles");
+        let build = &prepared.builds[0];
+        let fill = |dtype: Dtype, shape: [u32; 2], strides: [i64; 2]| {
+            let mut buffer = Buffer::new(dtype, shape.to_vec(), strides.to_vec(), 0);
+            for number in 0..buffer.len() {
+                let bytes = u16::try_from(number % 251).expect("few values").to_le_bytes();
+                buffer.set(number, &bytes[..dtype.bytes() as usize]);
+            }
+            Argument::Tensor(buffer)
+        };
+        let poisoned = |dtype: Dtype, shape: [u32; 2]| {
+            let strides = vec![i64::from(shape[1]), 1];
+            let mut buffer = Buffer::new(dtype, shape.to_vec(), strides, 0);
+            buffer.poisoned = true;
+            Argument::Tensor(buffer)
+        };
+        let arguments = [
+            fill(Dtype::F16, [8, 256], [256, 1]),
+            poisoned(Dtype::F16, [8, 128]),
+            fill(Dtype::U8, [3, 512], [528, 1]),
+            poisoned(Dtype::U8, [2, 512]),
+        ];
+        let device = Device::emulator(Target::Sm90a).expect("the emulator is always there");
+        let gpu = Gpu::on(device).expect("it has streams");
+        let names: Vec<&str> = build.variants.iter().map(|variant| variant.name).collect();
+        assert_eq!(names, ["divisible", "aligned", "general"]);
+        for variant in &build.variants {
+            let mut results = arguments.clone();
+            gpu.run(build, variant, [1, 1, 1], &mut results).expect("the kernel runs");
+            let buffers: Vec<&Buffer> = results.iter().filter_map(Argument::buffer).collect();
+            for number in 0..8 * 128 {
+                let (row, column) = (number / 128, number % 128);
+                let copied = buffers[0].bytes(row * 256 + 64 + column);
+                assert_eq!(buffers[1].bytes(number), copied, "{}: {row}, {column}", variant.name);
+            }
+            for number in 0..2 * 512 {
+                let copied = buffers[2].bytes(512 + number);
+                assert_eq!(buffers[3].bytes(number), copied, "{}: {number}", variant.name);
+            }
+        }
+    }
 }

@@ -1,0 +1,230 @@
+//! `bar.expect_copies()`: the bytes of the copies that follow, counted by the compiler.
+//!
+//! What is counted are the loads by tensor map on the same barrier in the same straight run of statements, up to the next `expect` or
+//! wait on that barrier. Everything else that completes on it there is refused (K0411): a copy in a branch, under a condition, or to several
+//! blocks counts bytes that depend on what happens when the kernel runs.
+
+use la_arena::ArenaMap;
+
+use super::barriers::MOST_BYTES;
+use super::expected::{Name, Names};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{
+        BarrierOp, Const, Kernel, Op, ParamKind, Region, Stmt, StmtKind, Tma, TmaKind, Type, Value,
+    },
+    layouts::tma::copied_bytes,
+    loc::Loc,
+};
+
+/// Why the bytes of a copy are not counted.
+#[derive(Clone, Copy)]
+enum Open {
+    /// It is in a branch, a loop or a partition.
+    Inside,
+    /// It takes place under a condition.
+    Guarded,
+    /// Other blocks receive it, and send theirs.
+    Multicast,
+    /// It is on a barrier of the ring that may be the same.
+    OtherSlot,
+    /// It is in front of the `expect_copies`.
+    Before,
+}
+
+/// Puts in what `counted` stands for: the bytes of each `expect_copies`.
+///
+/// Gives what cannot be counted.
+pub(super) fn fill(kernel: &mut Kernel, counted: &ArenaMap<Value, ()>) -> Vec<Diagnostic> {
+    let mut walk =
+        Walk { kernel, counted, names: Names::default(), sums: ArenaMap::new(), found: Vec::new() };
+    walk.region(&kernel.body);
+    let Walk { sums, found, .. } = walk;
+    put(&mut kernel.body, &sums);
+    found
+}
+
+/// Replaces the constants that stand for sums.
+fn put(region: &mut Region, sums: &ArenaMap<Value, u64>) {
+    for stmt in &mut region.stmts {
+        if let StmtKind::Op { op: Op::Const(value), result: Some(result), .. } = &mut stmt.kind
+            && let Some(sum) = sums.get(*result)
+        {
+            *value = Const::Int(i128::from(*sum));
+        }
+        for inner in stmt.kind.regions_mut() {
+            put(inner, sums);
+        }
+    }
+}
+
+struct Walk<'k> {
+    kernel: &'k Kernel,
+    counted: &'k ArenaMap<Value, ()>,
+    names: Names,
+    sums: ArenaMap<Value, u64>,
+    found: Vec<Diagnostic>,
+}
+
+impl Walk<'_> {
+    fn region(&mut self, region: &Region) {
+        for (index, stmt) in region.stmts.iter().enumerate() {
+            for inner in stmt.kind.regions() {
+                self.region(inner);
+            }
+            let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+            self.names.note(op, args, *result);
+            if *op == Op::Barrier(BarrierOp::Expect)
+                && self.counted.get(args[1]).is_some()
+                && let Some(name) = self.names.of(args[0])
+            {
+                match self.sum(region, index, name, stmt.loc) {
+                    Ok(sum) => {
+                        self.sums.insert(args[1], sum);
+                    }
+                    Err(diagnostic) => self.found.push(*diagnostic),
+                }
+            }
+        }
+    }
+
+    /// The bytes that the copies behind an `expect_copies` complete.
+    fn sum(
+        &mut self,
+        region: &Region,
+        index: usize,
+        name: Name,
+        at: Loc,
+    ) -> Result<u64, Box<Diagnostic>> {
+        let mut earlier = None;
+        for stmt in region.stmts[..index].iter().rev() {
+            if ends(stmt, name, &self.names) {
+                break;
+            }
+            earlier = earlier.or_else(|| self.loaded(stmt, name).map(|_| stmt.loc));
+        }
+        if let Some(copy) = earlier {
+            return Err(Box::new(open(at, copy, Open::Before)));
+        }
+        let mut bytes = 0;
+        let mut copies = 0;
+        for stmt in &region.stmts[index + 1..] {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                self.names.note(op, args, *result);
+            }
+            if ends(stmt, name, &self.names) {
+                break;
+            }
+            if let Some((copy, why)) = self.uncounted(stmt, name) {
+                return Err(Box::new(open(at, copy, why)));
+            }
+            if let Some(more) = self.loaded(stmt, name) {
+                bytes += more;
+                copies += 1;
+            }
+        }
+        if copies == 0 {
+            return Err(Box::new(
+                Diagnostic::new(
+                    Code::BarrierBytes,
+                    at,
+                    "no copy follows whose bytes could be counted",
+                )
+                .compare("copies on this barrier", "1 or more", "none")
+                .why("`expect_copies` announces the copies behind it in the same run of statements, up to the next wait or `expect` on the barrier; copies elsewhere are announced by their bytes")
+                .help(".expect(tile.bytes())"),
+            ));
+        }
+        if i128::from(bytes) > MOST_BYTES {
+            return Err(Box::new(
+                Diagnostic::new(
+                    Code::Overflow,
+                    at,
+                    format!("a phase cannot wait for {bytes} bytes"),
+                )
+                .compare("bytes", format!("0 to {MOST_BYTES}"), bytes.to_string()),
+            ));
+        }
+        Ok(bytes)
+    }
+
+    /// The bytes of a load on a barrier.
+    fn loaded(&self, stmt: &Stmt, name: Name) -> Option<u64> {
+        let (tma, barrier, window) = load(self.kernel, stmt)?;
+        let Type::Shared(window) = self.kernel.ty(window) else { return None };
+        (self.names.of(barrier)? == name).then(|| copied_bytes(self.kernel, window, tma.param))
+    }
+
+    /// The load in a statement whose bytes are not known to be those of one copy on a barrier.
+    fn uncounted(&self, stmt: &Stmt, name: Name) -> Option<(Loc, Open)> {
+        for region in stmt.kind.regions() {
+            for inner in &region.stmts {
+                let touches = load(self.kernel, inner)
+                    .and_then(|(_, barrier, _)| self.names.of(barrier))
+                    .is_some_and(|other| other.0 == name.0);
+                if touches {
+                    return Some((inner.loc, Open::Inside));
+                }
+                if let Some((at, _)) = self.uncounted(inner, name) {
+                    return Some((at, Open::Inside));
+                }
+            }
+        }
+        let (tma, barrier, _) = load(self.kernel, stmt)?;
+        let other = self.names.of(barrier)?;
+        if other.0 != name.0 {
+            return None;
+        }
+        let why = match (other == name, tma.multicast, tma.guarded) {
+            (false, ..) if self.names.apart(other, name) => return None,
+            (false, ..) => Open::OtherSlot,
+            (true, true, _) => Open::Multicast,
+            (true, false, true) => Open::Guarded,
+            (true, false, false) => return None,
+        };
+        Some((stmt.loc, why))
+    }
+}
+
+/// A load by tensor map, its barrier and its window.
+fn load(kernel: &Kernel, stmt: &Stmt) -> Option<(Tma, Value, Value)> {
+    let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind else { return None };
+    let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
+        return None;
+    };
+    let operands = tma.operands(rank as usize, args);
+    (tma.kind == TmaKind::Load).then_some((*tma, operands.barrier?, operands.window?))
+}
+
+/// Whether a statement ends the run of copies of a phase.
+fn ends(stmt: &Stmt, name: Name, names: &Names) -> bool {
+    let StmtKind::Op { op: Op::Barrier(op), args, .. } = &stmt.kind else { return false };
+    match op {
+        BarrierOp::Expect | BarrierOp::Wait | BarrierOp::Test => names.of(args[0]) == Some(name),
+        BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote | BarrierOp::Arrive => false,
+    }
+}
+
+fn open(at: Loc, copy: Loc, why: Open) -> Diagnostic {
+    let why = match why {
+        Open::Inside => {
+            "a copy in a branch, a loop or a partition is not counted: how often it takes place is known when the kernel runs"
+        }
+        Open::Guarded => {
+            "a copy under a condition is not counted: without it the phase would never end"
+        }
+        Open::Multicast => {
+            "a copy to several blocks is not counted: each block waits for what all blocks send it, this one's copy among them"
+        }
+        Open::OtherSlot => {
+            "whether this copy completes on the same barrier of the ring is known when the kernel runs"
+        }
+        Open::Before => {
+            "a copy in front of `expect_copies` is not counted: it announces the copies behind it"
+        }
+    };
+    Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted")
+        .place(copy, "this copy")
+        .why(why)
+        .help(".expect(tile.bytes())")
+}

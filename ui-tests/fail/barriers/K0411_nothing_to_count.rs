@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 4)]
+pub fn fetch(#[block(64, 64)] x: TensorMap<f16, 2>) {
+    let tile = shared::<f16>([64, 64]);
+    let full = barrier(1);
+    full.expect_copies();
+    full.wait(0);
+}
+
+fn main() {}
