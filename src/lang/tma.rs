@@ -2,10 +2,21 @@
 //!
 //! One thread issues a copy, and goes on. A load completes on a [`Barrier`], a store is waited for by
 //! [`store_wait`]. The innermost axis of the tensor is contiguous; every other stride, and the address, is a multiple of 16 bytes (the
-//! launch checks it). What lies outside of the tensor is read as zero, and dropped when written.
+//! launch checks it). Along the innermost axis a copy begins at a multiple of 16 bytes; elsewhere it stops the kernel. What lies outside of
+//! the tensor is read as zero, or as the map [declares](TensorMap), and dropped when written.
 //!
 //! In shared memory a tile has the layout [`swizzle`](super::swizzle) of its rows' bytes, up to 128, unless it is pinned to a narrower one
-//! or to [`row_major`](super::row_major). A tile wider than the swizzle, or of more than 256 rows, is copied by several instructions.
+//! or to [`row_major`](super::row_major). A tile is one tile of a ring, or all of them.
+//!
+//! # How many instructions
+//!
+//! A box, what one instruction copies, has at most five dimensions and 256 elements along each, and along its rows no more bytes than the
+//! swizzle. The compiler takes the axes of the tensor apart so that boxes are as large as they can be: 8 rows of 256 `f16` in the swizzle of
+//! 128 bytes are one box of 64 elements, 8 rows and 4 times 64 columns. That is right only where the tensor ends at a multiple of 64
+//! columns, and where the copy begins at one. Kernels to which it matters have a variant for such tensors, which the launch takes where it can;
+//! the other variants copy 64 columns at a time, so that what lies outside comes as zeros. Rows of more than 256 elements go as
+//! elements twice, four or eight times as wide, where their number is known to be a multiple. Where a copy would take more than 64
+//! instructions it is refused (K0409).
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -34,7 +45,8 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 /// see [`Barrier::expect`]. After the wait for that phase every thread sees the tile.
 ///
 /// # PTX
-/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk.tensor`).
+/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk.tensor`), of as many
+/// dimensions as the map has, [once or several times](self).
 ///
 /// # Errors
 /// K0502 on `sm_80`, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for

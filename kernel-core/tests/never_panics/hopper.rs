@@ -33,6 +33,14 @@ const ADDRESSES: &[&str] = &["p", "p + n * 64", "x.ptr()", "p + arange(0, 64)", 
 const COORDINATES: &[&str] =
     &["0", "n", "slot * 64", "block_id(0) * 64", "-8", "cluster::rank()", "1.0", "more"];
 
+const OPTIONS: &[&str] = &[
+    ", swizzle = 96, fill = nan",
+    ", element_strides = [1, 2]",
+    ", element_strides = [n]",
+    ", swizzle = 128, element_strides = [8, 1], l2_promotion = 1 << 40",
+    ", fill = a::b, fill = 0",
+];
+
 /// Mostly what is right, now and then any of the list.
 fn mostly(
     random: &mut Random,
@@ -60,6 +68,17 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     let ring = mostly(random, &["1", "2"], &["3", "0", "n"]);
     let arrivals = mostly(random, &["1", "2"], &["n", "0", "99999"]);
     let kind = mostly(random, &["TensorMapMut"], &["TensorMap", "TensorMut"]);
+    let options = mostly(
+        random,
+        &[
+            "",
+            "",
+            ", swizzle = 32",
+            ", element_strides = [2, 1]",
+            ", swizzle = 64, l2_promotion = 0",
+        ],
+        OPTIONS,
+    );
     let stride =
         mostly(random, &[""], &["#[stride(_, 1)]", "#[stride(1, _)]", "#[multiple_of(2)]"]);
     let end = mostly(random, &["cluster::sync();"], &["", "return;", "acc", "loop { }"]);
@@ -67,7 +86,7 @@ pub(crate) fn kernel(random: &mut Random) -> String {
         "#[kernel(target = {target}, warps = {warps}{cluster}, instances(N = [16, 64]))]
          pub fn made_up<const N: i32>(
              n: i32, more: bool, x: Tensor<{dtype}, 2>, p: Ptr<{dtype}>,
-             #[block({block_rows}, {block_columns})] {stride} a: TensorMap<{mapped}, 2>,
+             #[block({block_rows}, {block_columns}{options})] {stride} a: TensorMap<{mapped}, 2>,
              #[block({block_rows}, {block_columns})] b: {kind}<{mapped}, 2>,
              c: TensorMut<{sum}, 2>,
          ) {{
@@ -145,7 +164,8 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
             format!("tma::load({map}, {at}, {}, {}){said};", barrier(random), tile(random))
         }
         3 => format!(
-            "bar.expect(a.block_bytes()); tma::load(a, {at}, bar, left){}; bar.wait(phase); phase ^= 1;",
+            "bar.{}; tma::load(a, {at}, bar, left){}; bar.wait(phase); phase ^= 1;",
+            mostly(random, &["expect(a.block_bytes())", "expect_copies()"], &["expect_copies(0)"]),
             said(random, Of::Load)
         ),
         4 => {
