@@ -17,6 +17,7 @@ pub fn map_swizzle(
     let at = [block_id(0) * 8, block_id(1) * 64];
     let (staged, plain) = (shared::<f16>([8, 64]), shared::<f16>([8, 64]));
     let bar = barrier(1);
+    tma::prefetch(a, at).evict_first();
     bar.expect(a.block_bytes());
     tma::load(a, at, bar, staged);
     bar.wait(0);
