@@ -581,6 +581,9 @@ impl Builder<'_> {
             Val::Closure(_) => "a closure".to_owned(),
             Val::Ref(place) => self.describe(&self.read(place)),
             Val::Range(_) => "a range".to_owned(),
+            Val::Tensor(param) if self.params[*param as usize].block.is_some() => {
+                "a tensor map".to_owned()
+            }
             Val::Tensor(_) => "a tensor".to_owned(),
             Val::View(view) => format!("a window of a tensor, of extents {:?}", view.shape),
             Val::Layout(form) => format!("the layout `{form}`"),

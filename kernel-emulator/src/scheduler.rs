@@ -267,6 +267,11 @@ fn instruction_place(launch: &Launch<'_>, pc: u32) -> String {
     text
 }
 
+/// Whether an mbarrier tells when an instruction has written shared memory.
+fn is_copy(op: &Op) -> bool {
+    matches!(op, Op::Bulk(_) | Op::Tensor(_) | Op::AsyncStore(_))
+}
+
 /// A fault with its place.
 fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
     let code = launch.code;
@@ -292,10 +297,17 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
         );
         if let Some((pc, other)) = trap.later {
             let place = instruction_place(launch, pc);
-            let _ = write!(
-                detail,
-                "; warp {other} writes shared memory that this warp had read, in {place}, without a barrier between: is a `sync()` missing before the load?"
-            );
+            let _ = if is_copy(&code.insts[pc as usize].op) {
+                write!(
+                    detail,
+                    "; an asynchronous copy that warp {other} issues in {place} writes shared memory that this warp had read: is a wait for its mbarrier missing before the load?"
+                )
+            } else {
+                write!(
+                    detail,
+                    "; warp {other} writes shared memory that this warp had read, in {place}, without a barrier between: is a `sync()` missing before the load?"
+                )
+            };
         }
     }
     if let Some((pc, other, wrote)) = trap.other {

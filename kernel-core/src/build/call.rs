@@ -37,6 +37,11 @@ impl Builder<'_> {
                 Some(Binding::Var(var)) => {
                     let val = self.scopes.vars[var.0 as usize].val.clone();
                     let val = self.plain(val);
+                    if super::is_builtin(&only.name)
+                        && !matches!(val, Val::Closure(_) | Val::Error | Val::Never)
+                    {
+                        return self.hidden_function(&only.name, &val, path.loc);
+                    }
                     self.call_value(&val, args, env, path.loc)
                 }
                 Some(Binding::Struct(def, _)) => self.error(
@@ -114,6 +119,18 @@ impl Builder<'_> {
                 self.error(Code::NotAFunction, loc, format!("{what} cannot be called"))
             }
         }
+    }
+
+    /// Reports a call of a variable that has the name of a function of the language.
+    fn hidden_function(&mut self, name: &str, val: &Val, loc: Loc) -> Val {
+        let what = self.describe(val);
+        self.report(
+            Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be called"))
+                .why(format!(
+                    "a variable called `{name}` hides the function `{name}` of the language"
+                ))
+                .help(format!("kiln::prelude::{name}")),
+        )
     }
 
     /// Runs a closure's body in the scope that it was written in.

@@ -67,7 +67,11 @@ impl Builder<'_> {
             if bytes.is_empty() {
                 bytes = expected::check(&kernel, &self.uses);
             }
-            let found = in_flight::check(&kernel);
+            let found = in_flight::check(&kernel, &|value| {
+                let (name, var) = self.scopes.holder(value)?;
+                let gets = if var.mutable { "" } else { "let " };
+                Some([format!("{gets}{name} = "), name.to_owned()])
+            });
             for diagnostic in found.into_iter().chain(bytes).chain(named::check(&kernel)) {
                 self.report(diagnostic);
             }

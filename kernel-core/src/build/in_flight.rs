@@ -31,20 +31,21 @@ type Flights = BTreeMap<u32, Flight>;
 const LOOKS: usize = 16;
 
 /// What is wrong with the accumulators of a kernel.
-pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+pub(super) fn check(kernel: &Kernel, named: Named<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let reports = Reports::All;
     let left = Vec::new();
-    let mut walk = Walk { kernel, loops: Vec::new(), found: &mut found, reports, left };
+    let mut walk = Walk { kernel, named, loops: Vec::new(), found: &mut found, reports, left };
     let mut flights = Flights::new();
     walk.region(&kernel.body, &mut flights);
+    let help = walk.wait(0, &flights, flights.values().next());
     let left = flights.into_values().chain(walk.left).next();
     if let Some(flight) = left.filter(|_| found.is_empty()) {
         found.push(
             Diagnostic::new(Code::InFlight, flight.at, "the kernel can end without a wait for this product")
                 .compare("", required(0), waited(flight))
                 .why("a block that ends while its warpgroups multiply takes shared memory away from under them")
-                .help("acc = wgmma::wait(0, acc);"),
+                .help(help),
         );
     }
     found
@@ -64,8 +65,12 @@ struct Turns {
     broken: Vec<(Flights, Vec<Value>)>,
 }
 
+/// How a value is given what a wait leaves, `acc = ` or `let acc = `, and the variable that holds it, if one does.
+pub(super) type Named<'n> = &'n dyn Fn(Value) -> Option<[String; 2]>;
+
 struct Walk<'k, 'f> {
     kernel: &'k Kernel,
+    named: Named<'k>,
     loops: Vec<Turns>,
     found: &'f mut Vec<Diagnostic>,
     reports: Reports,
@@ -100,16 +105,35 @@ fn join(into: &mut Flights, other: &Flights) {
 }
 
 impl Walk<'_, '_> {
-    fn report(&mut self, at: Loc, flight: Flight, headline: &str, why: &str) {
+    /// The wait for a product, with the variable that holds its sums.
+    fn wait(&self, pending: u32, flights: &Flights, flight: Option<&Flight>) -> String {
+        let held = flights
+            .iter()
+            .filter(|(_, other)| flight.is_some_and(|flight| flight.at == other.at))
+            .find_map(|(&value, _)| (self.named)(Value::from_raw(value.into())));
+        match held {
+            Some([gets, name]) => format!("{gets}wgmma::wait({pending}, {name});"),
+            None => format!("wgmma::wait({pending}, ..)"),
+        }
+    }
+
+    fn report(
+        &mut self,
+        at: Loc,
+        (flight, flights): (Flight, &Flights),
+        headline: &str,
+        why: &str,
+    ) {
         if self.reports == Reports::All && !self.found.iter().any(|one| one.primary == at) {
             // The product is done once no more are pending than were started after it.
             let most = flight.age.min(MOST_PENDING);
+            let help = self.wait(most, flights, Some(&flight));
             self.found.push(
                 Diagnostic::new(Code::InFlight, at, headline)
                     .compare("", required(most), waited(flight))
                     .place(flight.at, "the product is started here")
                     .why(why)
-                    .help(format!("acc = wgmma::wait({most}, acc);")),
+                    .help(help),
             );
         }
     }
@@ -120,7 +144,7 @@ impl Walk<'_, '_> {
             if let Some(&flight) = flights.get(&key(value)) {
                 self.report(
                     at,
-                    flight,
+                    (flight, flights),
                     "an accumulator is used before its product is done",
                     "a product by warpgroups writes its registers some time after it was started; until a wait they hold neither the old nor the new sums (PTX ISA, \"wgmma.wait_group\")",
                 );
@@ -134,7 +158,7 @@ impl Walk<'_, '_> {
             if let Some(&flight) = flights.get(&key(value)) {
                 self.report(
                     at,
-                    flight,
+                    (flight, flights),
                     "one way through this branch hands on an accumulator whose product is under way",
                     "what follows the branch reads the sums of either way from the same registers, so that they are there before they meet",
                 );
@@ -179,7 +203,7 @@ impl Walk<'_, '_> {
             {
                 self.report(
                     last,
-                    flight,
+                    (flight, flights),
                     "an accumulator changes places while its product is under way",
                     "the sums are in registers that the product writes; another variable has others",
                 );

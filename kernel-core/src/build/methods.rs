@@ -529,6 +529,9 @@ impl Builder<'_> {
             }
             _ if self.params[param as usize].block.is_some() => {
                 let methods = [TENSOR_METHODS, MAP_METHODS].concat();
+                if name.name == "bytes" {
+                    return self.no_such(&Val::Tensor(param), name, "block_bytes".to_owned());
+                }
                 self.no_method(&Val::Tensor(param), name, vals, &methods)
             }
             _ => self.no_method(&Val::Tensor(param), name, vals, TENSOR_METHODS),

@@ -330,6 +330,7 @@ impl Builder<'_> {
         let mut root = self.scopes.vars[place.var.0 as usize].val.clone();
         set_at(&mut root, &place.path, val);
         self.scopes.vars[place.var.0 as usize].val = root;
+        self.scopes.held(place.var);
     }
 
     /// Reports an assignment to a variable that was declared without `mut`.

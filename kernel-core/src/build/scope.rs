@@ -1,6 +1,6 @@
 //! Names: scopes, variables and items.
 
-use std::rc::Rc;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
     doubt::Doubt,
@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     device::Devices,
+    ir::Value,
     loc::Loc,
     syntax::{ConstItem, Function, Impl, Item, Path, Segment, Struct, Trait},
 };
@@ -85,6 +86,8 @@ struct Scope {
 pub(super) struct Scopes {
     scopes: Vec<Scope>,
     pub(super) vars: Vec<Var>,
+    /// The variable that held a value first, by the value's number.
+    holders: BTreeMap<u32, VarId>,
     pub(super) impls: Vec<(Rc<Impl>, ScopeId)>,
     /// What is not certain, as device items are still to come.
     pub(super) doubt: Doubt,
@@ -110,7 +113,21 @@ impl Scopes {
         self.vars.push(Var { val, mutable });
         self.doubt.declared(id);
         self.bind(scope, name, Binding::Var(id));
+        self.held(id);
         id
+    }
+
+    /// A variable has another value.
+    pub(super) fn held(&mut self, id: VarId) {
+        if let Val::Value(value) = self.vars[id.0 as usize].val {
+            self.holders.entry(value.into_raw().into_u32()).or_insert(id);
+        }
+    }
+
+    /// The variable that held a value first, and its name.
+    pub(super) fn holder(&self, value: Value) -> Option<(&str, &Var)> {
+        let id = *self.holders.get(&value.into_raw().into_u32())?;
+        Some((self.name_of(id)?, &self.vars[id.0 as usize]))
     }
 
     /// What a name stands for as a value. If nothing of that name is a value, what else it stands for.

@@ -239,11 +239,13 @@ impl Object {
 
     fn arrive(&mut self, count: u32) -> Run<()> {
         if count == 0 || count > self.pending {
-            let pending = self.pending;
-            return Err(Trap::new(
-                FaultKind::IllegalOperand,
-                format!("{count} arrivals at an mbarrier whose phase waits for {pending}"),
-            ));
+            let detail = match self.pending {
+                0 if count > 0 => "an arrival at an mbarrier whose phase has had all of its arrivals, and waits for the bytes of copies: is a wait for its end missing before?".to_owned(),
+                pending => {
+                    format!("{count} arrivals at an mbarrier whose phase waits for {pending}")
+                }
+            };
+            return Err(Trap::new(FaultKind::IllegalOperand, detail));
         }
         self.pending -= count;
         self.settle();

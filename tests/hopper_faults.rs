@@ -1,0 +1,263 @@
+//! Kernels for Hopper that are wrong, each beside its twin that is right: what the emulator says of the first, and that it runs the second.
+//!
+//! A missing fence is none of them: the compiler puts fences where they are missing (`tests/kernels/hopper/partition_writes.rs`).
+
+use kiln::prelude::*;
+
+/// Launches the wrong twin and the right one, and gives what is said of the wrong one.
+#[track_caller]
+fn said(mut launch: impl FnMut(&Stream, Twin) -> Result<()>) -> String {
+    let device = Device::emulator(Target::Sm90a).expect("the emulator is built in");
+    let stream = device.stream().expect("the emulator has streams");
+    launch(&stream, Twin::Right).expect("this twin is right");
+    launch(&stream, Twin::Wrong).expect_err("this twin is wrong").to_string()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Twin {
+    Wrong,
+    Right,
+}
+
+/// Each of `parts` stands in the message, one after the other.
+#[track_caller]
+fn has(message: &str, parts: &[&str]) {
+    let mut rest = message;
+    for part in parts {
+        let Some(at) = rest.find(part) else { panic!("required: {part}\nactual: {message}") };
+        rest = &rest[at + part.len()..];
+    }
+}
+
+/// The place in this file of a line with such a mark behind it, as messages have it.
+#[track_caller]
+fn at(mark: &str) -> String {
+    let mark = format!("// [{mark}]");
+    let lines = include_str!("hopper_faults.rs").lines();
+    let line = lines.zip(1..).find_map(|(line, number)| line.ends_with(&mark).then_some(number));
+    format!("tests/hopper_faults.rs:{}:", line.expect("a line has this mark"))
+}
+
+/// The launch of one twin.
+macro_rules! launch {
+    ($kernel:ident, $stream:ident, $twin:ident, $args:expr) => {
+        match $twin {
+            Twin::Right => $kernel::<true>($args).launch($stream),
+            Twin::Wrong => $kernel::<false>($args).launch($stream),
+        }
+    };
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn reads_after_the_wait<const RIGHT: bool>(
+    #[block(64, 64)] x: TensorMap<f32, 2>,
+    out: TensorMut<f32, 2>,
+) {
+    let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
+    arrived.expect(x.block_bytes());
+    tma::load(x, [0, 0], arrived, tile); // [copy without a wait]
+    if RIGHT {
+        arrived.wait(0);
+    }
+    out.tile([0, 0], [64, 64]).store(tile.load()); // [no wait before]
+    arrived.wait(0);
+}
+
+#[test]
+fn a_missing_wait() {
+    let message = said(|stream, twin| {
+        let x = stream.full([64, 64], 1.0f32)?;
+        let mut out = stream.zeros([64, 64])?;
+        let args = reads_after_the_wait::Args { x: &x, out: &mut out };
+        launch!(reads_after_the_wait, stream, twin, args)
+    });
+    has(
+        &message,
+        &[
+            "use of a value that was never written",
+            "last loaded from shared memory in PTX line ",
+            &at("no wait before"),
+            "an asynchronous copy that warp 0 issues in PTX line ",
+            &at("copy without a wait"),
+            "writes shared memory that this warp had read: is a wait for its mbarrier missing before the load?",
+        ],
+    );
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn waits_for_the_phase<const RIGHT: bool>(
+    #[block(64, 64)] x: TensorMap<f32, 2>,
+    out: TensorMut<f32, 2>,
+) {
+    let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
+    for turn in 0..2 {
+        arrived.expect(x.block_bytes());
+        tma::load(x, [turn * 64, 0], arrived, tile); // [copy of the second phase]
+        arrived.wait(if RIGHT { turn } else { 0 });
+        out.tile([turn * 64, 0], [64, 64]).store(tile.load()); // [read in the wrong phase]
+        sync();
+    }
+}
+
+#[test]
+fn a_wait_for_the_wrong_phase() {
+    let message = said(|stream, twin| {
+        let x = stream.full([128, 64], 1.0f32)?;
+        let mut out = stream.zeros([128, 64])?;
+        let args = waits_for_the_phase::Args { x: &x, out: &mut out };
+        launch!(waits_for_the_phase, stream, twin, args)
+    });
+    has(
+        &message,
+        &[
+            "data race: an asynchronous copy of ",
+            "read in PTX line ",
+            &at("read in the wrong phase"),
+            "without a barrier between",
+            &at("copy of the second phase"),
+        ],
+    );
+}
+
+/// How many bytes are expected is known when the kernel runs: what the compiler knows it checks itself (K0411).
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn expects(#[block(64, 64)] x: TensorMap<f32, 2>, bytes: i32, out: TensorMut<f32, 2>) {
+    let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
+    arrived.expect(bytes);
+    tma::load(x, [0, 0], arrived, tile); // [copied]
+    arrived.wait(0); // [never over]
+    out.tile([0, 0], [64, 64]).store(tile.load());
+}
+
+#[test]
+fn a_wrong_number_of_bytes() {
+    let expected = |wrong: i32| {
+        said(|stream, twin| {
+            let x = stream.full([64, 64], 1.0f32)?;
+            let mut out = stream.zeros([64, 64])?;
+            let bytes = if twin == Twin::Right { 64 * 64 * 4 } else { wrong };
+            expects(expects::Args { x: &x, bytes, out: &mut out }).launch(stream)
+        })
+    };
+    let few = "16384 bytes are on the way to the mbarrier at shared address ";
+    has(&expected(8192), &[few, "whose phase waits for 8192: it does not complete", &at("copied")]);
+    let many = "deadlock: waits for phase parity 0 of the mbarrier at shared address ";
+    let arrived = "0 of 1 arrivals and 16384 bytes are missing";
+    has(&expected(32768), &[many, arrived, &at("never over")]);
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn overwrites_after_the_store<const RIGHT: bool>(
+    x: Tensor<f32, 2>,
+    #[block(64, 64)] out: TensorMapMut<f32, 2>,
+) {
+    let staged = shared::<f32>([64, 64]);
+    for turn in 0..2 {
+        if RIGHT {
+            tma::store_wait(0);
+        } else {
+            sync();
+        }
+        staged.store(x.tile([turn * 64, 0], [64, 64]).load()); // [overwritten]
+        tma::store(out, [turn * 64, 0], staged); // [store that reads later]
+    }
+    tma::store_wait(0);
+}
+
+#[test]
+fn a_source_overwritten_before_the_store_has_read_it() {
+    let message = said(|stream, twin| {
+        let x = stream.full([128, 64], 1.0f32)?;
+        let mut out = stream.zeros([128, 64])?;
+        let args = overwrites_after_the_store::Args { x: &x, out: &mut out };
+        launch!(overwrites_after_the_store, stream, twin, args)
+    });
+    has(
+        &message,
+        &[
+            "which an asynchronous operation has still to read",
+            &at("store that reads later"),
+            &at("overwritten"),
+        ],
+    );
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn ends_after_the_load<const RIGHT: bool>(#[block(64, 64)] x: TensorMap<f32, 2>) {
+    let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
+    arrived.expect(x.block_bytes());
+    tma::load(x, [0, 0], arrived, tile); // [load at the end]
+    if RIGHT {
+        arrived.wait(0);
+    }
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn ends_after_the_store<const RIGHT: bool>(#[block(64, 64)] out: TensorMapMut<f32, 2>) {
+    let staged = shared::<f32>([64, 64]);
+    staged.store(full([64, 64], 1.0));
+    tma::store(out, [0, 0], staged); // [store at the end]
+    if RIGHT {
+        tma::store_wait(0);
+    }
+}
+
+#[test]
+fn an_end_with_copies_in_flight() {
+    let message = said(|stream, twin| {
+        let x = stream.full([64, 64], 1.0f32)?;
+        launch!(ends_after_the_load, stream, twin, ends_after_the_load::Args { x: &x })
+    });
+    let leaves = "the block leaves the kernel while an asynchronous copy has still to ";
+    let load = at("load at the end");
+    has(&message, &[leaves, "write its shared memory: nobody waited for the mbarrier", &load]);
+    let message = said(|stream, twin| {
+        let mut out = stream.zeros([64, 64])?;
+        launch!(ends_after_the_store, stream, twin, ends_after_the_store::Args { out: &mut out })
+    });
+    has(&message, &[leaves, "read its shared memory", &at("store at the end")]);
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn refills_after_the_readers<const RIGHT: bool>(
+    #[block(64, 64)] x: TensorMap<f32, 2>,
+    out: TensorMut<f32, 2>,
+) {
+    let (tile, full, empty) = (shared::<f32>([64, 64]), barrier(1), barrier(1));
+    warp_specialize(
+        || {
+            for turn in 0..2 {
+                full.wait(turn);
+                out.tile([turn * 64, 0], [64, 64]).store(tile.load());
+                empty.arrive();
+            }
+        },
+        [partition(1).run(|| {
+            for turn in 0..2 {
+                if RIGHT {
+                    empty.wait(1 - turn);
+                }
+                full.expect(x.block_bytes()); // [expected twice]
+                tma::load(x, [turn * 64, 0], full, tile);
+            }
+        })],
+    );
+}
+
+#[test]
+fn a_buffer_refilled_before_its_readers_are_done() {
+    let message = said(|stream, twin| {
+        let x = stream.full([128, 64], 1.0f32)?;
+        let mut out = stream.zeros([128, 64])?;
+        let args = refills_after_the_readers::Args { x: &x, out: &mut out };
+        launch!(refills_after_the_readers, stream, twin, args)
+    });
+    has(
+        &message,
+        &[
+            "an arrival at an mbarrier whose phase has had all of its arrivals, and waits for the bytes of copies",
+            "is a wait for its end missing before?",
+            &at("expected twice"),
+        ],
+    );
+}
