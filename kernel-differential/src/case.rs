@@ -18,8 +18,8 @@ pub struct Case {
     pub ptx: String,
     /// Threads of a block.
     pub threads: u32,
-    /// Blocks.
-    pub blocks: u32,
+    /// Blocks along x, y and z.
+    pub blocks: [u32; 3],
     /// Blocks of a cluster.
     pub cluster: u32,
     /// Dynamic shared memory of a block, in bytes.
@@ -36,6 +36,24 @@ pub struct Case {
     pub pitch_bytes: usize,
     /// How far results may differ.
     pub bound: Bound,
+    /// Parameters behind the buffers: PTX type and bits.
+    pub scalars: Vec<(&'static str, u64)>,
+    /// How the launch ends.
+    pub ending: Ending,
+}
+
+/// How a launch ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With results.
+    Normal,
+    /// With a fault: nothing else is compared.
+    Fault,
+}
+
+/// So many blocks in a row.
+pub fn line(blocks: usize) -> [u32; 3] {
+    [u32::try_from(blocks).expect("launches are small"), 1, 1]
 }
 
 /// Memory of a kernel.
@@ -92,8 +110,31 @@ pub fn head(target: Target) -> String {
 /// An entry `case` that takes the addresses of so many buffers, in `%a0`, `%a1`, .., and has a name for each thread's number
 /// within the grid: `%i` and, in 64 bits, `%ii`. The block's dimension is a constant of the module.
 pub fn entry(buffers: usize, threads: u32, body: &str) -> String {
-    let params: Vec<String> = (0..buffers).map(|n| format!(".param .u64 a{n}")).collect();
-    let mut text = format!(".visible .entry case({})\n{{\n", params.join(", "));
+    entry_with(buffers, &[], &[], threads, body)
+}
+
+/// As [`entry`], with parameters `s0`, `s1`, .. of these types, and tensor maps `map0`, `map1`, .. of tensors of these
+/// ranks behind everything else.
+pub fn entry_with(
+    buffers: usize,
+    scalars: &[&str],
+    ranks: &[usize],
+    threads: u32,
+    body: &str,
+) -> String {
+    let mut params: Vec<String> = (0..buffers).map(|n| format!(".param .u64 a{n}")).collect();
+    params.extend(scalars.iter().enumerate().map(|(n, ty)| format!(".param .{ty} s{n}")));
+    for (map, rank) in ranks.iter().enumerate() {
+        // A tensor's address, extents and strides, as the runtime passes them.
+        params.push(format!(".param .u64 t{map}"));
+        params.extend((0..*rank).map(|d| format!(".param .u32 t{map}_dim{d}")));
+        params.extend((0..*rank).map(|d| format!(".param .u64 t{map}_stride{d}")));
+    }
+    params.extend((0..ranks.len()).map(|map| format!(".param .align 64 .b8 map{map}[128]")));
+    let mut text = format!(
+        ".visible .entry case({})\n.reqntid {threads}, 1, 1\n.minnctapersm 1\n{{\n",
+        params.join(", ")
+    );
     text.push_str(".reg .b32 %i, %thread, %cta;\n.reg .b64 %ii, %a<8>;\n");
     for n in 0..buffers {
         let _ = writeln!(text, "ld.param.u64 %a{n}, [a{n}];");

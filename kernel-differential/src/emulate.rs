@@ -1,6 +1,7 @@
 //! Running a case on the emulator.
 
 use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program, TensorCore, TensorMap};
+use kernel_ptx::Type;
 use kernel_runtime::{Fill, MapExtent, MapStride};
 
 use crate::case::{Case, Map};
@@ -20,6 +21,11 @@ pub fn run(case: &Case) -> Result<Vec<Vec<u8>>, String> {
         addresses.push(address);
     }
     let mut values: Vec<u8> = addresses.iter().flat_map(|a| a.to_le_bytes()).collect();
+    for (name, bits) in &case.scalars {
+        let ty = Type::ALL.iter().find(|ty| ty.text() == *name);
+        let width = ty.ok_or_else(|| format!("{name} is no type"))?.bits() as usize / 8;
+        push(&mut values, &bits.to_le_bytes()[..width]);
+    }
     for map in &case.maps {
         push(&mut values, &addresses[map.buffer].to_le_bytes());
         for extent in &map.shape {
@@ -36,7 +42,7 @@ pub fn run(case: &Case) -> Result<Vec<Vec<u8>>, String> {
     let config = LaunchConfig {
         cluster: [case.cluster, 1, 1],
         dynamic_shared_bytes: case.shared_bytes,
-        ..LaunchConfig::new([case.blocks, 1, 1], [case.threads, 1, 1])
+        ..LaunchConfig::new(case.blocks, [case.threads, 1, 1])
     };
     let options = Options::default().with_tensor_core(TensorCore::Hopper).with_target("sm_90a");
     program

@@ -44,15 +44,16 @@ impl Gpu {
         for tensor in &tensors {
             arguments.push(tensor.device_ptr().address().into_argument());
         }
+        arguments.extend(case.scalars.iter().map(|(_, bits)| (*bits).into_argument()));
         for map in &case.maps {
             let tensor = &tensors[map.buffer];
             let (shape, strides) = (&map.shape, &map.strides);
             let argument = __tensor_within(tensor, 0, kind(map), map.element_bytes, shape, strides);
             arguments.push(argument.map_err(failed)?);
         }
-        let blocks = i32::try_from(case.blocks).map_err(|error| error.to_string())?;
+        let blocks = case.blocks.map(|n| i32::try_from(n).expect("launches are small"));
         let image = image(case);
-        let launch = __launch_unsafe(image, arguments, Some(Ok(Grid::Blocks([blocks, 1, 1]))));
+        let launch = __launch_unsafe(image, arguments, Some(Ok(Grid::Blocks(blocks))));
         // SAFETY: the addresses are those of `tensors`, which live until the stream has been read from below. The kernel stays
         // inside of them: the emulator, which runs it first, stops where one does not.
         unsafe { launch.launch(&self.stream) }.map_err(failed)?;
@@ -72,8 +73,8 @@ fn kind(map: &Map) -> ParamKind {
 
 /// The image of a case, for the rest of the process: images are statics.
 fn image(case: &Case) -> &'static [Image] {
-    let address = ParamInfo { name: "address", kind: ParamKind::Scalar { dtype: "u64" } };
-    let mut params = vec![address; case.buffers.len()];
+    let value = ParamInfo { name: "value", kind: ParamKind::Scalar { dtype: "u64" } };
+    let mut params = vec![value; case.buffers.len() + case.scalars.len()];
     let mut maps: Vec<MapInfo> = Vec::new();
     for map in &case.maps {
         maps.push(MapInfo { param: params.len(), ..map.info });

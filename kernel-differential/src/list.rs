@@ -1,5 +1,10 @@
 //! The list of forms that the compiler emits.
 
+/// Forms that kernels may contain, by `ptx!` or for other operands, and that no kernel of the tests makes the compiler emit.
+pub fn ahead() -> impl Iterator<Item = &'static str> {
+    include_str!("../ahead.txt").lines()
+}
+
 /// The forms, sorted: `forms.txt`, which a test of `kernel-testkit` compares with what the compiler emits.
 pub fn forms() -> impl Iterator<Item = &'static str> {
     include_str!("../forms.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty())

@@ -16,7 +16,7 @@ use std::{
 };
 
 use kernel_differential::{
-    case::Case,
+    case::{Case, Ending},
     compare::compare,
     emulate,
     gpu::Gpu,
@@ -35,6 +35,7 @@ differential COMMAND [OPTIONS]
   run --out DIR          run the cases on GPU 0 and on the emulator, and write DIR/results.jsonl
 
   --only TEXT            cases whose names contain TEXT; may be given more than once
+  --without TEXT         not those whose names contain TEXT
   --save TEXT            also keep what cases wrote whose names contain TEXT: DIR/saved.bin, and where in DIR/saved.txt
   --on emulator          in place of the GPU the runtime's own emulator, to try the tests
 ";
@@ -48,6 +49,7 @@ struct Asked {
     command: String,
     out: Option<PathBuf>,
     only: Vec<String>,
+    without: Vec<String>,
     save: Vec<String>,
     emulator: bool,
     /// The first case of a worker.
@@ -62,6 +64,7 @@ fn main() -> Result<ExitCode, Failure> {
     if !asked.only.is_empty() {
         cases.retain(|case| asked.only.iter().any(|text| case.name.contains(text)));
     }
+    cases.retain(|case| !asked.without.iter().any(|text| case.name.contains(text)));
     match asked.command.as_str() {
         "list" => {
             for case in &cases {
@@ -104,6 +107,7 @@ fn asked() -> Result<Asked, lexopt::Error> {
         match argument {
             Long("out") => asked.out = Some(arguments.value()?.into()),
             Long("only") => asked.only.push(arguments.value()?.string()?),
+            Long("without") => asked.without.push(arguments.value()?.string()?),
             Long("save") => asked.save.push(arguments.value()?.string()?),
             Long("on") => asked.emulator = arguments.value()?.string()? == "emulator",
             Long("from") => asked.from = arguments.value()?.parse()?,
@@ -130,6 +134,9 @@ fn run(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
         command.args(["worker", "--from", &from.to_string(), "--out"]).arg(out);
         for text in &asked.only {
             command.args(["--only", text]);
+        }
+        for text in &asked.without {
+            command.args(["--without", text]);
         }
         for text in &asked.save {
             command.args(["--save", text]);
@@ -172,7 +179,7 @@ fn run(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
                 Outcome { failed: Some(why), ..Outcome::named(&cases[at].name, &cases[at].forms) };
             append(out, &outcome)?;
         }
-        eprintln!("{}: failed", cases[at].name);
+        eprintln!("{}: the process ends", cases[at].name);
         from = at + 1;
     }
     let text = fs::read_to_string(&results)?;
@@ -220,6 +227,11 @@ fn worker(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
         println!("{number}");
         std::io::stdout().flush()?;
         let case = &entry.case();
+        if case.ending == Ending::Fault {
+            let outcome = faults(case, &gpu);
+            append(out, &outcome)?;
+            std::process::exit(FAULT);
+        }
         let emulated = emulate::run(case).map_err(|error| format!("emulator: {error}"));
         // What the emulator stops at may touch other memory on the device.
         let emulated = match emulated {
@@ -243,6 +255,17 @@ fn worker(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether both stop a kernel that is made to stop.
+fn faults(case: &Case, gpu: &Gpu) -> Outcome {
+    let mut outcome = Outcome::of(case);
+    outcome.results = 1;
+    let (emulated, device) = (emulate::run(case).is_err(), gpu.run(case).is_err());
+    if (emulated, device) != (true, true) {
+        outcome.failed = Some(format!("a fault: {emulated} on the emulator, {device} on the device"));
+    }
+    outcome
 }
 
 /// As much of a buffer as is saved: whole files have to be carried elsewhere.

@@ -1,11 +1,14 @@
 //! The cases: for every form of the list one that tests it.
 
 mod atomic;
+mod control;
 mod elementwise;
+mod exchange;
 mod factors;
 mod matrix;
 mod memory;
 mod mma;
+mod tensor;
 mod warp;
 mod wgmma;
 
@@ -58,7 +61,7 @@ const FAMILIES: [Family; 6] = [
 /// Every case, in the order of the list.
 pub fn entries() -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    for form in list::forms() {
+    for form in list::forms().chain(list::ahead()) {
         let Some(family) = FAMILIES.iter().find(|family| (family.claims)(form)) else { continue };
         let case = move || {
             let case = (family.make)(form, Target::Sm90a);
@@ -70,6 +73,9 @@ pub fn entries() -> Vec<Entry> {
             make: Box::new(case),
         });
     }
+    entries.extend(exchange::entries());
+    entries.extend(tensor::entries());
     entries.extend(wgmma::entries());
+    entries.extend(control::entries());
     entries
 }

@@ -7,7 +7,7 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Role, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
     random::Random,
 };
 
@@ -123,7 +123,7 @@ add.u64 %g, %g, %a0;
         target,
         ptx: format!("{}{}", head(target), entry(4, threads, &body)),
         threads,
-        blocks: u32::try_from(TUPLES / THREADS).expect("few"),
+        blocks: line(TUPLES / THREADS),
         cluster: 1,
         shared_bytes: 0,
         buffers,
@@ -132,5 +132,7 @@ add.u64 %g, %g, %a0;
         result: ty,
         pitch_bytes: size,
         bound: Bound::Bits,
+        scalars: Vec::new(),
+        ending: Ending::Normal,
     })
 }

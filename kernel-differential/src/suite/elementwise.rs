@@ -8,7 +8,7 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Role, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
     random::{Random, ones},
 };
 
@@ -234,7 +234,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         target,
         ptx,
         threads: THREADS,
-        blocks: u32::try_from(TUPLES).expect("few") / THREADS,
+        blocks: line(TUPLES / THREADS as usize),
         cluster: 1,
         shared_bytes: 0,
         buffers: vec![
@@ -249,6 +249,8 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         result: stored(result),
         pitch_bytes: 8,
         bound: bound(form),
+        scalars: Vec::new(),
+        ending: Ending::Normal,
     })
 }
 

@@ -6,7 +6,7 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Role, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
     random::Random,
 };
 
@@ -99,7 +99,7 @@ add.u32 %x, %x, %m;
         target,
         ptx: format!("{}{}", head(target), entry(3, threads, &text)),
         threads,
-        blocks: u32::try_from(BLOCKS).expect("few"),
+        blocks: line(BLOCKS),
         cluster: 1,
         shared_bytes: 0,
         buffers,
@@ -108,5 +108,7 @@ add.u32 %x, %x, %m;
         result: Type::B32,
         pitch_bytes: 4,
         bound: Bound::Bits,
+        scalars: Vec::new(),
+        ending: Ending::Normal,
     })
 }

@@ -6,7 +6,7 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Role, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
     random::Random,
 };
 
@@ -197,7 +197,7 @@ fn finish(
         target,
         ptx: format!("{}{}", head(target), entry(buffers.len(), threads, body)),
         threads,
-        blocks: u32::try_from(TUPLES / THREADS).expect("few"),
+        blocks: line(TUPLES / THREADS),
         cluster: 1,
         shared_bytes: 0,
         buffers,
@@ -206,5 +206,7 @@ fn finish(
         result,
         pitch_bytes,
         bound: Bound::Bits,
+        scalars: Vec::new(),
+        ending: Ending::Normal,
     }
 }

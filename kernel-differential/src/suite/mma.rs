@@ -7,7 +7,7 @@ use kernel_runtime::Target;
 
 use super::factors::{Spread, bytes};
 use crate::{
-    case::{Bound, Buffer, Case, Role, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
     random::Random,
 };
 
@@ -96,7 +96,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         target,
         ptx: format!("{}{}", head(target), entry(4, THREADS, &body)),
         threads: THREADS,
-        blocks: u32::try_from(32 * WARPS).expect("few") / THREADS,
+        blocks: line(32 * WARPS / THREADS as usize),
         cluster: 1,
         shared_bytes: 0,
         buffers,
@@ -105,5 +105,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         result: if d == Type::F16 { Type::F16x2 } else { d },
         pitch_bytes: ty.bytes() as usize,
         bound: Bound::Bits,
+        scalars: Vec::new(),
+        ending: Ending::Normal,
     })
 }

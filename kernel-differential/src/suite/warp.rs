@@ -6,7 +6,7 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Role, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
     random::Random,
 };
 
@@ -95,7 +95,7 @@ mov.b32 %e, 0;
         target,
         ptx: format!("{}{}", head(target), entry(2, THREADS, &body)),
         threads: THREADS,
-        blocks: u32::try_from(TUPLES).expect("few") / THREADS,
+        blocks: line(TUPLES / THREADS as usize),
         cluster: 1,
         shared_bytes: 0,
         buffers: vec![
@@ -107,5 +107,7 @@ mov.b32 %e, 0;
         result: Type::B32,
         pitch_bytes: 4,
         bound: Bound::Bits,
+        scalars: Vec::new(),
+        ending: Ending::Normal,
     })
 }

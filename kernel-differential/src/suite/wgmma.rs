@@ -14,7 +14,7 @@ use super::{
     factors::{Spread, bytes},
 };
 use crate::{
-    case::{Bound, Buffer, Case, Role, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
     random::Random,
 };
 
@@ -172,7 +172,8 @@ fn forms(types: Types, columns: usize, extra: Extra) -> Vec<String> {
         let b = if *b == Place::Mn { "b n-major" } else { "b k-major" };
         format!("{name} {a}, {b}")
     };
-    sections(types, columns).iter().map(form).collect()
+    let fences = ["fence", "commit_group", "wait_group"].map(|word| format!("wgmma.{word}.sync.aligned"));
+    sections(types, columns).iter().map(form).chain(fences).collect()
 }
 
 fn product(types: Types, columns: usize, extra: Extra) -> Case {
@@ -295,7 +296,7 @@ wgmma.fence.sync.aligned;
         target: Target::Sm90a,
         ptx,
         threads: 128,
-        blocks: count(blocks),
+        blocks: line(blocks),
         cluster: 1,
         shared_bytes: count(tile_bytes),
         buffers: vec![tiles, fragments, accumulators, compared],
@@ -308,6 +309,8 @@ wgmma.fence.sync.aligned;
         },
         pitch_bytes: 4,
         bound: Bound::Bits,
+        scalars: Vec::new(),
+        ending: Ending::Normal,
     }
 }
 
