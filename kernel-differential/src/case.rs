@@ -93,13 +93,26 @@ pub struct Map {
     pub info: MapInfo,
 }
 
-/// How far results may be apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far results may be apart. A NaN's sign and payload, which PTX ISA leaves open, are counted and may differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// Not at all: the same bits.
     Bits,
-    /// So many units in the last place; infinities and NaN are the same, whatever a NaN's payload.
-    Ulps(u64),
+    /// As far as the manual permits a device to be from the exact value, of which the emulator has the nearest.
+    Near(Tolerance),
+}
+
+/// The error of a function. Either part suffices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// As a part of the result.
+    pub relative: f64,
+    /// As such.
+    pub absolute: f64,
+    /// The largest operand that the manual says something of.
+    pub most: f64,
+    /// What the manual says, in its words.
+    pub says: &'static str,
 }
 
 /// What every module begins with.

@@ -3,8 +3,9 @@
 use kernel_ptx::Type;
 
 use crate::{
-    case::{Bound, Case, Role},
+    case::{Bound, Case, Role, Tolerance},
     outcome::{Difference, Outcome},
+    types,
 };
 
 /// As many differences as are shown of a case.
@@ -13,7 +14,7 @@ const SHOWN: usize = 8;
 /// Compares the buffers of a case as the emulator and the device left them.
 pub fn compare(case: &Case, emulated: &[Vec<u8>], device: &[Vec<u8>]) -> Outcome {
     let mut outcome = Outcome::of(case);
-    let bytes = (case.result.bits() as usize / 8).max(1);
+    let bytes = types::size(case.result);
     for (number, buffer) in case.buffers.iter().enumerate() {
         if buffer.role != Role::Compared {
             continue;
@@ -31,9 +32,14 @@ pub fn compare(case: &Case, emulated: &[Vec<u8>], device: &[Vec<u8>]) -> Outcome
             let (required, actual) = (word(required), word(actual));
             if is_nan(case.result, required) && is_nan(case.result, actual) {
                 outcome.payloads += 1;
-                if case.bound != Bound::Bits {
+            } else if let Bound::Near(tolerance) = case.bound {
+                outcome.bounded += 1;
+                outcome.largest_ulps =
+                    outcome.largest_ulps.max(ulps(case.result, required, actual));
+                if within(case, tolerance, index, (required, actual)) {
                     continue;
                 }
+                outcome.different += 1;
             } else {
                 outcome.different += 1;
                 outcome.largest_ulps =
@@ -58,13 +64,63 @@ fn word(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte))
 }
 
-/// What the result with a number was computed from.
+/// Whether two results are as near as the manual asks.
+fn within(case: &Case, tolerance: Tolerance, index: usize, (a, b): (u128, u128)) -> bool {
+    let Some((exponent, mantissa, count)) = fields(case.result) else { return false };
+    let width = 1 + exponent + mantissa;
+    let format = (exponent, mantissa);
+    let first = |own: &[u8]| word(own.get(..8).unwrap_or(own));
+    let tuple = tuple(case, index).map(first).unwrap_or_default();
+    (0..count).all(|lane| {
+        let part = |word: u128| value(word >> (width * lane) & ((1 << width) - 1), format);
+        let (a, b) = (part(a), part(b));
+        if part(tuple).abs() > tolerance.most || (a.is_nan() && b.is_nan()) {
+            return true;
+        }
+        // The emulator's own result is rounded, and may be subnormal.
+        let rounding = b.abs() * (-f64::from(mantissa) - 1.0).exp2();
+        let bias = f64::from((1u32 << (exponent - 1)) - 1);
+        let least = (1.0 - bias - f64::from(mantissa)).exp2();
+        let distance = (a - b).abs();
+        a.to_bits() == b.to_bits()
+            || distance <= tolerance.absolute.max(b.abs() * tolerance.relative) + rounding + least
+    })
+}
+
+/// The value of a number's bits.
+fn value(bits: u128, (exponent, mantissa): (u32, u32)) -> f64 {
+    let (field, fraction) =
+        (bits >> mantissa & ((1 << exponent) - 1), bits & ((1 << mantissa) - 1));
+    let sign = if bits >> (exponent + mantissa) & 1 == 1 { -1.0 } else { 1.0 };
+    let most = (1u128 << exponent) - 1;
+    #[expect(clippy::cast_precision_loss, reason = "a fraction has at most 53 bits")]
+    let (fraction, field_value) = (fraction as f64, field as f64);
+    let bias = f64::from((1u32 << (exponent - 1)) - 1);
+    let unit = |field: f64| (field - bias - f64::from(mantissa)).exp2();
+    let magnitude = if field == most {
+        if fraction == 0.0 { f64::INFINITY } else { f64::NAN }
+    } else if field == 0 {
+        fraction * unit(1.0)
+    } else {
+        (fraction + f64::from(mantissa).exp2()) * unit(field_value)
+    };
+    sign * magnitude
+}
+
+/// What the result with a number was computed from, for messages.
 fn operands(case: &Case, index: usize) -> String {
+    let Some(own) = tuple(case, index) else { return String::new() };
+    let words: Vec<String> = own.chunks(8).map(|chunk| format!("{:#x}", word(chunk))).collect();
+    words.join(" ")
+}
+
+/// What the result with a number was computed from.
+fn tuple(case: &Case, index: usize) -> Option<&[u8]> {
     let given = case.buffers.iter().find_map(|buffer| match buffer.role {
         Role::Operands(pitch) => Some((pitch, &buffer.bytes)),
         Role::Given | Role::Compared => None,
     });
-    let Some((pitch, bytes)) = given else { return String::new() };
+    let (pitch, bytes) = given?;
     let results: usize = case
         .buffers
         .iter()
@@ -73,23 +129,13 @@ fn operands(case: &Case, index: usize) -> String {
         .sum();
     // A tuple may have several results.
     let tuple = index * (bytes.len() / pitch) / results.max(1);
-    let Some(own) = bytes.get(tuple * pitch..(tuple + 1) * pitch) else { return String::new() };
-    let words: Vec<String> = own.chunks(8).map(|chunk| format!("{:#x}", word(chunk))).collect();
-    words.join(" ")
+    bytes.get(tuple * pitch..(tuple + 1) * pitch)
 }
 
 /// Widths of exponent and fraction of a type's elements, and how many there are.
 fn fields(ty: Type) -> Option<(u32, u32, u32)> {
-    Some(match ty {
-        Type::F16 => (5, 10, 1),
-        Type::F16x2 => (5, 10, 2),
-        Type::Bf16 => (8, 7, 1),
-        Type::Bf16x2 => (8, 7, 2),
-        Type::F32 => (8, 23, 1),
-        Type::F64 => (11, 52, 1),
-        _ if !ty.is_integer() && !ty.is_untyped() => return None,
-        _ => return None,
-    })
+    let (exponent, mantissa) = types::fields(ty)?;
+    Some((exponent, mantissa, if ty.text().ends_with("x2") { 2 } else { 1 }))
 }
 
 /// Whether all elements that can be are NaN.
@@ -111,7 +157,7 @@ fn ulps(ty: Type, a: u128, b: u128) -> u64 {
         let ordered = |word: u128| {
             let own = word >> (width * lane) & ((1 << width) - 1);
             let sign = own >> (width - 1);
-            let magnitude = (own & ((1 << (width - 1)) - 1)) as i128;
+            let magnitude = (own & ((1 << (width - 1)) - 1)).cast_signed();
             if sign == 1 { -magnitude } else { magnitude }
         };
         let distance = ordered(a).abs_diff(ordered(b));

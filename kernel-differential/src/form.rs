@@ -13,16 +13,16 @@ use kernel_ptx::{Instruction, Opcode, Operand};
 /// ```
 pub fn form(instruction: &Instruction) -> String {
     let name = instruction.name();
-    let marks = match instruction.opcode {
-        Opcode::Mov => instruction.operands.iter().skip(1).find_map(source).or_else(|| {
-            let parts = parts(instruction.operands.first()?)?;
-            Some(format!("{{{parts}}}, x"))
-        }),
-        Opcode::Wgmma => product(instruction),
-        _ => instruction.operands.first().and_then(|operand| match operand {
-            Operand::Pair(..) => Some("x|p".to_owned()),
-            _ => None,
-        }),
+    let marks = if instruction.opcode == Opcode::Mov {
+        let parts = |operand: &Operand| parts(operand).map(|parts| format!("{{{parts}}}, x"));
+        let to = instruction.operands.first().and_then(parts);
+        to.or_else(|| instruction.operands.get(1).and_then(source))
+    } else if instruction.opcode == Opcode::Wgmma {
+        product(instruction)
+    } else if matches!(instruction.operands.first(), Some(Operand::Pair(..))) {
+        Some("x|p".to_owned())
+    } else {
+        None
     };
     marks.map_or(name.clone(), |marks| format!("{name} {marks}"))
 }

@@ -9,3 +9,5 @@ pub mod list;
 pub mod outcome;
 pub mod random;
 pub mod suite;
+pub mod table;
+mod types;

@@ -18,7 +18,7 @@ use std::{
 use kernel_differential::{
     case::{Case, Ending},
     compare::compare,
-    emulate,
+    emulate, form,
     gpu::Gpu,
     outcome::Outcome,
     suite::{self, Entry},
@@ -32,6 +32,7 @@ differential COMMAND [OPTIONS]
   list                   print the name of every case and the forms that it tests
   ptx --out DIR          write the kernels, for an assembler to judge, and what the cases of --save are given
   again --out DIR        compare the emulator with what an earlier run saved in DIR of a device's results
+  table --out DIR        print the table of the results in DIR; --about LINE for what is to be said of the run
   run --out DIR          run the cases on GPU 0 and on the emulator, and write DIR/results.jsonl
 
   --only TEXT            cases whose names contain TEXT; may be given more than once
@@ -41,7 +42,7 @@ differential COMMAND [OPTIONS]
 ";
 
 /// A case that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +52,7 @@ struct Asked {
     only: Vec<String>,
     without: Vec<String>,
     save: Vec<String>,
+    about: Vec<String>,
     emulator: bool,
     /// The first case of a worker.
     from: usize,
@@ -90,6 +92,7 @@ fn main() -> Result<ExitCode, Failure> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        "table" => table(&asked),
         "again" => again(&asked, &cases),
         "run" => run(&asked, &cases),
         "worker" => worker(&asked, &cases),
@@ -108,6 +111,7 @@ fn asked() -> Result<Asked, lexopt::Error> {
             Long("out") => asked.out = Some(arguments.value()?.into()),
             Long("only") => asked.only.push(arguments.value()?.string()?),
             Long("without") => asked.without.push(arguments.value()?.string()?),
+            Long("about") => asked.about.push(arguments.value()?.string()?),
             Long("save") => asked.save.push(arguments.value()?.string()?),
             Long("on") => asked.emulator = arguments.value()?.string()? == "emulator",
             Long("from") => asked.from = arguments.value()?.parse()?,
@@ -122,7 +126,6 @@ fn asked() -> Result<Asked, lexopt::Error> {
 fn run(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
     let out = asked.out.as_deref().ok_or("`run` needs --out DIR")?;
     fs::create_dir_all(out)?;
-    let results = out.join("results.jsonl");
     for name in ["results.jsonl", "saved.bin", "saved.txt"] {
         if out.join(name).exists() {
             fs::remove_file(out.join(name))?;
@@ -182,10 +185,22 @@ fn run(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
         eprintln!("{}: the process ends", cases[at].name);
         from = at + 1;
     }
-    let text = fs::read_to_string(&results)?;
-    let outcomes: Result<Vec<Outcome>, _> = text.lines().map(serde_json::from_str).collect();
-    summarise(&outcomes?);
+    summarise(&outcomes(out)?);
     Ok(ExitCode::SUCCESS)
+}
+
+fn table(asked: &Asked) -> Result<ExitCode, Failure> {
+    let out = asked.out.as_deref().ok_or("`table` needs --out DIR")?;
+    let mut about = asked.about.clone();
+    about.push(format!("Device: {}", fs::read_to_string(out.join("device.txt"))?.trim()));
+    print!("{}", kernel_differential::table::page(&about, &outcomes(out)?));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn outcomes(out: &Path) -> Result<Vec<Outcome>, Failure> {
+    let text = fs::read_to_string(out.join("results.jsonl"))?;
+    let outcomes: Result<Vec<Outcome>, _> = text.lines().map(serde_json::from_str).collect();
+    Ok(outcomes?)
 }
 
 fn summarise(outcomes: &[Outcome]) {
@@ -221,12 +236,18 @@ fn worker(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
     let out = asked.out.as_deref().ok_or("`worker` needs --out DIR")?;
     let device = if asked.emulator { Device::emulator(Target::Sm90a)? } else { Device::cuda(0)? };
     let gpu = Gpu::on(device)?;
-    let about = format!("{}\n", gpu.device().name());
-    fs::write(out.join("device.txt"), about)?;
+    let driver = fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
+    let driver = driver.lines().next().unwrap_or("no driver");
+    fs::write(out.join("device.txt"), format!("{}; {driver}\n", gpu.device().name()))?;
     for (number, entry) in cases.iter().enumerate().skip(asked.from) {
         println!("{number}");
         std::io::stdout().flush()?;
         let case = &entry.case();
+        if let Some(form) = missing(case) {
+            let failed = Some(format!("its kernel has no {form}"));
+            append(out, &Outcome { failed, ..Outcome::of(case) })?;
+            continue;
+        }
         if case.ending == Ending::Fault {
             let outcome = faults(case, &gpu);
             append(out, &outcome)?;
@@ -257,13 +278,21 @@ fn worker(asked: &Asked, cases: &[Entry]) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A form that a case claims to test and that is not in its kernel.
+fn missing(case: &Case) -> Option<&String> {
+    let module = kernel_ptx::parse(&case.ptx).ok()?;
+    let there: Vec<String> = module.instructions().map(|(_, one)| form::form(one)).collect();
+    case.forms.iter().find(|form| !there.contains(form))
+}
+
 /// Whether both stop a kernel that is made to stop.
 fn faults(case: &Case, gpu: &Gpu) -> Outcome {
     let mut outcome = Outcome::of(case);
     outcome.results = 1;
     let (emulated, device) = (emulate::run(case).is_err(), gpu.run(case).is_err());
     if (emulated, device) != (true, true) {
-        outcome.failed = Some(format!("a fault: {emulated} on the emulator, {device} on the device"));
+        outcome.failed =
+            Some(format!("a fault: {emulated} on the emulator, {device} on the device"));
     }
     outcome
 }

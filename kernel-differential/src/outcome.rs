@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Case;
+use crate::case::{Bound, Case};
 
 /// What became of a case.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,12 @@ pub struct Outcome {
     pub results: u64,
     /// Results that are not the same, NaN with NaN aside.
     pub different: u64,
+    /// Results that differ as far as the manual permits.
+    #[serde(default)]
+    pub bounded: u64,
+    /// What the manual says of the error, where it does not give the bits.
+    #[serde(default)]
+    pub bound: String,
     /// NaN with another sign or payload.
     pub payloads: u64,
     /// The largest distance of two results, in units of the last place, NaN aside.
@@ -43,7 +49,11 @@ pub struct Difference {
 impl Outcome {
     /// A case of which nothing is known.
     pub fn of(case: &Case) -> Outcome {
-        Outcome { operands: case.operands, ..Outcome::named(&case.name, &case.forms) }
+        let bound = match case.bound {
+            Bound::Bits => String::new(),
+            Bound::Near(tolerance) => tolerance.says.to_owned(),
+        };
+        Outcome { operands: case.operands, bound, ..Outcome::named(&case.name, &case.forms) }
     }
 
     /// A case by its name and its forms.

@@ -44,7 +44,7 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -54,7 +54,7 @@ impl Random {
     /// A number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         // The bias is of no consequence where values are only spread.
-        self.next() % end
+        self.word() % end
     }
 
     /// The bits of a value of a type; each packed element is a value of its own.
@@ -63,7 +63,7 @@ impl Random {
             (0..count).fold(0, |word, lane| word | random.value(ty) << (bits * lane))
         };
         match ty {
-            Type::Pred => self.next() & 1,
+            Type::Pred => self.word() & 1,
             Type::F16 => self.float(Fields { exponent: 5, mantissa: 10 }),
             Type::Bf16 => self.float(Fields { exponent: 8, mantissa: 7 }),
             Type::F32 | Type::Tf32 => self.float(Fields { exponent: 8, mantissa: 23 }),
@@ -111,13 +111,13 @@ impl Random {
 
     /// Small, extreme, or any.
     fn integer(&mut self) -> u64 {
-        let choice = self.next();
-        let value = self.next();
+        let choice = self.word();
+        let value = self.word();
         match choice % 8 {
             0 => INTEGERS[(choice >> 8) as usize % INTEGERS.len()],
             1 => INTEGERS[(choice >> 8) as usize % INTEGERS.len()].wrapping_neg(),
             2 => value >> ((choice >> 8) % 64),
-            3 => ((value >> ((choice >> 8) % 64)) as i64).wrapping_neg() as u64,
+            3 => (value >> ((choice >> 8) % 64)).wrapping_neg(),
             _ => value,
         }
     }
@@ -125,8 +125,8 @@ impl Random {
     /// Zeros, infinities, NaN with payloads, subnormals, powers of two and their neighbours, values near one, any.
     fn float(&mut self, fields: Fields) -> u64 {
         let Fields { exponent, mantissa } = fields;
-        let choice = self.next();
-        let any = self.next();
+        let choice = self.word();
+        let any = self.word();
         let sign = (choice >> 63) << (exponent + mantissa);
         let (most, fraction) = (ones(exponent), ones(mantissa));
         let at =

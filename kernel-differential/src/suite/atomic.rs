@@ -7,8 +7,9 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
     random::Random,
+    types,
 };
 
 const TUPLES: usize = 1 << 17;
@@ -41,17 +42,8 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let operation = *words.iter().find(|word| {
         ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"].contains(word)
     })?;
-    let register = match ty {
-        Type::F32 => "f32",
-        Type::F64 => "f64",
-        _ => match ty.bits() {
-            16 => "b16",
-            32 => "b32",
-            64 => "b64",
-            _ => return None,
-        },
-    };
-    let bytes = ty.bytes() as usize * count;
+    let register = types::register(ty);
+    let bytes = types::size(ty) * count;
     let compares = operation == "cas";
     let list = |prefix: &str| {
         let names: Vec<String> = (0..count).map(|n| format!("%{prefix}{n}")).collect();
@@ -82,7 +74,7 @@ add.u64 %g, %g, %a0;
     if returns {
         let _ = writeln!(body, "mul.wide.u32 %o, %i, {bytes};\nadd.u64 %o, %o, %a2;");
         for n in 0..count {
-            let _ = writeln!(body, "st.global.{register} [%o+{}], %d{n};", ty.bytes() as usize * n);
+            let _ = writeln!(body, "st.global.{register} [%o+{}], %d{n};", types::size(ty) * n);
         }
     }
     let integers = ty.is_integer() || ty.is_untyped();
@@ -95,7 +87,7 @@ add.u64 %g, %g, %a0;
     }
     let mut random = Random::of(form);
     let (mut given, mut memory, mut few) = (Vec::new(), Vec::new(), Vec::new());
-    let size = ty.bytes() as usize;
+    let size = types::size(ty);
     for _ in 0..TUPLES {
         let old: Vec<u64> = (0..count).map(|_| random.value(ty)).collect();
         let new: Vec<u64> = (0..count).map(|_| random.value(ty)).collect();

@@ -55,10 +55,32 @@ fn kernel(name: &str, covers: &'static [&'static str], body: String) -> Kernel {
 /// Every special register that is the same on all devices.
 fn specials() -> Kernel {
     let names = [
-        "tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
-        "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "cluster_ctarank", "cluster_nctarank",
-        "cluster_ctaid.x", "cluster_nctaid.x", "clusterid.x", "clusterid.y", "clusterid.z",
-        "nclusterid.x", "nclusterid.y", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt",
+        "tid.x",
+        "tid.y",
+        "tid.z",
+        "ntid.x",
+        "ntid.y",
+        "ntid.z",
+        "ctaid.x",
+        "ctaid.y",
+        "ctaid.z",
+        "nctaid.x",
+        "nctaid.y",
+        "nctaid.z",
+        "laneid",
+        "cluster_ctarank",
+        "cluster_nctarank",
+        "cluster_ctaid.x",
+        "cluster_nctaid.x",
+        "clusterid.x",
+        "clusterid.y",
+        "clusterid.z",
+        "nclusterid.x",
+        "nclusterid.y",
+        "lanemask_eq",
+        "lanemask_lt",
+        "lanemask_le",
+        "lanemask_gt",
         "lanemask_ge",
     ];
     let mut body = String::from(
@@ -179,7 +201,8 @@ fn parameters(ty: &'static str) -> Kernel {
         8 * PARAMETERS
     );
     for n in 0..PARAMETERS {
-        let _ = writeln!(body, "ld.param.{ty} %v, [s{n}];\nst.global.{register} [%o+{}], %v;", 8 * n);
+        let _ =
+            writeln!(body, "ld.param.{ty} %v, [s{n}];\nst.global.{register} [%o+{}], %v;", 8 * n);
     }
     let mut random = Random::of(ty);
     let values = (0..PARAMETERS).map(|_| (ty, random.value(named)));

@@ -8,8 +8,9 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, Tolerance, entry, head, line},
     random::{Random, ones},
+    types,
 };
 
 /// Operand tuples of a form.
@@ -77,10 +78,9 @@ fn signature(form: &str) -> Option<Signature> {
         "abs" | "neg" | "not" | "cnot" | "brev" | "ex2" | "lg2" | "rcp" | "rsqrt" | "sqrt"
         | "sin" | "cos" | "tanh" => make(&[ty], &[Any(ty)]),
         "popc" | "clz" | "bfind" => make(&[Type::U32], &[Any(ty)]),
-        "add" | "sub" | "min" | "max" | "and" | "or" | "xor" | "div" | "rem" | "copysign"
-        | "mul24" => make(&[ty], &[Any(ty), Near(ty)]),
         "mul" if words.contains(&"wide") => make(&[wide(ty)?], &[Any(ty), Near(ty)]),
-        "mul" => make(&[ty], &[Any(ty), Near(ty)]),
+        "add" | "sub" | "mul" | "min" | "max" | "and" | "or" | "xor" | "div" | "rem"
+        | "copysign" | "mul24" => make(&[ty], &[Any(ty), Near(ty)]),
         "mad" if words.contains(&"wide") => {
             make(&[wide(ty)?], &[Any(ty), Near(ty), Any(wide(ty)?)])
         }
@@ -136,25 +136,52 @@ fn signature(form: &str) -> Option<Signature> {
 
 /// A register class: what it is declared as, and the type that loads and stores it.
 fn class(ty: Type) -> (&'static str, &'static str) {
-    match ty {
-        Type::Pred => ("pred", "u32"),
-        Type::F32 => ("f32", "f32"),
-        Type::F64 => ("f64", "f64"),
-        _ => match ty.bits() {
-            // There are no arithmetic registers of 8 bits.
-            ..=8 => ("b16", "u8"),
-            16 => ("b16", "b16"),
-            32 => ("b32", "b32"),
-            64 => ("b64", "b64"),
-            _ => ("b128", "b128"),
-        },
+    let register = types::register(ty);
+    match ty.text() {
+        "pred" => ("pred", "u32"),
+        // There are no arithmetic registers of 8 bits.
+        _ if ty.bits() <= 8 => ("b16", "u8"),
+        _ => (register, register),
     }
 }
 
-/// Functions of which PTX ISA gives a bound and not the bits.
+/// Functions of which PTX ISA gives a bound and not the bits ("Floating Point Instructions", "Half Precision Floating Point
+/// Instructions").
 fn bound(form: &str) -> Bound {
-    let _ = form;
-    Bound::Bits
+    let (opcode, words, _) = words(form);
+    let power = |exponent: f64| exponent.exp2();
+    let relative = |relative: f64, says| {
+        Bound::Near(Tolerance { relative, absolute: 0.0, most: f64::INFINITY, says })
+    };
+    let within = |absolute: f64, most: f64, says| {
+        Bound::Near(Tolerance { relative: 0.0, absolute, most, says })
+    };
+    let half = words.last().copied().unwrap_or_default();
+    match (opcode, half) {
+        ("div", _) if words.contains(&"approx") || words.contains(&"full") => {
+            relative(power(-22.0), "2 ulp")
+        }
+        _ if !words.contains(&"approx") => Bound::Bits,
+        ("rcp", "f32") => relative(power(-23.0), "1 ulp"),
+        ("sqrt", _) => relative(power(-23.0), "relative error 2^-23"),
+        ("rsqrt", "f32") => relative(power(-22.9), "relative error 2^-22.9"),
+        ("ex2", "f32") => relative(power(-22.0), "2 ulp"),
+        ("ex2", "f16" | "f16x2") => relative(power(-9.9), "relative error 2^-9.9"),
+        ("ex2", "bf16" | "bf16x2") => relative(power(-7.0), "relative error 2^-7"),
+        ("lg2", _) => Bound::Near(Tolerance {
+            relative: power(-22.0),
+            absolute: power(-22.0),
+            most: f64::INFINITY,
+            says: "error 2^-22, absolute from 0.5 to 2, else relative",
+        }),
+        ("sin" | "cos", _) => {
+            within(power(-14.7), 100.0 * std::f64::consts::PI, "error 2^-14.7 up to 100 pi")
+        }
+        ("tanh", "f32") => relative(power(-11.0), "relative error 2^-11"),
+        ("tanh", "f16" | "f16x2") => within(power(-10.987), f64::INFINITY, "error 2^-10.987"),
+        ("tanh", "bf16" | "bf16x2") => relative(power(-8.0), "relative error 2^-8"),
+        _ => Bound::Bits,
+    }
 }
 
 /// Whether a form computes on the registers of one thread.

@@ -9,9 +9,10 @@ use kernel_runtime::Target;
 
 use super::Entry;
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry_with, head},
+    case::{Bound, Buffer, Case, Ending, Role, entry_with, head, line},
     form::form,
     random::Random,
+    types,
 };
 
 const THREADS: usize = 128;
@@ -78,8 +79,8 @@ impl Kernel {
             result: self.result,
             pitch_bytes: (self.result.bits() as usize / 8).max(1),
             bound: Bound::Bits,
-        scalars: self.scalars.clone(),
-        ending: self.ending,
+            scalars: self.scalars.clone(),
+            ending: self.ending,
         };
         Entry { name, forms, make: Box::new(make) }
     }
@@ -87,7 +88,7 @@ impl Kernel {
 
 /// So many random bytes.
 pub(super) fn noise(random: &mut Random, count: usize) -> Vec<u8> {
-    (0..count.div_ceil(8)).flat_map(|_| random.next().to_le_bytes()).take(count).collect()
+    (0..count.div_ceil(8)).flat_map(|_| random.word().to_le_bytes()).take(count).collect()
 }
 
 /// `bytes` bytes a block to read, and as many to write.
@@ -101,7 +102,8 @@ fn in_and_out(name: &str, blocks: usize, bytes: usize) -> Vec<Buffer> {
 
 /// The cases.
 pub(super) fn entries() -> Vec<Entry> {
-    let mut kernels = vec![async_copy("commit_group;\ncp.async.wait_group 0"), async_copy("wait_all")];
+    let mut kernels =
+        vec![async_copy("commit_group;\ncp.async.wait_group 0"), async_copy("wait_all")];
     kernels.push(bulk());
     kernels.extend(bulk_reductions());
     kernels.push(barriers());
@@ -241,7 +243,12 @@ done:"
     );
     Kernel {
         name: "cp.async.bulk".to_owned(),
-        covers: &["cp.async.bulk.", "mbarrier.", "fence.mbarrier_init.", "fence.proxy.async.shared::cta"],
+        covers: &[
+            "cp.async.bulk.",
+            "mbarrier.",
+            "fence.mbarrier_init.",
+            "fence.proxy.async.shared::cta",
+        ],
         target: Target::Sm90a,
         blocks: 1024,
         cluster: 1,
@@ -312,10 +319,7 @@ cp.async.bulk.commit_group;
 cp.async.bulk.wait_group 0;
 done:"
     );
-    let named = |name: &str| {
-        let last = name.rsplit('.').next().unwrap_or_default();
-        Type::ALL.iter().find(|ty| ty.text() == last).copied().unwrap_or(Type::B32)
-    };
+    let named = |name: &str| types::last_named(name);
     Kernel {
         name: format!("cp.reduce.async.bulk.global.shared::cta.bulk_group.{operation}.{ty}"),
         covers: &["cp.reduce.async.bulk."],
@@ -326,9 +330,8 @@ done:"
         buffers: 2,
         body,
         given: |name, blocks| {
-            let last = name.rsplit('.').next().unwrap_or_default();
-            let ty = Type::ALL.iter().find(|ty| ty.text() == last).copied().unwrap_or(Type::B32);
-            let size = ty.bytes() as usize;
+            let ty = types::last_named(name);
+            let size = types::size(ty);
             let mut random = Random::of(name);
             let mut values = || -> Vec<u8> {
                 (0..blocks * 2048 / size)
@@ -340,7 +343,7 @@ done:"
                 Buffer { bytes: values(), role: Role::Compared },
             ]
         },
-        operands: 2048 / named(ty).bytes() as usize,
+        operands: 2048 / types::size(named(ty)),
         result: named(ty),
         grid: None,
         scalars: Vec::new(),
@@ -399,15 +402,18 @@ bar.sync 0;
     ];
     for (round, (arrive, wait)) in waits.iter().enumerate() {
         // `noComplete` with a count of 0 is not permitted.
-        let arrive = arrive.replace("mbarrier.arrive.noComplete.shared.b64 %state, [bar+8], 0;\n", "");
-        let _ = write!(body, "xor.b32 %x, %v, {};\nst.shared.b32 [%s], %x;\n{arrive}\n", 0x1234_5678 * round);
+        let arrive =
+            arrive.replace("mbarrier.arrive.noComplete.shared.b64 %state, [bar+8], 0;\n", "");
+        let _ = write!(
+            body,
+            "xor.b32 %x, %v, {};\nst.shared.b32 [%s], %x;\n{arrive}\n",
+            0x1234_5678 * round
+        );
         if !wait.is_empty() {
             let _ = write!(body, "wait{round}:\n{wait}\n@!%p bra wait{round};\n");
         }
-        let _ = write!(
-            body,
-            "ld.shared.b32 %x, [%r];\nmad.lo.u32 %sum, %sum, 31, %x;\nbar.sync 0;\n"
-        );
+        let _ =
+            write!(body, "ld.shared.b32 %x, [%r];\nmad.lo.u32 %sum, %sum, 31, %x;\nbar.sync 0;\n");
     }
     body.push_str(
         "@%first mbarrier.inval.shared::cta.b64 [bar];
@@ -493,6 +499,7 @@ st.global.b32 [%o], %sum;"
 }
 
 /// Every way from one block of a cluster into the shared memory of the other.
+#[expect(clippy::too_many_lines, reason = "the text of one kernel")]
 fn cluster_kernels() -> Vec<Kernel> {
     let start = ".shared .align 128 .b8 tile[2048];
 .shared .align 128 .b8 source[2048];
@@ -537,9 +544,8 @@ mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;
         buffers: 2,
         body: format!("{start}{work}{end}"),
         given: |name, blocks| {
-            let last = name.rsplit('.').next().unwrap_or_default();
-            let ty = Type::ALL.iter().find(|ty| ty.text() == last).copied().unwrap_or(Type::B32);
-            let size = ty.bytes() as usize;
+            let ty = types::last_named(name);
+            let size = types::size(ty);
             let mut random = Random::of(name);
             let values: Vec<u8> = (0..blocks * 2048 / size)
                 .flat_map(|_| random.value(ty).to_le_bytes().into_iter().take(size))
@@ -623,34 +629,51 @@ fence.proxy.async;
 {wait}{own}"
             );
             all.push(make(name, &["cp.reduce.async.bulk.shared::cluster"], work));
-            let name =
-                format!("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{operation}.{ty}");
+            let name = format!(
+                "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{operation}.{ty}"
+            );
             let (pieces, source) = if *ty == "u64" { (2, "%w") } else { (4, "%v") };
             let mut work = format!(
                 "mov.b64 %w0, {{%v0, %v1}};\nmov.b64 %w1, {{%v2, %v3}};\nadd.u32 %other, %m, %x;\nst.shared.v4.b32 [%other], {{%v3, %v1, %v0, %v0}};\n{meet}add.u32 %far, %far, %x;\n"
             );
             for piece in 0..pieces {
-                let _ = writeln!(work, "{name} [%far+{}], {source}{piece}, [%farbar];", 16 / pieces * piece);
+                let _ = writeln!(
+                    work,
+                    "{name} [%far+{}], {source}{piece}, [%farbar];",
+                    16 / pieces * piece
+                );
             }
             let _ = write!(work, "{wait}{own}");
             all.push(make(name, &["red.async."], work));
         }
     }
-    for (ty, register) in [("b32", "%v"), ("u32", "%v"), ("s32", "%v"), ("f32", "%f"), ("b64", "%w"), ("u64", "%w"), ("s64", "%w")] {
+    for (ty, register) in [
+        ("b32", "%v"),
+        ("u32", "%v"),
+        ("s32", "%v"),
+        ("f32", "%f"),
+        ("b64", "%w"),
+        ("u64", "%w"),
+        ("s64", "%w"),
+    ] {
         for count in [1, 2, 4] {
             let size = if register == "%w" { 8 } else { 4 };
             if size * count > 16 {
                 continue;
             }
             let vector = if count == 1 { String::new() } else { format!(".v{count}") };
-            let name = format!("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{vector}.{ty}");
+            let name =
+                format!("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{vector}.{ty}");
             let mut work = format!(
                 "mov.b64 %w0, {{%v0, %v1}};\nmov.b64 %w1, {{%v2, %v3}};\nmov.b32 %f0, %v0;\nmov.b32 %f1, %v1;\nmov.b32 %f2, %v2;\nmov.b32 %f3, %v3;\n{meet}add.u32 %far, %far, %x;\n"
             );
             for piece in 0..16 / (size * count) {
-                let names: Vec<String> = (0..count).map(|n| format!("{register}{}", piece * count + n)).collect();
-                let list = if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) };
-                let _ = writeln!(work, "{name} [%far+{}], {list}, [%farbar];", size * count * piece);
+                let names: Vec<String> =
+                    (0..count).map(|n| format!("{register}{}", piece * count + n)).collect();
+                let list =
+                    if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) };
+                let _ =
+                    writeln!(work, "{name} [%far+{}], {list}, [%farbar];", size * count * piece);
             }
             let _ = write!(work, "{wait}{own}");
             all.push(make(name, &["st.async."], work));

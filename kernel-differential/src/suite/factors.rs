@@ -2,7 +2,10 @@
 
 use kernel_ptx::Type;
 
-use crate::random::{Random, ones};
+use crate::{
+    random::{Random, ones},
+    types,
+};
 
 /// How the exponents of a tile's elements lie. Each tile has one of these, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,31 +52,15 @@ impl Spread {
     }
 }
 
-/// Widths of exponent and fraction; none for integers.
-fn fields(ty: Type) -> Option<(u32, u32)> {
-    let float = |ty: Type| match ty.text() {
-        "f16" => Some((5, 10)),
-        "bf16" => Some((8, 7)),
-        "tf32" | "f32" => Some((8, 23)),
-        "f64" => Some((11, 52)),
-        "e4m3" => Some((4, 3)),
-        "e5m2" => Some((5, 2)),
-        _ => None,
-    };
-    float(ty)
-}
-
 /// The bits of an element.
 pub(crate) fn element(random: &mut Random, ty: Type, spread: Spread) -> u64 {
-    let Some((exponent, mantissa)) = fields(ty) else {
-        let any = random.next();
-        return match spread {
-            Spread::Sparse if any & 7 != 0 => 0,
-            _ => any >> 8 & ones(ty.bits().min(56)),
-        };
+    let Some((exponent, mantissa)) = types::fields(ty) else {
+        let any = random.word();
+        let zero = spread == Spread::Sparse && any & 7 != 0;
+        return if zero { 0 } else { any >> 8 & ones(ty.bits().min(56)) };
     };
-    let any = random.next();
-    let choice = random.next();
+    let any = random.word();
+    let choice = random.word();
     let sign = (any >> 63) << (exponent + mantissa);
     let most = ones(exponent);
     let bias = most >> 1;
@@ -89,7 +76,7 @@ pub(crate) fn element(random: &mut Random, ty: Type, spread: Spread) -> u64 {
         Spread::Sparse => bias - 4 + (choice >> 8) % 8,
     };
     let fraction = any & ones(mantissa);
-    if spread == Spread::Special && choice >> 16 & 127 == 0 {
+    if spread == Spread::Special && (choice >> 16).is_multiple_of(128) {
         let fraction = if choice >> 24 & 1 == 0 { 0 } else { fraction | 1 };
         let fraction = if ty == Type::E4m3 { ones(mantissa) } else { fraction };
         return sign | most << mantissa | fraction;

@@ -6,7 +6,7 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
     random::Random,
 };
 
@@ -79,7 +79,7 @@ add.u32 %x, %x, %m;
             );
         }
         for _ in 0..BLOCKS {
-            let mut rows: Vec<u32> = (0..2 * THREADS as u32).collect();
+            let mut rows: Vec<u32> = (0..2 * 128).collect();
             for last in (1..rows.len()).rev() {
                 let other = random.below(last as u64 + 1);
                 rows.swap(last, usize::try_from(other).expect("small"));
@@ -88,7 +88,7 @@ add.u32 %x, %x, %m;
         }
     }
     let contents: Vec<u8> =
-        (0..SHARED * BLOCKS / 8).flat_map(|_| random.next().to_le_bytes()).collect();
+        (0..SHARED * BLOCKS / 8).flat_map(|_| random.word().to_le_bytes()).collect();
     buffers.push(Buffer { bytes: contents, role: Role::Given });
     buffers.push(Buffer { bytes: addresses, role: Role::Given });
     buffers.push(Buffer { bytes: vec![0; THREADS * BLOCKS * each], role: Role::Compared });

@@ -6,8 +6,9 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
     random::Random,
+    types,
 };
 
 const TUPLES: usize = 1 << 17;
@@ -62,12 +63,10 @@ pub(super) fn claims(form: &str) -> bool {
 ///
 /// Integers of 8 and 16 bits have registers of 32 bits, of which a load extends its value and a store takes the low part.
 fn register(ty: Type) -> &'static str {
-    match ty {
-        Type::F32 => "f32",
-        Type::F64 => "f64",
-        Type::B16 => "b16",
-        _ if ty.bits() == 64 => "b64",
-        _ => "b32",
+    match ty.text() {
+        "b16" => "b16",
+        _ if ty.bits() <= 16 => "b32",
+        _ => types::register(ty),
     }
 }
 
@@ -75,7 +74,7 @@ fn register(ty: Type) -> &'static str {
 pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let Access { loads, shared, ty, count } = access(form)?;
     let register = register(ty);
-    let bytes = ty.bytes() as usize * count;
+    let bytes = types::size(ty) * count;
     let names: Vec<String> = (0..count).map(|n| format!("%v{n}")).collect();
     let list = if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) };
     let mut random = Random::of(form);
@@ -114,7 +113,7 @@ mov.u32 %x, memory;
         for (n, name) in names.iter().enumerate() {
             let _ = writeln!(body, "st.global.{register} [%o+{}], {name};", 8 * n);
         }
-        let contents: Vec<u8> = (0..SOURCE / 8).flat_map(|_| random.next().to_le_bytes()).collect();
+        let contents: Vec<u8> = (0..SOURCE / 8).flat_map(|_| random.word().to_le_bytes()).collect();
         for _ in 0..TUPLES {
             let place = bytes as u64 * random.below((room / bytes) as u64);
             given.extend(u32::try_from(place).expect("small").to_le_bytes());
@@ -145,7 +144,6 @@ mov.u32 %x, memory;
             2 => "u16",
             4 => "b32",
             8 => "v2.b32",
-            16 => "v4.b32",
             _ => "v4.b32",
         };
         let parts = (bytes.div_ceil(16)).max(1);
@@ -169,12 +167,12 @@ mov.u32 %x, memory;
             TUPLES - 1
         );
     }
-    given.extend((0..count * TUPLES).flat_map(|_| random.next().to_le_bytes()));
+    given.extend((0..count * TUPLES).flat_map(|_| random.word().to_le_bytes()));
     let buffers = vec![
         Buffer { bytes: given, role: Role::Given },
         Buffer { bytes: vec![0; bytes * TUPLES], role: Role::Compared },
     ];
-    Some(finish(form, target, &body, buffers, ty.bytes() as usize))
+    Some(finish(form, target, &body, buffers, types::size(ty)))
 }
 
 fn finish(

@@ -7,8 +7,9 @@ use kernel_runtime::Target;
 
 use super::factors::{Spread, bytes};
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
     random::Random,
+    types,
 };
 
 /// Products of a launch: each has at least 64 results.
@@ -18,11 +19,8 @@ const THREADS: u32 = 128;
 /// Registers of a fragment: how many, and their type.
 fn fragment(ty: Type, elements: usize) -> (usize, Type) {
     let bits = if ty == Type::Tf32 { 32 } else { ty.bits() as usize };
-    let register = match ty {
-        Type::F64 => Type::F64,
-        Type::F32 => Type::F32,
-        _ => Type::B32,
-    };
+    let whole = ty == Type::F64 || ty == Type::F32;
+    let register = if whole { ty } else { Type::B32 };
     let width = register.bits() as usize;
     ((elements * bits / 32).div_ceil(width), register)
 }
@@ -43,20 +41,24 @@ pub(super) fn claims(form: &str) -> bool {
 pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let name = form.strip_prefix("mma.sync.aligned.")?;
     let words: Vec<&str> = name.split('.').collect();
-    let (m, n, k) = words.iter().find_map(|word| shape(word))?;
+    let (rows, columns, depth) = words.iter().find_map(|word| shape(word))?;
     let types: Vec<Type> = words
         .iter()
         .filter_map(|word| Type::ALL.iter().find(|ty| ty.text() == *word).copied())
         .collect();
     let [d, a, b, c] = types[..] else { return None };
-    let fragments =
-        [fragment(a, m * k), fragment(b, n * k), fragment(c, m * n), fragment(d, m * n)];
+    let fragments = [
+        fragment(a, rows * depth),
+        fragment(b, columns * depth),
+        fragment(c, rows * columns),
+        fragment(d, rows * columns),
+    ];
     let mut body = String::from(".reg .b32 %lane, %warp, %x;\n.reg .b64 %o;\n");
     body.push_str("and.b32 %lane, %thread, 31;\nshr.u32 %warp, %i, 5;\n");
     let names = ["fa", "fb", "fc", "fd"];
     let mut lists = Vec::new();
     for (number, ((count, ty), prefix)) in fragments.iter().zip(names).enumerate() {
-        let (size, ty) = (ty.bytes() as usize, ty.text());
+        let (size, ty) = (types::size(*ty), ty.text());
         let _ = writeln!(body, ".reg .{ty} %{prefix}<{count}>;");
         let _ = write!(
             body,
@@ -74,7 +76,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let _ = writeln!(body, "{form} {}, {}, {}, {};", lists[3], lists[0], lists[1], lists[2]);
     let (count, ty) = fragments[3];
     for r in 0..count {
-        let at = 32 * ty.bytes() as usize * r;
+        let at = 32 * types::size(ty) * r;
         let _ = writeln!(body, "st.global.{} [%o+{at}], %fd{r};", ty.text());
     }
     let mut random = Random::of(form);
@@ -84,11 +86,11 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         let (factors, own) = Spread::of(warp);
         let each = [(a, factors), (b, factors), (c, own)];
         for ((into, (ty, spread)), (count, register)) in given.iter_mut().zip(each).zip(fragments) {
-            into.extend(bytes(&mut random, ty, spread, 32 * count * register.bytes() as usize));
+            into.extend(bytes(&mut random, ty, spread, 32 * count * types::size(register)));
         }
     }
     buffers.extend(given.map(|bytes| Buffer { bytes, role: Role::Given }));
-    let out = WARPS * 32 * count * ty.bytes() as usize;
+    let out = WARPS * 32 * count * types::size(ty);
     buffers.push(Buffer { bytes: vec![0; out], role: Role::Compared });
     Some(Case {
         name: form.to_owned(),
@@ -101,9 +103,9 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         shared_bytes: 0,
         buffers,
         maps: Vec::new(),
-        operands: (WARPS * m * n) as u64,
+        operands: (WARPS * rows * columns) as u64,
         result: if d == Type::F16 { Type::F16x2 } else { d },
-        pitch_bytes: ty.bytes() as usize,
+        pitch_bytes: types::size(ty),
         bound: Bound::Bits,
         scalars: Vec::new(),
         ending: Ending::Normal,

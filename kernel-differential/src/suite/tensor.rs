@@ -8,8 +8,9 @@ use kernel_runtime::{Fill, MapDim, MapExtent, MapInfo, MapStride, Target};
 
 use super::Entry;
 use crate::{
-    case::{Bound, Buffer, Case, Map, Ending, Role, line, entry_with, head},
+    case::{Bound, Buffer, Case, Ending, Map, Role, entry_with, head, line},
     random::Random,
+    types,
 };
 
 /// Boxes of a launch.
@@ -53,7 +54,9 @@ pub(super) fn entries() -> Vec<Entry> {
     };
     for rank in 1..=5 {
         let load = |space: &str, tile: &str| {
-            format!("cp.async.bulk.tensor.{rank}d.{space}.global{tile}.mbarrier::complete_tx::bytes")
+            format!(
+                "cp.async.bulk.tensor.{rank}d.{space}.global{tile}.mbarrier::complete_tx::bytes"
+            )
         };
         let cluster = load("shared::cluster", ".tile");
         for dtype in ["u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bf16"] {
@@ -141,9 +144,10 @@ fn shape(copy: &Copy, size: usize) -> (Vec<usize>, Vec<usize>) {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "the text of one kernel")]
 fn case(name: &str, copy: &Copy) -> Case {
     let ty = element(copy.dtype);
-    let size = ty.bytes() as usize;
+    let size = types::size(ty);
     let (counts, boxes) = shape(copy, size);
     let rank = copy.rank;
     // A tensor is a little smaller than its boxes, so that the last ones lie over its edge.
@@ -151,7 +155,9 @@ fn case(name: &str, copy: &Copy) -> Case {
         .iter()
         .zip(&boxes)
         .enumerate()
-        .map(|(d, (n, b))| if d == 0 { n * b - 16 / size } else { (n * b).saturating_sub(1).max(1) })
+        .map(
+            |(d, (n, b))| if d == 0 { n * b - 16 / size } else { (n * b).saturating_sub(1).max(1) },
+        )
         .collect();
     let mut strides = vec![1];
     let mut pitch = counts[0] * boxes[0] + 16 / size;
@@ -249,16 +255,32 @@ add.u32 %m, %m, %x;
             );
             for number in 0..pieces {
                 let at = 512 * number;
-                piece(&mut body, number, &format!("ld.shared.v4.b32 {{%v0, %v1, %v2, %v3}}, [%m+{at}];"));
-                piece(&mut body, number, &format!("st.global.v4.b32 [%g+{at}], {{%v0, %v1, %v2, %v3}};"));
+                piece(
+                    &mut body,
+                    number,
+                    &format!("ld.shared.v4.b32 {{%v0, %v1, %v2, %v3}}, [%m+{at}];"),
+                );
+                piece(
+                    &mut body,
+                    number,
+                    &format!("st.global.v4.b32 [%g+{at}], {{%v0, %v1, %v2, %v3}};"),
+                );
             }
         }
         Way::Store => {
             body.push_str("add.u64 %g, %g, %a1;\nadd.u32 %v0, %m, %x;\nmov.b32 %x, %x;\n.reg .b32 %s;\nmov.b32 %s, %v0;\n");
             for number in 0..pieces {
                 let at = 512 * number;
-                piece(&mut body, number, &format!("ld.global.v4.b32 {{%v0, %v1, %v2, %v3}}, [%g+{at}];"));
-                piece(&mut body, number, &format!("st.shared.v4.b32 [%s+{at}], {{%v0, %v1, %v2, %v3}};"));
+                piece(
+                    &mut body,
+                    number,
+                    &format!("ld.global.v4.b32 {{%v0, %v1, %v2, %v3}}, [%g+{at}];"),
+                );
+                piece(
+                    &mut body,
+                    number,
+                    &format!("st.shared.v4.b32 [%s+{at}], {{%v0, %v1, %v2, %v3}};"),
+                );
             }
             let _ = write!(
                 body,

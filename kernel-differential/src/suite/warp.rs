@@ -6,7 +6,7 @@ use kernel_ptx::Type;
 use kernel_runtime::Target;
 
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
     random::Random,
 };
 
@@ -68,7 +68,7 @@ mov.b32 %d, 0;
 mov.b32 %e, 0;
 ",
     );
-    let _ = write!(body, "{work}st.global.v2.b32 [%out], {{%d, %e}};\n");
+    let _ = writeln!(body, "{work}st.global.v2.b32 [%out], {{%d, %e}};");
     let mut random = Random::of(form);
     let mut bytes = Vec::new();
     for warp in 0..TUPLES / 32 {

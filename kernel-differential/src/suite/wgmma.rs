@@ -14,7 +14,7 @@ use super::{
     factors::{Spread, bytes},
 };
 use crate::{
-    case::{Bound, Buffer, Case, Ending, Role, line, entry, head},
+    case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
     random::Random,
 };
 
@@ -34,7 +34,7 @@ type Types = (&'static str, Type, Type);
 /// Results of one launch at least.
 const RESULTS: usize = 100_000;
 
-/// The type combinations (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions: wgmma.mma_async").
+/// The type combinations (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 fn combinations() -> Vec<Types> {
     let mut all = vec![
         ("f32", Type::F16, Type::F16),
@@ -105,7 +105,7 @@ fn sections(types: Types, columns: usize) -> Vec<(Place, Place, usize, usize)> {
         for b in majors {
             // Both swizzles take all values over the numbers of columns. A span of MN has to divide the columns.
             let mut span_b = spans[number % 4];
-            while *b == Place::Mn && columns * 2 % span_b.max(16) != 0 {
+            while *b == Place::Mn && !(columns * 2).is_multiple_of(span_b.max(16)) {
                 span_b /= 2;
                 if span_b < 32 {
                     span_b = 0;
@@ -121,10 +121,9 @@ fn sections(types: Types, columns: usize) -> Vec<(Place, Place, usize, usize)> {
 /// A matrix descriptor (PTX ISA, "Matrix Descriptor Format") without its start address.
 fn descriptor(place: Place, span: usize) -> u64 {
     let (leading, stride) = match (place, span) {
-        // Core matrices of 128 bytes: the second half of k behind the first, then the next eight rows.
-        (Place::K, 0) | (Place::Registers, _) => (128, 256),
-        // The next eight k behind the first, then the next eight columns.
-        (Place::Mn, 0) => (128, 256),
+        // Core matrices of 128 bytes: the second half of k, or the next eight k, behind the first; then the next eight rows or
+        // columns.
+        (Place::K | Place::Mn, 0) | (Place::Registers, _) => (128, 256),
         (Place::K, span) => (16, 8 * span),
         (Place::Mn, span) => (16 * span, 8 * span),
     };
@@ -172,10 +171,12 @@ fn forms(types: Types, columns: usize, extra: Extra) -> Vec<String> {
         let b = if *b == Place::Mn { "b n-major" } else { "b k-major" };
         format!("{name} {a}, {b}")
     };
-    let fences = ["fence", "commit_group", "wait_group"].map(|word| format!("wgmma.{word}.sync.aligned"));
+    let fences =
+        ["fence", "commit_group", "wait_group"].map(|word| format!("wgmma.{word}.sync.aligned"));
     sections(types, columns).iter().map(form).chain(fences).collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "the text of one kernel")]
 fn product(types: Types, columns: usize, extra: Extra) -> Case {
     let (d, a, b) = types;
     let registers = if d == "f16" { columns / 4 } else { columns / 2 };

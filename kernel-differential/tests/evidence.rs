@@ -1,0 +1,69 @@
+//! Every form that the compiler emits has a differential test, and the newest table of evidence says that it agrees.
+
+use std::{collections::BTreeSet, path::Path};
+
+use kernel_differential::{form::form, list, suite, table};
+
+#[test]
+fn every_form_of_the_list_has_a_test() {
+    let entries = suite::entries();
+    let tested: BTreeSet<&str> =
+        entries.iter().flat_map(|entry| entry.forms.iter().map(String::as_str)).collect();
+    let forms = list::forms().chain(list::ahead());
+    let missing: Vec<&str> = forms.filter(|form| !tested.contains(form)).collect();
+    assert!(
+        missing.is_empty(),
+        "forms without a test in kernel-differential/src/suite: {missing:#?}"
+    );
+}
+
+#[test]
+fn cases_have_names_of_their_own() {
+    let mut names = BTreeSet::new();
+    for entry in suite::entries() {
+        assert!(names.insert(entry.name.clone()), "{} is there twice", entry.name);
+    }
+}
+
+/// Making all of them takes minutes: the operands are many. `differential run` looks at each.
+#[test]
+fn kernels_hold_the_forms_that_they_test() {
+    for entry in suite::entries().iter().step_by(97) {
+        let case = entry.case();
+        let module = kernel_ptx::parse(&case.ptx).expect("the kernel is PTX");
+        module.validate().unwrap_or_else(|found| panic!("{}: {found:?}", case.name));
+        let there: BTreeSet<String> =
+            module.instructions().map(|(_, instruction)| form(instruction)).collect();
+        for form in &case.forms {
+            assert!(
+                there.contains(form),
+                "{}: {form} is not in the kernel\n{}",
+                case.name,
+                case.ptx
+            );
+        }
+    }
+}
+
+#[test]
+fn the_newest_table_shows_that_every_form_agrees() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/results");
+    let names = std::fs::read_dir(folder).expect("the results are part of the repository");
+    let mut pages: Vec<_> = names.map(|entry| entry.expect("it is readable").path()).collect();
+    pages.retain(|path| path.to_string_lossy().ends_with("-differential.md"));
+    pages.sort();
+    let newest = pages.last().expect("there is a table");
+    let page = std::fs::read_to_string(newest).expect("it is readable");
+    let rows = table::read(&page);
+    let mut problems = Vec::new();
+    for form in list::forms() {
+        match rows.get(form) {
+            None => problems.push(format!("{form}: not in the table")),
+            Some((operands, different)) if *operands < 100_000 || different != "0" => {
+                problems.push(format!("{form}: {operands} operands, {different} different"));
+            }
+            Some(_) => {}
+        }
+    }
+    assert!(problems.is_empty(), "{}: {problems:#?}", newest.display());
+}
