@@ -76,7 +76,7 @@ fn main() -> Result<()> {
     let instances = instances();
     let names: Vec<&str> = instances.iter().map(|(name, _)| *name).collect();
     for size in sizes {
-        product::run::<f16>(
+        product::run::<f16, f16>(
             &mut table,
             &stream,
             size,

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release --example matmul_warp_specialized [-- M N K]`
 //!
-//! In bf16 and f16, and with either index of each factor contiguous. Every instance is checked against a product computed on the
+//! In bf16 and f16 with either index of each factor contiguous, and in floats of one byte (e4m3, e5m2), whose depth is contiguous
+//! and whose results are bf16 and f16. Every instance is checked against a product computed on the
 //! host, and on a GPU timed.
 
 #![expect(
@@ -29,13 +30,13 @@ pub mod gemm {
     use kiln::prelude::*;
     use kiln::sched::{Grouped, Persistent, Schedule};
 
-    struct Gemm<T: Float> {
+    struct Gemm<T: Scalar, C: Float> {
         a: TensorMap<T, 2>,
         b: TensorMap<T, 2>,
-        c: TensorMapMut<T, 2>,
+        c: TensorMapMut<C, 2>,
         a_bufs: Shared<T>,
         b_bufs: Shared<T>,
-        staged: Shared<T>,
+        staged: Shared<C>,
         full: Barriers,
         empty: Barriers,
         tiles: Persistent<Grouped<16>>,
@@ -43,7 +44,7 @@ pub mod gemm {
         bk: i32,
     }
 
-    impl<T: Float> Gemm<T> {
+    impl<T: Scalar, C: Float> Gemm<T, C> {
         /// Fills the ring, tile after tile.
         fn load<const A_K: bool, const B_K: bool>(&self) {
             let [bm, bn] = self.c.block();
@@ -88,7 +89,7 @@ pub mod gemm {
                 acc = wgmma::wait(0, acc);
                 self.empty[before].arrive();
                 tma::store_wait(0); // the tile before this one has left `staged`
-                self.staged.store(acc.cast::<T>());
+                self.staged.store(acc.cast::<C>());
                 fence_async();
                 tma::store(self.c, [row * bm, column * bn], self.staged);
             }
@@ -96,17 +97,28 @@ pub mod gemm {
         }
     }
 
-    /// `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
+    /// A step of the depth, `BK`, is 128 bytes wide: rows of the widest swizzle. `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
     /// `[n, k]`, else `[k, n]`.
     #[kernel(target = sm_90a, warps = 8, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),
-             instances((T, BN, STAGES, A_K, B_K) = [
-                 (bf16, 256, 3, true, false), (bf16, 256, 3, true, true), (bf16, 256, 3, false, false),
-                 (bf16, 256, 3, false, true), (bf16, 128, 4, true, false), (f16, 256, 3, true, false),
+             instances((T, C, BN, BK, STAGES, A_K, B_K) = [
+                 (bf16, bf16, 256, 64, 3, true, false), (bf16, bf16, 256, 64, 3, true, true),
+                 (bf16, bf16, 256, 64, 3, false, false), (bf16, bf16, 256, 64, 3, false, true),
+                 (bf16, bf16, 128, 64, 4, true, false), (f16, f16, 256, 64, 3, true, false),
+                 (e4m3, bf16, 256, 128, 3, true, true), (e4m3, bf16, 128, 128, 4, true, true),
+                 (e5m2, f16, 256, 128, 3, true, true),
              ]))]
-    pub fn matmul<T: Float, const BN: i32, const STAGES: i32, const A_K: bool, const B_K: bool>(
-        #[block(if A_K { 128 } else { 64 }, if A_K { 64 } else { 128 })] a: TensorMap<T, 2>,
-        #[block(if B_K { BN } else { 64 }, if B_K { 64 } else { BN })] b: TensorMap<T, 2>,
-        #[block(128, BN)] c: TensorMapMut<T, 2>,
+    pub fn matmul<
+        T: Scalar,
+        C: Float,
+        const BN: i32,
+        const BK: i32,
+        const STAGES: i32,
+        const A_K: bool,
+        const B_K: bool,
+    >(
+        #[block(if A_K { 128 } else { BK }, if A_K { BK } else { 128 })] a: TensorMap<T, 2>,
+        #[block(if B_K { BN } else { BK }, if B_K { BK } else { BN })] b: TensorMap<T, 2>,
+        #[block(128, BN)] c: TensorMapMut<C, 2>,
     ) {
         let [rows_a, columns_a] = a.block();
         let [rows_b, columns_b] = b.block();
@@ -121,7 +133,7 @@ pub mod gemm {
             empty: barriers(STAGES, 1),
             tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), 128), cdiv(c.dim(1), BN)),
             depth: a.dim(if A_K { 1 } else { 0 }),
-            bk: 64,
+            bk: BK,
         };
         warp_specialize(
             || p.multiply::<A_K, B_K>(),
@@ -132,16 +144,16 @@ pub mod gemm {
 
 /// Runs the instances of one type and one choice of contiguous indices.
 macro_rules! instances {
-    ($table:ident, $stream:ident, $size:ident, $t:ty, $a:ident $b:ident, [$(($name:literal, $bn:literal, $stages:literal)),*]) => {
-        product::run::<$t>(
+    ($table:ident, $stream:ident, $size:ident, $t:ty => $c:ty, $a:ident $b:ident, [$(($name:literal, $bn:literal, $bk:literal, $stages:literal)),*]) => {
+        product::run::<$t, $c>(
             &mut $table,
             &$stream,
             $size,
             [Major::$a, Major::$b],
             &[$($name),*],
             |at, a, b, c| {
-                let all: &[fn(gemm::matmul::Args<'_, $t>) -> Launch<'_>] = &[$(
-                    gemm::matmul::<$t, $bn, $stages, { matches!(Major::$a, Major::K) }, { matches!(Major::$b, Major::K) }>
+                let all: &[fn(gemm::matmul::Args<'_, $t, $c>) -> Launch<'_>] = &[$(
+                    gemm::matmul::<$t, $c, $bn, $bk, $stages, { matches!(Major::$a, Major::K) }, { matches!(Major::$b, Major::K) }>
                 ),*];
                 all[at](gemm::matmul::Args { a, b, c }).launch(&$stream)
             },
@@ -155,16 +167,21 @@ fn main() -> Result<()> {
     println!("on {device}");
     let sizes = match report::sizes::<3>() {
         Some([m, n, k]) => vec![[m, n, k]],
-        None if device.is_emulator() => vec![[264, 320, 136]],
-        None => vec![[8192, 8192, 8192], [4096, 4096, 4096], [2048, 2048, 2048], [1000, 1096, 520]],
+        None if device.is_emulator() => vec![[264, 320, 144]],
+        None => vec![[8192, 8192, 8192], [4096, 4096, 4096], [2048, 2048, 2048], [1000, 1096, 528]],
     };
     let mut table = product::table();
     for size in sizes {
-        instances!(table, stream, size, bf16, K Mn, [("bf16 128x256", 256, 3), ("bf16 128x128", 128, 4)]);
-        instances!(table, stream, size, bf16, K K, [("bf16 128x256, b [n, k]", 256, 3)]);
-        instances!(table, stream, size, bf16, Mn Mn, [("bf16 128x256, a [k, m]", 256, 3)]);
-        instances!(table, stream, size, bf16, Mn K, [("bf16 128x256, a [k, m], b [n, k]", 256, 3)]);
-        instances!(table, stream, size, f16, K Mn, [("f16 128x256", 256, 3)]);
+        instances!(table, stream, size, bf16 => bf16, K Mn, [("bf16 128x256", 256, 64, 3), ("bf16 128x128", 128, 64, 4)]);
+        instances!(table, stream, size, bf16 => bf16, K K, [("bf16 128x256, b [n, k]", 256, 64, 3)]);
+        instances!(table, stream, size, bf16 => bf16, Mn Mn, [("bf16 128x256, a [k, m]", 256, 64, 3)]);
+        instances!(table, stream, size, bf16 => bf16, Mn K, [("bf16 128x256, a [k, m], b [n, k]", 256, 64, 3)]);
+        instances!(table, stream, size, f16 => f16, K Mn, [("f16 128x256", 256, 64, 3)]);
+        // Rows of a tensor map begin at multiples of 16 bytes.
+        if size[2].is_multiple_of(16) {
+            instances!(table, stream, size, e4m3 => bf16, K K, [("e4m3 128x256, b [n, k]", 256, 128, 3), ("e4m3 128x128, b [n, k]", 128, 128, 4)]);
+            instances!(table, stream, size, e5m2 => f16, K K, [("e5m2 128x256, b [n, k]", 256, 128, 3)]);
+        }
     }
     table.print();
     Ok(())

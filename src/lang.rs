@@ -5,7 +5,7 @@
 //!
 //! | kind | types | where it lives |
 //! |---|---|---|
-//! | scalars | `bool`, `i8` to `i64`, `u8` to `u64`, [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`Ptr`] | the same value in every thread of the block |
+//! | scalars | `bool`, `i8` to `i64`, `u8` to `u64`, [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`e4m3`], [`e5m2`], [`Ptr`] | the same value in every thread of the block |
 //! | tiles | [`Tile<T>`](Tile) | a dense array, spread over the registers of the block's threads |
 //! | handles | [`Tensor`], [`TensorMut`], [`View`], [`ViewMut`], [`Shared`] | name memory, and are themselves free to copy |
 //!
@@ -41,7 +41,7 @@
 //!
 //! **Element types never convert by themselves.** Write [`cast`](Tile::cast). A literal takes the
 //! tile's element type: `2.0 * x` where `x` is a `Tile<f32>`. The types `f16`, `bf16` and generic
-//! parameters have no literals: write [`T::of(2.0)`](Float::of).
+//! parameters have no literals: write [`T::of(2.0)`](Float::of), and [`e4m3::from_f32(2.0)`](e4m3::from_f32).
 //!
 //! **Arithmetic is that of the hardware.** Integers wrap. Floats round to nearest, ties to even;
 //! subnormals are kept. There are no traps.
@@ -89,6 +89,7 @@
 //! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | factors of [`dot`] |
 //! | `f32` | 4 | 32 bits | factors of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
+//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, the bits as they are | without arithmetic (K0204): moved, converted from `sm_90a` on, factors of [`wgmma::mma`] and [`dot`] |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
 //! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504),
@@ -316,6 +317,7 @@ mod target;
 mod ptx;
 
 pub use half::{bf16, f16};
+pub use kernel_runtime::{e4m3, e5m2};
 
 pub use array::{Array, array};
 pub use barrier::{Barrier, Barriers, barrier, barriers};

@@ -41,6 +41,30 @@ impl Factor for bf16 {
     }
 }
 
+impl Factor for e4m3 {
+    const UNWRITTEN: e4m3 = e4m3::NAN;
+
+    fn of(value: f32) -> e4m3 {
+        e4m3::from_f32(value)
+    }
+
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl Factor for e5m2 {
+    const UNWRITTEN: e5m2 = e5m2::NAN;
+
+    fn of(value: f32) -> e5m2 {
+        e5m2::from_f32(value)
+    }
+
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
 /// Which index of a factor is contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Major {
@@ -61,7 +85,7 @@ pub fn table() -> report::Table {
 ///
 /// # Panics
 /// If a result is further from the reference than rounding explains.
-pub fn run<T: Factor>(
+pub fn run<T: Factor, C: Factor>(
     table: &mut report::Table,
     stream: &Stream,
     [m, n, k]: [usize; 3],
@@ -71,10 +95,12 @@ pub fn run<T: Factor>(
         usize,
         &DeviceTensor<T, 2>,
         &DeviceTensor<T, 2>,
-        &mut DeviceTensor<T, 2>,
+        &mut DeviceTensor<C, 2>,
     ) -> Result<()>,
 ) -> Result<()> {
-    let scale = 1.0 / (k as f32).sqrt();
+    // Floats of one byte have few values near 0: their products are as large as the depth makes them.
+    let narrow = size_of::<T>() == 1;
+    let scale = if narrow { 1.0 } else { 1.0 / (k as f32).sqrt() };
     let a_host: Vec<T> = random(m * k, 1, scale);
     let b_host: Vec<T> = random(k * n, 2, scale);
     let a_shape = if left == Major::K { [m, k] } else { [k, m] };
@@ -89,7 +115,7 @@ pub fn run<T: Factor>(
     let required = |row, column| (0..k).map(|i| left_at(row, i) * right_at(column, i)).sum();
     let progress = report::progress(instances.len(), &format!("{m}x{n}x{k}"));
     for (at, name) in instances.iter().enumerate() {
-        let mut c = stream.full([m, n], T::UNWRITTEN)?;
+        let mut c = stream.full([m, n], C::UNWRITTEN)?;
         launch(at, &a, &b, &mut c)?;
         let c_host = c.to_vec(stream)?;
         let actual = |row: usize, column: usize| c_host[row * n + column].value();
@@ -97,8 +123,10 @@ pub fn run<T: Factor>(
         let ms = report::median_ms(stream, || launch(at, &a, &b, &mut c))?;
         let flops = 2.0 * m as f64 * n as f64 * k as f64;
         table.row(&[&m, &n, &k, name], error, ms, flops * 1e-3);
-        // Rounding the result alone costs up to 2^-9 of each value in bf16, the shorter of the two.
-        assert!(error < 3e-3, "{name} at {m}x{n}x{k}: relative error {error}");
+        // Rounding the result alone costs up to 2^-9 of each value in bf16, the shorter of the two. Of products of floats of one
+        // byte, tensor cores of Hopper keep about 14 bits of each sum.
+        let limit = if narrow { 3e-2 } else { 3e-3 };
+        assert!(error < limit, "{name} at {m}x{n}x{k}: relative error {error}");
         progress.inc(1);
     }
     progress.finish_and_clear();

@@ -31,7 +31,7 @@
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 use la_arena::ArenaMap;
 
-use crate::ir::{Kernel, Layouts, Shared};
+use crate::ir::{Dtype, Kernel, Layouts, Shared};
 use crate::loc::Loc;
 
 mod asserted;
@@ -113,6 +113,17 @@ pub struct Place {
     pub element_bytes: u32,
     /// The kernel's warps.
     pub warps: u32,
+}
+
+/// An allocation of shared memory as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Where.
+    pub at: Loc,
+    /// Of which elements.
+    pub dtype: Dtype,
+    /// The extents.
+    pub shape: Vec<u32>,
 }
 
 /// Why a kernel has no layouts. Facts; the diagnostic has the words.
@@ -227,6 +238,8 @@ pub enum LayoutProblem {
         side: warpgroup::Side,
         /// Where its layout was chosen.
         chosen_at: Option<Loc>,
+        /// What it lies in.
+        allocation: Allocation,
         /// Why.
         refusal: Box<kernel_layout::wgmma::Refusal>,
     },

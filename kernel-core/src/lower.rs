@@ -110,6 +110,7 @@ pub fn run(
         loops: Vec::new(),
         maps: Vec::new(),
         weights: barrier::weights(kernel),
+        pairs_halves: sums_in_halves(kernel, &kernel.body),
         split,
     };
     lower.block();
@@ -154,6 +155,8 @@ struct Lower<'a> {
     maps: Vec<TensorMap>,
     /// How many warps arrive for one arrival of a partition.
     weights: ArenaMap<Barriers, u32>,
+    /// Products by warpgroups keep sums in `f16`: loops and branches carry such tiles as words of two.
+    pairs_halves: bool,
     /// The warps that run what is emitted.
     crew: Crew,
     /// How the kernel's warps are specialised, if they are.
@@ -211,8 +214,14 @@ impl Lower<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> Flow {
         match &stmt.kind {
-            StmtKind::Op { op, args, result } => {
+            StmtKind::Op { op: op @ (Op::Wgmma | Op::WgmmaWait(_)), args, result } => {
                 self.op(op, args, *result);
+                Flow::Continues
+            }
+            StmtKind::Op { op, args, result } => {
+                let kept = self.take_halves(args);
+                self.op(op, args, *result);
+                self.values.extend(kept);
                 Flow::Continues
             }
             StmtKind::If { condition, then, otherwise, results } => {
@@ -223,15 +232,21 @@ impl Lower<'_> {
             }
             StmtKind::Loop { inits, body, results } => self.endless(inits, body, results),
             StmtKind::Scan { args, axis, combine, results } => {
+                let kept = self.take_halves(args);
                 self.scan(args, *axis as usize, combine, results);
+                self.values.extend(kept);
                 Flow::Continues
             }
             StmtKind::Reduce { args, axis, combine, results } => {
+                let kept = self.take_halves(args);
                 self.reduce(args, *axis, combine, results);
+                self.values.extend(kept);
                 Flow::Continues
             }
             StmtKind::Ptx { code, args, results } => {
+                let kept = self.take_halves(args);
                 self.ptx(code, args, results);
+                self.values.extend(kept);
                 Flow::Continues
             }
             StmtKind::Specialize { default, results, .. } => self.default_part(default, results),
@@ -376,6 +391,22 @@ impl Lower<'_> {
         }
     }
 
+    /// Gives operands the registers of halves that are in words only, and returns what they were: outside of a branch, what it
+    /// takes out is not there.
+    fn take_halves(&mut self, args: &[Value]) -> Vec<(Value, Data)> {
+        let mut kept = Vec::new();
+        for &arg in args {
+            let Some(Data::Tile(values)) = self.values.get(arg) else { continue };
+            if values.iter().any(|value| self.e.word_to_come(*value).is_some()) {
+                let values = values.clone();
+                kept.push((arg, Data::Tile(values.clone())));
+                let taken = values.into_iter().map(|value| self.e.half_at_last(value)).collect();
+                self.values.insert(arg, Data::Tile(taken));
+            }
+        }
+        kept
+    }
+
     /// The byte offset of a shared window.
     fn window(&self, value: Value) -> Val {
         match &self.values[value] {
@@ -433,6 +464,26 @@ impl Lower<'_> {
 
 fn target(result: Option<Value>) -> Value {
     result.expect("ir::verify rejects an operation without its result")
+}
+
+/// Whether a product by warpgroups has an accumulator of `f16`.
+fn sums_in_halves(kernel: &Kernel, region: &Region) -> bool {
+    region.stmts.iter().any(|stmt| {
+        let product = match &stmt.kind {
+            StmtKind::Op { op: Op::Wgmma, args, .. } => {
+                kernel.ty(args[2]).elem() == Some(Elem::Number(crate::ir::Dtype::F16))
+            }
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => false,
+        };
+        product || stmt.kind.regions().into_iter().any(|inner| sums_in_halves(kernel, inner))
+    })
 }
 
 /// How often each value is read.

@@ -1,6 +1,6 @@
 //! Arguments of a launch, with their types erased.
 
-use crate::{DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer};
+use crate::{DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer, e4m3, e5m2};
 use half::{bf16, f16};
 use std::{fmt, marker::PhantomData};
 
@@ -236,4 +236,6 @@ scalars! {
     bf16, _value => None;
     f32, _value => None;
     f64, _value => None;
+    e4m3, _value => None;
+    e5m2, _value => None;
 }

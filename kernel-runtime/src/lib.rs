@@ -31,13 +31,15 @@
 //! device, so that the next launch with the same tensor finds them. Blocks that work together are launched in clusters, and a
 //! kernel may start while the one in front of it ends ([`Image`]).
 //!
-//! The modules, in reading order: `image` (what is compiled), `element`, `tensor` and `buffer` (data),
+//! The modules, in reading order: `image` (what is compiled), `float8`, `element`, `tensor` and `buffer` (data),
 //! `tensor_map`, `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
 //! `emulator`, `error`.
 
 #![deny(unsafe_code)]
 
 mod image;
+
+mod float8;
 
 mod element;
 
@@ -80,6 +82,7 @@ pub use argument::{Argument, DevicePtr, IntoArgument};
 pub use device::{Device, Properties};
 pub use element::Element;
 pub use error::{Actual, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
+pub use float8::{e4m3, e5m2};
 #[doc(hidden)]
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};

@@ -65,6 +65,8 @@ fn ulp(dtype: Dtype, value: f64) -> f64 {
         Dtype::Bf16 => (7, -126),
         Dtype::F32 => (23, -126),
         Dtype::F64 => (52, -1022),
+        Dtype::E4m3 => (3, -6),
+        Dtype::E5m2 => (2, -14),
         Dtype::Bool
         | Dtype::I8
         | Dtype::I16

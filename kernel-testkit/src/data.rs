@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 use kernel_core::ir::Dtype;
+use kernel_runtime::{e4m3, e5m2};
 
 /// One element, or a value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,6 +76,9 @@ pub fn encode(dtype: Dtype, value: Number) -> Vec<u8> {
         .to_le_bytes()
         .to_vec(),
         Dtype::F64 => value.float().to_le_bytes().to_vec(),
+        // Every integer that f64 rounds lies above the largest value.
+        Dtype::E4m3 => e4m3::from_f64(value.float()).to_le_bytes().to_vec(),
+        Dtype::E5m2 => e5m2::from_f64(value.float()).to_le_bytes().to_vec(),
     }
 }
 
@@ -120,6 +124,8 @@ pub fn decode(dtype: Dtype, bytes: &[u8]) -> Number {
         Dtype::Bf16 => Number::Float(bf16::from_le_bytes(array(bytes)).to_f64()),
         Dtype::F32 => Number::Float(f32::from_le_bytes(array(bytes)).into()),
         Dtype::F64 => Number::Float(f64::from_le_bytes(array(bytes))),
+        Dtype::E4m3 => Number::Float(e4m3::from_le_bytes(array(bytes)).to_f64()),
+        Dtype::E5m2 => Number::Float(e5m2::from_le_bytes(array(bytes)).to_f64()),
     }
 }
 
@@ -308,6 +314,9 @@ pub fn edges(dtype: Dtype) -> Vec<Vec<u8>> {
             Dtype::Bf16 => (7, 0x7f80),
             Dtype::F32 => (23, 0x7f80_0000),
             Dtype::F64 => (52, 0x7ff0_0000_0000_0000),
+            // Without infinities: the NaN, behind the largest number.
+            Dtype::E4m3 => (3, 0x7f),
+            Dtype::E5m2 => (2, 0x7c),
             Dtype::Bool
             | Dtype::I8
             | Dtype::I16

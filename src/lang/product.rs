@@ -24,13 +24,15 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// | `f16` | `f32`, `f16` | tensor cores |
 /// | `bf16` | `f32` | tensor cores |
 /// | `i8`, `u8` | `i32` | tensor cores; sums wrap |
+/// | `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, from `sm_90a` on |
 /// | `f32` | `f32` | fused multiply-add; for tensor cores see [`dot_tf32`] |
 /// | `f64` | `f64` | fused multiply-add |
 ///
 /// Sums are kept in the accumulator's type. On tensor cores products are exact and the order of the
 /// additions is the hardware's. The block's warps share the product's rows and columns, in pieces
 /// of at least 16 by 8. A product shallower than the smallest instruction is computed by multiply-add:
-/// that of 8 for `f16` and `bf16`, 16 for `i8` and `u8`, 4 for `tf32`.
+/// that of 8 for `f16` and `bf16`, 16 for types of one byte, 4 for `tf32`. Both factors have one type; [`wgmma::mma`](super::wgmma::mma)
+/// multiplies `e4m3` with `e5m2`.
 ///
 /// A factor in shared memory is read as if by `load()`; the block has to see it, see [`Shared`]. A
 /// factor may be transposed with `.t()`.
@@ -57,6 +59,7 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// | `f16` | 16, 8 | `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`, `m16n8k8`; with sums in `f16` `.f16.f16.f16.f16` |
 /// | `bf16` | 16, 8 | `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`, `m16n8k8` |
 /// | `i8`, `u8` | 32, 16 | `mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32`, `m16n8k16`; `.u8.u8` |
+/// | `e4m3`, `e5m2` | 32, 16 | `mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32`, `m16n8k16`; `.e5m2.e5m2`, sums in `.f16` |
 /// | `f32`, `f64` | 1 | `fma.rn.f32`, `fma.rn.f64` |
 ///
 /// A factor in shared memory is read by `ldmatrix.sync.aligned.m8n8.x4.shared.b16`, transposed `.x4.trans` (16 bits
@@ -70,7 +73,8 @@ impl<T: Scalar> Matrix<T> for Shared<T> {}
 /// # Errors
 /// K0210 for shapes that do not fit together, K0203 for factors of different types, K0204 for types that the table
 /// lacks, K0206 for a factor that is no tile and no shared memory, or an accumulator that is no tile; K0302 for a
-/// factor or an accumulator pinned to a layout that the product cannot use; K0402 for a whole ring as a factor.
+/// factor or an accumulator pinned to a layout that the product cannot use; K0402 for a whole ring as a factor; K0502 for floats of
+/// one byte on `sm_80`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -88,7 +92,8 @@ pub fn dot<T: Scalar, A: Number>(a: impl Matrix<T>, b: impl Matrix<T>, acc: Tile
 /// `tf32` first.
 ///
 /// `tf32` has the exponent of `f32` and 10 bits of fraction, so a product is good to about three
-/// decimal digits; sums are kept in `f32`. Rounding is to nearest, ties away from zero. [`dot`]
+/// decimal digits; sums are kept in `f32`. Rounding is to nearest, ties away from zero; of what warpgroups read in shared memory, the
+/// low 13 bits are left out instead. [`dot`]
 /// never does this by itself. Shapes are as there.
 ///
 /// # Layout

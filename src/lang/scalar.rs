@@ -12,11 +12,12 @@ use core::ops::{
 };
 
 use half::{bf16, f16};
+use kernel_runtime::{e4m3, e5m2};
 
 use super::sealed::Sealed;
 use super::tile::Tile;
 
-/// A type that tiles, tensors and shared memory can hold: a number, `bool`, or a
+/// A type that tiles, tensors and shared memory can hold: a number, `bool`, a float of one byte ([`e4m3`], [`e5m2`]), or a
 /// [`Ptr`](super::Ptr).
 ///
 /// As the bound of a type parameter it is enough for moving values about. Arithmetic needs
@@ -33,7 +34,7 @@ use super::tile::Tile;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type",
     label = "not a type that a tile can hold",
-    note = "element types are `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64` and `Ptr<T>`"
+    note = "element types are `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, `e4m3`, `e5m2` and `Ptr<T>`"
 )]
 pub trait Scalar: Copy + 'static + Operand<Self> + Sealed {
     /// Bits of the type's representation in memory; 8 for `bool`, 64 for a pointer.
@@ -42,7 +43,7 @@ pub trait Scalar: Copy + 'static + Operand<Self> + Sealed {
     const BYTES: i32;
 }
 
-/// A type with arithmetic: every integer and floating-point type.
+/// A type with arithmetic: every integer type, and every floating-point type of more than one byte.
 ///
 /// `+`, `-`, `*` and `/` work between two scalars of the type, two tiles of it, and a scalar and a
 /// tile in either order; the assigning forms too. See [`Tile`] for what they compute.
@@ -57,7 +58,8 @@ pub trait Scalar: Copy + 'static + Operand<Self> + Sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no arithmetic",
     label = "not a number type",
-    note = "number types are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`"
+    note = "number types are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`",
+    note = "`e4m3` and `e5m2` are stored, converted and multiplied by `wgmma::mma` and `dot`: `.cast::<f32>()` makes numbers of them"
 )]
 pub trait Number:
     Scalar
@@ -305,9 +307,9 @@ pub trait Bits:
 {
 }
 
-/// A type that converts to the others: every number type, and `bool`.
+/// A type that converts to the others: every number type, `bool`, [`e4m3`] and [`e5m2`].
 ///
-/// `as` does the same between Rust's own types; it does not reach [`f16`](struct@f16) and [`bf16`],
+/// `as` does the same between Rust's own types; it does not reach [`f16`](struct@f16), [`bf16`] and floats of one byte,
 /// nor type parameters.
 ///
 /// # Meaning
@@ -315,6 +317,7 @@ pub trait Bits:
 /// | from | to | result |
 /// |---|---|---|
 /// | float | float | nearest, ties to even; beyond the range infinite; NaN stays NaN |
+/// | any number | `e4m3`, `e5m2` | nearest, ties to even; beyond the range, infinities too, the greatest or least finite value |
 /// | float | integer | rounded towards zero, then the nearest value in range; NaN gives 0 |
 /// | integer | float | nearest, ties to even |
 /// | integer | integer | the low bits; widening repeats the sign of a signed source |
@@ -328,10 +331,11 @@ pub trait Bits:
 /// assert_eq!((-2.9f32).cast::<i32>(), -2);
 /// assert_eq!(1e9f32.cast::<i16>(), i16::MAX);
 /// assert_eq!(70000.cast::<f16>(), f16::INFINITY);
+/// assert_eq!(500.0f32.cast::<e4m3>(), e4m3::MAX);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be cast",
-    label = "neither a number type nor `bool`"
+    label = "neither a number type nor `bool`, `e4m3`, `e5m2`"
 )]
 pub trait Cast: Scalar {
     /// The value in another type; the table above says which.
@@ -398,7 +402,7 @@ macro_rules! scalars {
 
 scalars!(
     bool: 8, i8: 8, u8: 8, i16: 16, u16: 16, i32: 32, u32: 32, i64: 64, u64: 64,
-    f16: 16, bf16: 16, f32: 32, f64: 64,
+    f16: 16, bf16: 16, f32: 32, f64: 64, e4m3: 8, e5m2: 8,
 );
 
 macro_rules! integers {
@@ -440,6 +444,25 @@ impl Cast for bool {
         }
     }
 }
+
+macro_rules! floats_of_one_byte {
+    ($($ty:ty),*) => {$(
+        impl Cast for $ty {
+            fn widen(self) -> Wide {
+                Wide::Float(self.to_f64())
+            }
+            fn narrow(value: Wide) -> $ty {
+                match value {
+                    // Integers that `f64` rounds lie above the greatest value.
+                    Wide::Int(value) => <$ty>::from_f64(value as f64),
+                    Wide::Float(value) => <$ty>::from_f64(value),
+                }
+            }
+        }
+    )*};
+}
+
+floats_of_one_byte!(e4m3, e5m2);
 
 /// `$from_int` and `$from_float` convert from the wide types; the functions are computed in
 /// `$through`.
@@ -582,6 +605,17 @@ mod tests {
         assert_eq!(two(-200).cast::<bf16>(), bf16::ZERO);
         assert_eq!(1e300.cast::<bf16>(), bf16::INFINITY);
         assert_eq!(f64::NEG_INFINITY.cast::<f16>(), f16::NEG_INFINITY);
+    }
+
+    #[test]
+    fn casts_to_floats_of_one_byte_saturate() {
+        assert_eq!(449.cast::<e4m3>().to_f32(), 448.0);
+        assert_eq!(i64::MIN.cast::<e5m2>(), e5m2::MIN);
+        assert_eq!(f16::INFINITY.cast::<e4m3>(), e4m3::MAX);
+        assert_eq!(e5m2::MAX.cast::<e4m3>(), e4m3::MAX);
+        assert_eq!(e4m3::from_f32(-3.5).cast::<i32>(), -3);
+        assert_eq!(true.cast::<e5m2>(), e5m2::ONE);
+        assert!(e4m3::NAN.cast::<f16>().is_nan());
     }
 
     #[test]

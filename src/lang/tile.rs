@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::layout::Layout;
-use super::scalar::{Cast, Number, Operand, Scalar};
+use super::scalar::{Cast, Operand, Scalar};
 use super::sealed::Sealed;
 use super::stub;
 
@@ -32,7 +32,7 @@ pub use along::join;
 ///
 /// | operators | on | meaning |
 /// |---|---|---|
-/// | `+` `-` `*`, and assigning forms | [`Number`] | integers wrap, floats round to nearest even |
+/// | `+` `-` `*`, and assigning forms | [`Number`](super::Number) | integers wrap, floats round to nearest even |
 /// | `/` `/=` | `Number` | integers truncate towards zero, and a zero divisor gives an unspecified value; floats are correctly rounded |
 /// | `%` `%=` | [`Int`](super::Int) | the remainder of that division: it has the sign of the left side |
 /// | `<<` `>>`, and assigning forms | `Int` | the amount is taken modulo the width in bits; `>>` repeats the sign of a signed type |
@@ -213,7 +213,7 @@ pub fn arange(lo: i32, hi: i32) -> Tile<i32> {
 /// }
 /// ```
 #[must_use]
-pub fn zeros<T: Number>(shape: impl Shape) -> Tile<T> {
+pub fn zeros<T: Cast>(shape: impl Shape) -> Tile<T> {
     stub()
 }
 
@@ -543,6 +543,9 @@ impl<T: Cast> Tile<T> {
     /// | `f32` | `f16`, `bf16` | `cvt.rn.f16x2.f32`, `cvt.rn.bf16x2.f32` for two neighbours in a thread |
     /// | `f16` | `f32` | `cvt.f32.f16` |
     /// | `bf16` | `f32` | `mov.b32`: the bits are the high half |
+    /// | `f32` | `e4m3`, `e5m2` | `cvt.rn.satfinite.e4m3x2.f32`, `cvt.rn.satfinite.e5m2x2.f32` for two neighbours in a thread |
+    /// | `f16` | `e4m3`, `e5m2` | `cvt.rn.satfinite.e4m3x2.f16x2` and so on, likewise |
+    /// | `e4m3`, `e5m2` | `f16` | `cvt.rn.f16x2.e4m3x2`, `cvt.rn.f16x2.e5m2x2`, likewise; to and from other types by way of `f16` or `f32` |
     /// | `f64`, `f32` | `f32`, `f64` | `cvt.rn.f32.f64`, `cvt.f64.f32` |
     /// | float | integer | `cvt.rzi.s32.f32`, then `max`, `min` for 8 and 16 bits; a `selp` gives 0 for NaN where the instruction does not |
     /// | integer | float | `cvt.rn.f32.s32`; to `bf16` through `f32` with a sticky last bit, so that the value is rounded once |
@@ -553,7 +556,7 @@ impl<T: Cast> Tile<T> {
     /// Layout: [elementwise operations](Tile#elementwise-operations).
     ///
     /// # Errors
-    /// K0206 for pointers, shared memory, and a type that is no element type.
+    /// K0206 for pointers, shared memory, and a type that is no element type; K0502 for floats of one byte on `sm_80`.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

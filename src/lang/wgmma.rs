@@ -13,12 +13,19 @@ use super::tile::Tile;
 /// | `f16` | `f32`, `f16` |
 /// | `bf16` | `f32` |
 /// | `f32`, of which 19 bits count (tf32) | `f32` |
-/// | `i8`, `u8` | `i32` |
+/// | `i8`, `u8`, either with either | `i32` |
+/// | `e4m3`, `e5m2`, either with either | `f32`, `f16` |
 ///
-/// M is a multiple of 64, K of 32 bytes; the kernel, or the partition, has 4, 8 or 16 warps. `b` lies in shared memory, `a` there or in
-/// registers. Either may be transposed with `.t()`, of 16 bits each: of other types the depth is what lies side by side. Until the wait,
-/// the accumulator is not used other than by further products, and neither `a` nor `b` is overwritten. Products are exact; sums are
-/// kept in the accumulator's type, in the hardware's order.
+/// M is a multiple of 64, K of 32 bytes, and N, as every extent of a tile, a power of two: 8 to 256 for each group of four warps
+/// that has columns of its own, or more, by several instructions. Instructions of other widths, which the hardware has in steps of 8, are
+/// not chosen. The kernel, or the partition, has 4, 8 or 16 warps. `b` lies in shared memory, `a` there or in
+/// registers. Either may be transposed with `.t()`, of 16 bits each: of other types the depth is what lies side by side, `a` of `[m, k]` and
+/// `b.t()` of `[n, k]`. Of an `f32` in shared memory the hardware does not read the low 13 bits; in registers, `a` is rounded to tf32 as
+/// by [`dot_tf32`](super::dot_tf32).
+///
+/// Until the wait, the accumulator is not used other than by further products, and neither `a` nor `b` is overwritten. Products are exact; sums are
+/// kept in the accumulator's type, in the hardware's order; of floats of one byte an H200 keeps 14 bits of a sum
+/// inside an instruction.
 ///
 /// # Layout
 /// The result has the layout of the instruction: all groups of four warps along the rows as long as there are 64 for each, then along
@@ -30,7 +37,7 @@ use super::tile::Tile;
 ///
 /// # Errors
 /// K0502 on other targets, K0210 for extents, K0204 for element types, K0302 for an operand that no descriptor describes, K0503 for a
-/// number of warps that is no multiple of 4, K0410 where the accumulator is used too early.
+/// number of warps that is no multiple of 4, K0203 for factors of types that do not go together, K0410 where the accumulator is used too early.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -41,7 +48,11 @@ use super::tile::Tile;
 /// }
 /// ```
 #[must_use]
-pub fn mma<T: Scalar, A: Number>(a: impl Matrix<T>, b: Shared<T>, acc: Tile<A>) -> Tile<A> {
+pub fn mma<T: Scalar, U: Scalar, A: Number>(
+    a: impl Matrix<T>,
+    b: Shared<U>,
+    acc: Tile<A>,
+) -> Tile<A> {
     stub()
 }
 

@@ -197,8 +197,12 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
 /// For a type of another language.
 pub(super) fn of_type(name: &str) -> Option<Advice> {
     Some(match name {
-        "f8" | "fp8" | "f8e4m3" | "f8e5m2" | "float8" | "float8e4nv" | "float8e5" | "e4m3"
-        | "e5m2" => ("the float types of kernels are `f16`, `bf16`, `f32` and `f64`", "f16"),
+        "f8" | "fp8" | "float8" => (
+            "the floats of one byte are `e4m3`, with more of fraction, and `e5m2`, with more of exponent",
+            "e4m3",
+        ),
+        "f8e4m3" | "float8e4nv" | "float8_e4m3fn" | "float8_e4m3" => ("", "e4m3"),
+        "f8e5m2" | "float8e5" | "float8_e5m2" => ("", "e5m2"),
         "fp16" | "float16" => ("", "f16"),
         "bfloat16" => ("", "bf16"),
         "fp32" | "float32" => ("", "f32"),

@@ -46,6 +46,9 @@ pub(crate) fn round_float(value: f64, dtype: Dtype) -> f64 {
         Dtype::F32 => f64::from(value as f32),
         Dtype::F16 => round_to(value, 11, -14, 65504.0),
         Dtype::Bf16 => round_to(value, 8, -126, 3.389_531_389_251_535_5e38),
+        // As `cvt.rn.satfinite` does, which knows no other way than to stay finite (PTX ISA, "cvt").
+        Dtype::E4m3 => round_to(value, 4, -6, f64::INFINITY).clamp(-448.0, 448.0),
+        Dtype::E5m2 => round_to(value, 3, -14, f64::INFINITY).clamp(-57344.0, 57344.0),
         _ => value,
     }
 }
@@ -73,6 +76,8 @@ fn wider(x: Dtype, y: Dtype) -> Dtype {
     match (x, y) {
         // Neither holds the other.
         (Dtype::F16, Dtype::Bf16) | (Dtype::Bf16, Dtype::F16) => Dtype::F32,
+        (x, y) if x.is_float8() && y.is_float8() => Dtype::F16,
+        (x, y) if x.is_float8() && y.is_int() || x.is_int() && y.is_float8() => Dtype::F32,
         _ if rank(x) >= rank(y) => x,
         _ => y,
     }
@@ -88,6 +93,9 @@ impl Builder<'_> {
             } else {
                 Val::Error
             };
+        }
+        if self.refuse_float8(symbol(op), &[&a, &b], loc) {
+            return Val::Error;
         }
         if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
             let shift = matches!(op, Binary::Shl | Binary::Shr);
@@ -130,6 +138,24 @@ impl Builder<'_> {
         }
         let shape = self.tile_shape(x);
         Val::Value(self.emit_num(Op::Binary(op), vec![x, y], shape, num, loc))
+    }
+
+    /// Reports arithmetic on floats of one byte.
+    pub(super) fn refuse_float8(&mut self, what: &str, operands: &[&Val], loc: Loc) -> bool {
+        let known = operands.iter().find_map(|val| {
+            let num = match val {
+                Val::Const(_, num) => *num,
+                Val::Value(value) if !self.is_ptr(*value) && !self.is_handle(*value) => {
+                    self.num(*value)
+                }
+                _ => return None,
+            };
+            self.cells.known(num).filter(|dtype| dtype.is_float8()).map(|dtype| (*val, dtype))
+        });
+        let Some((val, dtype)) = known else { return false };
+        let written = self.written(val).unwrap_or_default();
+        self.report(float8_arithmetic(what, dtype, &written, loc));
+        true
     }
 
     /// The message for an element type that an operation does not take.
@@ -181,6 +207,7 @@ impl Builder<'_> {
     pub(super) fn whole_number(&self, digits: &str, num: Num) -> String {
         match self.cells.known(num) {
             Some(dtype @ (Dtype::F16 | Dtype::Bf16)) => format!("{}::of({digits}.0)", dtype.name()),
+            Some(dtype) if dtype.is_float8() => format!("{}::from_f32({digits}.0)", dtype.name()),
             _ if self.cells.is_float(num) => format!("{digits}.0"),
             _ => digits.to_owned(),
         }
@@ -197,6 +224,12 @@ impl Builder<'_> {
             Some(Const::Bool(_)) | None => None,
         };
         let (why, help) = match (dtype, float) {
+            (Dtype::E4m3 | Dtype::E5m2, value) => (
+                format!(
+                    "Rust has no literals of `{name}`; `{name}::from_f32` makes one when compiling"
+                ),
+                value.map(|value| format!("{name}::from_f32({value:?})")),
+            ),
             (Dtype::F16 | Dtype::Bf16, value) => (
                 format!("Rust has no literals of `{name}`; `{name}::of` makes one when compiling"),
                 value.map(|value| format!("{name}::of({value:?})")),
@@ -365,6 +398,9 @@ impl Builder<'_> {
         if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
             return Val::Error;
         }
+        if self.refuse_float8("a comparison", &[&a, &b], loc) {
+            return Val::Error;
+        }
         let bool_num = Num::Known(Dtype::Bool);
         if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
             if self.unify(*p, *q, "a comparison", loc).is_none() {
@@ -412,6 +448,9 @@ impl Builder<'_> {
     /// An operation on one operand.
     pub(super) fn unary(&mut self, op: Unary, a: Val, loc: Loc) -> Val {
         let a = self.plain(a);
+        if self.refuse_float8(unary_name(op), &[&a], loc) {
+            return Val::Error;
+        }
         if let Val::Const(value, num) = &a {
             let folded = match (op, value) {
                 (Unary::Neg, Const::Int(v)) => Some(Const::Int(-v)),
@@ -497,6 +536,9 @@ impl Builder<'_> {
 
     /// `a · b + c`, rounded once.
     pub(super) fn fma(&mut self, a: Val, b: Val, c: Val, loc: Loc) -> Val {
+        if self.refuse_float8("`fma`", &[&a, &b, &c], loc) {
+            return Val::Error;
+        }
         let (Some(a), Some(b), Some(c)) =
             (self.value(&a, loc), self.value(&b, loc), self.value(&c, loc))
         else {
@@ -579,6 +621,15 @@ impl Builder<'_> {
         let shape = self.tile_shape(x);
         Val::Value(self.emit_num(Op::Cast, vec![x], shape, to, loc))
     }
+}
+
+/// What is said of arithmetic on a float of one byte, which is written as `written` if it has a name.
+pub(super) fn float8_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -> Diagnostic {
+    let name = dtype.name();
+    Diagnostic::new(Code::DtypeRefused, loc, format!("{what} is not defined on `{name}`"))
+        .compare("element type", "one with arithmetic: `f32`, `f16` and others", format!("`{name}`"))
+        .why("no instruction computes with floats of one byte: they are stored, converted, and factors of products")
+        .help(format!("{written}.cast::<f32>()"))
 }
 
 /// Rust's `as`, on constants.

@@ -139,8 +139,8 @@ fn broken_bound<'a>(
 fn of_language(bound: &str) -> Option<fn(Dtype) -> bool> {
     Some(match bound {
         "Scalar" | "Cast" => |_| true,
-        "Number" => |dtype| dtype != Dtype::Bool,
-        "Float" => Dtype::is_float,
+        "Number" => Dtype::has_arithmetic,
+        "Float" => |dtype| dtype.is_float() && dtype.has_arithmetic(),
         "Int" => Dtype::is_int,
         "Bits" => |dtype| dtype == Dtype::Bool || dtype.is_int(),
         _ => return None,

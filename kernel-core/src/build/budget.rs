@@ -95,7 +95,7 @@ impl Builder<'_> {
                 let dtype = self.cells.settled(self.num(args[0]));
                 // Products that one instruction makes, of those that fall to a thread.
                 let at_once = match dtype {
-                    Dtype::F16 | Dtype::Bf16 | Dtype::I8 => 64,
+                    Dtype::F16 | Dtype::Bf16 | Dtype::I8 | Dtype::E4m3 | Dtype::E5m2 => 64,
                     Dtype::F32 if *tf32 => 32,
                     Dtype::F64 => 8,
                     _ => 1,

@@ -4,6 +4,7 @@ use super::{Builder, counted, expected, in_flight, named, per_thread, specialize
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
+    loc::Loc,
     schedule::pipeline,
 };
 
@@ -122,6 +123,21 @@ impl Builder<'_> {
                         *value = Const::Int(i128::from(*known));
                     }
                 }
+                // The literals, or zeros, that these are of became floats of one byte later.
+                StmtKind::Op {
+                    op: Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Fma,
+                    args,
+                    ..
+                } if self.float8(args).is_some() => {
+                    let dtype = self.float8(args).expect("just tested");
+                    self.report(super::arith::float8_arithmetic("arithmetic", dtype, "", loc));
+                }
+                StmtKind::Op { op: Op::Cast, args, result: Some(result) }
+                    if self.target == kernel_ptx::Target::SM_80
+                        && self.float8(&[args[0], *result]).is_some() =>
+                {
+                    self.no_float8_conversion([args[0], *result], loc);
+                }
                 // The literals that it is of became `f64` later.
                 StmtKind::Op { op: Op::Unary(op), result: Some(result), .. }
                     if op.is_approximate()
@@ -142,6 +158,30 @@ impl Builder<'_> {
                 }
             }
         }
+    }
+
+    /// The float of one byte that one of these values is of.
+    fn float8(&self, values: &[Value]) -> Option<Dtype> {
+        values.iter().find_map(|value| match self.values[*value].ty.elem() {
+            Some(Elem::Number(dtype)) if dtype.is_float8() => Some(dtype),
+            Some(Elem::Number(_) | Elem::Ptr(_)) | None => None,
+        })
+    }
+
+    /// Reports a conversion that the target has no instruction for.
+    fn no_float8_conversion(&mut self, values: [Value; 2], loc: Loc) {
+        let [from, to] = values.map(|value| match self.values[value].ty.elem() {
+            Some(Elem::Number(dtype)) => dtype.name(),
+            Some(Elem::Ptr(_)) | None => unreachable!("a conversion is one of numbers"),
+        });
+        let target = self.target.to_string();
+        let headline = format!("`{target}` does not convert `{from}` to `{to}`");
+        self.report(
+            Diagnostic::new(Code::Target, loc, headline)
+                .compare("target", "sm_90a or sm_100a", target)
+                .why("the instructions that convert floats of one byte come with sm_89 (PTX ISA, \"cvt\"); before, these are stored and moved only")
+                .help("target = sm_90a"),
+        );
     }
 
     /// Shared allocations must fit what a block can have.

@@ -700,9 +700,12 @@ pub(super) fn dtype_constant(dtype: Dtype, name: &str) -> Option<(Const, Dtype)>
         Dtype::Bf16 => (3.389_531_389_251_535_5e38, 2f64.powi(-7)),
         Dtype::F32 => (f64::from(f32::MAX), f64::from(f32::EPSILON)),
         Dtype::F64 => (f64::MAX, f64::EPSILON),
+        Dtype::E4m3 => (448.0, 2f64.powi(-3)),
+        Dtype::E5m2 => (57344.0, 2f64.powi(-2)),
         _ => return None,
     };
     match name {
+        "INFINITY" | "NEG_INFINITY" if dtype.is_float8() => None,
         "MIN" => own(-max),
         "MAX" => own(max),
         "ZERO" => own(0.0),

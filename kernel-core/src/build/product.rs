@@ -41,6 +41,7 @@ impl Builder<'_> {
         let acc_dtype = self.cells.settled(acc_num);
         let legal = match dtype {
             Dtype::F16 => matches!(acc_dtype, Dtype::F32 | Dtype::F16),
+            Dtype::E4m3 | Dtype::E5m2 => matches!(acc_dtype, Dtype::F32 | Dtype::F16) && !tf32,
             Dtype::Bf16 | Dtype::F32 => acc_dtype == Dtype::F32,
             Dtype::F64 => acc_dtype == Dtype::F64 && !tf32,
             Dtype::I8 | Dtype::U8 => acc_dtype == Dtype::I32 && !tf32,
@@ -50,10 +51,11 @@ impl Builder<'_> {
             let required = if tf32 {
                 "f32 · f32 + f32"
             } else {
-                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32"
+                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32; e4m3 · e4m3 + f32 or f16; e5m2 · e5m2 + f32 or f16"
             };
             let accumulator = match dtype {
                 Dtype::F16 | Dtype::Bf16 | Dtype::F32 => Some("f32"),
+                Dtype::E4m3 | Dtype::E5m2 if !tf32 => Some("f32"),
                 Dtype::F64 if !tf32 => Some("f64"),
                 Dtype::I8 if !tf32 => Some("i32"),
                 _ => None,
@@ -83,6 +85,9 @@ impl Builder<'_> {
                     }),
             });
         }
+        if dtype.is_float8() && self.target == kernel_ptx::Target::SM_80 {
+            return self.no_float8_product(dtype, loc);
+        }
         self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
         if self.by_warpgroups([a, b, acc], tf32) {
             // Nothing is done with the sums before the wait: who wants to do so says `wgmma::mma`.
@@ -99,6 +104,18 @@ impl Builder<'_> {
             return Val::Error;
         };
         Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(shape), acc_num, loc))
+    }
+
+    /// Reports a product of floats of one byte on a target without them.
+    fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Val {
+        let target = self.target.to_string();
+        let headline = format!("`{target}` has no products of `{}`", dtype.name());
+        self.report(
+            Diagnostic::new(Code::Target, loc, headline)
+                .compare("target", "sm_90a or sm_100a", target)
+                .why("tensor cores multiply floats of one byte from sm_89 on (PTX ISA, \"mma\"); before, memory holds them and nothing converts them")
+                .help("target = sm_90a"),
+        )
     }
 
     /// The extents of a product agree; `call` is the function as it is written.

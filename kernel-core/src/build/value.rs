@@ -124,7 +124,7 @@ impl Cells {
             (Num::Known(x), Num::Known(y)) => Err((x.name().to_owned(), y.name().to_owned())),
             (Num::Cell(cell), Num::Known(dtype)) | (Num::Known(dtype), Num::Cell(cell)) => {
                 let fits = match self.cells[cell as usize] {
-                    // Rust has no literals of the types of 16 bits.
+                    // Rust has no literals of the types of 8 and 16 bits.
                     Cell::Open(Class::Float) => matches!(dtype, Dtype::F32 | Dtype::F64),
                     Cell::Open(Class::Int) => dtype.is_int(),
                     Cell::Open(Class::Any) => dtype != Dtype::Bool,

@@ -26,7 +26,7 @@ const GROUP: u32 = 4;
 const LEAST_COLUMNS: u32 = 8;
 
 /// Factors and sums that warpgroups have.
-const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); i8 · i8 + i32; u8 · u8 + i32";
+const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32";
 
 /// An extent that no product by warpgroups has.
 struct Extent {
@@ -230,7 +230,7 @@ impl Builder<'_> {
     pub(super) fn by_warpgroups(&self, values: [Value; 3], tf32: bool) -> bool {
         let dtype = self.cells.settled(self.num(values[0]));
         let multiplied = match dtype {
-            Dtype::F16 | Dtype::Bf16 | Dtype::I8 | Dtype::U8 => true,
+            Dtype::F16 | Dtype::Bf16 | Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => true,
             // What `dot` itself multiplies in full.
             Dtype::F32 => tf32,
             _ => false,
@@ -268,23 +268,25 @@ impl Builder<'_> {
     }
 
     fn wgmma_dtypes(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
-        let num = match self.cells.unify(self.num(a), self.num(b)) {
-            Ok(num) => num,
-            Err((left, right)) => {
-                let headline = "the factors of this product have different element types";
-                self.report(
-                    Diagnostic::new(Code::DtypeMismatch, loc, headline)
-                        .compare(
-                            "",
-                            "one element type on both sides",
-                            format!("{left} and {right}"),
-                        )
-                        .why("warpgroups read memory as it is, and convert nothing on the way"),
-                );
-                return None;
-            }
+        let nums = [self.num(a), self.num(b)];
+        let mixed = match nums.map(|num| self.cells.known(num)) {
+            [Some(left), Some(right)] => left != right && are_mixed([left, right]),
+            [_, _] => false,
         };
-        let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
+        if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
+            let headline = "the factors of this product have different element types";
+            self.report(
+                Diagnostic::new(Code::DtypeMismatch, loc, headline)
+                    .compare(
+                        "",
+                        "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
+                        format!("{left} and {right}"),
+                    )
+                    .why("warpgroups read memory as it is, and convert nothing on the way"),
+            );
+            return None;
+        }
+        let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
         let sum = match dtype {
             Dtype::I8 | Dtype::U8 => Dtype::I32,
             _ => Dtype::F32,
@@ -294,7 +296,7 @@ impl Builder<'_> {
         }
         let actual = self.cells.settled(acc_num);
         let legal = match dtype {
-            Dtype::F16 => matches!(actual, Dtype::F32 | Dtype::F16),
+            Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => matches!(actual, Dtype::F32 | Dtype::F16),
             Dtype::Bf16 | Dtype::F32 => actual == Dtype::F32,
             Dtype::I8 | Dtype::U8 => actual == Dtype::I32,
             _ => false,
@@ -302,14 +304,15 @@ impl Builder<'_> {
         if legal {
             return Some(());
         }
-        let product = format!("{0} · {0} + {1}", dtype.name(), actual.name());
+        let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
         let diagnostic = Diagnostic::new(
             Code::DtypeRefused,
             loc,
             "no product by warpgroups has these element types",
         )
         .compare("", DTYPES, product);
-        let has = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::I8 | Dtype::U8);
+        let has = dtype.is_float8()
+            || matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::I8 | Dtype::U8);
         let shape = self.ty(acc).shape().to_vec();
         self.report(if has {
             diagnostic.help(format!("zeros::<{}>({shape:?})", sum.name()))
@@ -318,4 +321,10 @@ impl Builder<'_> {
         });
         None
     }
+}
+
+/// Whether warpgroups multiply these different types with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`).
+fn are_mixed(factors: [Dtype; 2]) -> bool {
+    factors.into_iter().all(Dtype::is_float8)
+        || factors.into_iter().all(|dtype| matches!(dtype, Dtype::I8 | Dtype::U8))
 }

@@ -68,8 +68,8 @@ impl LayoutProblem {
             LayoutProblem::Bulk { at, chosen_at, refusal } => {
                 bulk::refused(at, chosen_at, &refusal)
             }
-            LayoutProblem::Descriptor { at, side, chosen_at, refusal } => {
-                boxes::undescribed(at, side, chosen_at, &refusal)
+            LayoutProblem::Descriptor { at, side, chosen_at, allocation, refusal } => {
+                boxes::undescribed(at, side, chosen_at, &allocation, &refusal)
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };

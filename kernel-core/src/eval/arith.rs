@@ -1,7 +1,7 @@
 //! Elementwise arithmetic. An operand that is undefined makes the result undefined.
 
 use super::element::{Element, Pointer, wrap};
-use super::float::{BF16, F16, add_to_odd, to_f32};
+use super::float::{BF16, E4M3, E5M2, F16, add_to_odd, to_f32};
 use crate::ir::{Binary, Compare, Const, Dtype, Unary};
 
 /// A constant of a type that `ir::verify` found to hold it.
@@ -20,6 +20,8 @@ fn round(dtype: Dtype, value: f64) -> f64 {
         Dtype::Bf16 => BF16.round(value),
         Dtype::F32 => f64::from(to_f32(value)),
         Dtype::F64 => value,
+        Dtype::E4m3 => E4M3.round(value),
+        Dtype::E5m2 => E5M2.round(value),
         Dtype::Bool
         | Dtype::I8
         | Dtype::I16
@@ -182,6 +184,8 @@ pub(super) fn fma(dtype: Dtype, a: Element, b: Element, c: Element) -> Element {
             | Dtype::U8
             | Dtype::U16
             | Dtype::U32
+            | Dtype::E4m3
+            | Dtype::E5m2
             // The product of two 16-bit floats is exact in f64.
             | Dtype::U64 => round(dtype, add_to_odd(a * b, c)),
         }),
@@ -254,6 +258,8 @@ fn int_to_float(to: Dtype, value: i128) -> f64 {
         Dtype::F16 => F16.round_int(value),
         Dtype::Bf16 => BF16.round_int(value),
         Dtype::F32 => f64::from(value as f32),
+        Dtype::E4m3 => E4M3.round_int(value),
+        Dtype::E5m2 => E5M2.round_int(value),
         Dtype::F64
         | Dtype::Bool
         | Dtype::I8

@@ -105,6 +105,8 @@ impl Element {
                 Element::Float(f64::from(f32::from_bits(bits)))
             }
             Dtype::F64 => Element::Float(f64::from_bits(bits)),
+            Dtype::E4m3 => Element::Float(float::E4M3.value_of(low16(bits & 0xff))),
+            Dtype::E5m2 => Element::Float(float::E5M2.value_of(low16(bits & 0xff))),
         }
     }
 
@@ -124,6 +126,8 @@ impl Element {
                 Dtype::Bf16 => u64::from(float::BF16.to_bits(value)),
                 Dtype::F32 => u64::from(float::to_f32(value).to_bits()),
                 Dtype::F64 => value.to_bits(),
+                Dtype::E4m3 => u64::from(float::E4M3.to_bits(value)),
+                Dtype::E5m2 => u64::from(float::E5M2.to_bits(value)),
                 Dtype::Bool
                 | Dtype::I8
                 | Dtype::I16

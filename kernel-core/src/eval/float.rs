@@ -2,29 +2,56 @@
 //!
 //! Rounding works on the exact value `magnitude · 2^exponent`, so there is exactly one rounding, whatever the source.
 
-/// A 16-bit format: one sign bit, then exponent, then fraction.
+/// A format of 16 or 8 bits: one sign bit, then exponent, then fraction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
+    /// All bits.
+    bits: u32,
     /// Bits of the fraction, without the hidden one.
     fraction_bits: u32,
-    /// Exponent of the smallest normal number; the largest finite number has exponent `1 - min_exponent`.
+    /// Exponent of the smallest normal number.
     min_exponent: i32,
+    /// What lies beyond the finite numbers.
+    beyond: Beyond,
+}
+
+/// What an exponent of all ones means, and what becomes of values that are too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beyond {
+    /// Infinities and NaNs; what is too large becomes infinite.
+    Infinite,
+    /// Infinities and NaNs; what is too large becomes the largest finite number.
+    Largest,
+    /// Numbers as others, save that all ones are the NaN; what is too large becomes the largest number.
+    OneNan,
 }
 
 /// IEEE binary16.
-pub(super) const F16: Format = Format { fraction_bits: 10, min_exponent: -14 };
+pub(super) const F16: Format =
+    Format { bits: 16, fraction_bits: 10, min_exponent: -14, beyond: Beyond::Infinite };
 /// bfloat16: the upper half of a binary32.
-pub(super) const BF16: Format = Format { fraction_bits: 7, min_exponent: -126 };
+pub(super) const BF16: Format =
+    Format { bits: 16, fraction_bits: 7, min_exponent: -126, beyond: Beyond::Infinite };
+/// E4M3 (OCP 8-bit Floating Point Specification), rounded as `cvt.rn.satfinite.e4m3x2.f32` does (PTX ISA, "cvt").
+pub(super) const E4M3: Format =
+    Format { bits: 8, fraction_bits: 3, min_exponent: -6, beyond: Beyond::OneNan };
+/// E5M2, likewise.
+pub(super) const E5M2: Format =
+    Format { bits: 8, fraction_bits: 2, min_exponent: -14, beyond: Beyond::Largest };
 
 impl Format {
     /// The value of `bits`.
     pub(super) fn value_of(self, bits: u16) -> f64 {
-        let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+        let sign = if bits & self.sign() != 0 { -1.0 } else { 1.0 };
         let fraction = bits & ((1 << self.fraction_bits) - 1);
-        let field = (bits & 0x7fff) >> self.fraction_bits;
-        let ones = (1 << (15 - self.fraction_bits)) - 1;
-        if field == ones {
-            return if fraction == 0 { sign * f64::INFINITY } else { f64::NAN };
+        let magnitude = bits & (self.sign() - 1);
+        let field = magnitude >> self.fraction_bits;
+        match self.beyond {
+            Beyond::Infinite | Beyond::Largest if field == self.ones() => {
+                return if fraction == 0 { sign * f64::INFINITY } else { f64::NAN };
+            }
+            Beyond::OneNan if magnitude == self.sign() - 1 => return f64::NAN,
+            Beyond::Infinite | Beyond::Largest | Beyond::OneNan => {}
         }
         let (significand, scale) = if field == 0 {
             (fraction, self.min_exponent)
@@ -36,13 +63,17 @@ impl Format {
 
     /// The bits of a value that the format holds exactly.
     pub(super) fn to_bits(self, value: f64) -> u16 {
-        let ones: u16 = (1 << (15 - self.fraction_bits)) - 1;
-        let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+        let sign = if value.is_sign_negative() { self.sign() } else { 0 };
         if value.is_nan() {
-            return ones << self.fraction_bits | 1 << (self.fraction_bits - 1);
+            return match self.beyond {
+                Beyond::Infinite => {
+                    self.ones() << self.fraction_bits | 1 << (self.fraction_bits - 1)
+                }
+                Beyond::Largest | Beyond::OneNan => self.sign() - 1,
+            };
         }
         if value.is_infinite() {
-            return sign | ones << self.fraction_bits;
+            return sign | self.ones() << self.fraction_bits;
         }
         let magnitude = value.abs();
         let exponent = if magnitude == 0.0 { self.min_exponent } else { exponent_of(magnitude) };
@@ -55,10 +86,13 @@ impl Format {
         sign | ((field << self.fraction_bits) + units)
     }
 
-    /// The nearest value of the format; ties go to the even one, what is too large becomes infinite.
+    /// The nearest value of the format; ties go to the even one, what is too large becomes what lies beyond.
     pub(super) fn round(self, value: f64) -> f64 {
-        if value == 0.0 || !value.is_finite() {
+        if value == 0.0 || value.is_nan() {
             return value;
+        }
+        if value.is_infinite() {
+            return self.within(f64::INFINITY).copysign(value);
         }
         let bits = value.abs().to_bits();
         let field = i32::try_from(bits >> 52).expect("11 bits");
@@ -88,8 +122,28 @@ impl Format {
             (shift_to_nearest_even(magnitude, shift), unit)
         };
         // Exact: at most `fraction_bits + 1` significant bits are left, or there were at most that many to begin with.
-        let rounded = exact_f64(units) * power_of_two(unit);
-        if rounded >= power_of_two(2 - self.min_exponent) { f64::INFINITY } else { rounded }
+        self.within(exact_f64(units) * power_of_two(unit))
+    }
+
+    /// A magnitude that was rounded without regard to the largest one.
+    fn within(self, rounded: f64) -> f64 {
+        match self.beyond {
+            Beyond::Infinite if rounded >= power_of_two(2 - self.min_exponent) => f64::INFINITY,
+            Beyond::Infinite => rounded,
+            // The last code before those of infinity, or of the NaN.
+            Beyond::Largest => rounded.min(self.value_of((self.ones() << self.fraction_bits) - 1)),
+            Beyond::OneNan => rounded.min(self.value_of(self.sign() - 2)),
+        }
+    }
+
+    /// The bit of the sign, above all others.
+    fn sign(self) -> u16 {
+        1 << (self.bits - 1)
+    }
+
+    /// An exponent of all ones.
+    fn ones(self) -> u16 {
+        (1 << (self.bits - 1 - self.fraction_bits)) - 1
     }
 
     fn fraction(self) -> i32 {
@@ -151,6 +205,15 @@ pub(super) fn round_tf32(value: f64) -> f64 {
     f64::from(f32::from_bits((bits + (1 << 12)) & !((1 << 13) - 1)))
 }
 
+/// An `f32` of which the low 13 bits are left out, as tensor cores read tf32 from memory (PTX ISA, "Alternate Floating Point Data
+/// Formats": tf32 has the range of `f32` and 10 bits of fraction).
+pub(super) fn truncate_tf32(value: f64) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    f64::from(f32::from_bits(to_f32(value).to_bits() & !((1 << 13) - 1)))
+}
+
 /// `a + b` rounded to odd: the exact sum, if it is an `f64`, otherwise the neighbour with an odd last bit.
 ///
 /// Rounding the result once more to a format with at least two bits fewer gives the same as rounding the exact sum.
@@ -179,17 +242,24 @@ mod tests {
         assert_eq!(actual.to_bits(), required.to_bits(), "{actual} instead of {required}");
     }
 
-    const FORMATS: [Format; 2] = [F16, BF16];
+    const FORMATS: [Format; 4] = [F16, BF16, E4M3, E5M2];
+
+    /// All ones of a format's bits.
+    fn last(format: Format) -> u16 {
+        format.sign() | (format.sign() - 1)
+    }
 
     #[test]
     fn bits_survive_for_every_value() {
         for format in FORMATS {
-            for bits in 0..=u16::MAX {
+            for bits in 0..=last(format) {
                 let value = format.value_of(bits);
                 if value.is_nan() {
                     assert!(format.value_of(format.to_bits(value)).is_nan());
-                } else {
-                    assert_eq!(format.to_bits(value), bits, "{format:?}");
+                    continue;
+                }
+                assert_eq!(format.to_bits(value), bits, "{format:?}");
+                if value.is_finite() || format.beyond == Beyond::Infinite {
                     assert_eq!(
                         format.round(value).to_bits(),
                         value.to_bits(),
@@ -214,7 +284,11 @@ mod tests {
     #[test]
     fn rounding_goes_to_the_nearest_for_every_pair_of_neighbours() {
         for format in FORMATS {
-            let infinity = format.to_bits(f64::INFINITY);
+            // The code behind the largest number: infinity, or the NaN.
+            let infinity = match format.beyond {
+                Beyond::OneNan => format.sign() - 1,
+                Beyond::Infinite | Beyond::Largest => format.to_bits(f64::INFINITY),
+            };
             for lower in 0..infinity - 1 {
                 let (a, b) = (format.value_of(lower), format.value_of(lower + 1));
                 let middle = f64::midpoint(a, b);
@@ -242,6 +316,25 @@ mod tests {
         same(F16.round_int(-65520), f64::NEG_INFINITY);
     }
 
+    /// OCP 8-bit Floating Point Specification, table "FP8 formats".
+    #[test]
+    fn floats_of_one_byte_stay_finite() {
+        same(E4M3.value_of(0x7e), 448.0);
+        same(E4M3.value_of(0x01), power_of_two(-9));
+        same(E5M2.value_of(0x7b), 57344.0);
+        same(E5M2.value_of(0x01), power_of_two(-16));
+        for (format, largest) in [(E4M3, 448.0), (E5M2, 57344.0)] {
+            same(format.round(largest * 1.25), largest);
+            same(format.round(-1e300), -largest);
+            same(format.round(f64::NEG_INFINITY), -largest);
+            same(format.round_int(i128::MAX), largest);
+            assert!(format.round(f64::NAN).is_nan());
+        }
+        assert!(E4M3.value_of(0x7f).is_nan() && E4M3.value_of(0xff).is_nan());
+        same(E5M2.value_of(0xfc), f64::NEG_INFINITY);
+        assert!((0x7d..=0x7f).all(|bits| E5M2.value_of(bits).is_nan()));
+    }
+
     #[test]
     fn integers_are_rounded_once() {
         // 2^61 + 2^53 + 1 lies above the middle of two bf16 values; f64 would first round it onto the middle.
@@ -257,6 +350,15 @@ mod tests {
         same(BF16.round(add_to_odd(middle, power_of_two(-100))), 1.0 + power_of_two(-7));
         same(BF16.round(add_to_odd(middle, -power_of_two(-100))), 1.0);
         same(add_to_odd(0.5, 0.25), 0.75);
+    }
+
+    #[test]
+    fn tf32_in_memory_is_cut_off() {
+        let tie = 1.0 + power_of_two(-11);
+        same(truncate_tf32(tie), 1.0);
+        same(truncate_tf32(-tie - power_of_two(-12)), -1.0);
+        same(truncate_tf32(1.0 + power_of_two(-10)), 1.0 + power_of_two(-10));
+        same(truncate_tf32(f64::NEG_INFINITY), f64::NEG_INFINITY);
     }
 
     #[test]

@@ -29,11 +29,16 @@ pub enum Dtype {
     F32,
     /// IEEE binary64.
     F64,
+    /// Four bits of exponent and three of fraction, without infinities: stored, converted and multiplied, not computed with
+    /// (OCP 8-bit Floating Point Specification, "E4M3").
+    E4m3,
+    /// Five bits of exponent and two of fraction; as `E4m3` otherwise (the same specification, "E5M2").
+    E5m2,
 }
 
 impl Dtype {
     /// Every element type.
-    pub const ALL: [Dtype; 13] = [
+    pub const ALL: [Dtype; 15] = [
         Dtype::Bool,
         Dtype::I8,
         Dtype::I16,
@@ -47,6 +52,8 @@ impl Dtype {
         Dtype::Bf16,
         Dtype::F32,
         Dtype::F64,
+        Dtype::E4m3,
+        Dtype::E5m2,
     ];
 
     /// The name in kernels.
@@ -65,6 +72,8 @@ impl Dtype {
             Dtype::Bf16 => "bf16",
             Dtype::F32 => "f32",
             Dtype::F64 => "f64",
+            Dtype::E4m3 => "e4m3",
+            Dtype::E5m2 => "e5m2",
         }
     }
 
@@ -76,16 +85,26 @@ impl Dtype {
     /// Bytes of one element in memory.
     pub const fn bytes(self) -> u32 {
         match self {
-            Dtype::Bool | Dtype::I8 | Dtype::U8 => 1,
+            Dtype::Bool | Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => 1,
             Dtype::I16 | Dtype::U16 | Dtype::F16 | Dtype::Bf16 => 2,
             Dtype::I32 | Dtype::U32 | Dtype::F32 => 4,
             Dtype::I64 | Dtype::U64 | Dtype::F64 => 8,
         }
     }
 
-    /// A floating-point type.
+    /// A floating-point type, of whichever size.
     pub const fn is_float(self) -> bool {
-        matches!(self, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64)
+        matches!(self, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64) || self.is_float8()
+    }
+
+    /// A floating-point type of one byte. No instruction computes with these: they are stored, converted, and factors of products.
+    pub const fn is_float8(self) -> bool {
+        matches!(self, Dtype::E4m3 | Dtype::E5m2)
+    }
+
+    /// A number type that arithmetic and comparisons are defined on.
+    pub const fn has_arithmetic(self) -> bool {
+        !matches!(self, Dtype::Bool) && !self.is_float8()
     }
 
     /// A signed integer type.

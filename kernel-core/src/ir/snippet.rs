@@ -17,7 +17,7 @@ pub struct Snippet {
     pub body: Function,
 }
 
-/// The type of the register that holds an element, where that is what PTX calls it: none for integers of 8 and 16 bits, which
+/// The type of the register that holds an element, where that is what PTX calls it: none for bytes and for integers of 16 bits, which
 /// live in wider registers.
 pub fn register_type(elem: Elem) -> Option<Type> {
     Some(match elem {
@@ -27,7 +27,9 @@ pub fn register_type(elem: Elem) -> Option<Type> {
         Elem::Number(Dtype::F16 | Dtype::Bf16) => Type::B16,
         Elem::Number(Dtype::F32) => Type::F32,
         Elem::Number(Dtype::F64) => Type::F64,
-        Elem::Number(Dtype::I8 | Dtype::I16 | Dtype::U8 | Dtype::U16) => return None,
+        Elem::Number(
+            Dtype::I8 | Dtype::I16 | Dtype::U8 | Dtype::U16 | Dtype::E4m3 | Dtype::E5m2,
+        ) => return None,
     })
 }
 

@@ -5,7 +5,7 @@ use la_arena::ArenaMap;
 
 use super::tma;
 use super::warpgroup::{self, Side};
-use super::{LayoutProblem, analyze, shared};
+use super::{Allocation, LayoutProblem, analyze, shared};
 use crate::ir::{Kernel, Op, ParamKind, Region, Shared, StmtKind, Type, Value};
 use crate::loc::Loc;
 
@@ -79,7 +79,12 @@ fn described(
     let Type::Shared(window) = kernel.ty(operand) else { return None };
     let refusal = warpgroup::read(layouts, window, side, n).err()?;
     let chosen_at = pinned_at(kernel, window.root);
-    Some(LayoutProblem::Descriptor { at, side, chosen_at, refusal })
+    let allocation = Allocation {
+        at: kernel.shared[window.root].loc,
+        dtype: window.dtype,
+        shape: kernel.shared[window.root].shape.clone(),
+    };
+    Some(LayoutProblem::Descriptor { at, side, chosen_at, allocation, refusal })
 }
 
 /// Where the layout of an allocation was pinned, if it was.

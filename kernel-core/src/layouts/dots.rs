@@ -75,7 +75,8 @@ pub fn tensor_core(
     tf32: bool,
 ) -> Option<TensorCore> {
     let k_width = match (operand, accumulator) {
-        (Dtype::I8 | Dtype::U8, Dtype::I32) => 4,
+        (Dtype::I8 | Dtype::U8, Dtype::I32)
+        | (Dtype::E4m3 | Dtype::E5m2, Dtype::F32 | Dtype::F16) => 4,
         (Dtype::F16, Dtype::F32 | Dtype::F16) | (Dtype::Bf16, Dtype::F32) => 2,
         (Dtype::F32, Dtype::F32) if tf32 => 1,
         _ => return None,

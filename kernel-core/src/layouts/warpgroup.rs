@@ -83,12 +83,13 @@ pub(crate) fn read_in(
     operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
 }
 
-/// The type of the factors.
-pub fn factor(kernel: &Kernel, args: &[Value]) -> Dtype {
-    match kernel.ty(args[1]) {
+/// The types of the factors, which have one size.
+pub fn factors(kernel: &Kernel, args: &[Value]) -> [Dtype; 2] {
+    [args[0], args[1]].map(|factor| match kernel.ty(factor) {
         Type::Shared(window) => window.dtype,
-        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
-            unreachable!("ir::verify wants shared memory here")
+        Type::Tile(Elem::Number(dtype), _) => *dtype,
+        Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+            unreachable!("ir::verify wants shared memory or a tile of numbers here")
         }
-    }
+    })
 }

@@ -244,6 +244,8 @@ impl Lower<'_> {
             | Dtype::U8
             | Dtype::I16
             | Dtype::U16
+            | Dtype::E4m3
+            | Dtype::E5m2
             | Dtype::F16
             | Dtype::Bf16 => {
                 let shifted = self.e.pure(Opcode::Shr, mods![Type::U32], Type::B32, &[word, shift]);
@@ -262,7 +264,9 @@ impl Lower<'_> {
                     | Dtype::U32
                     | Dtype::U64
                     | Dtype::F32
-                    | Dtype::F64 => self.e.extend(dtype, shifted),
+                    | Dtype::F64
+                    | Dtype::E4m3
+                    | Dtype::E5m2 => self.e.extend(dtype, shifted),
                 }
             }
         }
@@ -279,6 +283,8 @@ impl Lower<'_> {
             | Dtype::U8
             | Dtype::I16
             | Dtype::U16
+            | Dtype::E4m3
+            | Dtype::E5m2
             | Dtype::F16
             | Dtype::Bf16 => {
                 let bits = match dtype {
@@ -293,7 +299,9 @@ impl Lower<'_> {
                     | Dtype::U32
                     | Dtype::U64
                     | Dtype::F32
-                    | Dtype::F64 => new,
+                    | Dtype::F64
+                    | Dtype::E4m3
+                    | Dtype::E5m2 => new,
                 };
                 let length = Val::Int(i64::from(dtype.bytes() * 8));
                 self.e.pure(Opcode::Bfi, mods![Type::B32], Type::B32, &[bits, word, shift, length])
@@ -328,7 +336,9 @@ fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word,
             | Dtype::U8
             | Dtype::U16
             | Dtype::U32
-            | Dtype::Bf16 => None,
+            | Dtype::Bf16
+            | Dtype::E4m3
+            | Dtype::E5m2 => None,
         },
         Atomic::Max if integer => Some((Word::Max, arithmetic(dtype))),
         Atomic::Min if integer => Some((Word::Min, arithmetic(dtype))),

@@ -1,4 +1,7 @@
 //! Conversions between element types.
+//!
+//! Floats of one byte go by way of binary16, which has every value of them: instructions convert pairs between these, and from
+//! `f32`, and nothing else (PTX ISA, "cvt").
 
 use kernel_ptx::{Opcode, Type, Word};
 
@@ -24,6 +27,15 @@ impl Emitter {
             return value;
         }
         match (from, to) {
+            (_, Dtype::E4m3 | Dtype::E5m2) if !from.is_float() || from == Dtype::F64 => {
+                // An integer that f32 would round lies above the largest value of either type.
+                let wide = if from == Dtype::F64 {
+                    self.f64_to_odd_f32(value)
+                } else {
+                    self.cast_number(from, Dtype::F32, value)
+                };
+                self.cast_number(Dtype::F32, to, wide)
+            }
             (Dtype::Bool, _) if to.is_float() => {
                 let (one, zero) = (float_constant(1.0, to), float_constant(0.0, to));
                 self.select(arithmetic(to), value, one, zero)
@@ -43,13 +55,80 @@ impl Emitter {
         }
     }
 
-    /// A half as `f32`, anything else as it is, with the type it then has.
+    /// A half or less as `f32`, anything else as it is, with the type it then has.
     fn widened(&mut self, dtype: Dtype, value: Val) -> (Val, Dtype) {
-        if matches!(dtype, Dtype::F16 | Dtype::Bf16) {
+        if dtype.is_float8() {
+            let [half, _] = self.bytes_to_halves(dtype, value, Val::Int(0));
+            (self.half_to_f32(Dtype::F16, half), Dtype::F32)
+        } else if matches!(dtype, Dtype::F16 | Dtype::Bf16) {
             (self.half_to_f32(dtype, value), Dtype::F32)
         } else {
             (value, dtype)
         }
+    }
+
+    /// Two neighbours converted by one instruction, where there is one.
+    pub(super) fn cast_pair(
+        &mut self,
+        from: Elem,
+        to: Elem,
+        low: Val,
+        high: Val,
+    ) -> Option<[Val; 2]> {
+        let (Elem::Number(from), Elem::Number(to)) = (from, to) else { return None };
+        match (from, to) {
+            (Dtype::F32, Dtype::F16 | Dtype::Bf16) => Some(self.f32_to_halves(to, low, high)),
+            (Dtype::F32, Dtype::E4m3 | Dtype::E5m2) => Some(self.f32_to_bytes(to, low, high)),
+            (Dtype::Bf16, Dtype::E4m3 | Dtype::E5m2) => {
+                let [low, high] = [low, high].map(|half| self.half_to_f32(from, half));
+                Some(self.f32_to_bytes(to, low, high))
+            }
+            (Dtype::F16, Dtype::E4m3 | Dtype::E5m2) => {
+                let word = self.pack(low, high);
+                Some(self.halves_to_bytes(to, word))
+            }
+            (Dtype::E4m3 | Dtype::E5m2, _) if from != to && to.is_float() => {
+                let halves = self.bytes_to_halves(from, low, high);
+                if to.is_float8() {
+                    let word = self.pack(halves[0], halves[1]);
+                    return Some(self.halves_to_bytes(to, word));
+                }
+                Some(halves.map(|half| self.cast_number(Dtype::F16, to, half)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Two floats of one byte as binary16, exactly.
+    fn bytes_to_halves(&mut self, dtype: Dtype, low: Val, high: Val) -> [Val; 2] {
+        let bytes = self.pack_two_bytes(low, high);
+        let [pair, _] = self.unpack(bytes);
+        let pair = Val::Reg(self.reg(pair, Type::B16));
+        let word =
+            self.pure(Opcode::Cvt, mods![Word::Rn, Type::F16x2, packed(dtype)], Type::B32, &[pair]);
+        self.unpack(word)
+    }
+
+    /// Two `f32` as floats of one byte: the nearest, ties to even, and none that is infinite.
+    fn f32_to_bytes(&mut self, dtype: Dtype, low: Val, high: Val) -> [Val; 2] {
+        let modifiers = mods![Word::Rn, Word::Satfinite, packed(dtype), Type::F32];
+        let pair = self.pure(Opcode::Cvt, modifiers, Type::B16, &[high, low]);
+        self.two_bytes(dtype, pair)
+    }
+
+    /// The two halves of a word as floats of one byte, likewise.
+    fn halves_to_bytes(&mut self, dtype: Dtype, word: Val) -> [Val; 2] {
+        let word = Val::Reg(self.reg(word, Type::B32));
+        let modifiers = mods![Word::Rn, Word::Satfinite, packed(dtype), Type::F16x2];
+        let pair = self.pure(Opcode::Cvt, modifiers, Type::B16, &[word]);
+        self.two_bytes(dtype, pair)
+    }
+
+    /// The bytes of a register of 16 bits.
+    fn two_bytes(&mut self, dtype: Dtype, pair: Val) -> [Val; 2] {
+        let word = self.pack(pair, Val::Int(0));
+        let high = self.shr(Type::U32, word, 8);
+        [self.extend(dtype, word), high]
     }
 
     fn int_to_int(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {
@@ -124,7 +203,9 @@ impl Emitter {
             | Dtype::F16
             | Dtype::Bf16
             | Dtype::F32
-            | Dtype::F64 => {
+            | Dtype::F64
+            | Dtype::E4m3
+            | Dtype::E5m2 => {
                 if from == Dtype::F32 && to.bytes() == 4 {
                     return converted;
                 }
@@ -143,21 +224,28 @@ impl Emitter {
         self.select(Type::S32, number, clamped, Val::Int(0))
     }
 
+    /// An `f64` as an `f32` whose last bit says that something was cut off.
+    fn f64_to_odd_f32(&mut self, value: Val) -> Val {
+        let cut =
+            self.pure(Opcode::Cvt, mods![Word::Rz, Type::F32, Type::F64], Type::F32, &[value]);
+        let back = self.pure(Opcode::Cvt, mods![Type::F64, Type::F32], Type::F64, &[cut]);
+        // An ordered comparison: a NaN must keep its bits.
+        let inexact =
+            self.pure(Opcode::Setp, mods![Word::Ne, Type::F64], Type::Pred, &[back, value]);
+        self.make_odd(cut, inexact)
+    }
+
     fn float_to_float(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {
         match (from, to) {
             (Dtype::F64, Dtype::Bf16) => {
-                let cut = self.pure(
-                    Opcode::Cvt,
-                    mods![Word::Rz, Type::F32, Type::F64],
-                    Type::F32,
-                    &[value],
-                );
-                let back = self.pure(Opcode::Cvt, mods![Type::F64, Type::F32], Type::F64, &[cut]);
-                // An ordered comparison: a NaN must keep its bits.
-                let inexact =
-                    self.pure(Opcode::Setp, mods![Word::Ne, Type::F64], Type::Pred, &[back, value]);
-                let odd = self.make_odd(cut, inexact);
+                let odd = self.f64_to_odd_f32(value);
                 self.f32_to_half(to, odd)
+            }
+            (Dtype::E4m3 | Dtype::E5m2, _) | (_, Dtype::E4m3 | Dtype::E5m2) => {
+                let zero = super::scalar::zero(Elem::Number(from));
+                self.cast_pair(Elem::Number(from), Elem::Number(to), value, zero).expect(
+                    "floats of one byte are converted in pairs, and an f64 was narrowed before",
+                )[0]
             }
             (Dtype::F16 | Dtype::Bf16, Dtype::F64) => {
                 let wide = self.half_to_f32(from, value);
@@ -181,4 +269,9 @@ impl Emitter {
             }
         }
     }
+}
+
+/// The instruction type of two floats of one byte.
+fn packed(dtype: Dtype) -> Type {
+    if dtype == Dtype::E4m3 { Type::E4m3x2 } else { Type::E5m2x2 }
 }

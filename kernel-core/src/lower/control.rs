@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Guard, Label, Opcode, Operand, Reg, Type, Word};
 
 use super::emitter::{FrameId, FrameKind, Place, Val};
@@ -76,11 +77,23 @@ impl Lower<'_> {
             ir::Type::Tile(elem, _) => {
                 let layout = self.layout(value);
                 let repeated = repeated_registers(layout);
-                let count = layout.in_size(kernel_layout::Dim::Register);
+                let count = layout.in_size(Dim::Register);
+                let paired = self.is_paired(*elem, layout);
                 let mut registers: Vec<Val> = Vec::new();
                 for index in 0..count {
                     let first = index & !repeated;
-                    let register = if first == index {
+                    let register = if paired && first == index {
+                        let word = if let Some(low) = registers.get(index as usize & !1) {
+                            self.e.word_to_come(*low).expect("paired with this one").0
+                        } else {
+                            let word = self.e.fresh_in(Type::B32, frame);
+                            self.e.note_slot(word);
+                            word
+                        };
+                        let half = self.e.half_to_come(word, u8::from(index & 1 == 1));
+                        self.e.rehome(half, frame);
+                        Val::Reg(half)
+                    } else if first == index {
                         let register = self.e.fresh_in(held(*elem), frame);
                         self.e.note_slot(register);
                         Val::Reg(register)
@@ -98,12 +111,27 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether registers of a tile are kept in pairs where the tile changes, as products by warpgroups keep sums in `f16`: a
+    /// product under way may be writing them.
+    fn is_paired(&self, elem: ir::Elem, layout: &Layout) -> bool {
+        self.pairs_halves
+            && elem == ir::Elem::Number(ir::Dtype::F16)
+            && layout.bases(Dim::Register).first().is_some_and(|basis| **basis == [0, 1])
+    }
+
     /// Writes `values` to `targets`, as if all at once.
     fn copy(&mut self, targets: &[Data], values: &[Value]) {
         let mut moves: Vec<(Reg, Val)> = Vec::new();
         let mut seen = BTreeSet::new();
         for (target, &value) in targets.iter().zip(values) {
-            for (target, source) in parts(target).into_iter().zip(parts(&self.values[value])) {
+            let (targets, sources) = (parts(target), parts(&self.values[value]));
+            for (index, (&target, &source)) in targets.iter().zip(&sources).enumerate() {
+                let (target, source) = match self.e.word_to_come(target) {
+                    Some((_, 1)) => continue,
+                    // The other half is that of the next register.
+                    Some((word, _)) => (Val::Reg(word), self.e.pack(source, sources[index + 1])),
+                    None => (target, self.e.half_at_last(source)),
+                };
                 // Registers that repeat an element come up several times.
                 if let Val::Reg(target) = target
                     && source != Val::Reg(target)
@@ -135,6 +163,9 @@ impl Lower<'_> {
         for value in data.iter().flat_map(parts) {
             if let Val::Reg(reg) = value {
                 self.e.rehome(reg, frame);
+                if let Some((word, _)) = self.e.word_to_come(value) {
+                    self.e.rehome(word, frame);
+                }
             }
         }
     }

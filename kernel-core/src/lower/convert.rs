@@ -412,7 +412,14 @@ impl Emitter {
                 vec![Val::Reg(result)]
             }
             Elem::Number(
-                Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 | Dtype::U32,
+                Dtype::I8
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::U8
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::E4m3
+                | Dtype::E5m2,
             ) => {
                 vec![self.shuffle(values[0], mode, lane, Type::B32)]
             }

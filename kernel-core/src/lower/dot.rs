@@ -318,6 +318,8 @@ pub(super) fn factor(dtype: Dtype) -> Type {
         Dtype::F32 => Type::Tf32,
         Dtype::I8 => Type::S8,
         Dtype::U8 => Type::U8,
+        Dtype::E4m3 => Type::E4m3,
+        Dtype::E5m2 => Type::E5m2,
         Dtype::Bool
         | Dtype::I16
         | Dtype::I32

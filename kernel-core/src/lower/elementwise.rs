@@ -127,11 +127,10 @@ impl Emitter {
         low: &[Val],
         high: &[Val],
     ) -> Option<[Val; 2]> {
-        let Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)) = target else { return None };
         if let Op::Cast = op {
-            return (elems[0] == Elem::Number(Dtype::F32))
-                .then(|| self.f32_to_halves(dtype, low[0], high[0]));
+            return self.cast_pair(elems[0], target, low[0], high[0]);
         }
+        let Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)) = target else { return None };
         let form = Packed::of(op, dtype)?;
         let packed = if dtype == Dtype::F16 { Type::F16x2 } else { Type::Bf16x2 };
         let words: Vec<Val> =

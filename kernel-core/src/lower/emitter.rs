@@ -129,7 +129,7 @@ pub(super) struct Emitter {
     bytes: BTreeMap<Reg, (Reg, u8)>,
     /// Registers that change: those that loops carry, and accumulators.
     slots: BTreeSet<Reg>,
-    /// Halves of words that are still being written: nothing has taken them out yet.
+    /// Halves of words that change, which nothing has taken out.
     to_come: BTreeMap<Reg, (Reg, u8)>,
     /// Attached to what is emitted.
     pub(super) loc: Loc,
@@ -227,12 +227,14 @@ impl Emitter {
                 !changed.contains(result) && !sources.iter().any(|source| changed.contains(source))
             });
         }
+        // Halves that nothing has taken out yet are what the word has become.
+        let to_come = &self.to_come;
         for reg in registers {
-            self.halves.retain(|_, (word, _)| word != reg);
+            self.halves.retain(|half, (word, _)| word != reg || to_come.contains_key(half));
         }
     }
 
-    /// A half of a word that is still being written.
+    /// A half of a word that changes. No register holds it until it is asked for: a product may be writing the word.
     pub(super) fn half_to_come(&mut self, word: Reg, index: u8) -> Reg {
         let half = self.fresh(Type::B16);
         self.halves.insert(half, (word, index));
@@ -240,12 +242,19 @@ impl Emitter {
         half
     }
 
-    /// The value itself, or what it has become now that its word is written.
+    /// The value itself, or the half taken out of its word.
     pub(super) fn half_at_last(&mut self, value: Val) -> Val {
-        let Val::Reg(half) = value else { return value };
-        match self.to_come.get(&half).copied() {
+        match self.word_to_come(value) {
             Some((word, index)) => self.unpack(Val::Reg(word))[usize::from(index)],
             None => value,
+        }
+    }
+
+    /// The word and the place in it of a half that no register holds.
+    pub(super) fn word_to_come(&self, value: Val) -> Option<(Reg, u8)> {
+        match value {
+            Val::Reg(half) => self.to_come.get(&half).copied(),
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
         }
     }
 

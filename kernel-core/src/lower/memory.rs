@@ -180,8 +180,18 @@ impl Emitter {
         let Elem::Number(dtype) = elem else { return vec![word] };
         match dtype {
             Dtype::F16 | Dtype::Bf16 if words.elements == 2 => self.unpack(word).to_vec(),
-            Dtype::I8 | Dtype::U8 if words.elements == 4 => self.unpack_bytes(dtype, word).to_vec(),
-            Dtype::I8 | Dtype::U8 | Dtype::I16 | Dtype::U16 | Dtype::Bool if words.elements > 1 => {
+            Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 if words.elements == 4 => {
+                self.unpack_bytes(dtype, word).to_vec()
+            }
+            Dtype::I8
+            | Dtype::U8
+            | Dtype::E4m3
+            | Dtype::E5m2
+            | Dtype::I16
+            | Dtype::U16
+            | Dtype::Bool
+                if words.elements > 1 =>
+            {
                 (0..words.elements)
                     .map(|index| {
                         let shifted = self.shr(Type::U32, word, index * dtype.bytes() * 8);
@@ -206,7 +216,9 @@ impl Emitter {
             | Dtype::F16
             | Dtype::Bf16
             | Dtype::F32
-            | Dtype::F64 => vec![word],
+            | Dtype::F64
+            | Dtype::E4m3
+            | Dtype::E5m2 => vec![word],
         }
     }
 

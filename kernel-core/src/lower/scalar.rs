@@ -1,8 +1,8 @@
 //! One element at a time: arithmetic, comparison, selection.
 //!
 //! Integers of up to 32 bits live in 32-bit registers, extended by their own sign; what may leave the
-//! range of an 8- or 16-bit type is extended again. Halves live in 16-bit registers, booleans in
-//! predicates, pointers in 64-bit registers.
+//! range of an 8- or 16-bit type is extended again. Floats of one byte live there as their bits, as a `u8` does. Halves live in
+//! 16-bit registers, booleans in predicates, pointers in 64-bit registers.
 
 use kernel_ptx::{Opcode, Type, Word};
 
@@ -16,7 +16,7 @@ pub(super) fn arithmetic(dtype: Dtype) -> Type {
     match dtype {
         Dtype::Bool => Type::Pred,
         Dtype::I8 | Dtype::I16 | Dtype::I32 => Type::S32,
-        Dtype::U8 | Dtype::U16 | Dtype::U32 => Type::U32,
+        Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::E4m3 | Dtype::E5m2 => Type::U32,
         Dtype::I64 => Type::S64,
         Dtype::U64 => Type::U64,
         Dtype::F16 => Type::F16,
@@ -59,6 +59,7 @@ pub(super) fn float_constant(value: f64, dtype: Dtype) -> Val {
         Dtype::F32 => Val::F32((value as f32).to_bits()),
         Dtype::Bf16 => Val::Int(i64::from((value as f32).to_bits() >> 16)),
         Dtype::F16 => Val::Int(half_bits(value as f32)),
+        Dtype::E4m3 | Dtype::E5m2 => Val::Int(byte_bits(value, dtype)),
         Dtype::Bool
         | Dtype::I8
         | Dtype::I16
@@ -89,6 +90,21 @@ fn half_bits(value: f32) -> i64 {
     i64::from(sign | magnitude)
 }
 
+/// The bits of a value that a float of one byte holds exactly (OCP 8-bit Floating Point Specification, "E4M3", "E5M2").
+#[expect(clippy::cast_possible_truncation, reason = "f32 has every value of both types")]
+fn byte_bits(value: f64, dtype: Dtype) -> i64 {
+    if dtype == Dtype::E5m2 {
+        // The upper half of binary16, whose exponent it has.
+        return half_bits(value as f32) >> 8;
+    }
+    if value.is_nan() {
+        return 0x7f;
+    }
+    // The exponent's bias is 7 where binary16 has 15, and all ones are an exponent like others.
+    let scaled = half_bits((value * 2f64.powi(-8)) as f32);
+    (scaled >> 8 & 0x80) | (scaled >> 7 & 0x7f)
+}
+
 /// The element that a reduction or a masked access starts from: all bits zero.
 pub(super) fn zero(elem: Elem) -> Val {
     match elem {
@@ -104,7 +120,9 @@ impl Emitter {
         let narrow = match dtype {
             Dtype::I8 => Type::S8,
             Dtype::I16 => Type::S16,
-            Dtype::U8 => return self.and(Type::U32, value, Val::Int(0xff)),
+            Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => {
+                return self.and(Type::U32, value, Val::Int(0xff));
+            }
             Dtype::U16 => return self.and(Type::U32, value, Val::Int(0xffff)),
             Dtype::Bool
             | Dtype::I32
@@ -186,6 +204,9 @@ impl Emitter {
                 | Unary::Floor
                 | Unary::Ceil => self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a)),
             },
+            Dtype::E4m3 | Dtype::E5m2 => {
+                unreachable!("ir::verify rejects {op:?} of a float of one byte")
+            }
             Dtype::F32 => self.unary_f32(op, a),
             Dtype::F64 => self.unary_f64(op, a),
             Dtype::I8
@@ -342,7 +363,13 @@ impl Emitter {
             Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 => {
                 self.mul_wide(index, bytes)
             }
-            Dtype::Bool | Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => {
+            Dtype::Bool
+            | Dtype::F16
+            | Dtype::Bf16
+            | Dtype::F32
+            | Dtype::F64
+            | Dtype::E4m3
+            | Dtype::E5m2 => {
                 unreachable!("ir::verify rejects a pointer offset that is no integer")
             }
         }
@@ -469,6 +496,9 @@ impl Emitter {
             Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => {
                 self.float(Opcode::Fma, arithmetic(dtype), &[a, b, c])
             }
+            Dtype::E4m3 | Dtype::E5m2 => {
+                unreachable!("ir::verify rejects a product of floats of one byte")
+            }
             Dtype::Bool
             | Dtype::I8
             | Dtype::I16
@@ -506,6 +536,9 @@ impl Emitter {
                 // A comparison of bfloat16 needs sm_90; the f32 values compare alike.
                 let [a, b] = [a, b].map(|half| self.half_to_f32(dtype, half));
                 self.compare_float(word, Type::F32, a, b)
+            }
+            Elem::Number(Dtype::E4m3 | Dtype::E5m2) => {
+                unreachable!("ir::verify rejects a comparison of floats of one byte")
             }
             Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)) => {
                 self.compare_float(word, arithmetic(dtype), a, b)

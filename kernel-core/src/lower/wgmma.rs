@@ -48,14 +48,18 @@ struct Product {
     warps: [u32; 2],
     /// Columns of an instruction.
     n: u32,
-    factor: Dtype,
+    factors: [Dtype; 2],
     sum: Dtype,
 }
 
 impl Product {
     /// Elements of the depth of an instruction.
     fn depth(self) -> u32 {
-        INSTRUCTION_K_BYTES / self.factor.bytes()
+        INSTRUCTION_K_BYTES / self.factor_bytes()
+    }
+
+    fn factor_bytes(self) -> u32 {
+        self.factors[0].bytes()
     }
 
     fn row_groups(self) -> u32 {
@@ -72,9 +76,9 @@ impl Product {
     }
 
     fn modifiers(self) -> Vec<Modifier> {
-        let factor = super::dot::factor(self.factor);
+        let [left, right] = self.factors.map(super::dot::factor);
         let sum = arithmetic(self.sum);
-        mods![Word::MmaAsync, Word::Sync, Word::Aligned, self.shape(), sum, factor, factor].to_vec()
+        mods![Word::MmaAsync, Word::Sync, Word::Aligned, self.shape(), sum, left, right].to_vec()
     }
 
     /// The operands behind the predicate: signs of the factors, and which of them are transposed.
@@ -83,7 +87,7 @@ impl Product {
             return Vec::new();
         }
         let mut constants = vec![1, 1];
-        if self.factor.bytes() == 2 {
+        if self.factor_bytes() == 2 {
             let turned = |read: &Read| i128::from(read.major == Major::Mn);
             if let Left::Shared(left) = left {
                 constants.push(turned(&left.read));
@@ -106,7 +110,7 @@ impl Lower<'_> {
             ir::Elem::Number(sum) => sum,
             ir::Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
         };
-        let product = Product { warps, n, factor: warpgroup::factor(self.kernel, args), sum };
+        let product = Product { warps, n, factors: warpgroup::factors(self.kernel, args), sum };
         let right = self.described(args[1], Side::Right, product);
         let left = match self.kernel.ty(args[0]) {
             ir::Type::Shared(_) => Left::Shared(self.described(args[0], Side::Left, product)),
@@ -171,13 +175,9 @@ impl Lower<'_> {
 
     /// Waits until at most so many groups of products are under way.
     pub(super) fn wgmma_wait(&mut self, pending: u32, accumulator: Value) -> Vec<Val> {
-        // Halves are taken from their words here, so these must be done.
-        let halves = self.elem(accumulator) == ir::Elem::Number(Dtype::F16);
-        let pending = if halves { 0 } else { pending };
         let wait = mods![Word::WaitGroup, Word::Sync, Word::Aligned];
         self.e.effect(Opcode::Wgmma, wait, [Operand::Int(i128::from(pending))]);
-        let values = self.tile(accumulator).to_vec();
-        values.into_iter().map(|value| self.e.half_at_last(value)).collect()
+        self.tile(accumulator).to_vec()
     }
 
     /// The descriptor of an operand, and how it is read.
@@ -232,8 +232,8 @@ impl Lower<'_> {
 
     /// The four words of a left operand in registers.
     fn fragment(&mut self, product: Product, fragment: &Fragment, row: u32, step: u32) -> Operand {
-        let core = TensorCore { k_width: 4 / product.factor.bytes(), words: 2 };
-        let shape = Shape { core, operand: product.factor, sum: product.sum };
+        let core = TensorCore { k_width: 4 / product.factor_bytes(), words: 2 };
+        let shape = Shape { core, operand: product.factors[0], sum: product.sum };
         let half = 4 * core.k_width;
         let places = [(row, step), (row + 8, step), (row, step + half), (row + 8, step + half)];
         let words = places.map(|at| Operand::Reg(self.operand_word(shape, fragment, at, 1)));
@@ -245,14 +245,14 @@ impl Lower<'_> {
         let values = self.tile(accumulator).to_vec();
         let last_use = self.used.get(accumulator) == Some(&1);
         if sum == Dtype::F16 {
-            return Sums { values, sum };
+            return Sums { values, sum, last_use };
         }
         let own = values.iter().all(|value| match value {
             Val::Reg(reg) => self.e.is_slot(*reg),
             Val::Int(_) | Val::F32(_) | Val::F64(_) => false,
         });
         if last_use && own {
-            return Sums { values, sum };
+            return Sums { values, sum, last_use };
         }
         let ty = super::scalar::held(ir::Elem::Number(sum));
         let copies = values.iter().map(|&value| {
@@ -260,7 +260,7 @@ impl Lower<'_> {
             self.e.assign(register, value);
             Val::Reg(register)
         });
-        Sums { values: copies.collect(), sum }
+        Sums { values: copies.collect(), sum, last_use }
     }
 }
 
@@ -268,6 +268,8 @@ impl Lower<'_> {
 struct Sums {
     values: Vec<Val>,
     sum: Dtype,
+    /// Nothing else reads them.
+    last_use: bool,
 }
 
 /// The registers that instructions name: each has one element, or a pair of halves.
@@ -292,7 +294,7 @@ impl Sums {
             } else if at.1 & 1 == 0 {
                 let pair = lower.e.pack(value, by_place[&(at.0, at.1 + 1)]);
                 let word = match pair {
-                    Val::Reg(word) if lower.e.is_slot(word) => word,
+                    Val::Reg(word) if self.last_use && lower.e.is_slot(word) => word,
                     Val::Reg(_) | Val::Int(_) | Val::F32(_) | Val::F64(_) => {
                         let word = lower.e.fresh_slot(Type::B32);
                         lower.e.assign(word, pair);

@@ -5,6 +5,7 @@ use kernel_layout::wgmma::{Nearest, Refusal};
 use kernel_layout::{Dim, Form, basis_text};
 
 use crate::diag::{Code, Diagnostic};
+use crate::layouts::Allocation;
 use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, TmaRefusal};
 use crate::layouts::warpgroup::Side;
 use crate::loc::Loc;
@@ -184,6 +185,7 @@ pub(super) fn undescribed(
     at: Loc,
     side: Side,
     chosen_at: Option<Loc>,
+    allocation: &Allocation,
     refusal: &Refusal,
 ) -> Diagnostic {
     let name = match side {
@@ -195,7 +197,13 @@ pub(super) fn undescribed(
     diagnostic = match refusal {
         Refusal::MnMajor { element_bytes, nearest, .. } => {
             let bits = element_bytes * 8;
-            compared(diagnostic, nearest).why(format!("elements of {bits} bits are read along the depth of the product alone; those of 16 bits both ways (PTX ISA, \"wgmma.mma_async\": imm-trans-a, imm-trans-b)"))
+            let diagnostic = compared(diagnostic, nearest).why(format!("elements of {bits} bits are read along the depth of the product alone; those of 16 bits both ways (PTX ISA, \"wgmma.mma_async\": imm-trans-a, imm-trans-b)"));
+            // What is not pinned lies as it is written: the other way round, it can be read.
+            if chosen_at.is_none() {
+                turned(diagnostic, side, allocation)
+            } else {
+                diagnostic
+            }
         }
         Refusal::Bases { nearest } => compared(diagnostic, nearest)
             .why("a descriptor says where the rows of 8 by 16 bytes lie by two distances and a swizzle; other layouts it cannot describe (PTX ISA, \"Shared Memory Matrix Layout\")"),
@@ -217,6 +225,19 @@ pub(super) fn undescribed(
         Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
         None => diagnostic,
     }
+}
+
+/// The help to store an operand with the depth of the product side by side.
+fn turned(diagnostic: Diagnostic, side: Side, allocation: &Allocation) -> Diagnostic {
+    let mut shape = allocation.shape.clone();
+    if let [.., rows, columns] = &mut shape[..] {
+        std::mem::swap(rows, columns);
+    }
+    let written = format!("shared::<{}>({shape:?})", allocation.dtype.name());
+    diagnostic.place(allocation.at, "allocated here").help(match side {
+        Side::Left => format!("`{written}`, filled with rows of the depth, without `.t()` here"),
+        Side::Right => format!("`{written}`, filled with rows of the depth, and `.t()` of it here"),
+    })
 }
 
 /// The first basis that differs from the nearest layout, and that layout.

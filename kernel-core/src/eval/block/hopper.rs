@@ -4,7 +4,7 @@
 //! rightly; one that does not is found by the emulator.
 
 use super::Machine;
-use super::ops::products;
+use super::ops::{Factor, products};
 use crate::eval::element::{Data, Element};
 use crate::eval::world::{BarrierPlace, Stopped};
 use crate::eval::{Fault, arith, memory};
@@ -159,21 +159,26 @@ impl Machine<'_> {
     }
 
     pub(super) fn wgmma(&self, args: &[Value]) -> Vec<Element> {
-        let a = match self.ty(args[0]) {
-            Type::Shared(_) => self.read_shared(args[0]),
+        let operand = match self.ty(args[1]) {
+            Type::Shared(window) => window.dtype,
             Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
-                self.elements(args[0]).to_vec()
+                unreachable!("ir::verify wants shared memory here")
+            }
+        };
+        let in_shared = if operand == Dtype::F32 { Factor::Cut } else { Factor::Exact };
+        // Registers are rounded on the way to the product.
+        let in_registers = if operand == Dtype::F32 { Factor::Rounded } else { Factor::Exact };
+        let (a, left) = match self.ty(args[0]) {
+            Type::Shared(_) => (self.read_shared(args[0]), in_shared),
+            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+                (self.elements(args[0]).to_vec(), in_registers)
             }
         };
         let b = self.read_shared(args[1]);
         let depth = self.shape(args[0])[1] as usize;
         let columns = self.shape(args[1])[1] as usize;
-        let operand = match self.ty(args[1]) {
-            Type::Shared(window) => window.dtype,
-            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => Dtype::F32,
-        };
         let operands = (&a[..], &b[..], self.elements(args[2]));
-        products(operand == Dtype::F32, operands, [depth, columns], self.dtype(args[2]))
+        products([left, in_shared], operands, [depth, columns], self.dtype(args[2]))
     }
 }
 

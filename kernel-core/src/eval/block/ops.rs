@@ -389,28 +389,42 @@ impl Machine<'_> {
         let operands = (self.elements(args[0]), self.elements(args[1]), self.elements(args[2]));
         let depth = self.shape(args[0])[1] as usize;
         let cols = self.shape(args[1])[1] as usize;
-        products(tf32, operands, [depth, cols], self.dtype(args[2]))
+        let factors = [if tf32 { Factor::Rounded } else { Factor::Exact }; 2];
+        products(factors, operands, [depth, cols], self.dtype(args[2]))
     }
+}
+
+/// What tensor cores multiply of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Factor {
+    /// Its elements.
+    Exact,
+    /// What `cvt.rna.tf32.f32` makes of an `f32`.
+    Rounded,
+    /// The upper 19 bits of an `f32`: what they read from shared memory.
+    Cut,
 }
 
 /// `a · b + acc`, of matrices of so many columns.
 pub(super) fn products(
-    tf32: bool,
+    factors: [Factor; 2],
     (a, b, acc): (&[Element], &[Element], &[Element]),
     [depth, cols]: [usize; 2],
     dtype: Dtype,
 ) -> Vec<Element> {
-    let operand = |element: Element| match element {
-        Element::Float(value) if tf32 => Element::Float(float::round_tf32(value)),
-        Element::Float(_)
-        | Element::Int(_)
-        | Element::Bool(_)
-        | Element::Pointer(_)
-        | Element::Undefined => element,
+    let operand = |element: Element, factor: Factor| match element {
+        Element::Float(value) => Element::Float(match factor {
+            Factor::Exact => value,
+            Factor::Rounded => float::round_tf32(value),
+            Factor::Cut => float::truncate_tf32(value),
+        }),
+        Element::Bool(_) | Element::Int(_) | Element::Pointer(_) | Element::Undefined => element,
     };
     let dot = |at: usize| {
         let (row, col) = (at / cols, at % cols);
-        let pairs = (0..depth).map(|k| (operand(a[row * depth + k]), operand(b[k * cols + col])));
+        let pairs = (0..depth).map(|k| {
+            (operand(a[row * depth + k], factors[0]), operand(b[k * cols + col], factors[1]))
+        });
         arith::number(dtype, pairs.fold(acc[at], multiply_add))
     };
     (0..acc.len()).map(dot).collect()

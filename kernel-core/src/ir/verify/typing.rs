@@ -103,6 +103,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             holds(register(args[0]) && args[0] == args[1], "operands differ")?;
             let ordered = !matches!(compare, Compare::Eq | Compare::Ne);
             holds(!(ordered && number(args[0]) == Some(Dtype::Bool)), "booleans have no order")?;
+            holds(!number(args[0]).is_some_and(Dtype::is_float8), "wrong element type")?;
             gives(result, &args[0].with_elem(Elem::Number(Dtype::Bool)))
         }
         Op::Select => {
@@ -117,7 +118,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
         Op::Fma => {
             count(args, 3)?;
             holds(args[0] == args[1] && args[1] == args[2], "operands differ")?;
-            holds(number(args[0]).is_some_and(|dtype| dtype != Dtype::Bool), "wrong element type")?;
+            holds(number(args[0]).is_some_and(Dtype::has_arithmetic), "wrong element type")?;
             gives(result, args[0])
         }
         Op::Cast => {
@@ -169,7 +170,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let (value, _) = pointed(args[0])?;
             holds(args[1..].iter().all(|arg| **arg == value), "the value does not fit")?;
             let takes = number(&value).is_some_and(|dtype| match atomic {
-                Atomic::Add | Atomic::Max | Atomic::Min => dtype != Dtype::Bool,
+                Atomic::Add | Atomic::Max | Atomic::Min => dtype.has_arithmetic(),
                 Atomic::And | Atomic::Or | Atomic::Xor => dtype.is_int(),
                 Atomic::Exchange | Atomic::CompareExchange => true,
             });
@@ -348,8 +349,9 @@ fn elements(shape: &[u32]) -> u64 {
 }
 
 fn unary_takes(op: Unary, dtype: Dtype) -> bool {
+    let computed = dtype.is_float() && dtype.has_arithmetic();
     match op {
-        Unary::Neg | Unary::Abs => dtype != Dtype::Bool,
+        Unary::Neg | Unary::Abs => dtype.has_arithmetic(),
         Unary::Not => !dtype.is_float(),
         Unary::Exp
         | Unary::Exp2
@@ -357,8 +359,8 @@ fn unary_takes(op: Unary, dtype: Dtype) -> bool {
         | Unary::Log2
         | Unary::Sin
         | Unary::Cos
-        | Unary::Tanh => dtype.is_float() && dtype != Dtype::F64,
-        Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil => dtype.is_float(),
+        | Unary::Tanh => computed && dtype != Dtype::F64,
+        Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil => computed,
     }
 }
 
@@ -378,7 +380,7 @@ fn binary(op: Binary, a: &Type, b: &Type) -> Outcome {
         | Binary::Div
         | Binary::Rem
         | Binary::Min
-        | Binary::Max => dtype != Dtype::Bool,
+        | Binary::Max => dtype.has_arithmetic(),
         Binary::And | Binary::Or | Binary::Xor => !dtype.is_float(),
         Binary::Shl | Binary::Shr => dtype.is_int(),
     });

@@ -188,7 +188,9 @@ fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
         _ => false,
     };
     holds(shapes, "the shapes do not fit")?;
-    holds(dtype.bytes() == right.dtype.bytes(), "the element types do not fit")?;
+    let class = |dtype: Dtype| (dtype.bytes(), dtype.is_float());
+    holds(class(dtype) == class(right.dtype), "the element types do not fit")?;
+    holds(dtype == right.dtype || dtype.bytes() == 1, "the element types do not fit")?;
     holds(sum.is_float() == dtype.is_float(), "the accumulator's type does not fit")?;
     gives(result, args[2])
 }
