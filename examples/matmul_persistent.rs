@@ -163,7 +163,7 @@ fn main() -> Result<()> {
     let names = instances.map(|(name, _)| name);
     let mut table = product::table();
     for size in sizes {
-        product::run::<bf16>(
+        product::run::<bf16, bf16>(
             &mut table,
             &stream,
             size,

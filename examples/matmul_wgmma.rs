@@ -86,7 +86,7 @@ pub fn matmul<T: Float, const A_K: bool, const B_K: bool, const STAGES: i32>(
 /// Runs the instances of an element type.
 macro_rules! instances {
     ($table:ident, $stream:ident, $size:ident, $t:ty, [$(($name:literal, $a:ident, $b:ident)),*]) => {
-        $(product::run::<$t>(
+        $(product::run::<$t, $t>(
             &mut $table,
             &$stream,
             $size,

@@ -1,19 +1,16 @@
 //! `bar.expect_copies()`: the bytes of the copies that follow, counted by the compiler.
 //!
-//! What is counted are the loads by tensor map on the same barrier in the same straight run of statements, up to the next `expect` or
+//! What is counted are the loads, by tensor map or in bulk, on the same barrier in the same straight run of statements, up to the next `expect` or
 //! wait on that barrier. Everything else that completes on it there is refused (K0411): a copy in a branch, under a condition, or to several
 //! blocks counts bytes that depend on what happens when the kernel runs.
 
 use la_arena::ArenaMap;
 
 use super::barriers::MOST_BYTES;
-use super::expected::{Name, Names};
+use super::expected::{Arriving, Name, Names, arriving};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{
-        BarrierOp, Const, Kernel, Op, ParamKind, Region, Stmt, StmtKind, Tma, TmaKind, Type, Value,
-    },
-    layouts::tma::copied_bytes,
+    ir::{BarrierOp, Const, Kernel, Op, Region, Stmt, StmtKind, Value},
     loc::Loc,
 };
 
@@ -150,17 +147,16 @@ impl Walk<'_> {
 
     /// The bytes of a load on a barrier.
     fn loaded(&self, stmt: &Stmt, name: Name) -> Option<u64> {
-        let (tma, barrier, window) = load(self.kernel, stmt)?;
-        let Type::Shared(window) = self.kernel.ty(window) else { return None };
-        (self.names.of(barrier)? == name).then(|| copied_bytes(self.kernel, window, tma.param))
+        let copy = copy(self.kernel, stmt)?;
+        (self.names.of(copy.barrier)? == name).then_some(copy.bytes)
     }
 
     /// The load in a statement whose bytes are not known to be those of one copy on a barrier.
     fn uncounted(&self, stmt: &Stmt, name: Name) -> Option<(Loc, Open)> {
         for region in stmt.kind.regions() {
             for inner in &region.stmts {
-                let touches = load(self.kernel, inner)
-                    .and_then(|(_, barrier, _)| self.names.of(barrier))
+                let touches = copy(self.kernel, inner)
+                    .and_then(|copy| self.names.of(copy.barrier))
                     .is_some_and(|other| other.0 == name.0);
                 if touches {
                     return Some((inner.loc, Open::Inside));
@@ -170,12 +166,12 @@ impl Walk<'_> {
                 }
             }
         }
-        let (tma, barrier, _) = load(self.kernel, stmt)?;
-        let other = self.names.of(barrier)?;
+        let copy = copy(self.kernel, stmt)?;
+        let other = self.names.of(copy.barrier)?;
         if other.0 != name.0 {
             return None;
         }
-        let why = match (other == name, tma.multicast, tma.guarded) {
+        let why = match (other == name, copy.multicast, copy.guarded) {
             (false, ..) if self.names.apart(other, name) => return None,
             (false, ..) => Open::OtherSlot,
             (true, true, _) => Open::Multicast,
@@ -186,14 +182,10 @@ impl Walk<'_> {
     }
 }
 
-/// A load by tensor map, its barrier and its window.
-fn load(kernel: &Kernel, stmt: &Stmt) -> Option<(Tma, Value, Value)> {
-    let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind else { return None };
-    let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
-        return None;
-    };
-    let operands = tma.operands(rank as usize, args);
-    (tma.kind == TmaKind::Load).then_some((*tma, operands.barrier?, operands.window?))
+/// The copy that a statement starts, if it is one.
+fn copy(kernel: &Kernel, stmt: &Stmt) -> Option<Arriving> {
+    let StmtKind::Op { op, args, .. } = &stmt.kind else { return None };
+    arriving(kernel, op, args)
 }
 
 /// Whether a statement ends the run of copies of a phase.

@@ -94,6 +94,46 @@ impl Names {
     }
 }
 
+/// A copy into shared memory that completes on a barrier.
+pub(super) struct Arriving {
+    /// The barrier.
+    pub(super) barrier: Value,
+    /// What the barrier counts, in each block that receives the copy.
+    pub(super) bytes: u64,
+    /// It goes to several blocks.
+    pub(super) multicast: bool,
+    /// It takes place under a condition.
+    pub(super) guarded: bool,
+}
+
+/// The copy that an operation starts, if it is one.
+pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriving> {
+    let window = |window: Option<Value>| match kernel.ty(window?) {
+        Type::Shared(window) => Some(window),
+        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+    };
+    match op {
+        Op::Tma(tma) if tma.kind == TmaKind::Load => {
+            let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
+                return None;
+            };
+            let operands = tma.operands(rank as usize, args);
+            let bytes = copied_bytes(kernel, window(operands.window)?, tma.param);
+            let Tma { multicast, guarded, .. } = *tma;
+            Some(Arriving { barrier: operands.barrier?, bytes, multicast, guarded })
+        }
+        Op::Bulk(bulk) if bulk.kind == BulkKind::Load => {
+            let operands = bulk.operands(args);
+            let window = window(operands.window)?;
+            let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
+            let bytes = elements * u64::from(window.dtype.bytes());
+            let Bulk { multicast, guarded, .. } = *bulk;
+            Some(Arriving { barrier: operands.barrier?, bytes, multicast, guarded })
+        }
+        _ => None,
+    }
+}
+
 fn key(value: Value) -> u32 {
     value.into_raw().into_u32()
 }
@@ -142,48 +182,21 @@ impl Walk<'_> {
                         self.compare(phase);
                     }
                 }
-                Op::Tma(tma) if tma.kind == TmaKind::Load => {
-                    self.copy(*tma, args, stmt.loc, &mut phases);
+                _ => {
+                    if let Some(copy) = arriving(self.kernel, op, args)
+                        && let Some(name) = self.names.of(copy.barrier)
+                        && let Some(phase) = phases.get_mut(&name)
+                    {
+                        phase.open |= copy.multicast || copy.guarded;
+                        phase.copies += copy.bytes;
+                        phase.copied_at.push(stmt.loc);
+                    }
                 }
-                Op::Bulk(bulk) if bulk.kind == BulkKind::Load => {
-                    self.bulk_copy(*bulk, args, stmt.loc, &mut phases);
-                }
-                _ => {}
             }
         }
         for phase in phases.into_values() {
             self.compare(phase);
         }
-    }
-
-    fn copy(&self, tma: Tma, args: &[Value], at: Loc, phases: &mut BTreeMap<Name, Phase>) {
-        let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind else {
-            return;
-        };
-        let operands = tma.operands(rank as usize, args);
-        let (Some(barrier), Some(window)) = (operands.barrier, operands.window) else { return };
-        let Some(name) = self.names.of(barrier) else { return };
-        let (Some(phase), Type::Shared(window)) = (phases.get_mut(&name), self.kernel.ty(window))
-        else {
-            return;
-        };
-        phase.open |= tma.multicast || tma.guarded;
-        phase.copies += copied_bytes(self.kernel, window, tma.param);
-        phase.copied_at.push(at);
-    }
-
-    fn bulk_copy(&self, bulk: Bulk, args: &[Value], at: Loc, phases: &mut BTreeMap<Name, Phase>) {
-        let operands = bulk.operands(args);
-        let (Some(barrier), Some(window)) = (operands.barrier, operands.window) else { return };
-        let Some(phase) = self.names.get(&key(barrier)).and_then(|name| phases.get_mut(name))
-        else {
-            return;
-        };
-        let Type::Shared(window) = self.kernel.ty(window) else { return };
-        phase.open |= bulk.multicast || bulk.guarded;
-        let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
-        phase.copies += elements * u64::from(window.dtype.bytes());
-        phase.copied_at.push(at);
     }
 
     /// Whether other blocks arrive at a barrier, or send it bytes.
@@ -197,16 +210,10 @@ impl Walk<'_> {
     /// The barriers that a region may copy to.
     fn touched(&self, region: &Region, out: &mut Vec<Name>) {
         for stmt in &region.stmts {
-            if let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind
-                && let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind
-                && let Some(barrier) = tma.operands(rank as usize, args).barrier
+            if let StmtKind::Op { op, args, .. } = &stmt.kind
+                && let Some(copy) = arriving(self.kernel, op, args)
             {
-                out.extend(self.names.of(barrier));
-            }
-            if let StmtKind::Op { op: Op::Bulk(bulk), args, .. } = &stmt.kind
-                && let Some(barrier) = bulk.operands(args).barrier
-            {
-                out.extend(self.names.get(&key(barrier)).copied());
+                out.extend(self.names.of(copy.barrier));
             }
             for inner in stmt.kind.regions() {
                 self.touched(inner, out);

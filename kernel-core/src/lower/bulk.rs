@@ -123,7 +123,13 @@ fn reduction(how: TmaReduce, dtype: Dtype) -> Vec<Modifier> {
         Dtype::F32 => Type::F32,
         Dtype::F64 => Type::F64,
         Dtype::U32 => Type::U32,
-        Dtype::Bool | Dtype::I8 | Dtype::U8 | Dtype::I16 | Dtype::U16 => {
+        Dtype::Bool
+        | Dtype::I8
+        | Dtype::U8
+        | Dtype::I16
+        | Dtype::U16
+        | Dtype::E4m3
+        | Dtype::E5m2 => {
             unreachable!("build::bulk rejects reductions of such elements")
         }
     };

@@ -233,7 +233,14 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
                 pending => format!("acc = wgmma::wait({pending}, {product});"),
             }
         }
-        15 | 16 => {
+        _ => nested(random, depth),
+    }
+}
+
+/// What has statements of its own.
+fn nested(random: &mut Random, depth: usize) -> String {
+    match random.below(5) {
+        0 | 1 => {
             let range = mostly(
                 random,
                 &["0..n", "unroll(0..3)", "0..4"],
@@ -241,8 +248,8 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
             );
             format!("for i in {range} {{ {} }}", inner(random, depth))
         }
-        17 => format!("if more {{ {} }} else {{ {} }}", inner(random, depth), inner(random, depth)),
-        18 => format!("while slot < n {{ {} slot += 1; }}", inner(random, depth)),
+        2 => format!("if more {{ {} }} else {{ {} }}", inner(random, depth), inner(random, depth)),
+        3 => format!("while slot < n {{ {} slot += 1; }}", inner(random, depth)),
         _ => format!("loop {{ {} if more {{ break; }} }}", inner(random, depth)),
     }
 }
