@@ -109,6 +109,7 @@ pub fn run(
         plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes)),
         loops: Vec::new(),
         maps: Vec::new(),
+        orders_others: kernel.orders_others(),
         weights: barrier::weights(kernel),
         pairs_halves: sums_in_halves(kernel, &kernel.body),
         split,
@@ -153,6 +154,8 @@ struct Lower<'a> {
     loops: Vec<LoopFrame>,
     /// The tensor maps that the copies need.
     maps: Vec<TensorMap>,
+    /// An arrival at another block's barrier orders what comes before.
+    orders_others: bool,
     /// How many warps arrive for one arrival of a partition.
     weights: ArenaMap<Barriers, u32>,
     /// Products by warpgroups keep sums in `f16`: loops and branches carry such tiles as words of two.

@@ -95,19 +95,37 @@ fn blocks_that_do_not_reach_each_other_do_not_meet() {
 }
 
 #[test]
-fn arrivals_and_waits_of_several_blocks_have_the_scope_of_the_cluster() {
-    let text = ptx("let (here, there) = (barrier(1), barrier(1));
-        here.arrive();
-        here.wait(0);
-        there.of_block(0).arrive();
-        there.wait(0);");
+fn arrivals_and_waits_have_the_scope_of_the_cluster_where_they_order_something() {
     let words = [
         "mbarrier.arrive.release.cluster.shared::cluster.b64",
         "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64",
         "mbarrier.arrive.shared::cta.b64",
         "mbarrier.try_wait.parity.shared::cta.b64",
+        "mbarrier.arrive.shared::cluster.b64",
     ];
-    assert_eq!(order(&text, &words), [words[2], words[3], words[0], words[1]]);
+    let meetings = "let (here, there) = (barrier(1), barrier(1));
+        here.arrive();
+        here.wait(0);
+        there.of_block(0).arrive();
+        there.wait(0);";
+    // Other blocks learn no more than that this one has come so far.
+    let text = ptx(meetings);
+    assert_eq!(order(&text, &words), [words[2], words[3], words[4], words[3]]);
+    // They read what it wrote to them; what it read and writes in global memory; what instructions that it wrote out did.
+    for before in [
+        "tile.of_block(1).store(row);",
+        "x.tile([n], [128]).store(row);",
+        "store(p, load(p + 1));",
+        "let lane = ptx!(\"mov.u32 {out}, %laneid;\" => i32);",
+    ] {
+        let text = ptx(&format!("{before} {meetings}"));
+        assert_eq!(order(&text, &words), [words[2], words[3], words[0], words[1]], "{before}");
+    }
+    let text = ptx("let full = barrier(1);
+        full.expect(512);
+        tile.of_block(1).store_async(row, full);
+        full.wait(0);");
+    assert_eq!(order(&text, &words), [words[1]]);
 }
 
 #[test]

@@ -228,8 +228,8 @@ impl Barrier {
     /// The barrier that the block of rank `rank` of the cluster has at the same place: to arrive at, not to wait for.
     ///
     /// # PTX
-    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); an arrival is `mbarrier.arrive.release.cluster.shared::cluster.b64`, and waits at a
-    /// barrier that another block arrives at are `.acquire.cluster`.
+    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); an arrival is `mbarrier.arrive.shared::cluster.b64`. In a kernel that reaches other
+    /// blocks' shared memory, or reads in global memory what it writes there, it is `.release.cluster`, and the wait `.acquire.cluster`.
     ///
     /// # Errors
     /// K0507 for a kernel without clusters, and for a constant rank that no block has, K0402 where it is said twice.

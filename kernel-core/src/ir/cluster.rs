@@ -1,6 +1,8 @@
 //! What a kernel does in the other blocks of its cluster.
 
-use super::{BarrierOp, BulkKind, ClusterOp, Kernel, Op, Region, StmtKind, Type, Value};
+use std::collections::BTreeSet;
+
+use super::{BarrierOp, Barriers, BulkKind, ClusterOp, Kernel, Op, Region, StmtKind, Type, Value};
 
 impl Kernel {
     /// Whether an operation touches what another block of the cluster has: its shared memory, or a barrier of its own.
@@ -56,16 +58,48 @@ impl Kernel {
     }
 
     /// Whether other blocks arrive at the barriers of an allocation, or have their bytes counted there.
-    pub fn hears_others(&self, root: super::Barriers) -> bool {
+    pub fn hears_others(&self, root: Barriers) -> bool {
+        self.is_sent_to(root)
+            || self.any_op(&mut |op, args| {
+                *op == Op::Barrier(BarrierOp::Remote) && self.names(args, root)
+            })
+    }
+
+    /// Whether the barriers of an allocation count what other blocks send.
+    pub fn is_sent_to(&self, root: Barriers) -> bool {
         self.any_op(&mut |op, args| {
-            let names = |value: &Value| match self.ty(*value) {
-                Type::Barrier(barrier) => barrier.root == root,
-                Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
-            };
             let sends = matches!(op, Op::Bulk(bulk) if bulk.kind == BulkKind::Send);
-            let tells = sends || matches!(op, Op::Barrier(BarrierOp::Remote) | Op::StoreAsync);
-            tells && args.iter().any(names)
+            (sends || *op == Op::StoreAsync) && self.names(args, root)
         })
+    }
+
+    fn names(&self, args: &[Value], root: Barriers) -> bool {
+        args.iter().any(|value| match self.ty(*value) {
+            Type::Barrier(barrier) => barrier.root == root,
+            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
+        })
+    }
+
+    /// Whether an arrival at another block's barrier has to order what threads did before it: accesses to another block's shared
+    /// memory, or writes to global memory that the kernel reads as well.
+    ///
+    /// Otherwise it says only that the own shared memory has been read, by operations that are waited for.
+    pub fn orders_others(&self) -> bool {
+        let (mut written, mut read) = (BTreeSet::new(), BTreeSet::new());
+        let (mut stores, mut loads) = (false, false);
+        self.any_op(&mut |op, args| {
+            if let Op::StoreTensor(param) = op {
+                written.insert(*param);
+            }
+            if let Op::LoadTensor(param) | Op::CopyAsync(param) = op {
+                read.insert(*param);
+            }
+            stores |= matches!(op, Op::StorePtr { .. } | Op::Atomic(_));
+            loads |= matches!(op, Op::LoadPtr { .. } | Op::Atomic(_));
+            matches!(op, Op::LoadShared | Op::StoreShared) && self.reaches(op, args)
+        }) || stores && loads
+            || written.intersection(&read).next().is_some()
+            || has_ptx(&self.body)
     }
 
     /// Whether threads write to the shared memory of another block.
@@ -87,4 +121,11 @@ impl Kernel {
         }
         any(&self.body, meant)
     }
+}
+
+/// Whether a region has instructions that the user wrote out: they may access anything.
+fn has_ptx(region: &Region) -> bool {
+    region.stmts.iter().any(|stmt| {
+        matches!(stmt.kind, StmtKind::Ptx { .. }) || stmt.kind.regions().into_iter().any(has_ptx)
+    })
 }

@@ -147,13 +147,17 @@ impl Lower<'_> {
         }
     }
 
-    /// The end of the modifiers of an arrival: where the mbarrier is, and that another block sees what comes before.
+    /// The modifiers of an arrival: where the mbarrier is, and, where it matters, that another block sees what comes before.
     ///
-    /// Without it, only threads of the own block would (PTX ISA, "mbarrier.arrive": `.sem`, `.scope`).
+    /// Otherwise only threads of the own block do (PTX ISA, "mbarrier.arrive": `.sem`, `.scope`), which is quicker: it waits for
+    /// nothing.
     fn arrival(&self, barrier: Value, words: &[Word]) -> Vec<Modifier> {
         let mut modifiers: Vec<Modifier> = words.iter().map(|&word| word.into()).collect();
         if self.barrier_type(barrier).remote {
-            modifiers.extend(mods![Word::Release, Word::Cluster, Word::SharedCluster, Type::B64]);
+            if self.orders_others {
+                modifiers.extend(mods![Word::Release, Word::Cluster]);
+            }
+            modifiers.extend(mods![Word::SharedCluster, Type::B64]);
         } else {
             modifiers.extend(mods![Word::SharedCta, Type::B64]);
         }
@@ -218,7 +222,9 @@ impl Lower<'_> {
     ) -> kernel_ptx::Reg {
         let done = self.e.fresh(Type::Pred);
         let mut modifiers = mods![word, Word::Parity].to_vec();
-        if self.kernel.hears_others(self.barrier_type(barrier).root) {
+        let root = self.barrier_type(barrier).root;
+        let ordered = self.orders_others && self.kernel.hears_others(root);
+        if ordered || self.kernel.is_sent_to(root) {
             // What other blocks have written is seen behind it.
             modifiers.extend(mods![Word::Acquire, Word::Cluster]);
         }
