@@ -32,6 +32,9 @@ impl Emitter {
             return Val::Reg(word);
         }
         let [a, b, c, d] = parts;
+        if let (Some(low), Some(high)) = (self.pair_of_bytes(a, b), self.pair_of_bytes(c, d)) {
+            return self.pack(Val::Reg(low), Val::Reg(high));
+        }
         let low = self.permute_bytes(a, b, LOW_BYTES);
         let high = self.permute_bytes(c, d, LOW_BYTES);
         self.permute_bytes(low, high, LOW_HALVES)
@@ -39,6 +42,9 @@ impl Emitter {
 
     /// The low bytes of two values, in the low half of a word.
     pub(super) fn pack_two_bytes(&mut self, low: Val, high: Val) -> Val {
+        if let Some(pair) = self.pair_of_bytes(low, high) {
+            return self.pack(Val::Reg(pair), Val::Int(0));
+        }
         self.permute_bytes(low, high, LOW_BYTES)
     }
 

@@ -101,8 +101,11 @@ impl Emitter {
 
     /// Two floats of one byte as binary16, exactly.
     fn bytes_to_halves(&mut self, dtype: Dtype, low: Val, high: Val) -> [Val; 2] {
-        let bytes = self.pack_two_bytes(low, high);
-        let [pair, _] = self.unpack(bytes);
+        let (word, half) = match self.half_of_bytes(low, high) {
+            Some((word, half)) => (Val::Reg(word), usize::from(half)),
+            None => (self.pack_two_bytes(low, high), 0),
+        };
+        let pair = self.unpack(word)[half];
         let pair = Val::Reg(self.reg(pair, Type::B16));
         let word =
             self.pure(Opcode::Cvt, mods![Word::Rn, Type::F16x2, packed(dtype)], Type::B32, &[pair]);
@@ -127,8 +130,11 @@ impl Emitter {
     /// The bytes of a register of 16 bits.
     fn two_bytes(&mut self, dtype: Dtype, pair: Val) -> [Val; 2] {
         let word = self.pack(pair, Val::Int(0));
-        let high = self.shr(Type::U32, word, 8);
-        [self.extend(dtype, word), high]
+        let bytes = [self.extend(dtype, word), self.shr(Type::U32, word, 8)];
+        for (index, byte) in (0u8..).zip(bytes) {
+            self.note_pair(byte, pair, index);
+        }
+        bytes
     }
 
     fn int_to_int(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {

@@ -127,6 +127,8 @@ pub(super) struct Emitter {
     halves: BTreeMap<Reg, (Reg, u8)>,
     /// The 32-bit word that the low byte of a register was taken from, and which byte it is (0: lowest).
     bytes: BTreeMap<Reg, (Reg, u8)>,
+    /// The register of two bytes that the low byte of a register was taken from, and which of them it is (0: low).
+    pairs: BTreeMap<Reg, (Reg, u8)>,
     /// Registers that change: those that loops carry, and accumulators.
     slots: BTreeSet<Reg>,
     /// Halves of words that change, which nothing has taken out.
@@ -155,6 +157,7 @@ impl Emitter {
             labels: Vec::new(),
             halves: BTreeMap::new(),
             bytes: BTreeMap::new(),
+            pairs: BTreeMap::new(),
             slots: BTreeSet::new(),
             to_come: BTreeMap::new(),
             loc: Loc::KERNEL,
@@ -527,6 +530,37 @@ impl Emitter {
     /// Records that the low byte of `reg` is byte `index` of `word`.
     pub(super) fn note_byte(&mut self, reg: Reg, word: Reg, index: u8) {
         self.bytes.entry(reg).or_insert((word, index));
+    }
+
+    /// Records that the low byte of `value` is byte `index` of the two in `pair`.
+    pub(super) fn note_pair(&mut self, value: Val, pair: Val, index: u8) {
+        if let (Val::Reg(value), Val::Reg(pair)) = (value, pair) {
+            self.pairs.insert(value, (pair, index));
+        }
+    }
+
+    /// The register of two bytes whose bytes these are.
+    pub(super) fn pair_of_bytes(&self, low: Val, high: Val) -> Option<Reg> {
+        match [low, high].map(|value| match value {
+            Val::Reg(value) => self.pairs.get(&value).copied(),
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
+        }) {
+            [Some((a, 0)), Some((b, 1))] if a == b => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The word and the half of it whose bytes these are.
+    pub(super) fn half_of_bytes(&self, low: Val, high: Val) -> Option<(Reg, u8)> {
+        match [low, high].map(|value| match value {
+            Val::Reg(value) => self.bytes.get(&value).copied(),
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
+        }) {
+            [Some((a, low)), Some((b, high))] if a == b && low % 2 == 0 && high == low + 1 => {
+                Some((a, low / 2))
+            }
+            _ => None,
+        }
     }
 
     /// The word whose bytes these are.

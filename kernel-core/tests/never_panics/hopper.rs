@@ -3,7 +3,7 @@
 use crate::random::Random;
 
 const EXTENTS: &[&str] = &["8", "16", "32", "64", "128", "256", "512", "1", "4", "N", "3"];
-const DTYPES: &[&str] = &["f16", "bf16", "i8", "u8", "f32", "f64", "i32", "bool"];
+const DTYPES: &[&str] = &["f16", "bf16", "i8", "u8", "e4m3", "e5m2", "f32", "f64", "i32", "bool"];
 const LAYOUTS: &[&str] = &[
     "",
     ".with_layout(swizzle(128))",
@@ -57,9 +57,13 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     let columns = mostly(random, &["64", "32", "128"], EXTENTS);
     let block_rows = if random.once_in(24) { random.pick(EXTENTS) } else { rows };
     let block_columns = if random.once_in(24) { random.pick(EXTENTS) } else { columns };
-    let dtype = mostly(random, &["f16", "bf16", "f16", "i8"], DTYPES);
+    let dtype = mostly(random, &["f16", "bf16", "f16", "i8", "e4m3"], DTYPES);
     let mapped = if random.once_in(24) { random.pick(DTYPES) } else { dtype };
-    let sum = if matches!(dtype, "i8" | "u8") { "i32" } else { "f32" };
+    let sum = match dtype {
+        "i8" | "u8" => "i32",
+        "f16" | "e4m3" => mostly(random, &["f32", "f16"], &["bf16"]),
+        _ => "f32",
+    };
     let body: String = (0..=random.below(6)).map(|_| statement(random, 3)).collect();
     let target = mostly(random, &["sm_90a"], &["[sm_90a, sm_100a]", "sm_80", "sm_100a"]);
     let warps = mostly(random, &["4", "8"], &["1", "2", "16", "32"]);

@@ -98,6 +98,10 @@ fn casts_saturate_as_rust_does() {
     same(arith::cast(Dtype::F32, Element::Bool(true)), FLOAT(1.0));
     same(arith::cast(Dtype::Bool, FLOAT(0.5)), Element::Bool(true));
     same(arith::cast(Dtype::Bf16, FLOAT(1.0 + 0.5_f64.powi(8))), FLOAT(1.0));
+    same(arith::cast(Dtype::E4m3, FLOAT(1.0625)), FLOAT(1.0));
+    same(arith::cast(Dtype::E4m3, FLOAT(f64::INFINITY)), FLOAT(448.0));
+    same(arith::cast(Dtype::E5m2, INT(-100_000)), FLOAT(-57344.0));
+    same(arith::cast(Dtype::I8, FLOAT(-448.0)), INT(-128));
 }
 
 #[test]

@@ -126,6 +126,28 @@ fn half_constants_have_their_bits() {
     assert_eq!(constant(Const::Float(1.0), Dtype::Bf16), Val::Int(0x3f80));
 }
 
+/// The codes are the specification's (OCP 8-bit Floating Point Specification, "FP8 formats").
+#[test]
+fn constants_of_one_byte_have_their_bits() {
+    let e4m3s = [
+        (1.0, 0x38),
+        (-0.5, 0xb0),
+        (448.0, 0x7e),
+        (0.015_625, 0x08),
+        (0.013_671_875, 0x07),
+        (-0.0, 0x80),
+    ];
+    for (float, bits) in e4m3s {
+        assert_eq!(constant(Const::Float(float), Dtype::E4m3), Val::Int(bits), "{float}");
+    }
+    assert_eq!(constant(Const::Float(2f64.powi(-9)), Dtype::E4m3), Val::Int(0x01));
+    assert_eq!(constant(Const::Float(f64::NAN), Dtype::E4m3), Val::Int(0x7f));
+    for (float, bits) in [(1.0, 0x3c), (-57344.0, 0xfb), (1.75, 0x3f), (0.25, 0x34)] {
+        assert_eq!(constant(Const::Float(float), Dtype::E5m2), Val::Int(bits), "{float}");
+    }
+    assert_eq!(constant(Const::Float(2f64.powi(-16)), Dtype::E5m2), Val::Int(0x01));
+}
+
 #[test]
 fn what_a_loop_does_not_change_leaves_it() {
     let mut e = Emitter::new(THREADS);
