@@ -378,7 +378,9 @@ impl Builder<'_> {
             BinOp::OrOr => self.short_circuit(false, a, b, env, loc),
             BinOp::Arith(op) => {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
-                if self.literal_fits(op, (a, &left), (b, &right)).is_none() {
+                if self.refuse_float8(super::arith::symbol(op), &[&left, &right], loc)
+                    || self.literal_fits(op, (a, &left), (b, &right)).is_none()
+                {
                     return Val::Error;
                 }
                 self.binary(op, left, right, loc)
