@@ -245,7 +245,7 @@ fn split_k() {
 #[test]
 fn flash_attention() {
     let text = run("flash_attention");
-    assert_eq!(text.matches("head ").count(), 4, "four instances:\n{text}");
+    assert_eq!(text.matches("head ").count(), 12, "twelve instances:\n{text}");
 }
 
 /// The example compares every element.

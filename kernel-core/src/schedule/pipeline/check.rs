@@ -147,6 +147,9 @@ fn problem(
             "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the turn",
         );
     }
+    if let Some(at) = under_way(rest, None) {
+        return Some(still_reads(at));
+    }
     // The ring exists for the loop alone: elsewhere nobody could say which stage is meant.
     let outside = |value: Value| {
         let inside = mentions(std::slice::from_ref(stmt), value);
@@ -219,6 +222,35 @@ fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, depth + 1),
         StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
     }
+}
+
+/// The problem of a product that is under way when its turn ends.
+fn still_reads(at: Loc) -> Diagnostic {
+    let headline = "a product is under way at the end of a pipelined turn";
+    Diagnostic::new(Code::Pipeline, at, headline)
+        .compare("", "a wait in the same turn that leaves no product under way", "none")
+        .why("the next turn starts a copy to the place that it reads")
+        .help("acc = wgmma::wait(0, acc);")
+}
+
+/// A product that may be under way behind statements, in front of which that of `before` may be.
+fn under_way(stmts: &[Stmt], before: Option<Loc>) -> Option<Loc> {
+    stmts.iter().fold(before, |open, stmt| match &stmt.kind {
+        StmtKind::Op { op: Op::Wgmma, .. } => Some(stmt.loc),
+        StmtKind::Op { op: Op::WgmmaWait(0), .. } => None,
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => open,
+        StmtKind::If { then, otherwise, .. } => {
+            under_way(&then.stmts, open).or_else(|| under_way(&otherwise.stmts, open))
+        }
+        // There may be no turn.
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+            open.or_else(|| under_way(&body.stmts, open))
+        }
+        StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
+    })
 }
 
 /// The place of the first operation of a kind, inner regions included.
