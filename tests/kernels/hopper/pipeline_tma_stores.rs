@@ -1,12 +1,13 @@
 //! A turn writes over what it has copied: the next copy to the place comes after.
 //@ run: eval, emulate, gpu
 //@ compare: exact
+//@ snapshot: schedule
 //@ arg x: i32[32, 256] list(1, -2, 3, 4, -5, 9, -7)
 //@ arg out: i32[32] poison
 //@ expect out: 2 * sum(k, 0, 256, x(i, k)) + 256
 use kiln::prelude::*;
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(STAGES = [2, 3]))]
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(STAGES = [2]))]
 pub fn pipeline_tma_stores<const STAGES: i32>(
     #[block(32, 32)] x: TensorMap<i32, 2>,
     out: TensorMut<i32, 1>,

@@ -1,0 +1,92 @@
+//! What is said of copies by tensor map in pipelined loops, and of those that complete nowhere.
+
+#[path = "support/rendered.rs"]
+mod rendered;
+
+use expect_test::{Expect, expect};
+use rendered::rendered;
+
+/// The only message of a kernel over two tensor maps with this body.
+fn message(body: &str, expect: &Expect) {
+    let source = format!(
+        "fn k(#[block(64, 64)] x: TensorMap<f16, 2>, #[block(64, 64)] y: TensorMap<f16, 2>, n: i32, out: TensorMut<f16, 2>) {{
+            let (a, b) = (shared::<f16>([64, 64]), shared::<f16>([64, 64]));
+            {body}
+        }}"
+    );
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    let found = rendered(quote::quote!(target = sm_90a, warps = 4), &function);
+    expect.assert_eq(&found.join("\n"));
+}
+
+#[test]
+fn a_copy_outside_of_a_pipelined_loop_names_its_barrier() {
+    message(
+        "copy_async(x.at([0, 0]), a);
+         copy_async_wait_all();",
+        &expect![[r"
+            [K0404] this copy by tensor map completes on no barrier
+               required  `copy_async(..).on(bar)`, or a copy at the start of a turn of `pipeline(..)`
+               actual    neither
+               why       threads learn from an mbarrier that the tile has come; `pipeline` makes those of its own copies
+               help      copy_async(map.at([i, j]), tile).on(bar)"]],
+    );
+}
+
+#[test]
+fn copies_stand_at_the_start_of_a_turn() {
+    message(
+        "for k in pipeline(range(0, x.dim(1), 64), 3) {
+             copy_async(x.at([0, k]), a);
+             out.tile([0, k], [64, 64]).store(a.load());
+             copy_async(x.at([0, k]), b);
+         }",
+        &expect![[r"
+            [K0405] a pipelined loop starts or waits for copies by itself
+               why       `pipeline` counts the groups of copies and waits for them; copies stand at the start of the turn
+               help      let s = shared::<f16>([64, 64]); // before the loop
+                         for k in pipeline(range(0, a.dim(1), 64), 3) {
+                             copy_async(a.tile([i, k], [64, 64]), s); // copies first
+                             acc = dot(s.load(), b, acc);
+                         }"]],
+    );
+}
+
+#[test]
+fn a_copy_takes_place_in_every_turn() {
+    message(
+        "for k in pipeline(range(0, x.dim(1), 64), 3) {
+             copy_async(x.at([0, k]), a).when(k < n);
+             out.tile([0, k], [64, 64]).store(a.load());
+         }",
+        &expect![[r"
+            [K0405] a copy of a pipelined loop has a condition
+               why       where it does not take place, the place of the ring holds what was copied some turns ago; outside of the tensor zeros arrive, so the last turns need no condition
+               help      let s = shared::<f16>([64, 64]); // before the loop
+                         for k in pipeline(range(0, a.dim(1), 64), 3) {
+                             copy_async(a.tile([i, k], [64, 64]), s); // copies first
+                             acc = dot(s.load(), b, acc);
+                         }"]],
+    );
+}
+
+#[test]
+fn a_product_is_done_when_its_turn_ends() {
+    message(
+        "let mut acc = zeros::<f32>([64, 64]);
+         for k in pipeline(range(0, x.dim(1), 64), 3) {
+             copy_async(x.at([0, k]), a);
+             copy_async(y.at([k, 0]), b);
+             acc = wgmma::mma(a, b, acc);
+             acc = wgmma::wait(1, acc);
+         }
+         acc = wgmma::wait(0, acc);
+         out.tile([0, 0], [64, 64]).store(acc.cast::<f16>());",
+        &expect![[r"
+            [K0405] a product is under way at the end of a pipelined turn
+               required  a wait in the same turn that leaves no product under way
+               actual    none
+               why       the next turn starts a copy to the place that it reads
+               help      acc = wgmma::wait(0, acc);"]],
+    );
+}
