@@ -117,7 +117,7 @@ pub struct Tolerance {
 
 /// What every module begins with.
 pub fn head(target: Target) -> String {
-    format!(".version 8.6\n.target {target}\n.address_size 64\n")
+    format!(".version 9.0\n.target {target}\n.address_size 64\n")
 }
 
 /// An entry `case` that takes the addresses of so many buffers, in `%a0`, `%a1`, .., and has a name for each thread's number

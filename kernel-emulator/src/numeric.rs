@@ -18,7 +18,7 @@
 //! | [`compare`] | `set`, `setp`, `slct` | "Comparison and Selection Instructions", "Half Precision Comparison Instructions" |
 //! | [`fragment`] | which lane and register holds which element | "Warp Level Matrix Multiply-Accumulate Instructions" |
 //! | [`matrix`] | `mma` products | the same |
-//! | [`tensor_core`] | floating-point `mma` bit for bit as on an H200 | - |
+//! | [`tensor_core`] | floating-point `mma` and `wgmma` bit for bit as on an H200 | - |
 //! | [`atomic`] | what `atom` and `red` do to a word | "atom", "red" |
 //!
 //! How a float result is made: operands of at most 24 significant bits are widened to f64, where a
@@ -68,3 +68,5 @@ mod matrix_tests;
 mod oracle;
 #[cfg(test)]
 mod tensor_core_tests;
+#[cfg(test)]
+mod wgmma_tests;

@@ -30,6 +30,16 @@ struct Copy {
     /// Of the second dimension.
     element_stride: u32,
     fill: Fill,
+    edge: Edge,
+}
+
+/// Over which edges of the tensor boxes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edge {
+    /// Of loads any, of stores the far ones.
+    Usual,
+    /// The near ones.
+    Near,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +61,7 @@ pub(super) fn entries() -> Vec<Entry> {
         swizzle_bytes: 0,
         element_stride: 1,
         fill: Fill::Zero,
+        edge: Edge::Usual,
     };
     for rank in 1..=5 {
         let load = |space: &str, tile: &str| {
@@ -101,17 +112,22 @@ pub(super) fn entries() -> Vec<Entry> {
             copies.extend(dtypes.iter().map(|dtype| plain(form.clone(), Way::Store, rank, dtype)));
         }
     }
+    let store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group".to_owned();
+    copies.push(Copy { edge: Edge::Near, ..plain(store, Way::Store, 2, "f16") });
     copies.into_iter().map(into_entry).collect()
 }
 
 fn into_entry(copy: Copy) -> Entry {
-    let Copy { form, dtype, swizzle_bytes, element_stride, fill, .. } = &copy;
+    let Copy { form, dtype, swizzle_bytes, element_stride, fill, edge, .. } = &copy;
     let mut name = format!("{form} of {dtype}");
     if *swizzle_bytes > 0 {
         let _ = write!(name, ", swizzle {swizzle_bytes}");
     }
     if *element_stride > 1 {
         let _ = write!(name, ", every {element_stride} rows");
+    }
+    if *edge == Edge::Near {
+        name.push_str(", before the tensor");
     }
     if *fill == Fill::Nan {
         name.push_str(", NaN outside");
@@ -186,7 +202,8 @@ fn case(name: &str, copy: &Copy) -> Case {
                 // Boxes of their own, of which some begin before the tensor does.
                 let tile = rest % counts[d];
                 rest /= counts[d];
-                let before = if d == 0 { 0 } else { boxes[d] / 2 };
+                let near = copy.edge == Edge::Near && d > 0;
+                let before = if near { boxes[d] / 2 } else { 0 };
                 as_i32(tile * boxes[d]) - as_i32(before)
             } else {
                 // The innermost coordinate has to be a multiple of 16 bytes.

@@ -135,10 +135,8 @@ fn fill(map: &TensorMap, bytes: usize) -> Vec<u8> {
     if map.oob_fill == 0 {
         return vec![0; bytes];
     }
-    // The payload of the NaN is not documented; all ones but the sign is what the device's own
-    // arithmetic gives.
-    let size = map.element_bytes().expect("`TensorMap::check` knows the type") as usize;
-    (0..bytes).map(|i| if i % size == size - 1 { 0x7F } else { 0xFF }).collect()
+    // The payload of the NaN is not documented; an H200 writes 0x7ff7 in every two bytes, of f32 and bf16.
+    (0..bytes).map(|i| if i % 2 == 1 { 0x7F } else { 0xF7 }).collect()
 }
 
 /// What a reduction does to elements of a type (PTX ISA, "cp.reduce.async.bulk.tensor"; types as in

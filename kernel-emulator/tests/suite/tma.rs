@@ -168,8 +168,9 @@ fn required(map: &TensorMap, element: usize, coordinates: &[i32], image: Image) 
             out[swizzled(at, map.swizzle)] = match (inside, map.oob_fill) {
                 (true, _) => pattern(from as usize + byte),
                 (false, 0) => 0,
-                (false, _) if last => 0x7F,
-                (false, _) => 0xFF,
+                // As an H200 fills.
+                (false, _) if at % 2 == 1 => 0x7F,
+                (false, _) => 0xF7,
             };
         }
     }

@@ -2,7 +2,10 @@
 
 use super::{Issuer, Piece, Row, Spot, ranges, read_rows};
 use crate::code::AtomOp;
-use crate::exec::{barrier, memory::atomic};
+use crate::exec::{
+    barrier,
+    memory::atomic::{self, Subnormals},
+};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Block, Context};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
@@ -295,7 +298,7 @@ fn reduce(op: AtomOp, data: &mut [u8], old: &[u8]) {
         u64::from_le_bytes(word)
     };
     for (operand, old) in data.chunks_exact_mut(size).zip(old.chunks_exact(size)) {
-        let new = atomic::apply(op, true, value(old), value(operand), 0);
+        let new = atomic::apply(op, Subnormals::Kept, value(old), value(operand), 0);
         operand.copy_from_slice(&new.to_le_bytes()[..size]);
     }
 }

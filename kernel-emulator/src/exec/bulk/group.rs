@@ -2,7 +2,10 @@
 
 use super::{Piece, Row, global};
 use crate::code::{AtomOp, LANES};
-use crate::exec::memory::{atomic, hazards};
+use crate::exec::memory::{
+    atomic::{self, Subnormals},
+    hazards,
+};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, Warp};
@@ -107,7 +110,12 @@ fn land(launch: &Launch<'_>, warp: &mut Warp, store: &Store) -> Run<()> {
         for (element, at) in data.chunks_exact(size).zip((offset..).step_by(size)) {
             let mut operand = [0; 8];
             operand[..size].copy_from_slice(element);
-            let (_, written) = atomic::global(memory, at, op, u64::from_le_bytes(operand), 0);
+            let (_, written) = atomic::global(
+                memory,
+                at,
+                (op, Subnormals::Kept),
+                (u64::from_le_bytes(operand), 0),
+            );
             if !written {
                 let address = memory.base + at;
                 let detail = format!(

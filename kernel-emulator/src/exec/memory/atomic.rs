@@ -16,8 +16,18 @@ use crate::memory::access::WordMemory;
 use crate::memory::{Allocation, byte_mask, spread};
 use crate::numeric::atomic::{self, IntOp};
 
+/// What an addition in f32 does with subnormal numbers.
+///
+/// `atom` and `red` flush them on global memory and keep them on shared memory ("atom"). Asynchronous reductions keep them on
+/// both, which was seen on an H200.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subnormals {
+    Flushed,
+    Kept,
+}
+
 /// The new value of a word, and whether it depends on the old one.
-pub(crate) fn apply(op: AtomOp, shared: bool, old: u64, b: u64, c: u64) -> u64 {
+pub(crate) fn apply(op: AtomOp, subnormals: Subnormals, old: u64, b: u64, c: u64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "operands live in the low bits")]
     let (old32, b32) = (old as u32, b as u32);
     #[expect(clippy::cast_possible_truncation, reason = "operands live in the low bits")]
@@ -25,7 +35,7 @@ pub(crate) fn apply(op: AtomOp, shared: bool, old: u64, b: u64, c: u64) -> u64 {
     match op {
         AtomOp::Int(op, ty) => atomic::integer(op, ty, old, b),
         AtomOp::Cas(ty) => atomic::compare_and_swap(ty, old, b, c),
-        AtomOp::F32(op) => atomic::f32(op, old32, b32, !shared).into(),
+        AtomOp::F32(op) => atomic::f32(op, old32, b32, subnormals == Subnormals::Flushed).into(),
         AtomOp::F64(op) => atomic::f64(op, old, b),
         AtomOp::Half(op, half) => atomic::half(op, half, old16, b16).into(),
         AtomOp::Half2(op, half) => atomic::half2(op, half, old32, b32).into(),
@@ -111,7 +121,8 @@ fn on(
             for lane in lanes(done) {
                 let (b, c) = operand(lane);
                 let written;
-                (old[lane], written) = global(memory, offsets[lane], op.op, b, c);
+                (old[lane], written) =
+                    global(memory, offsets[lane], (op.op, Subnormals::Flushed), (b, c));
                 unwritten |= u32::from(!written) << lane;
             }
             done
@@ -128,7 +139,7 @@ fn on(
                 let keep = u64::MAX >> (64 - 8 * bytes);
                 old[lane] = word >> (8 * at) & keep;
                 unwritten |= u32::from(written & bits != bits) << lane;
-                let new = apply(op.op, true, old[lane], b, c) & keep;
+                let new = apply(op.op, Subnormals::Kept, old[lane], b, c) & keep;
                 block.shared.put(index, new << (8 * at), bits);
             }
             block.events += 1;
@@ -179,7 +190,12 @@ fn split(offset: u64) -> (usize, usize) {
 }
 
 /// One lane on global memory: the old value, and whether it was ever written.
-pub(crate) fn global(memory: &Allocation, offset: u64, op: AtomOp, b: u64, c: u64) -> (u64, bool) {
+pub(crate) fn global(
+    memory: &Allocation,
+    offset: u64,
+    (op, subnormals): (AtomOp, Subnormals),
+    (b, c): (u64, u64),
+) -> (u64, bool) {
     let (index, at) = split(offset);
     let bytes = op.bytes();
     let bits = byte_mask(at, bytes as usize);
@@ -188,7 +204,7 @@ pub(crate) fn global(memory: &Allocation, offset: u64, op: AtomOp, b: u64, c: u6
     let mut seen = word.load(SeqCst);
     let old = loop {
         let old = seen >> (8 * at) & keep;
-        let new = (apply(op, false, old, b, c) & keep) << (8 * at);
+        let new = (apply(op, subnormals, old, b, c) & keep) << (8 * at);
         let merged = seen & !spread(bits) | new;
         match word.compare_exchange_weak(seen, merged, SeqCst, SeqCst) {
             Ok(_) => break old,
