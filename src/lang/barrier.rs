@@ -24,7 +24,8 @@ use super::stub;
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier(());
 
-/// Several mbarriers: `bars[i]` is one, with an `i32` known only when the kernel runs if need be.
+/// Several mbarriers: `bars[i]` is one, with an `i32` known only when the kernel runs if need be. For buffers that are filled and
+/// read in turns, [`Ring`](crate::Ring) keeps the index and the phase.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

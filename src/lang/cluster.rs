@@ -1,6 +1,7 @@
 //! Clusters: blocks that run at the same time and reach each other's shared memory (`sm_90a` and later).
 //!
-//! `#[kernel(.., cluster = [2, 1])]` groups the blocks of the grid, up to 8 of them, or 16 on a device that allows it.
+//! `#[kernel(.., cluster = [2, 1])]` groups the blocks of the grid, up to 8 of them, or 16 on a device that allows it. For blocks that
+//! share the columns of a matrix, [`Clustered`](crate::sched::Clustered) says which tile each of them computes.
 
 use super::stub;
 
