@@ -10,7 +10,7 @@ use super::barriers::MOST_BYTES;
 use super::expected::{Arriving, Name, Names, arriving};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{BarrierOp, Const, Kernel, Op, Region, Stmt, StmtKind, Value},
+    ir::{BarrierOp, Const, Kernel, Op, Region, Stmt, StmtKind, Type, Value},
     loc::Loc,
 };
 
@@ -75,7 +75,12 @@ impl Walk<'_> {
                 && self.counted.get(args[1]).is_some()
                 && let Some(name) = self.names.of(args[0])
             {
-                match self.sum(region, index, name, stmt.loc) {
+                let sum = if self.hears_others(args[0]) {
+                    Err(Box::new(others(stmt.loc)))
+                } else {
+                    self.sum(region, index, name, stmt.loc)
+                };
+                match sum {
                     Ok(sum) => {
                         self.sums.insert(args[1], sum);
                     }
@@ -145,6 +150,14 @@ impl Walk<'_> {
         Ok(bytes)
     }
 
+    /// Whether other blocks arrive at a barrier, or send it bytes.
+    fn hears_others(&self, barrier: Value) -> bool {
+        match self.kernel.ty(barrier) {
+            Type::Barrier(barrier) => self.kernel.hears_others(barrier.root),
+            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
+        }
+    }
+
     /// The bytes of a load on a barrier.
     fn loaded(&self, stmt: &Stmt, name: Name) -> Option<u64> {
         let copy = copy(self.kernel, stmt)?;
@@ -195,6 +208,13 @@ fn ends(stmt: &Stmt, name: Name, names: &Names) -> bool {
         BarrierOp::Expect | BarrierOp::Wait | BarrierOp::Test => names.of(args[0]) == Some(name),
         BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote | BarrierOp::Arrive => false,
     }
+}
+
+/// A barrier that other blocks use as well.
+fn others(at: Loc) -> Diagnostic {
+    Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted")
+        .why("other blocks of the cluster arrive at this barrier, or send it bytes: what each of its phases waits for is known when the kernel runs")
+        .help(".expect(tile.bytes())")
 }
 
 fn open(at: Loc, copy: Loc, why: Open) -> Diagnostic {
