@@ -141,8 +141,8 @@ impl Barrier {
     /// One arrival of the partition, as [`expect`](Barrier::expect). What is counted are the copies to shared memory by tensor map
     /// that complete on this barrier in the same run of statements, up to the next wait, `expect` or `expect_copies` at it. A copy
     /// in a branch, a loop or a partition inside of that run, under a condition (`.when`), or to several blocks (`.multicast`: every
-    /// receiving block waits for all that it is sent) is not counted but refused: such phases are announced by `expect`, whose number is
-    /// always taken as it stands.
+    /// receiving block waits for all that it is sent) is not counted but refused, and so is a barrier that other blocks of the cluster use:
+    /// such phases are announced by `expect`, whose number is always taken as it stands.
     ///
     /// # PTX
     /// That of [`expect`](Barrier::expect) with a constant.
