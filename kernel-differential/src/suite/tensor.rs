@@ -132,7 +132,7 @@ fn into_entry(copy: Copy) -> Entry {
     if *fill == Fill::Nan {
         name.push_str(", NaN outside");
     }
-    let forms = forms(form);
+    let forms = if *edge == Edge::Near { Vec::new() } else { forms(form) };
     Entry { name: name.clone(), forms, make: Box::new(move || case(&name, &copy)) }
 }
 
@@ -349,7 +349,7 @@ done:",
     };
     Case {
         name: name.to_owned(),
-        forms: forms(&copy.form),
+        forms: if copy.edge == Edge::Near { Vec::new() } else { forms(&copy.form) },
         target: Target::Sm90a,
         ptx: format!("{}{}", head(Target::Sm90a), entry_with(3, &[], &[rank], THREADS, &body)),
         threads: THREADS,

@@ -9,7 +9,7 @@ use super::Finding;
 use crate::repository::Repository;
 
 /// The crates that need it, as ARCHITECTURE.md says.
-const NEED_IT: [&str; 3] = ["kernel-runtime", "kernel-testkit", "benches"];
+const NEED_IT: [&str; 4] = ["kernel-runtime", "kernel-differential", "kernel-testkit", "benches"];
 const LINE: &str = "#![forbid(unsafe_code)]";
 
 pub(super) fn check(repository: &Repository, metadata: &Value, root: &Path) -> Vec<Finding> {
