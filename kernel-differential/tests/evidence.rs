@@ -45,6 +45,9 @@ fn kernels_hold_the_forms_that_they_test() {
     }
 }
 
+/// It has no operands and no results: one launch shows all that it does.
+const ENDS_THE_LAUNCH: &str = "trap";
+
 #[test]
 fn the_newest_table_shows_that_every_form_agrees() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/results");
@@ -59,7 +62,9 @@ fn the_newest_table_shows_that_every_form_agrees() {
     for form in list::forms() {
         match rows.get(form) {
             None => problems.push(format!("{form}: not in the table")),
-            Some((operands, different)) if *operands < 100_000 || different != "0" => {
+            Some((operands, different))
+                if (*operands < 100_000 && form != ENDS_THE_LAUNCH) || different != "0" =>
+            {
                 problems.push(format!("{form}: {operands} operands, {different} different"));
             }
             Some(_) => {}
