@@ -85,14 +85,14 @@ fn stated(
     }
     if half {
         let bits = oracle::round(Format::F16, sum, unit, false, Round::NearestEven) as u32;
-        return if bits & 0x7fff == 0 { 0 } else { bits };
+        return if matches!(bits, 0 | 0x8000) { 0 } else { bits };
     }
     if top > 127 {
         return if sum < 0 { 0xff80_0000 } else { 0x7f80_0000 };
     }
     let bits = oracle::round(Format::F32, sum, unit, false, Round::Zero) as u32;
     let bits = if bytes { bits & !0x3ff } else { bits };
-    if bits & 0x7fff_ffff == 0 { 0 } else { bits }
+    if matches!(bits, 0 | 0x8000_0000) { 0 } else { bits }
 }
 
 #[test]

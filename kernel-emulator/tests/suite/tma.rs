@@ -164,7 +164,6 @@ fn required(map: &TensorMap, element: usize, coordinates: &[i32], image: Image) 
         let (row, column) = (index / extents[0], index % extents[0]);
         for byte in 0..element {
             let at = image.start + row * span + column * element + byte;
-            let last = byte == element - 1;
             out[swizzled(at, map.swizzle)] = match (inside, map.oob_fill) {
                 (true, _) => pattern(from as usize + byte),
                 (false, 0) => 0,
