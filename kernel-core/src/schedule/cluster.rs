@@ -24,9 +24,41 @@ impl Reach {
     }
 }
 
+/// What a piece of a program makes of each [`Reach`]. Each region is walked once, however deep it lies in loops, which run again with what
+/// they leave.
+#[derive(Clone, Copy)]
+struct Effect([Reach; 4]);
+
+impl Effect {
+    fn each(effect: impl Fn(Reach) -> Reach) -> Effect {
+        Effect(
+            [(false, false), (true, false), (false, true), (true, true)]
+                .map(|(open, since_arrival)| effect(Reach { open, since_arrival })),
+        )
+    }
+
+    fn nothing() -> Effect {
+        Effect::each(|reach| reach)
+    }
+
+    fn of(&self, reach: Reach) -> Reach {
+        self.0[usize::from(reach.open) + 2 * usize::from(reach.since_arrival)]
+    }
+
+    fn then(self, next: Effect) -> Effect {
+        Effect::each(|reach| next.of(self.of(reach)))
+    }
+
+    fn or(self, other: Effect) -> Effect {
+        Effect::each(|reach| self.of(reach).or(other.of(reach)))
+    }
+}
+
 /// Has the blocks of a cluster meet at the end of a kernel, where one may still be reached by another.
 pub fn meet_at_the_end(kernel: &mut Kernel) {
-    if !walk(kernel, &kernel.body, Reach::default()).open || kernel.body.end != Terminator::Return {
+    if !walk(kernel, &kernel.body).of(Reach::default()).open
+        || kernel.body.end != Terminator::Return
+    {
         return;
     }
     let Some(loc) = kernel.body.stmts.last().map(|stmt| stmt.loc) else { return };
@@ -34,41 +66,45 @@ pub fn meet_at_the_end(kernel: &mut Kernel) {
     kernel.body.stmts.push(Stmt { kind: StmtKind::Op { op, args, result: None }, loc });
 }
 
-fn walk(kernel: &Kernel, region: &Region, mut reach: Reach) -> Reach {
-    for stmt in &region.stmts {
-        reach = after(kernel, &stmt.kind, reach);
-    }
-    reach
+fn walk(kernel: &Kernel, region: &Region) -> Effect {
+    region
+        .stmts
+        .iter()
+        .fold(Effect::nothing(), |effect, stmt| effect.then(after(kernel, &stmt.kind)))
 }
 
-fn after(kernel: &Kernel, kind: &StmtKind, reach: Reach) -> Reach {
+fn after(kernel: &Kernel, kind: &StmtKind) -> Effect {
     match kind {
-        StmtKind::Op { op: Op::Cluster(ClusterOp::Sync), .. } => Reach::default(),
+        StmtKind::Op { op: Op::Cluster(ClusterOp::Sync), .. } => Effect::each(|_| Reach::default()),
         StmtKind::Op { op: Op::Cluster(ClusterOp::Arrive), .. } => {
-            Reach { since_arrival: false, ..reach }
+            Effect::each(|reach| Reach { since_arrival: false, ..reach })
         }
         StmtKind::Op { op: Op::Cluster(ClusterOp::Wait), .. } => {
-            Reach { open: reach.since_arrival, ..reach }
+            Effect::each(|reach| Reach { open: reach.since_arrival, ..reach })
         }
         StmtKind::Op { op, args, .. } if kernel.reaches(op, args) => {
-            Reach { open: true, since_arrival: true }
+            Effect::each(|_| Reach { open: true, since_arrival: true })
         }
         StmtKind::Op { .. }
         | StmtKind::Reduce { .. }
         | StmtKind::Scan { .. }
-        | StmtKind::Ptx { .. } => reach,
+        | StmtKind::Ptx { .. } => Effect::nothing(),
         StmtKind::If { .. } | StmtKind::Specialize { .. } => kind
             .regions()
             .into_iter()
-            .map(|inner| walk(kernel, inner, reach))
-            .fold(Reach::default(), Reach::or),
+            .map(|inner| walk(kernel, inner))
+            .reduce(Effect::or)
+            .unwrap_or_else(Effect::nothing),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+            let once = walk(kernel, body);
+            let turns = Effect::nothing().or(once).or(once.then(once));
             // It may be left from any place, or not be entered.
-            let whole = Reach { open: kernel.reaches_in(body), since_arrival: reach.since_arrival };
-            let once = walk(kernel, body, reach);
-            let again = walk(kernel, body, once);
-            let left_early = if jumps(body) { whole } else { Reach::default() };
-            reach.or(once).or(again).or(left_early)
+            if jumps(body) {
+                let open = kernel.reaches_in(body);
+                turns.or(Effect::each(|reach| Reach { open, ..reach }))
+            } else {
+                turns
+            }
         }
     }
 }

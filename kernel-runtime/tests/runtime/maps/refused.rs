@@ -1,10 +1,10 @@
 //! Arguments that a map cannot describe, and maps that no compiler should write.
 
-use super::{MATRIX, axis, images, launch, map, stream, variant};
+use super::{MATRIX, axis, images, launch, map, stream, tensor, variant};
 use half::f16;
 use kernel_runtime::{
-    Actual, Device, DeviceTensor, Element, Error, Fill, MapDim, MapExtent, MapInfo, MapPlace,
-    MapRule, MapStride, Result, Stream, Target,
+    __launch, Actual, Device, DeviceTensor, Element, Error, Fill, Image, IntoArgument, MapDim,
+    MapExtent, MapInfo, MapPlace, MapRule, MapStride, Result, Stream, Target,
 };
 
 /// How a map of `x` is refused; nothing has run.
@@ -98,6 +98,27 @@ fn strides_from_2_to_the_40_on() -> Result<()> {
     let times = MapStride::Axis { axis: 0, times: u32::MAX };
     let (rule, ..) = of_matrix(vec![axis(1, 32), MapDim { stride: times, ..axis(0, 8) }])?;
     assert!(matches!(rule, MapRule::Inside { .. }), "{rule:?}");
+    Ok(())
+}
+
+#[test]
+fn written_rows_that_end_within_16_bytes() -> Result<()> {
+    let stream = stream()?;
+    let mut x = stream.zeros::<f16, 2>([48, 64])?;
+    let mut out = stream.zeros([16])?;
+    let maps: &[MapInfo] = vec![MATRIX].leak();
+    // The same rows may be read.
+    launch(images("f16", 2, vec![variant(2, maps)]), &*x.as_strided([48, 60], [64, 1])?, &mut out)
+        .launch(&stream)?;
+    let params = vec![tensor("x", "f16", 2, true), tensor("out", "u64", 1, true)].leak();
+    let written = Image { params, ..images("f16", 2, vec![variant(2, maps)])[0] };
+    let written: &[Image] = vec![written].leak();
+    let mut part = x.as_strided_mut([48, 60], [64, 1])?;
+    let arguments = vec![(&mut *part).into_argument(), (&mut out).into_argument()];
+    let error = __launch(written, arguments, None).grid(1).launch(&stream);
+    let message = error.expect_err("a row of 120 bytes is written").to_string();
+    let needs = "rows of a multiple of 16 bytes in a tensor that is written";
+    assert_eq!(message, text(needs, "120 bytes"));
     Ok(())
 }
 
