@@ -131,8 +131,7 @@ pub fn mma_f32(
     d
 }
 
-/// `mma.sync.aligned.m16n8kK.row.col.f16.L.R.f16`: as [`mma_f32`], with C and D in f16. With 8-bit
-/// operands [`TensorCore::Hopper`] rounds the last addition once, to f16; an H200 does otherwise, in a way that is not modelled.
+/// `mma.sync.aligned.m16n8kK.row.col.f16.L.R.f16`: as [`mma_f32`], with C and D in f16.
 pub fn mma_f16(
     left: Element,
     a: &[impl Borrow<Register>],

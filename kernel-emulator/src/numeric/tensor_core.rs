@@ -11,7 +11,8 @@
 //! 3. The cut terms are added exactly and the sum is cut towards zero to f32, or rounded to the nearest f16; beyond the
 //!    largest f32 it is infinite. Zero is +0, whatever was added or cut.
 //! 4. 8-bit operands of `mma.sync` go through f16 in two such sums, first the elements with `k % 4 < 2`,
-//!    then the others with the first sum as C; the instruction's C is added at the end, rounded to nearest.
+//!    then the others with the first sum as C; the instruction's C is added at the end, rounded to nearest. Where C and D are
+//!    f16, so is the result of each of the three additions.
 //! 5. 8-bit operands of `wgmma` enter one sum of 32 products and C, whose terms are cut to multiples of
 //!    2^-13 in step 2. An f32 result is cut to 13 bits behind the point, and so has 14 in all, C's included; an
 //!    f16 result is rounded from the sum.
@@ -29,6 +30,7 @@
 
 use super::format::{Format, Round};
 use super::matrix::Sums;
+use super::narrow::{narrow_f16, widen_f16};
 use super::operand::{Element, Lanes, Rows, STEPS};
 
 /// The exponent of a zero: no sum of two reaches a real one.
@@ -231,7 +233,11 @@ fn sum_bytes<const K: usize, const H: usize>(
         let rows: [[f32; H]; 8] = std::array::from_fn(|m| half_of(|k| a[m][k], first));
         let columns: [[f32; 8]; H] = half_of(|k| b[k], first);
         sums = sum(adder, &rows, &columns, &sums);
+        if adder.end == End::Odd {
+            sums = sums.map(|row| row.map(|x| widen_f16(narrow_f16(as_f16(x)))));
+        }
     }
+    // Of two f16 an f32 keeps so many bits that rounding it to f16 afterwards rounds the exact sum.
     std::array::from_fn(|m| std::array::from_fn(|n| sums[m][n] + c[m][n]))
 }
 
@@ -292,8 +298,7 @@ pub(super) fn add_products<const E: usize>(
 ) {
     let least_c = c_format.min_exponent() as i16;
     let least = [least_exponent(left), least_exponent(right), least_c];
-    // C enters the sums of 8-bit operands last, in an addition of its own.
-    let end = if c_format == Format::F16 && E < 4 { End::Odd } else { End::F32 };
+    let end = if c_format == Format::F16 { End::Odd } else { End::F32 };
     let adder = Adder { least, kept_bits: KEPT_BITS, end };
     match (E, steps) {
         (1, ..=1) => tile::<E, 4>(adder, a, b, sums, sum),

@@ -39,8 +39,12 @@ fn factor(format: Format, code: u64) -> (i128, i32, i32) {
     (units, scale, own.max(format.min_exponent()))
 }
 
-/// One sum by the steps of the module's description.
-fn block(format: Format, pairs: &[(u64, u64)], c: u32) -> u32 {
+/// The cut terms of one sum by the steps of the module's description, added: units, and the exponent of one. None where all are zero.
+fn cut_sum(
+    format: Format,
+    pairs: &[(u64, u64)],
+    (c_format, c): (Format, u32),
+) -> Option<(i128, i32)> {
     let mut terms: Vec<(i128, i32, i32)> = pairs
         .iter()
         .map(|&(x, y)| {
@@ -48,10 +52,8 @@ fn block(format: Format, pairs: &[(u64, u64)], c: u32) -> u32 {
             (x.0 * y.0, x.1 + y.1, x.2 + y.2)
         })
         .collect();
-    terms.push(factor(Format::F32, c.into()));
-    let Some(largest) = terms.iter().filter(|term| term.0 != 0).map(|term| term.2).max() else {
-        return 0;
-    };
+    terms.push(factor(c_format, c.into()));
+    let largest = terms.iter().filter(|term| term.0 != 0).map(|term| term.2).max()?;
     let unit = largest - 25;
     let sum: i128 = terms
         .iter()
@@ -63,6 +65,12 @@ fn block(format: Format, pairs: &[(u64, u64)], c: u32) -> u32 {
             }
         })
         .sum();
+    Some((sum, unit))
+}
+
+/// One sum in f32.
+fn block(format: Format, pairs: &[(u64, u64)], c: u32) -> u32 {
+    let Some((sum, unit)) = cut_sum(format, pairs, (Format::F32, c)) else { return 0 };
     let top = unit + 127 - sum.unsigned_abs().leading_zeros() as i32;
     if sum != 0 && top > 127 {
         return if sum < 0 { 0xff80_0000 } else { 0x7f80_0000 };
@@ -70,16 +78,55 @@ fn block(format: Format, pairs: &[(u64, u64)], c: u32) -> u32 {
     oracle::round(Format::F32, sum, unit, false, Round::Zero) as u32
 }
 
-/// 8-bit elements as f16, the first and the second half of k in the order of the sums.
-fn as_f16(mini: Minifloat, pairs: &[(u64, u64)], first: usize) -> Vec<(u64, u64)> {
-    let wide =
-        |code: u64| u64::from(unpack_minis(mini, Half::F16, code as u16, Clamp::None) & 0xffff);
+/// One sum of 8-bit elements in f16.
+fn half_block(pairs: &[(u64, u64)], c: u32) -> u32 {
+    let Some((sum, unit)) = cut_sum(Format::F16, pairs, (Format::F16, c)) else { return 0 };
+    let top = unit + 127 - sum.unsigned_abs().leading_zeros() as i32;
+    if sum == 0 || top < -25 {
+        return 0;
+    }
+    match oracle::round(Format::F16, sum, unit, false, Round::NearestEven) as u32 {
+        0x8000 => 0,
+        bits => bits,
+    }
+}
+
+/// 8-bit elements as f16, the first or the second half of k in the order of the sums.
+fn as_f16(
+    (left, right): (Element, Element),
+    pairs: &[(u64, u64)],
+    first: usize,
+) -> Vec<(u64, u64)> {
+    let wide = |element, code: u64| {
+        let Element::Mini(mini) = element else { panic!("8 bits only") };
+        u64::from(unpack_minis(mini, Half::F16, code as u16, Clamp::None) & 0xffff)
+    };
     pairs
         .iter()
         .enumerate()
         .filter(|(k, _)| k % 4 / 2 == first)
-        .map(|(_, (x, y))| (wide(*x), wide(*y)))
+        .map(|(_, (x, y))| (wide(left, *x), wide(right, *y)))
         .collect()
+}
+
+/// A result in f16 for 8-bit elements.
+fn expected_half(elements: (Element, Element), pairs: &[(u64, u64)], c: u32) -> u32 {
+    let mut sum = 0;
+    for first in [0, 1] {
+        sum = half_block(&as_f16(elements, pairs, first), sum);
+        // Nothing finite changes it.
+        if sum & 0x7fff == 0x7c00 {
+            return sum;
+        }
+    }
+    let (x, y) = (factor(Format::F16, sum.into()), factor(Format::F16, c.into()));
+    let scale = x.1.min(y.1);
+    let total = (x.0 << (x.1 - scale)) + (y.0 << (y.1 - scale));
+    if total == 0 {
+        0
+    } else {
+        oracle::round(Format::F16, total, scale, false, Round::NearestEven) as u32
+    }
 }
 
 fn expected(element: Element, pairs: &[(u64, u64)], c: u32) -> u32 {
@@ -90,9 +137,9 @@ fn expected(element: Element, pairs: &[(u64, u64)], c: u32) -> u32 {
             let top: Vec<(u64, u64)> = pairs.iter().map(|(x, y)| (x >> 13, y >> 13)).collect();
             block(Format::TF32, &top, c)
         }
-        Element::Mini(mini) => {
-            let sum = block(Format::F16, &as_f16(mini, pairs, 0), 0);
-            let sum = block(Format::F16, &as_f16(mini, pairs, 1), sum);
+        Element::Mini(_) => {
+            let sum = block(Format::F16, &as_f16((element, element), pairs, 0), 0);
+            let sum = block(Format::F16, &as_f16((element, element), pairs, 1), sum);
             (f32::from_bits(sum) + f32::from_bits(c)).to_bits()
         }
     }
@@ -210,6 +257,73 @@ fn recorded_results_are_met() {
         let pairs: Vec<(u64, u64)> =
             row.iter().zip(column).map(|(x, y)| ((*x).into(), (*y).into())).collect();
         assert_eq!(expected(element, &pairs, c), d);
+    }
+}
+
+/// Elements of A and of B, one row of A, one column of B, C and D.
+type RecordedHalf = (Element, Element, &'static [u32], &'static [u32], u32, u32);
+
+/// From `mma.sync` on an H200 with C and D in f16: the first three are results that neither another order of the sums nor sums in
+/// f32 would give, then two with infinite sums of finite products, and two whose sums round to zero.
+#[rustfmt::skip]
+const RECORDED_HALVES: [RecordedHalf; 7] = [
+        (E4M3, E4M3, &[0x33, 0xe2, 0x67, 0x16, 0xea, 0x10, 0x26, 0xe5, 0x05, 0xd8, 0x71, 0x91, 0xd2, 0x1f, 0x76, 0xf3], &[0x45, 0xb5, 0xb1, 0x86, 0xe9, 0x60, 0x99, 0xcf, 0xcd, 0x53, 0xe0, 0xe9, 0xfb, 0xf8, 0x0b, 0xad], 0xea69, 0x667a),
+        (E4M3, E5M2, &[0x0b, 0xce, 0x4a, 0xd2, 0x19, 0x91, 0x49, 0x60, 0x89, 0xe4, 0xe9, 0xb7, 0xae, 0xf4, 0x0d, 0x7a, 0xcb, 0x32, 0x03, 0xa8, 0xe9, 0xf4, 0x14, 0x8a, 0x38, 0x8a, 0x42, 0x79, 0xc9, 0x5b, 0xb8, 0x34], &[0x27, 0xda, 0xcd, 0x05, 0xe2, 0x8e, 0x0c, 0x54, 0x59, 0x2b, 0xd2, 0x49, 0xb7, 0xc7, 0x78, 0xd1, 0x39, 0x34, 0xa4, 0x45, 0x2d, 0xcd, 0xdf, 0xca, 0x3f, 0xe0, 0xdc, 0xb4, 0x16, 0x53, 0x5a, 0x30], 0xbfb3, 0x5a57),
+        (E5M2, E4M3, &[0xb2, 0x3f, 0x41, 0x35, 0x41, 0x3b, 0xb0, 0xae, 0x4a, 0x43, 0x45, 0xb7, 0x43, 0xad, 0xbe, 0xbd, 0xbd, 0xc0, 0x4b, 0xb5, 0xc3, 0xb9, 0x30, 0x39, 0x36, 0x34, 0xc9, 0x4b, 0x2e, 0x4a, 0xc0, 0xad], &[0x9d, 0x57, 0xd7, 0x40, 0x32, 0x46, 0xab, 0x27, 0xc8, 0x33, 0xaa, 0xbe, 0x56, 0xc8, 0x4e, 0xc7, 0xa6, 0x1d, 0xad, 0xa0, 0xd1, 0x28, 0x9e, 0xd4, 0xcd, 0xa8, 0xa7, 0x1e, 0x40, 0xab, 0xa7, 0x9e], 0xb642, 0x46ee),
+        (E5M2, E5M2, &[0xe6, 0x37, 0x4e, 0x5e, 0x14, 0xda, 0x89, 0x8b, 0xb6, 0x99, 0xd4, 0xed, 0x2f, 0x68, 0x95, 0x5d, 0x47, 0x29, 0xf9, 0x31, 0xfb, 0x64, 0x1f, 0xae, 0xce, 0x4f, 0x0f, 0xc7, 0x52, 0x33, 0xb0, 0xbf], &[0x3a, 0x11, 0x6c, 0x8d, 0x09, 0x30, 0xcd, 0x82, 0x83, 0x44, 0xc8, 0x0a, 0xd8, 0xcd, 0xeb, 0x19, 0x31, 0x3c, 0x94, 0xae, 0xa2, 0xd1, 0x91, 0x30, 0x08, 0xe3, 0xd7, 0x1d, 0x04, 0x94, 0x99, 0x6b], 0x8a6b, 0xfc00),
+        (E4M3, E4M3, &[0x6b, 0xea, 0x70, 0xf1, 0xeb, 0xeb, 0x73, 0xf2, 0xf2, 0xf4, 0xf5, 0x6c, 0xf0, 0x78, 0xeb, 0x72, 0xea, 0x7d, 0x6c, 0x6d, 0xfd, 0xf4, 0xe9, 0x68, 0xf2, 0x75, 0x6c, 0xfe, 0xee, 0xf2, 0x7a, 0x6a], &[0xfa, 0xfc, 0xee, 0x7a, 0x79, 0xf6, 0xf8, 0xe9, 0x77, 0x72, 0xf6, 0xea, 0x69, 0xf5, 0xe8, 0x7c, 0xfb, 0xea, 0xf1, 0xfe, 0xf6, 0xf8, 0x6f, 0xf2, 0xf8, 0x79, 0xfb, 0xed, 0x69, 0xf3, 0xf9, 0xf7], 0xf1b1, 0x7c00),
+        (E5M2, E5M2, &[0x82, 0x02, 0x87, 0x80, 0x01, 0x83, 0x84, 0x81, 0x06, 0x82, 0x85, 0x80, 0x80, 0x06, 0x80, 0x02, 0x05, 0x07, 0x86, 0x02, 0x04, 0x05, 0x80, 0x07, 0x82, 0x02, 0x81, 0x85, 0x01, 0x03, 0x87, 0x03], &[0x80, 0x80, 0x81, 0x81, 0x86, 0x82, 0x86, 0x05, 0x80, 0x00, 0x87, 0x01, 0x85, 0x00, 0x81, 0x02, 0x87, 0x06, 0x05, 0x80, 0x87, 0x80, 0x04, 0x81, 0x86, 0x87, 0x03, 0x01, 0x01, 0x82, 0x02, 0x82], 0x8000, 0x0000),
+        (E5M2, E5M2, &[0x85, 0x03, 0x02, 0x81, 0x05, 0x02, 0x81, 0x03, 0x81, 0x84, 0x02, 0x83, 0x02, 0x81, 0x80, 0x00], &[0x03, 0x81, 0x02, 0x86, 0x87, 0x01, 0x04, 0x86, 0x00, 0x02, 0x02, 0x81, 0x80, 0x01, 0x81, 0x84], 0x8000, 0x0000),
+];
+
+/// The f16 result for a row and a column, the same in every lane.
+fn half_result((left, right): (Element, Element), (row, column): (&[u32], &[u32]), c: u32) -> u32 {
+    let k = row.len();
+    let (_, e, _, a_elements, a_formula, b_elements, b_formula) = SHAPES[shape(left, k)];
+    let a: Vec<u32> = (0..16 * k).map(|i| row[i % k]).collect();
+    let b: Vec<u32> = (0..8 * k).map(|i| column[i / 8]).collect();
+    let ra = registers(e, a_elements, a_formula, k, &a);
+    let rb = registers(e, b_elements, b_formula, 8, &b);
+    let d = mma_f16(left, &ra, right, &rb, &[[c | c << 16; LANES]; 2]);
+    assert_eq!(d, [[d[0][0]; LANES]; 2]);
+    assert_eq!(d[0][0] & 0xffff, d[0][0] >> 16);
+    d[0][0] & 0xffff
+}
+
+#[test]
+fn recorded_f16_results_are_met() {
+    for (left, right, row, column, c, d) in RECORDED_HALVES {
+        let elements = (left, right);
+        assert_eq!(half_result(elements, (row, column), c), d, "{elements:?} {d:04x}");
+        let pairs: Vec<(u64, u64)> =
+            row.iter().zip(column).map(|(x, y)| ((*x).into(), (*y).into())).collect();
+        assert_eq!(expected_half(elements, &pairs, c), d, "{elements:?} {d:04x}");
+    }
+}
+
+#[test]
+fn f16_sums_of_bytes_follow_the_stated_steps() {
+    let mut random = Random::new(52);
+    for (left, right, k) in [(E4M3, E4M3, 16), (E4M3, E5M2, 32), (E5M2, E4M3, 16), (E5M2, E5M2, 32)]
+    {
+        for _ in 0..400 {
+            let mut code = |format: Format| loop {
+                let bits = random.pattern(format);
+                if matches!(oracle::value(format, bits), Real::Number { .. }) {
+                    break bits as u32;
+                }
+            };
+            let row: Vec<u32> = (0..k).map(|_| code(format(left))).collect();
+            let column: Vec<u32> = (0..k).map(|_| code(format(right))).collect();
+            let c = code(Format::F16);
+            let pairs: Vec<(u64, u64)> =
+                row.iter().zip(&column).map(|(x, y)| ((*x).into(), (*y).into())).collect();
+            assert_eq!(
+                half_result((left, right), (&row, &column), c),
+                expected_half((left, right), &pairs, c),
+                "{left:?} {right:?} {row:x?} {column:x?} {c:04x}"
+            );
+        }
     }
 }
 
