@@ -75,6 +75,9 @@ pub fn load<T: Scalar, const R: usize>(
 /// What threads have written to the tile is there for the copy after a [`fence_async`](super::fence_async), which the compiler puts in
 /// where it is missing. The tile is not written again before a [`store_wait`].
 ///
+/// A coordinate is never negative: a GPU stops at a store, or a reduction, that begins before the tensor (seen on an H200, an illegal
+/// instruction). What lies behind the tensor's end is not stored. Loads may begin before the tensor.
+///
 /// # PTX
 /// `cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group` and `cp.async.bulk.commit_group` (PTX ISA, `cp.async.bulk.tensor`).
 ///

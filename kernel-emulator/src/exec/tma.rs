@@ -55,6 +55,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             land_in(cx, warp, (landing, lane), (to, size), cargo, pieces)
         }
         TensorWay::Store { from, op: verb } => {
+            begins_inside(&coordinates)?;
             let op = verb.map(|verb| reduction(verb, map.dtype)).transpose()?;
             let size = (tile.shared_bytes(), SHARED_ALIGN);
             let from = at_lane(warp, from, lane)?;
@@ -83,6 +84,19 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
         }
         TensorWay::Prefetch => Ok(()),
     }
+}
+
+/// Checks that a box that is stored, or reduced into the tensor, begins in it or behind it. PTX ISA does not ask for it, but
+/// an H200 stops such a copy with an illegal instruction, of two to five dimensions; it carries out loads from there.
+fn begins_inside(coordinates: &[i32]) -> Run<()> {
+    let Some((dimension, at)) = coordinates.iter().enumerate().find(|(_, at)| **at < 0) else {
+        return Ok(());
+    };
+    let detail = format!(
+        "the box of a store by tensor map begins before the tensor: coordinate {dimension}, from the innermost, is {at}; only \
+         boxes of loads may"
+    );
+    Err(Trap::new(FaultKind::IllegalOperand, detail))
 }
 
 /// Checks the bytes of a piece that lie inside the tensor, one by one from the first that was never written.

@@ -303,8 +303,8 @@ fn a_stored_box_comes_from_where_a_load_would_put_it() {
     for (swizzle, columns, coordinates) in [
         (0, 16, [8, 2]),
         (1, 16, [8, 2]),
-        (2, 32, [-8, 3]),
-        (3, 64, [8, -5]),
+        (2, 32, [40, 3]),
+        (3, 64, [8, 9]),
         (3, 32, [24, 12]),
         (3, 16, [40, 10]),
     ] {
@@ -427,6 +427,23 @@ fn a_copy_that_hardware_refuses_is_a_fault() {
     // As many coordinates as dimensions.
     let refused = fault(map, &[0], image);
     assert!(refused.detail.contains("1 coordinates for a tensor map of 2"), "{refused}");
+}
+
+#[test]
+fn a_store_that_begins_before_the_tensor_is_a_fault() {
+    let map = |address| TensorMap { dtype: 2, ..plain(address, &[8, 6], &[32], &[8, 4]) };
+    for (form, at) in [
+        ("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group", "{0, -1}"),
+        ("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group", "{0, -100}"),
+        ("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group", "{-8, 0}"),
+    ] {
+        let issue = format!("{form} [%d0, {at}], [tile];");
+        let refused = run(&stored(128, &issue), 32 * 6, map, 0).expect_err("it begins before");
+        assert_eq!(refused.kind, FaultKind::IllegalOperand, "{refused}");
+        assert!(refused.detail.contains("begins before the tensor"), "{refused}");
+        let inside = issue.replace('-', "");
+        assert!(run(&stored(128, &inside), 32 * 6, map, 0).is_ok(), "{inside}");
+    }
 }
 
 #[test]
