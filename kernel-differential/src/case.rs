@@ -20,8 +20,8 @@ pub struct Case {
     pub threads: u32,
     /// Blocks along x, y and z.
     pub blocks: [u32; 3],
-    /// Blocks of a cluster.
-    pub cluster: u32,
+    /// Blocks of a cluster along x, y and z.
+    pub cluster: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     /// Global memory: the entry's first parameters are their addresses.

@@ -40,7 +40,7 @@ pub fn run(case: &Case) -> Result<Vec<Vec<u8>>, String> {
         values.extend(encoded(map, addresses[map.buffer])?);
     }
     let config = LaunchConfig {
-        cluster: [case.cluster, 1, 1],
+        cluster: case.cluster,
         dynamic_shared_bytes: case.shared_bytes,
         ..LaunchConfig::new(case.blocks, [case.threads, 1, 1])
     };

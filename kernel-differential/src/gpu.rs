@@ -93,7 +93,7 @@ fn image(case: &Case) -> &'static [Image] {
         instance: "",
         target: case.target,
         threads: case.threads,
-        cluster: [case.cluster, 1, 1],
+        cluster: case.cluster,
         programmatic: false,
         params: params.leak(),
         declared: &[],

@@ -1,6 +1,7 @@
 //! The cases: for every form of the list one that tests it.
 
 mod atomic;
+mod cluster;
 mod control;
 mod elementwise;
 mod exchange;
@@ -74,6 +75,7 @@ pub fn entries() -> Vec<Entry> {
         });
     }
     entries.extend(exchange::entries());
+    entries.extend(cluster::entries());
     entries.extend(tensor::entries());
     entries.extend(wgmma::entries());
     entries.extend(control::entries());

@@ -116,7 +116,7 @@ add.u64 %g, %g, %a0;
         ptx: format!("{}{}", head(target), entry(4, threads, &body)),
         threads,
         blocks: line(TUPLES / THREADS),
-        cluster: 1,
+        cluster: [1; 3],
         shared_bytes: 0,
         buffers,
         maps: Vec::new(),

@@ -33,7 +33,7 @@ fn kernel(name: &str, covers: &'static [&'static str], body: String) -> Kernel {
         covers,
         target: Target::Sm90a,
         blocks: 1024,
-        cluster: 1,
+        cluster: [1; 3],
         threads: THREADS,
         buffers: 2,
         body,
@@ -71,7 +71,11 @@ fn specials() -> Kernel {
         "cluster_ctarank",
         "cluster_nctarank",
         "cluster_ctaid.x",
+        "cluster_ctaid.y",
+        "cluster_ctaid.z",
         "cluster_nctaid.x",
+        "cluster_nctaid.y",
+        "cluster_nctaid.z",
         "clusterid.x",
         "clusterid.y",
         "clusterid.z",
@@ -88,8 +92,8 @@ fn specials() -> Kernel {
 .reg .b64 %o;
 mov.u32 %y, %ctaid.y;
 mov.u32 %z, %ctaid.z;
-mad.lo.u32 %n, %z, 3, %y;
-mul.lo.u32 %n, %n, 256;
+mad.lo.u32 %n, %z, 6, %y;
+mul.lo.u32 %n, %n, 128;
 add.u32 %n, %n, %cta;
 mad.lo.u32 %n, %n, 128, %thread;
 mul.wide.u32 %o, %n, 128;
@@ -102,9 +106,9 @@ add.u64 %o, %o, %a1;
     }
     let covers = &["mov.u32 %", "cvta.to.global."];
     Kernel {
-        grid: Some([256, 3, 2]),
-        cluster: 2,
-        blocks: 256 * 3 * 2,
+        grid: Some([128, 6, 2]),
+        cluster: [2, 2, 2],
+        blocks: 128 * 6 * 2,
         given: |_, blocks| {
             let out = vec![0; blocks * THREADS * 128];
             vec![

@@ -262,7 +262,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         ptx,
         threads: THREADS,
         blocks: line(TUPLES / THREADS as usize),
-        cluster: 1,
+        cluster: [1; 3],
         shared_bytes: 0,
         buffers: vec![
             Buffer { bytes: operands(form, &signature.sources), role: Role::Operands(8 * inputs) },

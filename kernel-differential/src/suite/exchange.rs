@@ -1,4 +1,4 @@
-//! Kernels whose threads work together: asynchronous copies, barriers, clusters.
+//! Kernels whose threads work together: asynchronous copies and barriers.
 //!
 //! What such an instruction does is seen in memory: each kernel moves random bytes by it, and writes out where they came.
 
@@ -15,7 +15,7 @@ use crate::{
     types,
 };
 
-const THREADS: usize = 128;
+pub(super) const THREADS: usize = 128;
 
 /// A kernel with what it is given.
 pub(super) struct Kernel {
@@ -24,7 +24,7 @@ pub(super) struct Kernel {
     pub(super) covers: &'static [&'static str],
     pub(super) target: Target,
     pub(super) blocks: usize,
-    pub(super) cluster: u32,
+    pub(super) cluster: [u32; 3],
     pub(super) threads: usize,
     pub(super) buffers: usize,
     /// Of the entry, with what stands before it in the module.
@@ -104,11 +104,10 @@ fn in_and_out(name: &str, blocks: usize, bytes: usize) -> Vec<Buffer> {
 pub(super) fn entries() -> Vec<Entry> {
     let mut kernels =
         vec![async_copy("commit_group;\ncp.async.wait_group 0"), async_copy("wait_all")];
-    kernels.push(bulk());
+    kernels.extend(POLICIES.map(bulk));
     kernels.extend(bulk_reductions());
     kernels.push(barriers());
     kernels.push(named_barriers());
-    kernels.extend(cluster_kernels());
     kernels.into_iter().map(Kernel::into_entry).collect()
 }
 
@@ -167,7 +166,7 @@ cp.async.{way} [%s+{}], [%g], {bytes}, %r2;
         covers: &["cp.async."],
         target: Target::Sm80,
         blocks: 1024,
-        cluster: 1,
+        cluster: [1; 3],
         threads: THREADS,
         buffers: 3,
         body,
@@ -203,13 +202,23 @@ setp.eq.u32 %first, %thread, 0;
 @%first fence.mbarrier_init.release.cluster;
 ";
 
+/// A cache policy: what a case with it is called, and its bits. Those that `createpolicy.fractional` makes of whole accesses, and none.
+const POLICIES: [(&str, Option<u64>); 3] = [
+    ("", None),
+    (", evict first", Some(0x12F0_0000_0000_0000)),
+    (", evict last", Some(0x14F0_0000_0000_0000)),
+];
+
 /// Copies of one dimension to shared memory and back, of random sizes at random places.
-fn bulk() -> Kernel {
+fn bulk((called, policy): (&str, Option<u64>)) -> Kernel {
+    let (hint, last) = if policy.is_some() { (".L2::cache_hint", ", %policy") } else { ("", "") };
+    let policy = policy.unwrap_or_default();
     let body = format!(
         ".shared .align 128 .b8 tile[2048];
 {BARRIER}
 .reg .b32 %m, %r<4>;
-.reg .b64 %g, %o, %t;
+.reg .b64 %g, %o, %t, %policy;
+mov.b64 %policy, {policy};
 bar.sync 0;
 mov.u32 %m, tile;
 mul.wide.u32 %g, %cta, 16;
@@ -221,28 +230,28 @@ mul.wide.u32 %o, %cta, 4096;
 add.u64 %o, %o, %a2;
 @!%first bra wait;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r1;
-cp.async.bulk.prefetch.L2.global [%t], %r1;
-cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%m], [%t], %r1, [bar];
+cp.async.bulk.prefetch.L2.global{hint} [%t], %r1{last};
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{hint} [%m], [%t], %r1, [bar]{last};
 wait:
 mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;
 @!%p bra wait;
 @!%first bra done;
-cp.async.bulk.global.shared::cta.bulk_group [%o], [%m], %r1;
+cp.async.bulk.global.shared::cta.bulk_group{hint} [%o], [%m], %r1{last};
 cp.async.bulk.commit_group;
 cp.async.bulk.wait_group.read 0;
 fence.proxy.async.shared::cta;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r1;
-cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%m], [%t], %r1, [bar];
+cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{hint} [%m], [%t], %r1, [bar]{last};
 again:
 mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 1;
 @!%p bra again;
-cp.async.bulk.global.shared::cta.bulk_group [%o+2048], [%m], %r1;
+cp.async.bulk.global.shared::cta.bulk_group{hint} [%o+2048], [%m], %r1{last};
 cp.async.bulk.commit_group;
 cp.async.bulk.wait_group 0;
 done:"
     );
     Kernel {
-        name: "cp.async.bulk".to_owned(),
+        name: format!("cp.async.bulk{called}"),
         covers: &[
             "cp.async.bulk.",
             "mbarrier.",
@@ -251,7 +260,7 @@ done:"
         ],
         target: Target::Sm90a,
         blocks: 1024,
-        cluster: 1,
+        cluster: [1; 3],
         threads: 32,
         buffers: 3,
         body,
@@ -325,7 +334,7 @@ done:"
         covers: &["cp.reduce.async.bulk."],
         target: Target::Sm90a,
         blocks: if ty.ends_with("64") { 512 } else { 256 },
-        cluster: 1,
+        cluster: [1; 3],
         threads: THREADS,
         buffers: 2,
         body,
@@ -426,7 +435,7 @@ st.global.b32 [%o], %sum;",
         covers: &["bar.sync", "mbarrier."],
         target: Target::Sm90a,
         blocks: 1024,
-        cluster: 1,
+        cluster: [1; 3],
         threads: THREADS,
         buffers: 2,
         body,
@@ -485,7 +494,7 @@ st.global.b32 [%o], %sum;"
         covers: &["bar.arrive", "bar.sync", "bar.warp.sync", "bra", "mov.u32 symbol"],
         target: Target::Sm80,
         blocks: 1024,
-        cluster: 1,
+        cluster: [1; 3],
         threads: THREADS,
         buffers: 2,
         body,
@@ -496,188 +505,4 @@ st.global.b32 [%o], %sum;"
         scalars: Vec::new(),
         ending: Ending::Normal,
     }
-}
-
-/// Every way from one block of a cluster into the shared memory of the other.
-#[expect(clippy::too_many_lines, reason = "the text of one kernel")]
-fn cluster_kernels() -> Vec<Kernel> {
-    let start = ".shared .align 128 .b8 tile[2048];
-.shared .align 128 .b8 source[2048];
-.shared .align 8 .b64 bar[2];
-.reg .pred %first, %p;
-.reg .b32 %m, %src, %x, %rank, %other, %far, %farbar, %v<4>;
-.reg .b64 %g, %o, %w<2>;
-.reg .f32 %f<4>;
-setp.eq.u32 %first, %thread, 0;
-mov.u32 %m, tile;
-mov.u32 %src, source;
-mul.lo.u32 %x, %thread, 16;
-mov.u32 %rank, %cluster_ctarank;
-xor.b32 %other, %rank, 1;
-mapa.shared::cluster.u32 %far, %m, %other;
-mov.u32 %farbar, bar;
-mapa.shared::cluster.u32 %farbar, %farbar, %other;
-mul.wide.u32 %g, %i, 16;
-add.u64 %o, %g, %a1;
-add.u64 %g, %g, %a0;
-ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%g];
-@%first mbarrier.init.shared::cta.b64 [bar], 1;
-@%first fence.mbarrier_init.release.cluster;
-@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 2048;
-";
-    let end = "ld.shared.v4.b32 {%v0, %v1, %v2, %v3}, [%m];
-st.global.v4.b32 [%o], {%v0, %v1, %v2, %v3};
-barrier.cluster.arrive.aligned;
-barrier.cluster.wait.aligned;";
-    let wait = "wait:
-mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;
-@!%p bra wait;
-";
-    let meet = "barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;\n";
-    let make = |name: String, covers: &'static [&'static str], work: String| Kernel {
-        name,
-        covers,
-        target: Target::Sm90a,
-        blocks: 256,
-        cluster: 2,
-        threads: THREADS,
-        buffers: 2,
-        body: format!("{start}{work}{end}"),
-        given: |name, blocks| {
-            let ty = types::last_named(name);
-            let size = types::size(ty);
-            let mut random = Random::of(name);
-            let values: Vec<u8> = (0..blocks * 2048 / size)
-                .flat_map(|_| random.value(ty).to_le_bytes().into_iter().take(size))
-                .collect();
-            vec![
-                Buffer { bytes: values, role: Role::Given },
-                Buffer { bytes: vec![0; blocks * 2048], role: Role::Compared },
-            ]
-        },
-        operands: 512,
-        result: Type::B32,
-        grid: None,
-        scalars: Vec::new(),
-        ending: Ending::Normal,
-    };
-    let mut all = Vec::new();
-    let own = "add.u32 %m, %m, %x;\n";
-    all.push(make(
-        "st.shared::cluster and barriers of a cluster".to_owned(),
-        &["st.shared::cluster", "ld.shared::cluster", "barrier.cluster.", "mapa.", "mov.u32 %cluster_ctarank"],
-        format!(
-            "{meet}add.u32 %far, %far, %x;\nst.shared::cluster.v4.b32 [%far], {{%v0, %v1, %v2, %v3}};
-barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;
-ld.shared::cluster.b32 %v0, [%far];
-{own}"
-        ),
-    ));
-    all.push(make(
-        "mbarrier.arrive of another block".to_owned(),
-        &["mbarrier.arrive.", "mbarrier.try_wait."],
-        format!(
-            "@%first mbarrier.init.shared::cta.b64 [bar+8], 128;
-@%first fence.mbarrier_init.release.cluster;
-{meet}add.u32 %far, %far, %x;\nst.shared::cluster.v4.b32 [%far], {{%v0, %v1, %v2, %v3}};
-mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%farbar+8];
-wait:
-mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p, [bar+8], 0;
-@!%p bra wait;
-bar.sync 0;
-{own}"
-        ),
-    ));
-    all.push(make(
-        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes".to_owned(),
-        &["cp.async.bulk.shared::cluster.shared::cta"],
-        format!(
-            "add.u32 %x, %src, %x;\nst.shared.v4.b32 [%x], {{%v0, %v1, %v2, %v3}};
-sub.u32 %x, %x, %src;\nfence.proxy.async.shared::cta;
-{meet}@%first cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%far], [%src], 2048, [%farbar];
-{wait}{own}"
-        ),
-    ));
-    all.push(make(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster".to_owned(),
-        &["cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"],
-        format!(
-            ".reg .b16 %mask;\nmov.b16 %mask, 3;\nmul.wide.u32 %g, %cta, 2048;\nadd.u64 %g, %g, %a0;\nmul.lo.u32 %v0, %rank, 1024;\nadd.u32 %v0, %v0, %m;
-{meet}@%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%v0], [%g], 1024, [bar], %mask;
-{wait}{own}"
-        ),
-    ));
-    for (operation, types) in [
-        ("add", &["u32", "s32", "u64"][..]),
-        ("min", &["u32", "s32"]),
-        ("max", &["u32", "s32"]),
-        ("and", &["b32"]),
-        ("or", &["b32"]),
-        ("xor", &["b32"]),
-        ("inc", &["u32"]),
-        ("dec", &["u32"]),
-    ] {
-        for ty in types {
-            let name = format!(
-                "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{operation}.{ty}"
-            );
-            let work = format!(
-                "add.u32 %v3, %src, %x;\nst.shared.v4.b32 [%v3], {{%v0, %v1, %v2, %v0}};
-add.u32 %v3, %m, %x;\nst.shared.v4.b32 [%v3], {{%v2, %v1, %v0, %v0}};
-fence.proxy.async;
-{meet}@%first {name} [%far], [%src], 2048, [%farbar];
-{wait}{own}"
-            );
-            all.push(make(name, &["cp.reduce.async.bulk.shared::cluster"], work));
-            let name = format!(
-                "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{operation}.{ty}"
-            );
-            let (pieces, source) = if *ty == "u64" { (2, "%w") } else { (4, "%v") };
-            let mut work = format!(
-                "mov.b64 %w0, {{%v0, %v1}};\nmov.b64 %w1, {{%v2, %v3}};\nadd.u32 %other, %m, %x;\nst.shared.v4.b32 [%other], {{%v3, %v1, %v0, %v0}};\n{meet}add.u32 %far, %far, %x;\n"
-            );
-            for piece in 0..pieces {
-                let _ = writeln!(
-                    work,
-                    "{name} [%far+{}], {source}{piece}, [%farbar];",
-                    16 / pieces * piece
-                );
-            }
-            let _ = write!(work, "{wait}{own}");
-            all.push(make(name, &["red.async."], work));
-        }
-    }
-    for (ty, register) in [
-        ("b32", "%v"),
-        ("u32", "%v"),
-        ("s32", "%v"),
-        ("f32", "%f"),
-        ("b64", "%w"),
-        ("u64", "%w"),
-        ("s64", "%w"),
-    ] {
-        for count in [1, 2, 4] {
-            let size = if register == "%w" { 8 } else { 4 };
-            if size * count > 16 {
-                continue;
-            }
-            let vector = if count == 1 { String::new() } else { format!(".v{count}") };
-            let name =
-                format!("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{vector}.{ty}");
-            let mut work = format!(
-                "mov.b64 %w0, {{%v0, %v1}};\nmov.b64 %w1, {{%v2, %v3}};\nmov.b32 %f0, %v0;\nmov.b32 %f1, %v1;\nmov.b32 %f2, %v2;\nmov.b32 %f3, %v3;\n{meet}add.u32 %far, %far, %x;\n"
-            );
-            for piece in 0..16 / (size * count) {
-                let names: Vec<String> =
-                    (0..count).map(|n| format!("{register}{}", piece * count + n)).collect();
-                let list =
-                    if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) };
-                let _ =
-                    writeln!(work, "{name} [%far+{}], {list}, [%farbar];", size * count * piece);
-            }
-            let _ = write!(work, "{wait}{own}");
-            all.push(make(name, &["st.async."], work));
-        }
-    }
-    all
 }

@@ -100,7 +100,7 @@ add.u32 %x, %x, %m;
         ptx: format!("{}{}", head(target), entry(3, threads, &text)),
         threads,
         blocks: line(BLOCKS),
-        cluster: 1,
+        cluster: [1; 3],
         shared_bytes: 0,
         buffers,
         maps: Vec::new(),

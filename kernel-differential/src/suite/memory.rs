@@ -196,7 +196,7 @@ fn finish(
         ptx: format!("{}{}", head(target), entry(buffers.len(), threads, body)),
         threads,
         blocks: line(TUPLES / THREADS),
-        cluster: 1,
+        cluster: [1; 3],
         shared_bytes: 0,
         buffers,
         maps: Vec::new(),

@@ -99,7 +99,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         ptx: format!("{}{}", head(target), entry(4, THREADS, &body)),
         threads: THREADS,
         blocks: line(32 * WARPS / THREADS as usize),
-        cluster: 1,
+        cluster: [1; 3],
         shared_bytes: 0,
         buffers,
         maps: Vec::new(),

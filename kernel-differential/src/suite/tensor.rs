@@ -13,6 +13,11 @@ use crate::{
     types,
 };
 
+/// What a form with a cache policy ends with.
+const HINT: &str = ".L2::cache_hint";
+/// The policy that `createpolicy.fractional` makes of whole accesses to be evicted first.
+const EVICT_FIRST: u64 = 0x12F0_0000_0000_0000;
+
 /// Boxes of a launch.
 const BOXES: usize = 2048;
 const THREADS: u32 = 32;
@@ -38,13 +43,15 @@ struct Copy {
 enum Edge {
     /// Of loads any, of stores the far ones.
     Usual,
-    /// The near ones.
-    Near,
+    /// The near one of this dimension, which a device stops at.
+    Near(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Load,
+    /// Into both blocks of a cluster.
+    Multicast,
     /// A store, or a reduction.
     Store,
     Prefetch,
@@ -80,7 +87,11 @@ pub(super) fn entries() -> Vec<Entry> {
         copies.push(Copy { fill: Fill::Nan, dtype: "bf16", ..nan });
         let store = format!("cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group");
         let prefetch = format!("cp.async.bulk.prefetch.tensor.{rank}d.L2.global.tile");
+        copies.push(plain(format!("{prefetch}{HINT}"), Way::Prefetch, rank, "f32"));
         copies.push(plain(prefetch, Way::Prefetch, rank, "f32"));
+        copies.push(plain(format!("{cluster}{HINT}"), Way::Load, rank, "f16"));
+        copies.push(plain(format!("{store}{HINT}"), Way::Store, rank, "f16"));
+        copies.push(plain(format!("{cluster}.multicast::cluster"), Way::Multicast, rank, "f16"));
         for dtype in ["u8", "u16", "u64", "f16", "f32"] {
             copies.push(plain(store.clone(), Way::Store, rank, dtype));
         }
@@ -112,8 +123,15 @@ pub(super) fn entries() -> Vec<Entry> {
             copies.extend(dtypes.iter().map(|dtype| plain(form.clone(), Way::Store, rank, dtype)));
         }
     }
-    let store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group".to_owned();
-    copies.push(Copy { edge: Edge::Near, ..plain(store, Way::Store, 2, "f16") });
+    for (rank, dimension) in [(1, 0), (2, 0), (2, 1), (5, 4)] {
+        for (begin, operation, dtype) in [("cp", "", "f16"), ("cp.reduce", ".add", "u32")] {
+            let form = format!(
+                "{begin}.async.bulk.tensor.{rank}d.global.shared::cta{operation}.tile.bulk_group"
+            );
+            let edge = Edge::Near(dimension);
+            copies.push(Copy { edge, ..plain(form, Way::Store, rank, dtype) });
+        }
+    }
     copies.into_iter().map(into_entry).collect()
 }
 
@@ -126,13 +144,13 @@ fn into_entry(copy: Copy) -> Entry {
     if *element_stride > 1 {
         let _ = write!(name, ", every {element_stride} rows");
     }
-    if *edge == Edge::Near {
-        name.push_str(", before the tensor");
+    if let Edge::Near(dimension) = edge {
+        let _ = write!(name, ", before the tensor along {dimension}");
     }
     if *fill == Fill::Nan {
         name.push_str(", NaN outside");
     }
-    let forms = if *edge == Edge::Near { Vec::new() } else { forms(form) };
+    let forms = if *edge == Edge::Usual { forms(form) } else { Vec::new() };
     Entry { name: name.clone(), forms, make: Box::new(move || case(&name, &copy)) }
 }
 
@@ -202,8 +220,7 @@ fn case(name: &str, copy: &Copy) -> Case {
                 // Boxes of their own, of which some begin before the tensor does.
                 let tile = rest % counts[d];
                 rest /= counts[d];
-                let near = copy.edge == Edge::Near && d > 0;
-                let before = if near { boxes[d] / 2 } else { 0 };
+                let before = if copy.edge == Edge::Near(d) { boxes[d] / 2 } else { 0 };
                 as_i32(tile * boxes[d]) - as_i32(before)
             } else {
                 // The innermost coordinate has to be a multiple of 16 bytes.
@@ -216,12 +233,13 @@ fn case(name: &str, copy: &Copy) -> Case {
         }
         coordinates.extend([0; 12]);
     }
+    let tile_bytes = if copy.way == Way::Multicast { 2 * box_bytes } else { box_bytes };
     let mut body = format!(
-        ".shared .align 1024 .b8 tile[{box_bytes}];
+        ".shared .align 1024 .b8 tile[{tile_bytes}];
 .shared .align 8 .b64 bar[1];
 .reg .pred %first, %p;
 .reg .b32 %m, %x, %c<5>, %v<4>;
-.reg .b64 %g, %o, %map;
+.reg .b64 %g, %o, %map, %policy;
 setp.eq.u32 %first, %thread, 0;
 mov.u32 %m, tile;
 mov.b64 %map, map0;
@@ -238,6 +256,10 @@ add.u64 %g, %g, %o;
     );
     let list: Vec<String> = (0..rank).map(|d| format!("%c{d}")).collect();
     let at = format!("[%map, {{{}}}]", list.join(", "));
+    let hint = if copy.form.ends_with(HINT) { ", %policy" } else { "" };
+    if !hint.is_empty() {
+        let _ = writeln!(body, "mov.b64 %policy, {EVICT_FIRST};");
+    }
     let pieces = box_bytes.div_ceil(512);
     let piece = |body: &mut String, number: usize, text: &str| {
         // The last piece may be less than the threads can move.
@@ -246,27 +268,40 @@ add.u64 %g, %g, %o;
         let _ = writeln!(body, "setp.lt.u32 %p, %x, {left};\n{guard}{text}");
     };
     match copy.way {
-        Way::Load | Way::Prefetch => {
-            let form = if copy.way == Way::Load {
-                copy.form.clone()
-            } else {
-                let _ = writeln!(body, "@%first {} {at};", copy.form);
+        Way::Load | Way::Multicast | Way::Prefetch => {
+            let form = if copy.way == Way::Prefetch {
+                let _ = writeln!(body, "@%first {} {at}{hint};", copy.form);
                 copy.form.replace("prefetch.tensor", "tensor").replace(
                     "L2.global.tile",
                     "shared::cluster.global.tile.mbarrier::complete_tx::bytes",
                 )
+            } else {
+                copy.form.clone()
+            };
+            // Each block of a cluster loads a box into both, and writes out that of one of them.
+            let (meet, to, mask, chosen) = if copy.way == Way::Multicast {
+                let meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
+                let to = format!(
+                    ".reg .b32 %to, %rank;\nmov.u32 %rank, %cluster_ctarank;\nmad.lo.u32 %to, %rank, {box_bytes}, %m;\n"
+                );
+                let chosen = format!(
+                    "{meet}shr.u32 %to, %cta, 1;\nxor.b32 %to, %to, %rank;\nand.b32 %to, %to, 1;\nmad.lo.u32 %m, %to, {box_bytes}, %m;\n"
+                );
+                (meet, to, ", 3", chosen)
+            } else {
+                ("", ".reg .b32 %to;\nmov.b32 %to, %m;\n".to_owned(), "", String::new())
             };
             let _ = write!(
                 body,
                 "@%first mbarrier.init.shared::cta.b64 [bar], 1;
 @%first fence.mbarrier_init.release.cluster;
-@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], {box_bytes};
+@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], {tile_bytes};
 bar.sync 0;
-@%first {form} [%m], {at}, [bar];
+{to}{meet}@%first {form} [%to], {at}, [bar]{mask}{hint};
 wait:
 mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;
 @!%p bra wait;
-add.u64 %g, %g, %a2;
+{chosen}add.u64 %g, %g, %a2;
 add.u32 %m, %m, %x;
 "
             );
@@ -304,7 +339,7 @@ add.u32 %m, %m, %x;
                 "fence.proxy.async.shared::cta;
 bar.sync 0;
 @!%first bra done;
-{} {at}, [%m];
+{} {at}, [%m]{hint};
 cp.async.bulk.commit_group;
 cp.async.bulk.wait_group 0;
 done:",
@@ -349,12 +384,12 @@ done:",
     };
     Case {
         name: name.to_owned(),
-        forms: if copy.edge == Edge::Near { Vec::new() } else { forms(&copy.form) },
+        forms: if copy.edge == Edge::Usual { forms(&copy.form) } else { Vec::new() },
         target: Target::Sm90a,
         ptx: format!("{}{}", head(Target::Sm90a), entry_with(3, &[], &[rank], THREADS, &body)),
         threads: THREADS,
         blocks: line(BOXES),
-        cluster: 1,
+        cluster: if copy.way == Way::Multicast { [2, 1, 1] } else { [1; 3] },
         shared_bytes: 0,
         buffers,
         maps: vec![map],
@@ -363,7 +398,7 @@ done:",
         pitch_bytes: size,
         bound: Bound::Bits,
         scalars: Vec::new(),
-        ending: Ending::Normal,
+        ending: if copy.edge == Edge::Usual { Ending::Normal } else { Ending::Fault },
     }
 }
 

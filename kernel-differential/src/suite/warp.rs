@@ -96,7 +96,7 @@ mov.b32 %e, 0;
         ptx: format!("{}{}", head(target), entry(2, THREADS, &body)),
         threads: THREADS,
         blocks: line(TUPLES / THREADS as usize),
-        cluster: 1,
+        cluster: [1; 3],
         shared_bytes: 0,
         buffers: vec![
             Buffer { bytes, role: Role::Operands(16) },

@@ -298,7 +298,7 @@ wgmma.fence.sync.aligned;
         ptx,
         threads: 128,
         blocks: line(blocks),
-        cluster: 1,
+        cluster: [1; 3],
         shared_bytes: count(tile_bytes),
         buffers: vec![tiles, fragments, accumulators, compared],
         maps: Vec::new(),
