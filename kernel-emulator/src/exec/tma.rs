@@ -87,7 +87,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
 }
 
 /// Checks that a box that is stored, or reduced into the tensor, begins in it or behind it. PTX ISA does not ask for it, but
-/// an H200 stops such a copy with an illegal instruction, of two to five dimensions; it carries out loads from there.
+/// an H200 stops such a copy with an illegal instruction, along every dimension; it carries out loads from there.
 fn begins_inside(coordinates: &[i32]) -> Run<()> {
     let Some((dimension, at)) = coordinates.iter().enumerate().find(|(_, at)| **at < 0) else {
         return Ok(());
