@@ -138,7 +138,7 @@ impl Barrier {
 
     /// Arrives, and has the phase wait for the bytes of the copies that follow; the compiler counts them.
     ///
-    /// One arrival of the partition, as [`expect`](Barrier::expect). What is counted are the copies to shared memory by tensor map
+    /// One arrival of the partition, as [`expect`](Barrier::expect). What is counted are the copies to shared memory by tensor map or in bulk
     /// that complete on this barrier in the same run of statements, up to the next wait, `expect` or `expect_copies` at it. A copy
     /// in a branch, a loop or a partition inside of that run, under a condition (`.when`), or to several blocks (`.multicast`: every
     /// receiving block waits for all that it is sent) is not counted but refused, and so is a barrier that other blocks of the cluster use:

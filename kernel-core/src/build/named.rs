@@ -90,6 +90,7 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     crews(kernel, &kernel.body, &mut comers);
     for (named, data) in kernel.named.iter() {
         let Some(coming) = comers.get(named) else { continue };
+        let all: u32 = coming.iter().map(|(warps, _)| warps).sum();
         if let Some((warps, at)) = coming.iter().find(|(warps, _)| *warps > data.warps) {
             problems.push(
                 Diagnostic::new(
@@ -100,11 +101,10 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
                 .compare("warps", format!("at most {}", data.warps), warps.to_string())
                 .place(data.loc, "the barrier is made here")
                 .why("every warp of a partition comes by: a phase would end before all of them have, and the others would count for the next")
-                .help(format!("named_barrier({warps})")),
+                .help(format!("named_barrier({all})")),
             );
             continue;
         }
-        let all: u32 = coming.iter().map(|(warps, _)| warps).sum();
         if all < data.warps {
             let (_, at) = coming[0];
             problems.push(

@@ -6,6 +6,9 @@ pub fn fetch(#[block(64, 64)] x: TensorMap<f16, 2>) {
     let full = barrier(1);
     full.expect_copies();
     full.wait(0);
+    full.expect(x.block_bytes());
+    tma::load(x, [0, 0], full, tile);
+    full.wait(1);
 }
 
 fn main() {}
