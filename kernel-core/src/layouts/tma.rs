@@ -4,8 +4,8 @@
 //! tensor becomes dimensions of the map is found by [`kernel_layout::tma`]: a window of 8 x 256 `f16` in the swizzle of 128 bytes is one
 //! box of rank 3 where the columns of the tensor are known to be a multiple of 64, and four boxes of rank 2 where they are not.
 //!
-//! What is known are the facts of the kernel's variant and what [`super::known`] says of coordinates. What would have to be known for
-//! fewer instructions is said by [`wished`]: the compiler makes a variant that assumes it.
+//! What is known are the facts of the kernel's variant and what `layouts::known` says of coordinates. What would have to be known for
+//! fewer instructions is said by [`Planning::wished`]: the compiler makes a variant that assumes it.
 
 use std::collections::BTreeSet;
 
