@@ -41,7 +41,7 @@ impl Effect {
         Effect::each(|reach| reach)
     }
 
-    fn of(&self, reach: Reach) -> Reach {
+    fn of(self, reach: Reach) -> Reach {
         self.0[usize::from(reach.open) + 2 * usize::from(reach.since_arrival)]
     }
 
