@@ -32,7 +32,7 @@ impl Builder<'_> {
         // `zeros(..)` without a type is of the one that sums of such products have.
         let sum = match dtype {
             Dtype::F64 => Dtype::F64,
-            Dtype::I8 => Dtype::I32,
+            Dtype::I8 | Dtype::U8 => Dtype::I32,
             _ => Dtype::F32,
         };
         if self.cells.known(acc_num).is_none() {
@@ -57,7 +57,7 @@ impl Builder<'_> {
                 Dtype::F16 | Dtype::Bf16 | Dtype::F32 => Some("f32"),
                 Dtype::E4m3 | Dtype::E5m2 if !tf32 => Some("f32"),
                 Dtype::F64 if !tf32 => Some("f64"),
-                Dtype::I8 if !tf32 => Some("i32"),
+                Dtype::I8 | Dtype::U8 if !tf32 => Some("i32"),
                 _ => None,
             };
             let diagnostic =
