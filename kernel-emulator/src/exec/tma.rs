@@ -17,7 +17,7 @@ use crate::numeric::atomic::{FloatOp, IntOp};
 use crate::numeric::integer::Int;
 use crate::numeric::narrow::Half;
 use crate::tensor_map::TensorMap;
-use tile::Tile;
+use tile::{Tile, UNIT};
 
 /// The alignment of the shared memory of a tensor copy (PTX ISA, "cp.async.bulk.tensor").
 const SHARED_ALIGN: u64 = 128;
@@ -57,6 +57,9 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
         TensorWay::Store { from, op: verb } => {
             begins_inside(&coordinates)?;
             let op = verb.map(|verb| reduction(verb, map.dtype)).transpose()?;
+            if op.is_none() {
+                ends_with_a_unit(&tile)?;
+            }
             let size = (tile.shared_bytes(), SHARED_ALIGN);
             let from = at_lane(warp, from, lane)?;
             let from = own_spot(cx, from, size, "the source of a tensor copy")?;
@@ -97,6 +100,21 @@ fn begins_inside(coordinates: &[i32]) -> Run<()> {
          boxes of loads may"
     );
     Err(Trap::new(FaultKind::IllegalOperand, detail))
+}
+
+/// Checks that the rows of a box that is stored end with a whole unit. PTX ISA does not ask for it, but an H200 writes whole
+/// units of 16 bytes: up to 15 bytes behind a row that ends within one, in the padding or the next row, or behind the tensor.
+fn ends_with_a_unit(tile: &Tile) -> Run<()> {
+    let Some(row) = tile.inside.iter().find(|row| !row.bytes.is_multiple_of(UNIT as usize)) else {
+        return Ok(());
+    };
+    let over = row.bytes.next_multiple_of(UNIT as usize) - row.bytes;
+    let detail = format!(
+        "a row of a store by tensor map ends in the middle of {UNIT} bytes, and the hardware writes all of them: {over} bytes \
+         behind the row would be overwritten; the tensor's innermost extent has to be a multiple of {UNIT} bytes"
+    );
+    let end = row.address.wrapping_add(row.bytes as u64);
+    Err(Trap::new(FaultKind::OutOfBounds, detail).address(end))
 }
 
 /// Checks the bytes of a piece that lie inside the tensor, one by one from the first that was never written.

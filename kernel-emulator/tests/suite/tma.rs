@@ -308,7 +308,7 @@ fn a_stored_box_comes_from_where_a_load_would_put_it() {
         (3, 32, [24, 12]),
         (3, 16, [40, 10]),
     ] {
-        let map = TensorMap { swizzle, ..plain(0, &[52, 20], &[112], &[columns, 16]) };
+        let map = TensorMap { swizzle, ..plain(0, &[48, 20], &[112], &[columns, 16]) };
         let row_bytes = columns as usize * 2;
         let span = [row_bytes, 32, 64, 128][swizzle as usize];
         let issue = format!(
@@ -323,7 +323,7 @@ fn a_stored_box_comes_from_where_a_load_would_put_it() {
             for column in 0..columns as usize {
                 let x = i64::from(coordinates[0]) + column as i64;
                 let y = i64::from(coordinates[1]) + row as i64;
-                if !(0..52).contains(&x) || !(0..20).contains(&y) {
+                if !(0..48).contains(&x) || !(0..20).contains(&y) {
                     continue;
                 }
                 for byte in 0..2 {
@@ -443,6 +443,32 @@ fn a_store_that_begins_before_the_tensor_is_a_fault() {
         assert!(refused.detail.contains("begins before the tensor"), "{refused}");
         let inside = issue.replace('-', "");
         assert!(run(&stored(128, &inside), 32 * 6, map, 0).is_ok(), "{inside}");
+    }
+}
+
+#[test]
+fn a_store_whose_rows_end_within_sixteen_bytes_is_a_fault() {
+    let issue = |form: &str, x: u32| format!("{form} [%d0, {{{x}, 0}}], [tile];");
+    let store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group";
+    let reduce = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group";
+    // Type, columns of the box, columns of the tensor, bytes behind the row that an H200 overwrites.
+    for (dtype, columns, columns_inside, over) in
+        [(0, 32, 31, 1), (0, 32, 17, 15), (6, 16, 13, 6), (7, 8, 7, 4)]
+    {
+        let map = |dims: u64| {
+            move |address| TensorMap { dtype, ..plain(address, &[dims, 6], &[32], &[columns, 4]) }
+        };
+        let refused = run(&stored(128, &issue(store, 0)), 32 * 6, map(columns_inside), 0)
+            .expect_err("the rows end within 16 bytes");
+        assert_eq!(refused.kind, FaultKind::OutOfBounds, "{refused}");
+        let says = format!("{over} bytes behind the row would be overwritten");
+        assert!(refused.detail.contains(&says), "{refused}");
+        // Rows of whole units, a box beside the tensor, and loads of the same map are carried out.
+        assert!(run(&stored(128, &issue(store, 0)), 32 * 6, map(u64::from(columns)), 0).is_ok());
+        assert!(run(&stored(128, &issue(store, columns)), 32 * 6, map(columns_inside), 0).is_ok());
+        if dtype == 6 {
+            assert!(run(&stored(128, &issue(reduce, 0)), 32 * 6, map(columns_inside), 0).is_ok());
+        }
     }
 }
 

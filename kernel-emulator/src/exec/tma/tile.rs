@@ -7,8 +7,8 @@ use crate::exec::bulk::{Piece, Row};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::tensor_map::TensorMap;
 
-/// Bytes of the units that a swizzle permutes.
-const UNIT: u32 = 16;
+/// Bytes of the units that a swizzle permutes, and that a store writes.
+pub(super) const UNIT: u32 = 16;
 
 /// A box of a tensor, row by row; rows lie along the innermost dimension.
 #[derive(Clone, Debug)]
