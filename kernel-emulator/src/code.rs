@@ -10,6 +10,7 @@ use crate::numeric::scalar::Property;
 pub(crate) mod bulk;
 pub(crate) mod ops;
 pub(crate) mod parts;
+pub(crate) mod tcgen05;
 pub(crate) mod wgmma;
 
 pub(crate) use bulk::{AsyncStore, Bulk, BulkWay, Landing, MapField, Replace, Tensor, TensorWay};
@@ -72,7 +73,7 @@ pub(crate) struct Inst {
 pub(crate) enum Class {
     /// Executes for the lanes whose guard holds, and goes on.
     Plain,
-    /// The same, and touches registers that some `wgmma` uses: see [`Code::watched`].
+    /// The same, and touches registers that some `wgmma` or `tcgen05.ld` uses: see [`Code::watched`].
     Watched,
     /// Branches, gathers lanes or waits.
     Control,
@@ -371,6 +372,8 @@ pub(crate) enum Op {
     WgmmaWait {
         keep: u32,
     },
+    /// Tensor memory; see `exec/tcgen05.rs`.
+    Tcgen05(Box<tcgen05::Tcgen05>),
     /// `setmaxnreg`; see `exec/setmaxnreg.rs`.
     Setmaxnreg {
         change: RegisterChange,
@@ -425,6 +428,7 @@ impl Op {
     /// How the interpreter's loop treats it.
     pub(crate) fn class(&self) -> Class {
         match self {
+            Op::Tcgen05(op) if op.members().is_none() => Class::Plain,
             Op::Bra { .. }
             | Op::BrxIdx { .. }
             | Op::Call(_)
@@ -445,6 +449,7 @@ impl Op {
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait { .. }
+            | Op::Tcgen05(_)
             | Op::Setmaxnreg { .. }
             | Op::WarpSync { .. }
             | Op::Bar(_)
@@ -519,6 +524,7 @@ impl Op {
             Op::Bulk(copy) => matches!(copy.way, BulkWay::Push { .. } | BulkWay::Store { .. }),
             Op::Tensor(copy) => matches!(copy.way, TensorWay::Store { .. }),
             Op::Wgmma(_) => true,
+            Op::Tcgen05(op) => op.reads_async(),
             _ => false,
         }
     }
@@ -547,6 +553,7 @@ impl Op {
             | Op::WgmmaCommit
             | Op::WgmmaWait { .. }
             | Op::Setmaxnreg { .. } => Some(Members::All),
+            Op::Tcgen05(op) => op.members(),
             Op::Bar(bar) if bar.aligned => Some(Members::All),
             Op::ClusterArrive { aligned: true, .. } | Op::ClusterWait { aligned: true } => {
                 Some(Members::All)
@@ -648,8 +655,10 @@ pub(crate) struct Code {
     pub(crate) constants: Vec<(u32, u64)>,
     /// Registers of each thread at the launch, where `setmaxnreg` counts.
     pub(crate) registers: Option<u32>,
-    /// Per instruction, the registers of some `wgmma` that it touches without being one; empty where the
-    /// kernel has no `wgmma`.
+    /// The `.cta_group` of the kernel's `tcgen05`, if it has any.
+    pub(crate) tensor_group: Option<tcgen05::Group>,
+    /// Per instruction, the registers of some `wgmma` that it touches without being one, and those of some
+    /// `tcgen05.ld`; empty where the kernel has neither.
     pub(crate) watched: Vec<Box<[W]>>,
     /// Names of the registers of the word, double, quad and predicate banks, for faults.
     pub(crate) names: [Vec<String>; 4],

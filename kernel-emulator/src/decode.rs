@@ -26,6 +26,7 @@ mod matrix;
 mod memory;
 mod moves;
 mod operands;
+mod tcgen05;
 mod wgmma;
 
 use std::collections::BTreeMap;
@@ -341,6 +342,7 @@ fn instruction(
         Opcode::Movmatrix => matrix::movmatrix(scope, m, ops)?,
         Opcode::Mma => matrix::mma(scope, m, ops)?,
         Opcode::Wgmma => wgmma::wgmma(scope, m, ops)?,
+        Opcode::Tcgen05 => tcgen05::tcgen05(scope, m, ops)?,
         Opcode::Bar | Opcode::Barrier => barrier::bar(scope, m, ops, inst.opcode)?,
         Opcode::Mbarrier => barrier::mbarrier(scope, m, ops)?,
         Opcode::Membar | Opcode::Fence => barrier::fence(scope, m, ops)?,
@@ -377,7 +379,6 @@ fn instruction(
         | Opcode::Multimem
         | Opcode::Stackrestore
         | Opcode::Stacksave
-        | Opcode::Tcgen05
         | Opcode::Wmma => return Err("the instruction is not modelled".to_owned()),
     };
     mods.finish()?;

@@ -21,6 +21,7 @@ pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod print;
 pub(crate) mod setmaxnreg;
+pub(crate) mod tcgen05;
 pub(crate) mod tensormap;
 pub(crate) mod tma;
 pub(crate) mod wgmma;
@@ -135,6 +136,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::WgmmaFence => wgmma::fence(warp, mask)?,
         Op::WgmmaCommit => wgmma::commit(warp, mask)?,
         Op::WgmmaWait { keep } => wgmma::wait(cx, warp, *keep, mask)?,
+        Op::Tcgen05(op) => return tcgen05::step(cx, warp, op, mask),
         Op::Setmaxnreg { change, count } => {
             return setmaxnreg::set(cx, warp, *change, *count, mask);
         }

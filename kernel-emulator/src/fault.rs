@@ -32,6 +32,8 @@ pub enum FaultKind {
     ProxyFence,
     /// A `wgmma` uses registers that something else touched without `wgmma.fence` between.
     WgmmaFence,
+    /// Tensor memory was not allocated or given back as it must be, or a warp reached for lanes of another.
+    TensorMemory,
     /// Two warps touched the same shared memory without a barrier between, one of them writing.
     Race,
     /// The launch ran more instructions than [`Options`](crate::Options) permits.
@@ -57,6 +59,7 @@ impl FaultKind {
             FaultKind::AsyncInFlight => "asynchronous operation in flight",
             FaultKind::ProxyFence => "missing proxy fence",
             FaultKind::WgmmaFence => "missing wgmma fence",
+            FaultKind::TensorMemory => "misuse of tensor memory",
             FaultKind::Race => "data race",
             FaultKind::InstructionLimit => "instruction limit reached",
             FaultKind::IllegalOperand => "operand out of range",

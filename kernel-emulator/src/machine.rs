@@ -6,14 +6,17 @@ use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
 use crate::exec::bulk::flight::Flights;
+use crate::exec::tcgen05::flight::Operations;
 use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::Allocation;
 use crate::memory::proxy::Proxies;
 use crate::memory::race::{Clock, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
+use crate::memory::tensor::TensorMemory;
 use crate::numeric::matrix::TensorCore;
 
 mod join;
+mod loads;
 pub(crate) mod pool;
 mod registers;
 pub(crate) mod warp;
@@ -175,6 +178,7 @@ pub(crate) struct Block {
     pub(crate) barriers: [NamedBarrier; 16],
     /// Those that a `wgmma` was executed in, and those before them.
     pub(crate) warpgroups: Vec<warpgroup::Warpgroup>,
+    pub(crate) tensor: TensorMemory,
     pub(crate) registers: pool::Pool,
     pub(crate) output: String,
     /// Whether every thread left the kernel.
@@ -221,6 +225,8 @@ pub(crate) struct Cluster {
     pub(crate) threads: u32,
     /// Asynchronous copies into the blocks' shared memory.
     pub(crate) flights: Flights,
+    /// Operations on the blocks' tensor memory.
+    pub(crate) tensor: Operations,
 }
 
 /// Counters of one worker, added up at the end.

@@ -13,6 +13,7 @@ pub(crate) mod local;
 pub(crate) mod proxy;
 pub(crate) mod race;
 pub(crate) mod shared;
+pub(crate) mod tensor;
 
 /// Where the first allocation lies; above every window of the generic space.
 const HEAP: u64 = 0x0700_0000_0000;

@@ -61,6 +61,7 @@ impl Unit {
         self.cluster.blocks.resize_with(blocks, Block::default);
         self.cluster.barrier = crate::machine::ClusterBarrier::default();
         self.cluster.flights.reset();
+        self.cluster.tensor.reset();
         self.cluster.threads = launch.threads() * launch.cluster_blocks();
         self.warps.resize_with(blocks, Vec::new);
         for (rank, block) in (0u32..).zip(&mut self.cluster.blocks) {
@@ -77,6 +78,7 @@ impl Unit {
             block.mbarriers.clear();
             block.barriers = Default::default();
             block.warpgroups.clear();
+            block.tensor.reset(warps as usize);
             if let Some(registers) = launch.code.registers {
                 block.registers.reset(warps, registers);
             }
@@ -93,7 +95,9 @@ impl Unit {
                 warp.regs.reset(launch.code);
                 warp.local.reset(launch.code.local_bytes);
                 let watched = !launch.code.watched.is_empty();
-                warp.products.reset(if watched { launch.code.words as usize } else { 0 });
+                let watched = if watched { launch.code.words as usize } else { 0 };
+                warp.products.reset(watched);
+                warp.loads.reset(watched);
                 preset(warp, launch, block);
             }
         }

@@ -114,7 +114,7 @@ fn major(operand: &Operand) -> Decoded<Major> {
     }
 }
 
-/// Finds the instructions that touch registers of some `wgmma`; `bodies` are the functions with the place of
+/// Finds the instructions that touch registers of some `wgmma` or `tcgen05.ld`; `bodies` are the functions with the place of
 /// their first instruction and the slots of their registers.
 pub(super) fn watch<'m>(
     code: &mut Code,
@@ -124,6 +124,8 @@ pub(super) fn watch<'m>(
     for inst in &code.insts {
         if let Op::Wgmma(op) = &inst.op {
             used.extend(op.d.iter().chain(op.fragments()));
+        } else if let Op::Tcgen05(op) = &inst.op {
+            used.extend(op.loaded());
         }
     }
     if used.is_empty() {

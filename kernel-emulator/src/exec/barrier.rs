@@ -8,7 +8,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Block, Context, Flow, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
-use crate::memory::race::{Races, join};
+use crate::memory::race::{Clock, Races, join};
 use crate::memory::shared::SHARED_BASE;
 
 /// The value of an operand that must be the same in every lane.
@@ -503,6 +503,23 @@ pub(crate) fn complete_bytes(
     if races.enabled() {
         let handoff = mbarriers.entry(at.1).or_default();
         Races::arrived(epoch, &mut handoff.gathered);
+        if before != object.phase {
+            handoff.complete();
+        }
+    }
+    Ok(())
+}
+
+/// A `tcgen05.commit` arrives at an mbarrier: who waits for it learns what is `known`.
+pub(crate) fn arrive_once(cx: &mut Context<'_>, at: (usize, usize), known: &Clock) -> Run<()> {
+    let mut object = object(cx, at, 0)?;
+    let before = object.phase;
+    object.arrive(1)?;
+    put(cx, at, object.encode());
+    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[at.0];
+    if races.enabled() {
+        let handoff = mbarriers.entry(at.1).or_default();
+        join(&mut handoff.gathered, known);
         if before != object.phase {
             handoff.complete();
         }

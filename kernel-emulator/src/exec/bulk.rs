@@ -209,6 +209,7 @@ pub(crate) fn advice(op: &Op) -> &'static str {
 /// A copy that has still to read or write the block's shared memory, which is another block's from here on.
 pub(crate) fn leave(cx: &mut Context<'_>, warps: &mut [Warp]) -> Run<()> {
     flight::leave(cx)?;
+    super::tcgen05::leave(cx)?;
     for warp in warps {
         group::leave(cx, warp)?;
     }

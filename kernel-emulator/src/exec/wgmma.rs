@@ -13,7 +13,6 @@ use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::warpgroup::{Reads, Ticket, WARPS, Warpgroup};
 use crate::machine::{Block, Context, Flow, State, Warp};
-use crate::memory::proxy::Writer;
 use crate::numeric::fragment;
 use crate::numeric::wgmma::{self, ROWS};
 
@@ -260,20 +259,7 @@ fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
     }
     let product = cx.block().warpgroups[index].product(number);
     let units = [product.quarter(member), &product.b].concat();
-    // Neighbours mostly come from one warp, and need one answer.
-    let mut last: Option<Writer> = None;
-    for unit in units {
-        let Some(writer) = cx.cluster.blocks[cx.block].proxies.writer(unit) else { continue };
-        let alike = |last| {
-            let from = &cx.cluster.blocks[usize::from(writer.block)].proxies;
-            from.fenced_alike(writer, last)
-        };
-        if !last.is_some_and(alike) {
-            hazards::fenced(cx, warp, cx.block, 16 * unit, writer)?;
-        }
-        last = Some(writer);
-    }
-    Ok(())
+    hazards::fenced_units(cx, warp, cx.block, &units)
 }
 
 /// A of one warp from its registers: the map of `mma`'s A (PTX ISA, "Register Fragments").

@@ -7,9 +7,10 @@
 //! always release it. Warp-wide instructions gather the lanes they need wherever those are.
 
 use super::join::Joins;
+use super::loads::Loads;
 use super::warpgroup::Products;
 use super::{Context, Registers};
-use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot};
+use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot, W};
 use crate::exec;
 use crate::exec::async_copy::Copies;
 use crate::exec::bulk::group::Groups;
@@ -57,6 +58,10 @@ pub(crate) enum State {
     Registers {
         count: u32,
     },
+    /// For so many columns of tensor memory.
+    Columns {
+        count: u32,
+    },
     /// For a phase of an mbarrier: for anything to happen in the block, to look again.
     Mbarrier {
         seen: u64,
@@ -100,6 +105,7 @@ pub(crate) struct Warp {
     /// Bulk copies to global memory.
     pub(crate) bulk: Groups,
     pub(crate) products: Products,
+    pub(crate) loads: Loads,
     /// Index of the allocation of the last global access.
     pub(crate) guess: usize,
     /// The last load that brought bytes never written.
@@ -194,6 +200,7 @@ impl Warp {
                     let own = block.registers.warps[self.index as usize];
                     block.registers.free >= 32 * (count - own)
                 }
+                State::Columns { count } => block.tensor.room(count).is_some(),
                 State::Mbarrier { seen, .. } => block.events != seen || self.timeout,
             };
             if ready {
@@ -264,7 +271,7 @@ impl Warp {
             }
             if inst.class != Class::Control {
                 if inst.class == Class::Watched {
-                    self.products.touch(pc, &launch.code.watched[pc as usize])?;
+                    self.touch(pc, &launch.code.watched[pc as usize])?;
                 }
                 match exec::step(cx, self, &inst.op, active)? {
                     Flow::Next => pc += 1,
@@ -286,6 +293,12 @@ impl Warp {
             (pc, mask) = (fragment.pc, fragment.mask);
             stop = self.stop();
         }
+    }
+
+    /// An instruction touches registers that some `wgmma` or `tcgen05.ld` uses.
+    fn touch(&mut self, pc: u32, registers: &[W]) -> Run<()> {
+        self.products.touch(pc, registers)?;
+        self.loads.touch(registers)
     }
 
     /// The lanes whose guard holds.
@@ -402,7 +415,7 @@ impl Warp {
             self.part(pc + 1, &[(active, pc), (mask & !active, pc + 1)]);
         }
         if let Some(registers) = cx.launch.code.watched.get(pc as usize) {
-            self.products.touch(pc, registers)?;
+            self.touch(pc, registers)?;
         }
         #[expect(
             clippy::wildcard_enum_match_arm,

@@ -32,16 +32,18 @@ const WARPS: usize = 32;
 /// Those who write besides the warps: the asynchronous copies that one mbarrier counts the bytes of. Blocks
 /// with more mbarriers share them.
 const AGENTS: usize = 32;
+/// Threads whose operations on tensor memory count as participants; those of further ones share them.
+const TENSORS: usize = 16;
 /// Bits of the clock in an epoch; the rest is the warp, or behind the warps the agent.
 const CLOCK_BITS: u32 = 26;
 
 /// A vector clock: of every warp and agent, how much of it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Clock([u32; WARPS + AGENTS]);
+pub(crate) struct Clock([u32; WARPS + AGENTS + TENSORS]);
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock([0; WARPS + AGENTS])
+        Clock([0; WARPS + AGENTS + TENSORS])
     }
 }
 
@@ -212,6 +214,18 @@ impl Races {
     pub(crate) fn arrived(epoch: u32, into: &mut Clock) {
         let known = &mut into[warp_of(epoch) as usize];
         *known = time_of(epoch).max(*known);
+    }
+
+    /// Operations on tensor memory up to a number, of a thread with an index, are complete: who learns of `into` knows.
+    pub(crate) fn completed(thread: u32, number: u32, into: &mut Clock) {
+        let known = &mut into[WARPS + AGENTS + thread as usize % TENSORS];
+        *known = number.max(*known);
+    }
+
+    /// Whether a warp knows that an operation on tensor memory is complete.
+    pub(crate) fn knows_completed(&self, warp: u32, thread: u32, number: u32) -> bool {
+        let index = WARPS + AGENTS + thread as usize % TENSORS;
+        !self.enabled || self.clocks[warp as usize][index] >= number
     }
 
     /// Copies that wrote bytes last are no matter for the next one, since both are reductions.

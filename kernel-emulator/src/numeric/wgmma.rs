@@ -114,11 +114,17 @@ pub(crate) fn add_products(
             depth => unreachable!("k is 32 bytes, so not {depth} elements"),
         };
     }
-    match a.len() / ROWS {
+    add_in_order(a.len() / ROWS, a, b, columns, d);
+}
+
+/// Adds products in order of k: `a` is rows along k of a `depth`, in fours, `d` as many rows of `columns`, `b` one row of
+/// `columns` for each k.
+pub(crate) fn add_in_order(depth: usize, a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) {
+    match depth {
         8 => add_rows::<8>(a, b, columns, d),
         16 => add_rows::<16>(a, b, columns, d),
         32 => add_rows::<32>(a, b, columns, d),
-        depth => unreachable!("k is 32 bytes, so not {depth} elements"),
+        depth => unreachable!("k is 32 bytes, or shares scales, so not {depth} elements"),
     }
 }
 

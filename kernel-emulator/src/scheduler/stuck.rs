@@ -76,9 +76,10 @@ impl Unit {
                 (kind, detail)
             }
             State::Warpgroup { .. } => (FaultKind::WarpDivergence, self.wait(first)),
-            State::Cluster { .. } | State::Mbarrier { .. } | State::Registers { .. } => {
-                (FaultKind::Deadlock, self.wait(first))
-            }
+            State::Cluster { .. }
+            | State::Mbarrier { .. }
+            | State::Registers { .. }
+            | State::Columns { .. } => (FaultKind::Deadlock, self.wait(first)),
             State::Ready | State::Join => (FaultKind::Deadlock, "nothing can run".to_owned()),
         };
         detail.push_str(&self.others(launch, first, &all));
@@ -157,6 +158,12 @@ impl Unit {
                 format!(
                     "waits for {count} registers a thread, and has {own}: warp {warp} needs {needed} more, of the block's {} there are {free} that no warp has",
                     32 * pool.warps.iter().sum::<u32>() + free
+                )
+            }
+            State::Columns { count } => {
+                let held: u32 = block.tensor.allocations().iter().map(|(_, n)| n).sum();
+                format!(
+                    "waits for {count} columns of tensor memory, of which the block holds {held} of 512: only a `tcgen05.dealloc` makes room"
                 )
             }
             State::Mbarrier { word, parity, .. } => {

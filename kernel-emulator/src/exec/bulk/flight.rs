@@ -5,6 +5,7 @@ use crate::code::AtomOp;
 use crate::exec::{
     barrier,
     memory::atomic::{self, Subnormals},
+    tcgen05,
 };
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Block, Context};
@@ -142,17 +143,23 @@ fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
     Ok(())
 }
 
-/// Somebody waits for an mbarrier: if the copies under way complete its phase, they land.
+/// Somebody waits for an mbarrier: if the copies under way and the commits that have still to arrive complete its phase,
+/// they do.
 #[inline]
 pub(crate) fn awaited(cx: &mut Context<'_>, at: (usize, usize)) -> Run<()> {
-    if cx.cluster.flights.is_empty() {
+    if cx.cluster.flights.is_empty() && !cx.cluster.tensor.any_commits() {
         return Ok(());
     }
-    let bytes = under_way(cx, at);
-    if bytes == 0 || barrier::transactions(cx, at)? != (0, bytes) {
+    let (bytes, commits) = (under_way(cx, at), tcgen05::flight::arrivals(cx, at));
+    if bytes == 0 && commits == 0 {
         return Ok(());
     }
-    land_all(cx, |flight| flight.barrier == at)
+    let (pending, expected) = barrier::transactions(cx, at)?;
+    if pending > commits || expected != bytes {
+        return Ok(());
+    }
+    land_all(cx, |flight| flight.barrier == at)?;
+    tcgen05::flight::arrive(cx, at, pending)
 }
 
 /// The bytes under way that an mbarrier is to count.
@@ -183,7 +190,7 @@ pub(crate) fn stuck(cx: &mut Context<'_>) -> Run<bool> {
     }
     let any = index > 0;
     land_all(cx, |_| true)?;
-    Ok(any)
+    Ok(tcgen05::flight::stuck(cx)? || any)
 }
 
 fn barrier_address((block, word): (usize, usize)) -> u32 {
@@ -259,6 +266,7 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
 
 /// An mbarrier is initialised or made invalid: no copy may be under way that it is to count the bytes of.
 pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
+    tcgen05::flight::unused(cx, at)?;
     let mut pending = cx.cluster.flights.pending.iter();
     let Some((flight, _)) = pending.find(|(flight, _)| flight.barrier == at) else {
         return Ok(());

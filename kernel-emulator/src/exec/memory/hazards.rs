@@ -172,6 +172,32 @@ pub(crate) fn fenced(
     Err(trap)
 }
 
+/// The same as [`fenced`] for all writers of units of 16 bytes of a block's memory, by number.
+pub(crate) fn fenced_units(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    units: &[u32],
+) -> Run<()> {
+    if !cx.cluster.blocks[block].proxies.enabled() {
+        return Ok(());
+    }
+    // Neighbours mostly come from one warp, and need one answer.
+    let mut last: Option<Writer> = None;
+    for &unit in units {
+        let Some(writer) = cx.cluster.blocks[block].proxies.writer(unit) else { continue };
+        let alike = |last| {
+            let from = &cx.cluster.blocks[usize::from(writer.block)].proxies;
+            from.fenced_alike(writer, last)
+        };
+        if !last.is_some_and(alike) {
+            fenced(cx, warp, block, 16 * unit, writer)?;
+        }
+        last = Some(writer);
+    }
+    Ok(())
+}
+
 /// The fault of a product whose factors race with another access.
 pub(crate) fn raced(conflict: Conflict) -> Trap {
     let mut trap = Trap::new(FaultKind::Race, "`wgmma` reads shared memory");
