@@ -13,7 +13,9 @@ pub(crate) mod parts;
 pub(crate) mod tcgen05;
 pub(crate) mod wgmma;
 
-pub(crate) use bulk::{AsyncStore, Bulk, BulkWay, Landing, MapField, Replace, Tensor, TensorWay};
+pub(crate) use bulk::{
+    AsyncStore, Bulk, BulkWay, Elements, Landing, MapField, Replace, Tensor, TensorWay,
+};
 pub(crate) use ops::{
     BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary,
     Lop3Pred, NarrowBinary, NarrowTernary, NarrowUnary, SetHalves, SetResult, ShiftOp, W1, W2, W3,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
 use crate::exec::bulk::flight::Flights;
+use crate::exec::bulk::group::Scattered;
 use crate::exec::tcgen05::flight::Operations;
 use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::Allocation;
@@ -183,6 +184,8 @@ pub(crate) struct Block {
     pub(crate) output: String,
     /// Whether every thread left the kernel.
     pub(crate) left: bool,
+    /// What scatters by tensor map have still to write.
+    pub(crate) scattered: Vec<Scattered>,
     /// How often a thread did something that threads of other blocks may wait for.
     pub(crate) synchronised: u64,
     /// The last ordinary access of each other block of the cluster to this one's shared memory.

@@ -86,6 +86,7 @@ impl Unit {
             block.events = 0;
             block.left = false;
             block.reached.clear();
+            block.scattered.clear();
             block.synchronised = 0;
         }
         for (block, block_warps) in self.cluster.blocks.iter().zip(&mut self.warps) {

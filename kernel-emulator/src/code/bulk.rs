@@ -46,8 +46,18 @@ pub(crate) struct Tensor {
     pub(crate) way: TensorWay,
     /// The tensor map.
     pub(crate) map: Address,
-    /// Where the box starts, innermost first, in elements.
+    pub(crate) elements: Elements,
+    /// Where the box starts, innermost first, in elements; of four rows, the column and the rows.
     pub(crate) coordinates: Box<[W]>,
+}
+
+/// Which elements of the tensor a copy takes (PTX ISA, "Tensor Copy Modes").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Elements {
+    /// `.tile`: a box.
+    Tile,
+    /// `.tile::gather4`, `.tile::scatter4`: four rows of a tensor of two dimensions, wherever they are.
+    FourRows,
 }
 
 /// Where a tensor copy goes.

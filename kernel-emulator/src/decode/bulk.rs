@@ -6,7 +6,8 @@ use super::count;
 use super::memory::{Verb, operation};
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use crate::code::{
-    Address, AsyncStore, Bulk, BulkWay, Landing, MapField, Op, Place, Replace, Tensor, TensorWay,
+    Address, AsyncStore, Bulk, BulkWay, Elements, Landing, MapField, Op, Place, Replace, Tensor,
+    TensorWay,
 };
 use crate::numeric::atomic::IntOp;
 
@@ -24,8 +25,6 @@ const REDUCTIONS: &[(Word, IntOp)] = &[
 
 /// Forms of later devices, and of convolutions.
 const NOT_MODELLED: &[Word] = &[
-    Word::TileGather4,
-    Word::TileScatter4,
     Word::Im2col,
     Word::Im2colNoOffs,
     Word::Im2colW,
@@ -155,6 +154,12 @@ fn tensor(
     ops: &mut std::slice::Iter<'_, Operand>,
     verb: Option<IntOp>,
 ) -> Decoded<Op> {
+    let elements = m
+        .one_of(&[
+            (Word::TileGather4, Elements::FourRows),
+            (Word::TileScatter4, Elements::FourRows),
+        ])
+        .unwrap_or(Elements::Tile);
     let way = way(m)?;
     let (way, (map, coordinates)) = match way {
         Way::Load { own, multicast } => {
@@ -170,7 +175,7 @@ fn tensor(
         Way::Prefetch => (TensorWay::Prefetch, tensor_address(s, next(ops)?)?),
         Way::Push => return Err("the form is not modelled".to_owned()),
     };
-    Ok(Op::Tensor(Box::new(Tensor { way, map, coordinates })))
+    Ok(Op::Tensor(Box::new(Tensor { way, map, elements, coordinates })))
 }
 
 /// `[map, {coordinates}]`

@@ -1,5 +1,7 @@
-//! `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`, in tiled mode.
+//! `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`, in tiled mode and of four
+//! rows.
 
+mod scatter;
 mod tile;
 
 use super::bulk::copy::{at_lane, issuer, land_in, never_written};
@@ -8,7 +10,7 @@ use super::bulk::group::{self, Store};
 use super::bulk::{Spot, global, own_spot, ranges, read_rows, word};
 use super::memory::{hazards, resolve};
 use super::tensormap;
-use crate::code::{AtomOp, LANES, Place, Tensor, TensorWay};
+use crate::code::{AtomOp, Elements, LANES, Place, Tensor, TensorWay};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Warp};
@@ -38,7 +40,10 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
     for &slot in &op.coordinates {
         coordinates.push(word(warp, slot, lane, "is a coordinate of a tensor copy")?.cast_signed());
     }
-    let tile = Tile::new(&map, &coordinates)?;
+    let tile = match op.elements {
+        Elements::Tile => Tile::new(&map, &coordinates)?,
+        Elements::FourRows => Tile::four_rows(&map, &coordinates)?,
+    };
     for row in &tile.inside {
         let span = (row.address, row.bytes as u64);
         global(cx.launch, &mut warp.guess, span, "a tensor copy")?;
@@ -55,7 +60,10 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             land_in(cx, warp, (landing, lane), (to, size), cargo, pieces)
         }
         TensorWay::Store { from, op: verb } => {
-            begins_inside(&coordinates)?;
+            begins_inside(op.elements, &coordinates)?;
+            if op.elements == Elements::FourRows && verb.is_none() {
+                scatter::apart(cx, warp, lane, &tile.inside)?;
+            }
             let op = verb.map(|verb| reduction(verb, map.dtype)).transpose()?;
             if op.is_none() {
                 ends_with_a_unit(&tile)?;
@@ -90,11 +98,19 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
 }
 
 /// Checks that a box that is stored, or reduced into the tensor, begins in it or behind it. PTX ISA does not ask for it, but
-/// an H200 stops such a copy with an illegal instruction, along every dimension; it carries out loads from there.
-fn begins_inside(coordinates: &[i32]) -> Run<()> {
+/// an H200 stops such a copy with an illegal instruction, along every dimension; it carries out loads from there. Nor
+/// may a row that is scattered lie before the tensor.
+fn begins_inside(elements: Elements, coordinates: &[i32]) -> Run<()> {
     let Some((dimension, at)) = coordinates.iter().enumerate().find(|(_, at)| **at < 0) else {
         return Ok(());
     };
+    if elements == Elements::FourRows {
+        let what = if dimension == 0 { "column" } else { "row" };
+        let detail = format!(
+            "a scatter by tensor map writes before the tensor: {what} {at}; only gathers may have negative rows and columns"
+        );
+        return Err(Trap::new(FaultKind::IllegalOperand, detail));
+    }
     let detail = format!(
         "the box of a store by tensor map begins before the tensor: coordinate {dimension}, from the innermost, is {at}; only \
          boxes of loads may"

@@ -24,6 +24,17 @@ pub(crate) struct Store {
     pub(crate) op: Option<AtomOp>,
 }
 
+/// The rows that a scatter has still to write.
+#[derive(Clone, Debug)]
+pub(crate) struct Scattered {
+    pub(crate) warp: u32,
+    pub(crate) lane: u32,
+    /// The group of its thread that it belongs to.
+    pub(crate) group: u64,
+    pub(crate) pc: u32,
+    pub(crate) rows: Vec<Row>,
+}
+
 /// The copies of a warp's threads that are not complete.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
@@ -55,12 +66,17 @@ impl Groups {
     }
 }
 
+/// The group that a copy of a lane belongs to.
+pub(crate) fn current(warp: &Warp, lane: u32) -> u64 {
+    warp.bulk.committed[lane as usize]
+}
+
 /// Issues a copy; its source was checked.
 pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, store: Store) {
     for &Piece { offset, bytes } in &store.source {
         cx.block().shared.hold(offset, bytes, (warp.index, store.pc));
     }
-    let group = warp.bulk.committed[store.lane as usize];
+    let group = current(warp, store.lane);
     warp.bulk.pending.push(Pending { store, group, reading: true });
 }
 
@@ -93,6 +109,14 @@ pub(crate) fn wait(
         }
     }
     warp.bulk.pending = flying;
+    if !reads_only {
+        let written = |one: &Scattered| {
+            one.warp == warp.index
+                && mask >> one.lane & 1 != 0
+                && one.group + u64::from(keep) < warp.bulk.committed[one.lane as usize]
+        };
+        cx.block().scattered.retain(|one| !written(one));
+    }
     Ok(())
 }
 
@@ -139,5 +163,6 @@ pub(crate) fn leave(cx: &mut Context<'_>, warp: &mut Warp) -> Run<()> {
         }
         land(cx.launch, warp, &pending.store)?;
     }
+    cx.block().scattered.retain(|one| one.warp != warp.index);
     Ok(())
 }

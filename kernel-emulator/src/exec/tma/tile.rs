@@ -1,6 +1,6 @@
-//! The box of a tensor copy: which elements it takes, and where they lie in shared memory.
+//! The box of a tensor copy, or its four rows: which elements it takes, and where they lie in shared memory.
 //!
-//! (PTX ISA, "Tensors: Tiled mode, Out of Boundary Access, Swizzling modes". That rows keep the pitch of the
+//! (PTX ISA, "Tensors: Tiled mode, `.tile::gather4` and `.tile::scatter4` modes, Out of Boundary Access, Swizzling modes". That rows keep the pitch of the
 //! swizzle's span, and what the innermost coordinate must be a multiple of, was seen on an H200.)
 
 use crate::exec::bulk::{Piece, Row};
@@ -10,7 +10,7 @@ use crate::tensor_map::TensorMap;
 /// Bytes of the units that a swizzle permutes, and that a store writes.
 pub(super) const UNIT: u32 = 16;
 
-/// A box of a tensor, row by row; rows lie along the innermost dimension.
+/// A box of a tensor, or rows of it, row by row; rows lie along the innermost dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
     /// Bytes of a row.
@@ -32,21 +32,11 @@ impl Tile {
                 format!("{} coordinates for a tensor map of {rank} dimensions", coordinates.len());
             return Err(Trap::new(FaultKind::IllegalOperand, detail));
         }
-        let element = map.element_bytes().expect("`TensorMap::check` knows the type");
-        let start = i64::from(coordinates[0]);
-        if start * i64::from(element) % i64::from(UNIT) != 0 {
-            let detail = format!(
-                "the innermost coordinate is {start}, at {} bytes; a tensor copy starts at a multiple of {UNIT} bytes",
-                start * i64::from(element)
-            );
-            return Err(Trap::new(FaultKind::IllegalOperand, detail));
-        }
         // The innermost dimension is always taken whole (`cuTensorMapEncodeTiled`, `elementStrides`).
         let extents: Vec<u32> =
             (1..rank).map(|i| map.box_dims[i].div_ceil(map.element_strides[i])).collect();
-        let row_bytes = map.box_dims[0] * element;
+        let pitch = pitch(map);
         let rows = extents.iter().try_fold(1u32, |all, &extent| all.checked_mul(extent));
-        let pitch = map.swizzle_span().unwrap_or(row_bytes);
         let all = rows.and_then(|rows| rows.checked_mul(pitch)).filter(|&bytes| bytes < 1 << 24);
         let (Some(rows), Some(_)) = (rows, all) else {
             let detail =
@@ -54,27 +44,18 @@ impl Tile {
             return Err(Trap::new(FaultKind::OutOfBounds, detail));
         };
         let dim = |i: usize| map.dims[i].cast_signed();
-        let (from, to) = (start.max(0), (start + i64::from(map.box_dims[0])).min(dim(0)));
-        let mut inside = Vec::new();
         let mut index = vec![0u32; rank - 1];
-        for row in 0..rows {
+        let mut addresses = Vec::new();
+        for _ in 0..rows {
             let mut address = map.address;
-            let mut within = from < to;
+            let mut within = true;
             for (i, &k) in (1..).zip(&index) {
                 let at = i64::from(coordinates[i]) + i64::from(k * map.element_strides[i]);
                 within &= (0..dim(i)).contains(&at);
                 let stride = map.strides_bytes[i - 1];
                 address = address.wrapping_add(stride.wrapping_mul(at.cast_unsigned()));
             }
-            if within {
-                let bytes = |elements: i64| elements.cast_unsigned() * u64::from(element);
-                let small = |bytes: u64| usize::try_from(bytes).expect("a box is small");
-                inside.push(Row {
-                    address: address.wrapping_add(bytes(from)),
-                    start: row as usize * row_bytes as usize + small(bytes(from - start)),
-                    bytes: small(bytes(to - from)),
-                });
-            }
+            addresses.push(within.then_some(address));
             for (k, extent) in index.iter_mut().zip(&extents) {
                 *k += 1;
                 if k != extent {
@@ -83,7 +64,69 @@ impl Tile {
                 *k = 0;
             }
         }
-        Ok(Tile { row_bytes, pitch, rows, swizzle: map.swizzle, inside })
+        Tile::of_rows(map, coordinates[0], &addresses)
+    }
+
+    /// The four rows of `.tile::gather4` and `.tile::scatter4`: coordinates are the column where they start,
+    /// then the rows. (PTX ISA, "Tensor Copy Modes"; `cuTensorMapEncodeTiled`'s box is one row of them.)
+    pub(super) fn four_rows(map: &TensorMap, coordinates: &[i32]) -> Run<Tile> {
+        let refused = |detail: String| Err(Trap::new(FaultKind::IllegalOperand, detail));
+        let (&[columns, rows], &[_, stride]) = (&map.box_dims[..], &map.element_strides[..]) else {
+            let rank = map.dims.len();
+            return refused(format!(
+                "a copy of four rows with a tensor map of {rank} dimensions; it needs a map of 2"
+            ));
+        };
+        if rows != 1 || stride != 1 {
+            return refused(format!(
+                "a copy of four rows with a tensor map whose box is {rows} rows of {columns} columns, every {stride}. row of \
+                 them; it needs a box of 1 row"
+            ));
+        }
+        let &[column, ref rows @ ..] = coordinates else {
+            return refused("a copy of four rows without coordinates".to_owned());
+        };
+        if rows.len() != 4 {
+            return refused(format!("{} rows for a copy of four", rows.len()));
+        }
+        let address = |&row: &i32| {
+            let row = u64::try_from(row).ok().filter(|&row| row < map.dims[1])?;
+            Some(map.address.wrapping_add(map.strides_bytes[0].wrapping_mul(row)))
+        };
+        let addresses: Vec<_> = rows.iter().map(address).collect();
+        Tile::of_rows(map, column, &addresses)
+    }
+
+    /// Rows that start at a column: the address of column 0 of each, or nothing where it lies outside the tensor.
+    fn of_rows(map: &TensorMap, column: i32, rows: &[Option<u64>]) -> Run<Tile> {
+        let element = element_bytes(map);
+        let start = i64::from(column);
+        if start * i64::from(element) % i64::from(UNIT) != 0 {
+            let detail = format!(
+                "the innermost coordinate is {start}, at {} bytes; a tensor copy starts at a multiple of {UNIT} bytes",
+                start * i64::from(element)
+            );
+            return Err(Trap::new(FaultKind::IllegalOperand, detail));
+        }
+        let row_bytes = map.box_dims[0] * element;
+        let end = (start + i64::from(map.box_dims[0])).min(map.dims[0].cast_signed());
+        let (from, to) = (start.max(0), end);
+        let bytes = |elements: i64| elements.cast_unsigned() * u64::from(element);
+        let small = |bytes: u64| usize::try_from(bytes).expect("a box is small");
+        let mut inside = Vec::new();
+        for (row, address) in rows.iter().enumerate() {
+            if let Some(address) = address
+                && from < to
+            {
+                inside.push(Row {
+                    address: address.wrapping_add(bytes(from)),
+                    start: row * row_bytes as usize + small(bytes(from - start)),
+                    bytes: small(bytes(to - from)),
+                });
+            }
+        }
+        let rows = u32::try_from(rows.len()).expect("a box fits shared memory");
+        Ok(Tile { row_bytes, pitch: pitch(map), rows, swizzle: map.swizzle, inside })
     }
 
     /// Bytes of shared memory from the first row to the end of the last.
@@ -109,6 +152,16 @@ impl Tile {
         let place = |at: u32| Piece { offset: swizzled(at, self.swizzle) - base, bytes: UNIT };
         (0..self.rows).flat_map(units).map(place).collect()
     }
+}
+
+/// Bytes of an element.
+fn element_bytes(map: &TensorMap) -> u32 {
+    map.element_bytes().expect("`TensorMap::check` knows the type")
+}
+
+/// From one row to the next in shared memory.
+fn pitch(map: &TensorMap) -> u32 {
+    map.swizzle_span().unwrap_or(map.box_dims[0] * element_bytes(map))
 }
 
 /// The address that a swizzle mode puts an address at.
