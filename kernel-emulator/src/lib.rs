@@ -41,7 +41,7 @@
 //! those learn who wait for the mbarrier; what stores wrote is copied asynchronously only after the writing
 //! thread's `fence.proxy.async`. A [`TensorMap`] is passed to a kernel in the form that
 //! [`TensorMap::encode`] gives it. Races on global memory, between blocks of a cluster and among the lanes of one warp are
-//! not looked for. An instruction or modifier that is not modelled is a [`ProgramError`] that names it.
+//! not looked for, but for rows that two scatters of a cluster write while both are under way. An instruction or modifier that is not modelled is a [`ProgramError`] that names it.
 //!
 //! The same holds of `wgmma`: the registers of a product in flight must not be touched, nor what it reads be
 //! written, before each of its warps has waited, and `wgmma.fence` and `fence.proxy.async` are asked for where

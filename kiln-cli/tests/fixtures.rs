@@ -13,12 +13,15 @@ use kiln_cli::{Launch, run};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// What the kernels of the other compiler need that the emulator executes; of the others only the description is read.
-const RUN: [&str; 13] = [
+const RUN: [&str; 16] = [
     "cluster2_softmax_sm90a",
     "cpasync_gemm_f16_sm80",
     "desc_reduce_add_sm90a",
+    "gather_bf16_8x16_sm100a",
+    "gather_f32_128x128_sm100a",
     "gemm_desc_sm90a",
     "gemm_ptr_f32_tf32_sm80",
+    "scatter_bf16_8x16_sm100a",
     "softmax_sm80",
     "sum_rows_sm90a",
     "tma_copy_f32_sm90a",

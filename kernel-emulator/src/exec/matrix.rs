@@ -52,7 +52,6 @@ fn rows(
     }
     let memory = &cx.cluster.blocks[block].shared;
     hazards::in_flight(memory, &offsets, &at, 16, lanes, access)?;
-    hazards::race(cx, warp, block, (&offsets, &at), 16, lanes, access)?;
     // Eight rows of 16 bytes are served at a time.
     cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, 16, lanes);
     Ok((block, offsets, at))
@@ -64,6 +63,7 @@ pub(crate) fn ldmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Ldmatrix, mas
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
     let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Load)?;
+    hazards::race(cx, warp, block, (&offsets, &at), 16, lanes, Access::Load)?;
     let memory = &cx.cluster.blocks[block].shared;
     for (matrix, target) in op.targets.iter().enumerate() {
         let mut tile = [[0u16; 8]; 8];
@@ -108,7 +108,15 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
     whole(mask)?;
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
-    let (block, offsets, _) = rows(cx, warp, &op.address, lanes, Access::Store)?;
+    let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Store)?;
+    let race = hazards::race(cx, warp, block, (&offsets, &at), 16, lanes, Access::Store);
+    if let Err(trap) = race {
+        // As with `st`: what another warp stored in the same place may be stored again.
+        let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
+        if !wrote || !already_stored(cx, warp, op, (block, &offsets)) {
+            return Err(trap);
+        }
+    }
     hazards::wrote(cx, warp, block, &offsets, 16, lanes);
     let memory = &mut cx.cluster.blocks[block].shared;
     for (matrix, source) in op.sources.iter().enumerate() {
@@ -116,11 +124,7 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
         for (row, tile) in tile.iter().enumerate() {
             let lane = fragment::row_address_lane(matrix, row);
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
-            let mut bytes = [0u8; 16];
-            for (bytes, half) in bytes.chunks_exact_mut(2).zip(tile) {
-                bytes.copy_from_slice(&half.to_le_bytes());
-            }
-            memory.land(offset, &bytes);
+            memory.land(offset, &row_bytes(tile));
             // An undefined lane's elements count as never written, as with `st`.
             for lane in crate::machine::warp::lanes(!warp.regs.w_defined(*source)) {
                 for half in 0..2 {
@@ -134,6 +138,35 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
         }
     }
     Ok(())
+}
+
+/// A row of a matrix as it lies in memory.
+fn row_bytes(row: &[u16; 8]) -> [u8; 16] {
+    let mut bytes = [0u8; 16];
+    for (bytes, half) in bytes.chunks_exact_mut(2).zip(row) {
+        bytes.copy_from_slice(&half.to_le_bytes());
+    }
+    bytes
+}
+
+/// Whether shared memory holds the rows that a `stmatrix` stores already.
+fn already_stored(
+    cx: &Context<'_>,
+    warp: &Warp,
+    op: &Stmatrix,
+    (block, offsets): (usize, &Doubles),
+) -> bool {
+    let memory = &cx.cluster.blocks[block].shared;
+    (0..).zip(&op.sources).all(|(matrix, source)| {
+        let tile = fragment::store_matrix(warp.regs.w(*source), op.trans);
+        let held = |(row, tile): (usize, &[u16; 8])| {
+            let offset = offsets[fragment::row_address_lane(matrix, row)];
+            let mut bytes = [0; 16];
+            let offset = u32::try_from(offset).expect("shared memory is small");
+            memory.read(offset, &mut bytes).is_none() && bytes == row_bytes(tile)
+        };
+        warp.regs.w_defined(*source) == u32::MAX && tile.iter().enumerate().all(held)
+    })
 }
 
 /// `movmatrix`.

@@ -57,7 +57,16 @@ pub(crate) struct Bench {
 impl Bench {
     /// A module: the head and `text`.
     pub(crate) fn new(text: &str) -> Bench {
-        let program = match Program::parse(&format!("{HEAD}{text}")) {
+        Bench::with_head(HEAD, text)
+    }
+
+    /// A module for data-centre Blackwell.
+    pub(crate) fn blackwell(text: &str) -> Bench {
+        Bench::with_head(".version 8.8\n.target sm_100a\n.address_size 64\n", text)
+    }
+
+    fn with_head(head: &str, text: &str) -> Bench {
+        let program = match Program::parse(&format!("{head}{text}")) {
             Ok(program) => program,
             Err(error) => panic!("{error}\n{text}"),
         };

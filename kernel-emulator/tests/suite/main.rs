@@ -29,6 +29,7 @@ mod convert;
 mod exchange;
 mod faults;
 mod floats;
+mod gather;
 mod harness;
 mod hopper_waits;
 mod host;

@@ -294,6 +294,10 @@ fn warps_may_store_the_same_in_one_place() {
         ("st.shared.u8 [tile+3], %r1;", "st.shared.u8 [tile+3], 7;"),
         ("st.shared.b64 [tile], %d2;", "st.shared.b64 [tile], %d3;"),
         ("st.shared.v2.b64 [tile], {%d3, %d2};", "st.shared.v2.b64 [tile], {%d3, %d3};"),
+        (
+            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile], {%r1};",
+            "mov.u32 %r1, 7; stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile], {%r1};",
+        ),
     ] {
         twins(FaultKind::Race, 64, &store(wrong), &store(right));
     }

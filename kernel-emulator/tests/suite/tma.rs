@@ -5,7 +5,7 @@ use kernel_emulator::{Fault, FaultKind, LaunchConfig, Options, TensorMap};
 use crate::harness::{Bench, one_block};
 
 /// The bytes that shared memory holds where nothing is to land.
-const UNTOUCHED: u8 = 0xEE;
+pub(crate) const UNTOUCHED: u8 = 0xEE;
 
 /// An f16 map without swizzle: the tests change what they are about.
 pub(crate) fn plain(address: u64, dims: &[u64], strides: &[u64], boxes: &[u32]) -> TensorMap {
@@ -41,7 +41,7 @@ pub(crate) fn kernel(body: &str) -> String {
 }
 
 /// PTX that lets 32 threads set the words of `tile` to `%r1`, which `each` computes from the word index `%r2`.
-fn fill(words: usize, each: &str) -> String {
+pub(crate) fn fill(words: usize, each: &str) -> String {
     format!(
         "mov.u32 %r2, %r0; FILL: setp.ge.u32 %p0, %r2, {words}; @%p0 bra FILLED;
          {each} mov.u32 %r3, tile; shl.b32 %r4, %r2, 2; add.u32 %r3, %r3, %r4;
@@ -51,7 +51,7 @@ fn fill(words: usize, each: &str) -> String {
 }
 
 /// PTX that lets 32 threads copy `tile` to global memory at `%d1`.
-fn dump(words: usize) -> String {
+pub(crate) fn dump(words: usize) -> String {
     format!(
         "bar.sync 0; mov.u32 %r2, %r0; DUMP: setp.ge.u32 %p0, %r2, {words}; @%p0 bra DUMPED;
          mov.u32 %r3, tile; shl.b32 %r4, %r2, 2; add.u32 %r3, %r3, %r4; ld.shared.b32 %r1, [%r3];
@@ -65,7 +65,7 @@ fn list(coordinates: &[i32]) -> String {
 }
 
 /// A byte of the data that tests start with.
-fn pattern(i: usize) -> u8 {
+pub(crate) fn pattern(i: usize) -> u8 {
     (i * 167 + i / 251 + 1) as u8
 }
 
@@ -126,7 +126,7 @@ fn loaded(
 }
 
 /// The manual's formulas: where in a tile of 16-byte units, from an aligned start, a byte lies.
-fn swizzled(at: usize, mode: u32) -> usize {
+pub(crate) fn swizzled(at: usize, mode: u32) -> usize {
     let (unit, line) = (at / 16, at / 128);
     let unit = match mode {
         1 => unit / 2 * 2 + (unit % 2 ^ line % 2),
