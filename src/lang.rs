@@ -225,6 +225,7 @@
 //! | K0410 | an accumulator that is used before its product is done |
 //! | K0411 | a barrier that waits for other bytes than are copied |
 //! | K0412 | a bulk copy that the hardware does not have |
+//! | K0414 | tensor memory used in a way it does not allow |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | a target that is unknown or cannot do it |
 //! | K0503 | a number of warps that a block cannot have |
@@ -233,6 +234,7 @@
 //! | K0506 | more registers than a multiprocessor has |
 //! | K0507 | a cluster that cannot be, or a block that is not in it |
 //! | K0508 | a named barrier that a block does not have |
+//! | K0510 | more tensor memory than a multiprocessor has |
 //! | K0601 | an instance list that does not fit the generic parameters |
 //! | K0602 | a parameter type that cannot be passed to a kernel |
 //! | K0603 | a fact about a parameter that cannot hold |
@@ -285,6 +287,7 @@ mod pointer;
 pub mod atomic;
 
 mod shared;
+mod tensor_memory;
 
 mod array;
 
@@ -299,6 +302,8 @@ pub mod tma;
 pub mod bulk;
 
 mod product;
+
+pub mod tcgen05;
 
 pub mod wgmma;
 
@@ -332,7 +337,7 @@ pub use grid::{
 };
 pub use layout::{
     Layout, TileAxis, TilePart, blocked, dot_operand, linear, mma, row_major, shared_linear, slice,
-    swizzle, swizzled,
+    swizzle, swizzled, tmem_block,
 };
 pub use named::{NamedBarrier, named_barrier};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
@@ -344,6 +349,7 @@ pub use shared::{Shared, shared};
 pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
 pub use target::{Target, sm_80, sm_90a, sm_100a, target};
 pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
+pub use tensor_memory::{Tmem, tmem};
 pub use tile::{Shape, Tile, arange, full, join, zeros};
 
 /// The body of everything that has a meaning only on the device.

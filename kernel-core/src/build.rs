@@ -68,6 +68,10 @@ mod reach;
 mod remote;
 mod scope;
 mod specialize;
+mod tcgen05;
+mod tensor_layouts;
+mod tensor_memory;
+mod tensor_order;
 mod tile_digits;
 mod tile_layouts;
 mod tiles;
@@ -157,7 +161,7 @@ pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool 
     let known = |name: &str| is_builtin(name) || types::is_language_type(name);
     if matches!(
         first.name.as_str(),
-        "Self" | "core" | "std" | "atomic" | "tma" | "bulk" | "wgmma" | "cluster"
+        "Self" | "core" | "std" | "atomic" | "tma" | "bulk" | "wgmma" | "tcgen05" | "cluster"
     ) {
         return true;
     }
@@ -247,6 +251,8 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         named: Arena::new(),
         counted: la_arena::ArenaMap::new(),
         shared_cells: la_arena::ArenaMap::new(),
+        tensor_memory: Arena::new(),
+        tensor_memory_cells: la_arena::ArenaMap::new(),
         shared_pins: la_arena::ArenaMap::new(),
         operands: std::collections::BTreeMap::new(),
         regions: vec![Region::default()],
@@ -296,6 +302,9 @@ struct Builder<'p> {
     /// Numbers of bytes that the compiler counts.
     counted: la_arena::ArenaMap<Value, ()>,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
+    /// Allocations of tensor memory.
+    tensor_memory: Arena<crate::ir::TensorMemoryData>,
+    tensor_memory_cells: la_arena::ArenaMap<crate::ir::TensorMemory, Num>,
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,
     /// Where the operands of a matrix product are written, by the place of the product.
@@ -408,6 +417,10 @@ impl Builder<'_> {
                 .shared_cells
                 .get(shared.root)
                 .map_or(Num::Known(shared.dtype), |num| self.cells.find(*num)),
+            Type::TensorMemory(window) => self
+                .tensor_memory_cells
+                .get(window.root)
+                .map_or(Num::Known(window.dtype), |num| self.cells.find(*num)),
             Type::Barrier(_) | Type::Error => Num::Known(Dtype::I32),
         }
     }
@@ -418,7 +431,7 @@ impl Builder<'_> {
 
     /// Whether a value is shared memory or a barrier, which no operation on numbers takes.
     fn is_handle(&self, value: Value) -> bool {
-        matches!(self.ty(value), Type::Shared(_) | Type::Barrier(_))
+        matches!(self.ty(value), Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_))
     }
 
     /// Whether a value is one number or address for the whole block, and a scalar in Rust's types too.
@@ -571,6 +584,9 @@ impl Builder<'_> {
                     }
                     Type::Barrier(barrier) if barrier.ring => "`Barriers`".to_owned(),
                     Type::Barrier(_) => "a `Barrier`".to_owned(),
+                    Type::TensorMemory(window) => {
+                        format!("a `Tmem<{name}>` of extents {:?}", window.shape)
+                    }
                     Type::Error => "nothing".to_owned(),
                 }
             }

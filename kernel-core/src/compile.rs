@@ -642,6 +642,7 @@ fn lower_variant(
     schedule::rotate(&mut kernel);
     schedule::meet_at_the_end(&mut kernel);
     schedule::fences(&mut kernel);
+    schedule::ahead(&mut kernel);
     ended(Phase::Schedule);
     if options.dump {
         dumps.push((format!("{label}-{name}.schedule"), kernel.to_string()));

@@ -25,6 +25,7 @@ use la_arena::{Arena, ArenaMap, Idx};
 
 use crate::loc::Loc;
 
+mod blackwell;
 mod bulk;
 mod class;
 mod cluster;
@@ -38,6 +39,7 @@ mod regions;
 mod snippet;
 mod verify;
 
+pub use blackwell::{Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryType};
 pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use class::Class;
 pub use dtype::Dtype;
@@ -70,6 +72,8 @@ pub enum Type {
     Shared(SharedType),
     /// A handle on mbarriers.
     Barrier(BarrierType),
+    /// A handle on (part of) an allocation of tensor memory.
+    TensorMemory(TensorMemoryType),
     /// Already reported: silences what follows from it.
     Error,
 }
@@ -212,6 +216,8 @@ pub struct Kernel {
     pub shared: Arena<SharedData>,
     /// Allocations of mbarriers.
     pub barriers: Arena<BarrierData>,
+    /// Allocations of tensor memory.
+    pub tensor_memory: Arena<TensorMemoryData>,
     /// Named barriers.
     pub named: Arena<NamedData>,
     /// The blocks of a cluster, on the axes of the grid.
@@ -614,6 +620,10 @@ pub enum Op {
     Wgmma,
     /// The tile in operand 0, when at most so many later products are under way.
     WgmmaWait(u32),
+    /// An operation on tensor memory.
+    TensorMemory(TensorMemoryOp),
+    /// An operation of the fifth generation of tensor cores.
+    Tcgen05(Tcgen05),
     /// An operation of the cluster.
     Cluster(ClusterOp),
     /// The order between grids.
@@ -653,7 +663,7 @@ impl Type {
     pub fn elem(&self) -> Option<Elem> {
         match self {
             Type::Scalar(elem) | Type::Tile(elem, _) => Some(*elem),
-            Type::Shared(_) | Type::Barrier(_) | Type::Error => None,
+            Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_) | Type::Error => None,
         }
     }
 
@@ -662,6 +672,7 @@ impl Type {
         match self {
             Type::Tile(_, shape) => shape,
             Type::Shared(shared) => &shared.shape,
+            Type::TensorMemory(window) => &window.shape,
             Type::Scalar(_) | Type::Barrier(_) | Type::Error => &[],
         }
     }
@@ -677,7 +688,7 @@ impl Type {
         match self {
             Type::Scalar(_) => Type::Scalar(elem),
             Type::Tile(_, shape) => Type::Tile(elem, shape.clone()),
-            Type::Shared(_) | Type::Barrier(_) | Type::Error => Type::Error,
+            Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_) | Type::Error => Type::Error,
         }
     }
 }

@@ -46,6 +46,8 @@ mod rewrite;
 mod shared;
 mod solve;
 mod sums;
+pub(crate) mod tensor_core;
+pub(crate) mod tensor_memory;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod tma;

@@ -52,7 +52,9 @@ mod scan;
 mod shape;
 mod shared;
 mod specialize;
+mod tcgen05;
 mod tensor;
+mod tensor_memory;
 #[cfg(test)]
 mod tests;
 mod tma;
@@ -67,6 +69,7 @@ use facts::Facts;
 use params::Params;
 use shared::SharedPlan;
 use specialize::{Crew, Split};
+use tensor_memory::TensorMemoryPlan;
 
 /// A kernel in PTX.
 #[derive(Clone, Debug)]
@@ -107,6 +110,7 @@ pub fn run(
         deferred: ArenaMap::new(),
         params: Params::of(kernel),
         plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes)),
+        tensor_memory: TensorMemoryPlan::of(kernel),
         loops: Vec::new(),
         maps: Vec::new(),
         orders_others: kernel.orders_others(),
@@ -151,6 +155,7 @@ struct Lower<'a> {
     deferred: ArenaMap<Value, dot::Deferred>,
     params: Params,
     plan: SharedPlan<'a>,
+    tensor_memory: TensorMemoryPlan,
     loops: Vec<LoopFrame>,
     /// The tensor maps that the copies need.
     maps: Vec<TensorMap>,
@@ -353,6 +358,11 @@ impl Lower<'_> {
             }
             Op::Wgmma => Some(Data::Tile(self.wgmma(args, target(result)))),
             Op::WgmmaWait(pending) => Some(Data::Tile(self.wgmma_wait(*pending, args[0]))),
+            Op::TensorMemory(op) => self.tensor_memory_op(*op, args, result),
+            Op::Tcgen05(op) => {
+                self.tcgen05(*op, args);
+                None
+            }
             Op::Cluster(op) => self.cluster(*op),
             Op::Grid(op) => {
                 self.grid_order(*op);

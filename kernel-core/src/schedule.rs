@@ -27,6 +27,7 @@ use crate::ir::{
     Value, ValueData,
 };
 
+mod ahead;
 mod cluster;
 mod fences;
 mod occupancy;
@@ -35,6 +36,7 @@ pub mod pipeline;
 #[cfg(test)]
 mod tests;
 
+pub use ahead::ahead;
 pub use cluster::meet_at_the_end;
 pub use fences::fences;
 pub use occupancy::blocks_per_multiprocessor;

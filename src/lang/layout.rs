@@ -141,6 +141,25 @@ pub const fn row_major() -> Layout {
     Layout(())
 }
 
+/// A layout in tensor memory: blocks of `block[0]` rows (64 or 128) and `block[1]` columns, side by side.
+///
+/// `col_stride` counts elements from one column to the next: 1, or for elements of 16 bits 2, so that each has a column of 32 bits of its own, as
+/// the sums of products in `f16` do. Blocks follow one another along the rows first; each lies in further columns. A product has one
+/// instruction for each block of its sums and each 32 bytes of depth: 64 or 128 rows, and up to 256 columns.
+///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn held() -> Tmem<f32> {
+///     tmem::<f32>([256, 64]).with_layout(tmem_block([128, 32], 1))
+/// }
+/// ```
+pub const fn tmem_block(block: [i32; 2], col_stride: i32) -> Layout {
+    Layout(())
+}
+
 /// The layout in which a product on the tensor cores (`mma.sync`) leaves its result, with so many `warps` along rows and columns.
 ///
 /// One instruction makes 16 rows of 8 columns. Each thread holds two neighbours in a row, and the two below them eight rows

@@ -4,6 +4,7 @@ use super::scalar::{Number, Scalar};
 use super::sealed::Sealed;
 use super::shared::Shared;
 use super::stub;
+use super::tensor_memory::Tmem;
 use super::tile::Tile;
 
 /// An operand of a matrix product: a tile in registers, or shared memory.
@@ -16,6 +17,7 @@ pub trait Matrix<T>: Copy + Sealed {}
 
 impl<T: Scalar> Matrix<T> for Tile<T> {}
 impl<T: Scalar> Matrix<T> for Shared<T> {}
+impl<T: Scalar> Matrix<T> for Tmem<T> {}
 
 /// The matrix product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`.
 ///

@@ -149,7 +149,7 @@ impl Builder<'_> {
     }
 
     /// A tile with the element type and extents of what it is stored to.
-    fn tile_to_store(
+    pub(super) fn tile_to_store(
         &mut self,
         value: &Val,
         dtype: Dtype,
@@ -502,7 +502,7 @@ impl Builder<'_> {
     }
 
     /// The extents of a shared allocation: of three, the first counts buffers and may be any number.
-    fn ring_shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
+    pub(super) fn ring_shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
         let Val::Array(parts) = val else { return self.shape(val, at) };
         let [ring, rest @ ..] = parts.as_slice() else { return self.shape(val, at) };
         if rest.len() != 2 {
@@ -648,7 +648,11 @@ impl Builder<'_> {
                 {
                     let read = match builder.ty(*window) {
                         Type::Shared(_) => ".load()",
-                        Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => "",
+                        Type::Tile(..)
+                        | Type::Scalar(_)
+                        | Type::Barrier(_)
+                        | Type::TensorMemory(_)
+                        | Type::Error => "",
                     };
                     diagnostic = diagnostic.help(format!("{to}.store({from}{read})"));
                 }

@@ -260,7 +260,11 @@ impl Builder<'_> {
     pub(super) fn tile_shape(&self, value: Value) -> Option<Vec<u32>> {
         match self.ty(value) {
             Type::Tile(_, shape) => Some(shape.clone()),
-            Type::Scalar(_) | Type::Shared(_) | Type::Barrier(_) | Type::Error => None,
+            Type::Scalar(_)
+            | Type::Shared(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => None,
         }
     }
 

@@ -318,9 +318,10 @@ impl Builder<'_> {
             && self.is_point(a) == self.is_point(b)
             && match (&ta, &tb) {
                 (Type::Shared(x), Type::Shared(y)) => x == y,
+                (Type::TensorMemory(x), Type::TensorMemory(y)) => x == y,
                 (Type::Barrier(x), Type::Barrier(y)) => x == y,
-                (Type::Shared(_) | Type::Barrier(_), _)
-                | (_, Type::Shared(_) | Type::Barrier(_)) => false,
+                (Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_), _)
+                | (_, Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_)) => false,
                 _ => true,
             };
         if !shapes || self.cells.unify(self.num(a), self.num(b)).is_err() {

@@ -88,7 +88,11 @@ impl Builder<'_> {
         let threads = u64::from(self.warps * 32);
         let elements = |value: &Value| match self.ty(*value) {
             Type::Tile(_, shape) => shape.iter().map(|extent| u64::from(*extent)).product(),
-            Type::Scalar(_) | Type::Shared(_) | Type::Barrier(_) | Type::Error => 0u64,
+            Type::Scalar(_)
+            | Type::Shared(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => 0u64,
         };
         match kind {
             StmtKind::Op { op: Op::Dot { tf32 }, args, .. } => {

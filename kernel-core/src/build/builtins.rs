@@ -26,6 +26,7 @@ pub const NAMES: &[&str] = &[
     "dot",
     "dot_tf32",
     "shared",
+    "tmem",
     "array",
     "load",
     "load_masked",
@@ -59,6 +60,7 @@ pub const NAMES: &[&str] = &[
     "swizzle",
     "swizzled",
     "row_major",
+    "tmem_block",
     "mma",
     "dot_operand",
     "linear",
@@ -82,7 +84,7 @@ impl Builder<'_> {
         if parent == Some("atomic") {
             return self.atomic(name, segment, args, env, loc);
         }
-        if let Some(module @ ("tma" | "bulk" | "wgmma" | "cluster")) = parent {
+        if let Some(module @ ("tma" | "bulk" | "wgmma" | "tcgen05" | "cluster")) = parent {
             return self.module_call(module, segment, args, env, loc);
         }
         let Some(parameters) = parameters(name) else {
@@ -132,6 +134,7 @@ impl Builder<'_> {
             "join" => self.join_pairs(&vals[0], &vals[1], loc),
             "dot" => self.dot(&vals, args, false, loc),
             "dot_tf32" => self.dot(&vals, args, true, loc),
+            "tmem" => self.tensor_memory_alloc(segment, &vals[0], &args[0], env, loc),
             "shared" => self.shared_alloc(segment, &vals[0], &args[0], env, loc),
             "array" => {
                 let Some(count) = self.const_int(&vals[0], "the length of an array", at(0)) else {
@@ -299,8 +302,10 @@ impl Builder<'_> {
                     self.error(Code::Target, at(0), "`target` takes `sm_80`, `sm_90a` or `sm_100a`")
                 }
             },
-            "blocked" | "slice" | "swizzle" | "swizzled" | "row_major" | "mma" | "dot_operand"
-            | "linear" | "shared_linear" => self.layout_value(name, &vals, args, loc),
+            "blocked" | "slice" | "swizzle" | "swizzled" | "row_major" | "tmem_block" | "mma"
+            | "dot_operand" | "linear" | "shared_linear" => {
+                self.layout_value(name, &vals, args, loc)
+            }
             _ => self.unknown(name, segment.loc, env),
         }
     }
@@ -372,6 +377,7 @@ impl Builder<'_> {
             "tma" => self.tma_call(name, &vals, args, loc),
             "bulk" => self.bulk_call(name, &vals, args, loc),
             "wgmma" => self.wgmma_call(name, &vals, args, loc),
+            "tcgen05" => self.tcgen05_call(name, &vals, args, loc),
             _ => self.cluster_call(name, &vals, args, loc),
         }
     }
@@ -506,7 +512,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         | "grid_dependency_wait" => "",
         "barrier" => "count",
         "barriers" => "number, count",
-        "zeros" | "shared" => "shape",
+        "zeros" | "shared" | "tmem" => "shape",
         "full" => "shape, value",
         "arange" => "start, end",
         "select" => "mask, a, b",
@@ -530,6 +536,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         "blocked" => "per_thread, lanes, warps, order",
         "slice" => "axis, layout",
         "swizzle" => "bytes",
+        "tmem_block" => "block, col_stride",
         "swizzled" => "vec, per_phase, max_phase, order",
         "mma" | "partition" | "named_barrier" => "warps",
         "dot_operand" => "index, parent, k_width",

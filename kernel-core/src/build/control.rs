@@ -633,7 +633,9 @@ impl Builder<'_> {
                 let ty = builder.ty(*value);
                 // The element type may still be open: it is compared apart.
                 let plain = match ty {
-                    Type::Shared(_) | Type::Barrier(_) | Type::Error => ty.clone(),
+                    Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_) | Type::Error => {
+                        ty.clone()
+                    }
                     Type::Scalar(_) => Type::scalar(crate::ir::Dtype::Bool),
                     Type::Tile(_, shape) => {
                         Type::Tile(crate::ir::Elem::Number(crate::ir::Dtype::Bool), shape.clone())

@@ -154,7 +154,11 @@ impl Walk<'_> {
     fn hears_others(&self, barrier: Value) -> bool {
         match self.kernel.ty(barrier) {
             Type::Barrier(barrier) => self.kernel.hears_others(barrier.root),
-            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
+            Type::Scalar(_)
+            | Type::Tile(..)
+            | Type::Shared(_)
+            | Type::TensorMemory(_)
+            | Type::Error => false,
         }
     }
 

@@ -110,7 +110,11 @@ pub(super) struct Arriving {
 pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriving> {
     let window = |window: Option<Value>| match kernel.ty(window?) {
         Type::Shared(window) => Some(window),
-        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => None,
     };
     match op {
         Op::Tma(tma) if tma.kind == TmaKind::Load => {
@@ -203,7 +207,11 @@ impl Walk<'_> {
     fn hears_others(&self, barrier: Value) -> bool {
         match self.kernel.ty(barrier) {
             Type::Barrier(barrier) => self.kernel.hears_others(barrier.root),
-            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
+            Type::Scalar(_)
+            | Type::Tile(..)
+            | Type::Shared(_)
+            | Type::TensorMemory(_)
+            | Type::Error => false,
         }
     }
 

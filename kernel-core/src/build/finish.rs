@@ -1,6 +1,6 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
-use super::{Builder, counted, expected, in_flight, named, per_thread, specialize};
+use super::{Builder, counted, expected, in_flight, named, per_thread, specialize, tensor_order};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
@@ -16,6 +16,11 @@ impl Builder<'_> {
         for root in roots {
             if let Some(num) = self.shared_cells.get(root) {
                 self.shared[root].dtype = self.cells.settled(*num);
+            }
+        }
+        for (root, data) in self.tensor_memory.iter_mut() {
+            if let Some(num) = self.tensor_memory_cells.get(root) {
+                data.dtype = self.cells.settled(*num);
             }
         }
         let values: Vec<Value> = self.values.iter().map(|(value, _)| value).collect();
@@ -36,6 +41,9 @@ impl Builder<'_> {
                     shared.dtype = dtype;
                 }
             }
+            if let Type::TensorMemory(window) = &mut self.values[value].ty {
+                window.dtype = self.tensor_memory[window.root].dtype;
+            }
         }
         self.settle_region(&mut body);
         self.check_writes(&body);
@@ -47,6 +55,7 @@ impl Builder<'_> {
             facts,
             shared: std::mem::take(&mut self.shared),
             barriers: std::mem::take(&mut self.barriers),
+            tensor_memory: std::mem::take(&mut self.tensor_memory),
             named: std::mem::take(&mut self.named),
             cluster: self.cluster,
             operands: std::mem::take(&mut self.operands),
@@ -73,11 +82,17 @@ impl Builder<'_> {
                 let gets = if var.mutable { "" } else { "let " };
                 Some([format!("{gets}{name} = "), name.to_owned()])
             });
-            for diagnostic in found.into_iter().chain(bytes).chain(named::check(&kernel)) {
+            for diagnostic in found
+                .into_iter()
+                .chain(bytes)
+                .chain(named::check(&kernel))
+                .chain(tensor_order::check(&kernel))
+            {
                 self.report(diagnostic);
             }
         }
         self.shared_budget(&kernel);
+        self.tensor_memory_layouts(&kernel);
         Some(kernel)
     }
 

@@ -92,9 +92,11 @@ impl Builder<'_> {
             Type::Shared(shared) => {
                 (Memory::Shared, &shared.shape[shared.shape.len().saturating_sub(2)..])
             }
-            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
-                (Memory::Registers, ty.shape())
-            }
+            Type::Tile(..)
+            | Type::Scalar(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => (Memory::Registers, ty.shape()),
         };
         let element_bytes = match ty.elem() {
             Some(Elem::Ptr(_)) => 8,

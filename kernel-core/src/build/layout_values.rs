@@ -28,6 +28,7 @@ impl Builder<'_> {
             "swizzled" => self.swizzled(vals, args),
             "row_major" => Some(Form::RowMajor),
             "mma" => self.pair(&vals[0], &args[0]).map(|warps| Form::MmaV2 { warps }),
+            "tmem_block" => self.tmem_block(vals, args),
             "dot_operand" => self.dot_operand(vals, args),
             "linear" => self.linear(vals, args, loc),
             "shared_linear" => self.shared_linear(vals, args, loc),
@@ -113,6 +114,25 @@ impl Builder<'_> {
         };
         self.powers("mma", &pair, arg)?;
         Some(pair)
+    }
+
+    /// `tmem_block([rows, columns], col_stride)`; which numbers there are says the layout itself, where it is used.
+    fn tmem_block(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
+        let headline =
+            "`tmem_block` takes the rows and columns of a block, and the distance of its columns";
+        let list = self.entries(&vals[0], args[0].loc, headline)?;
+        let Ok(block) = <[u32; 2]>::try_from(list) else {
+            let actual = vals[0].parts().map_or(0, <[Val]>::len).to_string();
+            self.report(
+                Diagnostic::new(Code::LayoutForm, args[0].loc, headline)
+                    .compare("entries", "2", actual)
+                    .help("tmem_block([128, 64], 1)"),
+            );
+            return None;
+        };
+        self.powers("tmem_block", &block, &args[0])?;
+        let col_stride = self.entry(&vals[1], args[1].loc)?;
+        Some(Form::TensorMemory { block, col_stride, two_ctas: false })
     }
 
     fn dot_operand(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {

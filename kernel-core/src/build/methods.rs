@@ -91,6 +91,7 @@ impl Builder<'_> {
                 Type::Tile(..) => self.tile_method(*value, name, &vals, args, env, loc),
                 Type::Shared(_) => self.shared_method(*value, name, &vals, args, loc),
                 Type::Barrier(_) => self.barrier_method(*value, name, &vals, args, loc),
+                Type::TensorMemory(_) => self.tensor_memory_method(*value, name, &vals, args, loc),
                 Type::Scalar(Elem::Ptr(_)) | Type::Error => self.no_method(&val, name, &vals, &[]),
             },
             Val::Tensor(param) => self.tensor_method(*param, name, &vals, args, loc),

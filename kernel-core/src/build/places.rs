@@ -433,6 +433,9 @@ impl Builder<'_> {
             Val::Value(value) if matches!(self.ty(*value), Type::Shared(_)) => {
                 self.shared_index(*value, &at, index.loc, loc)
             }
+            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
+                self.tensor_memory_index(*value, &at, index.loc, loc)
+            }
             Val::Value(value) if matches!(self.ty(*value), Type::Barrier(_)) => {
                 self.barrier_index(*value, &at, index.loc, loc)
             }
@@ -536,7 +539,7 @@ impl Builder<'_> {
             _ => {
                 let scalar = |val: &Val| match val {
                     Val::Const(..) => true,
-                    Val::Value(value) => !matches!(self.ty(*value), Type::Shared(_)),
+                    Val::Value(value) => !self.is_handle(*value),
                     _ => false,
                 };
                 if scalar(a) && scalar(b) {

@@ -253,6 +253,8 @@ fn writes(op: &Op) -> Option<&'static str> {
         | Op::FenceAsync
         | Op::Wgmma
         | Op::WgmmaWait(_)
+        | Op::TensorMemory(_)
+        | Op::Tcgen05(_)
         | Op::Cluster(_)
         | Op::Grid(_)
         | Op::Assert(_) => None,

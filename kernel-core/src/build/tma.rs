@@ -331,7 +331,11 @@ impl Builder<'_> {
         let shared = match window {
             Val::Value(value) => match self.ty(*value) {
                 Type::Shared(shared) => Some((*value, shared.clone())),
-                Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+                Type::Scalar(_)
+                | Type::Tile(..)
+                | Type::Barrier(_)
+                | Type::TensorMemory(_)
+                | Type::Error => None,
             },
             _ => None,
         };
@@ -439,6 +443,24 @@ impl Builder<'_> {
                     Some((Op::Tma(guarded), args))
                 })
             }
+            ("accumulate", [flag]) => {
+                let Some(value) = self.value(flag, at(0)) else { return Val::Error };
+                if !self.is_scalar(value) || self.cells.known(self.num(value)) != Some(Dtype::Bool)
+                {
+                    let actual = self.describe(flag);
+                    return self.report(
+                        Diagnostic::new(
+                            Code::Kind,
+                            at(0),
+                            "`accumulate` takes one condition for the whole product",
+                        )
+                        .compare("", "a scalar (bool)", actual),
+                    );
+                }
+                self.change(copy, name, loc, |builder, op, args| {
+                    builder.accumulates(&op, args, value, loc)
+                })
+            }
             ("multicast", [mask]) => self.multicast(copy, (mask, at(0)), name, loc),
             ("evict_first" | "evict_last", []) => {
                 let evict = if name.name == "evict_first" { Evict::First } else { Evict::Last };
@@ -454,7 +476,9 @@ impl Builder<'_> {
                     Some((Op::Tma(Tma { evict, ..tma }), args))
                 })
             }
-            ("on" | "when" | "multicast", _) => self.count(name, 1, vals.len(), None, loc),
+            ("on" | "when" | "multicast" | "accumulate", _) => {
+                self.count(name, 1, vals.len(), None, loc)
+            }
             ("evict_first" | "evict_last", _) => {
                 self.count(name, 0, vals.len(), Some(format!(".{}()", name.name)), loc)
             }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Types of the language that hold one element type.
-const CONTAINERS: [&str; 4] = ["Tile", "Ptr", "Shared", "Array"];
+const CONTAINERS: [&str; 5] = ["Tile", "Ptr", "Shared", "Tmem", "Array"];
 /// Other types of the language.
 const HANDLES: [&str; 13] = [
     "Tensor",
@@ -153,6 +153,7 @@ impl Builder<'_> {
                 ("Tile", Ty::Scalar(num)) => Ty::Tile(num),
                 ("Ptr", Ty::Scalar(num)) => Ty::Ptr(num),
                 ("Shared", Ty::Scalar(num)) => Ty::Shared(num),
+                ("Tmem", Ty::Scalar(num)) => Ty::TensorMemory(num),
                 _ => Ty::Infer,
             };
         }
@@ -221,6 +222,7 @@ impl Builder<'_> {
                     Type::Tile(Elem::Number(_), _) => Ty::Tile(num),
                     Type::Tile(Elem::Ptr(_), _) => Ty::TilePtr(num),
                     Type::Shared(_) => Ty::Shared(num),
+                    Type::TensorMemory(_) => Ty::TensorMemory(num),
                     Type::Barrier(barrier) => Ty::Barrier { ring: barrier.ring },
                     Type::Error => Ty::Infer,
                 }
@@ -258,6 +260,7 @@ impl Builder<'_> {
             Ty::Ptr(num) => format!("Ptr<{}>", self.cells.name(*num)),
             Ty::TilePtr(num) => format!("Tile<Ptr<{}>>", self.cells.name(*num)),
             Ty::Shared(num) => format!("Shared<{}>", self.cells.name(*num)),
+            Ty::TensorMemory(num) => format!("Tmem<{}>", self.cells.name(*num)),
             Ty::Barrier { ring: false } => "Barrier".to_owned(),
             Ty::Barrier { ring: true } => "Barriers".to_owned(),
             Ty::Tensor(num) => format!("Tensor<{}, _>", self.cells.name(*num)),
@@ -318,6 +321,7 @@ impl Builder<'_> {
                     | (Ty::Ptr(a), Ty::Ptr(b))
                     | (Ty::TilePtr(a), Ty::TilePtr(b))
                     | (Ty::Shared(a), Ty::Shared(b))
+                    | (Ty::TensorMemory(a), Ty::TensorMemory(b))
                     | (Ty::Tensor(a), Ty::Tensor(b)) => Some((*a, *b)),
                     _ => None,
                 };
@@ -444,9 +448,11 @@ impl Builder<'_> {
                     return;
                 }
                 let inner = match ty {
-                    Ty::Tile(num) | Ty::Shared(num) | Ty::Ptr(num) | Ty::Tensor(num) => {
-                        Ty::Scalar(*num)
-                    }
+                    Ty::Tile(num)
+                    | Ty::Shared(num)
+                    | Ty::TensorMemory(num)
+                    | Ty::Ptr(num)
+                    | Ty::Tensor(num) => Ty::Scalar(*num),
                     Ty::TilePtr(num) => Ty::Ptr(*num),
                     Ty::Array(elem) => (**elem).clone(),
                     Ty::Struct(_, _, generics) => {

@@ -368,6 +368,8 @@ pub(super) enum Ty {
     TilePtr(Num),
     /// `Shared<T>`
     Shared(Num),
+    /// `Tmem<T>`
+    TensorMemory(Num),
     /// `Barrier`, or `Barriers`
     Barrier {
         /// The latter.

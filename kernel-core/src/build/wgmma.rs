@@ -324,7 +324,7 @@ impl Builder<'_> {
 }
 
 /// Whether warpgroups multiply these different types with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`).
-fn are_mixed(factors: [Dtype; 2]) -> bool {
+pub(super) fn are_mixed(factors: [Dtype; 2]) -> bool {
     factors.into_iter().all(Dtype::is_float8)
         || factors.into_iter().all(|dtype| matches!(dtype, Dtype::I8 | Dtype::U8))
 }

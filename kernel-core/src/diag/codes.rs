@@ -86,7 +86,8 @@ impl Code {
             | Code::TensorMap
             | Code::InFlight
             | Code::BarrierBytes
-            | Code::BulkCopy => Area::Memory,
+            | Code::BulkCopy
+            | Code::TensorMemory => Area::Memory,
             Code::SharedBudget
             | Code::Target
             | Code::Warps
@@ -94,7 +95,8 @@ impl Code {
             | Code::Partition
             | Code::RegisterBudget
             | Code::Cluster
-            | Code::NamedBarrier => Area::Budget,
+            | Code::NamedBarrier
+            | Code::TensorMemoryBudget => Area::Budget,
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
             Code::Bug => Area::Compiler,
         }
@@ -138,6 +140,7 @@ codes! {
     InFlight = "K0410", "an accumulator that is used before its product is done";
     BarrierBytes = "K0411", "a barrier that waits for other bytes than are copied";
     BulkCopy = "K0412", "a bulk copy that the hardware does not have";
+    TensorMemory = "K0414", "tensor memory used in a way it does not allow";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "a target that is unknown or cannot do it";
     Warps = "K0503", "a number of warps that a block cannot have";
@@ -146,6 +149,7 @@ codes! {
     RegisterBudget = "K0506", "more registers than a multiprocessor has";
     Cluster = "K0507", "a cluster that cannot be, or a block that is not in it";
     NamedBarrier = "K0508", "a named barrier that a block does not have";
+    TensorMemoryBudget = "K0510", "more tensor memory than a multiprocessor has";
     Instances = "K0601", "an instance list that does not fit the generic parameters";
     Parameter = "K0602", "a parameter type that cannot be passed to a kernel";
     FactAttribute = "K0603", "a fact about a parameter that cannot hold";

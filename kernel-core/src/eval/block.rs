@@ -10,6 +10,7 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
+mod blackwell;
 mod bulk;
 mod hopper;
 mod ops;
@@ -141,7 +142,7 @@ impl<'a> Machine<'a> {
     fn barrier_place(&self, value: Value) -> BarrierPlace {
         match self.data(value) {
             Data::Barrier(place) => *place,
-            Data::Scalar(_) | Data::Tile(_) | Data::Window(_) => {
+            Data::Scalar(_) | Data::Tile(_) | Data::Window(_) | Data::TensorMemory(_) => {
                 unreachable!("ir::verify wants a barrier here")
             }
         }
@@ -164,7 +165,7 @@ impl<'a> Machine<'a> {
     fn scalar(&self, value: Value) -> Element {
         match self.data(value) {
             Data::Scalar(element) => *element,
-            Data::Tile(_) | Data::Window(_) | Data::Barrier(_) => {
+            Data::Tile(_) | Data::Window(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
                 unreachable!("ir::verify wants a scalar here")
             }
         }
@@ -177,7 +178,7 @@ impl<'a> Machine<'a> {
     fn window(&self, value: Value) -> &Window {
         match self.data(value) {
             Data::Window(window) => window,
-            Data::Scalar(_) | Data::Tile(_) | Data::Barrier(_) => {
+            Data::Scalar(_) | Data::Tile(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
                 unreachable!("ir::verify wants shared memory here")
             }
         }
@@ -188,7 +189,7 @@ impl<'a> Machine<'a> {
         match self.data(value) {
             Data::Scalar(element) => std::slice::from_ref(element),
             Data::Tile(elements) => elements,
-            Data::Window(_) | Data::Barrier(_) => {
+            Data::Window(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
                 unreachable!("ir::verify wants a scalar or a tile here")
             }
         }
@@ -214,9 +215,11 @@ impl<'a> Machine<'a> {
     fn shaped(&self, value: Value, elements: Vec<Element>) -> Data {
         match self.ty(value) {
             Type::Tile(..) => Data::Tile(elements),
-            Type::Scalar(_) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
-                Data::Scalar(elements[0])
-            }
+            Type::Scalar(_)
+            | Type::Shared(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => Data::Scalar(elements[0]),
         }
     }
 
@@ -428,7 +431,7 @@ enum Turn {
 fn element(data: &Data) -> Element {
     match data {
         Data::Scalar(element) => *element,
-        Data::Tile(_) | Data::Window(_) | Data::Barrier(_) => {
+        Data::Tile(_) | Data::Window(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
             unreachable!("ir::verify wants scalars here")
         }
     }

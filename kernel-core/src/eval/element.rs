@@ -3,7 +3,7 @@
 use super::Fault;
 use super::float;
 use super::world::BarrierPlace;
-use crate::ir::{Dtype, Shared};
+use crate::ir::{Dtype, Shared, TensorMemory};
 
 /// A scalar, or one element of a tile. Its type is known from the IR.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +35,15 @@ pub(super) enum Data {
     Tile(Vec<Element>),
     Window(Window),
     Barrier(BarrierPlace),
+    TensorMemory(TensorWindow),
+}
+
+/// A window of an allocation of tensor memory: one of its tiles, or all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TensorWindow {
+    pub(super) root: TensorMemory,
+    /// The first element, of those of the allocation in row-major order.
+    pub(super) start: usize,
 }
 
 /// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation.

@@ -9,7 +9,7 @@ use la_arena::ArenaMap;
 
 use super::element::Element;
 use super::{Arg, EvalError, Fault};
-use crate::ir::{Barriers, Kernel, Named, Shared};
+use crate::ir::{Barriers, Kernel, Named, Shared, TensorMemory};
 use crate::loc::Loc;
 
 /// Everything that a task may change for others to see.
@@ -26,6 +26,7 @@ pub(super) struct World<'a> {
 #[derive(Default)]
 pub(super) struct BlockState {
     pub(super) shared: ArenaMap<Shared, Vec<Element>>,
+    pub(super) tensor_memory: ArenaMap<TensorMemory, Vec<Element>>,
     barriers: ArenaMap<Barriers, Vec<Mbarrier>>,
     /// How many warps have come to each named barrier, in all.
     named: ArenaMap<Named, u64>,
@@ -76,6 +77,10 @@ impl<'a> World<'a> {
     pub(super) fn new(kernel: &Kernel, args: &'a mut [Arg], blocks: usize) -> World<'a> {
         let block = || {
             let mut state = BlockState::default();
+            for (root, data) in kernel.tensor_memory.iter() {
+                let elements = data.shape.iter().product::<u32>() as usize;
+                state.tensor_memory.insert(root, vec![Element::Undefined; elements]);
+            }
             for (root, data) in kernel.shared.iter() {
                 let elements = data.shape.iter().map(|&extent| extent as usize).product();
                 state.shared.insert(root, vec![Element::Undefined; elements]);

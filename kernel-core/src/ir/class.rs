@@ -1,6 +1,6 @@
 //! Kinds of operations, for phases that treat whole kinds alike.
 
-use super::{BarrierOp, ClusterOp, Op};
+use super::{BarrierOp, ClusterOp, Op, TensorMemoryOp};
 
 /// What kind of thing an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,7 @@ impl Op {
             Op::SharedIndex
             | Op::SharedTranspose
             | Op::SharedRemote
+            | Op::TensorMemory(TensorMemoryOp::Alloc(_) | TensorMemoryOp::Index)
             | Op::Barrier(BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote) => {
                 Class::Window
             }
@@ -86,6 +87,8 @@ impl Op {
             | Op::FenceAsync
             | Op::Wgmma
             | Op::WgmmaWait(_)
+            | Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store)
+            | Op::Tcgen05(_)
             | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
             | Op::Grid(_) => Class::Sync,
             Op::Assert(_) => Class::Trap,

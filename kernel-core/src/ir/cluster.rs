@@ -12,7 +12,7 @@ impl Kernel {
         let remote = |value: &Value| match self.ty(*value) {
             Type::Shared(window) => window.remote,
             Type::Barrier(barrier) => barrier.remote,
-            Type::Scalar(_) | Type::Tile(..) | Type::Error => false,
+            Type::Scalar(_) | Type::Tile(..) | Type::TensorMemory(_) | Type::Error => false,
         };
         !op.is_pure() && args.iter().any(remote)
     }
@@ -76,7 +76,11 @@ impl Kernel {
     fn names(&self, args: &[Value], root: Barriers) -> bool {
         args.iter().any(|value| match self.ty(*value) {
             Type::Barrier(barrier) => barrier.root == root,
-            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => false,
+            Type::Scalar(_)
+            | Type::Tile(..)
+            | Type::Shared(_)
+            | Type::TensorMemory(_)
+            | Type::Error => false,
         })
     }
 

@@ -241,7 +241,9 @@ impl Kernel {
         let acts = |stmt: &Stmt| !matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());
         stmts.iter().enumerate().find_map(|(at, stmt)| {
             let StmtKind::Specialize { default, partitions, .. } = &stmt.kind else { return None };
-            Some(Specialized { at, default, partitions, joins: stmts[at + 1..].iter().any(acts) })
+            // The kernel gives its tensor memory back when nobody uses it any more.
+            let joins = stmts[at + 1..].iter().any(acts) || !self.tensor_memory.is_empty();
+            Some(Specialized { at, default, partitions, joins })
         })
     }
 

@@ -409,6 +409,8 @@ impl<'a> Printer<'a> {
             Op::FenceAsync => "fence_async".to_owned(),
             Op::Wgmma => format!("wgmma {all}"),
             Op::WgmmaWait(pending) => format!("wgmma_wait {pending} {all}"),
+            Op::TensorMemory(op) => format!("{} {all}", op.printed()),
+            Op::Tcgen05(op) => format!("tcgen05_{} {all}", op.name()),
             Op::Cluster(op) => op.printed(),
             Op::Grid(op) => op.name().to_owned(),
             Op::Dot { tf32: false } => format!("dot {all}"),

@@ -1,12 +1,16 @@
 //! What copies by tensor map and products by warpgroups ask of shared memory: boxes and descriptors that describe it.
 
+use kernel_layout::wgmma::Refusal;
 use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
 
+use super::tensor_core;
 use super::tma;
 use super::warpgroup::{self, Side};
 use super::{Allocation, LayoutProblem, analyze, shared};
-use crate::ir::{Kernel, Op, ParamKind, Region, Shared, StmtKind, Type, Value};
+use crate::ir::{
+    Kernel, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tcgen05, Type, Value,
+};
 use crate::loc::Loc;
 
 /// The copies and products of a kernel that its shared memory does not allow.
@@ -55,6 +59,21 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.extend(described(kernel, layouts, (side, operand, at), n));
                 }
             }
+            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma), args, .. } => {
+                let Type::TensorMemory(sums) = kernel.ty(args[2]) else { continue };
+                let block = tensor_core::block(kernel, sums.root);
+                let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
+                for (side, operand, at, width) in [
+                    (Side::Left, args[0], places[0], block.rows),
+                    (Side::Right, args[1], places[1], block.columns),
+                ] {
+                    let Type::Shared(window) = kernel.ty(operand) else { continue };
+                    let read = tensor_core::read(layouts, window, side, width);
+                    problems.extend(
+                        read.err().map(|refusal| refused(kernel, (side, at), window, refusal)),
+                    );
+                }
+            }
             StmtKind::Op { .. }
             | StmtKind::If { .. }
             | StmtKind::For { .. }
@@ -78,13 +97,22 @@ fn described(
 ) -> Option<LayoutProblem> {
     let Type::Shared(window) = kernel.ty(operand) else { return None };
     let refusal = warpgroup::read(layouts, window, side, n).err()?;
+    Some(refused(kernel, (side, at), window, refusal))
+}
+
+fn refused(
+    kernel: &Kernel,
+    (side, at): (Side, Loc),
+    window: &SharedType,
+    refusal: Box<Refusal>,
+) -> LayoutProblem {
     let chosen_at = pinned_at(kernel, window.root);
     let allocation = Allocation {
         at: kernel.shared[window.root].loc,
         dtype: window.dtype,
         shape: kernel.shared[window.root].shape.clone(),
     };
-    Some(LayoutProblem::Descriptor { at, side, chosen_at, allocation, refusal })
+    LayoutProblem::Descriptor { at, side, chosen_at, allocation, refusal }
 }
 
 /// Where the layout of an allocation was pinned, if it was.

@@ -5,7 +5,9 @@ use la_arena::{Arena, ArenaMap, Idx};
 
 use super::coalesce::Extent;
 use super::{Access, Known, sums};
-use crate::ir::{Class, Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value};
+use crate::ir::{
+    Class, Elem, Kernel, Op, Region, Stmt, StmtKind, TensorMemoryOp, Terminator, Type, Value,
+};
 use crate::loc::Loc;
 
 /// A tile, or an operation without a result that accesses tiles.
@@ -147,6 +149,8 @@ pub(super) struct Graph {
     pub(super) dots: Vec<Dot>,
     /// The result of every product by warpgroups, with its operands.
     pub(super) warpgroup_products: Vec<(Node, [Value; 3])>,
+    /// What is read from and written to tensor memory, with the window and the warps that do it.
+    pub(super) tensor_memory: Vec<(Node, Value, u32)>,
     pub(super) loads: Vec<Node>,
     /// In the order of the statements.
     pub(super) effects: Vec<Effect>,
@@ -238,6 +242,8 @@ pub(super) fn to_operands(
         | Op::FenceAsync
         | Op::Wgmma
         | Op::WgmmaWait(_)
+        | Op::TensorMemory(_)
+        | Op::Tcgen05(_)
         | Op::Cluster(_)
         | Op::Grid(_)
         | Op::Dot { .. }
@@ -566,6 +572,8 @@ impl<'a> Builder<'a> {
         } else if *op == Op::Wgmma {
             self.graph.warpgroup_products.push((node, [args[0], args[1], args[2]]));
             self.tie(args[2], result);
+        } else if *op == Op::TensorMemory(TensorMemoryOp::Load) {
+            self.graph.tensor_memory.push((node, args[0], self.warps));
         } else if let Op::WgmmaWait(_) = op {
             self.tie(args[0], result);
         } else {
@@ -612,6 +620,12 @@ impl<'a> Builder<'a> {
                 if let Some(&tile) = self.graph.of.get(*tile) {
                     self.edge(node, tile, Transfer::Same);
                 }
+            }
+        }
+        if *op == Op::TensorMemory(TensorMemoryOp::Store) {
+            self.graph.tensor_memory.push((node, args[0], self.warps));
+            if let Some(&tile) = self.graph.of.get(tiles[0]) {
+                self.edge(node, tile, Transfer::Same);
             }
         }
         self.graph.effects.push(Effect { node, tiles, access });

@@ -203,6 +203,8 @@ impl Known {
             | Op::FenceAsync
             | Op::Wgmma
             | Op::WgmmaWait(_)
+            | Op::TensorMemory(_)
+            | Op::Tcgen05(_)
             | Op::Cluster(_)
             | Op::Grid(_)
             | Op::Dot { .. }

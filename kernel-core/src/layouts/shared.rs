@@ -8,7 +8,8 @@ use la_arena::ArenaMap;
 
 use super::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::ir::{
-    Bulk, Kernel, Layouts, Op, ParamKind, Region, Shared, SharedType, StmtKind, Type, Value,
+    Bulk, Kernel, Layouts, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tcgen05, Type,
+    Value,
 };
 use crate::loc::Loc;
 
@@ -305,8 +306,12 @@ impl Collector<'_> {
                 let swizzle_bytes = self.kernel.params[tma.param as usize].map.swizzle_bytes;
                 Some((window, How::Boxes { turned, swizzle_bytes }))
             }
-            (Op::Wgmma, [_, right, _], Some(_)) => {
+            (Op::Wgmma, [_, right, _], Some(_))
+            | (Op::Tcgen05(Tcgen05::Mma), [_, right, _, _], None) => {
                 Some((window_of(self.kernel, *right), How::PRODUCT))
+            }
+            (Op::Tcgen05(Tcgen05::Copy), [from, _], None) => {
+                Some((window_of(self.kernel, *from), How::PRODUCT))
             }
             _ => None,
         }
@@ -329,7 +334,9 @@ impl Collector<'_> {
     /// The left operand of a product by warpgroups, where it is in shared memory.
     fn left(&self, op: &Op, args: &[Value]) -> Option<&SharedType> {
         match (op, args) {
-            (Op::Wgmma, [left, ..]) if matches!(self.kernel.ty(*left), Type::Shared(_)) => {
+            (Op::Wgmma | Op::Tcgen05(Tcgen05::Mma), [left, ..])
+                if matches!(self.kernel.ty(*left), Type::Shared(_)) =>
+            {
                 Some(window_of(self.kernel, *left))
             }
             _ => None,
@@ -340,7 +347,11 @@ impl Collector<'_> {
 pub(super) fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
     match kernel.ty(value) {
         Type::Shared(window) => window,
-        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => {
             unreachable!("ir::verify wants shared memory here")
         }
     }

@@ -7,6 +7,7 @@ use la_arena::ArenaMap;
 
 use super::dots;
 use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
+use super::tensor_memory;
 use super::turned::{arrives, run_axis, written};
 use super::warpgroup;
 use super::{Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
@@ -21,6 +22,7 @@ const LANES: u32 = 32;
 /// Afterwards every node has a layout and every matrix product a form, whether or not there are problems.
 pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<LayoutProblem> {
     let mut solver = Solver { kernel, known, graph, queue: VecDeque::new() };
+    solver.place_tensor_memory();
     let mut problems = solver.pin();
     solver.place_warpgroup_products();
     solver.place_dots();
@@ -185,6 +187,18 @@ impl Solver<'_> {
         }
         self.spread();
         problems
+    }
+
+    /// What is read from and written to tensor memory has the layout in which an instruction moves it, whatever is pinned.
+    fn place_tensor_memory(&mut self) {
+        for at in 0..self.graph.tensor_memory.len() {
+            let (node, window, warps) = self.graph.tensor_memory[at];
+            let Type::TensorMemory(window) = self.kernel.ty(window) else { continue };
+            let at = self.graph.nodes[node].at;
+            let layout = tensor_memory::registers(self.kernel, window, warps, at)
+                .expect("build has checked how tensor memory is read and written");
+            self.assign(node, layout, None);
+        }
     }
 
     /// Accumulators of warpgroups have the one layout that the instruction has.

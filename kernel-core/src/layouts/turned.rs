@@ -61,7 +61,11 @@ fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written:
 fn window_of(kernel: &Kernel, value: Value) -> Option<&SharedType> {
     match kernel.ty(value) {
         Type::Shared(window) => Some(window),
-        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => None,
     }
 }
 

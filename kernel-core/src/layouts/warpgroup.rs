@@ -70,16 +70,23 @@ pub(crate) fn read_in(
     side: Side,
     n: u32,
 ) -> Result<Operand, Box<Refusal>> {
-    // The axis of what is stored that runs along the rows of the left, the columns of the right operand.
-    let outer = match side {
-        Side::Left => 0,
-        Side::Right => 1,
+    let (outer, width) = match side {
+        Side::Left => (0, INSTRUCTION_M),
+        Side::Right => (1, n),
     };
+    read_as(layout, window, outer, width)
+}
+
+/// As [`read_in`]; `outer` is the axis of the window that runs along the rows of the left, the columns of the right operand, of which an
+/// instruction reads `width`.
+pub(crate) fn read_as(
+    layout: &Layout,
+    window: &SharedType,
+    outer: usize,
+    width: u32,
+) -> Result<Operand, Box<Refusal>> {
+    // The axis of what is stored.
     let axis = if window.transposed { 1 - outer } else { outer };
-    let width = match side {
-        Side::Left => INSTRUCTION_M,
-        Side::Right => n,
-    };
     operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
 }
 
@@ -88,7 +95,11 @@ pub fn factors(kernel: &Kernel, args: &[Value]) -> [Dtype; 2] {
     [args[0], args[1]].map(|factor| match kernel.ty(factor) {
         Type::Shared(window) => window.dtype,
         Type::Tile(Elem::Number(dtype), _) => *dtype,
-        Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+        Type::Tile(Elem::Ptr(_), _)
+        | Type::Scalar(_)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => {
             unreachable!("ir::verify wants shared memory or a tile of numbers here")
         }
     })

@@ -46,10 +46,14 @@ pub(super) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
 impl Lower<'_> {
     /// One of the kernel's own threads makes every mbarrier; then they all know them.
     pub(super) fn init_barriers(&mut self) {
+        self.allocate_tensor_memory();
         if self.kernel.barriers.is_empty() {
             if self.kernel.meets_first() {
                 self.cluster_sync();
+            } else if self.has_tensor_memory() {
+                self.barrier();
             }
+            self.find_tensor_memory();
             return;
         }
         let first = self.e.first_of(self.e.threads - 1);
@@ -74,6 +78,7 @@ impl Lower<'_> {
         } else {
             self.cluster_sync();
         }
+        self.find_tensor_memory();
     }
 
     fn weight(&self, root: Barriers) -> u32 {
@@ -105,6 +110,7 @@ impl Lower<'_> {
             crate::ir::Type::Scalar(_)
             | crate::ir::Type::Tile(..)
             | crate::ir::Type::Shared(_)
+            | crate::ir::Type::TensorMemory(_)
             | crate::ir::Type::Error => unreachable!("ir::verify rejects what is no barrier here"),
         }
     }
@@ -170,9 +176,19 @@ impl Lower<'_> {
         let guard = self.e.guard(first);
         let address = self.barrier_address(barrier);
         let bytes = self.scalar(bytes).operand();
-        let weight = self.weight(self.barrier_type(barrier).root);
         let expect = self.arrival(barrier, &[Word::Arrive, Word::ExpectTx]);
         self.e.effect_if(guard, Opcode::Mbarrier, &expect, [Operand::Sink, address.clone(), bytes]);
+        self.arrive_for_the_rest(barrier, guard, address);
+    }
+
+    /// What one thread does for its partition is one arrival; where partitions arrive warp by warp, it makes up for the others.
+    pub(super) fn arrive_for_the_rest(
+        &mut self,
+        barrier: Value,
+        guard: Option<kernel_ptx::Guard>,
+        address: Operand,
+    ) {
+        let weight = self.weight(self.barrier_type(barrier).root);
         if weight > 1 {
             let rest = Operand::Int(i128::from(weight - 1));
             let arrive = self.arrival(barrier, &[Word::Arrive]);

@@ -104,7 +104,7 @@ impl Lower<'_> {
                 }
                 Data::Tile(registers)
             }
-            ir::Type::Shared(_) | ir::Type::Barrier(_) => {
+            ir::Type::Shared(_) | ir::Type::Barrier(_) | ir::Type::TensorMemory(_) => {
                 Data::Window(Val::Reg(self.e.fresh_in(Type::B32, frame)))
             }
             ir::Type::Error => unreachable!("ir::verify lets no reported value through"),

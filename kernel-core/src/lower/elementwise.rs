@@ -111,6 +111,8 @@ impl Emitter {
             | Op::FenceAsync
             | Op::Wgmma
             | Op::WgmmaWait(_)
+            | Op::TensorMemory(_)
+            | Op::Tcgen05(_)
             | Op::Cluster(_)
             | Op::Grid(_)
             | Op::Dot { .. }

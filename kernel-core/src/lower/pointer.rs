@@ -135,6 +135,7 @@ impl Lower<'_> {
             crate::ir::Type::Tile(..)
             | crate::ir::Type::Shared(_)
             | crate::ir::Type::Barrier(_)
+            | crate::ir::Type::TensorMemory(_)
             | crate::ir::Type::Error => Data::Tile(self.load_tensor(param, offsets, result)),
         }
     }

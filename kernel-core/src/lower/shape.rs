@@ -33,6 +33,7 @@ impl Lower<'_> {
             crate::ir::Type::Scalar(_)
             | crate::ir::Type::Shared(_)
             | crate::ir::Type::Barrier(_)
+            | crate::ir::Type::TensorMemory(_)
             | crate::ir::Type::Error => Data::Scalar(value),
         }
     }

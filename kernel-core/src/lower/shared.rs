@@ -10,9 +10,10 @@ use super::convert::offsets;
 use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::Val;
 use super::memory::VECTOR_BYTES;
+use super::tensor_memory::ADDRESS_BYTES;
 use crate::ir::{
     BarrierOp, Barriers, BulkKind, ClusterOp, Elem, Kernel, Op, Region, Shared, SharedType,
-    StmtKind, TmaKind, Type, Value,
+    StmtKind, Tcgen05, TmaKind, Type, Value,
 };
 use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
 use crate::loc::Loc;
@@ -37,6 +38,8 @@ pub(super) struct SharedPlan<'a> {
     starts: ArenaMap<Shared, u32>,
     /// Where the mbarriers of each allocation begin.
     barriers: ArenaMap<Barriers, u32>,
+    /// Where the address of the kernel's tensor memory lies.
+    tensor_address: u32,
     /// For each allocation its end and the last statement of the kernel's body that needs it.
     ends: Vec<(u32, usize)>,
     /// Where the bytes begin in which partitions are handed what they take from outside.
@@ -84,6 +87,11 @@ impl<'a> SharedPlan<'a> {
             // They are used to the end: nothing else ever lies there.
             ends.push((end, usize::MAX));
         }
+        let tensor_address = end;
+        if !kernel.tensor_memory.is_empty() {
+            end += ADDRESS_BYTES;
+            ends.push((end, usize::MAX));
+        }
         let handed = end;
         if let Some(found) = kernel.specialized() {
             end = (end + handed_bytes).next_multiple_of(SCRATCH_ALIGNMENT);
@@ -94,6 +102,7 @@ impl<'a> SharedPlan<'a> {
             starts,
             barriers,
             ends,
+            tensor_address,
             handed,
             floor: 0,
             reached: 0,
@@ -136,6 +145,11 @@ impl<'a> SharedPlan<'a> {
         self.barriers[root]
     }
 
+    /// Where the address of the kernel's tensor memory lies.
+    pub(super) fn tensor_address(&self) -> u32 {
+        self.tensor_address
+    }
+
     /// The bytes of everything.
     pub(super) fn total(&self) -> u32 {
         self.total
@@ -176,6 +190,10 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
         &|op| copies(op, &|kind| kind == TmaKind::Load, &|kind| kind == BulkKind::Load),
         &|op| matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test)),
     );
+    let by_tensor_cores =
+        until(&|op| matches!(op, Op::Tcgen05(Tcgen05::Mma | Tcgen05::Copy)), &|op| {
+            matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
+        });
     // Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read
     // when they do.
     let reaches = |op: &Op, args: &[Value]| kernel.reaches(op, args) && args.iter().any(is);
@@ -184,7 +202,10 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
         let met = stmts.iter().rposition(|stmt| holds(&stmt.kind, &meets));
         met.filter(|met| *met > last).unwrap_or(usize::MAX)
     });
-    [read, multiplied, loaded, reached].into_iter().flatten().fold(touched, usize::max)
+    [read, multiplied, by_tensor_cores, loaded, reached]
+        .into_iter()
+        .flatten()
+        .fold(touched, usize::max)
 }
 
 /// Whether a statement, or one inside it, is an operation of a kind.
@@ -227,7 +248,11 @@ pub(super) struct InTile {
 pub(super) fn window_type(kernel: &Kernel, window: Value) -> &SharedType {
     match kernel.ty(window) {
         Type::Shared(shared) => shared,
-        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => {
             unreachable!("ir::verify rejects what is no shared memory here")
         }
     }

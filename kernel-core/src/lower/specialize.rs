@@ -296,6 +296,7 @@ impl<'a> Lower<'a> {
             let ended = self.e.guard(ended);
             self.e.effect_if(ended, Opcode::Ret, &[], []);
         }
+        self.find_tensor_memory();
         self.take_over(&partition.body);
         let flow = self.region(&partition.body);
         if flow == Flow::Continues && joins {
@@ -345,7 +346,9 @@ impl<'a> Lower<'a> {
         let elem = self.handed_elem(value);
         let taken = self.e.load(Space::Shared, elem, 1, address, Val::Int(1), None)[0];
         let data = match self.kernel.ty(value) {
-            ir::Type::Shared(_) | ir::Type::Barrier(_) => Data::Window(taken),
+            ir::Type::Shared(_) | ir::Type::Barrier(_) | ir::Type::TensorMemory(_) => {
+                Data::Window(taken)
+            }
             ir::Type::Scalar(_) | ir::Type::Tile(..) | ir::Type::Error => Data::Scalar(taken),
         };
         self.values.insert(value, data);
@@ -416,6 +419,7 @@ impl<'a> Lower<'a> {
             self.hand_over(Ended::Yes);
             self.all_meet(0);
         }
+        self.release_tensor_memory();
         self.e.effect(Opcode::Ret, &[], []);
     }
 

@@ -114,7 +114,11 @@ impl Lower<'_> {
         let right = self.described(args[1], Side::Right, product);
         let left = match self.kernel.ty(args[0]) {
             ir::Type::Shared(_) => Left::Shared(self.described(args[0], Side::Left, product)),
-            ir::Type::Tile(..) | ir::Type::Scalar(_) | ir::Type::Barrier(_) | ir::Type::Error => {
+            ir::Type::Tile(..)
+            | ir::Type::Scalar(_)
+            | ir::Type::Barrier(_)
+            | ir::Type::TensorMemory(_)
+            | ir::Type::Error => {
                 let (layout, values) = (self.layout(args[0]).clone(), self.tile(args[0]).to_vec());
                 Left::Registers(Box::new(Fragment::of(&layout, values, None)))
             }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     ir::{
-        BarrierOp, ClusterOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, TmaKind, Type,
-        Value,
+        BarrierOp, ClusterOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, Tcgen05,
+        TmaKind, Type, Value,
     },
     loc::Loc,
 };
@@ -46,10 +46,14 @@ fn readers(kernel: &Kernel, region: &Region, out: &mut Unfenced) {
 fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
     let root = |value: &Value| match kernel.ty(*value) {
         Type::Shared(window) => Some(window.root),
-        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => None,
     };
-    if *op == Op::Wgmma {
-        return args[..2].iter().filter_map(root).collect();
+    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma | Tcgen05::Copy)) {
+        return args.iter().filter_map(root).collect();
     }
     if let Op::Bulk(bulk) = op {
         return bulk.operands(args).reads(bulk.kind).iter().filter_map(root).collect();
@@ -86,7 +90,11 @@ impl Pass<'_> {
         };
         match self.kernel.ty(*window) {
             Type::Shared(window) => Some(window.root).filter(|root| self.read.contains(root)),
-            Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+            Type::Scalar(_)
+            | Type::Tile(..)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => None,
         }
     }
 

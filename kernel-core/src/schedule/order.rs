@@ -194,7 +194,11 @@ impl Pass<'_> {
             (Some(tile), _) => self.kernel.ty(tile).shape().to_vec(),
             (None, Some(&window)) => match self.kernel.ty(window) {
                 Type::Shared(window) => window.shape.clone(),
-                Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => Vec::new(),
+                Type::Scalar(_)
+                | Type::Tile(..)
+                | Type::Barrier(_)
+                | Type::TensorMemory(_)
+                | Type::Error => Vec::new(),
             },
             (None, None) => Vec::new(),
         };

@@ -34,6 +34,7 @@ impl Machine<'_> {
             | Type::Tile(..)
             | Type::Shared(_)
             | Type::Barrier(_)
+            | Type::TensorMemory(_)
             | Type::Error => unreachable!("ir::verify wants an address here"),
         };
         let Some(window) = operands.window else { return Ok(()) };

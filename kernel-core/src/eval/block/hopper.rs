@@ -161,7 +161,11 @@ impl Machine<'_> {
     pub(super) fn wgmma(&self, args: &[Value]) -> Vec<Element> {
         let operand = match self.ty(args[1]) {
             Type::Shared(window) => window.dtype,
-            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+            Type::Tile(..)
+            | Type::Scalar(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => {
                 unreachable!("ir::verify wants shared memory here")
             }
         };
@@ -170,9 +174,11 @@ impl Machine<'_> {
         let in_registers = if operand == Dtype::F32 { Factor::Rounded } else { Factor::Exact };
         let (a, left) = match self.ty(args[0]) {
             Type::Shared(_) => (self.read_shared(args[0]), in_shared),
-            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
-                (self.elements(args[0]).to_vec(), in_registers)
-            }
+            Type::Tile(..)
+            | Type::Scalar(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => (self.elements(args[0]).to_vec(), in_registers),
         };
         let b = self.read_shared(args[1]);
         let depth = self.shape(args[0])[1] as usize;

@@ -227,6 +227,11 @@ impl Machine<'_> {
             | Op::TmaWait { .. }
             | Op::FenceAsync
             | Op::Grid(_) => return Ok(None),
+            Op::TensorMemory(op) => return self.tensor_memory(*op, args),
+            Op::Tcgen05(op) => {
+                self.tcgen05(*op, args)?;
+                return Ok(None);
+            }
             Op::Cluster(op) => return self.cluster(*op),
             Op::Named(op, named) => {
                 self.named(*op, *named)?;
@@ -369,6 +374,11 @@ impl Machine<'_> {
         self.write_shared_of(rank, window, tile);
         let place = BarrierPlace { rank, ..self.barrier_place(barrier) };
         self.world.complete(place, 0, i64::try_from(bytes).expect("shared memory is small"));
+    }
+
+    /// The element type of a window of shared memory.
+    pub(super) fn shared_dtype(&self, window: Value) -> Dtype {
+        self.window_dtype(window)
     }
 
     fn window_dtype(&self, window: Value) -> Dtype {

@@ -40,6 +40,10 @@ impl fmt::Display for Type {
                 let remote = if barrier.remote { " remote" } else { "" };
                 write!(f, "@barrier{} mbarrier{many}{remote}", barrier.root.into_raw().into_u32())
             }
+            Type::TensorMemory(window) => {
+                let root = window.root.into_raw().into_u32();
+                write!(f, "@tensor_memory{root} {}{:?}", window.dtype, window.shape)
+            }
             Type::Error => f.write_str("error"),
         }
     }

@@ -4,6 +4,7 @@ use crate::ir::{
     Atomic, Binary, Compare, Const, Dtype, Elem, Kernel, Op, ParamKind, SharedType, Type, Unary,
 };
 
+mod blackwell;
 mod hopper;
 
 use hopper::Hopper;
@@ -227,6 +228,8 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
         Op::Tma(tma) => hopper::op(kernel, Hopper::Tma(*tma), args, result),
         Op::Wgmma => hopper::op(kernel, Hopper::Wgmma, args, result),
         Op::WgmmaWait(_) => hopper::op(kernel, Hopper::WgmmaWait, args, result),
+        Op::TensorMemory(op) => blackwell::memory(kernel, *op, args, result),
+        Op::Tcgen05(op) => blackwell::tcgen05(*op, args, result),
         Op::Cluster(op) => hopper::op(kernel, Hopper::Cluster(*op), args, result),
         Op::Grid(op) => hopper::op(kernel, Hopper::Grid(*op), args, result),
         Op::TmaWait { .. } | Op::FenceAsync | Op::Named(..) => {
@@ -423,9 +426,11 @@ fn pointed(ty: &Type) -> Result<(Type, Type), String> {
 fn window(ty: &Type) -> Result<&SharedType, String> {
     match ty {
         Type::Shared(shared) => Ok(shared),
-        Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
-            Err("an operand is not in shared memory".to_owned())
-        }
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => Err("an operand is not in shared memory".to_owned()),
     }
 }
 

@@ -171,6 +171,8 @@ impl Analysis<'_> {
             | Op::FenceAsync
             | Op::Wgmma
             | Op::WgmmaWait(_)
+            | Op::TensorMemory(_)
+            | Op::Tcgen05(_)
             | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
             | Op::Grid(_)
             | Op::Dot { .. }

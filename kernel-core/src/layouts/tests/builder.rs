@@ -27,6 +27,7 @@ impl Builder {
             params: Vec::new(),
             facts: Vec::new(),
             barriers: Arena::new(),
+            tensor_memory: Arena::new(),
             named: Arena::new(),
             cluster: [1; 3],
             shared: Arena::new(),

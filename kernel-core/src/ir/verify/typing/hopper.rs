@@ -42,12 +42,14 @@ pub(super) fn op(kernel: &Kernel, op: Hopper, args: &[&Type], result: Option<&Ty
     }
 }
 
-fn one_barrier(ty: &Type) -> Result<BarrierType, String> {
+pub(super) fn one_barrier(ty: &Type) -> Result<BarrierType, String> {
     match ty {
         Type::Barrier(barrier) => Ok(*barrier),
-        Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Error => {
-            Err("operand 0 is no barrier".to_owned())
-        }
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Shared(_)
+        | Type::TensorMemory(_)
+        | Type::Error => Err("operand 0 is no barrier".to_owned()),
     }
 }
 
@@ -173,7 +175,11 @@ fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
     let (left, dtype) = match args[0] {
         Type::Tile(Elem::Number(dtype), shape) => (shape, *dtype),
         Type::Shared(window) => (&window.shape, window.dtype),
-        Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+        Type::Tile(Elem::Ptr(_), _)
+        | Type::Scalar(_)
+        | Type::Barrier(_)
+        | Type::TensorMemory(_)
+        | Type::Error => {
             return Err("operand 0 is neither a tile nor shared memory".to_owned());
         }
     };

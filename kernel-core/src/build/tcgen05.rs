@@ -1,0 +1,268 @@
+//! The fifth generation of tensor cores: `tcgen05::mma`, `tcgen05::copy`, `tcgen05::commit`.
+
+use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
+
+use super::{
+    Builder,
+    value::{Num, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Const, Dtype, Elem, Op, Tcgen05, Type, Value},
+    loc::Loc,
+    syntax::{Expr, Segment},
+};
+
+/// Every function of `tcgen05`, for suggestions.
+const TCGEN05_NAMES: &[&str] = &["mma", "copy", "commit"];
+/// Factors and sums that the tensor cores have (PTX ISA, "tcgen05.mma: Data types").
+const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32";
+
+/// The fewest columns of an instruction of 128 rows.
+const LEAST_COLUMNS: u32 = 16;
+
+impl Builder<'_> {
+    /// `tcgen05::name(..)`
+    pub(super) fn tcgen05_call(
+        &mut self,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        let (required, form) = match name.name.as_str() {
+            "mma" => (3, "tcgen05::mma(a, b, acc)"),
+            "copy" => (2, "tcgen05::copy(tile, acc)"),
+            "commit" => (1, "tcgen05::commit(bar)"),
+            other => {
+                let headline = format!("`tcgen05` has no function `{other}`");
+                let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
+                let near = super::nearest(other, TCGEN05_NAMES.iter().copied());
+                return self.report(match near {
+                    Some(near) => diagnostic.help(format!("tcgen05::{near}")),
+                    None => diagnostic.why(format!("it has {}", TCGEN05_NAMES.join(", "))),
+                });
+            }
+        };
+        if vals.len() != required {
+            return self.report(
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    format!("`tcgen05::{}` takes another number of arguments", name.name),
+                )
+                .compare("arguments", required.to_string(), vals.len().to_string())
+                .help(form),
+            );
+        }
+        if self.wants_blackwell(&format!("`tcgen05::{}`", name.name), loc).is_none() {
+            return Val::Error;
+        }
+        let started = match required {
+            3 => self.tcgen05_mma(vals, args, loc),
+            2 => self.tcgen05_copy(vals, args, loc),
+            _ => self.tcgen05_commit(vals, args, loc),
+        };
+        match (started, required) {
+            (None, _) => Val::Error,
+            (Some(()), 3) => self.copying(loc),
+            (Some(()), _) => Val::Unit,
+        }
+    }
+
+    /// `tcgen05::commit(bar)`
+    fn tcgen05_commit(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
+        let barrier = self.own_barrier(&vals[0], args[0].loc)?;
+        self.op(Op::Tcgen05(Tcgen05::Commit), vec![barrier], None, loc);
+        Some(())
+    }
+
+    /// `tcgen05::copy(tile, acc)`
+    fn tcgen05_copy(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
+        let from = self.tcgen05_shared(&vals[0], "what is copied to tensor memory", args[0].loc)?;
+        let to = self.tensor_memory_window(&vals[1], "a copy by tensor cores", args[1].loc)?;
+        let (from_shape, to_shape) = (self.ty(from).shape().to_vec(), self.ty(to).shape().to_vec());
+        if from_shape != to_shape {
+            self.report(
+                Diagnostic::new(
+                    Code::ShapeMismatch,
+                    loc,
+                    "a copy has the same extents on both sides",
+                )
+                .compare("", format!("{to_shape:?}"), format!("{from_shape:?}")),
+            );
+            return None;
+        }
+        let (a, b) = (self.num(to), self.num(from));
+        if let Err((required, actual)) = self.cells.unify(a, b) {
+            self.report(
+                Diagnostic::new(
+                    Code::DtypeMismatch,
+                    loc,
+                    "a copy has the same elements on both sides",
+                )
+                .compare("element type", required, actual)
+                .why("a copy moves bits as they are"),
+            );
+            return None;
+        }
+        self.operands.insert(loc, [args[0].loc, args[1].loc, loc]);
+        self.op(Op::Tcgen05(Tcgen05::Copy), vec![from, to], None, loc);
+        Some(())
+    }
+
+    /// A window of shared memory that the tensor cores read.
+    fn tcgen05_shared(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
+        if let Val::Value(value) = val
+            && let Type::Shared(shared) = self.ty(*value).clone()
+        {
+            self.check_window(*value, &shared, loc)?;
+            self.own_window(&shared, "a product", loc)?;
+            return Some(*value);
+        }
+        let actual = self.describe(val);
+        self.report(
+            Diagnostic::new(Code::Kind, loc, format!("{what} lies in shared memory"))
+                .compare("", "a `Shared<T>`", actual)
+                .why("tensor cores read factors from shared memory, and the left one from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")"),
+        );
+        None
+    }
+
+    /// One tile in tensor memory.
+    fn tensor_memory_window(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
+        if let Val::Value(value) = val
+            && let Type::TensorMemory(ty) = self.ty(*value).clone()
+        {
+            self.one_tile(*value, &ty, loc)?;
+            return Some(*value);
+        }
+        let actual = self.describe(val);
+        self.report(
+            Diagnostic::new(Code::Kind, loc, format!("the result of {what} lies in tensor memory"))
+                .compare("", "a `Tmem<T>`", actual)
+                .why("the fifth generation of tensor cores has its sums there and not in registers (PTX ISA, \"tcgen05.mma\")")
+                .help("let acc = tmem::<f32>([128, 128]);"),
+        );
+        None
+    }
+
+    /// `tcgen05::mma(a, b, acc)`
+    fn tcgen05_mma(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
+        let a = match &vals[0] {
+            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
+                self.tensor_memory_window(&vals[0], "a product", args[0].loc)?
+            }
+            other => self.tcgen05_shared(other, "a factor of a product", args[0].loc)?,
+        };
+        let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
+        let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
+        self.product_shapes([a, b, acc], args, "tcgen05::mma", loc)?;
+        self.tcgen05_dtypes([a, b, acc], loc)?;
+        self.tcgen05_extents([a, b, acc], loc)?;
+        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
+        let ty = Type::Scalar(Elem::Number(Dtype::Bool));
+        let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, loc);
+        self.op(Op::Tcgen05(Tcgen05::Mma), vec![a, b, acc, adds], None, loc);
+        Some(())
+    }
+
+    fn tcgen05_dtypes(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
+        let nums = [self.num(a), self.num(b)];
+        let mixed = match nums.map(|num| self.cells.known(num)) {
+            [Some(left), Some(right)] => left != right && super::wgmma::are_mixed([left, right]),
+            [_, _] => false,
+        };
+        if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
+            let headline = "the factors of this product have different element types";
+            self.report(
+                Diagnostic::new(Code::DtypeMismatch, loc, headline)
+                    .compare(
+                        "",
+                        "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
+                        format!("{left} and {right}"),
+                    )
+                    .why("tensor cores read memory as it is, and convert nothing on the way"),
+            );
+            return None;
+        }
+        let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
+        let sum = match dtype {
+            Dtype::I8 | Dtype::U8 => Dtype::I32,
+            _ => Dtype::F32,
+        };
+        if self.cells.known(acc_num).is_none() {
+            let _ = self.cells.unify(acc_num, Num::Known(sum));
+        }
+        let actual = self.cells.settled(acc_num);
+        let legal = match dtype {
+            Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => matches!(actual, Dtype::F32 | Dtype::F16),
+            Dtype::Bf16 | Dtype::F32 => actual == Dtype::F32,
+            Dtype::I8 | Dtype::U8 => actual == Dtype::I32,
+            _ => false,
+        };
+        if legal {
+            return Some(());
+        }
+        let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
+        self.report(
+            Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
+                .compare("", DTYPES, product)
+                .why("these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")"),
+        );
+        None
+    }
+
+    /// The extents that products have: rows of 64 or 128, the depth of an instruction.
+    fn tcgen05_extents(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
+        let bytes = self.cells.settled(self.num(b)).bytes();
+        let &[rows, depth] = self.ty(a).shape() else { return None };
+        let &[_, columns] = self.ty(acc).shape() else { return None };
+        let step = INSTRUCTION_K_BYTES / bytes;
+        let least = if rows >= 128 { LEAST_COLUMNS } else { 8 };
+        let (what, required, actual, why) = if rows < 64 {
+            ("rows", "64 or more".to_owned(), rows, "one instruction has 64 or 128 rows")
+        } else if depth < step {
+            let why = "one instruction reads 32 bytes of each row of the left and each column of the right factor";
+            ("depth", format!("a multiple of {step}"), depth, why)
+        } else if columns < least {
+            let why = "an instruction of 64 rows has at least 8 columns, one of 128 at least 16";
+            ("columns", format!("at least {least}"), columns, why)
+        } else {
+            return Some(());
+        };
+        self.report(
+            Diagnostic::new(
+                Code::DotShape,
+                loc,
+                "no product of the tensor cores has these extents",
+            )
+            .compare(what, required, actual.to_string())
+            .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")")),
+        );
+        None
+    }
+
+    /// What `.accumulate(flag)` makes of a product.
+    pub(super) fn accumulates(
+        &mut self,
+        op: &Op,
+        mut args: Vec<Value>,
+        flag: Value,
+        loc: Loc,
+    ) -> Option<(Op, Vec<Value>)> {
+        if *op != Op::Tcgen05(Tcgen05::Mma) {
+            self.report(
+                Diagnostic::new(
+                    Code::CopyOperands,
+                    loc,
+                    "`accumulate` is said of something that is no product",
+                )
+                .compare("", "`tcgen05::mma(..)`", "a copy"),
+            );
+            return None;
+        }
+        args[3] = flag;
+        Some((Op::Tcgen05(Tcgen05::Mma), args))
+    }
+}

@@ -1,0 +1,144 @@
+//! Layouts in tensor memory: what the allocations of a kernel take, and which layouts products have.
+
+use kernel_layout::Form;
+
+use super::Builder;
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Kernel, Op, Region, StmtKind, Tcgen05, TensorMemoryOp, Type, Value},
+    layouts::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS, COLUMNS, PRODUCT_COLUMNS},
+    loc::Loc,
+};
+
+/// The fewest columns of an instruction of 128 rows (PTX ISA, "tcgen05.mma: Matrix shape").
+const LEAST_COLUMNS: u32 = 16;
+
+impl Builder<'_> {
+    /// Reports allocations of tensor memory that have no layout, or that together are more than there is, and products of what lies in
+    /// other layouts than theirs.
+    pub(super) fn tensor_memory_layouts(&mut self, kernel: &Kernel) {
+        let mut total = 0;
+        for (root, data) in kernel.tensor_memory.iter() {
+            let layout = match tensor_memory::layout(kernel, root) {
+                Ok(layout) => layout,
+                Err(problem) => {
+                    self.report(problem.into_diagnostic());
+                    return;
+                }
+            };
+            total += tensor_memory::columns(&layout, data);
+            if total > COLUMNS {
+                self.report(
+                    Diagnostic::new(
+                        Code::TensorMemoryBudget,
+                        data.loc,
+                        "a multiprocessor does not have this much tensor memory",
+                    )
+                    .compare("columns", format!("at most {COLUMNS}"), total.to_string())
+                    .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all of its 128 rows, also where a tile has fewer rows (PTX ISA, \"Tensor Memory\")"),
+                );
+                return;
+            }
+        }
+        let mut found = Vec::new();
+        products(kernel, &kernel.body, &mut found);
+        accesses(kernel, &kernel.body, kernel.warps, &mut found);
+        for diagnostic in found {
+            self.report(diagnostic);
+        }
+    }
+}
+
+/// The loads and stores of a region, which so many warps run, that no instruction does.
+fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagnostic>) {
+    for stmt in &region.stmts {
+        match &stmt.kind {
+            StmtKind::Op {
+                op: Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store),
+                args,
+                ..
+            } => {
+                if let Type::TensorMemory(window) = kernel.ty(args[0])
+                    && let Err(problem) = tensor_memory::registers(kernel, window, warps, stmt.loc)
+                {
+                    found.push(problem.into_diagnostic());
+                }
+            }
+            StmtKind::Specialize { default, partitions, .. } => {
+                accesses(kernel, default, warps, found);
+                for partition in partitions {
+                    accesses(kernel, &partition.body, partition.warps, found);
+                }
+            }
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. } => {
+                for inner in stmt.kind.regions() {
+                    accesses(kernel, inner, warps, found);
+                }
+            }
+        }
+    }
+}
+
+/// The products of a region whose operands in tensor memory lie in layouts that no instruction has.
+fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
+    for stmt in &region.stmts {
+        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma), args, .. } = &stmt.kind {
+            let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
+            found.extend(factor(kernel, args[0], places[0]));
+            found.extend(sums(kernel, args[2], places[2]));
+        }
+        for inner in stmt.kind.regions() {
+            products(kernel, inner, found);
+        }
+    }
+}
+
+/// Elements of a left factor fill the columns.
+fn factor(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
+    let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
+    match tensor_memory::form(kernel, ty.root) {
+        Form::TensorMemory { col_stride: 1, two_ctas: false, .. } => None,
+        other => Some(refusal(kernel, operand, at, (&other, 1, 1))),
+    }
+}
+
+/// Each sum has a column of its own, and a block has the columns of one instruction.
+fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
+    let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
+    let stride = (COLUMN_BITS / (ty.dtype.bytes() * 8)).max(1);
+    let least = ty.shape[1].min(LEAST_COLUMNS);
+    match tensor_memory::form(kernel, ty.root) {
+        Form::TensorMemory { block, col_stride, two_ctas: false }
+            if col_stride == stride && (least..=PRODUCT_COLUMNS).contains(&block[1]) =>
+        {
+            None
+        }
+        other => Some(refusal(kernel, operand, at, (&other, stride, least))),
+    }
+}
+
+fn refusal(
+    kernel: &Kernel,
+    operand: Value,
+    at: Loc,
+    (actual, stride, least): (&Form, u32, u32),
+) -> Diagnostic {
+    let shape = kernel.ty(operand).shape();
+    let place = match kernel.ty(operand) {
+        Type::TensorMemory(ty) => kernel.tensor_memory[ty.root].loc,
+        Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => at,
+    };
+    let block = [shape[0].min(BLOCK_ROWS), shape[1].min(PRODUCT_COLUMNS)];
+    let required = format!("tmem_block([64 or 128, {least} to {PRODUCT_COLUMNS}], {stride})");
+    Diagnostic::new(Code::DotOperand, at, "no product has this layout in tensor memory")
+        .compare("layout", required, actual.in_code())
+        .place(place, "allocated here")
+        .why("an instruction has 64 or 128 rows, and up to 256 sums in columns of 32 bits; of a left factor, elements fill the columns (PTX ISA, \"tcgen05.mma: Data path layout\")")
+        .help(format!("tmem_block({block:?}, {stride})"))
+}

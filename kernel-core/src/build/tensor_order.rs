@@ -1,0 +1,135 @@
+//! Reads and writes of tensor memory that a product or a copy under way may still be changing.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{
+        BarrierOp, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryOp, Type, Value,
+    },
+    loc::Loc,
+};
+
+/// A product or a copy that was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Started {
+    at: Loc,
+    /// A commit has followed.
+    committed: bool,
+}
+
+/// What is under way on the way to a place of a partition.
+type UnderWay = BTreeMap<TensorMemory, Started>;
+
+/// The accesses of a kernel that no wait covers. Other partitions are not seen: what they have started, they say by barriers.
+pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    let mut pass = Pass { kernel, found: Vec::new(), seen: Vec::new() };
+    if !kernel.tensor_memory.is_empty() {
+        pass.region(&kernel.body, UnderWay::new());
+    }
+    pass.found
+}
+
+struct Pass<'a> {
+    kernel: &'a Kernel,
+    found: Vec<Diagnostic>,
+    /// The places that were reported.
+    seen: Vec<Loc>,
+}
+
+impl Pass<'_> {
+    fn root(&self, value: Value) -> Option<TensorMemory> {
+        match self.kernel.ty(value) {
+            Type::TensorMemory(window) => Some(window.root),
+            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
+                None
+            }
+        }
+    }
+
+    fn region(&mut self, region: &Region, mut under_way: UnderWay) -> UnderWay {
+        for stmt in &region.stmts {
+            match &stmt.kind {
+                StmtKind::Op { op, args, .. } => self.op(op, args, stmt.loc, &mut under_way),
+                StmtKind::If { then, otherwise, .. } => {
+                    let other = self.region(otherwise, under_way.clone());
+                    under_way = joined(self.region(then, under_way), other);
+                }
+                StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+                    // Twice: an iteration begins with what the one before has left.
+                    let once = self.region(body, under_way.clone());
+                    let entered = joined(under_way, once);
+                    let twice = self.region(body, entered.clone());
+                    under_way = joined(entered, twice);
+                }
+                StmtKind::Specialize { default, partitions, .. } => {
+                    for partition in partitions {
+                        self.region(&partition.body, UnderWay::new());
+                    }
+                    self.region(default, under_way);
+                    under_way = UnderWay::new();
+                }
+                StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
+            }
+        }
+        under_way
+    }
+
+    fn op(&mut self, op: &Op, args: &[Value], loc: Loc, under_way: &mut UnderWay) {
+        let started = Started { at: loc, committed: false };
+        match op {
+            Op::Tcgen05(Tcgen05::Mma) => {
+                under_way.extend(self.root(args[2]).map(|root| (root, started)));
+            }
+            Op::Tcgen05(Tcgen05::Copy) => {
+                under_way.extend(self.root(args[1]).map(|root| (root, started)));
+            }
+            Op::Tcgen05(Tcgen05::Commit) => {
+                for started in under_way.values_mut() {
+                    started.committed = true;
+                }
+            }
+            Op::Barrier(BarrierOp::Wait | BarrierOp::Test) => {
+                under_way.retain(|_, started| !started.committed);
+            }
+            Op::TensorMemory(access @ (TensorMemoryOp::Load | TensorMemoryOp::Store)) => {
+                let started = self.root(args[0]).and_then(|root| under_way.get(&root)).copied();
+                if let Some(started) = started
+                    && !self.seen.contains(&loc)
+                {
+                    self.seen.push(loc);
+                    self.found.push(refusal(*access, started, loc));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn joined(mut one: UnderWay, other: UnderWay) -> UnderWay {
+    for (root, started) in other {
+        one.entry(root)
+            .and_modify(|known| {
+                if !started.committed {
+                    *known = started;
+                }
+            })
+            .or_insert(started);
+    }
+    one
+}
+
+fn refusal(access: TensorMemoryOp, started: Started, loc: Loc) -> Diagnostic {
+    let verb = if access == TensorMemoryOp::Load { "read" } else { "written" };
+    let headline = format!("tensor memory is {verb} while what was started may still be under way");
+    let (actual, help) = if started.committed {
+        ("committed, and not waited for", "bar.wait(0);")
+    } else {
+        ("not committed to a barrier", "tcgen05::commit(bar); bar.wait(0);")
+    };
+    Diagnostic::new(Code::InFlight, loc, headline)
+        .compare("", "`tcgen05::commit(bar)`, and a wait for `bar`", actual)
+        .place(started.at, "started here")
+        .why("one thread starts products and copies, and all go on; a barrier says when the tensor cores are done (PTX ISA, \"tcgen05.commit\")")
+        .help(help)
+}

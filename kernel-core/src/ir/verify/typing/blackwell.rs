@@ -1,0 +1,93 @@
+//! The typing rules of tensor memory and of what the fifth generation of tensor cores does.
+
+use super::{Outcome, count, gives, holds, hopper, is_bool_scalar, none, window};
+use crate::ir::{Dtype, Elem, Kernel, Tcgen05, TensorMemoryOp, TensorMemoryType, Type};
+
+/// The window of tensor memory that an operand is.
+fn of_tensor_memory(ty: &Type) -> Result<&TensorMemoryType, String> {
+    match ty {
+        Type::TensorMemory(window) => Ok(window),
+        Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
+            Err("an operand is not in tensor memory".to_owned())
+        }
+    }
+}
+
+/// One tile of tensor memory.
+fn one_tile(ty: &Type) -> Result<&TensorMemoryType, String> {
+    let window = of_tensor_memory(ty)?;
+    holds(window.shape.len() == 2, "one tile is used at a time")?;
+    Ok(window)
+}
+
+pub(super) fn memory(
+    kernel: &Kernel,
+    op: TensorMemoryOp,
+    args: &[&Type],
+    result: Option<&Type>,
+) -> Outcome {
+    match op {
+        TensorMemoryOp::Alloc(root) => {
+            count(args, 0)?;
+            let data = &kernel.tensor_memory[root];
+            let (dtype, shape) = (data.dtype, data.shape.clone());
+            gives(result, &Type::TensorMemory(TensorMemoryType { root, dtype, shape }))
+        }
+        TensorMemoryOp::Index => {
+            count(args, 2)?;
+            let mut window = of_tensor_memory(args[0])?.clone();
+            holds(window.shape.len() == 3, "there is only one tile")?;
+            holds(*args[1] == Type::scalar(Dtype::I32), "operand 1 is not a scalar i32")?;
+            window.shape.remove(0);
+            gives(result, &Type::TensorMemory(window))
+        }
+        TensorMemoryOp::Load => {
+            count(args, 1)?;
+            let window = one_tile(args[0])?;
+            gives(result, &Type::Tile(Elem::Number(window.dtype), window.shape.clone()))
+        }
+        TensorMemoryOp::Store => {
+            count(args, 2)?;
+            let window = one_tile(args[0])?;
+            let tile = Type::Tile(Elem::Number(window.dtype), window.shape.clone());
+            holds(*args[1] == tile, "the tile does not fit the window")?;
+            none(result)
+        }
+    }
+}
+
+pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        Tcgen05::Mma => {
+            count(args, 4)?;
+            let (left, dtype) = match args[0] {
+                Type::TensorMemory(window) => (&window.shape, window.dtype),
+                Type::Shared(window) => (&window.shape, window.dtype),
+                Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
+                    return Err("operand 0 is in neither shared nor tensor memory".to_owned());
+                }
+            };
+            let (right, sums) = (window(args[1])?, one_tile(args[2])?);
+            let fits = match (left.as_slice(), right.shape.as_slice(), sums.shape.as_slice()) {
+                ([rows, depth], [depth2, cols], [rows2, cols2]) => {
+                    (depth, rows, cols) == (depth2, rows2, cols2)
+                }
+                _ => false,
+            };
+            holds(fits, "the shapes do not fit")?;
+            holds(dtype.bytes() == right.dtype.bytes(), "the element types do not fit")?;
+            holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
+        }
+        Tcgen05::Copy => {
+            count(args, 2)?;
+            let (from, to) = (window(args[0])?, one_tile(args[1])?);
+            holds(from.shape == to.shape && from.dtype == to.dtype, "the windows do not fit")?;
+        }
+        Tcgen05::Commit => {
+            count(args, 1)?;
+            holds(!hopper::one_barrier(args[0])?.ring, "a commit arrives at one barrier")?;
+        }
+        Tcgen05::FenceBefore | Tcgen05::FenceAfter => count(args, 0)?,
+    }
+    none(result)
+}

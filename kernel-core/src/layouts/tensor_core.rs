@@ -1,0 +1,105 @@
+//! Products of the fifth generation of tensor cores: which instruction multiplies, and how it reads its factors from shared memory.
+
+use kernel_layout::Form;
+use kernel_layout::Layout;
+use kernel_layout::wgmma::{Major, Operand, Refusal};
+use la_arena::ArenaMap;
+
+use super::tensor_memory;
+use super::warpgroup::{self, Side};
+use crate::ir::{Dtype, Elem, Kernel, Shared, SharedType, TensorMemory, Type, Value};
+
+/// The rows and columns of the sums of one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// M: 64 or 128.
+    pub(crate) rows: u32,
+    /// N.
+    pub(crate) columns: u32,
+}
+
+/// The block that the layout of an allocation says, of which each is the result of one instruction for each step of the depth.
+pub(crate) fn block(kernel: &Kernel, root: TensorMemory) -> Block {
+    let Form::TensorMemory { block: [rows, columns], .. } = tensor_memory::form(kernel, root)
+    else {
+        unreachable!("build refuses sums in any other layout")
+    };
+    Block { rows, columns: columns.min(tensor_memory::PRODUCT_COLUMNS) }
+}
+
+/// The types of the factors, which have one size.
+pub(crate) fn factors(kernel: &Kernel, args: &[Value]) -> [Dtype; 2] {
+    [args[0], args[1]].map(|factor| match kernel.ty(factor) {
+        Type::Shared(window) => window.dtype,
+        Type::TensorMemory(window) => window.dtype,
+        Type::Tile(Elem::Number(dtype), _) => *dtype,
+        Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+            unreachable!("ir::verify wants shared or tensor memory here")
+        }
+    })
+}
+
+/// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction.
+///
+/// # Errors
+/// Where no descriptor says where the elements are.
+pub(crate) fn read(
+    layouts: &ArenaMap<Shared, Layout>,
+    window: &SharedType,
+    side: Side,
+    width: u32,
+) -> Result<Operand, Box<Refusal>> {
+    let outer = match side {
+        Side::Left => 0,
+        Side::Right => 1,
+    };
+    warpgroup::read_as(&layouts[window.root], window, outer, width)
+}
+
+/// The instruction descriptor (PTX ISA, "tcgen05.mma: Instruction descriptor").
+pub(crate) fn instruction(
+    block: Block,
+    [left, right]: [Dtype; 2],
+    sum: Dtype,
+    [left_major, right_major]: [Major; 2],
+) -> u32 {
+    let other = || unreachable!("build refuses products of other types");
+    let sum = match sum {
+        Dtype::F16 => 0,
+        Dtype::F32 => 1,
+        Dtype::I32 => 2,
+        Dtype::Bool
+        | Dtype::I8
+        | Dtype::I16
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::Bf16
+        | Dtype::F64
+        | Dtype::E4m3
+        | Dtype::E5m2 => other(),
+    };
+    let factor = |dtype: Dtype| match dtype {
+        Dtype::F16 | Dtype::E4m3 | Dtype::U8 => 0,
+        Dtype::Bf16 | Dtype::E5m2 | Dtype::I8 => 1,
+        Dtype::F32 => 2,
+        Dtype::Bool
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F64 => other(),
+    };
+    let turned = |major: Major| u32::from(major == Major::Mn);
+    sum << 4
+        | factor(left) << 7
+        | factor(right) << 10
+        | turned(left_major) << 15
+        | turned(right_major) << 16
+        | block.columns >> 3 << 17
+        | block.rows >> 4 << 24
+}

@@ -1,0 +1,121 @@
+//! Layouts of allocations of tensor memory, and of the registers that are read from and written to it.
+
+use kernel_layout::forms::{TENSOR_MEMORY_COLUMNS, TmemAtom, TmemColumns, tensor_memory_registers};
+use kernel_layout::{Dim, Form, Layout};
+
+use super::{LayoutProblem, Memory, Place};
+use crate::ir::{
+    Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryType, Type,
+};
+use crate::loc::Loc;
+
+/// Warps that together reach all rows.
+pub(crate) const QUARTERS: u32 = 4;
+/// The columns of 32 bits of one multiprocessor.
+pub(crate) const COLUMNS: u32 = TENSOR_MEMORY_COLUMNS;
+/// The rows of a block, of which a product makes 64 or 128.
+pub(crate) const BLOCK_ROWS: u32 = 128;
+/// The most columns of one product (PTX ISA, "tcgen05.mma: Matrix shape").
+pub(crate) const PRODUCT_COLUMNS: u32 = 256;
+/// Bits of a column.
+pub(crate) const COLUMN_BITS: u32 = 32;
+
+/// The layout that a user pinned an allocation to; the extents are those of one tile.
+///
+/// # Errors
+/// With what is wrong with it.
+pub(crate) fn pinned(
+    form: &Form,
+    at: Loc,
+    shape: Vec<u32>,
+    element_bytes: u32,
+) -> Result<Layout, Box<LayoutProblem>> {
+    let (form, warps) = (form.clone(), 1);
+    let place = Place { memory: Memory::Tensor, shape, element_bytes, warps };
+    match form.to_layout(&place.shape) {
+        Err(error) => Err(Box::new(LayoutProblem::Form { at, form, place, error })),
+        Ok(layout) if Memory::of(&layout) != Memory::Tensor => {
+            let actual = Memory::of(&layout);
+            Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }))
+        }
+        Ok(layout) => Ok(layout),
+    }
+}
+
+/// The layout of an allocation as it is written: the pinned one, or blocks of 128 rows, or 64 where there are no more, and of as
+/// many columns as one product has.
+pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
+    let data = &kernel.tensor_memory[root];
+    if let Some(form) = &data.pinned {
+        return form.clone();
+    }
+    let [rows, columns] = tile(data);
+    // Sums have a column each, of whatever type; what is read as a factor is packed.
+    let bits = data.dtype.bytes() * 8;
+    let col_stride =
+        if holds_sums(kernel, &kernel.body, root) { (COLUMN_BITS / bits).max(1) } else { 1 };
+    Form::TensorMemory {
+        block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
+        col_stride,
+        two_ctas: false,
+    }
+}
+
+/// The extents of one tile of an allocation.
+pub(crate) fn tile(data: &TensorMemoryData) -> [u32; 2] {
+    let rank = data.shape.len();
+    [data.shape[rank - 2], data.shape[rank - 1]]
+}
+
+/// Whether a product adds to an allocation.
+fn holds_sums(kernel: &Kernel, region: &Region, root: TensorMemory) -> bool {
+    region.stmts.iter().any(|stmt| {
+        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma), args, .. } = &stmt.kind {
+            return matches!(kernel.ty(args[2]), Type::TensorMemory(ty) if ty.root == root);
+        }
+        stmt.kind.regions().into_iter().any(|inner| holds_sums(kernel, inner, root))
+    })
+}
+
+/// The layout of one tile of an allocation.
+///
+/// # Errors
+/// Where there is none for its extents.
+pub(crate) fn layout(kernel: &Kernel, root: TensorMemory) -> Result<Layout, Box<LayoutProblem>> {
+    let data = &kernel.tensor_memory[root];
+    pinned(&form(kernel, root), data.loc, tile(data).to_vec(), data.dtype.bytes())
+}
+
+/// The columns of 32 bits of one tile.
+pub(crate) fn tile_columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
+    (layout.in_size(Dim::Col) * data.dtype.bytes() * 8).div_ceil(COLUMN_BITS)
+}
+
+/// The columns of 32 bits of all tiles of an allocation.
+pub(crate) fn columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
+    let tiles: u32 = data.shape[..data.shape.len() - 2].iter().product();
+    tile_columns(layout, data).saturating_mul(tiles)
+}
+
+/// How `warps` warps hold a tile of an allocation that they read or write.
+///
+/// # Errors
+/// Where no instruction moves such a tile.
+pub(crate) fn registers(
+    kernel: &Kernel,
+    window: &TensorMemoryType,
+    warps: u32,
+    at: Loc,
+) -> Result<Layout, Box<LayoutProblem>> {
+    let memory = layout(kernel, window.root)?;
+    let element_bytes = window.dtype.bytes();
+    let (atom, columns) = (TmemAtom::M32x32b, TmemColumns::Whole);
+    let element_bits = element_bytes * 8;
+    tensor_memory_registers(&memory, atom, columns, warps, element_bits).map_err(|error| {
+        let memory = Box::new(form(kernel, window.root));
+        let form = Form::TensorMemoryLoad { atom, columns, memory, warps, element_bits };
+        let shape = window.shape.clone();
+        let place = Place { memory: Memory::Registers, shape, element_bytes, warps };
+        Box::new(LayoutProblem::Form { at, form, place, error })
+    })
+}

@@ -1,0 +1,174 @@
+//! Tensor memory: where the tensor cores of Blackwell keep the sums of products (`sm_100a`).
+
+use core::marker::PhantomData;
+use core::ops::Index;
+
+use super::layout::Layout;
+use super::scalar::Scalar;
+use super::sealed::Sealed;
+use super::stub;
+use super::tile::{Shape, Tile};
+
+/// A tile of `T` in the tensor memory of a multiprocessor, or several.
+///
+/// [`tmem`] makes it; copies of the handle name the same memory. Contents are undefined until they are written.
+///
+/// Tensor memory has 128 rows of 512 columns, of 32 bits each. A product adds to it ([`tcgen05::mma`](super::tcgen05::mma)), a copy from shared
+/// memory fills it ([`tcgen05::copy`](super::tcgen05::copy())); both run on while the block goes on, and are done when a barrier says so to
+/// which they were committed ([`tcgen05::commit`](super::tcgen05::commit)).
+///
+/// # Several tiles
+///
+/// `accs[i]`, with an `i32` known only when the kernel runs if need be, is one tile of `tmem([2, BM, BN])`. Errors: K0206 for an index that
+/// is no `i32`, K0207 for a constant past the end, K0414 for memory of one tile.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn doubled(x: Tile<f32>) -> Tile<f32> {
+///     let held = tmem::<f32>([128, 64]);
+///     held.store(x);
+///     held.load() + x
+/// }
+/// ```
+pub struct Tmem<T>(PhantomData<T>);
+
+handles!(Tmem<T>);
+
+impl<T: Scalar> Sealed for Tmem<T> {}
+
+/// Allocates tensor memory for a tile of `T`. Contents are undefined.
+///
+/// `shape` is known when compiling: rows and columns, powers of two, and before them, if need be, the number of tiles, up to 1024.
+///
+/// Each call is one allocation, which lives as long as the kernel: the compiler allocates the columns of all of them before the kernel
+/// begins, as many as a power of two from 32 to 512, and gives them back at its end. Other blocks of the same multiprocessor wait
+/// meanwhile for columns that are not free. A call stands outside of loops and branches that are decided only when the kernel runs.
+///
+/// # Layout
+/// Blocks of 128 rows, or 64, and up to 256 columns, one element of 32 bits a column: what one product makes. More blocks lie in further
+/// columns. Of 16 bits, sums of products have a column each; what is a factor lies two to a column.
+///
+/// # PTX
+/// `tcgen05.alloc`, `tcgen05.relinquish_alloc_permit`, `tcgen05.dealloc`, once for all (PTX ISA, "tcgen05.alloc").
+///
+/// # Errors
+/// K0502 on other targets than `sm_100a`, K0201 and K0205 for the shape, K0301 for extents that no layout has, K0403 in a loop or
+/// branch, K0510 for more than 512 columns.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Two accumulators: one is read while products add to the other.
+/// fn accumulators<const M: i32, const N: i32>() -> Tmem<f32> {
+///     tmem::<f32>([2, M, N])
+/// }
+/// ```
+#[must_use]
+pub fn tmem<T: Scalar>(shape: impl Shape) -> Tmem<T> {
+    stub()
+}
+
+impl<T: Scalar> Tmem<T> {
+    /// The same memory with its elements arranged as `layout` says: see [`tmem_block`](super::tmem_block).
+    ///
+    /// # Errors
+    /// K0301 for a layout that does not fit the tile, or is none of tensor memory.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn narrow() -> Tmem<f32> {
+    ///     tmem::<f32>([128, 128]).with_layout(tmem_block([128, 32], 1))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Tmem<T> {
+        stub()
+    }
+
+    /// Reads a tile into registers, and waits for it.
+    ///
+    /// What products and copies do to the tile is done before: the kernel has waited for a barrier to which they were committed.
+    ///
+    /// # Layout
+    /// The warps of a warpgroup have 32 rows each, of which every lane has one; further warps have further columns.
+    ///
+    /// # PTX
+    /// `tcgen05.ld.sync.aligned.32x32b.x64.b32` and the like (`16x32bx2` of 64 rows), then `tcgen05.wait::ld` (PTX ISA, "tcgen05.ld").
+    ///
+    /// # Errors
+    /// K0414 for several tiles at once, K0503 for a number of warps that is no multiple of 4, K0504 for more than registers hold.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn sums(acc: Tmem<f32>, done: Barrier) -> Tile<f32> {
+    ///     done.wait(0);
+    ///     acc.load()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn load(self) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes a tile of the same shape, and waits until it is there.
+    ///
+    /// # PTX
+    /// `tcgen05.st`, as [`load`](Tmem::load), then `tcgen05.wait::st` (PTX ISA, "tcgen05.st").
+    ///
+    /// # Errors
+    /// K0202 where the tile has another shape, K0203 where it has another element type, K0414 for several tiles at once, K0503 for a
+    /// number of warps that is no multiple of 4.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn clear(acc: Tmem<f32>) {
+    ///     acc.store(zeros([128, 128]));
+    /// }
+    /// ```
+    pub fn store(self, value: Tile<T>) {
+        stub()
+    }
+
+    /// An extent.
+    ///
+    /// # Errors
+    /// K0205 for an axis that there is not.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn columns(acc: Tmem<f32>) -> i32 {
+    ///     acc.dim(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn dim(self, axis: usize) -> i32 {
+        stub()
+    }
+
+    /// The bytes of all elements.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn size(acc: Tmem<f32>) -> i32 {
+    ///     acc.bytes()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn bytes(self) -> i32 {
+        stub()
+    }
+}
+
+impl<T> Index<i32> for Tmem<T> {
+    type Output = Tmem<T>;
+
+    fn index(&self, i: i32) -> &Tmem<T> {
+        stub()
+    }
+}
