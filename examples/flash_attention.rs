@@ -15,6 +15,8 @@
 
 use kiln::{Ring, prelude::*};
 
+#[path = "support/norm.rs"]
+mod norm;
 #[path = "support/report.rs"]
 mod report;
 
@@ -259,9 +261,8 @@ impl Bench<'_> {
                 launch()?;
                 let ms = report::median_ms(stream, launch)?;
                 let actual = out.to_vec(stream)?;
-                let (mut difference, mut norm) = (0.0, 0.0);
                 let rows = heads * sequence;
-                for i in 0..rows.min(64) {
+                let error = norm::relative_error((0..rows.min(64)).flat_map(|i| {
                     let row = i * 7919 % rows;
                     let (head, query) = (row / sequence, row % sequence);
                     let seen = if one.causal { query + 1 } else { sequence };
@@ -269,12 +270,8 @@ impl Bench<'_> {
                     let own = row * d..(row + 1) * d;
                     let (own_q, keys_k) = (&q_host[own.clone()], &k_host[keys.clone()]);
                     let required = reference(own_q, keys_k, &v_host[keys], d, root);
-                    for (&actual, required) in actual[own].iter().zip(required) {
-                        difference += (actual.into() - required).powi(2);
-                        norm += required.powi(2);
-                    }
-                }
-                let error = (difference / norm).sqrt();
+                    required.into_iter().zip(actual[own].iter().map(|&actual| actual.into()))
+                }));
                 let pairs = (sequence * sequence) as f64 / if one.causal { 2.0 } else { 1.0 };
                 let flops = 4.0 * heads as f64 * pairs * d as f64;
                 let causal = if one.causal { ", causal" } else { "" };

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example matmul_warp_specialized [-- M N K]`
 //!
-//! In bf16 with either index of each factor contiguous, in f16, and in floats of one byte (e4m3, e5m2), whose depth is contiguous
+//! In bf16 with either index of each factor contiguous, in f16, and in FP8 (e4m3, e5m2), whose depth is contiguous
 //! and whose results are bf16 and f16. Every instance is checked against a product computed on the
 //! host, and on a GPU timed.
 

@@ -98,7 +98,7 @@ pub fn run<T: Factor, C: Factor>(
         &mut DeviceTensor<C, 2>,
     ) -> Result<()>,
 ) -> Result<()> {
-    // Floats of one byte have few values near 0: their products are as large as the depth makes them.
+    // FP8 has few values near 0: their products are as large as the depth makes them.
     let narrow = size_of::<T>() == 1;
     let scale = if narrow { 1.0 } else { 1.0 / (k as f32).sqrt() };
     let a_host: Vec<T> = random(m * k, 1, scale);

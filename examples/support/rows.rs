@@ -2,6 +2,9 @@
 
 use kiln::prelude::*;
 
+#[path = "norm.rs"]
+mod norm;
+
 use crate::report::{Table, median_ms, random};
 
 /// A table for [`run`].
@@ -51,13 +54,8 @@ fn relative_error<T: Float>(
     let row_of = |all: &[T], row: usize| -> Vec<f64> {
         all[row * columns..][..columns].iter().map(|value| value.cast::<f64>()).collect()
     };
-    let (mut difference, mut norm) = (0.0, 0.0);
-    for i in 0..rows.min(64) {
+    norm::relative_error((0..rows.min(64)).flat_map(|i| {
         let row = if i == 0 { rows - 1 } else { i * rows / 64 % rows };
-        for (required, actual) in reference(&row_of(x, row)).iter().zip(row_of(actual, row)) {
-            difference += (actual - required).powi(2);
-            norm += required.powi(2);
-        }
-    }
-    (difference / norm).sqrt()
+        reference(&row_of(x, row)).into_iter().zip(row_of(actual, row))
+    }))
 }

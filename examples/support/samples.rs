@@ -1,5 +1,8 @@
 //! Comparing a matrix that a kernel computed with one computed on the host.
 
+#[path = "norm.rs"]
+mod norm;
+
 /// The norm of the difference between `actual` and `required` over the norm of `required`, both given by row and column. NaN
 /// stays NaN.
 ///
@@ -11,17 +14,13 @@ pub fn relative_error(
     actual: impl Fn(usize, usize) -> f64,
 ) -> f64 {
     let count = (rows * columns).min(4096);
-    let (mut difference, mut norm) = (0.0, 0.0);
-    for i in 0..count {
+    norm::relative_error((0..count).map(|i| {
         let (row, column) = if count == rows * columns {
             (i / columns, i % columns)
         } else {
             // Steps coprime to the extents visit rows and columns evenly.
             (rows - 1 - i * 7919 % rows, columns - 1 - i * 104_729 % columns)
         };
-        let required = required(row, column);
-        difference += (actual(row, column) - required).powi(2);
-        norm += required.powi(2);
-    }
-    f64::sqrt(difference / norm)
+        (required(row, column), actual(row, column))
+    }))
 }
