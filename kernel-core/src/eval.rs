@@ -126,6 +126,13 @@ pub enum Fault {
         /// Those of a cluster.
         cluster: [u32; 3],
     },
+    /// A store or a reduction by tensor map begins before the tensor.
+    BeforeTensor {
+        /// The axis, counted from the innermost.
+        dimension: usize,
+        /// Its coordinate.
+        at: i128,
+    },
     /// A counted loop has the step 0.
     ZeroStep,
     /// A loop ran for more turns than any test has.
@@ -179,6 +186,10 @@ impl fmt::Display for Fault {
             Fault::Clusters { grid, cluster } => {
                 write!(f, "a grid of {grid:?} blocks in clusters of {cluster:?}")
             }
+            Fault::BeforeTensor { dimension, at } => write!(
+                f,
+                "the box of a store by tensor map begins before the tensor: coordinate {dimension}, from the innermost, is {at}; only boxes of loads may"
+            ),
             Fault::Ptx => f.write_str("the reference evaluator cannot run the text of `ptx!`"),
             Fault::ZeroStep => f.write_str("a loop has the step 0"),
             Fault::Endless => f.write_str("a loop does not end"),

@@ -17,6 +17,7 @@
 //! * every value is defined once, before its uses, in the same region or an enclosing one;
 //! * operands of elementwise operations have the same type: `splat` and `broadcast` are explicit;
 //! * tile extents are powers of two, rank is at most 5;
+//! * the blocks of a cluster do not meet in a partition: a block has come when all of its threads have;
 //! * a region ends in exactly one terminator, and the values it passes have the types of what receives them.
 
 use std::collections::BTreeMap;
@@ -646,6 +647,17 @@ pub enum Op {
 pub fn scan_source(step: u32, position: u32) -> Option<u32> {
     let run = position >> step;
     (run & 1 == 1).then(|| (run << step) - 1)
+}
+
+impl Region {
+    /// Puts in the place of each statement those that `with` adds to the list that it gets.
+    pub fn replace_each(&mut self, mut with: impl FnMut(Stmt, &mut Vec<Stmt>)) {
+        let mut out = Vec::with_capacity(self.stmts.len());
+        for stmt in std::mem::take(&mut self.stmts) {
+            with(stmt, &mut out);
+        }
+        self.stmts = out;
+    }
 }
 
 /// The layout of every tile value, chosen by inference.

@@ -128,6 +128,23 @@ pub struct Allocation {
     pub shape: Vec<u32>,
 }
 
+/// A layout of shared memory, and how it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedLayout {
+    /// The layout.
+    pub layout: Layout,
+    /// What the user wrote; none where inference chose.
+    pub form: Option<Form>,
+}
+
+impl SharedLayout {
+    /// That of an allocation.
+    fn of(kernel: &Kernel, root: Shared, layout: &Layout) -> Box<SharedLayout> {
+        let form = kernel.shared[root].pinned.clone();
+        Box::new(SharedLayout { layout: layout.clone(), form })
+    }
+}
+
 /// Why a kernel has no layouts. Facts; the diagnostic has the words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutProblem {

@@ -93,32 +93,17 @@ struct Cut {
 
 impl Pass<'_> {
     fn region(&mut self, region: &mut Region) {
-        let mut out = Vec::with_capacity(region.stmts.len());
-        for mut stmt in std::mem::take(&mut region.stmts) {
-            match &mut stmt.kind {
-                StmtKind::Op { .. }
-                | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. } => {}
-                StmtKind::If { then, otherwise, .. } => {
-                    self.region(then);
-                    self.region(otherwise);
-                }
-                StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
-                    stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body));
-                }
-                StmtKind::For { from, to, step, body, .. } => {
-                    self.region(body);
-                    let ahead = self.constants.get(&key(*step)).is_some_and(|step| *step > 0);
-                    let (from, to, step) = (*from, *to, *step);
-                    if ahead && let Some(cut) = cut(body) {
-                        self.rotate(from, to, step, body, &cut, &mut out);
-                    }
+        region.replace_each(|mut stmt, out| {
+            stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body));
+            if let StmtKind::For { from, to, step, body, .. } = &mut stmt.kind {
+                let ahead = self.constants.get(&key(*step)).is_some_and(|step| *step > 0);
+                let (from, to, step) = (*from, *to, *step);
+                if ahead && let Some(cut) = cut(body) {
+                    self.rotate(from, to, step, body, &cut, out);
                 }
             }
             out.push(stmt);
-        }
-        region.stmts = out;
+        });
     }
 
     /// Rewrites the body, and puts the first copies into `before`.

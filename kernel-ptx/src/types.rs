@@ -59,9 +59,9 @@ pub enum Type {
     Bf16x2,
     /// TensorFloat-32: 19 significant bits of a 32-bit register.
     Tf32,
-    /// 8-bit float, 4 exponent bits, 3 mantissa bits.
+    /// FP8 number, 4 exponent bits, 3 mantissa bits.
     E4m3,
-    /// 8-bit float, 5 exponent bits, 2 mantissa bits.
+    /// FP8 number, 5 exponent bits, 2 mantissa bits.
     E5m2,
     /// Two `e4m3` values.
     E4m3x2,

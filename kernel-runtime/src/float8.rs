@@ -1,4 +1,4 @@
-//! Floats of one byte, as Hopper's tensor cores multiply them.
+//! FP8 numbers, as Hopper's tensor cores multiply them.
 //!
 //! The two formats of the OCP 8-bit Floating Point Specification. No hardware computes with them, and neither do these types: they
 //! convert, and hold what a kernel reads and writes.
@@ -191,7 +191,7 @@ macro_rules! float8 {
 }
 
 float8! {
-    /// A float of one byte: a sign, four bits of exponent, three of fraction. Up to ±448, without infinities; one NaN of each
+    /// An FP8 number: a sign, four bits of exponent, three of fraction. Up to ±448, without infinities; one NaN of each
     /// sign.
     ///
     /// ```
@@ -206,7 +206,7 @@ float8! {
 }
 
 float8! {
-    /// A float of one byte: a sign, five bits of exponent, two of fraction: the upper half of an [`f16`](half::f16). Up to
+    /// An FP8 number: a sign, five bits of exponent, two of fraction: the upper half of an [`f16`](half::f16). Up to
     /// ±57344; infinities and NaNs exist, but no conversion makes the former.
     ///
     /// ```

@@ -208,8 +208,12 @@ impl Barrier {
 
     /// Whether the phase of parity `phase` has ended, for all threads of the partition at once.
     ///
+    /// The instruction may let a thread wait for the end of the phase, up to a time that the hardware sets; a phase that has ended
+    /// before is told at once.
+    ///
     /// # PTX
-    /// `mbarrier.test_wait.parity.shared::cta.b64` and `bar.red.and.pred` (PTX ISA, `mbarrier.test_wait`).
+    /// `mbarrier.try_wait.parity.shared::cta.b64` and `bar.red.and.pred`, in a partition of one warp `vote.sync.all.pred` (PTX ISA,
+    /// `mbarrier.try_wait`).
     ///
     /// # Errors
     /// Those of [`wait`](Barrier::wait).

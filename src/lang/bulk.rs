@@ -65,14 +65,14 @@ pub fn store<T: Scalar>(to: Ptr<T>, from: Shared<T>) -> Copying {
     stub()
 }
 
-macro_rules! reductions {
-    ($($name:ident $word:literal $what:literal $takes:literal;)*) => {$(
+macro_rules! functions {
+    ($($name:ident $word:literal $of:literal $what:literal $takes:literal $more:literal;)*) => {$(
         #[doc = concat!("As [`store`], and combines with what is there: ", $what, ", each element as a whole.")]
         ///
-        #[doc = concat!("Element types: ", $takes, ".")]
+        #[doc = concat!("Element types: ", $takes, $more, ".")]
         ///
         /// # PTX
-        #[doc = concat!("`cp.reduce.async.bulk.global.shared::cta.bulk_group.", $word, "` (PTX ISA, \"cp.reduce.async.bulk\").")]
+        #[doc = concat!("`cp.reduce.async.bulk.global.shared::cta.bulk_group.", $word, $of, "` (PTX ISA, \"cp.reduce.async.bulk\").")]
         ///
         /// # Errors
         /// Those of [`store`], and K0204 for other element types.
@@ -88,14 +88,7 @@ macro_rules! reductions {
     )*};
 }
 
-reductions! {
-    reduce_add "add.f32" "the sum" "`u32`, `i32`, `u64`, `f16`, `bf16`, `f32`, `f64`";
-    reduce_min "min.u32" "the smaller" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
-    reduce_max "max.u32" "the larger" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
-    reduce_and "and.b32" "bitwise and" "integers of 32 and 64 bits";
-    reduce_or "or.b32" "bitwise or" "integers of 32 and 64 bits";
-    reduce_xor "xor.b32" "bitwise exclusive or" "integers of 32 and 64 bits";
-}
+super::copy::reductions!(functions);
 
 /// Brings `bytes` bytes of global memory, beginning at `from`, into the second-level cache; `bytes` is known when compiling.
 ///

@@ -7,6 +7,23 @@ use super::shared::Shared;
 use super::stub;
 use super::tensor::{View, ViewMut};
 
+/// The ways in which a copy combines what it brings with what is there, for a macro that makes a function of each: its name, its word
+/// in PTX and an example of the type behind it, what it gives, the element types by tensor map, and those that bulk copies have beside
+/// them.
+macro_rules! reductions {
+    ($functions:ident) => {
+        $functions! {
+            reduce_add "add" ".f32" "the sum" "`u32`, `i32`, `u64`, `f16`, `bf16`, `f32`" ", `f64`";
+            reduce_min "min" ".u32" "the smaller" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`" "";
+            reduce_max "max" ".u32" "the larger" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`" "";
+            reduce_and "and" ".b32" "bitwise and" "`u32`, `i32`, `u64`, `i64`" "";
+            reduce_or "or" ".b32" "bitwise or" "`u32`, `i32`, `u64`, `i64`" "";
+            reduce_xor "xor" ".b32" "bitwise exclusive or" "`u32`, `i32`, `u64`, `i64`" "";
+        }
+    };
+}
+pub(super) use reductions;
+
 /// What a copy reads: a window of a tensor, or shared memory.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{T}` cannot read from `{Self}`",

@@ -17,7 +17,7 @@ use kernel_runtime::{e4m3, e5m2};
 use super::sealed::Sealed;
 use super::tile::Tile;
 
-/// A type that tiles, tensors and shared memory can hold: a number, `bool`, a float of one byte ([`e4m3`], [`e5m2`]), or a
+/// A type that tiles, tensors and shared memory can hold: a number, `bool`, an FP8 number ([`e4m3`], [`e5m2`]), or a
 /// [`Ptr`](super::Ptr).
 ///
 /// As the bound of a type parameter it is enough for moving values about. Arithmetic needs
@@ -309,7 +309,7 @@ pub trait Bits:
 
 /// A type that converts to the others: every number type, `bool`, [`e4m3`] and [`e5m2`].
 ///
-/// `as` does the same between Rust's own types; it does not reach [`f16`](struct@f16), [`bf16`] and floats of one byte,
+/// `as` does the same between Rust's own types; it does not reach [`f16`](struct@f16), [`bf16`] and FP8 numbers,
 /// nor type parameters.
 ///
 /// # Meaning
@@ -445,7 +445,7 @@ impl Cast for bool {
     }
 }
 
-macro_rules! floats_of_one_byte {
+macro_rules! float8 {
     ($($ty:ty),*) => {$(
         impl Cast for $ty {
             fn widen(self) -> Wide {
@@ -462,7 +462,7 @@ macro_rules! floats_of_one_byte {
     )*};
 }
 
-floats_of_one_byte!(e4m3, e5m2);
+float8!(e4m3, e5m2);
 
 /// `$from_int` and `$from_float` convert from the wide types; the functions are computed in
 /// `$through`.
@@ -608,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn casts_to_floats_of_one_byte_saturate() {
+    fn casts_to_float8_saturate() {
         assert_eq!(449.cast::<e4m3>().to_f32(), 448.0);
         assert_eq!(i64::MIN.cast::<e5m2>(), e5m2::MIN);
         assert_eq!(f16::INFINITY.cast::<e4m3>(), e4m3::MAX);

@@ -556,7 +556,7 @@ impl<T: Cast> Tile<T> {
     /// Layout: [elementwise operations](Tile#elementwise-operations).
     ///
     /// # Errors
-    /// K0206 for pointers, shared memory, and a type that is no element type; K0502 for floats of one byte on `sm_80`.
+    /// K0206 for pointers, shared memory, and a type that is no element type; K0502 for FP8 numbers on `sm_80`.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -102,8 +102,8 @@ pub fn store<T: Scalar, const R: usize>(
     stub()
 }
 
-macro_rules! reductions {
-    ($($name:ident $word:literal $what:literal $takes:literal;)*) => {$(
+macro_rules! functions {
+    ($($name:ident $word:literal $of:literal $what:literal $takes:literal $more:literal;)*) => {$(
         #[doc = concat!("As [`store`], and combines with what the tensor has: ", $what, ", each element as a whole.")]
         ///
         #[doc = concat!("Element types: ", $takes, ".")]
@@ -129,14 +129,7 @@ macro_rules! reductions {
     )*};
 }
 
-reductions! {
-    reduce_add "add" "the sum" "`u32`, `i32`, `u64`, `f16`, `bf16`, `f32`";
-    reduce_min "min" "the smaller" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
-    reduce_max "max" "the larger" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`";
-    reduce_and "and" "bitwise and" "integers of 32 and 64 bits";
-    reduce_or "or" "bitwise or" "integers of 32 and 64 bits";
-    reduce_xor "xor" "bitwise exclusive or" "integers of 32 and 64 bits";
-}
+super::copy::reductions!(functions);
 
 /// Brings the block at `at` into the second-level cache.
 ///

@@ -24,7 +24,7 @@ use super::tile::Tile;
 /// by [`dot_tf32`](super::dot_tf32).
 ///
 /// Until the wait, the accumulator is not used other than by further products, and neither `a` nor `b` is overwritten. Products are exact; sums are
-/// kept in the accumulator's type, in the hardware's order; of floats of one byte an H200 keeps 14 bits of a sum
+/// kept in the accumulator's type, in the hardware's order; of FP8 numbers an H200 keeps 14 bits of a sum
 /// inside an instruction.
 ///
 /// # Layout

@@ -666,13 +666,15 @@ impl Builder<'_> {
                     if matches!(builder.ty(*window), Type::Shared(_))
                         && matches!(builder.ty(*other), Type::Shared(to) if to.remote) =>
                 {
-                    diagnostic = diagnostic.help(format!("bulk::send({from}, bar, {to})"));
+                    let bar = builder.barrier_in_sight();
+                    diagnostic = diagnostic.help(format!("bulk::send({from}, {bar}, {to})"));
                 }
                 (address @ Val::Value(_), Val::Value(window), (Some(from), Some(to)))
                     if builder.is_one_address(address)
                         && matches!(builder.ty(*window), Type::Shared(_)) =>
                 {
-                    diagnostic = diagnostic.help(format!("bulk::load({from}, bar, {to})"));
+                    let bar = builder.barrier_in_sight();
+                    diagnostic = diagnostic.help(format!("bulk::load({from}, {bar}, {to})"));
                 }
                 _ => {}
             }
@@ -696,6 +698,7 @@ impl Builder<'_> {
         let (view, window) = (view.clone(), *window);
         if view.part == Part::Block && self.target != kernel_ptx::Target::SM_80 {
             let Some(corner) = view.corner() else { return Val::Error };
+            self.note_corner(&view, loc);
             let tma = Tma::plain(TmaKind::Staged, view.param);
             return self.tma_copy(tma, corner, None, (to, args[1].loc), loc);
         }
@@ -752,6 +755,7 @@ impl Builder<'_> {
             );
         }
         let Some(corner) = view.corner() else { return Val::Error };
+        self.note_corner(view, loc);
         self.tma_copy(Tma::plain(TmaKind::Store, view.param), corner, None, window, loc)
     }
 }

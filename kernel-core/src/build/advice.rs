@@ -198,7 +198,7 @@ pub(super) fn of_method(name: &str) -> Option<Advice> {
 pub(super) fn of_type(name: &str) -> Option<Advice> {
     Some(match name {
         "f8" | "fp8" | "float8" => (
-            "the floats of one byte are `e4m3`, with more of fraction, and `e5m2`, with more of exponent",
+            "the FP8 formats are `e4m3`, with more of fraction, and `e5m2`, with more of exponent",
             "e4m3",
         ),
         "f8e4m3" | "float8e4nv" | "float8_e4m3fn" | "float8_e4m3" => ("", "e4m3"),

@@ -71,7 +71,7 @@ fn round_to(value: f64, precision: i32, min_exp: i32, max: f64) -> f64 {
 }
 
 /// The type that holds more of both: a float rather than an integer, then the one of more bytes.
-fn wider(x: Dtype, y: Dtype) -> Dtype {
+pub(super) fn wider(x: Dtype, y: Dtype) -> Dtype {
     let rank = |dtype: Dtype| (dtype.is_float(), dtype.bytes());
     match (x, y) {
         // Neither holds the other.
@@ -140,7 +140,7 @@ impl Builder<'_> {
         Val::Value(self.emit_num(Op::Binary(op), vec![x, y], shape, num, loc))
     }
 
-    /// Reports arithmetic on floats of one byte.
+    /// Reports arithmetic on FP8 numbers.
     pub(super) fn refuse_float8(&mut self, what: &str, operands: &[&Val], loc: Loc) -> bool {
         let known = operands.iter().find_map(|val| {
             let num = match val {
@@ -627,12 +627,12 @@ impl Builder<'_> {
     }
 }
 
-/// What is said of arithmetic on a float of one byte, which is written as `written` if it has a name.
+/// What is said of arithmetic on an FP8 number, which is written as `written` if it has a name.
 pub(super) fn float8_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -> Diagnostic {
     let name = dtype.name();
     Diagnostic::new(Code::DtypeRefused, loc, format!("{what} is not defined on `{name}`"))
         .compare("element type", "one with arithmetic: `f32`, `f16` and others", format!("`{name}`"))
-        .why("no instruction computes with floats of one byte: they are stored, converted, and factors of products")
+        .why("no instruction computes with FP8 numbers: they are stored, converted, and factors of products")
         .help(format!("{written}.cast::<f32>()"))
 }
 

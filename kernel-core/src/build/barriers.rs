@@ -143,11 +143,21 @@ impl Builder<'_> {
             return Some(value);
         }
         let actual = self.describe(val);
-        self.report(
-            Diagnostic::new(Code::Kind, loc, headline.to_owned())
-                .compare("", "a scalar (i32)", actual)
-                .help("n as i32"),
+        let diagnostic = Diagnostic::new(Code::Kind, loc, headline.to_owned()).compare(
+            "",
+            "a scalar (i32)",
+            actual,
         );
+        let named = match val {
+            Val::Value(value) if self.is_scalar(*value) && !self.is_ptr(*value) => {
+                self.written(val)
+            }
+            _ => None,
+        };
+        self.report(match named {
+            Some(name) => diagnostic.help(format!("{name} as i32")),
+            None => diagnostic,
+        });
         None
     }
 
@@ -196,7 +206,7 @@ impl Builder<'_> {
         match (name.name.as_str(), vals) {
             ("wait" | "try_wait", [_]) if ty.remote => self.report(
                 Diagnostic::new(Code::SharedUse, loc, "a barrier of another block cannot be waited for")
-                    .why("a thread tests the mbarriers of its own block; other blocks arrive at them (PTX ISA, \"mbarrier.test_wait\")"),
+                    .why("a thread tests the mbarriers of its own block; other blocks arrive at them (PTX ISA, \"mbarrier.try_wait\")"),
             ),
             ("expect", [bytes]) => {
                 let Some(value) =

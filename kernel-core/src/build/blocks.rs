@@ -24,7 +24,7 @@ impl Builder<'_> {
         out: &mut Vec<Fact>,
     ) {
         let ParamKind::Tensor { dtype, rank, .. } = self.params[param as usize].kind else {
-            let what = super::describe_param(&self.params[param as usize].kind);
+            let what = super::words::describe_param(&self.params[param as usize].kind);
             self.report(
                 Diagnostic::new(Code::FactAttribute, loc, "only tensor maps have a block")
                     .compare("", "a `TensorMap` or `TensorMapMut`", format!("`{what}`"))
@@ -48,7 +48,7 @@ impl Builder<'_> {
         let mut block = Vec::new();
         for expr in extents {
             let val = self.expr(expr, scope);
-            let Some(value) = self.const_int(&val, "an extent of a block", expr.loc) else {
+            let Some(value) = self.const_size(&val, "an extent of a block", expr.loc) else {
                 return;
             };
             let Some(extent) = self.extent(value, expr.loc) else { return };

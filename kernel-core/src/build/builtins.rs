@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{
     Builder, Env,
+    product::Precision,
     value::{Class, Num, RangeVal, Ty, Val},
 };
 use crate::{
@@ -132,12 +133,12 @@ impl Builder<'_> {
             "minimum" => self.binary(Binary::Min, vals[0].clone(), vals[1].clone(), loc),
             "fma" => self.fma(vals[0].clone(), vals[1].clone(), vals[2].clone(), loc),
             "join" => self.join_pairs(&vals[0], &vals[1], loc),
-            "dot" => self.dot(&vals, args, false, loc),
-            "dot_tf32" => self.dot(&vals, args, true, loc),
             "tmem" => self.tensor_memory_alloc(segment, &vals[0], &args[0], env, loc),
+            "dot" => self.dot(&vals, args, Precision::Full, loc),
+            "dot_tf32" => self.dot(&vals, args, Precision::Tf32, loc),
             "shared" => self.shared_alloc(segment, &vals[0], &args[0], env, loc),
             "array" => {
-                let Some(count) = self.const_int(&vals[0], "the length of an array", at(0)) else {
+                let Some(count) = self.const_size(&vals[0], "the length of an array", at(0)) else {
                     return Val::Error;
                 };
                 let Val::Closure(make) = &vals[1] else {
@@ -400,8 +401,8 @@ impl Builder<'_> {
 
     fn arange(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
         let (Some(lo), Some(hi)) = (
-            self.const_int(&vals[0], "the start of `arange`", args[0].loc),
-            self.const_int(&vals[1], "the end of `arange`", args[1].loc),
+            self.const_size(&vals[0], "the start of `arange`", args[0].loc),
+            self.const_size(&vals[1], "the end of `arange`", args[1].loc),
         ) else {
             return Val::Error;
         };

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Bulk, BulkKind, Dtype, Elem, Evict, Op, SharedType, TmaReduce, Type, Value},
+    ir::{Bulk, BulkKind, Dtype, Elem, Op, SharedType, TmaReduce, Type, Value},
     loc::Loc,
     syntax::{Expr, Segment},
 };
@@ -27,7 +27,8 @@ pub(super) const BULK_NAMES: &[&str] = &[
 ];
 /// What addresses and sizes are multiples of (PTX ISA, "cp.async.bulk").
 const UNIT_BYTES: u32 = 16;
-/// The most bytes of a prefetch: as many as one phase of a barrier counts (PTX ISA, "Contents of the mbarrier object").
+/// The most bytes of a prefetch. The manual has no bound but the 32 bits of the size (PTX ISA, "cp.async.bulk.prefetch"); this one is
+/// that of the load that the prefetch is ahead of, whose bytes a barrier counts (PTX ISA, "Contents of the mbarrier object").
 const MOST_PREFETCHED: i128 = (1 << 20) - 16;
 /// Why `sm_80` has none of this.
 const SINCE_HOPPER: &str =
@@ -43,38 +44,33 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Val {
         let form = match name.name.as_str() {
-            "load" => "p, bar, tile",
-            "send" => "tile, bar, tile.of_block(rank)",
-            "prefetch" => "p, 256",
-            known if BULK_NAMES.contains(&known) => "p, tile",
-            other => {
+            "load" => "p, bar, tile".to_owned(),
+            "send" => format!("tile, bar, tile.of_block({})", self.another_block()),
+            "prefetch" => "p, 256".to_owned(),
+            known if BULK_NAMES.contains(&known) => "p, tile".to_owned(),
+            other if TMA_NAMES.contains(&other) => {
                 let headline = format!("`bulk` has no function `{other}`");
-                let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
-                let near = super::nearest(other, BULK_NAMES.iter().copied());
-                return self.report(match near {
-                    Some(near) => diagnostic.help(format!("bulk::{near}")),
-                    None if TMA_NAMES.contains(&other) => diagnostic.help(format!("tma::{other}")),
-                    None => diagnostic.why(format!("it has {}", BULK_NAMES.join(", "))),
-                });
+                return self.report(
+                    Diagnostic::new(Code::UnknownName, name.loc, headline)
+                        .help(format!("tma::{other}")),
+                );
+            }
+            _ => {
+                self.no_such_function("bulk", name, BULK_NAMES);
+                return Val::Error;
             }
         };
         let required = if matches!(name.name.as_str(), "load" | "send") { 3 } else { 2 };
-        if vals.len() != required {
-            return self.report(
-                Diagnostic::new(
-                    Code::ArgumentCount,
-                    loc,
-                    format!("`bulk::{}` takes another number of arguments", name.name),
-                )
-                .compare("arguments", required.to_string(), vals.len().to_string())
-                .help(format!("bulk::{}({form})", name.name)),
-            );
+        let call = format!("bulk::{}({form})", name.name);
+        if self.takes(required, vals.len(), &call, loc).is_none() {
+            return Val::Error;
         }
         if self.wants_hopper(&format!("`bulk::{}`", name.name), SINCE_HOPPER, loc).is_none() {
             return Val::Error;
         }
         let at = |index: usize| (&vals[index], args[index].loc);
         let started = match name.name.as_str() {
+            "load" | "send" if self.turned_round(name, [1, 2], (vals, args)) => None,
             "load" => self.bulk_load(at(0), at(1), at(2), loc),
             "send" => self.bulk_send(at(0), at(1), at(2), loc),
             "prefetch" => self.bulk_prefetch(at(0), at(1), loc),
@@ -113,8 +109,11 @@ impl Builder<'_> {
         let reduce = TmaReduce::ALL.into_iter().find(|one| Some(one.name()) == how);
         let kind = match reduce {
             Some(how) => {
-                let num = self.num(address);
-                self.bulk_reduces(how, num, loc)?;
+                let dtype = self.cells.settled(self.num(address));
+                let mut takes = how.takes().to_vec();
+                // By tensor map there are no sums of `f64` (PTX ISA, "cp.reduce.async.bulk", "cp.reduce.async.bulk.tensor").
+                takes.extend((how == TmaReduce::Add).then_some(Dtype::F64));
+                self.reduces("bulk", &takes, (how, dtype), loc)?;
                 BulkKind::Reduce(how)
             }
             None => BulkKind::Store,
@@ -126,7 +125,7 @@ impl Builder<'_> {
 
     fn bulk_prefetch(&mut self, from: (&Val, Loc), bytes: (&Val, Loc), loc: Loc) -> Option<()> {
         let address = self.one_address(from, loc)?;
-        let count = self.const_int(bytes.0, "the bytes of a prefetch", bytes.1)?;
+        let count = self.const_size(bytes.0, "the bytes of a prefetch", bytes.1)?;
         let fits = (1..=MOST_PREFETCHED).contains(&count) && count % i128::from(UNIT_BYTES) == 0;
         let Some(size) = u32::try_from(count).ok().filter(|_| fits) else {
             self.report(
@@ -159,7 +158,11 @@ impl Builder<'_> {
         let barrier = self.own_barrier(bar.0, bar.1)?;
         let (target, shared) = self.shared_side(to, "what is sent goes to")?;
         if !shared.remote {
-            let help = self.applied(target, ".of_block(rank)");
+            let help = if self.cluster == [1; 3] {
+                self.applied(target, &format!(".store({})", self.applied(source, ".load()")))
+            } else {
+                self.applied(target, &format!(".of_block({})", self.another_block()))
+            };
             self.report(
                 Diagnostic::new(
                     Code::SharedUse,
@@ -286,91 +289,6 @@ impl Builder<'_> {
                 .why("a copy moves bytes as they are"),
         );
         None
-    }
-
-    /// The element types that a bulk reduction takes (PTX ISA, "cp.reduce.async.bulk").
-    fn bulk_reduces(&mut self, how: TmaReduce, num: Num, loc: Loc) -> Option<()> {
-        let dtype = self.cells.settled(num);
-        let (takes, wants): (&[Dtype], _) = match how {
-            TmaReduce::Add => (
-                &[
-                    Dtype::U32,
-                    Dtype::I32,
-                    Dtype::U64,
-                    Dtype::F16,
-                    Dtype::Bf16,
-                    Dtype::F32,
-                    Dtype::F64,
-                ],
-                "u32, i32, u64, f16, bf16, f32, f64",
-            ),
-            TmaReduce::Min | TmaReduce::Max => (
-                &[Dtype::U32, Dtype::I32, Dtype::U64, Dtype::I64, Dtype::F16, Dtype::Bf16],
-                "u32, i32, u64, i64, f16, bf16",
-            ),
-            TmaReduce::And | TmaReduce::Or | TmaReduce::Xor => {
-                (&[Dtype::U32, Dtype::I32, Dtype::U64, Dtype::I64], "integers of 32 and 64 bits")
-            }
-        };
-        if takes.contains(&dtype) {
-            return Some(());
-        }
-        let what = format!("`bulk::reduce_{}`", how.name());
-        self.refuse_dtype(&what, wants, Num::Known(dtype), loc);
-        None
-    }
-
-    /// What `.when(condition)` makes of a bulk copy.
-    pub(super) fn bulk_when(
-        &mut self,
-        (bulk, mut args): (Bulk, Vec<Value>),
-        condition: Value,
-        loc: Loc,
-    ) -> Option<(Op, Vec<Value>)> {
-        if bulk.guarded {
-            return self.said_twice("when", ".when(a & b)", loc);
-        }
-        args.insert(args.len() - usize::from(bulk.has_window()), condition);
-        Some((Op::Bulk(Bulk { guarded: true, ..bulk }), args))
-    }
-
-    /// What `.evict_first()` or `.evict_last()` makes of a bulk copy.
-    pub(super) fn bulk_evict(
-        &mut self,
-        (bulk, args): (Bulk, Vec<Value>),
-        evict: Evict,
-        loc: Loc,
-    ) -> Option<(Op, Vec<Value>)> {
-        if bulk.evict != Evict::Normal {
-            return self.said_twice("evict", ".evict_last()", loc);
-        }
-        if bulk.kind == BulkKind::Send {
-            self.report(
-                Diagnostic::new(Code::CopyOperands, loc, "what is sent passes by no cache")
-                    .why("bytes go from the shared memory of one block to that of another"),
-            );
-            return None;
-        }
-        Some((Op::Bulk(Bulk { evict, ..bulk }), args))
-    }
-
-    /// What `.multicast(mask)` makes of a bulk copy.
-    pub(super) fn bulk_multicast(
-        &mut self,
-        (bulk, mut args): (Bulk, Vec<Value>),
-        mask: Value,
-        loc: Loc,
-    ) -> Option<(Op, Vec<Value>)> {
-        if bulk.multicast {
-            return self.said_twice("multicast", ".multicast(a | b)", loc);
-        }
-        if bulk.kind != BulkKind::Load {
-            self.only_loads_multicast(loc);
-            return None;
-        }
-        // Behind the barrier, before the condition and the window.
-        args.insert(args.len() - 1 - usize::from(bulk.guarded), mask);
-        Some((Op::Bulk(Bulk { multicast: true, ..bulk }), args))
     }
 
     /// Whether a value is a `Ptr<T>`, for messages of copies that are written as if it were a tensor.

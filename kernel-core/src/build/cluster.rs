@@ -100,26 +100,17 @@ impl Builder<'_> {
         args: &[Expr],
         loc: Loc,
     ) -> Val {
-        let takes_axis = matches!(name.name.as_str(), "block_id" | "id");
         if !CLUSTER_NAMES.contains(&name.name.as_str()) {
-            let headline = format!("`cluster` has no function `{}`", name.name);
-            let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
-            let near = super::nearest(&name.name, CLUSTER_NAMES.iter().copied());
-            return self.report(match near {
-                Some(near) => diagnostic.help(format!("cluster::{near}")),
-                None => diagnostic.why(format!("it has {}", CLUSTER_NAMES.join(", "))),
-            });
+            self.no_such_function("cluster", name, CLUSTER_NAMES);
+            return Val::Error;
         }
-        if vals.len() != usize::from(takes_axis) {
-            let required = usize::from(takes_axis);
-            return self.report(
-                Diagnostic::new(
-                    Code::ArgumentCount,
-                    loc,
-                    format!("`cluster::{}` takes another number of arguments", name.name),
-                )
-                .compare("arguments", required.to_string(), vals.len().to_string()),
-            );
+        let (required, form) = match name.name.as_str() {
+            "block_id" | "id" => (1, "0"),
+            _ => (0, ""),
+        };
+        let call = format!("cluster::{}({form})", name.name);
+        if self.takes(required, vals.len(), &call, loc).is_none() {
+            return Val::Error;
         }
         let why = "clusters come with Hopper";
         if self.target == kernel_ptx::Target::SM_80 && self.cluster != [1; 3] {

@@ -29,13 +29,31 @@ enum Open {
     Before,
 }
 
+/// What other blocks do at a barrier of this one.
+#[derive(Clone, Copy)]
+enum Heard {
+    /// They arrive.
+    Arrivals,
+    /// They send bytes that it counts.
+    Bytes,
+}
+
+/// Which blocks of the cluster come to a run of statements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    /// All of them.
+    Every,
+    /// Those for which a condition holds.
+    Some,
+}
+
 /// Puts in what `counted` stands for: the bytes of each `expect_copies`.
 ///
 /// Gives what cannot be counted.
 pub(super) fn fill(kernel: &mut Kernel, counted: &ArenaMap<Value, ()>) -> Vec<Diagnostic> {
     let mut walk =
         Walk { kernel, counted, names: Names::default(), sums: ArenaMap::new(), found: Vec::new() };
-    walk.region(&kernel.body);
+    walk.region(&kernel.body, Comes::Every);
     let Walk { sums, found, .. } = walk;
     put(&mut kernel.body, &sums);
     found
@@ -64,10 +82,11 @@ struct Walk<'k> {
 }
 
 impl Walk<'_> {
-    fn region(&mut self, region: &Region) {
+    fn region(&mut self, region: &Region, comes: Comes) {
         for (index, stmt) in region.stmts.iter().enumerate() {
+            let inside = if matches!(stmt.kind, StmtKind::If { .. }) { Comes::Some } else { comes };
             for inner in stmt.kind.regions() {
-                self.region(inner);
+                self.region(inner, inside);
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
             self.names.note(op, args, *result);
@@ -75,12 +94,7 @@ impl Walk<'_> {
                 && self.counted.get(args[1]).is_some()
                 && let Some(name) = self.names.of(args[0])
             {
-                let sum = if self.hears_others(args[0]) {
-                    Err(Box::new(others(stmt.loc)))
-                } else {
-                    self.sum(region, index, name, stmt.loc)
-                };
-                match sum {
+                match self.sum((region, comes), index, (args[0], name), stmt.loc) {
                     Ok(sum) => {
                         self.sums.insert(args[1], sum);
                     }
@@ -93,9 +107,9 @@ impl Walk<'_> {
     /// The bytes that the copies behind an `expect_copies` complete.
     fn sum(
         &mut self,
-        region: &Region,
+        (region, comes): (&Region, Comes),
         index: usize,
-        name: Name,
+        (barrier, name): (Value, Name),
         at: Loc,
     ) -> Result<u64, Box<Diagnostic>> {
         let mut earlier = None;
@@ -118,7 +132,24 @@ impl Walk<'_> {
                 break;
             }
             if let Some((copy, why)) = self.uncounted(stmt, name) {
-                return Err(Box::new(open(at, copy, why)));
+                let diagnostic = open(at, copy, why);
+                let all = match (why, comes) {
+                    (Open::Multicast, Comes::Every) if self.heard(barrier).is_none() => {
+                        self.of_all(&region.stmts[index + 1..], name)
+                    }
+                    (
+                        Open::Multicast
+                        | Open::Inside
+                        | Open::Guarded
+                        | Open::OtherSlot
+                        | Open::Before,
+                        _,
+                    ) => None,
+                };
+                return Err(Box::new(match all {
+                    Some(bytes) => diagnostic.help(format!(".expect({bytes})")),
+                    None => diagnostic,
+                }));
             }
             if let Some(more) = self.loaded(stmt, name) {
                 bytes += more;
@@ -133,9 +164,11 @@ impl Walk<'_> {
                     "no copy follows whose bytes could be counted",
                 )
                 .compare("copies on this barrier", "1 or more", "none")
-                .why("`expect_copies` announces the copies behind it in the same run of statements, up to the next wait or `expect` on the barrier; copies elsewhere are announced by their bytes")
-                .help(".expect(tile.bytes())"),
+                .why("`expect_copies` announces the copies behind it in the same run of statements, up to the next wait or `expect` on the barrier; copies elsewhere are announced by their bytes: `expect`"),
             ));
+        }
+        if let Some(heard) = self.heard(barrier) {
+            return Err(Box::new(others(at, heard, bytes)));
         }
         if i128::from(bytes) > MOST_BYTES {
             return Err(Box::new(
@@ -150,16 +183,44 @@ impl Walk<'_> {
         Ok(bytes)
     }
 
-    /// Whether other blocks arrive at a barrier, or send it bytes.
-    fn hears_others(&self, barrier: Value) -> bool {
-        match self.kernel.ty(barrier) {
-            Type::Barrier(barrier) => self.kernel.hears_others(barrier.root),
-            Type::Scalar(_)
-            | Type::Tile(..)
-            | Type::Shared(_)
-            | Type::TensorMemory(_)
-            | Type::Error => false,
+    /// What other blocks do at a barrier.
+    fn heard(&self, barrier: Value) -> Option<Heard> {
+        let Type::Barrier(barrier) = self.kernel.ty(barrier) else { return None };
+        if self.kernel.is_sent_to(barrier.root) {
+            Some(Heard::Bytes)
+        } else {
+            self.kernel.hears_others(barrier.root).then_some(Heard::Arrivals)
         }
+    }
+
+    /// The bytes that a block receives from all blocks of its cluster, if each of them sends its copies to all: the copies that
+    /// these statements begin with, in a run to which all blocks come.
+    fn of_all(&mut self, stmts: &[Stmt], name: Name) -> Option<u64> {
+        let blocks: u32 = self.kernel.cluster.iter().product();
+        let every = (1_i128 << blocks) - 1;
+        let mut bytes = 0;
+        for stmt in stmts {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                self.names.note(op, args, *result);
+            }
+            if ends(stmt, name, &self.names) {
+                break;
+            }
+            let open = self.uncounted(stmt, name).map(|(_, why)| why);
+            let senders = match open {
+                None => 1,
+                Some(Open::Multicast) => {
+                    let copy = copy(self.kernel, stmt)?;
+                    if copy.guarded || self.names.constant(copy.mask?) != Some(every) {
+                        return None;
+                    }
+                    u64::from(blocks)
+                }
+                Some(Open::Inside | Open::Guarded | Open::OtherSlot | Open::Before) => return None,
+            };
+            bytes += self.loaded(stmt, name).unwrap_or(0) * senders;
+        }
+        Some(bytes)
     }
 
     /// The bytes of a load on a barrier.
@@ -188,7 +249,7 @@ impl Walk<'_> {
         if other.0 != name.0 {
             return None;
         }
-        let why = match (other == name, copy.multicast, copy.guarded) {
+        let why = match (other == name, copy.mask.is_some(), copy.guarded) {
             (false, ..) if self.names.apart(other, name) => return None,
             (false, ..) => Open::OtherSlot,
             (true, true, _) => Open::Multicast,
@@ -214,11 +275,16 @@ fn ends(stmt: &Stmt, name: Name, names: &Names) -> bool {
     }
 }
 
-/// A barrier that other blocks use as well.
-fn others(at: Loc) -> Diagnostic {
-    Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted")
-        .why("other blocks of the cluster arrive at this barrier, or send it bytes: what each of its phases waits for is known when the kernel runs")
-        .help(".expect(tile.bytes())")
+/// A barrier that other blocks use as well, and the bytes of this block's own copies.
+fn others(at: Loc, heard: Heard, own: u64) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted");
+    match heard {
+        Heard::Arrivals => diagnostic
+            .why("other blocks of the cluster arrive at this barrier, and may announce bytes of their own; the copies here are announced by their bytes")
+            .help(format!(".expect({own})")),
+        Heard::Bytes => diagnostic.why(format!("other blocks of the cluster send bytes to this barrier: how many of them come in a phase is known when the kernel runs, and is announced by `expect` together with the {own} bytes of the copies here")),
+    }
 }
 
 fn open(at: Loc, copy: Loc, why: Open) -> Diagnostic {
@@ -242,5 +308,4 @@ fn open(at: Loc, copy: Loc, why: Open) -> Diagnostic {
     Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted")
         .place(copy, "this copy")
         .why(why)
-        .help(".expect(tile.bytes())")
 }

@@ -9,8 +9,7 @@ use super::per_thread::Uses;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        BarrierOp, Bulk, BulkKind, Const, Kernel, Op, ParamKind, Region, StmtKind, Tma, TmaKind,
-        Type, Value,
+        BarrierOp, BulkKind, Const, Kernel, Op, ParamKind, Region, StmtKind, TmaKind, Type, Value,
     },
     layouts::tma::copied_bytes,
     loc::Loc,
@@ -75,6 +74,11 @@ impl Names {
         self.names.get(&key(barrier)).copied()
     }
 
+    /// The number that a value is known to be.
+    pub(super) fn constant(&self, value: Value) -> Option<i128> {
+        self.constants.get(&key(value)).copied()
+    }
+
     /// Whether two barriers of one ring are known to be different ones: their indices are constants.
     pub(super) fn apart(&self, one: Name, other: Name) -> bool {
         let constant = |(_, index): Name| {
@@ -100,8 +104,8 @@ pub(super) struct Arriving {
     pub(super) barrier: Value,
     /// What the barrier counts, in each block that receives the copy.
     pub(super) bytes: u64,
-    /// It goes to several blocks.
-    pub(super) multicast: bool,
+    /// The blocks that it goes to, where those are several.
+    pub(super) mask: Option<Value>,
     /// It takes place under a condition.
     pub(super) guarded: bool,
 }
@@ -123,16 +127,16 @@ pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriv
             };
             let operands = tma.operands(rank as usize, args);
             let bytes = copied_bytes(kernel, window(operands.window)?, tma.param);
-            let Tma { multicast, guarded, .. } = *tma;
-            Some(Arriving { barrier: operands.barrier?, bytes, multicast, guarded })
+            let (mask, guarded) = (operands.mask, tma.guarded);
+            Some(Arriving { barrier: operands.barrier?, bytes, mask, guarded })
         }
         Op::Bulk(bulk) if bulk.kind == BulkKind::Load => {
             let operands = bulk.operands(args);
             let window = window(operands.window)?;
             let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
             let bytes = elements * u64::from(window.dtype.bytes());
-            let Bulk { multicast, guarded, .. } = *bulk;
-            Some(Arriving { barrier: operands.barrier?, bytes, multicast, guarded })
+            let (mask, guarded) = (operands.mask, bulk.guarded);
+            Some(Arriving { barrier: operands.barrier?, bytes, mask, guarded })
         }
         _ => None,
     }
@@ -191,7 +195,7 @@ impl Walk<'_> {
                         && let Some(name) = self.names.of(copy.barrier)
                         && let Some(phase) = phases.get_mut(&name)
                     {
-                        phase.open |= copy.multicast || copy.guarded;
+                        phase.open |= copy.mask.is_some() || copy.guarded;
                         phase.copies += copy.bytes;
                         phase.copied_at.push(stmt.loc);
                     }

@@ -223,7 +223,7 @@ impl Builder<'_> {
             ExprKind::Repeat(value, count) => {
                 let val = self.expr(value, env);
                 let count_val = self.expr(count, env);
-                match self.const_int(&count_val, "the length of an array", count.loc) {
+                match self.const_size(&count_val, "the length of an array", count.loc) {
                     Some(n) => match self.array_length(n, val.size(), count.loc) {
                         Some(len) => array(vec![val; len]),
                         None => Val::Error,

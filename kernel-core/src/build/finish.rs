@@ -1,6 +1,8 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
-use super::{Builder, counted, expected, in_flight, named, per_thread, specialize, tensor_order};
+use super::{
+    Builder, begins, counted, expected, in_flight, named, per_thread, specialize, tensor_order,
+};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
@@ -71,6 +73,9 @@ impl Builder<'_> {
         for diagnostic in per_thread::check(&kernel, &self.uses) {
             self.report(diagnostic);
         }
+        for diagnostic in begins::check(&kernel, &self.uses) {
+            self.report(diagnostic);
+        }
         // What was refused, or is still to come, may be the wait or the copy that is missed here.
         if self.problems.reports() == self.reports_before && !self.awaits {
             let mut bytes = counted::fill(&mut kernel, &self.counted);
@@ -138,7 +143,7 @@ impl Builder<'_> {
                         *value = Const::Int(i128::from(*known));
                     }
                 }
-                // The literals, or zeros, that these are of became floats of one byte later.
+                // The literals, or zeros, that these are of became FP8 numbers later.
                 StmtKind::Op {
                     op: Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Fma,
                     args,
@@ -175,7 +180,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The float of one byte that one of these values is of.
+    /// The FP8 format that one of these values is of.
     fn float8(&self, values: &[Value]) -> Option<Dtype> {
         values.iter().find_map(|value| match self.values[*value].ty.elem() {
             Some(Elem::Number(dtype)) if dtype.is_float8() => Some(dtype),
@@ -194,7 +199,7 @@ impl Builder<'_> {
         self.report(
             Diagnostic::new(Code::Target, loc, headline)
                 .compare("target", "sm_90a or sm_100a", target)
-                .why("the instructions that convert floats of one byte come with sm_89 (PTX ISA, \"cvt\"); before, these are stored and moved only")
+                .why("the instructions that convert FP8 numbers come with sm_89 (PTX ISA, \"cvt\"); before, these are stored and moved only")
                 .help("target = sm_90a"),
         );
     }

@@ -53,7 +53,7 @@ impl Builder<'_> {
     }
 
     fn swizzle(&mut self, bytes: &Val, loc: Loc) -> Option<Form> {
-        let bytes = self.const_int(bytes, "the span of a swizzle", loc)?;
+        let bytes = self.const_size(bytes, "the span of a swizzle", loc)?;
         match bytes {
             0 | 32 | 64 | 128 => Some(Form::NvmmaShared {
                 swizzle_bytes: u32::try_from(bytes).expect("matched above"),

@@ -82,7 +82,7 @@ impl Builder<'_> {
     /// A number of bytes that the hardware has.
     fn one_of(&mut self, value: &Expr, what: &str, allowed: &[u32], scope: Env) -> Option<u32> {
         let val = self.expr(value, scope);
-        let actual = self.const_int(&val, what, value.loc)?;
+        let actual = self.const_size(&val, what, value.loc)?;
         if let Some(found) = allowed.iter().find(|bytes| i128::from(**bytes) == actual) {
             return Some(*found);
         }
@@ -156,13 +156,16 @@ impl Builder<'_> {
                 None
             }
             _ => {
+                let actual = value
+                    .text()
+                    .map_or_else(|| "a long expression".to_owned(), |text| format!("`{text}`"));
                 self.report(
                     Diagnostic::new(
                         Code::FactAttribute,
                         value.loc,
                         "a tensor map fills with one of two values what lies outside of its tensor",
                     )
-                    .compare("fill", "`zero` or `nan`", "another expression")
+                    .compare("fill", "`zero` or `nan`", actual)
                     .help("zero"),
                 );
                 None

@@ -5,7 +5,7 @@ use la_arena::ArenaMap;
 use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Named, NamedData, NamedOp, Op, Region, StmtKind},
+    ir::{Const, Kernel, Named, NamedData, NamedOp, Op, Region, StmtKind},
     loc::Loc,
     syntax::Segment,
 };
@@ -24,10 +24,18 @@ impl Builder<'_> {
                     "a named barrier is made inside a loop or branch",
                 )
                 .why("a block has 16 of them, and which one this is is settled when compiling")
-                .help("let turn = named_barrier(8); // before the loop"),
+                .help(format!(
+                    "let meeting = named_barrier({}); // before the loop",
+                    match warps {
+                        Val::Const(Const::Int(warps), _) => *warps,
+                        _ => i128::from(self.warps),
+                    }
+                )),
             );
         }
-        let Some(count) = self.const_int(warps, "the warps of a named barrier", at) else {
+        // Who comes is the body's to say: most often all of its warps.
+        let what = "the warps of a named barrier";
+        let Some(count) = self.const_int_or(warps, what, at, "num_warps()") else {
             return Val::Error;
         };
         match u32::try_from(count) {

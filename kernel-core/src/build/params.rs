@@ -449,7 +449,7 @@ impl Builder<'_> {
                         loc,
                         format!(
                             "`multiple_of` says nothing about a `{}`",
-                            super::describe_param(&other)
+                            super::words::describe_param(&other)
                         ),
                         "#[multiple_of(16)] n: i32",
                     ),
@@ -463,7 +463,7 @@ impl Builder<'_> {
                     refuse(
                         self,
                         *loc,
-                        format!("a `{}` has no strides", super::describe_param(&kind)),
+                        format!("a `{}` has no strides", super::words::describe_param(&kind)),
                         "#[stride(_, 1)] x: Tensor<f32, 2>",
                     );
                     return;

@@ -11,9 +11,73 @@ use crate::{
     syntax::Expr,
 };
 
+/// What `dot` takes of factors of `f32`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// All of it.
+    Full,
+    /// The 19 bits that tensor cores multiply: `dot_tf32`.
+    Tf32,
+}
+
+impl Precision {
+    /// The function of the language.
+    const fn function(self) -> &'static str {
+        match self {
+            Precision::Full => "dot",
+            Precision::Tf32 => "dot_tf32",
+        }
+    }
+
+    /// The element types of sums that products of such factors have; the first is that of sums without a type.
+    const fn sums(self, factor: Dtype) -> &'static [Dtype] {
+        match (self, factor) {
+            (Precision::Full | Precision::Tf32, Dtype::F32) | (Precision::Full, Dtype::Bf16) => {
+                &[Dtype::F32]
+            }
+            (Precision::Full, Dtype::F16 | Dtype::E4m3 | Dtype::E5m2) => &[Dtype::F32, Dtype::F16],
+            (Precision::Full, Dtype::F64) => &[Dtype::F64],
+            (Precision::Full, Dtype::I8 | Dtype::U8) => &[Dtype::I32],
+            (
+                Precision::Full,
+                Dtype::Bool
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::I64
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::U64,
+            )
+            | (
+                Precision::Tf32,
+                Dtype::Bool
+                | Dtype::I8
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::I64
+                | Dtype::U8
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::U64
+                | Dtype::F16
+                | Dtype::Bf16
+                | Dtype::F64
+                | Dtype::E4m3
+                | Dtype::E5m2,
+            ) => &[],
+        }
+    }
+}
+
 impl Builder<'_> {
     /// `dot(a, b, acc)`, `dot_tf32(a, b, acc)`
-    pub(super) fn dot(&mut self, vals: &[Val], args: &[Expr], tf32: bool, loc: Loc) -> Val {
+    pub(super) fn dot(
+        &mut self,
+        vals: &[Val],
+        args: &[Expr],
+        precision: Precision,
+        loc: Loc,
+    ) -> Val {
         let (Some(a), Some(b), Some(acc)) = (
             self.factor(&vals[0], args[0].loc),
             self.factor(&vals[1], args[1].loc),
@@ -21,75 +85,28 @@ impl Builder<'_> {
         ) else {
             return Val::Error;
         };
-        if self.product_shapes([a, b, acc], args, product(tf32), loc).is_none() {
+        if self.product_shapes([a, b, acc], args, precision.function(), loc).is_none() {
             return Val::Error;
         }
-        let Some(num) = self.unify(self.num(a), self.num(b), "`dot`", loc) else {
+        let Some(num) = self.factors_unify([a, b, acc], args, precision, loc) else {
             return Val::Error;
         };
         let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
         let shape = self.ty(acc).shape().to_vec();
+        let sums = precision.sums(dtype);
         // `zeros(..)` without a type is of the one that sums of such products have.
-        let sum = match dtype {
-            Dtype::F64 => Dtype::F64,
-            Dtype::I8 | Dtype::U8 => Dtype::I32,
-            _ => Dtype::F32,
-        };
         if self.cells.known(acc_num).is_none() {
+            let sum = sums.first().copied().unwrap_or(Dtype::F32);
             let _ = self.cells.unify(acc_num, Num::Known(sum));
         }
-        let acc_dtype = self.cells.settled(acc_num);
-        let legal = match dtype {
-            Dtype::F16 => matches!(acc_dtype, Dtype::F32 | Dtype::F16),
-            Dtype::E4m3 | Dtype::E5m2 => matches!(acc_dtype, Dtype::F32 | Dtype::F16) && !tf32,
-            Dtype::Bf16 | Dtype::F32 => acc_dtype == Dtype::F32,
-            Dtype::F64 => acc_dtype == Dtype::F64 && !tf32,
-            Dtype::I8 | Dtype::U8 => acc_dtype == Dtype::I32 && !tf32,
-            _ => false,
-        };
-        if !legal || (tf32 && dtype != Dtype::F32) {
-            let required = if tf32 {
-                "f32 · f32 + f32"
-            } else {
-                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32; e4m3 · e4m3 + f32 or f16; e5m2 · e5m2 + f32 or f16"
-            };
-            let accumulator = match dtype {
-                Dtype::F16 | Dtype::Bf16 | Dtype::F32 => Some("f32"),
-                Dtype::E4m3 | Dtype::E5m2 if !tf32 => Some("f32"),
-                Dtype::F64 if !tf32 => Some("f64"),
-                Dtype::I8 | Dtype::U8 if !tf32 => Some("i32"),
-                _ => None,
-            };
-            let diagnostic =
-                Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
-                    .compare(
-                        "",
-                        required,
-                        format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()),
-                    );
-            return self.report(match accumulator {
-                Some(_) if tf32 && dtype != Dtype::F32 => diagnostic
-                    .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
-                    .help({
-                        let [a, b, acc] = factors(args);
-                        format!("dot({a}, {b}, {acc})")
-                    }),
-                Some(name) => diagnostic
-                    .why("these are the pairs of factors and sums that the tensor cores have, and plain arithmetic of `f32` and `f64`")
-                    .help(self.applied(acc, &format!(".cast::<{name}>()"))),
-                None => diagnostic
-                    .why("tensor cores multiply `f16`, `bf16`, tf32, `i8` and `u8`, multiply-add does `f32` and `f64`; others are multiplied element by element")
-                    .help({
-                        let [a, b, acc] = factors(args);
-                        format!("({a}.expand(2) * {b}.expand(0)).sum(1) + {acc}")
-                    }),
-            });
+        if !sums.contains(&self.cells.settled(acc_num)) {
+            return self.no_product(dtype, acc, args, precision, loc);
         }
         if dtype.is_float8() && self.target == kernel_ptx::Target::SM_80 {
             return self.no_float8_product(dtype, loc);
         }
         self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
-        if self.by_warpgroups([a, b, acc], tf32) {
+        if self.by_warpgroups([a, b, acc], precision) {
             // Nothing is done with the sums before the wait: who wants to do so says `wgmma::mma`.
             let sums = self.emit_num(Op::Wgmma, vec![a, b, acc], Some(shape.clone()), acc_num, loc);
             return Val::Value(self.emit_num(
@@ -103,17 +120,130 @@ impl Builder<'_> {
         let (Some(a), Some(b)) = (self.loaded(a, args[0].loc), self.loaded(b, args[1].loc)) else {
             return Val::Error;
         };
+        let tf32 = precision == Precision::Tf32;
         Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(shape), acc_num, loc))
     }
 
-    /// Reports a product of floats of one byte on a target without them.
+    /// The one element type of both factors, or a report.
+    fn factors_unify(
+        &mut self,
+        [a, b, acc]: [Value; 3],
+        args: &[Expr],
+        precision: Precision,
+        loc: Loc,
+    ) -> Option<Num> {
+        let nums = [self.num(a), self.num(b)];
+        let ([Some(left), Some(right)], sum) =
+            (nums.map(|num| self.cells.known(num)), self.cells.known(self.num(acc)))
+        else {
+            return self.unify(nums[0], nums[1], "`dot`", loc);
+        };
+        if left == right {
+            return Some(nums[0]);
+        }
+        let function = precision.function();
+        let diagnostic = Diagnostic::new(
+            Code::DtypeMismatch,
+            loc,
+            format!("the factors of `{function}` have different element types"),
+        )
+        .compare(
+            "",
+            "one element type on both sides",
+            format!("{} and {}", left.name(), right.name()),
+        );
+        let common = match (left, right) {
+            // An f16 has every value of both.
+            (Dtype::I8, Dtype::U8) | (Dtype::U8, Dtype::I8) => Dtype::F16,
+            (left, right) => super::arith::wider(left, right),
+        };
+        let sums = precision.sums(common);
+        if !sums.iter().any(|taken| sum.is_none_or(|sum| sum == *taken)) {
+            self.report(diagnostic);
+            return None;
+        }
+        let converted = |value: Value, dtype: Dtype, text: &str| {
+            if dtype == common {
+                return text.to_owned();
+            }
+            let load = if matches!(self.ty(value), Type::Shared(_)) { ".load()" } else { "" };
+            format!("{text}{load}.cast::<{}>()", common.name())
+        };
+        let [a_text, b_text, acc_text] = factors(args);
+        let (a_text, b_text) = (converted(a, left, &a_text), converted(b, right, &b_text));
+        self.report(diagnostic.help(format!("{function}({a_text}, {b_text}, {acc_text})")));
+        None
+    }
+
+    /// Reports factors and sums that no product joins.
+    fn no_product(
+        &mut self,
+        dtype: Dtype,
+        acc: Value,
+        args: &[Expr],
+        precision: Precision,
+        loc: Loc,
+    ) -> Val {
+        let has_float8 = self.target != kernel_ptx::Target::SM_80;
+        let required = match precision {
+            Precision::Tf32 => "f32 · f32 + f32".to_owned(),
+            Precision::Full => {
+                let float8 = if has_float8 {
+                    "; e4m3 · e4m3 + f32 or f16; e5m2 · e5m2 + f32 or f16"
+                } else {
+                    ""
+                };
+                format!(
+                    "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32{float8}"
+                )
+            }
+        };
+        let acc_dtype = self.cells.settled(self.num(acc));
+        let diagnostic = Diagnostic::new(
+            Code::DtypeRefused,
+            loc,
+            "no product has these element types",
+        )
+        .compare("", required, format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()));
+        let [a_text, b_text, acc_text] = factors(args);
+        if let Some(sum) = precision.sums(dtype).first() {
+            return self.report(
+                diagnostic
+                    .why("these are the factors and sums that tensor cores have, and, of `f32` and `f64`, multiply-add")
+                    .help(self.applied(acc, &format!(".cast::<{}>()", sum.name()))),
+            );
+        }
+        let plain = Precision::Full.sums(dtype);
+        if precision == Precision::Tf32 && (has_float8 || !dtype.is_float8()) && !plain.is_empty() {
+            let cast = if plain.contains(&acc_dtype) {
+                String::new()
+            } else {
+                format!(".cast::<{}>()", plain[0].name())
+            };
+            return self.report(
+                diagnostic
+                    .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
+                    .help(format!("dot({a_text}, {b_text}, {acc_text}{cast})")),
+            );
+        }
+        let float8 = if has_float8 { ", `e4m3`, `e5m2`" } else { "" };
+        let diagnostic = diagnostic.why(format!("tensor cores multiply `f16`, `bf16`, tf32, `i8`, `u8`{float8}, multiply-add does `f32` and `f64`; others are multiplied element by element"));
+        self.report(if dtype.has_arithmetic() && acc_dtype == dtype {
+            diagnostic
+                .help(format!("({a_text}.expand(2) * {b_text}.expand(0)).sum(1) + {acc_text}"))
+        } else {
+            diagnostic
+        })
+    }
+
+    /// Reports a product of FP8 numbers on a target without them.
     fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Val {
         let target = self.target.to_string();
         let headline = format!("`{target}` has no products of `{}`", dtype.name());
         self.report(
             Diagnostic::new(Code::Target, loc, headline)
                 .compare("target", "sm_90a or sm_100a", target)
-                .why("tensor cores multiply floats of one byte from sm_89 on (PTX ISA, \"mma\"); before, memory holds them and nothing converts them")
+                .why("tensor cores multiply FP8 numbers from sm_89 on (PTX ISA, \"mma\"); before, memory holds them and nothing converts them")
                 .help("target = sm_90a"),
         )
     }
@@ -181,8 +311,4 @@ fn factors(args: &[Expr]) -> [String; 3] {
         args.get(index).and_then(Expr::operand_text).unwrap_or_else(|| other.to_owned())
     };
     [written(0, "a"), written(1, "b"), written(2, "acc")]
-}
-
-fn product(tf32: bool) -> &'static str {
-    if tf32 { "dot_tf32" } else { "dot" }
 }

@@ -5,6 +5,7 @@ use crate::{
     diag::{Code, Diagnostic},
     ir::{Op, SharedType, Type, Value},
     loc::Loc,
+    syntax::{Expr, Segment},
 };
 
 /// The bytes of elements that a counted store takes (PTX ISA, "st.async").
@@ -37,6 +38,16 @@ impl Builder<'_> {
         Val::Value(self.emit(Op::SharedRemote, vec![window, value], ty, loc))
     }
 
+    /// How the rank of another block of the cluster is written.
+    pub(super) fn another_block(&self) -> &'static str {
+        let blocks: u32 = self.cluster.iter().product();
+        if blocks.is_multiple_of(2) {
+            "cluster::rank() ^ 1"
+        } else {
+            "(cluster::rank() + 1) % cluster::size()"
+        }
+    }
+
     /// Reports `of_block` of what is another block's already.
     pub(super) fn not_yet_remote(&mut self, remote: bool, loc: Loc) -> Option<()> {
         if !remote {
@@ -67,6 +78,46 @@ impl Builder<'_> {
         None
     }
 
+    /// Reports a copy whose barrier and window stand in each other's place; says whether they do. `places` is where the barrier and
+    /// the window belong.
+    pub(super) fn turned_round(
+        &mut self,
+        name: &Segment,
+        places: [usize; 2],
+        (vals, args): (&[Val], &[Expr]),
+    ) -> bool {
+        let [bar, window] = places;
+        let is = |val: &Val, is: fn(&Type) -> bool| matches!(val, Val::Value(value) if is(self.ty(*value)));
+        if !is(&vals[bar], |ty| matches!(ty, Type::Shared(_)))
+            || !is(&vals[window], |ty| matches!(ty, Type::Barrier(_)))
+        {
+            return false;
+        }
+        let actual = self.describe(&vals[bar]);
+        let mut diagnostic = Diagnostic::new(
+            Code::Kind,
+            args[bar].loc,
+            "the barrier of a copy stands before its shared memory",
+        )
+        .compare("", "a `Barrier`", actual)
+        .place(args[window].loc, "the barrier stands here");
+        let texts: Option<Vec<_>> = args.iter().map(Expr::text).collect();
+        if let Some(mut texts) = texts {
+            texts.swap(bar, window);
+            let family = if args.len() == 4 { "tma" } else { "bulk" };
+            diagnostic = diagnostic.help(format!("{family}::{}({})", name.name, texts.join(", ")));
+        }
+        self.report(diagnostic);
+        true
+    }
+
+    /// The name of a barrier of the kernel, for help; `bar` where there is none.
+    pub(super) fn barrier_in_sight(&self) -> String {
+        let is_one = |held: &Val| matches!(held, Val::Value(value) if matches!(self.ty(*value), Type::Barrier(bar) if !bar.ring && !bar.remote));
+        let from = self.calls.last().map_or(0, |call| call.vars);
+        self.scopes.name_with(from, is_one).unwrap_or("bar").to_owned()
+    }
+
     /// A barrier of this block, which a copy completes on here or, by its place, in the block that receives it.
     pub(super) fn own_barrier(&mut self, val: &Val, loc: Loc) -> Option<Value> {
         let (barrier, ty) = self.one_barrier(val, loc)?;
@@ -95,7 +146,12 @@ impl Builder<'_> {
     ) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
         if !shared.remote {
-            let help = self.applied(window, ".of_block(rank)");
+            let help = if self.cluster == [1; 3] {
+                let stored = self.written(value.0).unwrap_or_else(|| "x".to_owned());
+                self.applied(window, &format!(".store({stored})"))
+            } else {
+                self.applied(window, &format!(".of_block({})", self.another_block()))
+            };
             return self.report(
                 Diagnostic::new(
                     Code::SharedUse,

@@ -5,6 +5,7 @@ use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
 use super::{
     Builder,
+    product::Precision,
     value::{Num, Val},
 };
 use crate::{
@@ -45,30 +46,16 @@ impl Builder<'_> {
         args: &[Expr],
         loc: Loc,
     ) -> Val {
-        let required = match name.name.as_str() {
-            "mma" => 3,
-            "wait" => 2,
-            other => {
-                let headline = format!("`wgmma` has no function `{other}`");
-                let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
-                let near = super::nearest(other, WGMMA_NAMES.iter().copied());
-                return self.report(match near {
-                    Some(near) => diagnostic.help(format!("wgmma::{near}")),
-                    None => diagnostic.why(format!("it has {}", WGMMA_NAMES.join(", "))),
-                });
+        let (required, call) = match name.name.as_str() {
+            "mma" => (3, "wgmma::mma(a, b, acc)"),
+            "wait" => (2, "wgmma::wait(0, acc)"),
+            _ => {
+                self.no_such_function("wgmma", name, WGMMA_NAMES);
+                return Val::Error;
             }
         };
-        if vals.len() != required {
-            let form = if required == 3 { "wgmma::mma(a, b, acc)" } else { "wgmma::wait(0, acc)" };
-            return self.report(
-                Diagnostic::new(
-                    Code::ArgumentCount,
-                    loc,
-                    format!("`wgmma::{}` takes another number of arguments", name.name),
-                )
-                .compare("arguments", required.to_string(), vals.len().to_string())
-                .help(form),
-            );
+        if self.takes(required, vals.len(), call, loc).is_none() {
+            return Val::Error;
         }
         if self.target != kernel_ptx::Target::SM_90A {
             let target = self.target.to_string();
@@ -227,13 +214,12 @@ impl Builder<'_> {
 
     /// Whether `dot` is done by warpgroups: on Hopper, of a right factor in shared memory, where the warps are whole groups, an
     /// instruction has the extents and element types, and descriptors say where the elements are.
-    pub(super) fn by_warpgroups(&self, values: [Value; 3], tf32: bool) -> bool {
+    pub(super) fn by_warpgroups(&self, values: [Value; 3], precision: Precision) -> bool {
         let dtype = self.cells.settled(self.num(values[0]));
         let multiplied = match dtype {
-            Dtype::F16 | Dtype::Bf16 | Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => true,
             // What `dot` itself multiplies in full.
-            Dtype::F32 => tf32,
-            _ => false,
+            Dtype::F32 => precision == Precision::Tf32,
+            other => !sums(other).is_empty(),
         };
         self.target == kernel_ptx::Target::SM_90A
             && multiplied
@@ -287,21 +273,13 @@ impl Builder<'_> {
             return None;
         }
         let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
-        let sum = match dtype {
-            Dtype::I8 | Dtype::U8 => Dtype::I32,
-            _ => Dtype::F32,
-        };
+        let sums = sums(dtype);
         if self.cells.known(acc_num).is_none() {
+            let sum = sums.first().copied().unwrap_or(Dtype::F32);
             let _ = self.cells.unify(acc_num, Num::Known(sum));
         }
         let actual = self.cells.settled(acc_num);
-        let legal = match dtype {
-            Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => matches!(actual, Dtype::F32 | Dtype::F16),
-            Dtype::Bf16 | Dtype::F32 => actual == Dtype::F32,
-            Dtype::I8 | Dtype::U8 => actual == Dtype::I32,
-            _ => false,
-        };
-        if legal {
+        if sums.contains(&actual) {
             return Some(());
         }
         let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
@@ -311,15 +289,30 @@ impl Builder<'_> {
             "no product by warpgroups has these element types",
         )
         .compare("", DTYPES, product);
-        let has = dtype.is_float8()
-            || matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::I8 | Dtype::U8);
         let shape = self.ty(acc).shape().to_vec();
-        self.report(if has {
-            diagnostic.help(format!("zeros::<{}>({shape:?})", sum.name()))
-        } else {
-            diagnostic.why("these are the pairs of factors and sums of `wgmma.mma_async`")
+        self.report(match sums.first() {
+            Some(sum) => diagnostic.help(format!("zeros::<{}>({shape:?})", sum.name())),
+            None => diagnostic.why("these are the pairs of factors and sums of `wgmma.mma_async`"),
         });
         None
+    }
+}
+
+/// The element types of sums that warpgroups have of such factors, the first that of sums without a type (PTX ISA,
+/// `wgmma.mma_async`: `.dtype`).
+const fn sums(factor: Dtype) -> &'static [Dtype] {
+    match factor {
+        Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => &[Dtype::F32, Dtype::F16],
+        Dtype::Bf16 | Dtype::F32 => &[Dtype::F32],
+        Dtype::I8 | Dtype::U8 => &[Dtype::I32],
+        Dtype::Bool
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F64 => &[],
     }
 }
 

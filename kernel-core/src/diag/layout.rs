@@ -2,15 +2,35 @@
 
 use kernel_layout::forms::blocked_form_for;
 use kernel_layout::tile::{TileError, TileLayout};
-use kernel_layout::{Conversion, Dim, Form, Layout, LayoutError};
+use kernel_layout::{Conversion, Dim, Form, Layout, LayoutError, basis_text};
 
 use super::{Code, Diagnostic};
-use crate::layouts::{LayoutProblem, MAX_REGISTERS, Memory, Place};
+use crate::layouts::{LayoutProblem, MAX_REGISTERS, Memory, Place, SharedLayout};
 use crate::loc::Loc;
 
 mod boxes;
 mod bulk;
 mod mended;
+
+/// A layout of shared memory as the user wrote it; where inference chose it, its bases.
+fn shared_text(layout: &SharedLayout) -> String {
+    match &layout.form {
+        Some(form) => format!("`{}`", form.in_code()),
+        None => offsets_text(&layout.layout),
+    }
+}
+
+/// Two different layouts of shared memory, in words that differ.
+fn shared_texts(layouts: [&SharedLayout; 2]) -> [String; 2] {
+    let texts = layouts.map(shared_text);
+    if texts[0] == texts[1] { layouts.map(|one| offsets_text(&one.layout)) } else { texts }
+}
+
+/// The bases of a layout of shared memory.
+fn offsets_text(layout: &Layout) -> String {
+    let bases: Vec<String> = layout.bases(Dim::Offset).iter().map(basis_text).collect();
+    format!("offsets {}", bases.join(" "))
+}
 
 /// Why a thread cannot hold any number of elements.
 pub(crate) const SPILLED: &str = "a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory";

@@ -318,7 +318,7 @@ mod tests {
 
     /// OCP 8-bit Floating Point Specification, table "FP8 formats".
     #[test]
-    fn floats_of_one_byte_stay_finite() {
+    fn float8_stays_finite() {
         same(E4M3.value_of(0x7e), 448.0);
         same(E4M3.value_of(0x01), power_of_two(-9));
         same(E5M2.value_of(0x7b), 57344.0);

@@ -6,6 +6,7 @@ use crate::layouts::tests::builder::{Builder, tile};
 
 mod arithmetic;
 mod control;
+mod hopper;
 
 /// A row-major tensor of `f32`.
 fn floats(shape: &[u32], values: &[f32]) -> Arg {

@@ -97,7 +97,7 @@ impl Dtype {
         matches!(self, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64) || self.is_float8()
     }
 
-    /// A floating-point type of one byte. No instruction computes with these: they are stored, converted, and factors of products.
+    /// An FP8 format. No instruction computes with these: they are stored, converted, and factors of products.
     pub const fn is_float8(self) -> bool {
         matches!(self, Dtype::E4m3 | Dtype::E5m2)
     }

@@ -5,6 +5,7 @@
 
 use la_arena::Idx;
 
+use super::Dtype;
 use crate::loc::Loc;
 
 /// An allocation of mbarriers: an index into [`Kernel::barriers`](super::Kernel::barriers).
@@ -166,6 +167,21 @@ impl TmaReduce {
             TmaReduce::Xor => "xor",
         }
     }
+
+    /// The element types that a reduction by tensor map takes (PTX ISA, "cp.reduce.async.bulk.tensor").
+    pub const fn takes(self) -> &'static [Dtype] {
+        match self {
+            TmaReduce::Add => {
+                &[Dtype::U32, Dtype::I32, Dtype::U64, Dtype::F16, Dtype::Bf16, Dtype::F32]
+            }
+            TmaReduce::Min | TmaReduce::Max => {
+                &[Dtype::U32, Dtype::I32, Dtype::U64, Dtype::I64, Dtype::F16, Dtype::Bf16]
+            }
+            TmaReduce::And | TmaReduce::Or | TmaReduce::Xor => {
+                &[Dtype::U32, Dtype::I32, Dtype::U64, Dtype::I64]
+            }
+        }
+    }
 }
 
 /// How long the second-level cache should keep what a copy touches.
@@ -181,13 +197,18 @@ pub enum Evict {
 }
 
 impl Evict {
-    /// The word in dumps, behind a space.
-    pub(crate) const fn printed(self) -> &'static str {
+    /// The method of a copy that says so; none for what is not said.
+    pub(crate) const fn method(self) -> Option<&'static str> {
         match self {
-            Evict::Normal => "",
-            Evict::First => " evict_first",
-            Evict::Last => " evict_last",
+            Evict::Normal => None,
+            Evict::First => Some("evict_first"),
+            Evict::Last => Some("evict_last"),
         }
+    }
+
+    /// The word in dumps, behind a space.
+    pub(crate) fn printed(self) -> String {
+        self.method().map_or_else(String::new, |method| format!(" {method}"))
     }
 }
 

@@ -6,8 +6,8 @@
 use la_arena::ArenaMap;
 
 use super::{
-    Class, Kernel, Op, Partition, Placement, Region, Snippet, Stmt, StmtKind, Terminator, Type,
-    Value, register_type,
+    Class, ClusterOp, Kernel, Op, Partition, Placement, Region, Snippet, Stmt, StmtKind,
+    Terminator, Type, Value, register_type,
 };
 
 mod typing;
@@ -295,10 +295,12 @@ impl<'a> Verifier<'a> {
         })?;
         Placement::of(self.kernel.warps, &asked)
             .map_err(|problem| format!("partitions do not fit a block: {problem:?}"))?;
-        let regions = std::iter::once(default).chain(partitions.iter().map(|one| &one.body));
-        require(regions.into_iter().all(|region| region.args.is_empty()), || {
+        require(regions_of(default, partitions).all(|region| region.args.is_empty()), || {
             "a partition takes arguments".to_owned()
         })?;
+        // A block has come when all of its threads have: partitions alone would wait for one another.
+        let meets = regions_of(default, partitions).any(meets_cluster);
+        require(!meets, || "the blocks of a cluster meet in a partition".to_owned())?;
         self.region(default, Frame::Partition { results })?;
         let is_tile = |value: &Value| matches!(self.kernel.ty(*value), Type::Tile(..));
         let tiles: Vec<Value> = self.scope.iter().copied().filter(is_tile).collect();
@@ -384,6 +386,28 @@ impl<'a> Verifier<'a> {
         }
         Ok(())
     }
+}
+
+/// What the warps of a kernel that specialises them run: its own, and those of partitions.
+fn regions_of<'r>(
+    default: &'r Region,
+    partitions: &'r [Partition],
+) -> impl Iterator<Item = &'r Region> {
+    std::iter::once(default).chain(partitions.iter().map(|one| &one.body))
+}
+
+/// Whether a region, or one inside it, has the blocks of a cluster meet.
+fn meets_cluster(region: &Region) -> bool {
+    region.stmts.iter().any(|stmt| {
+        let meets = matches!(
+            stmt.kind,
+            StmtKind::Op {
+                op: Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait),
+                ..
+            }
+        );
+        meets || stmt.kind.regions().into_iter().any(meets_cluster)
+    })
 }
 
 /// What a combine function may apply: its place in the order of execution is not fixed, so nothing that touches memory.

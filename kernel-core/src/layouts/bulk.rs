@@ -5,6 +5,7 @@ use kernel_layout::Layout;
 use kernel_layout::forms::row_major_shared;
 use la_arena::ArenaMap;
 
+use super::SharedLayout;
 use super::shared::window_of;
 use crate::ir::{Bulk, BulkKind, Kernel, Shared, SharedType, Value};
 
@@ -17,7 +18,7 @@ pub enum BulkRefusal {
     /// Elements do not lie in the order of the window.
     Order {
         /// The layout of the window's tile.
-        actual: Layout,
+        actual: Box<SharedLayout>,
     },
     /// The window is several tiles with gaps between them.
     Gaps {
@@ -27,9 +28,9 @@ pub enum BulkRefusal {
     /// The two sides of a copy between blocks have different layouts.
     Sides {
         /// That of the source.
-        required: Layout,
+        required: Box<SharedLayout>,
         /// That of the destination.
-        actual: Layout,
+        actual: Box<SharedLayout>,
     },
 }
 
@@ -52,24 +53,29 @@ pub(super) fn check(
             let source = window_of(kernel, operands.first);
             let (required, actual) = (&layouts[source.root], &layouts[window.root]);
             if required != actual {
-                let (required, actual) = (required.clone(), actual.clone());
+                let required = SharedLayout::of(kernel, source.root, required);
+                let actual = SharedLayout::of(kernel, window.root, actual);
                 return refused(BulkRefusal::Sides { required, actual });
             }
             let part = window.shape.len() != actual.outs().len();
-            if part { in_order(layouts, window).or_else(refused) } else { Ok(()) }
+            if part { in_order(kernel, layouts, window).or_else(refused) } else { Ok(()) }
         }
         BulkKind::Load | BulkKind::Store | BulkKind::Reduce(_) | BulkKind::Prefetch(_) => {
-            in_order(layouts, window).or_else(refused)
+            in_order(kernel, layouts, window).or_else(refused)
         }
     }
 }
 
 /// Whether the elements of a window lie in its own order, without gaps.
-fn in_order(layouts: &ArenaMap<Shared, Layout>, window: &SharedType) -> Result<(), BulkRefusal> {
+fn in_order(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    window: &SharedType,
+) -> Result<(), BulkRefusal> {
     let layout = &layouts[window.root];
     let tile = layout.shape();
     if row_major_shared(&tile).as_ref() != Ok(layout) {
-        return Err(BulkRefusal::Order { actual: layout.clone() });
+        return Err(BulkRefusal::Order { actual: SharedLayout::of(kernel, window.root, layout) });
     }
     let tile_bytes = tile.iter().product::<u32>() * window.dtype.bytes();
     if window.shape.len() > tile.len() && !tile_bytes.is_multiple_of(TILE_BYTES) {

@@ -17,6 +17,7 @@ use kernel_layout::tma::{
 use kernel_layout::{Layout, tma as planner};
 use la_arena::ArenaMap;
 
+use super::SharedLayout;
 use super::known::{Known, Subject, log2_fact, stride};
 use super::shared::whole_window;
 use crate::ir::{
@@ -138,7 +139,7 @@ pub enum TmaRefusal {
     /// The window's layout is none that boxes have.
     Layout {
         /// The layout.
-        actual: Layout,
+        actual: Box<SharedLayout>,
         /// The widest swizzle that a tile of its extents can have.
         required_swizzle_bytes: u32,
         /// What the planner says.
@@ -158,7 +159,7 @@ pub enum TmaRefusal {
         /// That of the map.
         required: u32,
         /// The layout of the window.
-        actual: Layout,
+        actual: Box<SharedLayout>,
     },
     /// The map, or where the window begins, breaks a rule of the hardware.
     Rule {
@@ -264,6 +265,10 @@ impl Planning<'_> {
         let layout = layout.ok_or(TmaRefusal::Part)?;
         let required_swizzle_bytes =
             default_swizzle_bytes(&tile_of(&block), element_bytes * 8, false, false);
+        let actual = || {
+            let form = window.and_then(|window| self.kernel.shared[window.root].pinned.clone());
+            Box::new(SharedLayout { layout: layout.clone(), form })
+        };
         let refused = |declined: Declined| {
             if let Declined::Map { rule, required, actual, .. } = declined
                 && is_of_tensor(rule)
@@ -272,14 +277,14 @@ impl Planning<'_> {
             {
                 return TmaRefusal::Rule { rule, required, actual };
             }
-            let (actual, declined) = (layout.clone(), Box::new(declined));
+            let (actual, declined) = (actual(), Box::new(declined));
             TmaRefusal::Layout { actual, required_swizzle_bytes, declined }
         };
         if let Some(required) = options.swizzle_bytes
             && window.is_some()
             && preferred(shape, element_bytes, Some(required)) != layout
         {
-            return Err(TmaRefusal::Swizzle { required, actual: layout });
+            return Err(TmaRefusal::Swizzle { required, actual: actual() });
         }
         let shared = SharedTile::of_linear(&layout, element_bytes).map_err(refused)?;
         let copy = TileCopy {

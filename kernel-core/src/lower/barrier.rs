@@ -146,8 +146,9 @@ impl Lower<'_> {
                 None
             }
             BarrierOp::Test => {
-                let test = self.try_wait(args[0], args[1], Word::TestWait);
-                let all = self.all_hold(test);
+                let (address, parity) = (self.barrier_address(args[0]), self.scalar(args[1]));
+                let tried = self.tried((args[0], address), parity.operand());
+                let all = self.all_hold(Val::Reg(tried));
                 result.map(|_| Data::Scalar(all))
             }
         }
@@ -213,31 +214,22 @@ impl Lower<'_> {
         self.e.effect_if(guard, Opcode::Mbarrier, &arrive, operands);
     }
 
-    /// Turns until the phase has ended.
+    /// Tries until the phase has ended.
     fn wait(&mut self, barrier: Value, phase: Value) {
-        // Addresses are computed ahead of the turns.
+        // Addresses are computed ahead of the loop.
         let (address, parity) = (self.barrier_address(barrier), self.scalar(phase));
         let parity = self.e.reg(parity, Type::B32);
         let again = self.e.label();
         self.e.place_label(again);
-        let done = self.tried((barrier, address), Operand::Reg(parity), Word::TryWait);
+        let done = self.tried((barrier, address), Operand::Reg(parity));
         let guard = Some(kernel_ptx::Guard { predicate: done, negated: true });
         self.e.effect_if(guard, Opcode::Bra, &[], [Operand::Label(again)]);
     }
 
-    fn try_wait(&mut self, barrier: Value, phase: Value, word: Word) -> Val {
-        let (address, parity) = (self.barrier_address(barrier), self.scalar(phase).operand());
-        Val::Reg(self.tried((barrier, address), parity, word))
-    }
-
-    fn tried(
-        &mut self,
-        (barrier, address): (Value, Operand),
-        parity: Operand,
-        word: Word,
-    ) -> kernel_ptx::Reg {
+    /// Whether the phase has ended, or ends while the hardware lets the thread wait.
+    fn tried(&mut self, (barrier, address): (Value, Operand), parity: Operand) -> kernel_ptx::Reg {
         let done = self.e.fresh(Type::Pred);
-        let mut modifiers = mods![word, Word::Parity].to_vec();
+        let mut modifiers = mods![Word::TryWait, Word::Parity].to_vec();
         let root = self.barrier_type(barrier).root;
         let ordered = self.orders_others && self.kernel.hears_others(root);
         if ordered || self.kernel.is_sent_to(root) {

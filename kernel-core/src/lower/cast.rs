@@ -1,6 +1,6 @@
 //! Conversions between element types.
 //!
-//! Floats of one byte go by way of binary16, which has every value of them: instructions convert pairs between these, and from
+//! FP8 numbers go by way of binary16, which has every value of them: instructions convert pairs between these, and from
 //! `f32`, and nothing else (PTX ISA, "cvt").
 
 use kernel_ptx::{Opcode, Type, Word};
@@ -99,7 +99,7 @@ impl Emitter {
         }
     }
 
-    /// Two floats of one byte as binary16, exactly.
+    /// Two FP8 numbers as binary16, exactly.
     fn bytes_to_halves(&mut self, dtype: Dtype, low: Val, high: Val) -> [Val; 2] {
         let (word, half) = match self.half_of_bytes(low, high) {
             Some((word, half)) => (Val::Reg(word), usize::from(half)),
@@ -112,14 +112,14 @@ impl Emitter {
         self.unpack(word)
     }
 
-    /// Two `f32` as floats of one byte: the nearest, ties to even, and none that is infinite.
+    /// Two `f32` as FP8 numbers: the nearest, ties to even, and none that is infinite.
     fn f32_to_bytes(&mut self, dtype: Dtype, low: Val, high: Val) -> [Val; 2] {
         let modifiers = mods![Word::Rn, Word::Satfinite, packed(dtype), Type::F32];
         let pair = self.pure(Opcode::Cvt, modifiers, Type::B16, &[high, low]);
         self.two_bytes(dtype, pair)
     }
 
-    /// The two halves of a word as floats of one byte, likewise.
+    /// The two halves of a word as FP8 numbers, likewise.
     fn halves_to_bytes(&mut self, dtype: Dtype, word: Val) -> [Val; 2] {
         let word = Val::Reg(self.reg(word, Type::B32));
         let modifiers = mods![Word::Rn, Word::Satfinite, packed(dtype), Type::F16x2];
@@ -249,9 +249,8 @@ impl Emitter {
             }
             (Dtype::E4m3 | Dtype::E5m2, _) | (_, Dtype::E4m3 | Dtype::E5m2) => {
                 let zero = super::scalar::zero(Elem::Number(from));
-                self.cast_pair(Elem::Number(from), Elem::Number(to), value, zero).expect(
-                    "floats of one byte are converted in pairs, and an f64 was narrowed before",
-                )[0]
+                self.cast_pair(Elem::Number(from), Elem::Number(to), value, zero)
+                    .expect("FP8 numbers are converted in pairs, and an f64 was narrowed before")[0]
             }
             (Dtype::F16 | Dtype::Bf16, Dtype::F64) => {
                 let wide = self.half_to_f32(from, value);
@@ -277,7 +276,7 @@ impl Emitter {
     }
 }
 
-/// The instruction type of two floats of one byte.
+/// The instruction type of two FP8 numbers.
 fn packed(dtype: Dtype) -> Type {
     if dtype == Dtype::E4m3 { Type::E4m3x2 } else { Type::E5m2x2 }
 }

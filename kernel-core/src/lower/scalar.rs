@@ -1,7 +1,7 @@
 //! One element at a time: arithmetic, comparison, selection.
 //!
 //! Integers of up to 32 bits live in 32-bit registers, extended by their own sign; what may leave the
-//! range of an 8- or 16-bit type is extended again. Floats of one byte live there as their bits, as a `u8` does. Halves live in
+//! range of an 8- or 16-bit type is extended again. FP8 numbers live there as their bits, as a `u8` does. Halves live in
 //! 16-bit registers, booleans in predicates, pointers in 64-bit registers.
 
 use kernel_ptx::{Opcode, Type, Word};
@@ -90,7 +90,7 @@ fn half_bits(value: f32) -> i64 {
     i64::from(sign | magnitude)
 }
 
-/// The bits of a value that a float of one byte holds exactly (OCP 8-bit Floating Point Specification, "E4M3", "E5M2").
+/// The bits of a value that an FP8 number holds exactly (OCP 8-bit Floating Point Specification, "E4M3", "E5M2").
 #[expect(clippy::cast_possible_truncation, reason = "f32 has every value of both types")]
 fn byte_bits(value: f64, dtype: Dtype) -> i64 {
     if dtype == Dtype::E5m2 {
@@ -205,7 +205,7 @@ impl Emitter {
                 | Unary::Ceil => self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a)),
             },
             Dtype::E4m3 | Dtype::E5m2 => {
-                unreachable!("ir::verify rejects {op:?} of a float of one byte")
+                unreachable!("ir::verify rejects {op:?} of an FP8 number")
             }
             Dtype::F32 => self.unary_f32(op, a),
             Dtype::F64 => self.unary_f64(op, a),
@@ -497,7 +497,7 @@ impl Emitter {
                 self.float(Opcode::Fma, arithmetic(dtype), &[a, b, c])
             }
             Dtype::E4m3 | Dtype::E5m2 => {
-                unreachable!("ir::verify rejects a product of floats of one byte")
+                unreachable!("ir::verify rejects a product of FP8 numbers")
             }
             Dtype::Bool
             | Dtype::I8
@@ -538,7 +538,7 @@ impl Emitter {
                 self.compare_float(word, Type::F32, a, b)
             }
             Elem::Number(Dtype::E4m3 | Dtype::E5m2) => {
-                unreachable!("ir::verify rejects a comparison of floats of one byte")
+                unreachable!("ir::verify rejects a comparison of FP8 numbers")
             }
             Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)) => {
                 self.compare_float(word, arithmetic(dtype), a, b)

@@ -3,7 +3,7 @@
 //!
 //! Precision. Factors are widened to f32 without error. C comes first, then the products in order of
 //! increasing k, each sum rounded to nearest even in f32; an f16 accumulator is rounded once at the end.
-//! That is [`TensorCore::InOrder`]. With [`TensorCore::Hopper`] the bits are those of an H200, which for 8-bit floats
+//! That is [`TensorCore::InOrder`]. With [`TensorCore::Hopper`] the bits are those of an H200, which for FP8 numbers
 //! keeps 14 bits of a sum: [`tensor_core`](super::tensor_core) has the rules. The two agree where no partial sum has
 //! more bits than that.
 //!

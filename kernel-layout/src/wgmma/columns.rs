@@ -6,7 +6,7 @@ pub const INSTRUCTION_N_LIMIT: u32 = 256;
 /// The elements of a product, as far as they decide which N there are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Elements {
-    /// `f16`, `bf16`, `tf32` and the 8-bit floats: every multiple of 8 up to 256.
+    /// `f16`, `bf16`, `tf32` and FP8: every multiple of 8 up to 256.
     Float,
     /// `s8` and `u8`: 8, 16, 24, 32, and from there on every multiple of 16 up to 256.
     Integer,

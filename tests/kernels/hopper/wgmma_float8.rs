@@ -1,4 +1,4 @@
-//! Products of floats of one byte by a warpgroup: both formats on either side, sums in `f32` and in `f16`.
+//! Products of FP8 numbers by a warpgroup: both formats on either side, sums in `f32` and in `f16`.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: A[64, K] list(1, -2, 0.5, 0, 2, -1, 4, -3, 1.5, 0, -4)

@@ -2,8 +2,9 @@
 
 use kernel_layout::tma::{Declined, Rule};
 use kernel_layout::wgmma::{Nearest, Refusal};
-use kernel_layout::{Dim, Form, basis_text};
+use kernel_layout::{Form, basis_text};
 
+use super::shared_text;
 use crate::diag::{Code, Diagnostic};
 use crate::layouts::Allocation;
 use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, TmaRefusal};
@@ -33,10 +34,8 @@ pub(super) fn refused(
                 "no tensor map arranges shared memory like this",
             );
             let (what, required, actual) = piece(&declined).unwrap_or_else(|| {
-                let offsets: Vec<String> =
-                    actual.bases(Dim::Offset).iter().map(basis_text).collect();
                 let required = format!("`{nearest}`, or a narrower swizzle");
-                ("layout", required, format!("offsets {}", offsets.join(" ")))
+                ("layout", required, shared_text(&actual))
             });
             let diagnostic = diagnostic.compare(what, required, actual);
             diagnostic
@@ -45,13 +44,12 @@ pub(super) fn refused(
         }
         TmaRefusal::Swizzle { required, actual } => {
             let required = form(required);
-            let offsets: Vec<String> = actual.bases(Dim::Offset).iter().map(basis_text).collect();
             Diagnostic::new(
                 Code::TensorMap,
                 at,
                 "the tensor map is declared with another swizzle than this tile has",
             )
-            .compare("layout", format!("`{required}`"), format!("offsets {}", offsets.join(" ")))
+            .compare("layout", format!("`{required}`"), shared_text(&actual))
             .why("the map and the tile have one swizzle; a tile whose layout is not pinned takes that of the map")
             .help(format!(".with_layout({required})"))
         }
@@ -233,11 +231,14 @@ fn turned(diagnostic: Diagnostic, side: Side, allocation: &Allocation) -> Diagno
     if let [.., rows, columns] = &mut shape[..] {
         std::mem::swap(rows, columns);
     }
-    let written = format!("shared::<{}>({shape:?})", allocation.dtype.name());
-    diagnostic.place(allocation.at, "allocated here").help(match side {
-        Side::Left => format!("`{written}`, filled with rows of the depth, without `.t()` here"),
-        Side::Right => format!("`{written}`, filled with rows of the depth, and `.t()` of it here"),
-    })
+    let read = match side {
+        Side::Left => "read without `.t()`",
+        Side::Right => "read with `.t()`",
+    };
+    diagnostic.place(allocation.at, "allocated here").help(format!(
+        "shared::<{}>({shape:?}) // filled with rows along the depth, {read}",
+        allocation.dtype.name()
+    ))
 }
 
 /// The first basis that differs from the nearest layout, and that layout.

@@ -1,7 +1,6 @@
 //! The words for shared memory that no copy of bytes in a row moves.
 
-use kernel_layout::{Dim, Layout, basis_text};
-
+use super::{shared_text, shared_texts};
 use crate::diag::{Code, Diagnostic};
 use crate::layouts::bulk::BulkRefusal;
 use crate::loc::Loc;
@@ -11,7 +10,7 @@ pub(super) fn refused(at: Loc, chosen_at: Option<Loc>, refusal: &BulkRefusal) ->
     let diagnostic = match refusal {
         BulkRefusal::Order { actual } => {
             Diagnostic::new(Code::BulkCopy, at, "a bulk copy keeps the order of bytes")
-                .compare("layout", "`row_major()`", offsets(actual))
+                .compare("layout", "`row_major()`", shared_text(actual))
                 .why("it moves bytes as they lie in global memory, one row behind the other; what lies otherwise in shared memory is copied by tensor map")
                 .help(".with_layout(row_major())")
         }
@@ -22,22 +21,19 @@ pub(super) fn refused(at: Loc, chosen_at: Option<Loc>, refusal: &BulkRefusal) ->
         )
         .compare("bytes of a row", "a multiple of 128", tile_bytes.to_string())
         .why("rows of this allocation are used by themselves elsewhere, and each begins at a multiple of 128 bytes"),
-        BulkRefusal::Sides { required, actual } => Diagnostic::new(
-            Code::BulkCopy,
-            at,
-            "the two sides of this copy lie in different orders",
-        )
-        .compare("layout", offsets(required), offsets(actual))
-        .why("bytes go from one block to the other as they lie; elements would come out in another order"),
+        BulkRefusal::Sides { required, actual } => {
+            let [required, actual] = shared_texts([required, actual]);
+            Diagnostic::new(
+                Code::BulkCopy,
+                at,
+                "the two sides of this copy lie in different orders",
+            )
+            .compare("layout", required, actual)
+            .why("bytes go from one block to the other as they lie; elements would come out in another order")
+        }
     };
     match chosen_at {
         Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
         None => diagnostic,
     }
-}
-
-/// The bases of a layout of shared memory.
-fn offsets(layout: &Layout) -> String {
-    let bases: Vec<String> = layout.bases(Dim::Offset).iter().map(basis_text).collect();
-    format!("offsets {}", bases.join(" "))
 }

@@ -140,6 +140,7 @@ impl Machine<'_> {
                 Ok(())
             }
             TmaKind::Store => {
+                self.begins_inside(&operands.coordinates)?;
                 let tile = self.read_shared(window);
                 self.write_elements(
                     tma.param,
@@ -150,12 +151,24 @@ impl Machine<'_> {
                 )
             }
             TmaKind::Reduce(how) => {
+                self.begins_inside(&operands.coordinates)?;
                 let tile = self.read_shared(window);
                 let combine = |old, new| Ok(arith::binary(combined(how), dtype, old, new));
                 self.write_elements(tma.param, &operands.coordinates, &block, combine, &tile)
             }
             TmaKind::Prefetch => Ok(()),
         }
+    }
+
+    /// A store or a reduction by tensor map does not begin before the tensor; an H200 stops there.
+    fn begins_inside(&self, coordinates: &[Value]) -> Result<(), Fault> {
+        for (dimension, at) in coordinates.iter().rev().enumerate() {
+            let at = self.int(*at)?;
+            if at < 0 {
+                return Err(Fault::BeforeTensor { dimension, at });
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn wgmma(&self, args: &[Value]) -> Vec<Element> {

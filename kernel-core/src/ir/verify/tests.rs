@@ -1,7 +1,9 @@
 //! Each invariant, broken once.
 
 use super::verify;
-use crate::ir::{Binary, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type};
+use crate::ir::{
+    Binary, ClusterOp, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
+};
 use crate::layouts::tests::builder::{Builder, tile};
 use crate::loc::Loc;
 
@@ -219,6 +221,12 @@ fn partitions_stand_in_the_body_and_use_no_tiles_from_outside() {
         partition(kernel).body.end = Terminator::Yield(vec![tile]);
     });
     assert!(yields.ends_with("is used where it is not defined"), "{yields}");
+    let meets = broken(&|kernel, _| {
+        let (op, args) = (Op::Cluster(ClusterOp::Sync), Vec::new());
+        let kind = StmtKind::Op { op, args, result: None };
+        partition(kernel).body.stmts.push(Stmt { kind, loc: Loc::KERNEL });
+    });
+    assert_eq!(meets, "the blocks of a cluster meet in a partition");
     let twice = broken(&|kernel, _| {
         let kind = StmtKind::Specialize {
             default: Region { end: Terminator::Yield(Vec::new()), ..Region::default() },

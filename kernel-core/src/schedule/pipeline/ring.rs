@@ -113,32 +113,25 @@ struct Full {
 
 impl Pass<'_> {
     fn region(&mut self, region: &mut Region, runs: Runs) {
-        let mut out = Vec::with_capacity(region.stmts.len());
-        for mut stmt in std::mem::take(&mut region.stmts) {
-            match &mut stmt.kind {
+        region.replace_each(|mut stmt, out| {
+            let inside = match stmt.kind {
+                StmtKind::For { .. } | StmtKind::Loop { .. } => Runs::InALoop,
                 StmtKind::Op { .. }
                 | StmtKind::Reduce { .. }
                 | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. } => {}
-                StmtKind::If { then, otherwise, .. } => {
-                    self.region(then, runs);
-                    self.region(otherwise, runs);
-                }
-                StmtKind::Specialize { .. } => {
-                    stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body, runs));
-                }
-                StmtKind::Loop { body, .. } => self.region(body, Runs::InALoop),
-                StmtKind::For { body, .. } => {
-                    self.region(body, Runs::InALoop);
-                    if let Some(found) = staged(body) {
-                        self.rewrite(stmt, &found, runs, &mut out);
-                        continue;
-                    }
-                }
+                | StmtKind::Ptx { .. }
+                | StmtKind::If { .. }
+                | StmtKind::Specialize { .. } => runs,
+            };
+            stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body, inside));
+            if let StmtKind::For { body, .. } = &mut stmt.kind
+                && let Some(found) = staged(body)
+            {
+                self.rewrite(stmt, &found, runs, out);
+            } else {
+                out.push(stmt);
             }
-            out.push(stmt);
-        }
-        region.stmts = out;
+        });
     }
 
     fn rewrite(&mut self, stmt: Stmt, found: &Staged, runs: Runs, before: &mut Vec<Stmt>) {

@@ -1,4 +1,4 @@
-//! Floats of one byte are moved as they are: by tiles, through shared memory, by asynchronous copies, transposed, chosen, joined;
+//! FP8 numbers are moved as they are: by tiles, through shared memory, by asynchronous copies, transposed, chosen, joined;
 //! also where nothing converts them.
 //@ run: eval, emulate, gpu
 //@ compare: exact
@@ -25,7 +25,7 @@
 use kiln::prelude::*;
 
 #[kernel(target = [sm_80, sm_90a], warps = 4, grid = 1, instances(T = [e4m3, e5m2]))]
-pub fn floats_of_one_byte<T: Cast>(
+pub fn float8<T: Cast>(
     x: Tensor<T, 2>,
     y: Tensor<T, 2>,
     mask: Tensor<bool, 2>,

@@ -1,4 +1,4 @@
-//! Every element type to and from the floats of one byte: nearest, ties to even, and finite whatever comes;
+//! Every element type to and from the FP8 formats: nearest, ties to even, and finite whatever comes;
 //! and back.
 //@ run: eval, emulate, gpu
 //@ compare: exact
@@ -23,7 +23,7 @@ use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 2, grid = 1,
          instances(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, e4m3, e5m2]))]
-pub fn floats_of_one_byte<T: Cast>(
+pub fn float8<T: Cast>(
     x: Tensor<T, 1>,
     o0: TensorMut<e4m3, 1>,
     o1: TensorMut<e5m2, 1>,
