@@ -48,8 +48,13 @@
 //! the manual does. `setmaxnreg` moves the registers that a block was launched with. Where nothing can run any
 //! more, the [`Fault`] lists what every warp waits for.
 //!
+//! Tensor memory and the tensor cores of `tcgen05` (Blackwell) are late in the same way: what a load, store, copy or product
+//! touches must be left alone until `tcgen05.wait`, or until somebody has waited for the mbarrier of a `tcgen05.commit` of the same
+//! thread. Columns must be allocated, given back, and written before they are used; the descriptors of products are checked field
+//! by field.
+//!
 //! What PTX leaves open is chosen once, and [`Options`] has the choices; [`TensorCore`] is how `mma`
-//! and `wgmma` add.
+//! and `wgmma` add; `tcgen05.mma` adds in order of k in f32, as no Blackwell device was there to be asked.
 //!
 //! Reading order: `fault`, `memory`, `code` (what is executed), `decode` (from text to it), `machine`
 //! (blocks, warps, divergence), `exec` (instructions; `exec/bulk.rs` says how late copies land), `numeric` (their arithmetic), `scheduler`

@@ -95,10 +95,10 @@ fn access(
         .ok_or("a shape is missing")?;
     m.take_text(|text| text.starts_with('x')).ok_or("`.x1` to `.x128` is missing")?;
     let halves = m.word(Word::Pack16b) || m.word(Word::Unpack16b);
-    let (registers, address, split) = match (way, ops) {
-        (Way::Load, [registers, address, split @ ..]) => (registers, address, split),
-        (Way::Store, [address, split @ .., registers]) => (registers, address, split),
-        _ => return Err("operands are missing".to_owned()),
+    let ((Way::Load, [registers, address, split @ ..])
+    | (Way::Store, [address, split @ .., registers])) = (way, ops)
+    else {
+        return Err("operands are missing".to_owned());
     };
     let shape = match (shape, split) {
         ("32x32b", []) => AccessShape::L32B32,

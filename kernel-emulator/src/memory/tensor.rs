@@ -78,7 +78,7 @@ impl Region {
 /// How many loads or stores a warp issued, and how many of them it has waited for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Issued {
-    pub(crate) issued: u32,
+    pub(crate) count: u32,
     pub(crate) waited: u32,
     /// What those touch that it has not waited for.
     pub(crate) open: Vec<Region>,

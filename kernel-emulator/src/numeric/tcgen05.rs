@@ -2,7 +2,7 @@
 //!
 //! Precision. Factors are widened to f32 without error, and so is every product of two, but for those of bf16 and
 //! tf32 outside f32's range. The manual does not say how the tensor core adds them, and no such device was there
-//! to be asked. Chosen is what [`wgmma`](super::wgmma) does by default: C first, then the products in order of
+//! to be asked. Chosen is what [`wgmma`] does by default: C first, then the products in order of
 //! increasing k, each sum rounded to nearest even in f32; an f16 accumulator is rounded once at the end of an
 //! instruction. Of block-scaled products, those that share their scales are added first, in that way from zero; their sum,
 //! multiplied by the two scales without error, is added to D and rounded once. Where no partial sum is rounded, every

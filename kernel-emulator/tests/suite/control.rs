@@ -207,7 +207,10 @@ fn results_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn unknown_instructions_are_named_with_their_line() {
     for (line, name) in [
-        ("tcgen05.fence::before_thread_sync;", "tcgen05.fence::before_thread_sync"),
+        (
+            "tcgen05.mma.sp.cta_group::1.kind::f16 [%r], %d, %d, [%r], %r, 1;",
+            "tcgen05.mma.sp.cta_group::1.kind::f16",
+        ),
         ("multimem.red.global.add.u32 [%d], %r;", "multimem.red"),
         (
             "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r, %r}, {%r, %r}, {%r, %r}, {%r, %r}, %r, 0;",

@@ -120,9 +120,9 @@ fn cells(op: &TensorAccess, target: &Target, i: usize) -> impl Iterator<Item = (
 pub(super) fn load(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorAccess) -> Run<()> {
     let target = target(cx, warp, op, "tcgen05.ld")?;
     let loads = &mut cx.block().tensor.warps[warp.index as usize].loads;
-    loads.issued += 1;
+    loads.count += 1;
     loads.open.extend(&target.regions);
-    let by = Actor::Warp { index: warp.index, pc: warp.pc, number: loads.issued };
+    let by = Actor::Warp { index: warp.index, pc: warp.pc, number: loads.count };
     for region in &target.regions {
         order::access(cx, &by, (cx.block, *region), Access::Read)?;
     }
@@ -163,9 +163,9 @@ pub(super) fn load(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorAccess) -> 
 pub(super) fn store(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorAccess) -> Run<()> {
     let target = target(cx, warp, op, "tcgen05.st")?;
     let stores = &mut cx.block().tensor.warps[warp.index as usize].stores;
-    stores.issued += 1;
+    stores.count += 1;
     stores.open.extend(&target.regions);
-    let by = Actor::Warp { index: warp.index, pc: warp.pc, number: stores.issued };
+    let by = Actor::Warp { index: warp.index, pc: warp.pc, number: stores.count };
     for region in &target.regions {
         order::access(cx, &by, (cx.block, *region), Access::Write)?;
     }

@@ -1,11 +1,13 @@
 //! `tcgen05.mma` (PTX ISA, "`tcgen05.mma`", "Data path layout organization").
 
+mod scales;
+
 use super::flight::{self, Work};
 use super::instruction::{FactorOf, Instruction};
 use super::operand::{self, Descriptor, Major};
 use super::order::{self, Access, Actor};
 use super::{Place, allocated, blocks, thread_address};
-use crate::code::tcgen05::{Group, Scales, TensorLeft, TensorMma};
+use crate::code::tcgen05::{Group, TensorLeft, TensorMma};
 use crate::code::{D, Slot};
 use crate::exec::bulk::word;
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
@@ -13,6 +15,7 @@ use crate::machine::warp::lane_number;
 use crate::machine::{Context, Warp};
 use crate::memory::tensor::Region;
 use crate::numeric::tcgen05::{Factor, add};
+use scales::Factors;
 
 /// How the rows and columns of D lie in the tensor memory of one block.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +37,9 @@ impl Layout {
         let dense = |rows, parts| Layout { rows, parts, columns: columns / parts, spread: false };
         match (op.group, op.stationary, rows) {
             (Group::One, true, 32) => dense(32, 4),
-            (Group::One, true, 64) => dense(64, 2),
+            (Group::One, true, 64) | (Group::Pair, _, 128) => dense(64, 2),
             (Group::One, false, 64) => Layout { spread: true, ..dense(64, 1) },
             (Group::One, ..) => dense(rows, 1),
-            (Group::Pair, _, 128) => dense(64, 2),
             (Group::Pair, ..) => dense(rows / 2, 1),
         }
     }
@@ -76,13 +78,6 @@ struct Values {
     /// Rows of A or columns of B that derive from bytes that were never written, and one such address of shared memory.
     unwritten: Vec<u32>,
     unwritten_at: Option<u64>,
-}
-
-/// Scales by slice, and the rows or columns whose scales were never written.
-#[derive(Debug, Default)]
-struct Factors {
-    slices: Vec<Vec<f64>>,
-    unwritten: Vec<u32>,
 }
 
 /// `tcgen05.mma`
@@ -307,83 +302,6 @@ impl Product<'_> {
         flight::reads(cx, warp, (block, &units), "tcgen05.mma")?;
         self.reads.push((block, units));
         Ok(())
-    }
-
-    /// The scales of A and of B in the tensor memory of a block.
-    fn scales(
-        &self,
-        cx: &mut Context<'_>,
-        warp: &Warp,
-        scales: &Scales,
-        block: usize,
-    ) -> Run<[Factors; 2]> {
-        let Instruction { columns, scale_ids, .. } = self.instruction;
-        let a = thread_address(warp, &scales.a, self.lane)?;
-        let b = thread_address(warp, &scales.b, self.lane)?;
-        let a = self.scales_of(cx, block, ("A", a, scale_ids.0), (self.layout.rows, 1))?;
-        // Where the columns of D come in two parts, so do the scales of B, each in half of the lanes.
-        let parts = self.layout.parts;
-        let b = self.scales_of(cx, block, ("B", b, scale_ids.1), (columns / parts, parts))?;
-        Ok([a, b])
-    }
-
-    /// The scales of a factor: row `r` of a part is in lane `r % 32` of column `r / 32`, and the same in each quarter of the part's
-    /// lanes (PTX ISA, "Scale Factor Layout").
-    fn scales_of(
-        &self,
-        cx: &mut Context<'_>,
-        block: usize,
-        (name, place, id): (&str, Place, u32),
-        (rows, parts): (u32, u32),
-    ) -> Run<Factors> {
-        let (count, _) = self.slices();
-        let columns = rows.div_ceil(32);
-        if place.lane != 0 {
-            let detail = format!(
-                "the scales of {name} of `tcgen05.mma` start in lane {} of tensor memory: required 0",
-                place.lane
-            );
-            return Err(Trap::new(FaultKind::IllegalOperand, detail));
-        }
-        let what = format!("the scales of {name} of `tcgen05.mma`");
-        allocated(cx, block, place, columns, &what)?;
-        let region = Region { shares: u8::MAX, column: place.column, columns };
-        order::access(cx, &self.actor, (block, region), Access::Read)?;
-        let tensor = &cx.cluster.blocks[block].tensor;
-        let mut factors = Factors { slices: vec![Vec::new(); count], ..Factors::default() };
-        let copies = 4 / parts;
-        for row in 0..rows * parts {
-            let (part, within) = (row / rows, row % rows);
-            let column = place.column + within / 32;
-            let cell = |copy: u32| {
-                let lane = within % 32 + 32 * (copies * part + copy);
-                let (cells, written) = tensor.row(lane, column, 1);
-                (cells[0] >> (8 * id), written[0])
-            };
-            let (value, mut written) = cell(0);
-            for copy in 1..copies {
-                let (other, also) = cell(copy);
-                written &= also;
-                let mask = u32::MAX >> (32 - 8 * count);
-                if written && (other ^ value) & mask != 0 {
-                    let detail = format!(
-                        "{what} differ between the quarters of the lanes: row {row} has {:#x} in lane {} and {:#x} in lane {}; `tcgen05.cp` with `.warpx4` writes all four",
-                        value & mask,
-                        within % 32 + 32 * copies * part,
-                        other & mask,
-                        within % 32 + 32 * (copies * part + copy),
-                    );
-                    return Err(Trap::new(FaultKind::IllegalOperand, detail));
-                }
-            }
-            if !written {
-                factors.unwritten.push(row);
-            }
-            for (slice, code) in factors.slices.iter_mut().zip(value.to_le_bytes()) {
-                slice.push(self.instruction.scale.value(code));
-            }
-        }
-        Ok(factors)
     }
 
     /// The rows of D in one block.

@@ -91,11 +91,10 @@ impl Descriptor {
             (Swizzle::None | Swizzle::Span(_), Factor::Tf32) => {
                 ("the swizzle 1, 128 bytes in atoms of 32, for 32-bit elements", "another")
             }
-            (Swizzle::Pairs, Factor::Tf32) => return Ok(()),
-            (Swizzle::Pairs, _) => {
+            (Swizzle::Pairs, factor) if factor != Factor::Tf32 => {
                 ("another swizzle than 1, which is for 32-bit elements", "swizzle 1")
             }
-            (Swizzle::None | Swizzle::Span(_), _) => return Ok(()),
+            (Swizzle::None | Swizzle::Span(_) | Swizzle::Pairs, _) => return Ok(()),
         };
         let detail = format!("{name} is transposed: required {required}, actual {actual}");
         Err(Trap::new(FaultKind::IllegalOperand, detail))
@@ -127,9 +126,9 @@ impl Descriptor {
         let row = linear.wrapping_sub(self.base_offset * 128) / 128;
         match self.swizzle {
             // The bits of the address from 128 on are exchanged with those that choose two units.
-            Swizzle::Pairs => linear ^ (row * 2 * UNIT & 0x60),
+            Swizzle::Pairs => linear ^ ((row * 2 * UNIT) & 0x60),
             // Or those that choose a unit of the span.
-            Swizzle::None | Swizzle::Span(_) => linear ^ (row * UNIT & (span - UNIT)),
+            Swizzle::None | Swizzle::Span(_) => linear ^ ((row * UNIT) & (span - UNIT)),
         }
     }
 }

@@ -145,8 +145,8 @@ pub(super) fn access(
 
 fn same_reader(a: &Mark, b: &Mark) -> bool {
     match (a.by, b.by) {
-        (By::Warp { index: a, .. }, By::Warp { index: b, .. }) => a == b,
-        (By::Operation { signature: a }, By::Operation { signature: b }) => a == b,
+        (By::Warp { index: a, .. }, By::Warp { index: b, .. })
+        | (By::Operation { signature: a }, By::Operation { signature: b }) => a == b,
         (By::Nobody, _) => true,
         (By::Warp { .. }, By::Operation { .. } | By::Nobody)
         | (By::Operation { .. }, By::Warp { .. } | By::Nobody) => false,
@@ -253,7 +253,7 @@ pub(super) fn waited(cx: &mut Context<'_>, warp: &Warp, access: Access) {
         Access::Read => &mut accesses.loads,
         Access::Write => &mut accesses.stores,
     };
-    issued.waited = issued.issued;
+    issued.waited = issued.count;
     let open = std::mem::take(&mut issued.open);
     let update = |mark: &mut Mark| {
         if let By::Warp { index, time } = &mut mark.by
