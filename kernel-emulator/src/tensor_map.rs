@@ -37,8 +37,9 @@ const MAX_RANK: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     /// Element type as `CUtensorMapDataType` numbers it: 0 U8, 1 U16, 2 U32, 3 S32, 4 U64, 5 S64, 6 F16,
-    /// 7 F32, 8 F64, 9 BF16. Refused are 10 F32 with subnormals flushed, 11 TF32, 12 TF32 with subnormals
-    /// flushed, whose rounding is not documented, and 13 to 15, the packed types of later devices.
+    /// 7 F32, 8 F64, 9 BF16, and, of Blackwell, 13 nibbles, 14 nibbles and 15 six-bit elements of which each sixteen get
+    /// sixteen bytes of shared memory. Refused are 10 F32 with subnormals flushed, 11 TF32, 12 TF32 with subnormals
+    /// flushed, whose rounding is not documented.
     pub dtype: u32,
     /// Global address of element 0; a multiple of 16.
     pub address: u64,
@@ -83,8 +84,8 @@ impl std::fmt::Display for TensorMapField {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TensorMapError {
-    /// The element type is none that `sm_90` has.
-    #[error("the element type of a tensor map is 0 to 12, not {actual}")]
+    /// The element type is unknown.
+    #[error("the element type of a tensor map is 0 to 15, not {actual}")]
     Dtype {
         /// The number given.
         actual: u32,
@@ -93,6 +94,38 @@ pub enum TensorMapError {
     #[error("element type {actual} of a tensor map, which rounds what it copies, is not modelled")]
     DtypeNotModelled {
         /// The number given.
+        actual: u32,
+    },
+    /// A box of elements that are narrower than a byte.
+    #[error(
+        "the box of a tensor map of type {dtype} has {required} elements in dimension 0, not {actual}"
+    )]
+    PackedBox {
+        /// The element type.
+        dtype: u32,
+        /// How many it has.
+        required: &'static str,
+        /// The extent given.
+        actual: u32,
+    },
+    /// The innermost extent of a tensor whose elements are narrower than a byte.
+    #[error(
+        "dimension 0 of a tensor map of type {dtype} has a multiple of {required} elements, not {actual}"
+    )]
+    PackedDim {
+        /// The element type.
+        dtype: u32,
+        /// The extent's divisor.
+        required: u64,
+        /// The extent given.
+        actual: u64,
+    },
+    /// The swizzle of elements that get more room in shared memory.
+    #[error("a tensor map of type {dtype} has swizzle 0 (none) or 3 (128 bytes), not {actual}")]
+    PackedSwizzle {
+        /// The element type.
+        dtype: u32,
+        /// The swizzle given.
         actual: u32,
     },
     /// Too few or too many dimensions.
@@ -237,15 +270,33 @@ impl TensorMap {
         Ok(encoded::encode(self))
     }
 
-    /// Bytes of an element; `None` for a type that is not modelled.
-    pub(crate) fn element_bytes(&self) -> Option<u32> {
+    /// Bits of an element; `None` for a type that is unknown.
+    pub(crate) fn element_bits(&self) -> Option<u32> {
         match self.dtype {
-            0 => Some(1),
-            1 | 6 | 9 => Some(2),
-            2 | 3 | 7 | 10..=12 => Some(4),
-            4 | 5 | 8 => Some(8),
+            0 => Some(8),
+            1 | 6 | 9 => Some(16),
+            2 | 3 | 7 | 10..=12 => Some(32),
+            4 | 5 | 8 => Some(64),
+            13 | 14 => Some(4),
+            15 => Some(6),
             _ => None,
         }
+    }
+
+    /// Of elements of which each sixteen get sixteen bytes of shared memory: how many of those bytes they fill.
+    pub(crate) fn padded(&self) -> Option<u32> {
+        match self.dtype {
+            14 => Some(8),
+            15 => Some(12),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a row of the box in shared memory.
+    pub(crate) fn row_bytes(&self) -> Option<u64> {
+        let elements = u64::from(self.box_dims[0]);
+        let bits = self.element_bits()?;
+        Some(if self.padded().is_some() { elements } else { elements * u64::from(bits) / 8 })
     }
 
     /// Bytes of the span that the swizzle permutes 16-byte units in; `None` without swizzle.
@@ -261,7 +312,7 @@ impl TensorMap {
     /// Checks every rule.
     pub(crate) fn check(&self) -> Result<(), TensorMapError> {
         use TensorMapError as E;
-        let element = self.element_bytes().ok_or(E::Dtype { actual: self.dtype })?;
+        self.element_bits().ok_or(E::Dtype { actual: self.dtype })?;
         if matches!(self.dtype, 10..=12) {
             return Err(E::DtypeNotModelled { actual: self.dtype });
         }
@@ -279,7 +330,7 @@ impl TensorMap {
             }
         }
         self.check_modes()?;
-        let align = if self.interleave == 2 { 32 } else { 16 };
+        let align = if self.interleave == 2 || self.padded().is_some() { 32 } else { 16 };
         if !self.address.is_multiple_of(align) {
             return Err(E::Address { required: align, actual: self.address });
         }
@@ -306,7 +357,8 @@ impl TensorMap {
                 return Err(E::ElementStride { dim, actual });
             }
         }
-        let inner = u64::from(self.box_dims[0]) * u64::from(element);
+        self.check_packed()?;
+        let inner = self.row_bytes().ok_or(E::Dtype { actual: self.dtype })?;
         if self.interleave == 0 && !inner.is_multiple_of(16) {
             return Err(E::InnerBox { actual: inner });
         }
@@ -319,6 +371,27 @@ impl TensorMap {
             return Err(E::InterleaveNotModelled { actual: self.interleave });
         }
         Ok(())
+    }
+
+    /// The rules of elements that are narrower than a byte.
+    fn check_packed(&self) -> Result<(), TensorMapError> {
+        use TensorMapError as E;
+        let (dtype, box_dim, dim) = (self.dtype, self.box_dims[0], self.dims[0]);
+        let packed_box = |required| Err(E::PackedBox { dtype, required, actual: box_dim });
+        match self.padded() {
+            Some(_) if box_dim != 128 => packed_box("128"),
+            Some(_) if !dim.is_multiple_of(128) => {
+                Err(E::PackedDim { dtype, required: 128, actual: dim })
+            }
+            Some(_) if !matches!(self.swizzle, 0 | 3) => {
+                Err(E::PackedSwizzle { dtype, actual: self.swizzle })
+            }
+            None if dtype == 13 && !box_dim.is_multiple_of(2) => packed_box("an even number of"),
+            None if dtype == 13 && !dim.is_multiple_of(2) => {
+                Err(E::PackedDim { dtype, required: 2, actual: dim })
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// The rules of interleave, swizzle and fill.

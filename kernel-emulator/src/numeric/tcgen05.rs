@@ -48,6 +48,21 @@ impl Factor {
         }
     }
 
+    /// Bytes of sixteen bytes of shared memory that the elements fill.
+    pub(crate) const fn unit_bytes(self) -> u32 {
+        match self {
+            Factor::Mini(Minifloat::E2m1) => 8,
+            Factor::Mini(Minifloat::E2m3 | Minifloat::E3m2) => 12,
+            Factor::Mini(Minifloat::E4m3 | Minifloat::E5m2)
+            | Factor::F16
+            | Factor::Bf16
+            | Factor::Tf32
+            | Factor::Pairs
+            | Factor::U8
+            | Factor::S8 => 16,
+        }
+    }
+
     /// Elements of a column of tensor memory.
     pub(crate) const fn per_cell(self) -> usize {
         self.per_unit() / 4

@@ -23,7 +23,7 @@ fn refusal(change: impl Fn(&mut TensorMap)) -> E {
 #[test]
 fn each_rule_of_the_encoding_has_its_error() {
     use TensorMapField as F;
-    assert_eq!(refusal(|m| m.dtype = 13), E::Dtype { actual: 13 });
+    assert_eq!(refusal(|m| m.dtype = 16), E::Dtype { actual: 16 });
     assert_eq!(refusal(|m| m.dtype = 11), E::DtypeNotModelled { actual: 11 });
     assert_eq!(refusal(|m| m.dims = vec![]), E::Rank { actual: 0 });
     assert_eq!(refusal(|m| m.dims = vec![8; 6]), E::Rank { actual: 6 });
@@ -55,6 +55,23 @@ fn each_rule_of_the_encoding_has_its_error() {
         let actual = u64::from(span) + 16;
         assert_eq!(error, E::SwizzleSpan { required: span.into(), actual });
     }
+    let padded = |m: &mut TensorMap| {
+        (m.dtype, m.dims[0], m.box_dims[0]) = (14, 256, 128);
+        m.strides_bytes = vec![128];
+    };
+    let packed = |dtype, required, actual| E::PackedBox { dtype, required, actual };
+    assert_eq!(refusal(|m| (padded(m), m.box_dims[0] = 64).0), packed(14, "128", 64));
+    let dim = |dtype, required, actual| E::PackedDim { dtype, required, actual };
+    assert_eq!(refusal(|m| (padded(m), m.dims[0] = 192).0), dim(14, 128, 192));
+    let swizzle = E::PackedSwizzle { dtype: 15, actual: 2 };
+    assert_eq!(refusal(|m| (padded(m), (m.dtype, m.swizzle) = (15, 2)).0), swizzle);
+    let stride = E::StrideAlignment { dim: 1, required: 32, actual: 144 };
+    assert_eq!(refusal(|m| (padded(m), m.strides_bytes[0] = 144).0), stride);
+    assert_eq!(
+        refusal(|m| (m.dtype, m.box_dims[0]) = (13, 33)),
+        packed(13, "an even number of", 33)
+    );
+    assert_eq!(refusal(|m| (m.dtype, m.dims[0]) = (13, 63)), dim(13, 2, 63));
     assert_eq!(refusal(|m| m.interleave = 1), E::InterleaveRank { actual: 2 });
     let volume = |m: &mut TensorMap| {
         (m.dims, m.strides_bytes) = (vec![64, 32, 4], vec![128, 4096]);

@@ -516,3 +516,37 @@ fn a_load_for_several_blocks_lands_in_each_at_the_same_place() {
     }
     assert_eq!(bench.words(to, 128), required);
 }
+
+#[test]
+fn narrow_elements_get_sixteen_bytes_for_each_sixteen() {
+    // Nibbles, and elements of six bits: rows of 256 elements, of which the box takes the second half.
+    for (dtype, bits) in [(14, 4), (15, 6)] {
+        let row = 256 * bits / 8;
+        for swizzle in [0, 3] {
+            let map = |address| TensorMap {
+                dtype,
+                swizzle,
+                ..plain(address, &[256, 10], &[row as u64], &[128, 8])
+            };
+            let image = Image { bytes: 8 * 128, start: 0, expect: 8 * row / 2 };
+            let actual = loaded(10 * row, map, &[128, 2], image).unwrap_or_else(|f| panic!("{f}"));
+            let mut required = vec![UNTOUCHED; 8 * 128];
+            for r in 0..8 {
+                for unit in 0..8 {
+                    let place = if swizzle == 0 { unit } else { unit ^ r };
+                    for byte in 0..2 * bits {
+                        required[128 * r + 16 * place + byte] =
+                            pattern((r + 2) * row + row / 2 + 2 * bits * unit + byte);
+                    }
+                }
+            }
+            assert_eq!(actual, required, "type {dtype}, swizzle {swizzle}");
+        }
+    }
+    // Nibbles side by side.
+    let map = |address| TensorMap { dtype: 13, ..plain(address, &[256, 10], &[128], &[64, 8]) };
+    let image = Image { bytes: 8 * 32, start: 0, expect: 8 * 32 };
+    let actual = loaded(10 * 128, map, &[32, 1], image).unwrap_or_else(|fault| panic!("{fault}"));
+    let required = (0..8 * 32).map(|i| pattern((i / 32 + 1) * 128 + 16 + i % 32));
+    assert_eq!(actual, required.collect::<Vec<u8>>());
+}

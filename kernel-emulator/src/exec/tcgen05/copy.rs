@@ -75,6 +75,11 @@ pub(super) fn issue(
     }
     let (rows, units) = op.shape.extents();
     let columns = 4 * units;
+    let used = match op.expand {
+        None => 16,
+        Some(Expand::From6) => 12,
+        Some(Expand::From4) => 8,
+    };
     let thread = flight::thread(cx, warp, lane);
     let (number, signature) = cx.cluster.tensor.issue(thread, Work::Copy);
     let actor = Actor::Operation { number, pc: warp.pc, signature, warp: warp.index };
@@ -92,7 +97,7 @@ pub(super) fn issue(
         for row in 0..rows {
             for unit in 0..units {
                 let address = descriptor.unit(Major::K, row, unit);
-                let from = bytes(&here.shared, address, "the source of `tcgen05.cp`")?;
+                let from = bytes(&here.shared, address, used, "the source of `tcgen05.cp`")?;
                 read.push(from.unit);
                 let value = expanded(from.value, op.expand).to_le_bytes();
                 for lane in op.shape.lanes(row) {

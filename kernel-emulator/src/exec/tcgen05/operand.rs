@@ -141,8 +141,8 @@ pub(super) struct Bytes {
     pub(super) unit: u32,
 }
 
-/// Reads sixteen bytes.
-pub(super) fn bytes(memory: &Shared, address: u32, name: &str) -> Run<Bytes> {
+/// Reads sixteen bytes, of which the first `used` matter.
+pub(super) fn bytes(memory: &Shared, address: u32, used: u32, name: &str) -> Run<Bytes> {
     let offset = address.wrapping_sub(SHARED_BASE);
     if address < SHARED_BASE || offset + UNIT > memory.bytes() {
         let size = memory.bytes();
@@ -159,7 +159,9 @@ pub(super) fn bytes(memory: &Shared, address: u32, name: &str) -> Run<Bytes> {
         trap.copy = memory.in_flight_from(offset, UNIT);
         return Err(trap);
     }
-    let ([low, high], written) = memory.row(offset);
+    let ([low, high], whole) = memory.row(offset);
+    let mut part = [0; UNIT as usize];
+    let written = whole || memory.read(offset, &mut part[..used as usize]).is_none();
     Ok(Bytes { value: u128::from(high) << 64 | u128::from(low), written, unit: offset / UNIT })
 }
 
@@ -197,7 +199,7 @@ pub(super) fn read(
                 Major::Mn => (j, i),
             };
             let address = descriptor.unit(major, across, along);
-            let bytes = bytes(memory, address, name)?;
+            let bytes = bytes(memory, address, factor.unit_bytes(), name)?;
             read.units.push(bytes.unit);
             let (row, k) = match major {
                 Major::K => (i as usize, j as usize * elements),

@@ -13,8 +13,11 @@ pub(super) const UNIT: u32 = 16;
 /// A box of a tensor, or rows of it, row by row; rows lie along the innermost dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
-    /// Bytes of a row.
+    /// Bytes of a row in the tensor, and in shared memory.
     pub(super) row_bytes: u32,
+    shared_row: u32,
+    /// Of rows whose sixteen elements each get a unit of shared memory: how much of it they fill.
+    padded: Option<u32>,
     /// From one row to the next in shared memory.
     pitch: u32,
     pub(super) rows: u32,
@@ -99,19 +102,20 @@ impl Tile {
 
     /// Rows that start at a column: the address of column 0 of each, or nothing where it lies outside the tensor.
     fn of_rows(map: &TensorMap, column: i32, rows: &[Option<u64>]) -> Run<Tile> {
-        let element = element_bytes(map);
+        let element_bits = map.element_bits().expect("`TensorMap::check` knows the type");
         let start = i64::from(column);
-        if start * i64::from(element) % i64::from(UNIT) != 0 {
+        let at_bits = start * i64::from(element_bits);
+        if at_bits % (8 * i64::from(UNIT)) != 0 {
+            let bytes = at_bits / 8;
             let detail = format!(
-                "the innermost coordinate is {start}, at {} bytes; a tensor copy starts at a multiple of {UNIT} bytes",
-                start * i64::from(element)
+                "the innermost coordinate is {start}, at {bytes} bytes; a tensor copy starts at a multiple of {UNIT} bytes"
             );
             return Err(Trap::new(FaultKind::IllegalOperand, detail));
         }
-        let row_bytes = map.box_dims[0] * element;
+        let row_bytes = map.box_dims[0] * element_bits / 8;
         let end = (start + i64::from(map.box_dims[0])).min(map.dims[0].cast_signed());
         let (from, to) = (start.max(0), end);
-        let bytes = |elements: i64| elements.cast_unsigned() * u64::from(element);
+        let bytes = |elements: i64| elements.cast_unsigned() * u64::from(element_bits) / 8;
         let small = |bytes: u64| usize::try_from(bytes).expect("a box is small");
         let mut inside = Vec::new();
         for (row, address) in rows.iter().enumerate() {
@@ -126,16 +130,26 @@ impl Tile {
             }
         }
         let rows = u32::try_from(rows.len()).expect("a box fits shared memory");
-        Ok(Tile { row_bytes, pitch: pitch(map), rows, swizzle: map.swizzle, inside })
+        let (swizzle, padded) = (map.swizzle, map.padded());
+        Ok(Tile {
+            row_bytes,
+            shared_row: shared_row(map),
+            padded,
+            pitch: pitch(map),
+            rows,
+            swizzle,
+            inside,
+        })
     }
 
     /// Bytes of shared memory from the first row to the end of the last.
     pub(super) fn shared_bytes(&self) -> u32 {
-        let last = if self.swizzle == 0 { self.row_bytes } else { self.pitch };
+        let last = if self.swizzle == 0 { self.shared_row } else { self.pitch };
         (self.rows - 1) * self.pitch + last
     }
 
-    /// Bytes of the box, as an mbarrier counts them.
+    /// Bytes of the box, as an mbarrier counts them: those of the tensor, without what pads elements that are narrower than a byte
+    /// (so compilers that are proven on the hardware expect them; no such device was there to be asked).
     pub(super) fn bytes(&self) -> usize {
         self.rows as usize * self.row_bytes as usize
     }
@@ -144,24 +158,26 @@ impl Tile {
     /// relative to `base`.
     pub(super) fn pieces(&self, address: u32, base: u32) -> Vec<Piece> {
         let row = |row: u32| address + row * self.pitch;
-        if self.swizzle == 0 {
+        if self.swizzle == 0 && self.padded.is_none() {
             let piece = |at: u32| Piece { offset: at - base, bytes: self.row_bytes };
             return (0..self.rows).map(|r| piece(row(r))).collect();
         }
-        let units = |r: u32| (0..self.row_bytes / UNIT).map(move |unit| row(r) + unit * UNIT);
-        let place = |at: u32| Piece { offset: swizzled(at, self.swizzle) - base, bytes: UNIT };
+        let units = |r: u32| (0..self.shared_row / UNIT).map(move |unit| row(r) + unit * UNIT);
+        let bytes = self.padded.unwrap_or(UNIT);
+        let place = |at: u32| Piece { offset: swizzled(at, self.swizzle) - base, bytes };
         (0..self.rows).flat_map(units).map(place).collect()
     }
 }
 
-/// Bytes of an element.
-fn element_bytes(map: &TensorMap) -> u32 {
-    map.element_bytes().expect("`TensorMap::check` knows the type")
+/// Bytes of a row in shared memory.
+fn shared_row(map: &TensorMap) -> u32 {
+    let bytes = map.row_bytes().expect("`TensorMap::check` knows the type");
+    u32::try_from(bytes).expect("a box is small")
 }
 
 /// From one row to the next in shared memory.
 fn pitch(map: &TensorMap) -> u32 {
-    map.swizzle_span().unwrap_or(map.box_dims[0] * element_bytes(map))
+    map.swizzle_span().unwrap_or_else(|| shared_row(map))
 }
 
 /// The address that a swizzle mode puts an address at.
