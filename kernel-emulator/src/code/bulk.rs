@@ -1,5 +1,6 @@
 //! The operands of bulk copies, tensor copies and tensor maps.
 
+use super::tcgen05::Group;
 use super::{Address, AtomOp, Slot, W};
 use crate::numeric::atomic::IntOp;
 
@@ -38,6 +39,8 @@ pub(crate) struct Landing {
     pub(crate) multicast: Option<W>,
     /// `.shared::cta`: the executing block's own shared memory only.
     pub(crate) own: bool,
+    /// The blocks that the mbarrier may be of, beside that which the copy lands in.
+    pub(crate) group: Group,
 }
 
 /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`.

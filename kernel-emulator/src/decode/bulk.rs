@@ -5,6 +5,7 @@ use kernel_ptx::{Operand, Word};
 use super::count;
 use super::memory::{Verb, operation};
 use super::operands::{Decoded, Modifiers, Scope, describe};
+use crate::code::tcgen05::Group;
 use crate::code::{
     Address, AsyncStore, Bulk, BulkWay, Elements, Landing, MapField, Op, Place, Replace, Tensor,
     TensorWay,
@@ -29,8 +30,6 @@ const NOT_MODELLED: &[Word] = &[
     Word::Im2colNoOffs,
     Word::Im2colW,
     Word::Im2colW128,
-    Word::CtaGroup1,
-    Word::CtaGroup2,
     Word::CpMask,
     Word::IgnoreOob,
 ];
@@ -108,12 +107,12 @@ fn landing(
     s: &mut Scope<'_>,
     to: &Operand,
     ops: &mut std::slice::Iter<'_, Operand>,
-    (own, multicast): (bool, bool),
+    (own, multicast, group): (bool, bool, Group),
 ) -> Decoded<Landing> {
     let to = s.address(to, Some(Place::Shared))?;
     let barrier = s.address(next(ops)?, Some(Place::Shared))?;
     let multicast = if multicast { Some(s.h(next(ops)?)?) } else { None };
-    Ok(Landing { to, barrier, multicast, own })
+    Ok(Landing { to, barrier, multicast, own, group })
 }
 
 fn bulk(
@@ -136,7 +135,7 @@ fn bulk(
     let bytes = s.w(next(ops)?)?;
     let way = match (way, to) {
         (Way::Load { own, multicast }, Some(to)) => {
-            BulkWay::Load(landing(s, to, ops, (own, multicast))?)
+            BulkWay::Load(landing(s, to, ops, (own, multicast, Group::One))?)
         }
         (Way::Push, Some(to)) => BulkWay::Push {
             to: s.address(to, Some(Place::Shared))?,
@@ -160,12 +159,14 @@ fn tensor(
             (Word::TileScatter4, Elements::FourRows),
         ])
         .unwrap_or(Elements::Tile);
+    let groups = [(Word::CtaGroup1, Group::One), (Word::CtaGroup2, Group::Pair)];
+    let group = m.one_of(&groups).unwrap_or(Group::One);
     let way = way(m)?;
     let (way, (map, coordinates)) = match way {
         Way::Load { own, multicast } => {
             let to = next(ops)?;
             let map = tensor_address(s, next(ops)?)?;
-            (TensorWay::Load(landing(s, to, ops, (own, multicast))?), map)
+            (TensorWay::Load(landing(s, to, ops, (own, multicast, group))?), map)
         }
         Way::Store => {
             let map = tensor_address(s, next(ops)?)?;

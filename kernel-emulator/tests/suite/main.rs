@@ -39,6 +39,7 @@ mod print;
 mod races;
 mod tcgen05_faults;
 mod tcgen05_mma;
+mod tcgen05_pairs;
 mod tcgen05_scales;
 mod tensor_maps;
 mod tensor_memory;

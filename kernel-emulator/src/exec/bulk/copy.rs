@@ -3,6 +3,7 @@
 use super::flight::{self, Cargo, Flight};
 use super::group::{self, Store};
 use super::{Issuer, Piece, Row, Spot, global, own_spot, read_rows, spot, word};
+use crate::code::tcgen05::Group;
 use crate::code::{AsyncStore, Bulk, BulkWay, Landing};
 use crate::exec::memory::{addresses, hazards};
 use crate::fault::{FaultKind, Run, Trap};
@@ -49,7 +50,7 @@ fn one(
         BulkWay::Push { to, barrier } => {
             let to = at_lane(warp, to, lane)?;
             let to = spot(cx, to, (bytes, UNIT.into()), "the destination of a bulk copy")?;
-            let barrier = mbarrier(cx, at_lane(warp, barrier, lane)?, to.block)?;
+            let barrier = mbarrier(cx, at_lane(warp, barrier, lane)?, to.block, Group::One)?;
             let (held, data) = own_source(cx, warp, (from, bytes))?;
             let issuer = issuer(cx, warp, lane);
             let cargo = Cargo { op: op.op, held: Some(held), ..Cargo::of(issuer, data) };
@@ -95,7 +96,7 @@ pub(crate) fn land_in(
     } else {
         spot(cx, to, size, WHAT)?
     };
-    let barrier = mbarrier(cx, barrier, first.block)?;
+    let barrier = mbarrier(cx, barrier, first.block, landing.group)?;
     let Some(mask) = landing.multicast else {
         let (block, pieces) = (first.block, pieces(first));
         return flight::depart(cx, Flight { cargo, barrier, block, pieces });
@@ -109,23 +110,31 @@ pub(crate) fn land_in(
     // The same places in each block, the mbarrier's included.
     for block in (0..blocks).filter(|block| mask >> block & 1 != 0) {
         let pieces = pieces(Spot { block, ..first });
-        let barrier = (block, barrier.1);
+        // Of each pair, the one with the place in it that the mbarrier's own block has.
+        let barrier = match landing.group {
+            Group::One => (block, barrier.1),
+            Group::Pair => ((block & !1) | (barrier.0 & 1), barrier.1),
+        };
         flight::depart(cx, Flight { cargo: cargo.clone(), barrier, block, pieces })?;
     }
     Ok(())
 }
 
-/// The mbarrier of a copy: block and word. It lies in the block that the copy lands in.
-fn mbarrier(cx: &Context<'_>, address: u64, block: usize) -> Run<(usize, usize)> {
+/// The mbarrier of a copy: block and word. It lies in the block that the copy lands in, or in its pair.
+fn mbarrier(cx: &Context<'_>, address: u64, block: usize, group: Group) -> Run<(usize, usize)> {
     let at = spot(cx, address, (8, 8), "the mbarrier of an asynchronous copy")?;
-    if at.block != block {
+    let permitted = match group {
+        Group::One => at.block == block,
+        Group::Pair => at.block | 1 == block | 1,
+    };
+    if !permitted {
         let detail = format!(
             "the mbarrier of an asynchronous copy lies in block {} of the cluster, its destination in block {block}",
             at.block
         );
         return Err(Trap::new(FaultKind::WrongSpace, detail).address(address));
     }
-    Ok((block, at.offset as usize / 8))
+    Ok((at.block, at.offset as usize / 8))
 }
 
 /// Checks bytes of global memory.
@@ -181,7 +190,7 @@ pub(crate) fn store(cx: &mut Context<'_>, warp: &mut Warp, op: &AsyncStore, mask
         }
         let what = "the destination of an asynchronous store";
         let spot = spot(cx, to[lane], (bytes, bytes.into()), what).map_err(located)?;
-        let barrier = mbarrier(cx, barrier[lane], spot.block).map_err(located)?;
+        let barrier = mbarrier(cx, barrier[lane], spot.block, Group::One).map_err(located)?;
         let cargo = Cargo { op: op.op, ..Cargo::of(issuer(cx, warp, lane), data) };
         let pieces = vec![Piece { offset: spot.offset, bytes }];
         flight::depart(cx, Flight { cargo, barrier, block: spot.block, pieces })?;

@@ -261,6 +261,13 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
             }
         }
     }
+    let mut epoch = epoch;
+    if flight.barrier.0 != flight.block {
+        // Who waits for an mbarrier of another block has no epochs of this one.
+        let races = &mut cx.cluster.blocks[flight.block].races;
+        flight.pieces.iter().for_each(|piece| races.meet(piece.offset, piece.bytes));
+        epoch = 0;
+    }
     barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
 }
 
