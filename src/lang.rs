@@ -213,6 +213,7 @@
 //! | K0301 | a layout that does not fit the tile or the block |
 //! | K0302 | a layout that a product cannot use |
 //! | K0303 | a tile that does not have the asserted layout |
+//! | K0306 | a layout that no gather or scatter takes its rows from |
 //! | K0401 | a write to a tensor that is only read |
 //! | K0402 | shared memory used in a way it does not allow |
 //! | K0403 | an allocation inside a loop or branch |
@@ -226,6 +227,7 @@
 //! | K0411 | a barrier that waits for other bytes than are copied |
 //! | K0412 | a bulk copy that the hardware does not have |
 //! | K0414 | tensor memory used in a way it does not allow |
+//! | K0416 | a gather or a scatter that the hardware does not have |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | a target that is unknown or cannot do it |
 //! | K0503 | a number of warps that a block cannot have |
@@ -238,6 +240,7 @@
 //! | K0601 | an instance list that does not fit the generic parameters |
 //! | K0602 | a parameter type that cannot be passed to a kernel |
 //! | K0603 | a fact about a parameter that cannot hold |
+//! | K0901 | a gather or a scatter that leaves warps idle |
 //! | K9999 | a bug of the compiler |
 //!
 //! # These items as Rust

@@ -51,6 +51,7 @@ mod expr;
 mod families;
 mod finish;
 mod forms;
+mod gather;
 mod generic;
 mod in_flight;
 mod known;

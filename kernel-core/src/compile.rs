@@ -106,12 +106,13 @@ pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options)
         compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
     let outcomes = outcomes(&results, &problems);
     let errors = diag::compile_errors(&problems, &locations);
+    let warnings = diag::compile_warnings(&problems, &locations);
     let items = match item.sig.receiver() {
         // A method: a module, which belongs to each kernel, cannot stand in an `impl`.
         Some(_) => TokenStream::new(),
         None => host::kernel_items(item, &unit.kernels[0], outcomes[0]),
     };
-    output.tokens = quote!(#errors #items);
+    output.tokens = quote!(#errors #warnings #items);
     name_by_place(&mut output.dumps, &locations);
     output
 }
@@ -172,7 +173,8 @@ pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options)
     let outcomes = outcomes(&results, &problems);
     let items = host::module_items(item, &unit, &outcomes);
     let errors = diag::compile_errors(&problems, &locations);
-    output.tokens = quote!(#errors #items);
+    let warnings = diag::compile_warnings(&problems, &locations);
+    output.tokens = quote!(#errors #warnings #items);
     name_by_place(&mut output.dumps, &locations);
     output
 }
@@ -316,7 +318,8 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
             let table = host::table(instances, &name);
             let crate_path = unit.kernels.get(waiting.index);
             let crate_path = crate_path.and_then(|kernel| kernel.attr.crate_path.as_ref());
-            host::rooted(quote!({ #twin #table }), crate_path)
+            let warnings = diag::compile_warnings(&problems, &locations);
+            host::rooted(quote!({ #warnings #twin #table }), crate_path)
         }
         _ => {
             let twin = if keeps_twin(&problems) { twin } else { stand_in(&waiting) };
@@ -600,6 +603,9 @@ fn report_variants([aligned, general]: &[Problems; 2], problems: &mut Problems) 
     };
     let of_aligned = aligned.iter().map(|diagnostic| of_one(diagnostic, general, ALIGNED));
     let of_general = general.iter().map(|diagnostic| of_one(diagnostic, aligned, GENERAL));
+    for warning in aligned.warnings().chain(general.warnings()) {
+        problems.warn(warning.clone());
+    }
     for diagnostic in of_aligned.chain(of_general) {
         // What was refused elsewhere, in a helper say, may be the reason of a broken rule.
         if diagnostic.code != Code::Bug || problems.is_empty() {
@@ -656,6 +662,9 @@ fn lower_variant(
             return None;
         }
     };
+    for idle in &inferred.idle {
+        problems.warn(idle.clone().into_diagnostic());
+    }
     schedule::order(&mut kernel, &inferred.layouts);
     ended(Phase::Layouts);
     let sound = ir::verify(&kernel).and_then(|()| layouts::verify(&kernel, &inferred));

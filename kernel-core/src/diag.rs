@@ -12,7 +12,7 @@ mod rustc;
 pub use codes::{Area, Code};
 pub(crate) use layout::SPILLED;
 pub use render::render;
-pub use rustc::compile_errors;
+pub use rustc::{compile_errors, compile_warnings};
 
 /// One problem of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,6 +124,8 @@ pub struct Problems {
     reports: usize,
     /// The instance that is being compiled.
     instance: Option<String>,
+    /// What is right and slow: the kernel compiles all the same.
+    warnings: Vec<Diagnostic>,
 }
 
 /// A point in the work that can be returned to: see [`Problems::rewind`].
@@ -158,6 +160,18 @@ impl Problems {
                 known.instances.extend(missing.cloned());
             }
         }
+    }
+
+    /// Adds a warning, which is no problem: of those with one code at one place the first is kept.
+    pub fn warn(&mut self, diagnostic: Diagnostic) {
+        if !self.warnings.iter().any(|other| other.is_as(&diagnostic)) {
+            self.warnings.push(diagnostic);
+        }
+    }
+
+    /// The warnings, in the order in which they were found.
+    pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.warnings.iter()
     }
 
     /// Problems found from here on belong to this instance of the kernel.
@@ -219,6 +233,9 @@ impl Problems {
     pub fn extend(&mut self, other: Problems) {
         for diagnostic in other.list {
             self.push(diagnostic);
+        }
+        for diagnostic in other.warnings {
+            self.warn(diagnostic);
         }
         self.varied.extend(other.varied);
     }

@@ -43,6 +43,7 @@ mod dots;
 mod graph;
 mod known;
 mod rewrite;
+pub mod rows;
 mod shared;
 mod solve;
 mod sums;
@@ -78,6 +79,8 @@ pub struct Inferred {
     /// It is that of one tile: of the last two axes, or of the last one where windows of rank 1 are accessed. Leading axes
     /// repeat it, row-major.
     pub shared: ArenaMap<Shared, Layout>,
+    /// Gathers and scatters that pinned layouts leave to some of the warps.
+    pub idle: Vec<rows::Idle>,
 }
 
 /// Where a layout says that elements lie.
@@ -240,6 +243,17 @@ pub enum LayoutProblem {
         /// Why.
         refusal: tma::TmaRefusal,
     },
+    /// The rows of a gather or a scatter were pinned to a layout that its instructions cannot take them from.
+    Rows {
+        /// The operation.
+        at: Loc,
+        /// Where the layout was pinned.
+        pinned_at: Loc,
+        /// The pinned layout.
+        actual: Layout,
+        /// The warps that run it.
+        warps: u32,
+    },
     /// A bulk copy that shared memory does not allow.
     Bulk {
         /// The copy.
@@ -328,6 +342,7 @@ fn infer_and_compare(
     if !problems.is_empty() {
         return Err(problems);
     }
+    let idle = std::mem::take(&mut graph.idle);
     let places = asserted::places(assertions, &graph);
     let (layouts, versions) = rewrite::rewrite(kernel, graph);
     let failed = asserted::failed(kernel, assertions, &places, &layouts, &versions);
@@ -339,5 +354,5 @@ fn infer_and_compare(
     if !refused.is_empty() {
         return Err(refused);
     }
-    Ok(Inferred { layouts, shared })
+    Ok(Inferred { layouts, shared, idle })
 }

@@ -22,6 +22,7 @@ mod atomic;
 mod barrier;
 mod bits;
 mod bulk;
+mod by_rows;
 mod bytes;
 mod cast;
 mod cluster;
@@ -114,6 +115,7 @@ pub fn run(
         loops: Vec::new(),
         maps: Vec::new(),
         orders_others: kernel.orders_others(),
+        scatters: kernel.scatters(),
         weights: barrier::weights(kernel),
         pairs_halves: sums_in_halves(kernel, &kernel.body),
         split,
@@ -161,6 +163,8 @@ struct Lower<'a> {
     maps: Vec<TensorMap>,
     /// An arrival at another block's barrier orders what comes before.
     orders_others: bool,
+    /// It scatters rows: a thread of each warp has stores under way.
+    scatters: bool,
     /// How many warps arrive for one arrival of a partition.
     weights: ArenaMap<Barriers, u32>,
     /// Products by warpgroups keep sums in `f16`: loops and branches carry such tiles as words of two.

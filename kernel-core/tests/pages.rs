@@ -6,7 +6,7 @@
 use kernel_core::{
     Options,
     compile::compile_unit,
-    diag::{Code, Problems, render},
+    diag::{Area, Code, Problems, render},
     loc::{Loc, Locations},
     syntax,
 };
@@ -81,7 +81,7 @@ fn compile(source: &str) -> Vec<(Code, String)> {
         .find_map(|item| kernel_of(item, &mut problems))
         .unwrap_or_else(|| panic!("no `#[kernel]` item in\n{}", file.to_token_stream()));
     compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
-    let mut sorted: Vec<_> = problems.iter().collect();
+    let mut sorted: Vec<_> = problems.iter().chain(problems.warnings()).collect();
     sorted.sort_by_key(|d| (locations.line_column(d.primary), d.code));
     sorted
         .into_iter()
@@ -89,7 +89,8 @@ fn compile(source: &str) -> Vec<(Code, String)> {
             let (line, _) = locations.line_column(d.primary);
             let at = underlined(source, &locations, d.primary);
             let said = in_a_file(&render(d, &locations));
-            (d.code, format!("error: {said}\n  at line {line}: {at}\n"))
+            let kind = if d.code.area() == Area::Performance { "warning" } else { "error" };
+            (d.code, format!("{kind}: {said}\n  at line {line}: {at}\n"))
         })
         .collect()
 }

@@ -26,6 +26,7 @@ use super::sealed::Sealed;
 use super::shared::Shared;
 use super::stub;
 use super::tensor::{TensorMap, TensorMapMut};
+use super::tile::Tile;
 
 /// A tensor map, read or written.
 #[diagnostic::on_unimplemented(
@@ -147,6 +148,87 @@ super::copy::reductions!(functions);
 /// }
 /// ```
 pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) -> Copying {
+    stub()
+}
+
+/// Starts a copy of rows of a tensor into shared memory, wherever they are: row `i` of `to` is row `rows[i]` of the tensor, from
+/// column `col` on; it completes on `bar`.
+///
+/// The tensor has two axes, and the map's block is one row of `Y` columns: `#[block(1, Y)]`, at least 32 bytes wide, of elements of at
+/// most 32 bits. `rows` has 8 elements or more, `to` the extents `[rows, Y]`. The phase of `bar` expects the bytes of all rows,
+/// [`block_bytes`](TensorMap::block_bytes) each, wherever they are.
+///
+/// A number that no row has, negative ones included, gives a row of zeros (or of what the map
+/// [fills](TensorMap) with); so do columns before and behind those of the tensor. `col` is a multiple of 16 bytes: elsewhere a GPU
+/// stops with an illegal instruction. Of a constant that is an error; others [`device_assert`](super::device_assert) can look at, here of a column of `f32`:
+/// `device_assert(col % 4 == 0)`.
+///
+/// # Layout
+/// An instruction moves four rows, whose numbers are in four registers of one thread, for a whole warp. `rows` has them dealt out to all
+/// warps, each four times as many as it has instructions: `slice(0, blocked([1, 4], [32, 1], [1, num_warps()], [1, 0]))`. What is loaded
+/// for it is loaded in that layout. It can be pinned to others whose first two register bases are `[1]` and `[2]` and whose
+/// lane bases are all `[0]`; where that leaves warps idle, there is a warning (K0901).
+///
+/// # PTX
+/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk.tensor`), once for
+/// four rows and as many columns as the swizzle of `to` has.
+///
+/// # Errors
+/// K0502 before `sm_100a`, K0416 for another map or fewer rows, K0306 for a layout of `rows` that they are not taken from, K0202 where the
+/// shapes differ, K0203 and K0204 for element types, K0409 for a layout of `to` that no map has and a column that is no multiple of 16
+/// bytes, K0404 for what is no shared memory or is transposed.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn fetch(x: TensorMap<bf16, 2>, rows: Tile<i32>, col: i32, full: Barrier, to: Shared<bf16>) {
+///     full.expect(rows.dim(0) * x.block_bytes());
+///     tma::gather(x, rows, col, full, to);
+/// }
+/// ```
+pub fn gather<T: Scalar>(
+    map: impl Map<T, 2>,
+    rows: Tile<i32>,
+    col: i32,
+    bar: Barrier,
+    to: Shared<T>,
+) -> Copying {
+    stub()
+}
+
+/// Starts a copy of the rows of a tile in shared memory to rows of a tensor, wherever they are: row `i` of `from` goes to row `rows[i]`,
+/// from column `col` on.
+///
+/// The map, `rows` and `col` are as for [`gather`], and what is written by threads as for [`store`]. Rows behind the end of the tensor, and
+/// columns there, are dropped. Neither rows nor columns are negative: there a GPU stops with an illegal instruction. No row is written
+/// twice before a [`store_wait_written`]: nothing says which would be the last. A wait for stores waits for scatters as well.
+///
+/// # Layout
+/// That of [`gather`].
+///
+/// # PTX
+/// `cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group` (PTX ISA, `cp.async.bulk.tensor`) and
+/// `cp.async.bulk.commit_group`, in a thread of each warp.
+///
+/// # Errors
+/// Those of [`gather`], and K0401 for a tensor that is only read.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn write(out: TensorMapMut<f16, 2>, rows: Tile<i32>, col: i32, staged: Shared<f16>, tile: Tile<f16>) {
+///     staged.store(tile);
+///     fence_async();
+///     tma::scatter(out, rows, col, staged);
+///     tma::store_wait(0);
+/// }
+/// ```
+pub fn scatter<T: Scalar>(
+    map: TensorMapMut<T, 2>,
+    rows: Tile<i32>,
+    col: i32,
+    from: Shared<T>,
+) -> Copying {
     stub()
 }
 

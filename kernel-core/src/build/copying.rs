@@ -187,7 +187,7 @@ impl Builder<'_> {
                     );
                     return None;
                 }
-                Op::Tma(tma) => tma.kind == TmaKind::Load,
+                Op::Tma(tma) => tma.kind.completes_on_a_barrier(),
                 Op::Bulk(bulk) => bulk.kind == BulkKind::Load,
                 _ => return builder.only_one_thread("multicast", loc),
             };
@@ -304,7 +304,7 @@ impl Builder<'_> {
         }
         let Op::CopyAsync(param) = op else {
             let (actual, why, help) = match op {
-                Op::Tma(Tma { kind: TmaKind::Load, .. })
+                Op::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
                 | Op::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }) => {
                     ("a load that has its barrier", "a copy counts its bytes on one barrier", None)
                 }

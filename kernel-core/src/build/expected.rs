@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 use super::per_thread::Uses;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{
-        BarrierOp, BulkKind, Const, Kernel, Op, ParamKind, Region, StmtKind, TmaKind, Type, Value,
-    },
+    ir::{BarrierOp, BulkKind, Const, Kernel, Op, ParamKind, Region, StmtKind, Type, Value},
     layouts::tma::copied_bytes,
     loc::Loc,
 };
@@ -121,7 +119,7 @@ pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriv
         | Type::Error => None,
     };
     match op {
-        Op::Tma(tma) if tma.kind == TmaKind::Load => {
+        Op::Tma(tma) if tma.kind.completes_on_a_barrier() => {
             let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
                 return None;
             };

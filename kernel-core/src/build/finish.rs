@@ -1,7 +1,8 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
 use super::{
-    Builder, begins, counted, expected, in_flight, named, per_thread, specialize, tensor_order,
+    Builder, begins, counted, expected, gather, in_flight, named, per_thread, specialize,
+    tensor_order,
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -87,10 +88,12 @@ impl Builder<'_> {
                 let gets = if var.mutable { "" } else { "let " };
                 Some([format!("{gets}{name} = "), name.to_owned()])
             });
+            let rows = gather::check(&kernel, &self.uses);
             for diagnostic in found
                 .into_iter()
                 .chain(bytes)
                 .chain(named::check(&kernel))
+                .chain(rows)
                 .chain(tensor_order::check(&kernel))
             {
                 self.report(diagnostic);

@@ -105,7 +105,13 @@ impl Builder<'_> {
     /// A block in the swizzle that is declared: the tiles in shared memory take it.
     fn swizzle_of_block(&mut self, param: u32, block: &[u32], bytes: u32, loc: Loc) -> Option<()> {
         let ParamKind::Tensor { dtype, .. } = self.params[param as usize].kind else { return None };
-        let tile = crate::layouts::tma::tile_of(block);
+        let tile = match *block {
+            // A row of a gather or a scatter, of which there are as many as a swizzle wants.
+            [1, columns] if self.target == kernel_ptx::Target::SM_100A => {
+                vec![super::gather::LEAST_ROWS, columns]
+            }
+            _ => crate::layouts::tma::tile_of(block),
+        };
         if bytes == 0 || nvmma_shared(bytes, dtype.bytes() * 8, false, false, &tile).is_ok() {
             return Some(());
         }

@@ -22,6 +22,8 @@ pub(super) const TMA_NAMES: &[&str] = &[
     "reduce_or",
     "reduce_xor",
     "prefetch",
+    "gather",
+    "scatter",
     "store_wait",
     "store_wait_written",
 ];
@@ -45,6 +47,8 @@ impl Builder<'_> {
             "store" | "reduce_add" | "reduce_min" | "reduce_max" | "reduce_and" | "reduce_or"
             | "reduce_xor" => "map, [i, j], tile",
             "prefetch" => "map, [i, j]",
+            "gather" => "map, rows, col, bar, tile",
+            "scatter" => "map, rows, col, tile",
             "store_wait" | "store_wait_written" => "0",
             _ => {
                 self.no_such_function("tma", name, TMA_NAMES);
@@ -52,7 +56,8 @@ impl Builder<'_> {
             }
         };
         let required = match name.name.as_str() {
-            "load" => 4,
+            "gather" => 5,
+            "load" | "scatter" => 4,
             "prefetch" => 2,
             "store_wait" | "store_wait_written" => 1,
             _ => 3,
@@ -60,6 +65,9 @@ impl Builder<'_> {
         let call = format!("tma::{}({form})", name.name);
         if self.takes(required, vals.len(), &call, loc).is_none() {
             return Val::Error;
+        }
+        if matches!(name.name.as_str(), "gather" | "scatter") {
+            return self.by_rows(&name.name, vals, args, loc);
         }
         if self.wants_hopper(&format!("`tma::{}`", name.name), SINCE_HOPPER, loc).is_none() {
             return Val::Error;
@@ -141,6 +149,16 @@ impl Builder<'_> {
 
     /// The tensor map and the coordinates that a call begins with.
     fn map_corner(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<(u32, Vec<Value>)> {
+        let param = self.map_of(vals, args)?;
+        let corner = self.corner(param, &vals[1], &args[1])?;
+        for (axis, value) in corner.iter().enumerate() {
+            self.note_use(*value, loc, args[1].part(axis));
+        }
+        Some((param, corner))
+    }
+
+    /// The tensor map that a call begins with.
+    pub(super) fn map_of(&mut self, vals: &[Val], args: &[Expr]) -> Option<u32> {
         let Val::Tensor(param) = vals[0] else {
             let actual = self.describe(&vals[0]);
             self.report(
@@ -177,11 +195,7 @@ impl Builder<'_> {
             );
             return None;
         }
-        let corner = self.corner(param, &vals[1], &args[1])?;
-        for (axis, value) in corner.iter().enumerate() {
-            self.note_use(*value, loc, args[1].part(axis));
-        }
-        Some((param, corner))
+        Some(param)
     }
 
     /// The coordinates of a corner, one an axis of the tensor.
@@ -221,7 +235,7 @@ impl Builder<'_> {
     }
 
     /// A tensor map that may be written.
-    fn written_map(&mut self, param: u32, loc: Loc) -> Option<()> {
+    pub(super) fn written_map(&mut self, param: u32, loc: Loc) -> Option<()> {
         let ParamKind::Tensor { dtype, rank, mutable } = self.params[param as usize].kind else {
             return None;
         };
@@ -309,7 +323,7 @@ impl Builder<'_> {
     }
 
     /// A window that a copy by tensor map reads or writes: of a ring, one tile or all of them.
-    fn copied_window(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
+    pub(super) fn copied_window(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
         let shared = match window {
             Val::Value(value) => match self.ty(*value) {
                 Type::Shared(shared) => Some((*value, shared.clone())),
@@ -340,13 +354,7 @@ impl Builder<'_> {
 
     /// One block of the map is one window, as it lies in memory.
     pub(super) fn fills_block(&mut self, param: u32, shared: &SharedType, loc: Loc) -> Option<()> {
-        if shared.transposed {
-            self.report(
-                Diagnostic::new(Code::CopyOperands, loc, "a copy by tensor map does not transpose")
-                    .why("the innermost axis of the box is the innermost one in shared memory; what reads it transposed says so where it reads: `tile.t()`"),
-            );
-            return None;
-        }
+        self.lies_as_stored(shared, loc)?;
         let wide = |shape: &[u32]| -> Vec<u32> {
             shape.iter().copied().filter(|extent| *extent != 1).collect()
         };
@@ -360,6 +368,18 @@ impl Builder<'_> {
             Diagnostic::new(Code::ShapeMismatch, loc, "a copy by tensor map moves one block")
                 .compare("extents", format!("{block:?}"), format!("{:?}", shared.shape))
                 .place(place, "the block of the tensor map"),
+        );
+        None
+    }
+
+    /// A window that a copy by tensor map reads or writes is not transposed.
+    pub(super) fn lies_as_stored(&mut self, shared: &SharedType, loc: Loc) -> Option<()> {
+        if !shared.transposed {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::new(Code::CopyOperands, loc, "a copy by tensor map does not transpose")
+                .why("the innermost axis of the box is the innermost one in shared memory; what reads it transposed says so where it reads: `tile.t()`"),
         );
         None
     }

@@ -45,6 +45,8 @@ pub enum Area {
     Budget,
     /// K06: the host's side.
     Host,
+    /// K09: what is right and slow. These are warnings.
+    Performance,
     /// K99: the compiler itself.
     Compiler,
 }
@@ -74,7 +76,9 @@ impl Code {
             | Code::AssertionFailed
             | Code::BranchTypes
             | Code::DotShape => Area::Shapes,
-            Code::LayoutForm | Code::DotOperand | Code::AssertedLayout => Area::Layouts,
+            Code::LayoutForm | Code::DotOperand | Code::AssertedLayout | Code::RowNumbers => {
+                Area::Layouts
+            }
             Code::ReadOnly
             | Code::SharedUse
             | Code::SharedInLoop
@@ -87,7 +91,8 @@ impl Code {
             | Code::InFlight
             | Code::BarrierBytes
             | Code::BulkCopy
-            | Code::TensorMemory => Area::Memory,
+            | Code::TensorMemory
+            | Code::ByRows => Area::Memory,
             Code::SharedBudget
             | Code::Target
             | Code::Warps
@@ -98,6 +103,7 @@ impl Code {
             | Code::NamedBarrier
             | Code::TensorMemoryBudget => Area::Budget,
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
+            Code::IdleWarps => Area::Performance,
             Code::Bug => Area::Compiler,
         }
     }
@@ -128,6 +134,7 @@ codes! {
     LayoutForm = "K0301", "a layout that does not fit the tile or the block";
     DotOperand = "K0302", "a layout that a product cannot use";
     AssertedLayout = "K0303", "a tile that does not have the asserted layout";
+    RowNumbers = "K0306", "a layout that no gather or scatter takes its rows from";
     ReadOnly = "K0401", "a write to a tensor that is only read";
     SharedUse = "K0402", "shared memory used in a way it does not allow";
     SharedInLoop = "K0403", "an allocation inside a loop or branch";
@@ -141,6 +148,7 @@ codes! {
     BarrierBytes = "K0411", "a barrier that waits for other bytes than are copied";
     BulkCopy = "K0412", "a bulk copy that the hardware does not have";
     TensorMemory = "K0414", "tensor memory used in a way it does not allow";
+    ByRows = "K0416", "a gather or a scatter that the hardware does not have";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "a target that is unknown or cannot do it";
     Warps = "K0503", "a number of warps that a block cannot have";
@@ -153,5 +161,6 @@ codes! {
     Instances = "K0601", "an instance list that does not fit the generic parameters";
     Parameter = "K0602", "a parameter type that cannot be passed to a kernel";
     FactAttribute = "K0603", "a fact about a parameter that cannot hold";
+    IdleWarps = "K0901", "a gather or a scatter that leaves warps idle";
     Bug = "K9999", "a bug of the compiler";
 }

@@ -11,6 +11,7 @@ use crate::loc::Loc;
 mod boxes;
 mod bulk;
 mod mended;
+mod rows;
 
 /// A layout of shared memory as the user wrote it; where inference chose it, its bases.
 fn shared_text(layout: &SharedLayout) -> String {
@@ -84,6 +85,9 @@ impl LayoutProblem {
             }
             LayoutProblem::Box { at, chosen_at, shape, refusal } => {
                 boxes::refused(at, chosen_at, &shape, refusal)
+            }
+            LayoutProblem::Rows { at, pinned_at, actual, warps } => {
+                rows::refused(at, pinned_at, &actual, warps)
             }
             LayoutProblem::Bulk { at, chosen_at, refusal } => {
                 bulk::refused(at, chosen_at, &refusal)

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{BarrierOp, Barriers, BulkKind, ClusterOp, Kernel, Op, Region, StmtKind, Type, Value};
+use super::{
+    BarrierOp, Barriers, BulkKind, ClusterOp, Kernel, Op, Region, StmtKind, TmaKind, Type, Value,
+};
 
 impl Kernel {
     /// Whether an operation touches what another block of the cluster has: its shared memory, or a barrier of its own.
@@ -111,6 +113,11 @@ impl Kernel {
         self.any_op(&mut |op, args| {
             matches!(op, Op::StoreShared | Op::StoreAsync) && self.reaches(op, args)
         })
+    }
+
+    /// Whether the kernel scatters rows of a tensor: several threads then have stores under way.
+    pub fn scatters(&self) -> bool {
+        self.any_op(&mut |op, _| matches!(op, Op::Tma(tma) if tma.kind == TmaKind::Scatter))
     }
 
     /// Whether any operation of the kernel is meant.

@@ -112,8 +112,8 @@ pub struct Tma {
 
 /// Which way a copy by tensor map goes.
 ///
-/// Operands are the coordinates of the corner, one `i32` an axis of the tensor, then in this order: for a load the barrier
-/// that it completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the shared window, except for a prefetch.
+/// Operands are the coordinates of the corner, one `i32` an axis of the tensor (of a gather and a scatter the numbers of the rows, a
+/// tile of `i32` of rank 1, and the column), then in this order: for a load and a gather the barrier that it completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the shared window, except for a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TmaKind {
     /// From the tensor to shared memory; outside of the tensor: zero.
@@ -126,6 +126,10 @@ pub enum TmaKind {
     Reduce(TmaReduce),
     /// From the tensor into the second-level cache.
     Prefetch,
+    /// Rows of a tensor of rank 2, wherever they are, to shared memory; outside of the tensor, before it as well: zero.
+    Gather,
+    /// From shared memory to rows of a tensor of rank 2; those behind its end are dropped. A group of the threads that issue it.
+    Scatter,
 }
 
 /// How a store by tensor map combines with what is there.
@@ -295,6 +299,40 @@ impl BarrierOp {
     }
 }
 
+impl TmaKind {
+    /// Whether a barrier counts its bytes, and other blocks can be among those that receive it.
+    pub const fn completes_on_a_barrier(self) -> bool {
+        match self {
+            TmaKind::Load | TmaKind::Gather => true,
+            TmaKind::Staged
+            | TmaKind::Store
+            | TmaKind::Reduce(_)
+            | TmaKind::Prefetch
+            | TmaKind::Scatter => false,
+        }
+    }
+
+    /// Whether it reads shared memory, in a group of the thread that issues it.
+    pub const fn reads_shared(self) -> bool {
+        match self {
+            TmaKind::Store | TmaKind::Reduce(_) | TmaKind::Scatter => true,
+            TmaKind::Load | TmaKind::Staged | TmaKind::Prefetch | TmaKind::Gather => false,
+        }
+    }
+
+    /// Whether its rows are where an operand says, one by one.
+    pub const fn by_rows(self) -> bool {
+        match self {
+            TmaKind::Gather | TmaKind::Scatter => true,
+            TmaKind::Load
+            | TmaKind::Staged
+            | TmaKind::Store
+            | TmaKind::Reduce(_)
+            | TmaKind::Prefetch => false,
+        }
+    }
+}
+
 impl Tma {
     /// A copy that always takes place, into this block alone.
     pub const fn plain(kind: TmaKind, param: u32) -> Tma {
@@ -305,7 +343,7 @@ impl Tma {
     pub fn operands<T: Copy>(self, rank: usize, args: &[T]) -> TmaOperands<T> {
         let (coordinates, rest) = args.split_at(rank);
         let mut rest = rest.iter().copied();
-        let barrier = (self.kind == TmaKind::Load).then(|| rest.next()).flatten();
+        let barrier = self.kind.completes_on_a_barrier().then(|| rest.next()).flatten();
         let mask = self.multicast.then(|| rest.next()).flatten();
         let condition = self.guarded.then(|| rest.next()).flatten();
         TmaOperands {
@@ -320,8 +358,8 @@ impl Tma {
     /// How many operands there are.
     pub const fn operand_count(self, rank: usize) -> usize {
         let (barrier, window) = match self.kind {
-            TmaKind::Load => (1, 1),
-            TmaKind::Staged | TmaKind::Store | TmaKind::Reduce(_) => (0, 1),
+            TmaKind::Load | TmaKind::Gather => (1, 1),
+            TmaKind::Staged | TmaKind::Store | TmaKind::Reduce(_) | TmaKind::Scatter => (0, 1),
             TmaKind::Prefetch => (0, 0),
         };
         rank + barrier + window + self.multicast as usize + self.guarded as usize
@@ -337,6 +375,8 @@ impl Tma {
             TmaKind::Store => "tma_store".to_owned(),
             TmaKind::Reduce(how) => format!("tma_reduce_{}", how.name()),
             TmaKind::Prefetch => "tma_prefetch".to_owned(),
+            TmaKind::Gather => "tma_gather".to_owned(),
+            TmaKind::Scatter => "tma_scatter".to_owned(),
         };
         let multicast = if self.multicast { " multicast" } else { "" };
         let guarded = if self.guarded { " where" } else { "" };
@@ -350,7 +390,7 @@ impl Tma {
 /// The operands of a copy by tensor map.
 #[derive(Clone, Debug)]
 pub struct TmaOperands<T> {
-    /// The corner, one an axis of the tensor.
+    /// The corner, one an axis of the tensor; of a gather and a scatter, rows and column.
     pub coordinates: Vec<T>,
     /// What a load completes on.
     pub barrier: Option<T>,

@@ -32,7 +32,12 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                 let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
                     continue;
                 };
-                if let Err(refusal) = planning.plan(*tma, args) {
+                let refusal = if tma.kind.by_rows() {
+                    planning.by_rows(*tma, args).err()
+                } else {
+                    planning.plan(*tma, args).err()
+                };
+                if let Some(refusal) = refusal {
                     let window = tma.operands(rank as usize, args).window;
                     let window = window.map(|window| shared::window_of(kernel, window));
                     let shape = window.map(|window| window.shape.clone()).unwrap_or_default();

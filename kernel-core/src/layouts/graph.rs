@@ -4,6 +4,7 @@ use kernel_layout::{Dim, Form, Layout};
 use la_arena::{Arena, ArenaMap, Idx};
 
 use super::coalesce::Extent;
+use super::rows::Idle;
 use super::{Access, Known, sums};
 use crate::ir::{
     Class, Elem, Kernel, Op, Region, Stmt, StmtKind, TensorMemoryOp, Terminator, Type, Value,
@@ -108,6 +109,15 @@ pub(super) struct Pin {
     pub(super) operand: Value,
 }
 
+/// A gather or a scatter.
+#[derive(Debug)]
+pub(super) struct ByRows {
+    /// That of the operation.
+    pub(super) node: Node,
+    /// The numbers of the rows.
+    pub(super) rows: Value,
+}
+
 /// A matrix product.
 #[derive(Debug)]
 pub(super) struct Dot {
@@ -151,6 +161,9 @@ pub(super) struct Graph {
     pub(super) warpgroup_products: Vec<(Node, [Value; 3])>,
     /// What is read from and written to tensor memory, with the window and the warps that do it.
     pub(super) tensor_memory: Vec<(Node, Value, u32)>,
+    pub(super) by_rows: Vec<ByRows>,
+    /// Those of them that pinned layouts leave to some of the warps.
+    pub(super) idle: Vec<Idle>,
     pub(super) loads: Vec<Node>,
     /// In the order of the statements.
     pub(super) effects: Vec<Effect>,
@@ -615,7 +628,11 @@ impl<'a> Builder<'a> {
         }
         let node = self.add_node(self.kernel.ty(tiles[0]), Role::Plain, at);
         let access = self.known.access(self.kernel, op, args);
-        if access.is_some() {
+        let by_rows = matches!(op, Op::Tma(tma) if tma.kind.by_rows());
+        if by_rows {
+            self.graph.by_rows.push(ByRows { node, rows: tiles[0] });
+        }
+        if access.is_some() || by_rows {
             for tile in &tiles {
                 if let Some(&tile) = self.graph.of.get(*tile) {
                     self.edge(node, tile, Transfer::Same);

@@ -6,7 +6,8 @@ use kernel_layout::{Dim, Form, Layout, LayoutError};
 use la_arena::ArenaMap;
 
 use super::dots;
-use super::graph::{Graph, Node, Pin, Recipe, Role, Transfer};
+use super::graph::{ByRows, Graph, Node, Pin, Recipe, Role, Transfer};
+use super::rows::{self, Idle};
 use super::tensor_memory;
 use super::turned::{arrives, run_axis, written};
 use super::warpgroup;
@@ -24,6 +25,7 @@ pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<La
     let mut solver = Solver { kernel, known, graph, queue: VecDeque::new() };
     solver.place_tensor_memory();
     let mut problems = solver.pin();
+    problems.extend(solver.place_rows());
     solver.place_warpgroup_products();
     solver.place_dots();
     solver.place_operands();
@@ -199,6 +201,34 @@ impl Solver<'_> {
                 .expect("build has checked how tensor memory is read and written");
             self.assign(node, layout, None);
         }
+    }
+
+    /// Gathers and scatters take the numbers of their rows as they are pinned, or else dealt out to all warps.
+    fn place_rows(&mut self) -> Vec<LayoutProblem> {
+        let mut problems = Vec::new();
+        for at in 0..self.graph.by_rows.len() {
+            let ByRows { node, rows } = self.graph.by_rows[at];
+            let data = &self.graph.nodes[node];
+            let at = self.kernel.operands.get(&data.at).map_or(data.at, |[rows, ..]| *rows);
+            let dealt = rows::dealt(data.shape[0], data.warps);
+            let given = self.graph.layout(rows).filter(|layout| rows::accepts(layout)).cloned();
+            let pinned = self.graph.of.get(rows).and_then(|&operand| {
+                self.graph.pins.iter().find(|pin| pin.node == operand).map(|pin| pin.at)
+            });
+            if let (None, Some(pinned_at), Some(actual)) =
+                (&given, pinned, self.graph.layout(rows).cloned())
+            {
+                let warps = data.warps;
+                problems.push(LayoutProblem::Rows { at, pinned_at, actual, warps });
+            }
+            if let (Some(layout), Some(&operand)) = (&given, self.graph.of.get(rows)) {
+                let chosen_at = self.graph.nodes[operand].at;
+                self.graph.idle.extend(Idle::of(at, chosen_at, layout, data.shape[0]));
+            }
+            self.assign(node, given.unwrap_or(dealt), None);
+            self.spread();
+        }
+        problems
     }
 
     /// Accumulators of warpgroups have the one layout that the instruction has.

@@ -7,6 +7,8 @@
 //! What is known are the facts of the kernel's variant and what `layouts::known` says of coordinates. What would have to be known for
 //! fewer instructions is said by [`Planning::wished`]: the compiler makes a variant that assumes it.
 
+mod by_rows;
+
 use std::collections::BTreeSet;
 
 use kernel_layout::forms::{default_swizzle_bytes, nvmma_shared, row_major_shared};
@@ -128,6 +130,8 @@ pub struct MapStart {
     pub log2_divide: u32,
 }
 
+pub use by_rows::{Columns, RowsPlan};
+
 /// Why a block cannot be copied by tensor map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TmaRefusal {
@@ -221,6 +225,9 @@ impl Planning<'_> {
                 self.wishes(inner, facts);
             }
             let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind else { continue };
+            if tma.kind.by_rows() {
+                continue;
+            }
             let plan = |extents| self.planned(*tma, args, extents);
             let (Ok((known, _)), Ok((wished, _))) = (plan(Extents::Known), plan(Extents::Wished))
             else {
@@ -298,7 +305,9 @@ impl Planning<'_> {
                     TmaKind::Load | TmaKind::Staged | TmaKind::Store | TmaKind::Prefetch,
                     Fill::Zero,
                 ) => Widening::Allowed,
-                (TmaKind::Reduce(_), _) | (_, Fill::Nan) => Widening::Forbidden,
+                (TmaKind::Reduce(_) | TmaKind::Gather | TmaKind::Scatter, _) | (_, Fill::Nan) => {
+                    Widening::Forbidden
+                }
             },
         };
         let plan = match planner::plan(&copy) {

@@ -6,6 +6,7 @@
 //! * a reduction leaves the slice of its operands' layout, a scan the layout itself;
 //! * what regions pass has the layout of what receives it;
 //! * a conversion ends in the layout that it names;
+//! * a gather or a scatter has four rows in the first four registers, and the same in all lanes of a warp;
 //! * shared memory has a place for every element.
 //!
 //! What inference decided is not asked: everything follows from the layouts that it left.
@@ -186,6 +187,13 @@ impl<'a> Verifier<'a> {
         let Some(result) = result.filter(|&result| self.is_tile(result)) else {
             // What writes or tests tiles does so element by element.
             let first = tiles.first().copied();
+            if let (Op::Tma(_), Some(rows)) = (op, first) {
+                let layout = self.layout(rows)?;
+                let whole = super::rows::accepts(layout);
+                require(whole, || {
+                    format!("rows in {layout}, from which no instruction takes them")
+                })?;
+            }
             return first
                 .map_or(Ok(()), |first| self.same("an effect", &tiles, &vec![first; tiles.len()]));
         };

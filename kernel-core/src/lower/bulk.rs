@@ -69,8 +69,7 @@ impl Lower<'_> {
         inst.guard = guard;
         self.e.push(inst, 0, true);
         if matches!(bulk.kind, BulkKind::Store | BulkKind::Reduce(_)) {
-            let commit = mods![Word::Async, Word::Bulk, Word::CommitGroup];
-            self.e.effect_if(guard, Opcode::Cp, commit, []);
+            self.commit_stores(condition.unwrap_or(Val::Int(1)));
         }
     }
 }

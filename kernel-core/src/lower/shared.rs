@@ -179,7 +179,7 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
     };
     let read = until(
         &|op| {
-            copies(op, &|kind| matches!(kind, TmaKind::Store | TmaKind::Reduce(_)), &|kind| {
+            copies(op, &TmaKind::reads_shared, &|kind| {
                 matches!(kind, BulkKind::Store | BulkKind::Reduce(_))
             })
         },
@@ -187,7 +187,7 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
     );
     let multiplied = until(&|op| matches!(op, Op::Wgmma), &|op| matches!(op, Op::WgmmaWait(0)));
     let loaded = until(
-        &|op| copies(op, &|kind| kind == TmaKind::Load, &|kind| kind == BulkKind::Load),
+        &|op| copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load),
         &|op| matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test)),
     );
     let by_tensor_cores =

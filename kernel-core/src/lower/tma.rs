@@ -18,6 +18,9 @@ const EVICT_LAST: i64 = 0x14F0_0000_0000_0000;
 
 impl Lower<'_> {
     pub(super) fn tma(&mut self, tma: Tma, args: &[Value]) {
+        if tma.kind.by_rows() {
+            return self.by_rows(tma, args);
+        }
         let rank = match self.kernel.params[tma.param as usize].kind {
             crate::ir::ParamKind::Tensor { rank, .. } => rank as usize,
             crate::ir::ParamKind::Pointer(_) | crate::ir::ParamKind::Scalar(_) => {
@@ -61,6 +64,7 @@ impl Lower<'_> {
             let mut list: Vec<Operand> = match tma.kind {
                 TmaKind::Load | TmaKind::Prefetch => shared.into_iter().chain([tensor]).collect(),
                 TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
+                TmaKind::Gather | TmaKind::Scatter => unreachable!("`by_rows` issues them"),
                 TmaKind::Store | TmaKind::Reduce(_) => [tensor].into_iter().chain(shared).collect(),
             };
             list.extend(barrier.clone());
@@ -70,14 +74,29 @@ impl Lower<'_> {
             inst.guard = guard;
             self.e.push(inst, 0, true);
         }
-        if matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_)) {
-            let commit = mods![Word::Async, Word::Bulk, Word::CommitGroup];
-            self.e.effect_if(guard, Opcode::Cp, commit, []);
+        if tma.kind.reads_shared() {
+            self.commit_stores(condition);
         }
     }
 
+    /// The threads that have stores under way: one thread, or one of each warp in kernels that scatter. In those each group
+    /// of stores is one in all of these threads, empty where they issued nothing, so that the same number waits for the same stores.
+    fn storing(&mut self) -> Val {
+        let others = if self.scatters { super::LANES - 1 } else { self.e.threads - 1 };
+        self.e.first_of(others)
+    }
+
+    /// Ends the group of the stores that were issued under a condition.
+    pub(super) fn commit_stores(&mut self, condition: Val) {
+        let storing = self.storing();
+        let commits = self.e.and(Type::Pred, storing, condition);
+        let guard = self.e.guard(commits);
+        let commit = mods![Word::Async, Word::Bulk, Word::CommitGroup];
+        self.e.effect_if(guard, Opcode::Cp, commit, []);
+    }
+
     /// A coordinate of a box, from those of the copy.
-    fn coordinate(&mut self, corner: &[Val], at: MapCoordinate) -> Operand {
+    pub(super) fn coordinate(&mut self, corner: &[Val], at: MapCoordinate) -> Operand {
         let start = at.start.map_or(Val::Int(0), |start| {
             let value = corner[start.axis as usize];
             let value = self.e.shl(Type::S32, value, start.log2_times);
@@ -112,7 +131,7 @@ impl Lower<'_> {
     }
 
     /// The generic address of a tensor map, which is a parameter of the entry.
-    fn map_address(&mut self, map: &TensorMap) -> kernel_ptx::Reg {
+    pub(super) fn map_address(&mut self, map: &TensorMap) -> kernel_ptx::Reg {
         let index = self.maps.iter().position(|known| known == map).unwrap_or_else(|| {
             self.maps.push(map.clone());
             self.maps.len() - 1
@@ -140,8 +159,8 @@ impl Lower<'_> {
 
     /// The thread that stores waits until at most `pending` of its stores are under way; the others wait for it.
     pub(super) fn tma_wait(&mut self, pending: u32, until: StoreWait) {
-        let first = self.e.first_of(self.e.threads - 1);
-        let guard = self.e.guard(first);
+        let storing = self.storing();
+        let guard = self.e.guard(storing);
         let mut modifiers: Vec<Modifier> = mods![Word::Async, Word::Bulk, Word::WaitGroup].to_vec();
         if until == StoreWait::Read {
             modifiers.push(Word::Read.into());
@@ -162,7 +181,7 @@ impl Lower<'_> {
     }
 }
 
-fn modifiers(tma: Tma, dim: Word) -> Vec<Modifier> {
+pub(super) fn modifiers(tma: Tma, dim: Word) -> Vec<Modifier> {
     match tma.kind {
         TmaKind::Load => mods![
             Word::Async,
@@ -176,6 +195,28 @@ fn modifiers(tma: Tma, dim: Word) -> Vec<Modifier> {
         ]
         .to_vec(),
         TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
+        TmaKind::Gather => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Word::SharedCluster,
+            Space::Global,
+            Word::TileGather4,
+            Word::MbarrierCompleteTxBytes
+        ]
+        .to_vec(),
+        TmaKind::Scatter => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Space::Global,
+            Word::SharedCta,
+            Word::TileScatter4,
+            Word::BulkGroup
+        ]
+        .to_vec(),
         TmaKind::Store => mods![
             Word::Async,
             Word::Bulk,

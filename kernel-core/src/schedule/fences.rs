@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     ir::{
-        BarrierOp, ClusterOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, Tcgen05,
-        TmaKind, Type, Value,
+        BarrierOp, ClusterOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, Tcgen05, Type,
+        Value,
     },
     loc::Loc,
 };
@@ -59,7 +59,7 @@ fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
         return bulk.operands(args).reads(bulk.kind).iter().filter_map(root).collect();
     }
     if let Op::Tma(tma) = op
-        && matches!(tma.kind, TmaKind::Store | TmaKind::Reduce(_))
+        && tma.kind.reads_shared()
         && let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind
     {
         return tma.operands(rank as usize, args).window.iter().filter_map(root).collect();

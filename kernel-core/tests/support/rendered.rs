@@ -9,11 +9,12 @@ use kernel_core::{
 };
 use proc_macro2::TokenStream;
 
-/// The messages of a kernel function with these arguments of `#[kernel]`, as text.
+/// The messages of a kernel function with these arguments of `#[kernel]`, warnings behind the errors, as text.
 pub(crate) fn rendered(attr: TokenStream, function: &syn::ItemFn) -> Vec<String> {
     let locations = Locations::new(function.sig.ident.span());
     let mut problems = Problems::new();
     let unit = syntax::parse_function(attr, function, &locations, &mut problems);
     compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
-    problems.iter().map(|problem| render(problem, &locations)).collect()
+    let all = problems.iter().chain(problems.warnings());
+    all.map(|problem| render(problem, &locations)).collect()
 }

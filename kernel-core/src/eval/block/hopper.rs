@@ -9,7 +9,8 @@ use crate::eval::element::{Data, Element};
 use crate::eval::world::{BarrierPlace, Stopped};
 use crate::eval::{Fault, arith, memory};
 use crate::ir::{
-    BarrierOp, Binary, ClusterOp, Dtype, Named, NamedOp, Tma, TmaKind, TmaReduce, Type, Value,
+    BarrierOp, Binary, ClusterOp, Dtype, Named, NamedOp, Tma, TmaKind, TmaOperands, TmaReduce,
+    Type, Value,
 };
 
 impl Machine<'_> {
@@ -127,36 +128,40 @@ impl Machine<'_> {
         let block = self.kernel.tma_block(tma.param, self.shape(window));
         match tma.kind {
             TmaKind::Load | TmaKind::Staged => {
-                let tile = self.read_mapped(tma.param, &operands.coordinates, &block)?;
-                let bytes =
-                    i64::try_from(tile.len()).expect("tiles are small") * i64::from(dtype.bytes());
-                for rank in self.receivers(operands.mask)? {
-                    self.write_shared_of(rank, window, tile.clone());
-                    if let Some(barrier) = operands.barrier {
-                        let place = BarrierPlace { rank, ..self.barrier_place(barrier) };
-                        self.world.complete(place, 0, bytes);
-                    }
-                }
-                Ok(())
+                let at = self.offsets(&operands.coordinates)?;
+                let tile = self.read_mapped(tma.param, &at, &block)?;
+                self.receive(window, &operands, &tile, dtype)
             }
             TmaKind::Store => {
                 self.begins_inside(&operands.coordinates)?;
                 let tile = self.read_shared(window);
-                self.write_elements(
-                    tma.param,
-                    &operands.coordinates,
-                    &block,
-                    |_, new| Ok(new),
-                    &tile,
-                )
+                let at = self.offsets(&operands.coordinates)?;
+                self.write_elements(tma.param, &at, &block, |_, new| Ok(new), &tile)
             }
             TmaKind::Reduce(how) => {
                 self.begins_inside(&operands.coordinates)?;
                 let tile = self.read_shared(window);
                 let combine = |old, new| Ok(arith::binary(combined(how), dtype, old, new));
-                self.write_elements(tma.param, &operands.coordinates, &block, combine, &tile)
+                let at = self.offsets(&operands.coordinates)?;
+                self.write_elements(tma.param, &at, &block, combine, &tile)
             }
             TmaKind::Prefetch => Ok(()),
+            TmaKind::Gather => {
+                let mut tile = Vec::new();
+                for at in self.row_corners(&operands.coordinates)? {
+                    tile.extend(self.read_mapped(tma.param, &at, &block)?);
+                }
+                self.receive(window, &operands, &tile, dtype)
+            }
+            TmaKind::Scatter => {
+                let tile = self.read_shared(window);
+                let columns = tile.len() / self.shape(operands.coordinates[0])[0] as usize;
+                let corners = self.row_corners(&operands.coordinates)?;
+                for (at, row) in corners.iter().zip(tile.chunks_exact(columns)) {
+                    self.write_elements(tma.param, at, &block, |_, new| Ok(new), row)?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -166,6 +171,31 @@ impl Machine<'_> {
             let at = self.int(*at)?;
             if at < 0 {
                 return Err(Fault::BeforeTensor { dimension, at });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the rows of a gather or a scatter begin, one after the other.
+    fn row_corners(&self, coordinates: &[Value]) -> Result<Vec<[i128; 2]>, Fault> {
+        let column = self.int(coordinates[1])?;
+        self.elements(coordinates[0]).iter().map(|row| Ok([row.as_int()?, column])).collect()
+    }
+
+    /// A tile arrives in each block that a load goes to, and its bytes at the barrier there.
+    fn receive(
+        &mut self,
+        window: Value,
+        operands: &TmaOperands<Value>,
+        tile: &[Element],
+        dtype: Dtype,
+    ) -> Result<(), Fault> {
+        let bytes = i64::try_from(tile.len()).expect("tiles are small") * i64::from(dtype.bytes());
+        for rank in self.receivers(operands.mask)? {
+            self.write_shared_of(rank, window, tile.to_vec());
+            if let Some(barrier) = operands.barrier {
+                let place = BarrierPlace { rank, ..self.barrier_place(barrier) };
+                self.world.complete(place, 0, bytes);
             }
         }
         Ok(())

@@ -272,7 +272,7 @@ impl Machine<'_> {
         }
     }
 
-    fn offsets(&self, offsets: &[Value]) -> Result<Vec<i128>, Fault> {
+    pub(super) fn offsets(&self, offsets: &[Value]) -> Result<Vec<i128>, Fault> {
         offsets.iter().map(|&offset| self.int(offset)).collect()
     }
 
@@ -282,14 +282,14 @@ impl Machine<'_> {
         offsets: &[Value],
         shape: &[u32],
     ) -> Result<Vec<Element>, Fault> {
-        self.read_elements(param, offsets, shape, &MapOptions::default())
+        self.read_elements(param, &self.offsets(offsets)?, shape, &MapOptions::default())
     }
 
     /// The same by tensor map: with its steps, and with what it fills with.
     pub(super) fn read_mapped(
         &self,
         param: u32,
-        offsets: &[Value],
+        offsets: &[i128],
         shape: &[u32],
     ) -> Result<Vec<Element>, Fault> {
         self.read_elements(param, offsets, shape, &self.kernel.params[param as usize].map)
@@ -298,12 +298,11 @@ impl Machine<'_> {
     fn read_elements(
         &self,
         param: u32,
-        offsets: &[Value],
+        offsets: &[i128],
         shape: &[u32],
         map: &MapOptions,
     ) -> Result<Vec<Element>, Fault> {
         let dtype = self.tensor_dtype(param);
-        let offsets = self.offsets(offsets)?;
         let outside = match map.fill {
             Fill::Zero => Element::zero(dtype),
             Fill::Nan => Element::Float(f64::NAN),
@@ -317,7 +316,7 @@ impl Machine<'_> {
                     self.world.args,
                     param as usize,
                     dtype,
-                    &shifted(&offsets, &at),
+                    &shifted(offsets, &at),
                 );
                 match place {
                     Some(pointer) => memory::load(self.world.args, dtype, pointer),
@@ -330,23 +329,23 @@ impl Machine<'_> {
     fn write_tile(&mut self, param: u32, offsets: &[Value], tile: Value) -> Result<(), Fault> {
         let elements = self.elements(tile).to_vec();
         let shape = self.shape(tile);
-        self.write_elements(param, offsets, shape, |_, new| Ok(new), &elements)
+        let offsets = self.offsets(offsets)?;
+        self.write_elements(param, &offsets, shape, |_, new| Ok(new), &elements)
     }
 
     /// Writes what `combine` makes of the old and the new element, where the tensor has one.
     pub(super) fn write_elements(
         &mut self,
         param: u32,
-        offsets: &[Value],
+        offsets: &[i128],
         shape: &[u32],
         combine: impl Fn(Element, Element) -> Result<Element, Fault>,
         elements: &[Element],
     ) -> Result<(), Fault> {
         let dtype = self.tensor_dtype(param);
-        let offsets = self.offsets(offsets)?;
         for (&element, at) in elements.iter().zip(coordinates(shape)) {
             let place =
-                memory::element_of(self.world.args, param as usize, dtype, &shifted(&offsets, &at));
+                memory::element_of(self.world.args, param as usize, dtype, &shifted(offsets, &at));
             if let Some(pointer) = place {
                 let old = memory::load(self.world.args, dtype, pointer)?;
                 memory::store(self.world.args, dtype, pointer, combine(old, element)?)?;

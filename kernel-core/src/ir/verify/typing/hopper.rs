@@ -3,7 +3,7 @@
 use super::{Outcome, count, gives, holds, none, number, offsets, tensor, whole_tile, window};
 use crate::ir::{
     BarrierOp, BarrierType, Bulk, BulkKind, ClusterOp, Dtype, Elem, GridOp, Kernel, Tma, TmaKind,
-    Type,
+    TmaOperands, Type,
 };
 
 /// One of these operations.
@@ -93,6 +93,9 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type], result: Option<&Type>) -> Outc
     let (dtype, rank, mutable) = tensor(kernel, tma.param)?;
     count(args, tma.operand_count(rank))?;
     let operands = tma.operands(rank, args);
+    if tma.kind.by_rows() {
+        return by_rows(kernel, tma, &operands, result);
+    }
     offsets(&operands.coordinates)?;
     if let Some(barrier) = operands.barrier {
         holds(!one_barrier(barrier)?.ring, "a copy completes on one barrier")?;
@@ -100,7 +103,10 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type], result: Option<&Type>) -> Outc
     let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
     let condition = operands.condition.is_none_or(super::is_bool_scalar);
     holds(mask && condition, "the mask or the condition does not fit")?;
-    holds(!tma.multicast || tma.kind == TmaKind::Load, "only a load goes to several blocks")?;
+    holds(
+        !tma.multicast || tma.kind.completes_on_a_barrier(),
+        "only a load goes to several blocks",
+    )?;
     if let Some(ty) = operands.window {
         let window = window(ty)?;
         let block = kernel.tma_block(tma.param, &window.shape);
@@ -116,10 +122,48 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type], result: Option<&Type>) -> Outc
     match tma.kind {
         TmaKind::Store | TmaKind::Reduce(_) => holds(mutable, "the tensor is read-only")?,
         TmaKind::Load | TmaKind::Staged => {}
+        TmaKind::Gather | TmaKind::Scatter => unreachable!("checked above"),
         TmaKind::Prefetch => {
             holds(kernel.params[tma.param as usize].block.is_some(), "the tensor has no block")?;
         }
     }
+    none(result)
+}
+
+/// Rows of a tensor of rank 2, a tile of `i32` says which.
+fn by_rows(
+    kernel: &Kernel,
+    tma: Tma,
+    operands: &TmaOperands<&Type>,
+    result: Option<&Type>,
+) -> Outcome {
+    let (dtype, rank, mutable) = tensor(kernel, tma.param)?;
+    holds(rank == 2, "rows are those of a tensor of rank 2")?;
+    let [Type::Tile(Elem::Number(Dtype::I32), rows), column] = operands.coordinates[..] else {
+        return Err("the rows are no tile of i32".to_owned());
+    };
+    holds(*column == Type::scalar(Dtype::I32), "the column is not a scalar i32")?;
+    if let Some(barrier) = operands.barrier {
+        holds(!one_barrier(barrier)?.ring, "a copy completes on one barrier")?;
+    }
+    let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
+    let condition = operands.condition.is_none_or(super::is_bool_scalar);
+    holds(mask && condition, "the mask or the condition does not fit")?;
+    let all = tma.kind == TmaKind::Gather || !tma.multicast;
+    holds(all, "only a load goes to several blocks")?;
+    let window = window(operands.window.ok_or("it has no window")?)?;
+    let block = kernel.params[tma.param as usize].block.as_deref();
+    let (Some(&[1, columns]), &[count]) = (block, rows.as_slice()) else {
+        return Err("the block is not one row, or the rows are not of rank 1".to_owned());
+    };
+    holds(
+        window.dtype == dtype
+            && window.shape == [count, columns]
+            && !window.transposed
+            && !window.remote,
+        "the window does not fit the rows",
+    )?;
+    holds(mutable || tma.kind == TmaKind::Gather, "the tensor is read-only")?;
     none(result)
 }
 

@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn put(#[block(1, 64)] x: TensorMapMut<f16, 2>, rows: Tensor<i32, 1>) {
+    let full = barrier(1);
+    let tile = shared::<f16>([8, 64]);
+    tile.store(zeros([8, 64]));
+    tma::scatter(x, rows.tile([0], [8]).load(), 0, tile).on(full);
+}
+
+fn main() {}
