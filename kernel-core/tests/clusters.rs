@@ -95,6 +95,16 @@ fn blocks_that_do_not_reach_each_other_do_not_meet() {
 }
 
 #[test]
+fn a_phase_is_tried_by_the_instruction_of_that_name() {
+    let text = ptx("let bar = barrier(1);
+        bar.arrive();
+        let over = bar.try_wait(0);
+        store(p, if over { 1.0 } else { 0.0 });");
+    let words = ["mbarrier.try_wait.parity", "mbarrier.test_wait", "bar.red.and.pred"];
+    assert_eq!(order(&text, &words), [words[0], words[2]]);
+}
+
+#[test]
 fn arrivals_and_waits_have_the_scope_of_the_cluster_where_they_order_something() {
     let words = [
         "mbarrier.arrive.release.cluster.shared::cluster.b64",

@@ -24,10 +24,12 @@ pub fn barrier_try_wait(
         tma::load(a, [16 * half, 0], bar, tiles[half]);
         while !bar.try_wait(0) {}
         b.tile([16 * half, 0], [16, 64]).store(tiles[half].load());
-        let answers = [before, bar.try_wait(0), bar.try_wait(1)];
-        for k in unroll(0..3) {
-            over.tile([3 * half + k], [1]).store(full([1], if answers[k] { 1 } else { 0 }));
-        }
+        let answer = |at: i32, is_over: bool| {
+            over.tile([3 * half + at], [1]).store(full([1], if is_over { 1 } else { 0 }));
+        };
+        answer(0, before);
+        answer(1, bar.try_wait(0));
+        answer(2, bar.try_wait(1));
     };
     warp_specialize(|| fetch(0), [partition(1).run(|| fetch(1))]);
 }
