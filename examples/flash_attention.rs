@@ -20,7 +20,7 @@ mod norm;
 #[path = "support/report.rs"]
 mod report;
 
-/// One block computes `BM` rows of one head. The loop copies the keys and values of the next turn by tensor map while warpgroups
+/// One block computes `BM` rows of one head. The loop copies the keys and values of the next iteration by tensor map while warpgroups
 /// multiply those of this one, and waits for both by itself.
 ///
 /// All four tensors are heads × sequence × `D`; `scale` includes log2(e).
@@ -84,7 +84,7 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
     // The last queries see most keys: of causal attention they come first.
     let block = if CAUSAL { num_blocks(0) - 1 - block_id(0) } else { block_id(0) };
     let (start, keys) = (128 * block, k.dim(1));
-    let turns = if CAUSAL { (block + 1).min(cdiv(keys, 128)) } else { cdiv(keys, 128) };
+    let iterations = if CAUSAL { (block + 1).min(cdiv(keys, 128)) } else { cdiv(keys, 128) };
     let qs = shared::<bf16>([128, D]);
     let (ks, vs) = (shared::<bf16>([STAGES, 128, D]), shared::<bf16>([STAGES, 128, D]));
     let (k_filled, k_free) = (barriers(STAGES, 1), barriers(STAGES, 1));
@@ -98,7 +98,7 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
             let s = wgmma::wait(0, s);
             k_free[0].arrive();
             // From the last keys to the first: these alone may be past the end, or behind the queries.
-            let columns = 128 * (turns - 1) + arange(0, 128).expand(0);
+            let columns = 128 * (iterations - 1) + arange(0, 128).expand(0);
             let seen = columns.lt(keys).broadcast([128, 128]);
             let rows = start + arange(0, 128).expand(1);
             let seen = if CAUSAL { seen & columns.le(rows) } else { seen };
@@ -111,10 +111,10 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
             // Where the next keys are, and the values of those before them.
             let (mut next, mut last) = (Ring::reader(STAGES), Ring::reader(STAGES));
             next.advance();
-            if turns > 1 {
+            if iterations > 1 {
                 k_filled[next.slot].wait(next.phase);
             }
-            for turn in 1..turns {
+            for iteration in 1..iterations {
                 let s = wgmma::mma(qs, ks[next.slot].t(), zeros::<f32>([128, 128]));
                 v_filled[last.slot].wait(last.phase);
                 acc = wgmma::mma(p, vs[last.slot], acc);
@@ -128,7 +128,7 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
                 next.advance();
                 // Between the weights and the wait for the sums: what is computed in front of a wait in turns stays there, and runs
                 // while the tensor cores do.
-                if turn + 1 < turns {
+                if iteration + 1 < iterations {
                     k_filled[next.slot].wait(next.phase);
                 }
                 acc = wgmma::wait(0, acc);
@@ -151,8 +151,8 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
             begun.expect(q.block_bytes());
             tma::load(q, [head, start, 0], begun, qs);
             let mut ring = Ring::writer(STAGES);
-            for turn in 0..turns {
-                let at = 128 * (turns - 1 - turn);
+            for iteration in 0..iterations {
+                let at = 128 * (iterations - 1 - iteration);
                 k_free[ring.slot].wait(ring.phase);
                 k_filled[ring.slot].expect(k.block_bytes());
                 tma::load(k, [head, at, 0], k_filled[ring.slot], ks[ring.slot]);

@@ -208,7 +208,7 @@
 //! | K0206 | a tile where a scalar is wanted, or the other way round |
 //! | K0207 | a constant out of range |
 //! | K0208 | a compile-time assertion that fails |
-//! | K0209 | branches or loop turns that give different types |
+//! | K0209 | branches or loop iterations that give different types |
 //! | K0210 | operands of a product that do not fit together |
 //! | K0301 | a layout that does not fit the tile or the block |
 //! | K0302 | a layout that a product cannot use |

@@ -135,7 +135,7 @@ pub enum Fault {
     },
     /// A counted loop has the step 0.
     ZeroStep,
-    /// A loop ran for more turns than any test has.
+    /// A loop ran for more iterations than any test has.
     Endless,
 }
 

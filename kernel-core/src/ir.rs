@@ -250,7 +250,7 @@ pub enum Terminator {
     Return,
     /// The region of an `if` or a combine function gives these values.
     Yield(Vec<Value>),
-    /// The next turn of the loop `depth` levels up (0: the innermost), with these carried values.
+    /// The next iteration of the loop `depth` levels up (0: the innermost), with these carried values.
     Continue(u32, Vec<Value>),
     /// Leaves the loop `depth` levels up (0: the innermost), with these results.
     Break(u32, Vec<Value>),
@@ -593,7 +593,7 @@ pub enum Op {
     CopyWait(u32),
     /// Waits for all copies of this thread.
     CopyWaitAll,
-    /// Ends the copies at the start of a turn of a loop that is pipelined in so many stages: they are there for every thread.
+    /// Ends the copies at the start of an iteration of a loop that is pipelined in so many stages: they are there for every thread.
     /// The schedule puts waits in its place.
     Staged(u32),
     /// Every thread of the block waits for the others, and sees their writes.

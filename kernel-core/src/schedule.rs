@@ -1,4 +1,4 @@
-//! Loop rotation: copies of the next turn start before the arithmetic of this one.
+//! Loop rotation: copies of the next iteration start before the arithmetic of this one.
 //!
 //! A loop over tiles mostly reads
 //!
@@ -6,7 +6,7 @@
 //! for k { copy_async ..; wait; sync; a = load; b = load; acc = dot(a, b, acc); sync }
 //! ```
 //!
-//! and the copies of turn `k + 1` stand right after the `sync` that ends turn `k`. Products read
+//! and the copies of iteration `k + 1` stand right after the `sync` that ends iteration `k`. Products read
 //! registers only, so they may come after both:
 //!
 //! ```text
@@ -154,7 +154,7 @@ impl Pass<'_> {
         body.stmts = out;
     }
 
-    /// What the induction variable is less than in every turn but the last: nothing where the next one is always in range.
+    /// What the induction variable is less than in every iteration but the last: nothing where the next one is always in range.
     fn limit(
         &mut self,
         to: Value,
@@ -201,9 +201,9 @@ impl Pass<'_> {
 
 /// The bound nearest to where a counted loop starts from which one step back stays in the range of the type.
 ///
-/// A turn at `at` is followed by another if `at + step` is before `to`, but that sum may wrap: `to` may be near the end of the
+/// An iteration at `at` is followed by another if `at + step` is before `to`, but that sum may wrap: `to` may be near the end of the
 /// range. `at` is compared with `to - step` instead, which does not wrap for any `to` from this one on; where `to` lies before
-/// it, `at` cannot be followed by another turn, and this one says so. Steps of one never wrap.
+/// it, `at` cannot be followed by another iteration, and this one says so. Steps of one never wrap.
 pub(crate) fn nearest_bound(dtype: Dtype, step: i128) -> Option<i128> {
     (step.abs() > 1).then_some(bound_of(dtype, step))
 }
@@ -243,7 +243,7 @@ fn cut(body: &Region) -> Option<Cut> {
     let ends = is(&body.stmts[sync], |op| matches!(op, Op::Sync));
     let product =
         body.stmts[wait..sync].iter().any(|stmt| is(stmt, |op| matches!(op, Op::Dot { .. })));
-    // Copies that depend on carried values would need next turn's values before they are made.
+    // Copies that depend on carried values would need next iteration's values before they are made.
     let carried = &body.args[1..];
     let mut tainted: Vec<Value> = carried.to_vec();
     let mut free = true;

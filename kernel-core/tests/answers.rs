@@ -313,7 +313,7 @@ fn what_never_gives_a_value_is_answered_or_left_out() {
     }
 }
 
-/// What a turn computes before it returns is no more after the loop; a loop whose range returns is never come to.
+/// What an iteration computes before it returns is no more after the loop; a loop whose range returns is never come to.
 #[test]
 fn turns_and_ranges_that_return() {
     for body in [

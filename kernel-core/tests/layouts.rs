@@ -43,12 +43,12 @@ fn with(body: &str) -> Result<Vec<String>, String> {
 #[test]
 fn an_assertion_that_holds_changes_nothing() {
     // After a loop, in it, and of positions, which are made as their use wants them.
-    let kernel = |assertion: &str, turns: &str, positions: &str| {
+    let kernel = |assertion: &str, iterations: &str, positions: &str| {
         with(&format!(
             "const ROWS: Layout = blocked([1, 4], [1, 32], [4, 1], [1, 0]);
              let mut acc = zeros::<f32>([64, 128]);
              for i in 0..3 {{
-                 acc = (acc + x.tile([i * 64, 0], [64, 128]).load().to_layout(ROWS)){turns};
+                 acc = (acc + x.tile([i * 64, 0], [64, 128]).load().to_layout(ROWS)){iterations};
              }}
              let column = arange(0, 64).expand(1).broadcast([64, 128]){positions};
              out.tile([0, 0], [64, 128]).store((acc + column.cast::<f32>()){assertion});"
@@ -57,8 +57,12 @@ fn an_assertion_that_holds_changes_nothing() {
     };
     let bare = kernel("", "", "");
     let rows = ".assert_layout(ROWS)";
-    for [assertion, turns, positions] in [[rows, "", ""], ["", rows, ""], ["", "", rows]] {
-        assert_eq!(kernel(assertion, turns, positions), bare, "{assertion} {turns} {positions}");
+    for [assertion, iterations, positions] in [[rows, "", ""], ["", rows, ""], ["", "", rows]] {
+        assert_eq!(
+            kernel(assertion, iterations, positions),
+            bare,
+            "{assertion} {iterations} {positions}"
+        );
     }
     // The same elements in other registers of the same threads.
     let renamed = ".assert_layout(blocked([4, 4], [1, 32], [4, 1], [1, 0]))";

@@ -86,7 +86,7 @@ fn texts_are_neither_merged_nor_dropped_nor_moved() {
         let (_, after) = rest.split_once(words).unwrap_or_else(|| panic!("{words} in {ptx}"));
         rest = after;
     }
-    // In a loop it stays, though nothing of it changes from turn to turn.
+    // In a loop it stays, though nothing of it changes from iteration to iteration.
     let ptx = compile("for _ in 0..n { ptx!(\"membar.gl;\"); }").expect("it compiles");
     let (label, text) = (ptx.find("L0:"), ptx.find("membar.gl"));
     assert!(label.is_some() && label < text, "{ptx}");

@@ -13,12 +13,12 @@ use super::stub;
 /// step of 1.
 ///
 /// # PTX
-/// A counter in a register: `setp.lt.s32` once before the loop and once a turn, `add.s32`, `bra`. What the loop changes, tiles
+/// A counter in a register: `setp.lt.s32` once before the loop and once an iteration, `add.s32`, `bra`. What the loop changes, tiles
 /// included, stays in registers of its own.
 ///
 /// # Errors
 /// K0206 for ends that are no scalars, or no integers; K0203 for ends of different types; K0207 for a constant step of
-/// 0; K0209 and K0202 where a turn leaves a variable with another type or shape.
+/// 0; K0209 and K0202 where an iteration leaves a variable with another type or shape.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -35,17 +35,17 @@ pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
     stub()
 }
 
-/// The same turns, each written out: the loop variable is known when compiling in every one of
+/// The same iterations, each written out: the loop variable is known when compiling in every one of
 /// them.
 ///
 /// The bounds are known when compiling. Takes `a..b` and [`range`]. `break` and `continue`
 /// may depend only on what is known when compiling.
 ///
 /// # PTX
-/// None: the body once for each turn.
+/// None: the body once for each iteration.
 ///
 /// # Errors
-/// K0106 for a bound that is not known when compiling, K0206 for what is no range, K0109 for more than 4096 turns or
+/// K0106 for a bound that is not known when compiling, K0206 for what is no range, K0109 for more than 4096 iterations or
 /// too much code.
 ///
 /// ```no_run
@@ -57,28 +57,28 @@ pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
 ///     }
 /// }
 /// ```
-pub fn unroll<I: Iterator<Item = i32>>(turns: I) -> I {
-    turns
+pub fn unroll<I: Iterator<Item = i32>>(iterations: I) -> I {
+    iterations
 }
 
-/// The same turns, with the asynchronous copies at the start of a turn begun `stages - 1` turns ahead.
+/// The same iterations, with the asynchronous copies at the start of an iteration begun `stages - 1` iterations ahead.
 ///
-/// A turn begins with copies ([`copy_async`](super::copy_async)) into shared allocations; what follows them sees
+/// An iteration begins with copies ([`copy_async`](super::copy_async)) into shared allocations; what follows them sees
 /// what they brought, in every thread, without waiting or synchronising itself. Each of these allocations is kept
-/// `stages` times, 2 to 16, and the copies of later turns arrive while this one computes. The step of the range is a
+/// `stages` times, 2 to 16, and the copies of later iterations arrive while this one computes. The step of the range is a
 /// positive constant.
 ///
 /// Blocks of tensor maps, `copy_async(map.at([i, k]), s)`, come by tensor map, and need no barrier: the loop has one for each
 /// stage, which it waits for. Both kinds of copies may stand in one loop.
 ///
 /// # Errors
-/// K0405 if a turn does not begin with copies, if a copy depends on what the turn before computed, if the turn
+/// K0405 if an iteration does not begin with copies, if a copy depends on what the iteration before computed, if the iteration
 /// copies or waits elsewhere, if it leaves the loop, or if an allocation that it fills is used outside.
 ///
 /// # PTX
-/// `cp.async.commit_group` once a turn, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the next;
+/// `cp.async.commit_group` once an iteration, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the next;
 /// after the loop `cp.async.wait_all` and `bar.sync 0`. Of blocks of tensor maps: `mbarrier.arrive.expect_tx` and
-/// `cp.async.bulk.tensor` by one thread, behind the `bar.sync 0` at the start of a turn, and `mbarrier.try_wait.parity`.
+/// `cp.async.bulk.tensor` by one thread, behind the `bar.sync 0` at the start of an iteration, and `mbarrier.try_wait.parity`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -110,9 +110,9 @@ pub fn unroll<I: Iterator<Item = i32>>(turns: I) -> I {
 ///     acc
 /// }
 /// ```
-pub fn pipeline<I: Iterator<Item = i32>>(turns: I, stages: i32) -> I {
+pub fn pipeline<I: Iterator<Item = i32>>(iterations: I, stages: i32) -> I {
     let _ = stages;
-    turns
+    iterations
 }
 
 /// Every thread of the block waits here for all others, and sees what they wrote to shared and

@@ -60,7 +60,7 @@ impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
 /// destination is neither read nor written.
 ///
 /// A block of a tensor map, `map.at([i, j])`, is copied by tensor map. It completes on a barrier: the one that
-/// [`on`](Copying::on) names or, at the start of a turn of a [`pipeline`](super::pipeline), one that the loop has.
+/// [`on`](Copying::on) names or, at the start of an iteration of a [`pipeline`](super::pipeline), one that the loop has.
 ///
 /// # Layout
 /// Each thread copies runs along the axis of stride 1. Shared memory without a pinned layout keeps 16 bytes of it together.
@@ -215,8 +215,8 @@ pub fn fence_async() {
 /// Makes a group of the copies that were started since the last group was made. The group may be
 /// empty.
 ///
-/// Groups are counted by [`copy_async_wait`]; committing once in every turn of a loop, also in
-/// turns that start no copy, keeps the count regular.
+/// Groups are counted by [`copy_async_wait`]; committing once in every iteration of a loop, also in
+/// iterations that start no copy, keeps the count regular.
 ///
 /// # PTX
 /// `cp.async.commit_group` (PTX ISA, "`cp.async.commit_group`").

@@ -52,7 +52,7 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// (or columns) that they share. The factors have [`dot_operand`](super::dot_operand) of that. Without tensor cores it
 /// is [`blocked`](super::blocked), squares of elements in each thread, or as the accumulator is blocked. The accumulator
 /// in a loop keeps its layout; one that is pinned to another than `mma` is converted in front of a product on tensor
-/// cores, in a loop before the first turn. A factor in registers is [converted](super#conversions), mostly through
+/// cores, in a loop before the first iteration. A factor in registers is [converted](super#conversions), mostly through
 /// shared memory; one in shared memory is read in its layout right away, without that.
 ///
 /// # PTX

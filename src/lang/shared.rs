@@ -47,7 +47,7 @@ handles!(Shared<T>);
 ///
 /// Each call is one allocation, which lives as long as the kernel. A call stands outside of loops
 /// and branches that are decided only when the kernel runs; in [`unroll`](super::unroll) and
-/// [`array`](super::array()) every turn allocates. All allocations together fit the block's budget:
+/// [`array`](super::array()) every iteration allocates. All allocations together fit the block's budget:
 /// 163 KiB on `sm_80`, 227 KiB on `sm_90a` and `sm_100a`.
 ///
 /// # Layout

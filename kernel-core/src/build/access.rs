@@ -475,7 +475,7 @@ impl Builder<'_> {
         if self.conditional > 0 {
             return self.report(
                 Diagnostic::new(Code::SharedInLoop, loc, "shared memory is allocated inside a loop or branch")
-                    .why("its address is fixed when compiling, so each turn would get the memory that other threads may still use")
+                    .why("its address is fixed when compiling, so each iteration would get the memory that other threads may still use")
                     .help("let tile = shared::<f32>([64, 64]); // before the loop"),
             );
         }

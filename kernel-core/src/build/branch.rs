@@ -368,7 +368,7 @@ impl Builder<'_> {
         let why = if memory(a) && memory(b) {
             "which memory a variable stands for is settled when compiling; coordinates and indices may differ"
         } else {
-            "after a branch or a turn of a loop, a variable has one type and one shape"
+            "after a branch or an iteration of a loop, a variable has one type and one shape"
         };
         self.report(
             Diagnostic::new(

@@ -23,9 +23,9 @@ pub(super) struct Emitted {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unrolling {
     pub(super) loc: Loc,
-    /// The turn, from 1.
-    pub(super) turn: usize,
-    pub(super) turns: usize,
+    /// The iteration, from 1.
+    pub(super) iteration: usize,
+    pub(super) iterations: usize,
 }
 
 impl Builder<'_> {
@@ -43,15 +43,15 @@ impl Builder<'_> {
         }
         let limit = format!("at most {MAX_INSTRUCTIONS}");
         let unrolling = self.frames.iter().find_map(|frame| frame.unrolling);
-        let diagnostic = if let Some(Unrolling { loc, turn, turns }) = unrolling {
+        let diagnostic = if let Some(Unrolling { loc, iteration, iterations }) = unrolling {
             let headline = "this unrolled loop becomes more code than is compiled";
             Diagnostic::new(Code::Unbounded, loc, headline)
                 .compare(
                     "instructions",
                     limit,
-                    format!("{} by turn {turn} of {turns}", self.emitted.instructions),
+                    format!("{} by iteration {iteration} of {iterations}", self.emitted.instructions),
                 )
-                .why("each turn is written out, and in it each operation once for every element that a thread holds")
+                .why("each iteration is written out, and in it each operation once for every element that a thread holds")
                 .help("for i in start..end // without `unroll`, or with smaller tiles")
         } else {
             let (most, at) = self.emitted.largest.unwrap_or((weight, loc));

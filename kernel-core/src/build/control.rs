@@ -33,7 +33,7 @@ pub(super) struct Frame {
     kind: FrameKind,
     /// The leaves that are carried.
     carried: Vec<(VarId, usize)>,
-    /// The value of each carried leaf at the start of a turn.
+    /// The value of each carried leaf at the start of an iteration.
     args: Vec<Value>,
     /// Whether some edge passes another value.
     changed: Vec<bool>,
@@ -41,7 +41,7 @@ pub(super) struct Frame {
     values: Vec<Val>,
     /// Regions open when the frame was entered.
     regions: usize,
-    /// An unrolled loop: how the current turn was left.
+    /// An unrolled loop: how the current iteration was left.
     pub(super) stop: Option<Stop>,
     /// An unrolled loop: where it is, and how far.
     pub(super) unrolling: Option<Unrolling>,
@@ -52,7 +52,7 @@ enum FrameKind {
     /// `loop`: `break` may give a value.
     Loop,
     /// `for`, `while`
-    Turns,
+    Iterations,
     Function,
     Unrolled,
 }
@@ -135,10 +135,10 @@ impl Builder<'_> {
             }
         };
         if range.unroll {
-            let Some(turns) = self.unrolled_turns(&range) else {
+            let Some(iterations) = self.unrolled_iterations(&range) else {
                 return self.unknown_turns(pat, body, env);
             };
-            return self.unrolled(label, pat, turns, iter.loc, body, env);
+            return self.unrolled(label, pat, iterations, iter.loc, body, env);
         }
         let Some((from, to, step, num)) = self.range_values(&range) else {
             return self.unknown_turns(pat, body, env);
@@ -209,7 +209,7 @@ impl Builder<'_> {
         Some((from, to, step, num))
     }
 
-    fn unrolled_turns(&mut self, range: &RangeVal) -> Option<Vec<Val>> {
+    fn unrolled_iterations(&mut self, range: &RangeVal) -> Option<Vec<Val>> {
         let from = self.const_int(&range.from, "the start of an unrolled loop", range.loc)?;
         let to = self.const_int(&range.to, "the end of an unrolled loop", range.loc)?;
         let step = self.const_int(&range.step, "the step of an unrolled loop", range.loc)?;
@@ -234,29 +234,29 @@ impl Builder<'_> {
                     "an unrolled loop of this length is not compiled",
                 )
                 .compare(
-                    "turns",
+                    "iterations",
                     "at most 4096",
                     length.map_or("no end".to_owned(), |length| length.to_string()),
                 )
-                .why("`unroll` writes the body out once a turn; without it, the loop runs on the device")
+                .why("`unroll` writes the body out once an iteration; without it, the loop runs on the device")
                 .help("for i in range(start, end, step)"),
             );
             return None;
         }
-        let mut turns = Vec::new();
+        let mut iterations = Vec::new();
         let mut at = from;
         while (step > 0 && at < to) || (step < 0 && at > to) {
-            turns.push(Val::Const(Const::Int(at), num));
+            iterations.push(Val::Const(Const::Int(at), num));
             at += step;
         }
-        Some(turns)
+        Some(iterations)
     }
 
     fn unrolled(
         &mut self,
         label: Option<&str>,
         pat: &Pat,
-        turns: Vec<Val>,
+        iterations: Vec<Val>,
         at: Loc,
         body: &Block,
         env: Env,
@@ -272,15 +272,15 @@ impl Builder<'_> {
             stop: None,
             unrolling: None,
         });
-        let (count, before) = (turns.len(), self.code_so_far());
-        for (index, turn) in turns.into_iter().enumerate() {
+        let (count, before) = (iterations.len(), self.code_so_far());
+        for (index, iteration) in iterations.into_iter().enumerate() {
             if !self.step(pat.loc) || self.terminated {
                 break;
             }
             let frame = self.frames.last_mut().expect("pushed above");
-            frame.unrolling = Some(Unrolling { loc: at, turn: index + 1, turns: count });
+            frame.unrolling = Some(Unrolling { loc: at, iteration: index + 1, iterations: count });
             let inner = self.scopes.child(env);
-            self.bind_pattern(pat, turn, inner);
+            self.bind_pattern(pat, iteration, inner);
             self.block_in(body, inner);
             let stop = self.frames.last_mut().expect("pushed above").stop.take();
             if stop == Some(Stop::Break) {
@@ -375,7 +375,7 @@ impl Builder<'_> {
             let vars = self.scopes.vars.clone();
             let (emitted, problems) = (self.emitted, self.problems.checkpoint());
             let stmts = self.regions.last().expect("a region is open").stmts.len();
-            let (_, _, frame) = self.turn(kind, label, all.clone(), loc, body);
+            let (_, _, frame) = self.iteration(kind, label, all.clone(), loc, body);
             self.scopes.vars = vars;
             if self.steps < super::MAX_STEPS {
                 self.problems.rewind(problems);
@@ -390,8 +390,8 @@ impl Builder<'_> {
         };
         let unset: Vec<bool> =
             self.scopes.vars.iter().map(|var| matches!(var.val, Val::Unit)).collect();
-        let (inits, region, frame) = self.turn(kind, label, carried.clone(), loc, body);
-        // A turn that ends in `return` gives its values to nobody: they are no more after the loop.
+        let (inits, region, frame) = self.iteration(kind, label, carried.clone(), loc, body);
+        // An iteration that ends in `return` gives its values to nobody: they are no more after the loop.
         for (leaf, val) in before {
             if !carried.contains(&leaf) {
                 self.set_leaf(leaf, val);
@@ -423,7 +423,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What a turn of a loop gives a variable that had no value before does not outlive the turn.
+    /// What an iteration of a loop gives a variable that had no value before does not outlive the iteration.
     fn first_values(&mut self, unset: &[bool], loc: Loc) {
         for (index, unset) in unset.iter().enumerate() {
             let val = &self.scopes.vars[index].val;
@@ -476,7 +476,7 @@ impl Builder<'_> {
     }
 
     /// Builds the body once. Gives the initial values, the region, and what the frame saw.
-    fn turn(
+    fn iteration(
         &mut self,
         kind: &LoopKind,
         label: Option<&str>,
@@ -507,7 +507,7 @@ impl Builder<'_> {
             kind: match kind {
                 LoopKind::Function => FrameKind::Function,
                 LoopKind::Loop => FrameKind::Loop,
-                LoopKind::For { .. } | LoopKind::While => FrameKind::Turns,
+                LoopKind::For { .. } | LoopKind::While => FrameKind::Iterations,
             },
             carried,
             args,
@@ -714,7 +714,7 @@ impl Builder<'_> {
                     loc,
                     "an unrolled loop cannot be left under a run-time condition",
                 )
-                .why("its turns are written out one after the other while compiling")
+                .why("its iterations are written out one after the other while compiling")
                 .help("use `for i in 0..n` without `unroll`"),
             );
         }

@@ -58,8 +58,8 @@ enum Reports {
     None,
 }
 
-/// A loop that is open: what it carries, and what its turns and breaks pass.
-struct Turns {
+/// A loop that is open: what it carries, and what its iterations and breaks pass.
+struct Iterations {
     args: Vec<Value>,
     continued: Vec<Flights>,
     broken: Vec<(Flights, Vec<Value>)>,
@@ -71,7 +71,7 @@ pub(super) type Named<'n> = &'n dyn Fn(Value) -> Option<[String; 2]>;
 struct Walk<'k, 'f> {
     kernel: &'k Kernel,
     named: Named<'k>,
-    loops: Vec<Turns>,
+    loops: Vec<Iterations>,
     found: &'f mut Vec<Diagnostic>,
     reports: Reports,
     /// What partitions leave under way when they end.
@@ -281,16 +281,16 @@ impl Walk<'_, '_> {
             }
             StmtKind::For { inits, body, results, .. } => {
                 let args = body.args.get(1..).unwrap_or_default();
-                self.turns(args, inits, body, Some(results), at, flights);
+                self.iterations(args, inits, body, Some(results), at, flights);
             }
             StmtKind::Loop { inits, body, .. } => {
-                self.turns(&body.args, inits, body, None, at, flights);
+                self.iterations(&body.args, inits, body, None, at, flights);
             }
         }
     }
 
-    /// A loop: its turns are looked at until what they pass no longer changes.
-    fn turns(
+    /// A loop: its iterations are looked at until what they pass no longer changes.
+    fn iterations(
         &mut self,
         args: &[Value],
         inits: &[Value],
@@ -305,10 +305,11 @@ impl Walk<'_, '_> {
         let mut after = Flights::new();
         for look in 0..LOOKS {
             let last = look + 1 == LOOKS;
-            let open = Turns { args: args.to_vec(), continued: Vec::new(), broken: Vec::new() };
+            let open =
+                Iterations { args: args.to_vec(), continued: Vec::new(), broken: Vec::new() };
             self.loops.push(open);
-            let mut turn = entry.clone();
-            self.region(body, &mut turn);
+            let mut iteration = entry.clone();
+            self.region(body, &mut iteration);
             let closed = self.loops.pop().expect("pushed above");
             let mut next = entry.clone();
             for passed in &closed.continued {

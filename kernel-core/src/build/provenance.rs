@@ -32,7 +32,7 @@ impl Sources {
     }
 }
 
-/// A loop around the current point: what it carries, at the start of a turn and after the last.
+/// A loop around the current point: what it carries, at the start of an iteration and after the last.
 struct Around {
     args: Vec<Value>,
     results: Vec<Value>,
@@ -111,7 +111,7 @@ impl Builder<'_> {
                     }
                 }
                 StmtKind::For { inits, body, results, .. } => {
-                    // The first argument counts the turns.
+                    // The first argument counts the iterations.
                     let args = body.args.get(1..).unwrap_or_default().to_vec();
                     self.spread_loop(
                         inits,

@@ -16,7 +16,7 @@ use crate::{
 impl Builder<'_> {
     /// `ptx!("text", name = value => type)`
     pub(super) fn ptx(&mut self, call: &PtxCall, env: Env, loc: Loc) -> Val {
-        // Reading a text is work by its length, and an unrolled loop reads it in each turn.
+        // Reading a text is work by its length, and an unrolled loop reads it in each iteration.
         if !self.steps_of(call.text.len() / 4, loc) {
             return Val::Error;
         }

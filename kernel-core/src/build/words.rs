@@ -76,7 +76,7 @@ impl Builder<'_> {
             Val::Const(Const::Int(value), _) => Some(value.to_string()),
             Val::Const(Const::Float(value), _) => Some(format!("{value:?}")),
             Val::Const(Const::Bool(value), _) => Some(value.to_string()),
-            // A long unrolled loop may be wrong in each turn, and is shown once.
+            // A long unrolled loop may be wrong in each iteration, and is shown once.
             Val::Value(_) if self.problems.reports() > MAX_NAMED => None,
             Val::Value(value) => {
                 let same = |held: &Val| matches!(held, Val::Value(held) if held == value);

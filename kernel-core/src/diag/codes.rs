@@ -129,7 +129,7 @@ codes! {
     Kind = "K0206", "a tile where a scalar is wanted, or the other way round";
     Overflow = "K0207", "a constant out of range";
     AssertionFailed = "K0208", "a compile-time assertion that fails";
-    BranchTypes = "K0209", "branches or loop turns that give different types";
+    BranchTypes = "K0209", "branches or loop iterations that give different types";
     DotShape = "K0210", "operands of a product that do not fit together";
     LayoutForm = "K0301", "a layout that does not fit the tile or the block";
     DotOperand = "K0302", "a layout that a product cannot use";

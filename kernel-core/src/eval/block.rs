@@ -15,7 +15,7 @@ mod bulk;
 mod hopper;
 mod ops;
 
-/// More turns than any loop of a test has: a loop that spins until another block acts would never end here.
+/// More iterations than any loop of a test has: a loop that spins until another block acts would never end here.
 const MAX_TURNS: u32 = 1 << 24;
 
 /// Runs the blocks of one cluster, the first of which is `first`.
@@ -269,13 +269,13 @@ impl<'a> Machine<'a> {
                 while if step > 0 { index < to } else { index > to } {
                     self.values.insert(body.args[0], Data::Scalar(Element::Int(index)));
                     self.set_all(&body.args[1..], carried);
-                    match self.turn(body)? {
-                        Turn::Next(data) => carried = data,
-                        Turn::Done(data) => {
+                    match self.iteration(body)? {
+                        Iteration::Next(data) => carried = data,
+                        Iteration::Done(data) => {
                             carried = data;
                             break;
                         }
-                        Turn::Leave(flow) => return Ok(Some(flow)),
+                        Iteration::Leave(flow) => return Ok(Some(flow)),
                     }
                     index += step;
                 }
@@ -286,13 +286,13 @@ impl<'a> Machine<'a> {
                 let mut carried = self.all(inits);
                 for _ in 0..MAX_TURNS {
                     self.set_all(&body.args, carried);
-                    match self.turn(body)? {
-                        Turn::Next(data) => carried = data,
-                        Turn::Done(data) => {
+                    match self.iteration(body)? {
+                        Iteration::Next(data) => carried = data,
+                        Iteration::Done(data) => {
                             self.set_all(results, data);
                             return Ok(None);
                         }
-                        Turn::Leave(flow) => return Ok(Some(flow)),
+                        Iteration::Leave(flow) => return Ok(Some(flow)),
                     }
                 }
                 Err(Fault::Endless)
@@ -324,14 +324,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// One turn of a loop.
-    fn turn(&mut self, body: &Region) -> Result<Turn, Fault> {
+    /// One iteration of a loop.
+    fn iteration(&mut self, body: &Region) -> Result<Iteration, Fault> {
         Ok(match self.region(body)? {
-            Flow::Continue(0, data) => Turn::Next(data),
-            Flow::Break(0, data) => Turn::Done(data),
-            Flow::Continue(depth, data) => Turn::Leave(Flow::Continue(depth - 1, data)),
-            Flow::Break(depth, data) => Turn::Leave(Flow::Break(depth - 1, data)),
-            Flow::Return => Turn::Leave(Flow::Return),
+            Flow::Continue(0, data) => Iteration::Next(data),
+            Flow::Break(0, data) => Iteration::Done(data),
+            Flow::Continue(depth, data) => Iteration::Leave(Flow::Continue(depth - 1, data)),
+            Flow::Break(depth, data) => Iteration::Leave(Flow::Break(depth - 1, data)),
+            Flow::Return => Iteration::Leave(Flow::Return),
             Flow::Yield(_) => {
                 unreachable!("ir::verify wants a loop's body to continue or to leave")
             }
@@ -421,8 +421,8 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// What a turn of a loop leads to.
-enum Turn {
+/// What an iteration of a loop leads to.
+enum Iteration {
     Next(Vec<Data>),
     Done(Vec<Data>),
     Leave(Flow),

@@ -118,7 +118,7 @@ pub struct Tma {
 pub enum TmaKind {
     /// From the tensor to shared memory; outside of the tensor: zero.
     Load,
-    /// A load at the start of a turn of a pipelined loop, which has no barrier yet: `schedule::pipeline` makes loads of them all.
+    /// A load at the start of an iteration of a pipelined loop, which has no barrier yet: `schedule::pipeline` makes loads of them all.
     Staged,
     /// From shared memory to the tensor; outside of it: dropped. Each store is a group of its own.
     Store,

@@ -92,7 +92,7 @@ fn spread(region: &Region, own: &mut Own, loops: &mut Vec<Around>) {
             }
             StmtKind::For { inits, body, results, .. } => {
                 let args = body.args.get(1..).unwrap_or_default().to_vec();
-                turns(inits, body, Around { args, results: results.clone() }, own, loops);
+                iterations(inits, body, Around { args, results: results.clone() }, own, loops);
             }
             StmtKind::Specialize { default, partitions, results } => {
                 spread(default, own, loops);
@@ -103,7 +103,7 @@ fn spread(region: &Region, own: &mut Own, loops: &mut Vec<Around>) {
             }
             StmtKind::Loop { inits, body, results } => {
                 let around = Around { args: body.args.clone(), results: results.clone() };
-                turns(inits, body, around, own, loops);
+                iterations(inits, body, around, own, loops);
             }
         }
     }
@@ -116,7 +116,13 @@ fn spread(region: &Region, own: &mut Own, loops: &mut Vec<Around>) {
     }
 }
 
-fn turns(inits: &[Value], body: &Region, around: Around, own: &mut Own, loops: &mut Vec<Around>) {
+fn iterations(
+    inits: &[Value],
+    body: &Region,
+    around: Around,
+    own: &mut Own,
+    loops: &mut Vec<Around>,
+) {
     own.flow(inits, &around.args);
     own.flow(inits, &around.results);
     loops.push(around);

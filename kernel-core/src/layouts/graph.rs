@@ -28,7 +28,7 @@ pub(super) struct NodeData {
     pub(super) at: Loc,
     /// The layout as it was written or chosen, where it is known: matrix products derive their operands from it.
     pub(super) form: Option<Form>,
-    /// The matrix product whose sums are carried from turn to turn here: an index into [`Graph::dots`].
+    /// The matrix product whose sums are carried from iteration to iteration here: an index into [`Graph::dots`].
     pub(super) sums_of: Option<usize>,
 }
 
@@ -447,7 +447,7 @@ impl<'a> Builder<'a> {
                 self.count(inits);
                 let carried = &body.args[1..];
                 self.define_all(carried);
-                // The end of the last turn passes nothing: what is carried is the result, in the same registers.
+                // The end of the last iteration passes nothing: what is carried is the result, in the same registers.
                 for (&carried, &result) in carried.iter().zip(results) {
                     if let Some(&node) = self.graph.of.get(carried) {
                         self.graph.of.insert(result, node);

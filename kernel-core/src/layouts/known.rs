@@ -4,7 +4,7 @@
 //! more than the one before, `constancy` the largest in which all are equal, and the first element of each group of `contiguity`
 //! is a multiple of `2^log2_multiple` (bytes, for addresses). From these follows how many elements one instruction may access.
 //!
-//! Values that loops carry are found by iteration: they start as what enters the loop and lose what a turn of it does not keep.
+//! Values that loops carry are found by iteration: they start as what enters the loop and lose what an iteration of it does not keep.
 //! Arithmetic is taken not to overflow, as in every compiler of index expressions.
 
 use la_arena::ArenaMap;
@@ -383,7 +383,7 @@ impl Analysis<'_> {
                 let induction =
                     Info { natural: from.natural && step.natural, ..Info::scalar(log2_multiple) };
                 self.infos.insert(body.args[0], induction);
-                let mut ends = self.turns(&body.args[1..], inits, body, results.len());
+                let mut ends = self.iterations(&body.args[1..], inits, body, results.len());
                 let infos = self.all(&body.args[1..]);
                 meet_into(&mut ends, infos);
                 self.set_all(results, ends);
@@ -400,14 +400,14 @@ impl Analysis<'_> {
                 }
             }
             StmtKind::Loop { inits, body, results } => {
-                let ends = self.turns(&body.args, inits, body, results.len());
+                let ends = self.iterations(&body.args, inits, body, results.len());
                 self.set_all(results, ends);
             }
         }
     }
 
     /// Analyses a loop's body until its carried values settle; gives what breaks pass to its `results` results.
-    fn turns(
+    fn iterations(
         &mut self,
         args: &[Value],
         inits: &[Value],
@@ -424,8 +424,10 @@ impl Analysis<'_> {
             let next: Vec<Info> = carried
                 .iter()
                 .zip(&passed.carried)
-                .map(|(info, turn)| {
-                    turn.as_ref().map_or_else(|| info.clone(), |turn| info.meet(turn))
+                .map(|(info, iteration)| {
+                    iteration
+                        .as_ref()
+                        .map_or_else(|| info.clone(), |iteration| info.meet(iteration))
                 })
                 .collect();
             if next == carried {

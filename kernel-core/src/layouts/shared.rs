@@ -21,8 +21,8 @@ const LINE_BYTES: u32 = 128;
 const CHUNK_BYTES: u32 = 16;
 /// The fewest bytes that `cp.async` copies (PTX ISA, "cp.async").
 pub(crate) const LEAST_COPY_BYTES: u32 = 4;
-/// How often a loop is taken to turn.
-const TURNS: u32 = 8;
+/// How many iterations a loop is taken to have.
+const ITERATIONS: u32 = 8;
 /// No access counts more: what is nested deeper decides anyway.
 const MOST_TIMES: u32 = 512;
 /// Elements of this size pass through `ldmatrix`, along rows and columns.
@@ -243,7 +243,9 @@ impl Collector<'_> {
                 continue;
             }
             let inner = match &stmt.kind {
-                StmtKind::For { .. } | StmtKind::Loop { .. } => (times * TURNS).min(MOST_TIMES),
+                StmtKind::For { .. } | StmtKind::Loop { .. } => {
+                    (times * ITERATIONS).min(MOST_TIMES)
+                }
                 StmtKind::If { .. }
                 | StmtKind::Op { .. }
                 | StmtKind::Reduce { .. }

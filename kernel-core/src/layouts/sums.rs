@@ -1,4 +1,4 @@
-//! Which tiles carry the sums of a matrix product from turn to turn of a loop.
+//! Which tiles carry the sums of a matrix product from iteration to iteration of a loop.
 //!
 //! ```text
 //! let mut acc = bias.to_layout(L);
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What the loop carries, the product and its scaled result follow from one another. Were one of them in a layout that the product
-//! cannot leave its result in, every turn would convert twice; so they all refuse such a layout, and the bias is converted once. A
+//! cannot leave its result in, every iteration would convert twice; so they all refuse such a layout, and the bias is converted once. A
 //! pin inside the loop is no part of such a circle: it asks for the conversions.
 
 use la_arena::ArenaMap;

@@ -131,7 +131,7 @@ impl<'a> Verifier<'a> {
             }
             StmtKind::For { inits, body, results, .. } => {
                 let carried = &body.args[1..];
-                // The last turn passes nothing: what is carried is the result.
+                // The last iteration passes nothing: what is carried is the result.
                 self.same("a loop's result", results, carried)?;
                 self.body(inits, carried, body, results)
             }

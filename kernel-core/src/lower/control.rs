@@ -1,6 +1,6 @@
 //! Branches and loops.
 //!
-//! What a loop carries lives in registers of its own, written at the end of each turn. The new values
+//! What a loop carries lives in registers of its own, written at the end of each iteration. The new values
 //! are all computed before the first of them is written, so an exchange of two carried values is safe.
 
 use std::collections::BTreeSet;
@@ -158,7 +158,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives carried registers to a frame: they change with every turn of their loop.
+    /// Gives carried registers to a frame: they change with every iteration of their loop.
     fn rehome(&mut self, data: &[Data], frame: FrameId) {
         for value in data.iter().flat_map(parts) {
             if let Val::Reg(reg) = value {
@@ -243,7 +243,7 @@ impl Lower<'_> {
     }
 
     /// Runs the body of a loop; its own last `Continue` falls through.
-    fn turn(&mut self, body: &Region) -> Flow {
+    fn iteration(&mut self, body: &Region) -> Flow {
         let claimed = self.plan.claimed;
         let flow = self.statements(body);
         self.plan.claimed = claimed;
@@ -302,12 +302,12 @@ impl Lower<'_> {
             broken: false,
         });
         self.plan.busy = EVERYTHING;
-        let flow = self.turn(body);
+        let flow = self.iteration(body);
         self.plan.busy = EVERYTHING;
         let finished = self.loops.pop().expect("pushed above");
         if finished.continued {
             self.e.place_label(again);
-            // A `continue` jumps past what the rest of the turn computes.
+            // A `continue` jumps past what the rest of the iteration computes.
             self.e.forget();
         }
         if flow == Flow::Continues || finished.continued {
@@ -330,7 +330,7 @@ impl Lower<'_> {
         Flow::Continues
     }
 
-    /// Whether a counted loop has a turn at `at`.
+    /// Whether a counted loop has an iteration at `at`.
     fn goes_on(&mut self, ty: Type, at: Val, to: Val, step: Val) -> Val {
         match step {
             Val::Int(step) if step >= 0 || !matches!(ty, Type::S32 | Type::S64) => {
@@ -346,7 +346,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a counted loop that has a turn at `at` has one at `next`, which is `at + step` and may have wrapped.
+    /// Whether a counted loop that has an iteration at `at` has one at `next`, which is `at + step` and may have wrapped.
     fn another(&mut self, bound: Value, at: Val, next: Val, to: Val, step: Val) -> Val {
         let ir::Elem::Number(dtype) = self.elem(bound) else {
             unreachable!("ir::verify rejects a loop over pointers")
@@ -397,7 +397,7 @@ impl Lower<'_> {
             broken: false,
         });
         self.plan.busy = EVERYTHING;
-        if self.turn(body) == Flow::Continues {
+        if self.iteration(body) == Flow::Continues {
             self.jump(top);
         }
         self.plan.busy = EVERYTHING;

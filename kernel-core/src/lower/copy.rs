@@ -64,7 +64,7 @@ impl Lower<'_> {
             let guard = self.e.guard(one);
             let mut modifiers = mods![Word::Async, cache, Space::Shared, Space::Global].to_vec();
             if bytes == VECTOR_BYTES {
-                // A row of a tile is often shorter than a line of L2; the rest of the line is what the next turn
+                // A row of a tile is often shorter than a line of L2; the rest of the line is what the next iteration
                 // of a loop over tiles reads.
                 modifiers.push(Word::L2B128.into());
             }

@@ -72,7 +72,7 @@ impl Emitter {
         self.add(Type::S32, field, bias)
     }
 
-    /// The remainder of floats: exact, with the sign of `a`. Long division, fifty bits a turn.
+    /// The remainder of floats: exact, with the sign of `a`. Long division, fifty bits an iteration.
     pub(super) fn float_remainder(&mut self, dtype: Dtype, a: Val, b: Val) -> Val {
         if dtype == Dtype::F32 {
             // The remainder of two f32 values is one.
@@ -126,7 +126,7 @@ impl Emitter {
         self.leave();
         self.rehome(rest, outer);
         self.place_label(end);
-        // Threads leave the loop at different turns.
+        // Threads leave the loop at different iterations.
         self.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(0xffff_ffff)]);
         let valid = self.and(Type::Pred, positive, Val::Int(1));
         let finite = self.compare_float(Word::Lt, Type::F64, start, f64_const(f64::INFINITY));

@@ -218,8 +218,8 @@ impl Emitter {
     /// Whether a register may change here: no loop that would need its old value again lies in between.
     pub(super) fn is_slot(&self, reg: Reg) -> bool {
         let home = self.depth(Val::Reg(reg));
-        let turns = |id: &FrameId| self.frames[id.0].kind == FrameKind::Loop;
-        self.slots.contains(&reg) && !self.open[home + 1..].iter().any(turns)
+        let iterations = |id: &FrameId| self.frames[id.0].kind == FrameKind::Loop;
+        self.slots.contains(&reg) && !self.open[home + 1..].iter().any(iterations)
     }
 
     /// Finds nothing any more that was computed from registers that have changed.

@@ -97,13 +97,13 @@ fn after(kernel: &Kernel, kind: &StmtKind) -> Effect {
             .unwrap_or_else(Effect::nothing),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
             let once = walk(kernel, body);
-            let turns = Effect::nothing().or(once).or(once.then(once));
+            let iterations = Effect::nothing().or(once).or(once.then(once));
             // It may be left from any place, or not be entered.
             if jumps(body) {
                 let open = kernel.reaches_in(body);
-                turns.or(Effect::each(|reach| Reach { open, ..reach }))
+                iterations.or(Effect::each(|reach| Reach { open, ..reach }))
             } else {
-                turns
+                iterations
             }
         }
     }

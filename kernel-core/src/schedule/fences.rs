@@ -148,7 +148,7 @@ impl Pass<'_> {
                 after
             }
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                // A turn begins with what the one before has left.
+                // An iteration begins with what the one before has left.
                 let mut looked = body.clone();
                 let left = self.region(&mut looked, unfenced.clone());
                 unfenced.extend(left);

@@ -119,9 +119,9 @@ impl Sums {
     }
 }
 
-/// What has changed since an access in an earlier turn of a loop.
+/// What has changed since an access in an earlier iteration of a loop.
 #[derive(Clone, Debug)]
-struct Turn {
+struct Iteration {
     /// The loop's counter and its step, 0 where that is not known; none once the loop is over.
     counter: Option<(u32, i128)>,
     /// Every value that the body makes.
@@ -138,8 +138,8 @@ struct Access {
     /// The tile that is read or written; none for a copy to shared memory.
     tile: Option<Value>,
     write: bool,
-    /// That it was in an earlier turn.
-    earlier: Option<Turn>,
+    /// That it was in an earlier iteration.
+    earlier: Option<Iteration>,
 }
 
 /// Accesses that other threads may still be at.
@@ -158,7 +158,7 @@ fn join(list: &mut Pending, more: Pending) {
 enum Distance {
     /// So far.
     Exactly(i128),
-    /// At least so far to the one side or to the other, in every later turn.
+    /// At least so far to the one side or to the other, in every later iteration.
     AtLeast(i128),
     /// That depends.
     Unknown,
@@ -243,9 +243,9 @@ impl Pass<'_> {
                 let step = self.sums.get(*step).0;
                 let step = if step.terms.is_empty() { step.constant } else { 0 };
                 let counter = body.args.first().map(|&counter| (key(counter), step));
-                self.turns(body, counter, pending)
+                self.iterations(body, counter, pending)
             }
-            StmtKind::Loop { body, .. } => self.turns(body, None, pending),
+            StmtKind::Loop { body, .. } => self.iterations(body, None, pending),
             StmtKind::Specialize { default, partitions, .. } => {
                 // All warps meet where it begins and where it ends. Between, partitions meet by barriers of their own.
                 self.region(default, Pending::new());
@@ -258,19 +258,24 @@ impl Pass<'_> {
         }
     }
 
-    fn turns(&self, body: &mut Region, counter: Option<(u32, i128)>, pending: Pending) -> Pending {
+    fn iterations(
+        &self,
+        body: &mut Region,
+        counter: Option<(u32, i128)>,
+        pending: Pending,
+    ) -> Pending {
         let mut inside = BTreeSet::new();
         values_of(body, &mut inside);
         let inside = Rc::new(inside);
         let in_turn = |mut access: Access, counter| {
-            access.earlier = Some(Turn { counter, inside: Rc::clone(&inside) });
+            access.earlier = Some(Iteration { counter, inside: Rc::clone(&inside) });
             Rc::new(access)
         };
         let (all, last) = self.all(body);
         let mut entered = pending.clone();
         entered.extend(last.into_iter().map(|access| in_turn(access, counter)));
         self.region(body, entered);
-        // The loop may end without a turn, or be left from any place.
+        // The loop may end without an iteration, or be left from any place.
         let mut after = pending;
         after.extend(all.into_iter().map(|access| in_turn(access, None)));
         after
@@ -338,9 +343,9 @@ fn distance(earlier: &Access, later: &Access, axis: usize) -> Distance {
     if !between.terms.is_empty() {
         return Distance::Unknown;
     }
-    let Some(turn) = &earlier.earlier else { return Distance::Exactly(between.constant) };
-    let mut changed = before.terms.iter().filter(|(value, _)| turn.inside.contains(value));
-    match (changed.next(), changed.next(), turn.counter) {
+    let Some(iteration) = &earlier.earlier else { return Distance::Exactly(between.constant) };
+    let mut changed = before.terms.iter().filter(|(value, _)| iteration.inside.contains(value));
+    match (changed.next(), changed.next(), iteration.counter) {
         (None, ..) => Distance::Exactly(between.constant),
         (Some((value, factor)), None, Some((counter, step))) if *value == counter => {
             if step == 0 {
@@ -348,7 +353,7 @@ fn distance(earlier: &Access, later: &Access, axis: usize) -> Distance {
                 let moves = if between.constant == 0 { factor.abs() } else { 0 };
                 return Distance::AtLeast(moves);
             }
-            // With every turn it moves further to one side.
+            // With every iteration it moves further to one side.
             let moves = factor * step;
             let first = between.constant + moves;
             Distance::AtLeast(if moves > 0 { first } else { -first })
@@ -372,7 +377,7 @@ fn values_of(region: &Region, out: &mut BTreeSet<u32>) {
     }
 }
 
-/// Whether a branch in the region, at any depth, goes on with the next turn of a loop around.
+/// Whether a branch in the region, at any depth, goes on with the next iteration of a loop around.
 fn continues(region: &Region) -> bool {
     region
         .stmts

@@ -1,4 +1,4 @@
-//! Software pipelining: the copies of later turns run while this one computes.
+//! Software pipelining: the copies of later iterations run while this one computes.
 //!
 //! A loop over `pipeline(range, stages)` says, and means,
 //!
@@ -6,31 +6,31 @@
 //! for k { copy_async .. -> s; staged(stages); .. use of s ..; sync }
 //! ```
 //!
-//! where `staged` waits for the copies of the turn. This pass gives each buffer that the copies fill `stages` places, a ring, and
-//! starts the copies `stages - 1` turns ahead:
+//! where `staged` waits for the copies of the iteration. This pass gives each buffer that the copies fill `stages` places, a ring, and
+//! starts the copies `stages - 1` iterations ahead:
 //!
 //! ```text
-//! for the first stages - 1 turns { if there is such a turn { copy_async .. -> s[turn] }; commit }
+//! for the first stages - 1 iterations { if there is such an iteration { copy_async .. -> s[iteration] }; commit }
 //! for k carry (read = 0, write = stages - 1) {
 //!     wait(stages - 2); sync
-//!     if there is a turn stages - 1 ahead { copy_async .. -> s[write] }; commit
+//!     if there is an iteration stages - 1 ahead { copy_async .. -> s[write] }; commit
 //!     .. use of s[read] ..
 //!     read, write = the next places
 //! }
 //! wait_all; sync
 //! ```
 //!
-//! One barrier a turn is enough: it stands between the last use of a place, in the turn before, and the copy that
-//! fills it again. Turns that do not exist copy nothing but close their group all the same, so that counting groups counts turns.
+//! One barrier an iteration is enough: it stands between the last use of a place, in the iteration before, and the copy that
+//! fills it again. Iterations that do not exist copy nothing but close their group all the same, so that counting groups counts iterations.
 //!
 //! # Copies by tensor map
-//! They complete on mbarriers, of which there is one for each place of the ring: its phase ends when the bytes of one turn have come.
+//! They complete on mbarriers, of which there is one for each place of the ring: its phase ends when the bytes of one iteration have come.
 //!
 //! ```text
-//! for the first stages - 1 turns { if there is such a turn { expect full[turn], bytes; tma_load .. full[turn] -> s[turn] } }
+//! for the first stages - 1 iterations { if there is such an iteration { expect full[iteration], bytes; tma_load .. full[iteration] -> s[iteration] } }
 //! for k carry (read = 0, write = stages - 1, phase = 0) {
 //!     sync
-//!     if there is a turn stages - 1 ahead { expect full[write], bytes; tma_load .. full[write] -> s[write] }
+//!     if there is an iteration stages - 1 ahead { expect full[write], bytes; tma_load .. full[write] -> s[write] }
 //!     wait full[read], phase
 //!     .. use of s[read] ..
 //!     read, write = the next places; phase changes when read comes round
@@ -40,7 +40,7 @@
 //!
 //! A place is waited for as often as it is filled, so that no copy is under way when the loop ends. Where the loop runs again, in
 //! an outer one, it begins with phase 0 again: the phases of the places that were filled an odd number of times are ended once more, by an
-//! `expect` of no bytes. The barrier of the first turn stands between this and the first wait.
+//! `expect` of no bytes. The barrier of the first iteration stands between this and the first wait.
 //!
 //! A loop may have copies of both kinds.
 
@@ -60,7 +60,7 @@ mod ring;
 pub use check::check;
 pub use ring::pipeline;
 
-/// What of a turn stands before [`Op::Staged`], and how many places the ring has.
+/// What of an iteration stands before [`Op::Staged`], and how many places the ring has.
 struct Staged {
     at: usize,
     stages: u32,
@@ -73,7 +73,7 @@ fn staged(body: &Region) -> Option<Staged> {
     })
 }
 
-/// Puts [`Op::Staged`] behind the copies at the start of a turn, and a barrier at its end.
+/// Puts [`Op::Staged`] behind the copies at the start of an iteration, and a barrier at its end.
 pub fn stage(body: &mut Region, stages: u32, loc: Loc) {
     let is_copy = |stmt: &Stmt| filled(stmt).is_some();
     let head = body.stmts.iter().position(|stmt| !is_pure(stmt) && !is_copy(stmt));

@@ -25,13 +25,13 @@ impl Parts {
     }
 }
 
-/// The loop with a body: what is given writes the whole turn, and gives the next accumulator.
-fn kernel(turn: impl FnOnce(&mut Builder, u32, Value, Value, Value) -> Value) -> Kernel {
+/// The loop with a body: what is given writes the whole iteration, and gives the next accumulator.
+fn kernel(iteration: impl FnOnce(&mut Builder, u32, Value, Value, Value) -> Value) -> Kernel {
     let Parts { mut b, x, window, out } = Parts::new();
     let (zero, end, step) = (b.int(0), b.dim(x, 1), b.int(16));
     let zeros = b.zeros(Dtype::F32, &[16, 16]);
     let ends = b.count([zero, end, step], &[zeros], |b, k, carried| {
-        vec![turn(b, x, window, k, carried[0])]
+        vec![iteration(b, x, window, k, carried[0])]
     });
     b.store_tensor(out, &[zero, zero], ends[0]);
     b.finish()

@@ -1,4 +1,4 @@
-//! What a loop without turns would have computed first is computed by what follows.
+//! What a loop without iterations would have computed first is computed by what follows.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg n: i32 scalar 0

@@ -1,4 +1,4 @@
-//! `continue` jumps past sums that the end of the turn needs as well.
+//! `continue` jumps past sums that the end of the iteration needs as well.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg n: i32 scalar 9

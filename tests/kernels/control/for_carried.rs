@@ -1,4 +1,4 @@
-//! Loops that carry tiles, scalars, tuples and structs; bounds known when the kernel runs, zero turns too.
+//! Loops that carry tiles, scalars, tuples and structs; bounds known when the kernel runs, zero iterations too.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg n: i32 scalar 5

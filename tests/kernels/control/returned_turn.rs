@@ -1,4 +1,4 @@
-//! What a turn computes before it returns is lost, with the kernel; where there is no turn, the loop leaves its variables alone.
+//! What an iteration computes before it returns is lost, with the kernel; where there is no iteration, the loop leaves its variables alone.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg n: i32 scalar 0

@@ -1,4 +1,4 @@
-//! Pipelined loops: any number of turns against any number of stages, positions that are computed from the turn, buffers of
+//! Pipelined loops: any number of iterations against any number of stages, positions that are computed from the iteration, buffers of
 //! different types, values that the loop carries.
 //@ run: eval, emulate, gpu
 //@ compare: exact

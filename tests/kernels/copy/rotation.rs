@@ -1,5 +1,5 @@
-//! Loops whose copies may start a turn ahead: beside them stands arithmetic on what the loop carries, and the bounds lie at the
-//! end of `i32`, where one turn more would begin somewhere else.
+//! Loops whose copies may start an iteration ahead: beside them stands arithmetic on what the loop carries, and the bounds lie at the
+//! end of `i32`, where one iteration more would begin somewhere else.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg from: i32 scalar 0

@@ -20,7 +20,7 @@ pub fn bulk_ring(x: Ptr<f32>, y: Ptr<f32>, n: i32) {
     let mut turn = 0;
     for row in range(first, n, step) {
         let next = row + 3 * step;
-        // Everybody has read the buffer of the turn before, and the store of the one before that.
+        // Everybody has read the buffer of the iteration before, and the store of the one before that.
         sync();
         let slot = (turn + 3) % 4;
         full[slot].expect(if next < n { rows[0].bytes() } else { 0 });

@@ -18,7 +18,7 @@ pub fn cluster_multicast<const CLUSTER: i32>(
     for column in range(0, x.dim(1), 64) {
         filled.expect(tile.bytes());
         if rank == 0 {
-            // Nobody reads the tile of the turn before any more: the first turn waits for nothing.
+            // Nobody reads the tile of the iteration before any more: the first iteration waits for nothing.
             read.wait(phase ^ 1);
             tma::load(x, [0, column], filled, tile).multicast(all);
         }

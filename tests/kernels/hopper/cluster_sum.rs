@@ -1,5 +1,5 @@
 //! A cluster adds up the columns of its rows: each block those of its own part, and then a share of the columns over all parts. In
-//! turns, so that shared memory is written again after the others have read it.
+//! iterations, so that shared memory is written again after the others have read it.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg x: i32[128, 512] uniform(-1000, 1000)

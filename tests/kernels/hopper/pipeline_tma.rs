@@ -1,4 +1,4 @@
-//! Pipelined loops over copies by tensor map: any number of turns against any number of stages, maps of rank 3, element types of
+//! Pipelined loops over copies by tensor map: any number of iterations against any number of stages, maps of rank 3, element types of
 //! different widths, copies in groups beside them.
 //@ run: eval, emulate, gpu
 //@ compare: exact
@@ -9,16 +9,16 @@
 //@ arg out: f32[32] poison
 //@ arg last: i32[32] poison
 //@ arg other: f16[32, 64] poison
-//@ case: no turn
+//@ case: no iteration
 //@ arg to: i32 scalar 0
-//@ case: one turn
+//@ case: one iteration
 //@ arg to: i32 scalar 32
 //@ expect out: sum(k, 0, 32, x(1, i, k))
 //@ expect other: z(i, j)
-//@ case: two turns
+//@ case: two iterations
 //@ arg to: i32 scalar 33
 //@ expect out: sum(k, 0, 64, x(1, i, k))
-//@ case: five turns
+//@ case: five iterations
 //@ arg to: i32 scalar 160
 //@ expect out: sum(k, 0, 160, x(1, i, k))
 //@ expect other: z(i, 256 + j)

@@ -1,4 +1,4 @@
-//! Pipelined loops that a block comes to again and again, with odd and even numbers of turns, one after another, and under a
+//! Pipelined loops that a block comes to again and again, with odd and even numbers of iterations, one after another, and under a
 //! condition: the phases of their barriers go on.
 //@ run: eval, emulate, gpu
 //@ compare: exact

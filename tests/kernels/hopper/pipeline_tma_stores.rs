@@ -1,4 +1,4 @@
-//! A turn writes over what it has copied: the next copy to the place comes after.
+//! An iteration writes over what it has copied: the next copy to the place comes after.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ snapshot: schedule

@@ -1,4 +1,4 @@
-//! Sums in `f16`, with a product under way from turn to turn, and between them scaled.
+//! Sums in `f16`, with a product under way from iteration to iteration, and between them scaled.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: T[64, 256] list(1, -2, 3, 0, 2, -1, 1, -3, 1, 0, -1)

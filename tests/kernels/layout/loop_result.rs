@@ -6,8 +6,8 @@
 //@ arg x: f64[4, 8, 2] uniform(-4, 4)
 //@ arg out: f64[4, 8, 2] poison
 //@ expect out: -x(i, j, k)
-//@ case: two turns
-//@ case: no turn
+//@ case: two iterations
+//@ case: no iteration
 //@ arg n: i32 scalar 0
 //@ expect out: x(i, j, k)
 use kiln::prelude::*;

@@ -1,4 +1,4 @@
-//! Turns of a loop, and branches in it, that read what earlier turns have written through other threads; a counter that every
+//! Iterations of a loop, and branches in it, that read what earlier iterations have written through other threads; a counter that every
 //! thread reads before one writes it decides a branch.
 //@ run: eval, emulate, gpu
 //@ compare: exact

@@ -176,12 +176,13 @@ impl Machine<'_> {
                 let index = self.int(args[1])?;
                 let window = self.window(args[0]).clone();
                 let extent = window.extents[0];
-                let Some(turn) = usize::try_from(index).ok().filter(|&turn| turn < extent as usize)
+                let Some(iteration) =
+                    usize::try_from(index).ok().filter(|&iteration| iteration < extent as usize)
                 else {
                     return Err(Fault::SharedIndex { actual: index, extent });
                 };
                 let extents = window.extents[1..].to_vec();
-                let start = window.start + turn * product(&extents);
+                let start = window.start + iteration * product(&extents);
                 Data::Window(Window { start, extents, ..window })
             }
             Op::SharedTranspose => {

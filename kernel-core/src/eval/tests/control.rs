@@ -8,7 +8,7 @@ use crate::ir::{
 use crate::layouts::tests::builder::Builder;
 use crate::loc::Loc;
 
-/// Adds up the induction variable in `out[0]`, and counts the turns in `out[1]`.
+/// Adds up the induction variable in `out[0]`, and counts the iterations in `out[1]`.
 fn counting(from: i32, to: i32, step: i32) -> Kernel {
     let mut b = Builder::new("counting", 1);
     let out = b.tensor("out", Dtype::I32, 1);
@@ -46,7 +46,7 @@ fn region(stmts: Vec<Stmt>, end: Terminator) -> Region {
     Region { args: Vec::new(), stmts, end }
 }
 
-/// `loop { if x > 100 { break 'depth x }; x = x + x }` inside of a counted loop of three turns that carries `y = y + 1`.
+/// `loop { if x > 100 { break 'depth x }; x = x + x }` inside of a counted loop of three iterations that carries `y = y + 1`.
 fn doubling(depth: u32) -> Kernel {
     let mut b = Builder::new("doubling", 1);
     let out = b.tensor("out", Dtype::I32, 1);

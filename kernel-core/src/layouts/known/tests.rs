@@ -143,8 +143,8 @@ fn loops_keep_what_every_turn_keeps() {
         let base = b.op(Op::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
         let base = b.splat(base, &[64]);
         let pointers = b.binary(Binary::Add, base, range);
-        let turns = [b.int(0), b.int(8), b.int(1)];
-        b.count(turns, &[pointers], |b, _, carried| {
+        let iterations = [b.int(0), b.int(8), b.int(1)];
+        b.count(iterations, &[pointers], |b, _, carried| {
             b.op(Op::LoadPtr { masked: false }, &[carried[0]], tile(Dtype::F32, &[64]));
             vec![with(b, Binary::Add, carried[0], step)]
         });

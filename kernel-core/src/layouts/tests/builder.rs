@@ -192,19 +192,19 @@ impl Builder {
         result
     }
 
-    /// A loop; `turn` gets the induction variable and what is carried, and gives what the next turn gets.
+    /// A loop; `iteration` gets the induction variable and what is carried, and gives what the next iteration gets.
     pub(crate) fn count(
         &mut self,
         range: [Value; 3],
         inits: &[Value],
-        turn: impl FnOnce(&mut Builder, Value, &[Value]) -> Vec<Value>,
+        iteration: impl FnOnce(&mut Builder, Value, &[Value]) -> Vec<Value>,
     ) -> Vec<Value> {
         let [from, to, step] = range;
         let induction = self.value(Type::scalar(Dtype::I32));
         let carried: Vec<Value> = inits.iter().map(|&init| self.value(self.ty(init))).collect();
         let args = std::iter::once(induction).chain(carried.iter().copied()).collect();
         self.open.push(Region { args, ..Region::default() });
-        let next = turn(self, induction, &carried);
+        let next = iteration(self, induction, &carried);
         let mut body = self.open.pop().expect("pushed above");
         body.end = Terminator::Continue(0, next);
         let results: Vec<Value> = inits.iter().map(|&init| self.value(self.ty(init))).collect();

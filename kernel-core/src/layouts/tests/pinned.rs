@@ -292,7 +292,7 @@ fn a_blocked_accumulator_is_one_by_any_name() {
     }
 }
 
-/// Three turns of `acc = dot(x, y, acc) * acc`, from an accumulator in a pinned layout; `pinned` pins what each turn leaves, too.
+/// Three iterations of `acc = dot(x, y, acc) * acc`, from an accumulator in a pinned layout; `pinned` pins what each iteration leaves, too.
 fn sums(pinned: Option<Form>) -> String {
     let mut b = Builder::new("sums", 4);
     let out = b.tensor("out", Dtype::F32, 2);
@@ -320,7 +320,7 @@ fn sums_that_a_loop_carries_stay_where_the_product_leaves_them() {
     let shown = sums(None);
     let (_, body) = shown.split_once("for ").expect("there is a loop");
     assert!(!body.split_once('}').expect("it ends").0.contains("to_layout"), "{shown}");
-    // A pin inside of the loop asks for conversions in every turn, one to it and one back.
+    // A pin inside of the loop asks for conversions in every iteration, one to it and one back.
     let shown = sums(Some(blocked(&[1, 4], &[2, 16], &[4, 1], &[1, 0])));
     let (_, body) = shown.split_once("for ").expect("there is a loop");
     let exchanges = body.split_once('}').expect("it ends").0.matches("// shared memory").count();

@@ -90,14 +90,14 @@ fn exchanged_values_are_read_before_they_are_written() {
     let tile = b.splat(results[0], &[32]);
     b.store_tensor(x, &[zero], tile);
     let text = body(&lowered(b.finish()).module);
-    let turn = text.split("L0:").nth(1).and_then(|rest| rest.split("add.s32").next());
+    let iteration = text.split("L0:").nth(1).and_then(|rest| rest.split("add.s32").next());
     expect![[r"
 
         mov.b32 %r5, %r4;
         mov.b32 %r4, %r3;
         mov.b32 %r3, %r5;
     "]]
-    .assert_eq(turn.expect("there is a loop"));
+    .assert_eq(iteration.expect("there is a loop"));
 }
 
 #[test]
@@ -163,12 +163,12 @@ fn chains_of_thousands_of_operations_need_no_deep_stack() {
     let mut tile = b.arange(32);
     let start = b.int(0);
     let loaded = b.load_tensor(out, &[start], &[32]);
-    for turn in 0..4000 {
-        tile = b.binary(if turn % 2 == 0 { Binary::Mul } else { Binary::Xor }, tile, factor);
+    for iteration in 0..4000 {
+        tile = b.binary(if iteration % 2 == 0 { Binary::Mul } else { Binary::Xor }, tile, factor);
     }
     let mut sum = b.binary(Binary::Add, tile, loaded);
-    for turn in 0..4000 {
-        sum = b.binary(if turn % 2 == 0 { Binary::Mul } else { Binary::Xor }, sum, factor);
+    for iteration in 0..4000 {
+        sum = b.binary(if iteration % 2 == 0 { Binary::Mul } else { Binary::Xor }, sum, factor);
     }
     b.store_tensor(out, &[start], sum);
     let kernel = b.finish();

@@ -17,10 +17,10 @@ fn barriers(body: impl FnOnce(&mut Builder, u32)) -> usize {
 }
 
 /// A loop from 0 to the tensor's columns in steps of `step`.
-fn turns(b: &mut Builder, x: u32, step: i32, turn: impl FnOnce(&mut Builder, Value)) {
+fn iterations(b: &mut Builder, x: u32, step: i32, iteration: impl FnOnce(&mut Builder, Value)) {
     let (zero, end, step) = (b.int(0), b.dim(x, 1), b.int(step));
     b.count([zero, end, step], &[], |b, at, _| {
-        turn(b, at);
+        iteration(b, at);
         Vec::new()
     });
 }
@@ -87,7 +87,7 @@ fn turns_that_each_write_a_window_of_their_own_need_none() {
         let count = barriers(|b, x| {
             let zero = b.int(0);
             let ones = b.zeros(Dtype::F32, &[16, 64]);
-            turns(b, x, step, |b, at| b.store_tensor(x, &[zero, at], ones));
+            iterations(b, x, step, |b, at| b.store_tensor(x, &[zero, at], ones));
         });
         assert_eq!(count, required, "steps of {step}");
     }
@@ -97,7 +97,7 @@ fn turns_that_each_write_a_window_of_their_own_need_none() {
 fn a_turn_that_reads_what_the_one_before_has_written_needs_one() {
     let count = barriers(|b, x| {
         let zero = b.int(0);
-        turns(b, x, 64, |b, at| {
+        iterations(b, x, 64, |b, at| {
             let back = b.int(-64);
             let before = b.binary(Binary::Add, at, back);
             let tile = b.load_tensor(x, &[zero, before], &[16, 64]);
@@ -112,7 +112,7 @@ fn what_a_loop_has_written_is_ordered_before_a_read_behind_it() {
     let count = barriers(|b, x| {
         let zero = b.int(0);
         let ones = b.zeros(Dtype::F32, &[16, 64]);
-        turns(b, x, 64, |b, at| b.store_tensor(x, &[zero, at], ones));
+        iterations(b, x, 64, |b, at| b.store_tensor(x, &[zero, at], ones));
         let tile = b.load_tensor(x, &[zero, zero], &[16, 64]);
         let other = b.int(1 << 20);
         b.store_tensor(x, &[other, zero], tile);

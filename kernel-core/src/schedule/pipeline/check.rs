@@ -28,7 +28,7 @@ pub fn check(kernel: &Kernel) -> Vec<Diagnostic> {
 
 /// Copies by tensor map that complete nowhere: what is not in a pipelined loop names its barrier.
 fn without_barrier(region: &Region, problems: &mut Vec<Diagnostic>) {
-    // What stands elsewhere in a pipelined loop than at the start of a turn is one of its problems.
+    // What stands elsewhere in a pipelined loop than at the start of an iteration is one of its problems.
     if staged(region).is_some() {
         return;
     }
@@ -40,7 +40,7 @@ fn without_barrier(region: &Region, problems: &mut Vec<Diagnostic>) {
                     stmt.loc,
                     "this copy by tensor map completes on no barrier",
                 )
-                .compare("", "`copy_async(..).on(bar)`, or a copy at the start of a turn of `pipeline(..)`", "neither")
+                .compare("", "`copy_async(..).on(bar)`, or a copy at the start of an iteration of `pipeline(..)`", "neither")
                 .why("threads learn from an mbarrier that the tile has come; `pipeline` makes those of its own copies")
                 .help("copy_async(map.at([i, j]), tile).on(bar)"),
             );
@@ -73,16 +73,16 @@ fn problem(
         return refuse(
             stmt.loc,
             "the step of a pipelined loop is not a positive constant",
-            "copies start some turns ahead, and whether there is such a turn is asked by comparing with the end of the range",
+            "copies start some iterations ahead, and whether there is such an iteration is asked by comparing with the end of the range",
         );
     }
     if let Some((exit, loc)) = body.stmts.iter().find_map(|stmt| early_exit(stmt, 0)) {
         return Some(exit.into_diagnostic(loc));
     }
     if !matches!(body.end, Terminator::Continue(0, _)) {
-        let headline = "a pipelined loop is left in its first turn";
+        let headline = "a pipelined loop is left in its first iteration";
         let diagnostic = Diagnostic::new(Code::Pipeline, stmt.loc, headline);
-        return Some(diagnostic.why("there is no later turn to copy for"));
+        return Some(diagnostic.why("there is no later iteration to copy for"));
     }
     let (head, rest) = body.stmts.split_at(found.at);
     let mut carried: Vec<Value> = body.args[1..].to_vec();
@@ -97,15 +97,15 @@ fn problem(
         if depends {
             return refuse(
                 stmt.loc,
-                "a copy of a pipelined loop depends on what the turn before computes",
-                "it starts turns ahead, when that is not known yet",
+                "a copy of a pipelined loop depends on what the iteration before computes",
+                "it starts iterations ahead, when that is not known yet",
             );
         }
         if let Op::Tma(Tma { guarded: true, .. }) = op {
             return refuse(
                 stmt.loc,
                 "a copy of a pipelined loop has a condition",
-                "where it does not take place, the place of the ring holds what was copied some turns ago; outside of the tensor zeros arrive, so the last turns need no condition",
+                "where it does not take place, the place of the ring holds what was copied some iterations ago; outside of the tensor zeros arrive, so the last iterations need no condition",
             );
         }
         let Some(&root) = roots.get(&key(window)) else {
@@ -128,7 +128,7 @@ fn problem(
         return refuse(
             stmt.loc,
             "a pipelined loop does not begin with copies",
-            "what is pipelined are the asynchronous copies at the start of a turn; everything before the last of them only computes where they read",
+            "what is pipelined are the asynchronous copies at the start of an iteration; everything before the last of them only computes where they read",
         );
     }
     if let Some(other) = first(rest, &|op| {
@@ -144,7 +144,7 @@ fn problem(
         return refuse(
             other,
             "a pipelined loop starts or waits for copies by itself",
-            "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the turn",
+            "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration",
         );
     }
     if let Some(at) = under_way(rest, None) {
@@ -164,9 +164,9 @@ fn problem(
     })
 }
 
-/// How a turn ends before its end.
+/// How an iteration ends before its end.
 enum Exit {
-    /// The next turn follows.
+    /// The next iteration follows.
     NextTurn,
     /// The loop ends.
     Loop,
@@ -178,18 +178,18 @@ impl Exit {
     fn into_diagnostic(self, loc: Loc) -> Diagnostic {
         let (headline, why, help) = match self {
             Exit::NextTurn => (
-                "a turn of a pipelined loop is cut short",
-                "every turn runs to its end, where the places of the ring move on; what a turn leaves out stands in an `if`",
+                "an iteration of a pipelined loop is cut short",
+                "every iteration runs to its end, where the places of the ring move on; what an iteration leaves out stands in an `if`",
                 "if !skipped { // instead of `if skipped { continue; }`\n    acc = dot(s.load(), b, acc);\n}",
             ),
             Exit::Loop => (
                 "a pipelined loop is left before its range ends",
-                "copies of later turns are under way already; how many turns there are is known before the first",
+                "copies of later iterations are under way already; how many iterations there are is known before the first",
                 "for k in pipeline(range(0, end, 64), 3) { .. } // `end` in place of `break`",
             ),
             Exit::Kernel => (
                 "a kernel ends inside a pipelined loop",
-                "copies of later turns are under way already; whether to return is asked before the loop or behind it",
+                "copies of later iterations are under way already; whether to return is asked before the loop or behind it",
                 "if wanted { // in place of `return`\n    for k in pipeline(range(0, n, 64), 3) { .. }\n}",
             ),
         };
@@ -197,7 +197,7 @@ impl Exit {
     }
 }
 
-/// The first branch of a statement that ends a turn of the loop `depth` levels up.
+/// The first branch of a statement that ends an iteration of the loop `depth` levels up.
 fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
     let within = |region: &Region, depth: u32| {
         let inner = region.stmts.iter().find_map(|stmt| early_exit(stmt, depth));
@@ -224,12 +224,12 @@ fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
     }
 }
 
-/// The problem of a product that is under way when its turn ends.
+/// The problem of a product that is under way when its iteration ends.
 fn still_reads(at: Loc) -> Diagnostic {
-    let headline = "a product is under way at the end of a pipelined turn";
+    let headline = "a product is under way at the end of a pipelined iteration";
     Diagnostic::new(Code::Pipeline, at, headline)
-        .compare("", "a wait in the same turn that leaves no product under way", "none")
-        .why("the next turn starts a copy to the place that it reads")
+        .compare("", "a wait in the same iteration that leaves no product under way", "none")
+        .why("the next iteration starts a copy to the place that it reads")
         .help("acc = wgmma::wait(0, acc);")
 }
 
@@ -245,7 +245,7 @@ fn under_way(stmts: &[Stmt], before: Option<Loc>) -> Option<Loc> {
         StmtKind::If { then, otherwise, .. } => {
             under_way(&then.stmts, open).or_else(|| under_way(&otherwise.stmts, open))
         }
-        // There may be no turn.
+        // There may be no iteration.
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
             open.or_else(|| under_way(&body.stmts, open))
         }

@@ -107,7 +107,7 @@ struct Ring<'a> {
 struct Full {
     /// The handle on all of them.
     barriers: Value,
-    /// What the copies by tensor map of one turn bring.
+    /// What the copies by tensor map of one iteration bring.
     bytes: i128,
 }
 
@@ -143,7 +143,7 @@ impl Pass<'_> {
         let mut head = std::mem::take(&mut body.stmts);
         let mut rest = head.split_off(found.at + 1);
         head.pop();
-        // The barrier at the end of the turn: the one at the start of the next does its work.
+        // The barrier at the end of the iteration: the one at the start of the next does its work.
         rest.pop();
         let iv = body.args[0];
         let step_by = *self.constants.get(&key(step)).expect("check has seen the step");
@@ -178,7 +178,7 @@ impl Pass<'_> {
         for window in &ring.windows {
             current.insert(key(*window), out.place(*window, read));
         }
-        // What computes without starting a copy: the rest of the turn may use it.
+        // What computes without starting a copy: the rest of the iteration may use it.
         let pure = head.iter().filter(|stmt| is_pure(stmt)).cloned().collect();
         let mut pure = Region { stmts: pure, ..Region::default() };
         replace(&mut pure, &current);
@@ -194,9 +194,9 @@ impl Pass<'_> {
             let barrier = out.barrier(full, read);
             out.stmts.push(effect(Op::Barrier(BarrierOp::Wait), vec![barrier, phase], loc));
         }
-        let mut turn = Region { stmts: rest, ..Region::default() };
-        replace(&mut turn, &current);
-        out.stmts.append(&mut turn.stmts);
+        let mut iteration = Region { stmts: rest, ..Region::default() };
+        replace(&mut iteration, &current);
+        out.stmts.append(&mut iteration.stmts);
         let following = |out: &mut Out<'_, '_>, at: Value| {
             let wraps = out.op(Op::Compare(Compare::Eq), vec![at, last], Type::scalar(Dtype::Bool));
             let next = out.op(Op::Binary(Binary::Add), vec![at, one], index.clone());
@@ -350,7 +350,7 @@ impl Out<'_, '_> {
         });
     }
 
-    /// What a turn is less than if there is one `distance` after it. See [`nearest_bound`](super::nearest_bound).
+    /// What an iteration is less than if there is one `distance` after it. See [`nearest_bound`](super::nearest_bound).
     fn limit(&mut self, to: Value, distance: i128, ty: &Type) -> Value {
         let Some(Elem::Number(dtype)) = ty.elem() else { unreachable!("loops count integers") };
         let bound = self.int(bound_of(dtype, distance), ty);
@@ -359,7 +359,7 @@ impl Out<'_, '_> {
         self.op(Op::Binary(Binary::Sub), vec![nearest, distance], ty.clone())
     }
 
-    /// `if less[0] < less[1] { the copies of turn at, into a place }; commit`
+    /// `if less[0] < less[1] { the copies of iteration at, into a place }; commit`
     fn copies(&mut self, ring: &Ring<'_>, less: [Value; 2], at: Value, place: Value) {
         let condition = self.op(Op::Compare(Compare::Lt), less.to_vec(), Type::scalar(Dtype::Bool));
         self.when(condition, |inner| {
