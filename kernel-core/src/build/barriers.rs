@@ -263,8 +263,8 @@ impl Builder<'_> {
                 Val::Value(self.emit(op, vec![barrier, value], Type::scalar(Dtype::Bool), loc))
             }
             ("of_block", [rank]) => {
-                if self.not_yet_remote(ty.remote, name.loc).is_none() {
-                    return Val::Error;
+                if ty.remote {
+                    return self.of_block_twice(name.loc);
                 }
                 let Some(value) =
                     self.scalar_i32(rank, "the rank of a block is an `i32`", at(0))

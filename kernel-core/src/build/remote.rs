@@ -22,10 +22,11 @@ impl Builder<'_> {
     ) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
         let why = "blocks that reach each other's shared memory come with Hopper";
-        if self.wants_hopper("`of_block`", why, loc).is_none()
-            || self.not_yet_remote(shared.remote, name_loc).is_none()
-        {
+        if self.wants_hopper("`of_block`", why, loc).is_none() {
             return Val::Error;
+        }
+        if shared.remote {
+            return self.of_block_twice(name_loc);
         }
         let Some(value) = self.scalar_i32(rank.0, "the rank of a block is an `i32`", rank.1) else {
             return Val::Error;
@@ -49,16 +50,12 @@ impl Builder<'_> {
     }
 
     /// Reports `of_block` of what is another block's already.
-    pub(super) fn not_yet_remote(&mut self, remote: bool, loc: Loc) -> Option<()> {
-        if !remote {
-            return Some(());
-        }
+    pub(super) fn of_block_twice(&mut self, loc: Loc) -> Val {
         self.report(
             Diagnostic::new(Code::SharedUse, loc, "`of_block` is said twice")
                 .compare("", "what this block has", "what another block has")
                 .why("a rank counts the blocks of the cluster, from whichever of them"),
-        );
-        None
+        )
     }
 
     /// Reports shared memory of another block where only the block's own can be.

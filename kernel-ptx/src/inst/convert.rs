@@ -20,8 +20,9 @@ pub(super) const ROWS: &[[&str; 3]] = &[
     ["cvt.(IRND){.sat}.(CVT).f16", "=t0+, t1+", "80 7.0"],
     ["cvt.(IRND){.sat}.(CVT).f64", "=t0+, t1+", "80 7.0"],
     ["cvt.(RND){.sat}.(f16|f32|f64).(CVT)", "=t0+, t1+", "80 7.0"],
-    ["cvt.(IRND).(CVT).bf16", "=t0+, t1+", "90 7.8"],
-    ["cvt.(RND).bf16.(CVT)", "=t0+, t1+", "90 7.8"],
+    // Assemblers refuse bytes here.
+    ["cvt.(IRND).(u16|s16|u32|s32|u64|s64).bf16", "=t0+, t1+", "90 7.8"],
+    ["cvt.(RND).bf16.(u16|s16|u32|s32|u64|s64)", "=t0+, t1+", "90 7.8"],
     // To a wider or an equal float; a rounding word rounds to an integer.
     ["cvt{.ftz}{.sat}.f32.f16", "=t0+, t1+", "80 7.0"],
     ["cvt{.sat}.f64.f16", "=t0+, t1+", "80 7.0"],
