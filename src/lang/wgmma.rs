@@ -16,9 +16,10 @@ use super::tile::Tile;
 /// | `i8`, `u8`, either with either | `i32` |
 /// | `e4m3`, `e5m2`, either with either | `f32`, `f16` |
 ///
-/// M is a multiple of 64, K of 32 bytes, and N, as every extent of a tile, a power of two: 8 to 256 for each group of four warps
-/// that has columns of its own, or more, by several instructions. Instructions of other widths, which the hardware has in steps of 8, are
-/// not chosen. The kernel, or the partition, has 4, 8 or 16 warps. `b` lies in shared memory, `a` there or in
+/// M is a multiple of 64, K of 32 bytes, and N, as every extent of a tile, a power of two: one instruction has 8, 16, 32, 64, 128 or 256
+/// columns for each group of four warps that has columns of its own, and more are several instructions. The other widths of the
+/// hardware, which go in steps of 8, are reached by two products side by side, each with a right operand and sums of its own: 192
+/// columns by products of 128 and of 64, 24 by 16 and 8. The kernel, or the partition, has 4, 8 or 16 warps. `b` lies in shared memory, `a` there or in
 /// registers. Either may be transposed with `.t()`, of 16 bits each: of other types the depth is what lies side by side, `a` of `[m, k]` and
 /// `b.t()` of `[n, k]`. Of an `f32` in shared memory the hardware does not read the low 13 bits; in registers, `a` is rounded to tf32 as
 /// by [`dot_tf32`](super::dot_tf32).
