@@ -311,31 +311,4 @@ impl Builder<'_> {
         );
         None
     }
-
-    /// A rank in the kernel's cluster.
-    pub(super) fn in_cluster(&mut self, rank: &Val, rank_loc: Loc, loc: Loc) -> Option<()> {
-        let blocks: u32 = self.cluster.iter().product();
-        if blocks == 1 {
-            self.report(
-                Diagnostic::new(
-                    Code::Cluster,
-                    loc,
-                    "this kernel has no clusters: there is no other block to reach",
-                )
-                .compare("blocks of a cluster", "2 or more", "1")
-                .help("#[kernel(.., cluster = [2, 1])]"),
-            );
-            return None;
-        }
-        if let Val::Const(Const::Int(rank), _) = rank
-            && !(0..i128::from(blocks)).contains(rank)
-        {
-            self.report(
-                Diagnostic::new(Code::Cluster, rank_loc, "no block of the cluster has this rank")
-                    .compare("rank", format!("0 to {}", blocks - 1), rank.to_string()),
-            );
-            return None;
-        }
-        Some(())
-    }
 }

@@ -211,19 +211,7 @@ impl Builder<'_> {
 
     /// A mask of blocks that the kernel's clusters have.
     fn mask_in_cluster(&mut self, mask: &Val, mask_loc: Loc, loc: Loc) -> Option<()> {
-        let blocks: u32 = self.cluster.iter().product();
-        if blocks == 1 {
-            self.report(
-                Diagnostic::new(
-                    Code::Cluster,
-                    loc,
-                    "this kernel has no clusters: there is no other block to copy to",
-                )
-                .compare("blocks of a cluster", "2 or more", "1")
-                .help("#[kernel(.., cluster = [2, 1])]"),
-            );
-            return None;
-        }
+        let blocks = self.several_blocks("copy to", loc)?;
         if let Val::Const(Const::Int(bits), _) = mask
             && (*bits <= 0 || *bits >> blocks != 0)
         {

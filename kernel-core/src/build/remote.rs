@@ -3,7 +3,7 @@
 use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Op, SharedType, Type, Value},
+    ir::{Const, Op, SharedType, Type, Value},
     loc::Loc,
     syntax::{Expr, Segment},
 };
@@ -37,6 +37,36 @@ impl Builder<'_> {
         self.note_use(value, loc, rank.1);
         let ty = Type::Shared(SharedType { remote: true, ..shared });
         Val::Value(self.emit(Op::SharedRemote, vec![window, value], ty, loc))
+    }
+
+    /// The blocks of a cluster, where those are several, or a report; `what` there is no other block to do.
+    pub(super) fn several_blocks(&mut self, what: &str, loc: Loc) -> Option<u32> {
+        let blocks: u32 = self.cluster.iter().product();
+        if blocks > 1 {
+            return Some(blocks);
+        }
+        let headline = format!("this kernel has no clusters: there is no other block to {what}");
+        self.report(
+            Diagnostic::new(Code::Cluster, loc, headline)
+                .compare("blocks of a cluster", "2 or more", "1")
+                .help("#[kernel(.., cluster = [2, 1])]"),
+        );
+        None
+    }
+
+    /// A rank in the kernel's cluster.
+    pub(super) fn in_cluster(&mut self, rank: &Val, rank_loc: Loc, loc: Loc) -> Option<()> {
+        let blocks = self.several_blocks("reach", loc)?;
+        if let Val::Const(Const::Int(rank), _) = rank
+            && !(0..i128::from(blocks)).contains(rank)
+        {
+            self.report(
+                Diagnostic::new(Code::Cluster, rank_loc, "no block of the cluster has this rank")
+                    .compare("rank", format!("0 to {}", blocks - 1), rank.to_string()),
+            );
+            return None;
+        }
+        Some(())
     }
 
     /// How the rank of another block of the cluster is written.
