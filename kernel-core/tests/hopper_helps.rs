@@ -169,6 +169,28 @@ fn addresses_of_the_block_take_the_place_of_those_of_a_thread() {
 }
 
 #[test]
+fn stores_before_the_tensor_are_refused_where_they_are_known() {
+    for (run, axis, at) in [
+        ("tma::store(y, [-64, 0], tile);", 0, -64),
+        ("tma::reduce_max(y, [64, -8], tile);", 1, -8),
+        ("for i in 0..n { copy_async(tile, y.at([i, 8 - 64])); }", 1, -56),
+    ] {
+        let found = messages(run);
+        assert_eq!(found.len(), 1, "{run}\n{}", found.join("\n"));
+        assert!(found[0].starts_with("[K0409]"), "{run}\n{}", found[0]);
+        let actual = format!("actual    coordinate of axis {axis} {at}\n");
+        assert!(found[0].contains(&actual), "{run}\n{}", found[0]);
+    }
+    // What is not built is not refused, and loads begin there.
+    for run in [
+        "for i in unroll(-1..1) { if i >= 0 { tma::store(y, [64 * i, 0], tile); } }",
+        "full.expect(8192); tma::load(x, [-64, -8], full, tile);",
+    ] {
+        assert_eq!(messages(run), Vec::<String>::new(), "{run}");
+    }
+}
+
+#[test]
 fn what_is_said_of_a_copy_is_said_by_its_own_name() {
     let copy = "full.expect(8192); tma::load(x, [0, 0], full, tile)";
     for (said, headline) in [
