@@ -34,6 +34,8 @@ pub enum FaultKind {
     WgmmaFence,
     /// Tensor memory was not allocated or given back as it must be, or a warp reached for lanes of another.
     TensorMemory,
+    /// Warps synchronised, and touched the same tensor memory, without `tcgen05.fence` on both sides.
+    TensorFence,
     /// Two warps touched the same shared memory without a barrier between, one of them writing.
     Race,
     /// The launch ran more instructions than [`Options`](crate::Options) permits.
@@ -60,6 +62,7 @@ impl FaultKind {
             FaultKind::ProxyFence => "missing proxy fence",
             FaultKind::WgmmaFence => "missing wgmma fence",
             FaultKind::TensorMemory => "misuse of tensor memory",
+            FaultKind::TensorFence => "missing tcgen05 fence",
             FaultKind::Race => "data race",
             FaultKind::InstructionLimit => "instruction limit reached",
             FaultKind::IllegalOperand => "operand out of range",

@@ -60,6 +60,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) budget: AtomicU64,
     pub(crate) grid_id: u64,
     pub(crate) check_races: bool,
+    pub(crate) check_tensor_fences: bool,
     pub(crate) tensor_core: TensorCore,
     /// Held by atomic operations on 128 bits of global memory.
     pub(crate) wide_atomics: Mutex<()>,

@@ -115,6 +115,10 @@ pub struct Options {
     /// Whether accesses to shared memory by two warps without a barrier between are faults; the
     /// default. Kernels that are full of such accesses run somewhat faster without the check.
     pub check_races: bool,
+    /// Whether accesses to tensor memory by two warps that synchronise without `tcgen05.fence` before and after are faults. The
+    /// manual asks for the fences, but compilers that are proven on the hardware leave them out where a barrier lies between, so
+    /// the default is not to ask. Without [`check_races`](Self::check_races) nothing is asked.
+    pub check_tensor_fences: bool,
     /// How floating-point `mma.sync` and `wgmma` add their products, which PTX leaves open. The default is quick
     /// and agrees with every device where no partial sum is rounded; [`TensorCore::Hopper`] gives the
     /// bits of an H200.
@@ -128,6 +132,7 @@ impl Default for Options {
             max_instructions: Some(1 << 36),
             target: None,
             check_races: true,
+            check_tensor_fences: false,
             tensor_core: TensorCore::InOrder,
         }
     }
@@ -152,6 +157,13 @@ impl Options {
     #[must_use]
     pub fn with_check_races(mut self, check: bool) -> Options {
         self.check_races = check;
+        self
+    }
+
+    /// The same, with or without the check for fences between accesses to tensor memory.
+    #[must_use]
+    pub fn with_check_tensor_fences(mut self, check: bool) -> Options {
+        self.check_tensor_fences = check;
         self
     }
 
@@ -339,6 +351,7 @@ impl Program {
             budget: AtomicU64::new(options.max_instructions.unwrap_or(u64::MAX)),
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
             check_races: options.check_races,
+            check_tensor_fences: options.check_tensor_fences,
             tensor_core: options.tensor_core,
             wide_atomics: Mutex::new(()),
         };

@@ -21,8 +21,10 @@ pub(crate) enum Tcgen05 {
     Store(TensorAccess),
     WaitLoads,
     WaitStores,
-    /// `tcgen05.fence`, before and after threads synchronise.
-    Fence,
+    /// `tcgen05.fence::before_thread_sync`
+    FenceBefore,
+    /// `tcgen05.fence::after_thread_sync`
+    FenceAfter,
     Mma(TensorMma),
     Copy(TensorCopy),
     Shift {
@@ -47,7 +49,8 @@ impl Tcgen05 {
             | Tcgen05::Store(_)
             | Tcgen05::WaitLoads
             | Tcgen05::WaitStores => Some(Members::All),
-            Tcgen05::Fence
+            Tcgen05::FenceBefore
+            | Tcgen05::FenceAfter
             | Tcgen05::Mma(_)
             | Tcgen05::Copy(_)
             | Tcgen05::Shift { .. }

@@ -31,8 +31,10 @@ pub(super) fn tcgen05(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> 
         Tcgen05::WaitLoads
     } else if m.word(Word::WaitSt) {
         Tcgen05::WaitStores
-    } else if m.word(Word::FenceBeforeThreadSync) || m.word(Word::FenceAfterThreadSync) {
-        Tcgen05::Fence
+    } else if m.word(Word::FenceBeforeThreadSync) {
+        Tcgen05::FenceBefore
+    } else if m.word(Word::FenceAfterThreadSync) {
+        Tcgen05::FenceAfter
     } else if m.word(Word::MmaWord) {
         Tcgen05::Mma(mma(s, m, ops)?)
     } else if m.word(Word::CpWord) {

@@ -7,7 +7,8 @@
 //! fault, unless the manual orders the two ([`order`]): a product behind another into the same D of the same shape and
 //! kind, or behind a copy.
 //!
-//! `tcgen05.fence` does nothing here: compilers that are proven on the hardware leave it out where a barrier lies between.
+//! `tcgen05.fence` is asked for on request only ([`Options`](crate::Options)): compilers that are proven on the hardware leave it
+//! out where a barrier lies between.
 //! Which blocks share a multiprocessor is not modelled: each has all 512 columns.
 
 mod access;
@@ -59,7 +60,8 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Tcgen05, mask: u3
             whole(mask, "tcgen05.wait::st")?;
             access::wait_stores(cx, warp);
         }
-        Tcgen05::Fence => {}
+        Tcgen05::FenceBefore => order::fence_before(cx, warp),
+        Tcgen05::FenceAfter => order::fence_after(cx, warp),
         Tcgen05::Mma(mma) => each(mask, |lane| mma::issue(cx, warp, mma, lane))?,
         Tcgen05::Copy(copy) => each(mask, |lane| copy::issue(cx, warp, copy, lane))?,
         Tcgen05::Shift { group, address } => {

@@ -222,6 +222,11 @@ impl Races {
         *known = number.max(*known);
     }
 
+    /// Whether a clock knows that an operation on tensor memory is complete.
+    pub(crate) fn holds_completed(clock: &Clock, thread: u32, number: u32) -> bool {
+        clock[WARPS + AGENTS + thread as usize % TENSORS] >= number
+    }
+
     /// Whether a warp knows that an operation on tensor memory is complete.
     pub(crate) fn knows_completed(&self, warp: u32, thread: u32, number: u32) -> bool {
         let index = WARPS + AGENTS + thread as usize % TENSORS;

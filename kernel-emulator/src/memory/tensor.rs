@@ -6,6 +6,8 @@
 //! For the order of accesses, sixteen neighbouring lanes of a column are one [`Unit`]: every access covers all or
 //! none of them, but for `tcgen05.cp.4x256b`.
 
+use super::race::Clock;
+
 /// Lanes of tensor memory.
 pub(crate) const LANES: usize = 128;
 /// Columns of tensor memory.
@@ -35,6 +37,8 @@ pub(crate) struct Mark {
     /// The number of the load or store of the warp, or of the operation.
     pub(crate) number: u32,
     pub(crate) pc: u32,
+    /// How often the warp had executed `tcgen05.fence::before_thread_sync`.
+    pub(crate) fences: u32,
 }
 
 /// The last accesses to sixteen lanes of a column.
@@ -84,11 +88,15 @@ pub(crate) struct Issued {
     pub(crate) open: Vec<Region>,
 }
 
-/// The loads and stores of one warp.
+/// The loads, stores and fences of one warp.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accesses {
     pub(crate) loads: Issued,
     pub(crate) stores: Issued,
+    /// When the warp executed `tcgen05.fence::before_thread_sync`, on its own clock in the race detector.
+    pub(crate) before: Vec<u32>,
+    /// What it knew when it last executed `tcgen05.fence::after_thread_sync`.
+    pub(crate) after: Clock,
 }
 
 /// The tensor memory of a block.

@@ -1,8 +1,8 @@
 //! What `tcgen05` asks of a kernel: wrong kernels, beside their twins that are right.
 
-use kernel_emulator::{Fault, FaultKind};
+use kernel_emulator::{Fault, FaultKind, Options};
 
-use crate::tensor_memory::{kernel, launch, twins};
+use crate::tensor_memory::{kernel, launch, launch_with, twins};
 
 /// Fills the 8192 bytes of `tile` with zeros. `%d2` is the descriptor of a matrix there, without swizzle, `%r7` the
 /// instruction descriptor of 64 rows, 8 columns and f16, `%p2` thread 64, of the warp that goes on first behind the second barrier.
@@ -162,6 +162,36 @@ fn loads_are_over_before_a_product_overwrites_them() {
     let right = format!("{first} {load} {wait} {BARRIER} {next}");
     filled(FaultKind::AsyncInFlight, &format!("{first} {load} {BARRIER} {next} {wait}"), &right);
     filled(FaultKind::Race, &format!("{first} {BARRIER} {load} {wait} {next}"), &right);
+}
+
+#[test]
+fn fences_stand_on_both_sides_of_a_barrier() {
+    let store = "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r5+32], {%v0,%v0,%v0,%v0,%v0,%v0,%v0,%v0}; tcgen05.wait::st.sync.aligned;";
+    let product = MMA.replace("[%r4], %d2", "[%r4], [%r4+32]");
+    let (before, after) =
+        ("tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;");
+    let run = |fences: [&str; 5], asked: bool| {
+        let [a, b, c, d, e] = fences;
+        let body = format!(
+            "{FILL} {PROXY} {BARRIER} {store} {a} {BARRIER} {b} {c} {product} {COMMIT} {WAIT} {d} {LOAD} {e}"
+        );
+        let options = Options::default().with_check_tensor_fences(asked);
+        launch_with(&kernel(64, &body), &vec![0; 128 * 128], &options)
+    };
+    let right = [before, after, "", after, ""];
+    run(right, true).unwrap_or_else(|fault| panic!("{fault}"));
+    for (wrong, says) in [
+        (["", after, "", after, ""], "`tcgen05.fence::before_thread_sync` of that warp"),
+        // Behind the barrier it is too late.
+        (["", before, after, after, ""], "`tcgen05.fence::before_thread_sync` of that warp"),
+        ([before, "", "", after, ""], "`tcgen05.fence::after_thread_sync` of this warp"),
+        ([before, after, "", "", after], "`tcgen05.fence::after_thread_sync` of this warp"),
+    ] {
+        let fault = run(wrong, true).expect_err("a fence is missing");
+        assert_eq!(fault.kind, FaultKind::TensorFence, "{fault}");
+        assert!(fault.detail.contains(says), "{fault}");
+        run(wrong, false).unwrap_or_else(|fault| panic!("nobody asked: {fault}"));
+    }
 }
 
 #[test]

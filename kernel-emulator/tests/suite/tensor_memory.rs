@@ -40,6 +40,15 @@ pub(crate) fn registers(first: usize, count: usize) -> String {
 
 /// Launches a text with words of global memory, which it returns.
 pub(crate) fn launch(text: &str, words: &[u32]) -> Result<Vec<u32>, Box<Fault>> {
+    launch_with(text, words, &Options::default())
+}
+
+/// The same, with options.
+pub(crate) fn launch_with(
+    text: &str,
+    words: &[u32],
+    options: &Options,
+) -> Result<Vec<u32>, Box<Fault>> {
     let program = match Program::parse(text) {
         Ok(program) => program,
         Err(error) => panic!("{error}\n{text}"),
@@ -49,7 +58,7 @@ pub(crate) fn launch(text: &str, words: &[u32]) -> Result<Vec<u32>, Box<Fault>> 
     let address = memory.allocate(bytes.len() as u64).expect("the test is small");
     memory.write(address, &bytes).expect("it was just allocated");
     let config = LaunchConfig::new([1, 1, 1], [128, 1, 1]);
-    let options = Options::default().with_max_instructions(1 << 22);
+    let options = options.clone().with_max_instructions(1 << 22);
     let address_bytes = address.to_le_bytes();
     program.launch(&memory, "k", &config, &address_bytes, &options).map_err(Box::new)?;
     let mut bytes = vec![0; bytes.len()];

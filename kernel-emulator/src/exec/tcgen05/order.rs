@@ -7,12 +7,15 @@
 //!   product behind a copy, behind a shift, or behind a product of the same kind and shape into the same D; a shift
 //!   behind a product; a copy behind a copy or a shift;
 //! - or it is over, but nothing orders that before the later one: who accesses has neither waited itself nor
-//!   synchronised with who has. That is asked where races are looked for, and within one block.
+//!   synchronised with who has. That is asked where races are looked for, and within one block;
+//! - or, where the launch asks for it, `tcgen05.fence` does not stand on both sides of where two warps synchronise. A commit
+//!   fences what comes before it.
 
 use super::Place;
 use super::flight::{Signature, Work};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Warp};
+use crate::memory::race::Races;
 use crate::memory::tensor::{By, Mark, Region};
 
 /// What is done to a unit.
@@ -55,6 +58,60 @@ enum Conflict {
     UnderWay,
     /// It is over, and the later one does not know.
     Unordered,
+    /// It is over, and the threads have synchronised without this fence.
+    Unfenced(&'static str),
+}
+
+const BEFORE: &str = "tcgen05.fence::before_thread_sync";
+const AFTER: &str = "tcgen05.fence::after_thread_sync";
+
+/// The fence that is missing between an access of another warp and one of this warp, which knows of it.
+fn unfenced(
+    cx: &Context<'_>,
+    (block, mark): (usize, &Mark),
+    (warp, other): (u32, Other),
+) -> Option<Conflict> {
+    let here = &cx.cluster.blocks[block];
+    if !cx.launch.check_tensor_fences || block != cx.block || !here.races.enabled() {
+        return None;
+    }
+    let known = &here.tensor.warps[warp as usize].after;
+    let time = match other {
+        Other::Warp { index, .. } if index == warp => return None,
+        Other::Warp { index, time } => {
+            let fences = &here.tensor.warps[index as usize].before;
+            // The fence comes first, then what hands it on.
+            let fenced = fences.get(mark.fences as usize).copied();
+            let Some(fenced) = fenced.filter(|at| here.races.knows(warp, index, *at)) else {
+                return Some(Conflict::Unfenced(BEFORE));
+            };
+            known[index as usize] >= time.max(fenced)
+        }
+        // A commit fences what comes before.
+        Other::Thread { warp: issuer, .. } if issuer == warp => return None,
+        Other::Thread { agent, .. } => Races::holds_completed(known, agent, mark.number),
+    };
+    (!time).then_some(Conflict::Unfenced(AFTER))
+}
+
+/// Who accessed earlier.
+#[derive(Clone, Copy)]
+enum Other {
+    Warp { index: u32, time: u32 },
+    Thread { warp: u32, agent: u32 },
+}
+
+/// `tcgen05.fence::before_thread_sync`
+pub(super) fn fence_before(cx: &mut Context<'_>, warp: &Warp) {
+    let block = cx.block();
+    let now = block.races.time(warp.index);
+    block.tensor.warps[warp.index as usize].before.push(now);
+}
+
+/// `tcgen05.fence::after_thread_sync`
+pub(super) fn fence_after(cx: &mut Context<'_>, warp: &Warp) {
+    let block = cx.block();
+    block.tensor.warps[warp.index as usize].after = block.races.clock(warp.index);
 }
 
 /// Whether an operation is executed after an earlier one of the same thread without anybody waiting.
@@ -89,8 +146,10 @@ fn conflict(
             if mark.number > done {
                 return Some(Conflict::UnderWay);
             }
-            let ordered = block != cx.block || here.races.knows(warp, index, time);
-            (!ordered).then_some(Conflict::Unordered)
+            if block == cx.block && !here.races.knows(warp, index, time) {
+                return Some(Conflict::Unordered);
+            }
+            actor.and_then(|_| unfenced(cx, (block, mark), (warp, Other::Warp { index, time })))
         }
         By::Operation { signature } => {
             let operations = &cx.cluster.tensor;
@@ -103,10 +162,15 @@ fn conflict(
             if operations.under_way(mark.number).is_some() {
                 return Some(Conflict::UnderWay);
             }
-            let ordered = block != cx.block
-                || earlier.thread.block != block
-                || here.races.knows_completed(warp, earlier.agent, mark.number);
-            (!ordered).then_some(Conflict::Unordered)
+            if block != cx.block || earlier.thread.block != block {
+                return None;
+            }
+            let agent = earlier.agent;
+            if !here.races.knows_completed(warp, agent, mark.number) {
+                return Some(Conflict::Unordered);
+            }
+            let other = Other::Thread { warp: earlier.thread.warp, agent };
+            actor.and_then(|_| unfenced(cx, (block, mark), (warp, other)))
         }
     }
 }
@@ -122,10 +186,11 @@ pub(super) fn access(
     let mark = match *actor {
         Actor::Warp { index, pc, number } => {
             let time = cx.cluster.blocks[block].races.time(index);
-            Mark { by: By::Warp { index, time }, number, pc }
+            let fences = fences_of(cx, index);
+            Mark { by: By::Warp { index, time }, number, pc, fences }
         }
         Actor::Operation { number, pc, signature, .. } => {
-            Mark { by: By::Operation { signature }, number, pc }
+            Mark { by: By::Operation { signature }, number, pc, fences: 0 }
         }
     };
     let tensor = &mut cx.cluster.blocks[block].tensor;
@@ -141,6 +206,12 @@ pub(super) fn access(
         }
     }
     Ok(())
+}
+
+/// How often a warp executed `tcgen05.fence::before_thread_sync`.
+fn fences_of(cx: &Context<'_>, warp: u32) -> u32 {
+    let fences = &cx.cluster.blocks[cx.block].tensor.warps[warp as usize].before;
+    u32::try_from(fences.len()).unwrap_or(u32::MAX)
 }
 
 fn same_reader(a: &Mark, b: &Mark) -> bool {
@@ -210,6 +281,23 @@ fn fault(
             trap.product = Some(mark.pc);
             trap
         }
+        (_, Conflict::Unfenced(fence)) => {
+            let who = match mark.by {
+                By::Warp { index, .. } => format!("warp {index} {did}"),
+                By::Operation { .. } | By::Nobody => {
+                    format!("an operation of the tensor core {did}")
+                }
+            };
+            let by = if *fence == BEFORE {
+                "that warp, before it synchronises"
+            } else {
+                "this warp, after it has synchronised"
+            };
+            let detail = format!("{what} {cells}, which {who}: a `{fence}` of {by}, is missing");
+            let mut trap = Trap::new(FaultKind::TensorFence, detail);
+            trap.product = Some(mark.pc);
+            trap
+        }
         (By::Warp { index, .. }, Conflict::Unordered) => {
             let mut trap = Trap::new(FaultKind::Race, format!("{what} {cells}"));
             trap.other = Some((mark.pc, index, wrote));
@@ -246,6 +334,7 @@ pub(super) fn released(cx: &Context<'_>, warp: &Warp, region: Region) -> Run<()>
 
 /// The loads, or the stores, of a warp are over: they took until here.
 pub(super) fn waited(cx: &mut Context<'_>, warp: &Warp, access: Access) {
+    let fenced = fences_of(cx, warp.index);
     let block = cx.block();
     let now = block.races.time(warp.index);
     let accesses = &mut block.tensor.warps[warp.index as usize];
@@ -260,6 +349,7 @@ pub(super) fn waited(cx: &mut Context<'_>, warp: &Warp, access: Access) {
             && *index == warp.index
         {
             *time = now;
+            mark.fences = fenced;
         }
     };
     for index in open.into_iter().flat_map(Region::units) {
