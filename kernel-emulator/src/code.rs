@@ -14,7 +14,8 @@ pub(crate) mod tcgen05;
 pub(crate) mod wgmma;
 
 pub(crate) use bulk::{
-    AsyncStore, Bulk, BulkWay, Elements, Landing, MapField, Replace, Tensor, TensorWay,
+    AsyncStore, Bulk, BulkWay, Elements, Landing, MapField, QueryCancel, Replace, Tensor,
+    TensorWay, TryCancel,
 };
 pub(crate) use ops::{
     BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary,
@@ -313,7 +314,7 @@ pub(crate) enum Op {
         barrier: Address,
         noinc: bool,
     },
-    // Bulk copies; see `exec/bulk.rs`, `exec/tma.rs` and `exec/tensormap.rs`.
+    // Bulk copies; see `exec/bulk.rs`, `exec/tma.rs`, `exec/launch_control.rs` and `exec/tensormap.rs`.
     Bulk(Box<Bulk>),
     Tensor(Box<Tensor>),
     AsyncStore(Box<AsyncStore>),
@@ -322,6 +323,8 @@ pub(crate) enum Op {
         keep: u32,
         reads_only: bool,
     },
+    TryCancel(Box<TryCancel>),
+    QueryCancel(Box<QueryCancel>),
     TensormapReplace(Box<Replace>),
     TensormapCopy {
         to: Address,
@@ -507,6 +510,8 @@ impl Op {
             | Op::AsyncStore(_)
             | Op::BulkCommit
             | Op::BulkWait { .. }
+            | Op::TryCancel(_)
+            | Op::QueryCancel(_)
             | Op::TensormapReplace(_)
             | Op::Activemask { .. }
             | Op::Fence(_)

@@ -337,6 +337,7 @@ fn instruction(
         Opcode::Createpolicy => memory::createpolicy(scope, m, ops)?,
         Opcode::Tensormap => bulk::tensormap(scope, m, ops)?,
         Opcode::Cp => async_copy::cp(scope, m, ops)?,
+        Opcode::Clusterlaunchcontrol => control::launch_control(scope, m, ops)?,
         Opcode::Ldmatrix => matrix::ldmatrix(scope, m, ops)?,
         Opcode::Stmatrix => matrix::stmatrix(scope, m, ops)?,
         Opcode::Movmatrix => matrix::movmatrix(scope, m, ops)?,
@@ -374,7 +375,6 @@ fn instruction(
             Op::Hint
         }
         Opcode::Alloca
-        | Opcode::Clusterlaunchcontrol
         | Opcode::Istypep
         | Opcode::Multimem
         | Opcode::Stackrestore

@@ -16,6 +16,7 @@ pub(crate) mod bulk;
 pub(crate) mod compare;
 pub(crate) mod control;
 pub(crate) mod convert;
+pub(crate) mod launch_control;
 pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod moves;
@@ -115,6 +116,8 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::BulkWait { keep, reads_only } => {
             bulk::group::wait(cx, warp, (*keep, *reads_only), mask)?;
         }
+        Op::TryCancel(op) => launch_control::try_cancel(cx, warp, op, mask)?,
+        Op::QueryCancel(op) => launch_control::query(warp, op, mask),
         Op::TensormapReplace(replace) => tensormap::replace(cx, warp, replace, mask)?,
         Op::TensormapCopy { to, from } => tensormap::copy(cx, warp, (*to, *from), mask)?,
         Op::Shfl(shfl) => control::shfl(warp, shfl, mask)?,

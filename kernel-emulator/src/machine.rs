@@ -56,6 +56,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) allocations: Vec<Arc<Allocation>>,
     /// Addresses of the module-scope variables.
     pub(crate) variables: Arc<Vec<u64>>,
+    /// Clusters that have started, or will not, from the first on.
+    pub(crate) started: AtomicU64,
     /// Warp instructions that may still run.
     pub(crate) budget: AtomicU64,
     pub(crate) grid_id: u64,
@@ -85,6 +87,15 @@ impl Launch<'_> {
     /// Clusters of the grid, by dimension.
     pub(crate) fn clusters(&self) -> [u32; 3] {
         [0, 1, 2].map(|i| self.grid[i] / self.cluster[i])
+    }
+
+    /// The coordinates of a cluster's first block.
+    pub(crate) fn first_block(&self, index: u64) -> [u32; 3] {
+        let [cx, cy, _] = self.clusters().map(u64::from);
+        let cluster = [index % cx, index / cx % cy, index / (cx * cy)];
+        [0, 1, 2].map(|d| {
+            u32::try_from(cluster[d]).expect("a grid has 32-bit extents") * self.cluster[d]
+        })
     }
 
     /// Where dynamic shared memory starts, from the start of the block's shared memory: a multiple of 1024.

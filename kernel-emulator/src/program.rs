@@ -348,6 +348,7 @@ impl Program {
             param_bytes: info.param_bytes,
             allocations: memory.snapshot(),
             variables,
+            started: AtomicU64::new(0),
             budget: AtomicU64::new(options.max_instructions.unwrap_or(u64::MAX)),
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
             check_races: options.check_races,

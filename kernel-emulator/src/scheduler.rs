@@ -55,8 +55,7 @@ impl Unit {
         (self.stalls, self.stalled_events) = (0, 0);
         let blocks = launch.cluster_blocks() as usize;
         let warps = launch.warps();
-        let [cx, cy, _] = launch.clusters().map(u64::from);
-        let origin = [index % cx, index / cx % cy, index / (cx * cy)];
+        let first = launch.first_block(index);
         let [sx, sy, _] = launch.cluster;
         self.cluster.blocks.resize_with(blocks, Block::default);
         self.cluster.barrier = crate::machine::ClusterBarrier::default();
@@ -67,8 +66,7 @@ impl Unit {
         for (rank, block) in (0u32..).zip(&mut self.cluster.blocks) {
             let inside = [rank % sx, rank / sx % sy, rank / (sx * sy)];
             for d in 0..3 {
-                let start = u32::try_from(origin[d]).expect("a grid has 32-bit extents");
-                block.id[d] = start * launch.cluster[d] + inside[d];
+                block.id[d] = first[d] + inside[d];
             }
             block.rank = rank;
             block.shared.reset(launch.shared_bytes());
@@ -363,7 +361,6 @@ fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fau
 
 /// What the workers share.
 struct Queue {
-    next: u64,
     parked: VecDeque<Unit>,
     free: Vec<Unit>,
     /// Clusters that a worker runs right now.
@@ -384,7 +381,6 @@ pub(crate) struct Finished {
 pub(crate) fn run(launch: &Launch<'_>, threads: Option<usize>) -> Result<Finished, Box<Fault>> {
     let total: u64 = launch.clusters().iter().map(|&n| u64::from(n)).product();
     let queue = Mutex::new(Queue {
-        next: 0,
         parked: VecDeque::new(),
         free: Vec::new(),
         running: 0,
@@ -451,9 +447,8 @@ fn worker(
         let under_way = state.running + state.parked.len();
         let limit = lowest_fault.load(Relaxed).min(total);
         // New clusters start before parked ones go on, so that every resident one gets its turn.
-        let unit = if state.next < limit && under_way < resident {
-            let index = state.next;
-            state.next += 1;
+        let next = |index: u64| (index < limit && under_way < resident).then_some(index + 1);
+        let unit = if let Ok(index) = launch.started.fetch_update(Relaxed, Relaxed, next) {
             let unit = state.free.pop().unwrap_or_default();
             Some((unit, Some(index)))
         } else if let Some(unit) = state.parked.pop_front() {

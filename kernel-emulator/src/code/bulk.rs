@@ -1,7 +1,7 @@
 //! The operands of bulk copies, tensor copies and tensor maps.
 
 use super::tcgen05::Group;
-use super::{Address, AtomOp, Slot, W};
+use super::{Address, AtomOp, P, Q, Slot, W};
 use crate::numeric::atomic::IntOp;
 
 /// `cp.async.bulk`, `cp.reduce.async.bulk`, `cp.async.bulk.prefetch`.
@@ -108,4 +108,22 @@ pub(crate) enum MapField {
     Interleave,
     Swizzle,
     Fill,
+}
+
+/// `clusterlaunchcontrol.try_cancel`.
+#[derive(Clone, Debug)]
+pub(crate) struct TryCancel {
+    /// Where the response goes.
+    pub(crate) to: Address,
+    /// The mbarrier that counts its bytes.
+    pub(crate) barrier: Address,
+    /// `.multicast::cluster::all`: every block of the cluster gets it.
+    pub(crate) all: bool,
+}
+
+/// `clusterlaunchcontrol.query_cancel`.
+#[derive(Clone, Debug)]
+pub(crate) enum QueryCancel {
+    IsCanceled { d: P, a: Q },
+    FirstBlock { d: [Option<W>; 3], a: Q },
 }

@@ -5,8 +5,8 @@ use kernel_ptx::{Directive, Function, Operand, Space, Symbol, Type, Word};
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use super::{Callees, count};
 use crate::code::{
-    Call, Code, LocalSpot, Members, Op, Redux, RegisterChange, Shfl, ShflMode, Slot, Vote,
-    VoteResult, W,
+    Call, Code, LocalSpot, Members, Op, QueryCancel, Redux, RegisterChange, Shfl, ShflMode, Slot,
+    TryCancel, Vote, VoteResult, W,
 };
 use crate::machine::pool;
 use crate::numeric::scalar::Extreme;
@@ -320,4 +320,40 @@ fn provided(s: &Scope<'_>, name: &str, results: &[Operand], arguments: &[Operand
         }
         _ => Err(format!("`{name}` has no body here, and the device provides no such function")),
     }
+}
+
+/// `clusterlaunchcontrol`, all forms.
+pub(super) fn launch_control(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if m.word(Word::TryCancel) {
+        m.ignore(&[Word::Async, Word::MbarrierCompleteTxBytes]);
+        let all = m.word(Word::MulticastClusterAll);
+        let place = m.space()?;
+        m.ty()?;
+        let [to, barrier] = count(ops)?;
+        let (to, barrier) = (s.address(to, place)?, s.address(barrier, place)?);
+        return Ok(Op::TryCancel(Box::new(TryCancel { to, barrier, all })));
+    }
+    m.ignore(&[Word::QueryCancel, Word::V4]);
+    while m.next_type().is_some() {}
+    let [d, a] = count(ops)?;
+    let a = s.q(a)?;
+    if m.word(Word::IsCanceled) {
+        let d = s.dest_p(d)?;
+        return Ok(Op::QueryCancel(Box::new(QueryCancel::IsCanceled { d, a })));
+    }
+    let mut first = [None; 3];
+    let coordinates =
+        [(Word::GetFirstCtaidX, 0), (Word::GetFirstCtaidY, 1), (Word::GetFirstCtaidZ, 2)];
+    if let Some(i) = m.one_of(&coordinates) {
+        first[i] = Some(s.dest_w(d)?);
+    } else {
+        m.ignore(&[Word::GetFirstCtaid]);
+        // The fourth element is not defined: it is left as it was.
+        for (first, d) in first.iter_mut().zip(super::matrix::list(d)) {
+            if !matches!(d, Operand::Sink) {
+                *first = Some(s.dest_w(d)?);
+            }
+        }
+    }
+    Ok(Op::QueryCancel(Box::new(QueryCancel::FirstBlock { d: first, a })))
 }

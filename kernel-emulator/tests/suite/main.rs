@@ -33,6 +33,7 @@ mod gather;
 mod harness;
 mod hopper_waits;
 mod host;
+mod launch_control;
 mod matrix;
 mod memory;
 mod print;
