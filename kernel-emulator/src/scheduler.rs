@@ -18,6 +18,7 @@ use crate::exec::memory::hazards;
 use crate::fault::{Fault, FaultKind, SourceLine, Trap};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
 use crate::memory::race::Races;
+use crate::memory::tensor::TensorMemory;
 
 /// Instructions of a warp before the next one's turn.
 const WARP_TURN: u64 = 4096;
@@ -427,7 +428,8 @@ fn residents(launch: &Launch<'_>) -> usize {
         + (code.doubles as usize + code.double_presets.len()) * 256
         + code.quads as usize * 512;
     let warp = registers + code.local_bytes as usize * 36;
-    let block = warp * launch.warps() as usize + launch.shared_bytes() as usize * 2;
+    let tensor = if code.tensor_group.is_some() { TensorMemory::BYTES } else { 0 };
+    let block = warp * launch.warps() as usize + launch.shared_bytes() as usize * 2 + tensor;
     let cluster = (block * launch.cluster_blocks() as usize).max(1);
     (RESIDENT_BYTES / cluster).clamp(16, RESIDENT)
 }

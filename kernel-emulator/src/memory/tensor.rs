@@ -117,6 +117,10 @@ pub(crate) struct TensorMemory {
 }
 
 impl TensorMemory {
+    /// What it takes of the host's memory where a block allocates any.
+    pub(crate) const BYTES: usize = COLUMNS as usize
+        * (LANES * (size_of::<u32>() + size_of::<bool>()) + UNITS * size_of::<Unit>());
+
     /// Forgets everything, for a block of so many warps.
     pub(crate) fn reset(&mut self, warps: usize) {
         self.cells.clear();

@@ -4,6 +4,7 @@ use kernel_emulator::FaultKind;
 
 use crate::harness::Random;
 use crate::tcgen05_mma::{E2M1, E2M3, E3M2, E4M3, E5M2, Image, PAIRS, Place, Type, run};
+use crate::tensor_memory::twins;
 
 /// The columns where D and the scales start.
 const D: usize = 0;
@@ -300,6 +301,24 @@ fn copies_bring_rows_to_the_lanes_of_their_shape() {
             }
         }
     }
+}
+
+#[test]
+fn a_copy_of_words_that_nobody_wrote_leaves_cells_that_nobody_wrote() {
+    // Of sixteen bytes of each row, the first eight.
+    let body = |column: u32| {
+        format!(
+            "shl.b32 %r6, %r0, 4; add.u32 %r6, %r6, %r3; mov.b32 %v0, 0; st.shared.v2.b32 [%r6], {{%v0, %v0}};
+             fence.proxy.async.shared::cta; bar.sync 0;
+             bfe.u32 %r6, %r3, 4, 14; cvt.u64.u32 %d2, %r6; add.u64 %d2, %d2, 0x400800000000;
+             @%p1 tcgen05.cp.cta_group::1.128x128b [%r4], %d2;
+             @%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r2];
+             WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r2], 0; @!%p3 bra WAIT; bar.warp.sync -1;
+             tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%v1}}, [%r5+{column}]; tcgen05.wait::ld.sync.aligned;
+             st.global.b32 [%d0], %v1;"
+        )
+    };
+    twins(FaultKind::Uninitialised, &body(2), &body(1));
 }
 
 #[test]

@@ -100,13 +100,18 @@ pub(super) fn issue(
                 let from = bytes(&here.shared, address, used, "the source of `tcgen05.cp`")?;
                 read.push(from.unit);
                 let value = expanded(from.value, op.expand).to_le_bytes();
+                // What is narrower is widened all together.
+                let known = match op.expand {
+                    None => from.words_written(&here.shared),
+                    Some(_) => [from.written; 4],
+                };
                 for lane in op.shape.lanes(row) {
                     let (cells, written) =
                         here.tensor.row_mut(place.lane + lane, place.column + 4 * unit, 4);
                     for (cell, word) in cells.iter_mut().zip(value.chunks_exact(4)) {
                         *cell = u32::from_le_bytes(*word.first_chunk().expect("four bytes"));
                     }
-                    written.fill(from.written);
+                    written.copy_from_slice(&known);
                 }
             }
         }

@@ -134,6 +134,7 @@ impl Descriptor {
 }
 
 /// Sixteen bytes of shared memory.
+#[derive(Clone, Copy)]
 pub(super) struct Bytes {
     pub(super) value: u128,
     pub(super) written: bool,
@@ -163,6 +164,14 @@ pub(super) fn bytes(memory: &Shared, address: u32, used: u32, name: &str) -> Run
     let mut part = [0; UNIT as usize];
     let written = whole || memory.read(offset, &mut part[..used as usize]).is_none();
     Ok(Bytes { value: u128::from(high) << 64 | u128::from(low), written, unit: offset / UNIT })
+}
+
+impl Bytes {
+    /// Which of the four words were written.
+    pub(super) fn words_written(&self, memory: &Shared) -> [bool; 4] {
+        let word = |i: u32| memory.read(UNIT * self.unit + 4 * i, &mut [0; 4]).is_none();
+        [0, 1, 2, 3].map(|i| self.written || word(i))
+    }
 }
 
 /// What was read of a matrix.
