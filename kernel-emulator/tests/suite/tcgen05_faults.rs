@@ -111,6 +111,17 @@ fn products_follow_one_another_into_the_same_d() {
         );
         assert!(fault.detail.contains("has still to write"), "{fault}");
     }
+    // Where two products of 64 rows take the lanes in turns, neither waits for the other.
+    let beside = tf32
+        .replace("[%r4]", "[%r8]")
+        .replace("mov.b32 %r8", "mov.b32 %r9")
+        .replace("%r8, 1", "%r9, 0");
+    let beside = format!("add.u32 %r8, %r4, 0x100000; {beside}");
+    filled(
+        FaultKind::AsyncInFlight,
+        &format!("{MMA} {} {COMMIT} {WAIT}", beside.replace("0x100000", "0")),
+        &format!("{MMA} {beside} {COMMIT} {WAIT}"),
+    );
     // Another thread waits too.
     filled(
         FaultKind::Race,
@@ -219,6 +230,34 @@ fn scales_are_not_copied_over_while_a_product_reads_them() {
         &format!("{copy} {product} {COMMIT} {WAIT} {next}"),
     );
     assert!(fault.detail.contains("has still to read"), "{fault}");
+}
+
+#[test]
+fn scales_that_nobody_wrote_are_not_used() {
+    let store = |guard: &str| {
+        format!(
+            "mov.b32 %v0, 0x7F7F7F7F; {guard} tcgen05.st.sync.aligned.32x32b.x4.b32 [%r5+32], {{%v0,%v0,%v0,%v0}};
+             tcgen05.wait::st.sync.aligned; {BARRIER}"
+        )
+    };
+    let product = "mov.b32 %r8, 0x08820000; @%p2 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%r4], %d2, %d2, %r8, [%r4+32], [%r4+32], 0;";
+    // All four quarters hold them, not that of one warp only.
+    filled(
+        FaultKind::Uninitialised,
+        &format!("{} {product} {COMMIT} {WAIT} {LOAD}", store("@%p0")),
+        &format!("{} {product} {COMMIT} {WAIT} {LOAD}", store("")),
+    );
+}
+
+#[test]
+fn who_waits_for_a_commit_knows_what_its_thread_did_before() {
+    let store = "@%p2 st.shared.b32 [%r3+4096], %r0;";
+    let load = "ld.shared.b32 %v1, [%r3+4096];";
+    filled(
+        FaultKind::Race,
+        &format!("{MMA} {COMMIT} {store} {WAIT} {load}"),
+        &format!("{store} {MMA} {COMMIT} {WAIT} {load}"),
+    );
 }
 
 #[test]

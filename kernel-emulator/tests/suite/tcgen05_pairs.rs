@@ -114,6 +114,24 @@ fn a_pair_multiplies_what_tensor_maps_bring() {
 }
 
 #[test]
+fn a_copy_to_both_blocks_of_a_pair_is_counted_by_one() {
+    // The first block brings its rows of A to both, and its mbarrier counts them twice.
+    let own = "[%r2], [%d0, {%r20, %r13}], [%r12];";
+    let both = "[%r2], [%d0, {%r20, %r20}], [%r12], %h1;";
+    let text = pair(".cta_group::2");
+    let (before, after) = text.split_once(own).expect("the kernel loads A");
+    let (before, copy) = before.rsplit_once("cp.async.bulk.tensor").expect("by a copy");
+    let text = format!(
+        "{before} setp.ne.u32 %p6, %r8, 0; mov.b16 %h1, 3; @!%p6 cp.async.bulk.tensor{}.multicast::cluster.cta_group::2 {both}{after}",
+        copy.trim_end().trim_end_matches(".cta_group::2")
+    );
+    let (actual, required) = run(&text).unwrap_or_else(|fault| panic!("{fault}"));
+    let half = 128 * 128;
+    assert_eq!(actual[..half], required[..half]);
+    assert_eq!(actual[half..], required[..half]);
+}
+
+#[test]
 fn only_copies_of_a_pair_are_counted_by_the_other_block() {
     for group in ["", ".cta_group::1"] {
         let fault = run(&pair(group)).expect_err("the copy's mbarrier is in another block");

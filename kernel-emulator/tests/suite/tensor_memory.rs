@@ -366,6 +366,26 @@ const DEALLOC: &str = "bar.sync 0; ld.shared.b32 %r7, [%r2+36];
     @%p0 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r7, 32;";
 
 #[test]
+fn columns_that_are_allocated_anew_are_not_written() {
+    let store = |base: &str| {
+        format!(
+            "add.u32 %r8, {base}, %r5; sub.u32 %r8, %r8, %r4; bar.sync 0;
+             tcgen05.st.sync.aligned.32x32b.x1.b32 [%r8], {{%r0}}; {WAIT_STORE}"
+        )
+    };
+    let load = format!(
+        "bar.sync 0; ld.shared.b32 %r7, [%r2+36]; add.u32 %r8, %r7, %r5; sub.u32 %r8, %r8, %r4;
+         tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%v0}}, [%r8]; {WAIT_LOAD} {OUT} {DEALLOC}"
+    );
+    let first = format!("{ALLOC} bar.sync 0; ld.shared.b32 %r7, [%r2+36]; {}", store("%r7"));
+    twins(
+        FaultKind::Uninitialised,
+        &format!("{first} {DEALLOC} bar.sync 0; {ALLOC} {load}"),
+        &format!("{first} {load}"),
+    );
+}
+
+#[test]
 fn every_allocation_is_given_back_once() {
     let fault = twins(FaultKind::TensorMemory, ALLOC, &format!("{ALLOC} {DEALLOC}"));
     assert!(fault.detail.contains("still holds columns 64..96"), "{fault}");
