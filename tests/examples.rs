@@ -248,6 +248,20 @@ fn flash_attention() {
     assert_eq!(text.matches("head ").count(), 12, "twelve instances:\n{text}");
 }
 
+/// One tile of each element type, from every column; `cargo run --release --example gather` has all of them.
+#[test]
+fn gather() {
+    let (text, _) = run_with("gather", &["8", "128"]);
+    assert!(text.contains("8 gathers, every bit compared"), "{text}");
+}
+
+/// One tile of each element type, to every column; `cargo run --release --example scatter` has all of them.
+#[test]
+fn scatter() {
+    let (text, _) = run_with("scatter", &["8", "128"]);
+    assert!(text.contains("6 scatters, every bit of the tensor compared"), "{text}");
+}
+
 /// The example compares every element.
 #[test]
 fn tma_copy() {

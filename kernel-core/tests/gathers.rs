@@ -83,8 +83,8 @@ fn the_map_is_one_row_of_two_axes() {
             "#[block(4, 64)] x: TensorMap<f16, 2>",
             ["[K0416]", "block [1, 64]", "block [4, 64]", "#[block(1, 64)] x"],
         ),
-        ("#[block(1, 1, 64)] x: TensorMap<f16, 3>", ["[K0416]", "two axes", "rank 2", "rank 3"]),
-        ("#[block(64)] x: TensorMap<f16, 1>", ["[K0416]", "two axes", "rank 2", "rank 1"]),
+        ("#[block(1, 1, 64)] x: TensorMap<f16, 3>", ["[K0205]", "two axes", "rank 2", "rank 3"]),
+        ("#[block(64)] x: TensorMap<f16, 1>", ["[K0205]", "two axes", "rank 2", "rank 1"]),
         (
             "#[block(1, 8)] x: TensorMap<f16, 2>",
             ["[K0416]", "columns of `f16` at least 16", "columns of `f16` 8", "#[block(1, 16)]"],
@@ -107,7 +107,12 @@ fn the_map_is_one_row_of_two_axes() {
         ),
         (
             "x: Tensor<f16, 2>",
-            ["[K0206]", "not reached through a tensor map", "`TensorMap<f16, 2>`", "#[block("],
+            [
+                "[K0206]",
+                "not reached through a tensor map",
+                "`TensorMap<f16, 2>`",
+                "#[block(1, 64)] x",
+            ],
         ),
     ] {
         refused(ATTR, &map(param), &body, &parts);

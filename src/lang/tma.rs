@@ -174,7 +174,7 @@ pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) ->
 /// four rows and as many columns as the swizzle of `to` has.
 ///
 /// # Errors
-/// K0502 before `sm_100a`, K0416 for another map or fewer rows, K0306 for a layout of `rows` that they are not taken from, K0202 where the
+/// K0502 before `sm_100a`, K0416 for another block or fewer rows, K0205 for other ranks, K0306 for a layout of `rows` that they are not taken from, K0202 where the
 /// shapes differ, K0203 and K0204 for element types, K0409 for a layout of `to` that no map has and a column that is no multiple of 16
 /// bytes, K0404 for what is no shared memory or is transposed.
 ///

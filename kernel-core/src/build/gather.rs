@@ -45,7 +45,7 @@ impl Builder<'_> {
         if self.wants_by_rows(kind, vals, loc).is_none() {
             return Val::Error;
         }
-        let param = self.map_of(vals, args);
+        let param = self.map_of(vals, args, "1");
         let columns = param.and_then(|param| self.row_of_map(param, kind, args[0].loc));
         let rows = self.row_numbers(&vals[1], args[1].loc);
         let column =
@@ -111,13 +111,15 @@ impl Builder<'_> {
         if self.target == kernel_ptx::Target::SM_100A {
             return Some(());
         }
-        let name = |val: &Val| match val {
-            Val::Tensor(param) => self.params[*param as usize].name.clone(),
-            _ => "x".to_owned(),
+        let param = match &vals[0] {
+            Val::Tensor(param) => self.params.get(*param as usize),
+            _ => None,
         };
-        let (name, target) = (name(&vals[0]), self.target.to_string());
+        let name = param.map_or("x", |param| &param.name).to_owned();
+        let block = param.and_then(|param| param.block.as_ref()).and_then(|block| block.last());
+        let (columns, target) = (block.copied().unwrap_or(64), self.target.to_string());
         let at = format!(
-            "{name}.ptr() + (rows.expand(1) * {name}.dim(1) + (arange(0, columns) + col).expand(0))"
+            "{name}.ptr() + (rows.expand(1) * {name}.dim(1) + (arange(0, {columns}) + col).expand(0))"
         );
         let (word, help) = match kind {
             TmaKind::Gather => ("gather", format!("tile.store(load({at}))")),
@@ -154,9 +156,14 @@ impl Builder<'_> {
         let written = |columns: u32| format!("#[block(1, {columns})] {name}");
         let least = LEAST_ROW_BITS / (dtype.bytes() * 8);
         let diagnostic = if rank != 2 {
-            refuse("rows are gathered from and scattered to tensors of two axes")
-                .compare("rank", "2", rank.to_string())
-                .why(FOUR_ROWS)
+            Diagnostic::new(
+                Code::Axis,
+                loc,
+                "rows are gathered from and scattered to tensors of two axes",
+            )
+            .place(place, "declared here")
+            .compare("rank", "2", rank.to_string())
+            .why(FOUR_ROWS)
         } else if dtype.bytes() * 8 > MOST_BITS {
             let diagnostic = Diagnostic::new(
                 Code::DtypeRefused,
@@ -173,7 +180,7 @@ impl Builder<'_> {
                 .why(FOUR_ROWS)
                 .help(written(block[1]))
         } else if block[1] < least {
-            refuse("the rows of a gather or a scatter are wider")
+            refuse("the rows of a gather or a scatter have 32 bytes or more")
                 .compare(
                     format!("columns of `{}`", dtype.name()),
                     format!("at least {least}"),
@@ -220,7 +227,7 @@ impl Builder<'_> {
                 .compare("element type", "i32", actual)
                 .help(self.applied(value, ".cast::<i32>()"))
         } else if shape[0] < LEAST_ROWS {
-            Diagnostic::new(Code::ByRows, loc, "a gather or a scatter moves more rows")
+            Diagnostic::new(Code::ByRows, loc, "a gather or a scatter moves 8 rows or more")
                 .compare("rows", format!("at least {LEAST_ROWS}"), shape[0].to_string())
                 .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle arranges; a row of zeros is gathered for a number that no row has, and a row is dropped for a number behind the last one")
         } else {

@@ -149,7 +149,7 @@ impl Builder<'_> {
 
     /// The tensor map and the coordinates that a call begins with.
     fn map_corner(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<(u32, Vec<Value>)> {
-        let param = self.map_of(vals, args)?;
+        let param = self.map_of(vals, args, "64")?;
         let corner = self.corner(param, &vals[1], &args[1])?;
         for (axis, value) in corner.iter().enumerate() {
             self.note_use(*value, loc, args[1].part(axis));
@@ -157,14 +157,14 @@ impl Builder<'_> {
         Some((param, corner))
     }
 
-    /// The tensor map that a call begins with.
-    pub(super) fn map_of(&mut self, vals: &[Val], args: &[Expr]) -> Option<u32> {
+    /// The tensor map that a call begins with; where there is none, the help has blocks of `leading` by 64.
+    pub(super) fn map_of(&mut self, vals: &[Val], args: &[Expr], leading: &str) -> Option<u32> {
         let Val::Tensor(param) = vals[0] else {
             let actual = self.describe(&vals[0]);
             self.report(
                 Diagnostic::new(Code::Kind, args[0].loc, "a tensor map is wanted here")
                     .compare("", "a `TensorMap` or `TensorMapMut`", actual)
-                    .help("#[block(64, 64)] x: TensorMap<f16, 2>"),
+                    .help(format!("#[block({leading}, 64)] x: TensorMap<f16, 2>")),
             );
             return None;
         };
@@ -174,7 +174,9 @@ impl Builder<'_> {
                 return None;
             };
             let name = self.params[param as usize].name.clone();
-            let block = vec!["64"; rank as usize].join(", ");
+            let mut block = vec![leading; rank as usize];
+            block[rank as usize - 1] = "64";
+            let block = block.join(", ");
             let (map, plain) =
                 if mutable { ("TensorMapMut", "TensorMut") } else { ("TensorMap", "Tensor") };
             let place = self.params[param as usize].loc;
