@@ -165,6 +165,8 @@ pub(crate) struct TensorMma {
     pub(crate) accumulate: Pred,
     /// D is divided by two to this power before that.
     pub(crate) scale_input: u32,
+    /// The zero-column mask of `.ws`.
+    pub(crate) zero_columns: Option<D>,
     /// `.ashift`: rows of A come from one lane above.
     pub(crate) shifted: bool,
 }

@@ -183,13 +183,12 @@ fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorM
         operand = next(&mut ops)?;
     }
     let accumulate = s.pred(operand)?;
-    let scale_input = match ops.next() {
-        None => 0,
-        Some(_) if stationary => {
-            return Err("the zero-column mask of `.ws` is not modelled".to_owned());
-        }
-        Some(power) => Scope::immediate(power)?,
-    };
+    let (mut scale_input, mut zero_columns) = (0, None);
+    match ops.next() {
+        None => {}
+        Some(mask) if stationary => zero_columns = Some(s.d(mask)?),
+        Some(power) => scale_input = Scope::immediate(power)?,
+    }
     Ok(TensorMma {
         group,
         kind,
@@ -202,6 +201,7 @@ fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorM
         disabled: disabled.into(),
         accumulate,
         scale_input,
+        zero_columns,
         shifted,
     })
 }

@@ -396,6 +396,18 @@ fn a_whole_warp_loads() {
 }
 
 #[test]
+fn a_zero_column_mask_masks_nothing_or_is_refused() {
+    let mma = "mov.b32 %r7, 0x04100010; @%p2 tcgen05.mma.ws.cta_group::1.kind::f16.collector::b0::fill [%r4], %d2, %d2, %r7, 0, MASK;";
+    let rest = format!("{COMMIT} {WAIT}");
+    let fault = filled(
+        FaultKind::IllegalOperand,
+        &format!("{} {rest}", mma.replace("MASK", "1")),
+        &format!("{} {rest}", mma.replace("MASK", "0")),
+    );
+    assert!(fault.detail.contains("only 0, which masks nothing"), "{fault}");
+}
+
+#[test]
 fn a_pair_needs_two_blocks() {
     let text = kernel(64, "").replace("cta_group::1", "cta_group::2");
     let fault = launch(&text, &vec![0; 128 * 128]).expect_err("the kernel is wrong");

@@ -88,6 +88,7 @@ pub(super) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorMma, lane:
     let d = thread_address(warp, &op.d, lane)?;
     layout.check(d, "D")?;
     let accumulates = accumulates(warp, op, lane)?;
+    no_zero_columns(warp, op, lane)?;
     let disabled = op
         .disabled
         .iter()
@@ -140,6 +141,24 @@ fn accumulates(warp: &Warp, op: &TensorMma, lane: usize) -> Run<bool> {
         return Err(crate::exec::uninitialised(warp, Slot::P(op.accumulate.slot), 1 << lane, use_));
     }
     Ok(warp.regs.pred(op.accumulate) >> lane & 1 != 0)
+}
+
+/// A zero-column mask leaves every column as it is where its descriptor is 0; others are not modelled.
+fn no_zero_columns(warp: &Warp, op: &TensorMma, lane: usize) -> Run<()> {
+    let Some(slot) = op.zero_columns else { return Ok(()) };
+    if warp.regs.d_defined(slot) >> lane & 1 == 0 {
+        let use_ = "is the descriptor of a zero-column mask";
+        return Err(crate::exec::uninitialised(warp, Slot::D(slot), 1 << lane, use_));
+    }
+    match warp.regs.d(slot)[lane] {
+        0 => Ok(()),
+        mask => {
+            let detail = format!(
+                "the zero-column mask of `tcgen05.mma.ws` has the descriptor {mask:#x}: only 0, which masks nothing, is modelled"
+            );
+            Err(Trap::new(FaultKind::IllegalOperand, detail))
+        }
+    }
 }
 
 /// The descriptor of a matrix in shared memory.
