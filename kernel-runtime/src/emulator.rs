@@ -324,7 +324,9 @@ impl Queue {
             cluster: image.cluster,
             dynamic_shared_bytes: variant.dynamic_shared_bytes,
         };
+        // The compiler writes the fences that the manual asks for, and `ptx!` has to.
         let options = Options::default()
+            .with_check_tensor_fences(true)
             .with_target(machine.target.name())
             .with_max_instructions(machine.max_instructions);
         let report = program

@@ -227,8 +227,10 @@ pub fn emulate(
         ..LaunchConfig::new(grid, [build.kernel.threads(), 1, 1])
     };
     // Tests run side by side; each on one thread of the host.
-    let options =
-        kernel_emulator::Options::default().with_threads(1).with_max_instructions(1 << 28);
+    let options = kernel_emulator::Options::default()
+        .with_check_tensor_fences(true)
+        .with_threads(1)
+        .with_max_instructions(1 << 28);
     let report = program
         .launch(&memory, &variant.entry, &config, &params, &options)
         .map_err(|fault| fault.to_string())?;
