@@ -65,7 +65,8 @@ pub(crate) fn kernel(random: &mut Random) -> String {
         _ => "f32",
     };
     let body: String = (0..=random.below(6)).map(|_| statement(random, 3)).collect();
-    let target = mostly(random, &["sm_90a"], &["[sm_90a, sm_100a]", "sm_80", "sm_100a"]);
+    let usual: &[&str] = if body.contains(", rows") { &["sm_100a"] } else { &["sm_90a"] };
+    let target = mostly(random, usual, &["[sm_90a, sm_100a]", "sm_80", "sm_100a"]);
     let warps = mostly(random, &["4", "8"], &["1", "2", "16", "32"]);
     let cluster = mostly(random, &[", cluster = 2"], CLUSTERS);
     let (pin, layout) = (mostly(random, &[""], LAYOUTS), mostly(random, &[""], LAYOUTS));
@@ -92,6 +93,7 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              n: i32, more: bool, x: Tensor<{dtype}, 2>, p: Ptr<{dtype}>,
              #[block({block_rows}, {block_columns}{options})] {stride} a: TensorMap<{mapped}, 2>,
              #[block({block_rows}, {block_columns})] b: {kind}<{mapped}, 2>,
+             #[block(1, {block_columns})] g: {kind}<{mapped}, 2>,
              c: TensorMut<{sum}, 2>,
          ) {{
              let left = shared::<{dtype}>([{rows}, {columns}]){pin};
@@ -140,6 +142,35 @@ fn said(random: &mut Random, of: Of) -> String {
         4 if random.once_in(12) => format!(".on({})", barrier(random)),
         5 if random.once_in(12) => ".when(more).when(more).evict_last()".to_owned(),
         _ => String::new(),
+    }
+}
+
+/// A gather or a scatter: of maps that are mostly wrong, on targets that mostly have none.
+fn by_rows(random: &mut Random) -> String {
+    let rows = mostly(
+        random,
+        &["arange(0, 64)", "arange(n, n + 64)", "full([64], n)"],
+        &["arange(-3, 5)", "full([8], -1)", "n", "acc", "zeros::<i64>([64])", "full([64, 1], n)"],
+    );
+    let pinned = mostly(
+        random,
+        &["", "", ".to_layout(slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0])))"],
+        &[".to_layout(blocked([4], [32], [4], [0]))", ".to_layout(blocked([64], [32], [4], [0]))"],
+    );
+    let column = mostly(random, &["0", "n", "64"], COORDINATES);
+    if random.once_in(2) {
+        let said = said(random, Of::Load);
+        let map = mostly(random, &["g", "g", "a"], &["x", "left"]);
+        format!(
+            "let rows = {rows}; tma::gather({map}, rows{pinned}, {column}, {}, {}){said};",
+            barrier(random),
+            tile(random)
+        )
+    } else {
+        let said = said(random, Of::Other);
+        let map = mostly(random, &["g", "g"], &["b", "a"]);
+        let tile = tile(random);
+        format!("let rows = {rows}; tma::scatter({map}, rows{pinned}, {column}, {tile}){said};")
     }
 }
 
@@ -196,6 +227,7 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
             random.pick(&["store_wait", "store_wait_written"]),
             mostly(random, &["0", "1", "63"], &["64", "n"])
         ),
+        9 if random.once_in(2) => by_rows(random),
         9 => format!("tma::prefetch(a, {at}){};", said(random, Of::Other)),
         10 => {
             let (from, to, on) = match random.below(8) {

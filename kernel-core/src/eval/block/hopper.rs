@@ -133,16 +133,16 @@ impl Machine<'_> {
                 self.receive(window, &operands, &tile, dtype)
             }
             TmaKind::Store => {
-                self.begins_inside(&operands.coordinates)?;
-                let tile = self.read_shared(window);
                 let at = self.offsets(&operands.coordinates)?;
+                begins_inside(&at)?;
+                let tile = self.read_shared(window);
                 self.write_elements(tma.param, &at, &block, |_, new| Ok(new), &tile)
             }
             TmaKind::Reduce(how) => {
-                self.begins_inside(&operands.coordinates)?;
+                let at = self.offsets(&operands.coordinates)?;
+                begins_inside(&at)?;
                 let tile = self.read_shared(window);
                 let combine = |old, new| Ok(arith::binary(combined(how), dtype, old, new));
-                let at = self.offsets(&operands.coordinates)?;
                 self.write_elements(tma.param, &at, &block, combine, &tile)
             }
             TmaKind::Prefetch => Ok(()),
@@ -157,6 +157,9 @@ impl Machine<'_> {
                 let tile = self.read_shared(window);
                 let columns = tile.len() / self.shape(operands.coordinates[0])[0] as usize;
                 let corners = self.row_corners(&operands.coordinates)?;
+                for at in &corners {
+                    begins_inside(at)?;
+                }
                 for (at, row) in corners.iter().zip(tile.chunks_exact(columns)) {
                     self.write_elements(tma.param, at, &block, |_, new| Ok(new), row)?;
                 }
@@ -166,16 +169,6 @@ impl Machine<'_> {
     }
 
     /// A store or a reduction by tensor map does not begin before the tensor; an H200 stops there.
-    fn begins_inside(&self, coordinates: &[Value]) -> Result<(), Fault> {
-        for (dimension, at) in coordinates.iter().rev().enumerate() {
-            let at = self.int(*at)?;
-            if at < 0 {
-                return Err(Fault::BeforeTensor { dimension, at });
-            }
-        }
-        Ok(())
-    }
-
     /// Where the rows of a gather or a scatter begin, one after the other.
     fn row_corners(&self, coordinates: &[Value]) -> Result<Vec<[i128; 2]>, Fault> {
         let column = self.int(coordinates[1])?;
@@ -228,6 +221,14 @@ impl Machine<'_> {
         let columns = self.shape(args[1])[1] as usize;
         let operands = (&a[..], &b[..], self.elements(args[2]));
         products([left, in_shared], operands, [depth, columns], self.dtype(args[2]))
+    }
+}
+
+/// A store, a reduction or a scatter by tensor map does not begin before the tensor; an H200 stops there.
+fn begins_inside(at: &[i128]) -> Result<(), Fault> {
+    match at.iter().rev().enumerate().find(|(_, at)| **at < 0) {
+        Some((dimension, &at)) => Err(Fault::BeforeTensor { dimension, at }),
+        None => Ok(()),
     }
 }
 

@@ -4,7 +4,6 @@
 //! `.tile::gather4`); an instruction puts four of them one behind the other. A tile of 128 rows of 128 `f32` in the swizzle of 128 bytes
 //! is four columns of boxes: row r of column c lies at 128·r + 16384·c.
 
-use crate::layouts::SharedLayout;
 use kernel_layout::Dim;
 use kernel_layout::forms::{nvmma_shared, row_major_shared};
 use kernel_layout::tma::{Declined, Rule};
@@ -12,6 +11,7 @@ use kernel_layout::tma::{Declined, Rule};
 use super::{BOX_ELEMENTS, MapDim, MapExtent, MapStride, Planning, TensorMap, TmaRefusal};
 use super::{preferred, tensor};
 use crate::ir::{Tma, Value};
+use crate::layouts::SharedLayout;
 use crate::layouts::known::stride;
 use crate::layouts::shared::{whole_window, window_of};
 
@@ -50,14 +50,12 @@ impl Planning<'_> {
         let options = &self.kernel.params[tma.param as usize].map;
         let layout = whole_window(&self.layouts[window.root], &window.shape, element_bytes)
             .ok_or(TmaRefusal::Part)?;
+        let actual = || SharedLayout::of(self.kernel, window.root, &layout);
         let required = preferred(&window.shape, element_bytes, options.swizzle_bytes);
         if let Some(swizzle) = options.swizzle_bytes
             && required != layout
         {
-            return Err(TmaRefusal::Swizzle {
-                required: swizzle,
-                actual: SharedLayout::of(self.kernel, window.root, &layout),
-            });
+            return Err(TmaRefusal::Swizzle { required: swizzle, actual: actual() });
         }
         let unit = u64::from(super::MAP_BYTES / element_bytes);
         if let Some(at) = self.known.constant(operands.coordinates[1])
@@ -93,7 +91,7 @@ impl Planning<'_> {
                 };
                 let widest = [32, 64, 128].into_iter().filter(|bytes| *bytes <= row_bytes);
                 return Err(TmaRefusal::Layout {
-                    actual: SharedLayout::of(self.kernel, window.root, &layout),
+                    actual: actual(),
                     required_swizzle_bytes: widest.max().unwrap_or(0),
                     declined: Box::new(declined),
                 });
