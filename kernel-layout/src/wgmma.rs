@@ -130,8 +130,42 @@ pub fn operand(
     mn_axis: usize,
     mn_instruction: u32,
 ) -> Result<Operand, Refusal> {
-    let tile = Tile::of(layout, element_bytes, mn_axis, mn_instruction)?;
     let majors: &[Major] = if element_bytes == 2 { &[Major::K, Major::Mn] } else { &[Major::K] };
+    operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), majors)
+}
+
+/// As [`operand`], by `tcgen05.mma`, whose descriptors follow the same rule: it reads elements of 8 and 16 bits with either
+/// index contiguous, and `mn_instruction` may be 128 for the rows of A (PTX ISA, "tcgen05: Canonical layouts", "Strides").
+///
+/// ```
+/// use kernel_layout::forms::nvmma_shared;
+/// use kernel_layout::wgmma::{Major, operand, tcgen05_operand};
+/// // 64 of K by 128 contiguous rows of A, in bytes.
+/// let a = nvmma_shared(128, 8, false, false, &[64, 128])?;
+/// assert!(operand(&a, 1, 1, 64).is_err());
+/// assert_eq!(tcgen05_operand(&a, 1, 1, 128).expect("it is read").major, Major::Mn);
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn tcgen05_operand(
+    layout: &Layout,
+    element_bytes: u32,
+    mn_axis: usize,
+    mn_instruction: u32,
+) -> Result<Operand, Refusal> {
+    let majors: &[Major] = if element_bytes <= 2 { &[Major::K, Major::Mn] } else { &[Major::K] };
+    operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), majors)
+}
+
+fn operand_of_majors(
+    layout: &Layout,
+    element_bytes: u32,
+    (mn_axis, mn_instruction): (usize, u32),
+    majors: &[Major],
+) -> Result<Operand, Refusal> {
+    let tile = Tile::of(layout, element_bytes, mn_axis, mn_instruction)?;
     let ways = majors.iter().flat_map(|&major| SWIZZLES.map(|swizzle| (major, swizzle)));
     match ways.into_iter().find_map(|(major, swizzle)| tile.read(major, swizzle)) {
         Some(operand) => Ok(operand),

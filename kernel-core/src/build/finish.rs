@@ -100,7 +100,9 @@ impl Builder<'_> {
             }
         }
         self.shared_budget(&kernel);
-        self.tensor_memory_layouts(&kernel);
+        if self.problems.reports() == self.reports_before {
+            self.tensor_memory_layouts(&kernel);
+        }
         Some(kernel)
     }
 

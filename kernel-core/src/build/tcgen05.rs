@@ -121,11 +121,20 @@ impl Builder<'_> {
             return Some(*value);
         }
         let actual = self.describe(val);
-        self.report(
-            Diagnostic::new(Code::Kind, loc, format!("{what} lies in shared memory"))
-                .compare("", "a `Shared<T>`", actual)
-                .why("tensor cores read factors from shared memory, and the left one from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")"),
-        );
+        let diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} lies in shared memory"))
+            .compare("", "a `Shared<T>`", actual)
+            .why("tensor cores read factors from shared memory, and the left one from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
+        let help = match val {
+            Val::Value(value) if matches!(self.ty(*value), Type::Tile(Elem::Number(_), _)) => {
+                let name = self.cells.settled(self.num(*value)).name();
+                Some(format!("let tile = shared::<{name}>({:?});", self.ty(*value).shape()))
+            }
+            _ => None,
+        };
+        self.report(match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        });
         None
     }
 
@@ -204,11 +213,13 @@ impl Builder<'_> {
         if legal {
             return Some(());
         }
+        let shape = self.ty(acc).shape().to_vec();
         let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
         self.report(
             Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
                 .compare("", DTYPES, product)
-                .why("these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")"),
+                .why("these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")")
+                .help(format!("tmem::<{}>({shape:?})", sum.name())),
         );
         None
     }

@@ -2,11 +2,11 @@
 
 use kernel_layout::Form;
 use kernel_layout::Layout;
-use kernel_layout::wgmma::{Major, Operand, Refusal};
+use kernel_layout::wgmma::{Major, Operand, Refusal, tcgen05_operand};
 use la_arena::ArenaMap;
 
 use super::tensor_memory;
-use super::warpgroup::{self, Side};
+use super::warpgroup::Side;
 use crate::ir::{Dtype, Elem, Kernel, Shared, SharedType, TensorMemory, Type, Value};
 
 /// The rows and columns of the sums of one instruction.
@@ -53,7 +53,10 @@ pub(crate) fn read(
         Side::Left => 0,
         Side::Right => 1,
     };
-    warpgroup::read_as(&layouts[window.root], window, outer, width)
+    // The axis of what is stored.
+    let axis = if window.transposed { 1 - outer } else { outer };
+    let layout = &layouts[window.root];
+    tcgen05_operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
 }
 
 /// The instruction descriptor (PTX ISA, "tcgen05.mma: Instruction descriptor").

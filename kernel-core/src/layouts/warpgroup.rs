@@ -70,23 +70,16 @@ pub(crate) fn read_in(
     side: Side,
     n: u32,
 ) -> Result<Operand, Box<Refusal>> {
-    let (outer, width) = match side {
-        Side::Left => (0, INSTRUCTION_M),
-        Side::Right => (1, n),
+    // The axis of what is stored that runs along the rows of the left, the columns of the right operand.
+    let outer = match side {
+        Side::Left => 0,
+        Side::Right => 1,
     };
-    read_as(layout, window, outer, width)
-}
-
-/// As [`read_in`]; `outer` is the axis of the window that runs along the rows of the left, the columns of the right operand, of which an
-/// instruction reads `width`.
-pub(crate) fn read_as(
-    layout: &Layout,
-    window: &SharedType,
-    outer: usize,
-    width: u32,
-) -> Result<Operand, Box<Refusal>> {
-    // The axis of what is stored.
     let axis = if window.transposed { 1 - outer } else { outer };
+    let width = match side {
+        Side::Left => INSTRUCTION_M,
+        Side::Right => n,
+    };
     operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
 }
 

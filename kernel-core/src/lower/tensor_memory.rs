@@ -313,6 +313,7 @@ impl Lower<'_> {
         let moves = self.moves(window, &layout);
         let more = self.e.thread_map(&moves.map);
         let values = self.tile(value).to_vec();
+        let halves = self.tensor_memory_type(window).dtype.bytes() == 2;
         for run in Self::runs(&moves) {
             let words: Vec<Operand> = run
                 .iter()
@@ -320,6 +321,8 @@ impl Lower<'_> {
                     let of = |index: usize| values[word.registers[index] as usize];
                     let packed = match word.registers.len() {
                         2 => self.e.pack(of(0), of(1)),
+                        // A half that has its column to itself.
+                        1 if halves => self.e.pack(of(0), Val::Int(0)),
                         _ => of(0),
                     };
                     Operand::Reg(self.e.reg(packed, Type::B32))

@@ -190,7 +190,7 @@ pub(super) fn undescribed(
         Side::Left => "left",
         Side::Right => "right",
     };
-    let headline = format!("warpgroups cannot read their {name} operand in this layout");
+    let headline = format!("tensor cores cannot read their {name} operand in this layout");
     let mut diagnostic = Diagnostic::new(Code::DotOperand, at, headline);
     diagnostic = match refusal {
         Refusal::MnMajor { element_bytes, nearest, .. } => {

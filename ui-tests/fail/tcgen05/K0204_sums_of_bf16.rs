@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel(c: TensorMut<f32, 2>) {
+    let (a, b) = (shared::<bf16>([128, 64]), shared::<bf16>([64, 64]));
+    let acc = tmem::<bf16>([128, 64]);
+    tcgen05::mma(a, b.t(), acc);
+    c.tile([0, 0], [128, 64]).store(acc.load().cast());
+}
+
+fn main() {}
