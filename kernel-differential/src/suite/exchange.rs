@@ -108,6 +108,7 @@ pub(super) fn entries() -> Vec<Entry> {
     kernels.extend(bulk_reductions());
     kernels.push(barriers());
     kernels.push(named_barriers());
+    kernels.push(votes());
     kernels.into_iter().map(Kernel::into_entry).collect()
 }
 
@@ -492,6 +493,61 @@ st.global.b32 [%o], %sum;"
     Kernel {
         name: "named barriers".to_owned(),
         covers: &["bar.arrive", "bar.sync", "bar.warp.sync", "bra", "mov.u32 symbol"],
+        target: Target::Sm80,
+        blocks: 1024,
+        cluster: [1; 3],
+        threads: THREADS,
+        buffers: 2,
+        body,
+        given: |name, blocks| in_and_out(name, blocks, 4 * THREADS),
+        operands: THREADS,
+        result: Type::B32,
+        grid: None,
+        scalars: Vec::new(),
+        ending: Ending::Normal,
+    }
+}
+
+/// What all threads of a block say together at a barrier: of 7 random bits one is set in most threads, in all of a block in a third
+/// of the blocks, and all 7 are set in one of 128.
+fn votes() -> Kernel {
+    let mut body = String::from(
+        ".reg .pred %p, %q;
+.reg .b32 %x, %v, %sum, %count;
+.reg .b64 %g, %o;
+mul.wide.u32 %g, %i, 4;
+add.u64 %g, %g, %a0;
+ld.global.b32 %v, [%g];
+mov.b32 %sum, 0;
+",
+    );
+    for (round, barrier) in ["0", "1, 128", "0", "2, 128"].into_iter().enumerate() {
+        let _ = write!(
+            body,
+            "shr.u32 %x, %v, {};
+and.b32 %x, %x, 127;
+setp.ne.u32 %p, %x, 0;
+bar.red.and.pred %q, {barrier}, %p;
+selp.u32 %count, 1, 0, %q;
+mad.lo.u32 %sum, %sum, 31, %count;
+bar.red.or.pred %q, {barrier}, !%p;
+selp.u32 %count, 1, 0, %q;
+mad.lo.u32 %sum, %sum, 31, %count;
+setp.eq.u32 %p, %x, 127;
+bar.red.popc.u32 %count, {barrier}, %p;
+mad.lo.u32 %sum, %sum, 131, %count;
+",
+            7 * round
+        );
+    }
+    body.push_str(
+        "mul.wide.u32 %o, %i, 4;
+add.u64 %o, %o, %a1;
+st.global.b32 [%o], %sum;",
+    );
+    Kernel {
+        name: "votes of a block".to_owned(),
+        covers: &["bar.red."],
         target: Target::Sm80,
         blocks: 1024,
         cluster: [1; 3],
