@@ -1,7 +1,8 @@
 //! Stores by tensor map that begin before their tensor, where that is known when compiling.
 //!
-//! A load may begin there, and fills with zeros, or NaN, what lies outside. A store, a reduction or a scatter stops the kernel. What
-//! is known only when the kernel runs, the evaluator and the emulator find: the rows of a scatter are of that kind.
+//! A load may begin there, and fills with zeros, or NaN, what lies outside. A store or a reduction stops the kernel, and so does a
+//! scatter, whose rows and column have a check of their own. What is known only when the kernel runs, the evaluator and the emulator
+//! find.
 
 use std::collections::BTreeMap;
 
@@ -34,10 +35,8 @@ fn region(
                 constants.insert(result.into_raw(), *number);
             }
             StmtKind::Op { op: Op::Tma(tma), args, .. } => {
-                let (
-                    ParamKind::Tensor { rank, .. },
-                    TmaKind::Store | TmaKind::Reduce(_) | TmaKind::Scatter,
-                ) = (&kernel.params[tma.param as usize].kind, tma.kind)
+                let (ParamKind::Tensor { rank, .. }, TmaKind::Store | TmaKind::Reduce(_)) =
+                    (&kernel.params[tma.param as usize].kind, tma.kind)
                 else {
                     continue;
                 };
