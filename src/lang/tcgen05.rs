@@ -1,8 +1,7 @@
 //! The tensor cores of Blackwell (`sm_100a`): products whose sums lie in tensor memory.
 //!
-//! One thread starts products and copies, and goes on. They run in the order in which they were started where one needs the other: a copy
-//! before a product that adds to what it wrote, a product before the next one of the same sums. Everything else waits for a barrier:
-//! [`commit`] lets it end a phase when all that was started so far is done.
+//! One thread starts products, and goes on. A product runs before the next one of the same sums. Everything else waits for a barrier: [`commit`] lets
+//! it end a phase when all that was started so far is done.
 
 use super::barrier::Barrier;
 use super::product::Matrix;
@@ -57,7 +56,7 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
     stub()
 }
 
-/// One arrival at a barrier, when every product and copy is done that the partition has started so far.
+/// One arrival at a barrier, when every product is done that the partition has started so far.
 ///
 /// # PTX
 /// `tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64` (PTX ISA, "tcgen05.commit").

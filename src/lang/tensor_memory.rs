@@ -13,9 +13,8 @@ use super::tile::{Shape, Tile};
 ///
 /// [`tmem`] makes it; copies of the handle name the same memory. Contents are undefined until they are written.
 ///
-/// Tensor memory has 128 rows of 512 columns, of 32 bits each. A product adds to it ([`tcgen05::mma`](super::tcgen05::mma)), a copy from shared
-/// memory fills it ([`tcgen05::copy`](super::tcgen05::copy())); both run on while the block goes on, and are done when a barrier says so to
-/// which they were committed ([`tcgen05::commit`](super::tcgen05::commit)).
+/// Tensor memory has 128 rows of 512 columns, of 32 bits each. A product adds to it ([`tcgen05::mma`](super::tcgen05::mma)) while the block goes on,
+/// and is done when a barrier says so to which it was committed ([`tcgen05::commit`](super::tcgen05::commit)).
 ///
 /// # Several tiles
 ///
@@ -71,6 +70,9 @@ pub fn tmem<T: Scalar>(shape: impl Shape) -> Tmem<T> {
 
 impl<T: Scalar> Tmem<T> {
     /// The same memory with its elements arranged as `layout` says: see [`tmem_block`](super::tmem_block).
+    ///
+    /// # PTX
+    /// None; it decides which instructions read, write and multiply.
     ///
     /// # Errors
     /// K0301 for a layout that does not fit the tile, or is none of tensor memory.
@@ -135,6 +137,9 @@ impl<T: Scalar> Tmem<T> {
 
     /// An extent.
     ///
+    /// # PTX
+    /// None.
+    ///
     /// # Errors
     /// K0205 for an axis that there is not.
     ///
@@ -151,6 +156,12 @@ impl<T: Scalar> Tmem<T> {
     }
 
     /// The bytes of all elements.
+    ///
+    /// # PTX
+    /// None.
+    ///
+    /// # Errors
+    /// None.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

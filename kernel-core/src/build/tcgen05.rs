@@ -1,4 +1,4 @@
-//! The fifth generation of tensor cores: `tcgen05::mma`, `tcgen05::copy`, `tcgen05::commit`.
+//! The fifth generation of tensor cores: `tcgen05::mma`, `tcgen05::commit`.
 
 use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Every function of `tcgen05`, for suggestions.
-const TCGEN05_NAMES: &[&str] = &["mma", "copy", "commit"];
+const TCGEN05_NAMES: &[&str] = &["mma", "commit"];
 /// Factors and sums that the tensor cores have (PTX ISA, "tcgen05.mma: Data types").
 const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32";
 
@@ -32,7 +32,6 @@ impl Builder<'_> {
     ) -> Val {
         let (required, form) = match name.name.as_str() {
             "mma" => (3, "tcgen05::mma(a, b, acc)"),
-            "copy" => (2, "tcgen05::copy(tile, acc)"),
             "commit" => (1, "tcgen05::commit(bar)"),
             other => {
                 let headline = format!("`tcgen05` has no function `{other}`");
@@ -60,7 +59,6 @@ impl Builder<'_> {
         }
         let started = match required {
             3 => self.tcgen05_mma(vals, args, loc),
-            2 => self.tcgen05_copy(vals, args, loc),
             _ => self.tcgen05_commit(vals, args, loc),
         };
         match (started, required) {
@@ -74,40 +72,6 @@ impl Builder<'_> {
     fn tcgen05_commit(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
         let barrier = self.own_barrier(&vals[0], args[0].loc)?;
         self.op(Op::Tcgen05(Tcgen05::Commit), vec![barrier], None, loc);
-        Some(())
-    }
-
-    /// `tcgen05::copy(tile, acc)`
-    fn tcgen05_copy(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
-        let from = self.tcgen05_shared(&vals[0], "what is copied to tensor memory", args[0].loc)?;
-        let to = self.tensor_memory_window(&vals[1], "a copy by tensor cores", args[1].loc)?;
-        let (from_shape, to_shape) = (self.ty(from).shape().to_vec(), self.ty(to).shape().to_vec());
-        if from_shape != to_shape {
-            self.report(
-                Diagnostic::new(
-                    Code::ShapeMismatch,
-                    loc,
-                    "a copy has the same extents on both sides",
-                )
-                .compare("", format!("{to_shape:?}"), format!("{from_shape:?}")),
-            );
-            return None;
-        }
-        let (a, b) = (self.num(to), self.num(from));
-        if let Err((required, actual)) = self.cells.unify(a, b) {
-            self.report(
-                Diagnostic::new(
-                    Code::DtypeMismatch,
-                    loc,
-                    "a copy has the same elements on both sides",
-                )
-                .compare("element type", required, actual)
-                .why("a copy moves bits as they are"),
-            );
-            return None;
-        }
-        self.operands.insert(loc, [args[0].loc, args[1].loc, loc]);
-        self.op(Op::Tcgen05(Tcgen05::Copy), vec![from, to], None, loc);
         Some(())
     }
 

@@ -1,4 +1,4 @@
-//! Reads and writes of tensor memory that a product or a copy under way may still be changing.
+//! Reads and writes of tensor memory that a product under way may still be changing.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{
     loc::Loc,
 };
 
-/// A product or a copy that was started.
+/// A product that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Started {
     at: Loc,
@@ -81,9 +81,6 @@ impl Pass<'_> {
             Op::Tcgen05(Tcgen05::Mma) => {
                 under_way.extend(self.root(args[2]).map(|root| (root, started)));
             }
-            Op::Tcgen05(Tcgen05::Copy) => {
-                under_way.extend(self.root(args[1]).map(|root| (root, started)));
-            }
             Op::Tcgen05(Tcgen05::Commit) => {
                 for started in under_way.values_mut() {
                     started.committed = true;
@@ -130,6 +127,6 @@ fn refusal(access: TensorMemoryOp, started: Started, loc: Loc) -> Diagnostic {
     Diagnostic::new(Code::InFlight, loc, headline)
         .compare("", "`tcgen05::commit(bar)`, and a wait for `bar`", actual)
         .place(started.at, "started here")
-        .why("one thread starts products and copies, and all go on; a barrier says when the tensor cores are done (PTX ISA, \"tcgen05.commit\")")
+        .why("one thread starts products, and all go on; a barrier says when the tensor cores are done (PTX ISA, \"tcgen05.commit\")")
         .help(help)
 }

@@ -1,7 +1,7 @@
-//! What Blackwell adds: tensor memory, and the products and copies of the fifth generation of tensor cores.
+//! What Blackwell adds: tensor memory, and the products of the fifth generation of tensor cores.
 //!
 //! Tensor memory has 128 rows of 512 columns of 32 bits, beside the registers and shared memory of a multiprocessor. One thread
-//! starts a product whose sums lie there, or a copy to it; a commit makes an mbarrier wait for what that thread has started. Each warp
+//! starts a product whose sums lie there; a commit makes an mbarrier wait for what that thread has started. Each warp
 //! moves its own quarter of the rows to registers and back (PTX ISA, "Tensor Memory", "tcgen05").
 
 use la_arena::Idx;
@@ -55,8 +55,6 @@ pub enum Tcgen05 {
     /// Starts `a · b + acc`: (m, k) · (k, n) + (m, n). Operand 0 is a shared window or one of tensor memory, operand 1 a shared window,
     /// operand 2 the sums in tensor memory; operand 3 (`bool`) says whether they are added to, or overwritten.
     Mma,
-    /// Starts a copy of a shared window (operand 0) to one of tensor memory (operand 1).
-    Copy,
     /// One arrival at the barrier in operand 0 when everything that the thread has started so far is done.
     Commit,
     /// What the threads of the partition have done to tensor memory comes before what they do next to synchronise.
@@ -84,7 +82,6 @@ impl Tcgen05 {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Tcgen05::Mma => "mma",
-            Tcgen05::Copy => "copy",
             Tcgen05::Commit => "commit",
             Tcgen05::FenceBefore => "fence_before",
             Tcgen05::FenceAfter => "fence_after",

@@ -312,9 +312,6 @@ impl Collector<'_> {
             | (Op::Tcgen05(Tcgen05::Mma), [_, right, _, _], None) => {
                 Some((window_of(self.kernel, *right), How::PRODUCT))
             }
-            (Op::Tcgen05(Tcgen05::Copy), [from, _], None) => {
-                Some((window_of(self.kernel, *from), How::PRODUCT))
-            }
             _ => None,
         }
     }

@@ -190,10 +190,9 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
         &|op| copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load),
         &|op| matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test)),
     );
-    let by_tensor_cores =
-        until(&|op| matches!(op, Op::Tcgen05(Tcgen05::Mma | Tcgen05::Copy)), &|op| {
-            matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
-        });
+    let by_tensor_cores = until(&|op| matches!(op, Op::Tcgen05(Tcgen05::Mma)), &|op| {
+        matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
+    });
     // Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read
     // when they do.
     let reaches = |op: &Op, args: &[Value]| kernel.reaches(op, args) && args.iter().any(is);

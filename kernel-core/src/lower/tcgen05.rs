@@ -1,4 +1,4 @@
-//! Products whose sums lie in tensor memory, copies to it, and what says that they are done (PTX ISA, "tcgen05.mma", "tcgen05.cp",
+//! Products whose sums lie in tensor memory, and what says that they are done (PTX ISA, "tcgen05.mma",
 //! "tcgen05.commit").
 //!
 //! One thread of the partition starts all of them, always the same one: a commit speaks of what its own thread has started.
@@ -37,7 +37,6 @@ impl Lower<'_> {
     pub(super) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) {
         match op {
             Tcgen05::Mma => self.tcgen05_mma(args),
-            Tcgen05::Copy => unreachable!("build does not let copies through"),
             Tcgen05::Commit => self.tcgen05_commit(args[0]),
             Tcgen05::FenceBefore => self.tcgen05_fence(Word::FenceBeforeThreadSync),
             Tcgen05::FenceAfter => self.tcgen05_fence(Word::FenceAfterThreadSync),

@@ -52,7 +52,7 @@ fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
         | Type::TensorMemory(_)
         | Type::Error => None,
     };
-    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma | Tcgen05::Copy)) {
+    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma)) {
         return args.iter().filter_map(root).collect();
     }
     if let Op::Bulk(bulk) = op {
