@@ -37,7 +37,7 @@ pub fn product_extents(
     right.store(b.tile([0, 0], [32, 64]).load());
     left.store(a.tile([0, 0], [128, 32]).load());
     tall.store(full([256, 64], 3.0));
-    halves.store(full([128, 64], 2.0));
+    halves.store(full([128, 64], f16::of(2.0)));
     tcgen05::mma(few, right, narrow).accumulate(false);
     tcgen05::mma(many, right, tall);
     tcgen05::mma(some, right, halves);
