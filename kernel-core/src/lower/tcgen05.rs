@@ -10,6 +10,7 @@ use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Type, Word};
 use super::Lower;
 use super::coords::ThreadMap;
 use super::emitter::{Place, Val, mods};
+use super::tensor_memory::ROW_SHIFT;
 use crate::ir::{self, Dtype, Tcgen05, Value};
 use crate::layouts::tensor_core;
 use crate::layouts::warpgroup::Side;
@@ -99,7 +100,7 @@ impl Lower<'_> {
         let element_bits = sum.bytes() * 8;
         for row in (0..shape[0]).step_by(rows as usize) {
             for column in (0..shape[1]).step_by(columns as usize) {
-                let at = column_of(&memory, [row, column], element_bits);
+                let at = place_of(&memory, [row, column], element_bits);
                 let sums = self.tensor_memory_address(args[2], at, Val::Int(0));
                 for k in (0..depth).step_by(step as usize) {
                     let a = match &left {
@@ -107,7 +108,7 @@ impl Lower<'_> {
                         Left::TensorMemory => {
                             let root = self.tensor_memory_type(args[0]).root;
                             let layout = self.tensor_memory_layout(root).clone();
-                            let at = column_of(&layout, [row, k], factors[0].bytes() * 8);
+                            let at = place_of(&layout, [row, k], factors[0].bytes() * 8);
                             self.tensor_memory_address(args[0], at, Val::Int(0))
                         }
                     };
@@ -158,12 +159,14 @@ impl Lower<'_> {
     }
 }
 
-/// The column of 32 bits at which an element of a tile lies.
-fn column_of(memory: &Layout, [row, column]: [u32; 2], element_bits: u32) -> u32 {
+/// Where an element of a tile lies, as it is added to an address: the row in the upper half, the column of 32 bits in the lower one.
+///
+/// A block of 64 rows leaves every other 16 rows to the next block (PTX ISA, "tcgen05.mma: Data path layout").
+fn place_of(memory: &Layout, [row, column]: [u32; 2], element_bits: u32) -> u32 {
     let inverse = memory.pseudo_inverse().expect("tensor memory holds every element");
     let at = inverse.apply(&[(Dim::Axis(0), row), (Dim::Axis(1), column)]);
-    let place = inverse.out_dims().position(|dim| dim == Dim::Col).expect("it has columns");
-    at[place] * element_bits / 32
+    let of = |dim| inverse.out_dims().position(|one| one == dim).map_or(0, |place| at[place]);
+    of(Dim::Row) << ROW_SHIFT | of(Dim::Col) * element_bits / 32
 }
 
 /// The kind of a product (PTX ISA, "tcgen05.mma: kinds").

@@ -23,7 +23,7 @@ const LEAST_COLUMNS: u32 = 32;
 /// The most words that one instruction moves for a lane.
 const MOST_WORDS: u32 = 128;
 /// Where an address has its row.
-const ROW_SHIFT: u32 = 16;
+pub(super) const ROW_SHIFT: u32 = 16;
 /// Bits of a word.
 const WORD_BITS: u32 = 32;
 /// Threads of a warp, less one.
@@ -198,15 +198,16 @@ impl Lower<'_> {
         self.e.mul(Type::S32, index, Val::Int(i64::from(step)))
     }
 
-    /// The address of a column of a window, for all rows: `more` is added to it.
+    /// The address of a place in a window, given as what is added to its first: rows in the upper half, columns in the lower. `more` is
+    /// added to it.
     pub(super) fn tensor_memory_address(
         &mut self,
         window: Value,
-        column: u32,
+        place: u32,
         more: Val,
     ) -> Operand {
         let root = self.tensor_memory_type(window).root;
-        let start = i64::from(self.tensor_memory.starts[root] + column);
+        let start = i64::from(self.tensor_memory.starts[root] + place);
         let (offset, known) = match self.window(window) {
             Val::Int(known) => (Val::Int(0), known),
             offset @ (Val::Reg(_) | Val::F32(_) | Val::F64(_)) => (offset, 0),
