@@ -166,7 +166,7 @@ fn place_of(memory: &Layout, [row, column]: [u32; 2], element_bits: u32) -> u32 
     let inverse = memory.pseudo_inverse().expect("tensor memory holds every element");
     let at = inverse.apply(&[(Dim::Axis(0), row), (Dim::Axis(1), column)]);
     let of = |dim| inverse.out_dims().position(|one| one == dim).map_or(0, |place| at[place]);
-    of(Dim::Row) << ROW_SHIFT | of(Dim::Col) * element_bits / 32
+    (of(Dim::Row) << ROW_SHIFT) + of(Dim::Col) * element_bits / 32
 }
 
 /// The kind of a product (PTX ISA, "tcgen05.mma: kinds").
