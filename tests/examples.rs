@@ -71,7 +71,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 16);
+    assert_eq!(examples, 19);
 }
 
 #[test]
@@ -246,6 +246,16 @@ fn split_k() {
 fn flash_attention() {
     let text = run("flash_attention");
     assert_eq!(text.matches("head ").count(), 12, "twelve instances:\n{text}");
+}
+
+/// Every choice of the contiguous indices, a narrower tile, `f16`, and FP8.
+#[test]
+fn matmul_tcgen05() {
+    let text = run("matmul_tcgen05");
+    assert_eq!(text.matches(" bf16 128x128").count(), 4, "four of bf16:\n{text}");
+    for name in ["bf16 128x64", " f16 128x128", "e4m3 128x128"] {
+        assert_eq!(text.matches(name).count(), 1, "one of {name}:\n{text}");
+    }
 }
 
 /// One tile of each element type, from every column; `cargo run --release --example gather` has all of them.
