@@ -12,26 +12,6 @@ use kiln_cli::command::{self, RunPtx, Tally};
 use kiln_cli::{Launch, run};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// What the kernels of the other compiler need that the emulator executes; of the others only the description is read.
-const RUN: [&str; 16] = [
-    "cluster2_softmax_sm90a",
-    "cpasync_gemm_f16_sm80",
-    "desc_reduce_add_sm90a",
-    "gather_bf16_8x16_sm100a",
-    "gather_f32_128x128_sm100a",
-    "gemm_desc_sm90a",
-    "gemm_ptr_f32_tf32_sm80",
-    "scatter_bf16_8x16_sm100a",
-    "softmax_sm80",
-    "sum_rows_sm90a",
-    "tma_copy_f32_sm90a",
-    "tma_store_iota_sm90a",
-    "vec_add_sm80",
-    "wgmma_f16_64x128x64_sm90a",
-    "wgmma_f16_aregs_64x64x64_sm90a",
-    "ws_gemm_256x384x192_sm90a",
-];
-
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -42,20 +22,13 @@ fn main() -> ExitCode {
     let named = std::env::var_os("KILN_FIXTURES").map(PathBuf::from);
     let others = named.unwrap_or_else(|| package.join("../../shared/fixtures"));
     let foreign = descriptions(&others);
-    let runs = |file: &&PathBuf| RUN.iter().any(|name| stem(file) == *name);
-    if !args.list {
-        let only_read = foreign.iter().filter(|file| !runs(file)).count();
-        if foreign.is_empty() {
-            eprintln!(
-                "left out: kernels of another compiler, there are none in {} (KILN_FIXTURES names another folder)",
-                others.display()
-            );
-        } else if only_read > 0 {
-            eprintln!("left out: {only_read} kernels of another compiler are read, but not run");
-        }
+    if !args.list && foreign.is_empty() {
+        eprintln!(
+            "left out: kernels of another compiler, there are none in {} (KILN_FIXTURES names another folder)",
+            others.display()
+        );
     }
-    trials.extend(foreign.iter().map(|file| read(file)));
-    trials.extend(foreign.iter().filter(runs).map(|file| passes(file)));
+    trials.extend(foreign.iter().flat_map(|file| [read(file), passes(file)]));
     libtest_mimic::run(&args, trials).exit_code()
 }
 
