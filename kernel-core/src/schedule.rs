@@ -74,6 +74,19 @@ fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
     }
 }
 
+/// How many loops lie within one another in a region.
+pub(crate) fn nested_loops(region: &Region) -> u32 {
+    let of = |stmt: &Stmt| {
+        let own = matches!(stmt.kind, StmtKind::For { .. } | StmtKind::Loop { .. });
+        stmt.kind.regions().into_iter().map(nested_loops).max().unwrap_or(0) + u32::from(own)
+    };
+    region.stmts.iter().map(of).max().unwrap_or(0)
+}
+
+/// A pass that walks the body of a loop more than once does so where no more loops than these lie in it: the walks multiply with
+/// every level.
+pub(crate) const WALKED_AGAIN: u32 = 4;
+
 fn key(value: Value) -> u32 {
     value.into_raw().into_u32()
 }

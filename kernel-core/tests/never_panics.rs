@@ -153,6 +153,37 @@ fn on_made_up_kernels_of_hopper() {
 }
 
 #[test]
+fn on_deep_loops_around_what_other_threads_see() {
+    const INNER: &str =
+        "bar.expect(16384); tma::load(x, [0, 0], bar, tile); bar.wait(0); tile.store(tile.load());";
+    let loops = |target: &str, tail: &str| {
+        let (before, after) = ("for _ in 0..n { ".repeat(40), " }".repeat(40));
+        format!(
+            "#[kernel(target = {target}, warps = 4)] pub fn deep(#[block(128, 64)] x: TensorMap<f16, 2>, n: i32) {{
+                 let (tile, bar) = (shared::<f16>([128, 64]), barrier(1)); {tail} }}",
+            tail = tail.replace("{loops}", &before).replace("{ends}", &after)
+        )
+    };
+    let texts = [
+        loops(
+            "sm_90a",
+            &format!(
+                "{{loops}} {INNER} wgmma::wait(0, wgmma::mma(tile, tile.t(), zeros::<f32>([128, 128]))); {{ends}}"
+            ),
+        ),
+        loops(
+            "sm_100a",
+            &format!(
+                "let acc = tmem::<f32>([128, 128]); {{loops}} {INNER} tcgen05::mma(tile, tile.t(), acc); tcgen05::commit(bar); bar.wait(1); acc.load(); {{ends}}"
+            ),
+        ),
+    ];
+    run(0..2, 0, move |turn, _| {
+        texts[usize::try_from(turn).expect("two")].parse().expect("the kernels are tokens")
+    });
+}
+
+#[test]
 fn on_deep_nesting() {
     // Functions that call one another, with what surrounds each call nested as well.
     let chain = |before: &str, after: &str, depth: usize| {

@@ -8,6 +8,7 @@ use crate::{
         BarrierOp, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryOp, Type, Value,
     },
     loc::Loc,
+    schedule::{WALKED_AGAIN, nested_loops},
 };
 
 /// A product that was started.
@@ -56,6 +57,11 @@ impl Pass<'_> {
                     under_way = joined(self.region(then, under_way), other);
                 }
                 StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+                    if nested_loops(body) > WALKED_AGAIN {
+                        let left = self.region(body, under_way.clone());
+                        under_way = joined(under_way, left);
+                        continue;
+                    }
                     // Twice: an iteration begins with what the one before has left.
                     let once = self.region(body, under_way.clone());
                     let entered = joined(under_way, once);

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeSet;
 
+use super::{WALKED_AGAIN, nested_loops};
 use crate::{
     ir::{
         BarrierOp, Barriers, ClusterOp, Kernel, Op, Region, Stmt, StmtKind, Tcgen05, TensorMemory,
@@ -73,6 +74,7 @@ fn waits(op: &Op) -> bool {
         op,
         Op::Sync
             | Op::FenceAsync
+            | Op::TmaWait { .. }
             | Op::Named(..)
             | Op::Barrier(BarrierOp::Wait | BarrierOp::Test)
             | Op::Cluster(ClusterOp::Sync | ClusterOp::Wait)
@@ -85,6 +87,7 @@ fn tells(op: &Op) -> bool {
         op,
         Op::Sync
             | Op::FenceAsync
+            | Op::TmaWait { .. }
             | Op::Named(..)
             | Op::Barrier(BarrierOp::Arrive | BarrierOp::Expect)
             | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive)
@@ -187,6 +190,12 @@ impl Pass<'_> {
             }
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 // An iteration begins with what the one before has left; it may be left from anywhere.
+                if nested_loops(body) > WALKED_AGAIN {
+                    self.collect(body, &mut state);
+                    let left = self.region(body, state.clone());
+                    state.join(left);
+                    return state;
+                }
                 loop {
                     let mut looked = body.clone();
                     let mut entered = state.clone();

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::{WALKED_AGAIN, nested_loops};
 use crate::{
     ir::{
         BarrierOp, ClusterOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, Tcgen05, Type,
@@ -149,10 +150,14 @@ impl Pass<'_> {
             }
             StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
                 // An iteration begins with what the one before has left.
-                let mut looked = body.clone();
-                let left = self.region(&mut looked, unfenced.clone());
-                unfenced.extend(left);
-                unfenced.extend(self.written_in(body));
+                if nested_loops(body) > WALKED_AGAIN {
+                    self.collect(body, &mut unfenced);
+                } else {
+                    let mut looked = body.clone();
+                    let left = self.region(&mut looked, unfenced.clone());
+                    unfenced.extend(left);
+                    unfenced.extend(self.written_in(body));
+                }
                 let after = self.region(body, unfenced.clone());
                 unfenced.extend(after);
                 unfenced
