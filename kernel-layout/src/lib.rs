@@ -147,6 +147,7 @@ pub mod forms;
 mod padded;
 
 pub mod notation;
+pub mod tensor_copy;
 pub mod tile;
 
 pub mod tma;

@@ -111,7 +111,7 @@ const REACH_BYTES: u64 = 1 << 18;
 /// The lines of an atom, within which the swizzle repeats.
 const ATOM_LINES: u32 = 8;
 /// The spans of the swizzles, in bytes, the widest first; 0 is none.
-const SWIZZLES: [u32; 4] = [128, 64, 32, 0];
+pub(crate) const SWIZZLES: [u32; 4] = [128, 64, 32, 0];
 
 /// How `wgmma` reads a tile of shared memory as an operand.
 ///
@@ -174,12 +174,12 @@ fn operand_of_majors(
 }
 
 /// A tile as seen from its elements.
-struct Tile {
+pub(crate) struct Tile {
     /// The byte to which each bit of MN and of K leads.
-    bytes: [Vec<u32>; 2],
+    pub(crate) bytes: [Vec<u32>; 2],
     /// How many bits of each choose an element within an instruction.
-    within: [usize; 2],
-    element_bytes: u32,
+    pub(crate) within: [usize; 2],
+    pub(crate) element_bytes: u32,
 }
 
 impl Tile {
@@ -230,7 +230,7 @@ impl Tile {
     }
 
     /// The operand, if instructions that are told of `major` and `swizzle_bytes` find every element.
-    fn read(&self, major: Major, swizzle_bytes: u32) -> Option<Operand> {
+    pub(crate) fn read(&self, major: Major, swizzle_bytes: u32) -> Option<Operand> {
         let span = swizzle_bytes.max(16);
         let [mn, k] = [0, 1].map(|side: usize| -> Vec<u32> {
             self.bytes[side].iter().map(|&byte| exchanged(byte, swizzle_bytes)).collect()
@@ -290,7 +290,7 @@ impl Bits {
 
 /// A byte address after the swizzle, and after it twice the address itself (PTX ISA, "Swizzling modes": bits 4 and up are
 /// changed by bits 7 and up, as many as the span has chunks of 16 bytes).
-fn exchanged(byte: u32, swizzle_bytes: u32) -> u32 {
+pub(crate) fn exchanged(byte: u32, swizzle_bytes: u32) -> u32 {
     let chunks = (swizzle_bytes / 16).max(1);
     byte ^ (byte >> 3 & (chunks - 1) << 4)
 }
