@@ -48,6 +48,7 @@ mod doubt;
 mod emit;
 mod expected;
 mod expr;
+mod factors;
 mod families;
 mod finish;
 mod forms;

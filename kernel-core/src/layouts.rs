@@ -120,6 +120,28 @@ pub struct Place {
     pub warps: u32,
 }
 
+impl Place {
+    /// The layout that a form says for a place in memory; `at` is where it was pinned.
+    ///
+    /// # Errors
+    /// Where the form fits other extents, or is one of another memory.
+    fn layout(self, form: &Form, at: Loc) -> Result<Layout, Box<LayoutProblem>> {
+        let form = form.clone();
+        let layout = match form.to_layout(&self.shape) {
+            Ok(layout) => layout,
+            Err(error) => {
+                return Err(Box::new(LayoutProblem::Form { at, form, place: self, error }));
+            }
+        };
+        let actual = Memory::of(&layout);
+        if actual != self.memory {
+            let place = self;
+            return Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }));
+        }
+        Ok(layout)
+    }
+}
+
 /// An allocation of shared memory as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {

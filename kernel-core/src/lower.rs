@@ -40,6 +40,7 @@ mod facts;
 mod finish;
 mod fold;
 mod matrix;
+mod matrix_descriptor;
 mod memory;
 mod module;
 mod named;

@@ -2,10 +2,7 @@
 
 use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
 
-use super::{
-    Builder,
-    value::{Num, Val},
-};
+use super::{Builder, factors::Multiplier, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Op, Tcgen05, Type, Value},
@@ -15,9 +12,6 @@ use crate::{
 
 /// Every function of `tcgen05`, for suggestions.
 const TCGEN05_NAMES: &[&str] = &["mma", "commit"];
-/// Factors and sums that the tensor cores have (PTX ISA, "tcgen05.mma: Data types").
-const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32";
-
 /// The fewest columns of an instruction of 128 rows.
 const LEAST_COLUMNS: u32 = 16;
 
@@ -131,7 +125,8 @@ impl Builder<'_> {
         let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         self.product_shapes([a, b, acc], args, "tcgen05::mma", loc)?;
-        self.tcgen05_dtypes([a, b, acc], loc)?;
+        self.product_dtypes([a, b, acc], Multiplier::TensorCores, loc)?;
+        self.holds_sums(acc);
         self.tcgen05_extents([a, b, acc], loc)?;
         self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
         let ty = Type::Scalar(Elem::Number(Dtype::Bool));
@@ -140,52 +135,12 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn tcgen05_dtypes(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
-        let nums = [self.num(a), self.num(b)];
-        let mixed = match nums.map(|num| self.cells.known(num)) {
-            [Some(left), Some(right)] => left != right && super::wgmma::are_mixed([left, right]),
-            [_, _] => false,
-        };
-        if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
-            let headline = "the factors of this product have different element types";
-            self.report(
-                Diagnostic::new(Code::DtypeMismatch, loc, headline)
-                    .compare(
-                        "",
-                        "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
-                        format!("{left} and {right}"),
-                    )
-                    .why("tensor cores read memory as it is, and convert nothing on the way"),
-            );
-            return None;
+    /// What a product adds to has layouts of its own.
+    fn holds_sums(&mut self, acc: Value) {
+        if let Type::TensorMemory(ty) = self.ty(acc) {
+            let root = ty.root;
+            self.tensor_memory[root].holds_sums = true;
         }
-        let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
-        let sum = match dtype {
-            Dtype::I8 | Dtype::U8 => Dtype::I32,
-            _ => Dtype::F32,
-        };
-        if self.cells.known(acc_num).is_none() {
-            let _ = self.cells.unify(acc_num, Num::Known(sum));
-        }
-        let actual = self.cells.settled(acc_num);
-        let legal = match dtype {
-            Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => matches!(actual, Dtype::F32 | Dtype::F16),
-            Dtype::Bf16 | Dtype::F32 => actual == Dtype::F32,
-            Dtype::I8 | Dtype::U8 => actual == Dtype::I32,
-            _ => false,
-        };
-        if legal {
-            return Some(());
-        }
-        let shape = self.ty(acc).shape().to_vec();
-        let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
-        self.report(
-            Diagnostic::new(Code::DtypeRefused, loc, "no product has these element types")
-                .compare("", DTYPES, product)
-                .why("these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")")
-                .help(format!("tmem::<{}>({shape:?})", sum.name())),
-        );
-        None
     }
 
     /// The extents that products have: rows of 64 or 128, the depth of an instruction.

@@ -70,7 +70,8 @@ impl Builder<'_> {
         if dtype == Dtype::Bool || dtype.bytes() > 4 {
             return self.refuse_dtype("tensor memory", "numbers of 8, 16 and 32 bits", num, loc);
         }
-        let data = TensorMemoryData { dtype, shape: shape.clone(), pinned: None, loc };
+        let data =
+            TensorMemoryData { dtype, shape: shape.clone(), holds_sums: false, pinned: None, loc };
         let root = self.tensor_memory.alloc(data);
         if let Num::Cell(_) = self.cells.find(num) {
             self.tensor_memory_cells.insert(root, num);

@@ -5,8 +5,9 @@ use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
 use super::{
     Builder,
+    factors::{Multiplier, sums},
     product::Precision,
-    value::{Num, Val},
+    value::Val,
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -25,9 +26,6 @@ pub(super) const MOST_PENDING: u32 = 7;
 const GROUP: u32 = 4;
 /// The fewest columns of an instruction.
 const LEAST_COLUMNS: u32 = 8;
-
-/// Factors and sums that warpgroups have.
-const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32";
 
 /// An extent that no product by warpgroups has.
 struct Extent {
@@ -145,7 +143,7 @@ impl Builder<'_> {
             }
         }
         if self.wgmma_shapes([a, b, acc], args, loc).is_none()
-            || self.wgmma_dtypes([a, b, acc], loc).is_none()
+            || self.product_dtypes([a, b, acc], Multiplier::Warpgroups, loc).is_none()
         {
             return Val::Error;
         }
@@ -252,72 +250,4 @@ impl Builder<'_> {
         };
         layout.is_some_and(|layout| warpgroup::read_in(&layout, &window, side, n).is_ok())
     }
-
-    fn wgmma_dtypes(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
-        let nums = [self.num(a), self.num(b)];
-        let mixed = match nums.map(|num| self.cells.known(num)) {
-            [Some(left), Some(right)] => left != right && are_mixed([left, right]),
-            [_, _] => false,
-        };
-        if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
-            let headline = "the factors of this product have different element types";
-            self.report(
-                Diagnostic::new(Code::DtypeMismatch, loc, headline)
-                    .compare(
-                        "",
-                        "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
-                        format!("{left} and {right}"),
-                    )
-                    .why("warpgroups read memory as it is, and convert nothing on the way"),
-            );
-            return None;
-        }
-        let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
-        let sums = sums(dtype);
-        if self.cells.known(acc_num).is_none() {
-            let sum = sums.first().copied().unwrap_or(Dtype::F32);
-            let _ = self.cells.unify(acc_num, Num::Known(sum));
-        }
-        let actual = self.cells.settled(acc_num);
-        if sums.contains(&actual) {
-            return Some(());
-        }
-        let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
-        let diagnostic = Diagnostic::new(
-            Code::DtypeRefused,
-            loc,
-            "no product by warpgroups has these element types",
-        )
-        .compare("", DTYPES, product);
-        let shape = self.ty(acc).shape().to_vec();
-        self.report(match sums.first() {
-            Some(sum) => diagnostic.help(format!("zeros::<{}>({shape:?})", sum.name())),
-            None => diagnostic.why("these are the pairs of factors and sums of `wgmma.mma_async`"),
-        });
-        None
-    }
-}
-
-/// The element types of sums that warpgroups have of such factors, the first that of sums without a type (PTX ISA,
-/// `wgmma.mma_async`: `.dtype`).
-const fn sums(factor: Dtype) -> &'static [Dtype] {
-    match factor {
-        Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => &[Dtype::F32, Dtype::F16],
-        Dtype::Bf16 | Dtype::F32 => &[Dtype::F32],
-        Dtype::I8 | Dtype::U8 => &[Dtype::I32],
-        Dtype::Bool
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::F64 => &[],
-    }
-}
-
-/// Whether warpgroups multiply these different types with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`).
-pub(super) fn are_mixed(factors: [Dtype; 2]) -> bool {
-    factors.into_iter().all(Dtype::is_float8)
-        || factors.into_iter().all(|dtype| matches!(dtype, Dtype::I8 | Dtype::U8))
 }

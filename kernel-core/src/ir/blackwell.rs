@@ -19,6 +19,8 @@ pub struct TensorMemoryData {
     pub dtype: Dtype,
     /// Extents; the last two are the tile, a leading one counts tiles.
     pub shape: Vec<u32>,
+    /// A product adds to it: sums have a column each, of whatever type.
+    pub holds_sums: bool,
     /// A layout pinned by the user, of one tile.
     pub pinned: Option<kernel_layout::Form>,
     /// Where it was made.

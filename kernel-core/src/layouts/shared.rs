@@ -53,20 +53,13 @@ pub(crate) fn pinned(
     shape: Vec<u32>,
     element_bytes: u32,
 ) -> Result<Layout, Box<LayoutProblem>> {
-    let (form, warps) = (form.clone(), 1);
-    let place = Place { memory: Memory::Shared, shape, element_bytes, warps };
-    match form.to_layout(&place.shape) {
-        Err(error) => Err(Box::new(LayoutProblem::Form { at, form, place, error })),
-        Ok(layout) if Memory::of(&layout) != Memory::Shared => {
-            let actual = Memory::of(&layout);
-            Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }))
-        }
-        Ok(layout) if layout.in_size(Dim::Block) > 1 => {
-            let actual = layout.in_size(Dim::Block);
-            Err(Box::new(LayoutProblem::Cluster { at, form, actual }))
-        }
-        Ok(layout) => Ok(layout),
+    let place = Place { memory: Memory::Shared, shape, element_bytes, warps: 1 };
+    let layout = place.layout(form, at)?;
+    let actual = layout.in_size(Dim::Block);
+    if actual > 1 {
+        return Err(Box::new(LayoutProblem::Cluster { at, form: form.clone(), actual }));
     }
+    Ok(layout)
 }
 
 /// The layouts of all allocations of a kernel whose tiles have layouts.

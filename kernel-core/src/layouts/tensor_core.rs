@@ -7,7 +7,7 @@ use la_arena::ArenaMap;
 
 use super::tensor_memory;
 use super::warpgroup::Side;
-use crate::ir::{Dtype, Elem, Kernel, Shared, SharedType, TensorMemory, Type, Value};
+use crate::ir::{Dtype, Kernel, Shared, SharedType, TensorMemory};
 
 /// The rows and columns of the sums of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +27,6 @@ pub(crate) fn block(kernel: &Kernel, root: TensorMemory) -> Block {
     Block { rows, columns: columns.min(tensor_memory::PRODUCT_COLUMNS) }
 }
 
-/// The types of the factors, which have one size.
-pub(crate) fn factors(kernel: &Kernel, args: &[Value]) -> [Dtype; 2] {
-    [args[0], args[1]].map(|factor| match kernel.ty(factor) {
-        Type::Shared(window) => window.dtype,
-        Type::TensorMemory(window) => window.dtype,
-        Type::Tile(Elem::Number(dtype), _) => *dtype,
-        Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
-            unreachable!("ir::verify wants shared or tensor memory here")
-        }
-    })
-}
-
 /// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction.
 ///
 /// # Errors
@@ -49,14 +37,8 @@ pub(crate) fn read(
     side: Side,
     width: u32,
 ) -> Result<Operand, Box<Refusal>> {
-    let outer = match side {
-        Side::Left => 0,
-        Side::Right => 1,
-    };
-    // The axis of what is stored.
-    let axis = if window.transposed { 1 - outer } else { outer };
     let layout = &layouts[window.root];
-    tcgen05_operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
+    tcgen05_operand(layout, window.dtype.bytes(), side.axis(window), width).map_err(Box::new)
 }
 
 /// The instruction descriptor (PTX ISA, "tcgen05.mma: Instruction descriptor").

@@ -4,9 +4,7 @@ use kernel_layout::forms::{TENSOR_MEMORY_COLUMNS, TmemAtom, TmemColumns, tensor_
 use kernel_layout::{Dim, Form, Layout};
 
 use super::{LayoutProblem, Memory, Place};
-use crate::ir::{
-    Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryType, Type,
-};
+use crate::ir::{Kernel, TensorMemory, TensorMemoryData, TensorMemoryType};
 use crate::loc::Loc;
 
 /// Warps that together reach all rows.
@@ -30,16 +28,7 @@ pub(crate) fn pinned(
     shape: Vec<u32>,
     element_bytes: u32,
 ) -> Result<Layout, Box<LayoutProblem>> {
-    let (form, warps) = (form.clone(), 1);
-    let place = Place { memory: Memory::Tensor, shape, element_bytes, warps };
-    match form.to_layout(&place.shape) {
-        Err(error) => Err(Box::new(LayoutProblem::Form { at, form, place, error })),
-        Ok(layout) if Memory::of(&layout) != Memory::Tensor => {
-            let actual = Memory::of(&layout);
-            Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }))
-        }
-        Ok(layout) => Ok(layout),
-    }
+    Place { memory: Memory::Tensor, shape, element_bytes, warps: 1 }.layout(form, at)
 }
 
 /// The layout of an allocation as it is written: the pinned one, or blocks of 128 rows, or 64 where there are no more, and of as
@@ -52,8 +41,7 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
     let [rows, columns] = tile(data);
     // Sums have a column each, of whatever type; what is read as a factor is packed.
     let bits = data.dtype.bytes() * 8;
-    let col_stride =
-        if holds_sums(kernel, &kernel.body, root) { (COLUMN_BITS / bits).max(1) } else { 1 };
+    let col_stride = if data.holds_sums { (COLUMN_BITS / bits).max(1) } else { 1 };
     Form::TensorMemory {
         block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
         col_stride,
@@ -65,16 +53,6 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
 pub(crate) fn tile(data: &TensorMemoryData) -> [u32; 2] {
     let rank = data.shape.len();
     [data.shape[rank - 2], data.shape[rank - 1]]
-}
-
-/// Whether a product adds to an allocation.
-fn holds_sums(kernel: &Kernel, region: &Region, root: TensorMemory) -> bool {
-    region.stmts.iter().any(|stmt| {
-        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma), args, .. } = &stmt.kind {
-            return matches!(kernel.ty(args[2]), Type::TensorMemory(ty) if ty.root == root);
-        }
-        stmt.kind.regions().into_iter().any(|inner| holds_sums(kernel, inner, root))
-    })
 }
 
 /// The layout of one tile of an allocation.

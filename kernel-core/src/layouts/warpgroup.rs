@@ -47,6 +47,17 @@ pub enum Side {
     Right,
 }
 
+impl Side {
+    /// The axis of what a window's allocation stores that runs along the rows of the left, the columns of the right operand.
+    pub(crate) fn axis(self, window: &SharedType) -> usize {
+        let outer = match self {
+            Side::Left => 0,
+            Side::Right => 1,
+        };
+        if window.transposed { 1 - outer } else { outer }
+    }
+}
+
 /// How a product reads an operand from shared memory; `n` is the columns of one instruction.
 ///
 /// # Errors
@@ -70,12 +81,7 @@ pub(crate) fn read_in(
     side: Side,
     n: u32,
 ) -> Result<Operand, Box<Refusal>> {
-    // The axis of what is stored that runs along the rows of the left, the columns of the right operand.
-    let outer = match side {
-        Side::Left => 0,
-        Side::Right => 1,
-    };
-    let axis = if window.transposed { 1 - outer } else { outer };
+    let axis = side.axis(window);
     let width = match side {
         Side::Left => INSTRUCTION_M,
         Side::Right => n,
@@ -87,13 +93,10 @@ pub(crate) fn read_in(
 pub fn factors(kernel: &Kernel, args: &[Value]) -> [Dtype; 2] {
     [args[0], args[1]].map(|factor| match kernel.ty(factor) {
         Type::Shared(window) => window.dtype,
+        Type::TensorMemory(window) => window.dtype,
         Type::Tile(Elem::Number(dtype), _) => *dtype,
-        Type::Tile(Elem::Ptr(_), _)
-        | Type::Scalar(_)
-        | Type::Barrier(_)
-        | Type::TensorMemory(_)
-        | Type::Error => {
-            unreachable!("ir::verify wants shared memory or a tile of numbers here")
+        Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
+            unreachable!("ir::verify wants memory or a tile of numbers here")
         }
     })
 }

@@ -3,30 +3,18 @@
 //!
 //! One thread of the partition starts all of them, always the same one: a commit speaks of what its own thread has started.
 
-use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, Major, Operand as Read, descriptor};
+use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, Major};
 use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Type, Word};
 
 use super::Lower;
 use super::coords::ThreadMap;
-use super::emitter::{Place, Val, mods};
+use super::emitter::{Val, mods};
+use super::matrix_descriptor::{Described, Generation};
 use super::tensor_memory::ROW_SHIFT;
 use crate::ir::{self, Dtype, Tcgen05, Value};
 use crate::layouts::tensor_core;
-use crate::layouts::warpgroup::Side;
-
-/// A descriptor holds addresses in units of so many bytes.
-const LOG2_UNIT: u32 = 4;
-/// The bits of an address that a descriptor holds (PTX ISA, "Shared memory descriptor").
-const ADDRESS_BITS: i64 = 0x3_FFFF;
-/// What a descriptor of this generation has in bits 46 to 48 (PTX ISA, "Shared memory descriptor": fixed constant).
-const VERSION: i64 = 1 << 46;
-
-/// An operand in shared memory: how it is read, and its first descriptor.
-struct Described {
-    read: Read,
-    first: Val,
-}
+use crate::layouts::warpgroup::{self, Side};
 
 /// Where a product finds its left operand.
 enum Left {
@@ -65,16 +53,16 @@ impl Lower<'_> {
         let root = self.tensor_memory_type(args[2]).root;
         let block = tensor_core::block(self.kernel, root);
         let [rows, columns] = [block.rows, block.columns];
-        let right = self.described_for_mma(args[1], Side::Right, columns);
+        let right = self.factor_of_a_block(args[1], Side::Right, columns);
         let left = match self.kernel.ty(args[0]) {
             ir::Type::TensorMemory(_) => Left::TensorMemory,
             ir::Type::Shared(_)
             | ir::Type::Scalar(_)
             | ir::Type::Tile(..)
             | ir::Type::Barrier(_)
-            | ir::Type::Error => Left::Shared(self.described_for_mma(args[0], Side::Left, rows)),
+            | ir::Type::Error => Left::Shared(self.factor_of_a_block(args[0], Side::Left, rows)),
         };
-        let factors = tensor_core::factors(self.kernel, args);
+        let factors = warpgroup::factors(self.kernel, args);
         let sum = self.tensor_memory_type(args[2]).dtype;
         let shape = self.tensor_memory_type(args[2]).shape.clone();
         let depth = self.shared_type(args[1]).shape[0];
@@ -104,7 +92,7 @@ impl Lower<'_> {
                 let sums = self.tensor_memory_address(args[2], at, Val::Int(0));
                 for k in (0..depth).step_by(step as usize) {
                     let a = match &left {
-                        Left::Shared(left) => self.advanced_for_mma(left, row, k),
+                        Left::Shared(left) => self.advanced(left, row, k),
                         Left::TensorMemory => {
                             let root = self.tensor_memory_type(args[0]).root;
                             let layout = self.tensor_memory_layout(root).clone();
@@ -112,7 +100,7 @@ impl Lower<'_> {
                             self.tensor_memory_address(args[0], at, Val::Int(0))
                         }
                     };
-                    let b = self.advanced_for_mma(&right, column, k);
+                    let b = self.advanced(&right, column, k);
                     let enabled = if k == 0 { adds.clone() } else { always.clone() };
                     let operands = vec![sums.clone(), a, b, instruction.clone(), enabled];
                     let mut inst = Instruction::new(Opcode::Tcgen05, modifiers.clone(), operands);
@@ -123,39 +111,13 @@ impl Lower<'_> {
         }
     }
 
-    /// How an instruction reads an operand in shared memory, and the descriptor of the first.
-    fn described_for_mma(&mut self, window: Value, side: Side, width: u32) -> Described {
-        let ty = self.shared_type(window).clone();
-        let read = tensor_core::read(self.plan.layouts, &ty, side, width)
+    /// How an instruction reads a factor in shared memory; `width` is its rows or columns.
+    fn factor_of_a_block(&mut self, window: Value, side: Side, width: u32) -> Described {
+        let read = tensor_core::read(self.plan.layouts, self.shared_type(window), side, width)
             .expect("layouts::tensor_core has refused what no descriptor describes");
-        let bits = descriptor(&read).cast_signed() | VERSION;
-        let still = ThreadMap::new(Vec::new());
-        let (value, constant) = self.shared_address(window, &still, 0);
-        let clustered = self.kernel.cluster != [1; 3];
-        let first = self.e.placed(Place::Outermost, |e| {
-            let mut address = e.add(Type::U32, value, Val::Int(constant));
-            if clustered {
-                // The upper bits say which block of the cluster it belongs to; a descriptor has no place for them.
-                address = e.and(Type::B32, address, Val::Int(ADDRESS_BITS));
-            }
-            let unit = e.shr(Type::U32, address, LOG2_UNIT);
-            let unit = Val::Reg(e.reg(unit, Type::B32));
-            let wide = e.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[unit]);
-            e.pure(Opcode::Or, mods![Type::B64], Type::B64, &[wide, Val::Int(bits)])
-        });
-        Described { read, first }
-    }
-
-    /// The descriptor of what an instruction reads, `at` rows or columns and `k` elements of the depth further on.
-    fn advanced_for_mma(&mut self, operand: &Described, at: u32, k: u32) -> Operand {
-        let units = i64::from(operand.read.start_bytes(at, k) >> LOG2_UNIT);
-        let moved = self.e.placed(Place::Outermost, |e| {
-            if units == 0 {
-                return operand.first;
-            }
-            e.pure(Opcode::Add, mods![Type::U64], Type::B64, &[operand.first, Val::Int(units)])
-        });
-        Operand::Reg(self.e.reg(moved, Type::B64))
+        // One thread starts all products.
+        let starts = ThreadMap::new(Vec::new());
+        self.described(window, read, &starts, Generation::Blackwell)
     }
 }
 

@@ -6,34 +6,22 @@
 
 use std::collections::BTreeMap;
 
-use kernel_layout::wgmma::{
-    INSTRUCTION_K_BYTES, INSTRUCTION_M, Major, Operand as Read, descriptor,
-};
+use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M, Major, Operand as Read};
 use kernel_layout::{Dim, Form, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
 
 use super::Lower;
 use super::coords::ThreadMap;
 use super::dot::{Fragment, Shape, places};
-use super::emitter::{Place, Val, mods};
+use super::emitter::{Val, mods};
+use super::matrix_descriptor::{Described, Generation};
 use super::scalar::arithmetic;
 use crate::ir::{self, Dtype, Value};
 use crate::layouts::TensorCore;
 use crate::layouts::warpgroup::{self, GROUP_WARPS, Side};
 
-/// A descriptor holds addresses in units of so many bytes.
-const LOG2_UNIT: u32 = 4;
-/// The bits of an address that a descriptor holds (PTX ISA, "Matrix Descriptor Format").
-const ADDRESS_BITS: i64 = 0x3_FFFF;
 /// Bits of a thread's index within a warpgroup.
 const GROUP_BITS: usize = 7;
-
-/// An operand in shared memory.
-struct Described {
-    read: Read,
-    /// The descriptor of what the thread's group reads first.
-    first: Val,
-}
 
 /// Where a product finds its left operand.
 enum Left {
@@ -111,9 +99,11 @@ impl Lower<'_> {
             ir::Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
         };
         let product = Product { warps, n, factors: warpgroup::factors(self.kernel, args), sum };
-        let right = self.described(args[1], Side::Right, product);
+        let right = self.factor_of_groups(args[1], Side::Right, product);
         let left = match self.kernel.ty(args[0]) {
-            ir::Type::Shared(_) => Left::Shared(self.described(args[0], Side::Left, product)),
+            ir::Type::Shared(_) => {
+                Left::Shared(self.factor_of_groups(args[0], Side::Left, product))
+            }
             ir::Type::Tile(..)
             | ir::Type::Scalar(_)
             | ir::Type::Barrier(_)
@@ -184,10 +174,9 @@ impl Lower<'_> {
         self.tile(accumulator).to_vec()
     }
 
-    /// The descriptor of an operand, and how it is read.
-    fn described(&mut self, window: Value, side: Side, product: Product) -> Described {
-        let ty = self.shared_type(window).clone();
-        let read = warpgroup::read(self.plan.layouts, &ty, side, product.n)
+    /// How an instruction reads a factor in shared memory; each group begins with rows or columns of its own.
+    fn factor_of_groups(&mut self, window: Value, side: Side, product: Product) -> Described {
+        let read = warpgroup::read(self.plan.layouts, self.shared_type(window), side, product.n)
             .expect("layouts::warpgroup has refused what no descriptor describes");
         // The bits of the group's number: those of its rows, then those of its columns.
         let (row_bits, column_bits) =
@@ -205,33 +194,7 @@ impl Lower<'_> {
                 Side::Right => read.start_bytes(product.n << bit, 0),
             });
         }
-        let bits = descriptor(&read).cast_signed();
-        let (value, constant) = self.shared_address(window, &ThreadMap::new(bases), 0);
-        let clustered = self.kernel.cluster != [1; 3];
-        let first = self.e.placed(Place::Outermost, |e| {
-            let mut address = e.add(Type::U32, value, Val::Int(constant));
-            if clustered {
-                // The address says in its upper bits which block of the cluster it belongs to; a descriptor has no place for them.
-                address = e.and(Type::B32, address, Val::Int(ADDRESS_BITS));
-            }
-            let unit = e.shr(Type::U32, address, LOG2_UNIT);
-            let unit = Val::Reg(e.reg(unit, Type::B32));
-            let wide = e.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[unit]);
-            e.pure(Opcode::Or, mods![Type::B64], Type::B64, &[wide, Val::Int(bits)])
-        });
-        Described { read, first }
-    }
-
-    /// The descriptor of what an instruction reads, `at` rows or columns and `step` elements of the depth further on.
-    fn advanced(&mut self, operand: &Described, at: u32, step: u32) -> Operand {
-        let units = i64::from(operand.read.start_bytes(at, step) >> LOG2_UNIT);
-        let moved = self.e.placed(Place::Outermost, |e| {
-            if units == 0 {
-                return operand.first;
-            }
-            e.pure(Opcode::Add, mods![Type::U64], Type::B64, &[operand.first, Val::Int(units)])
-        });
-        Operand::Reg(self.e.reg(moved, Type::B64))
+        self.described(window, read, &ThreadMap::new(bases), Generation::Hopper)
     }
 
     /// The four words of a left operand in registers.

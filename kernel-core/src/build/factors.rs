@@ -1,0 +1,136 @@
+//! Element types of products that read memory as it is: those of warpgroups, and those of the fifth generation of tensor cores.
+
+use super::{Builder, value::Num};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Dtype, Value},
+    loc::Loc,
+};
+
+/// Factors and sums that both have.
+const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32";
+
+/// What multiplies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Multiplier {
+    /// `wgmma::mma`
+    Warpgroups,
+    /// `tcgen05::mma`
+    TensorCores,
+}
+
+impl Multiplier {
+    const fn refused(self) -> &'static str {
+        match self {
+            Multiplier::Warpgroups => "no product by warpgroups has these element types",
+            Multiplier::TensorCores => "no product has these element types",
+        }
+    }
+
+    const fn source(self) -> &'static str {
+        match self {
+            Multiplier::Warpgroups => {
+                "these are the pairs of factors and sums of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")"
+            }
+            Multiplier::TensorCores => {
+                "these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")"
+            }
+        }
+    }
+
+    const fn unconverted(self) -> &'static str {
+        match self {
+            Multiplier::Warpgroups => {
+                "warpgroups read memory as it is, and convert nothing on the way"
+            }
+            Multiplier::TensorCores => {
+                "tensor cores read memory as it is, and convert nothing on the way"
+            }
+        }
+    }
+
+    /// What makes sums of a type.
+    const fn made_by(self) -> &'static str {
+        match self {
+            Multiplier::Warpgroups => "zeros",
+            Multiplier::TensorCores => "tmem",
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// Settles the element types of a product; reports those that the hardware does not have.
+    pub(super) fn product_dtypes(
+        &mut self,
+        [a, b, acc]: [Value; 3],
+        multiplier: Multiplier,
+        loc: Loc,
+    ) -> Option<()> {
+        let nums = [self.num(a), self.num(b)];
+        let mixed = match nums.map(|num| self.cells.known(num)) {
+            [Some(left), Some(right)] => left != right && are_mixed([left, right]),
+            [_, _] => false,
+        };
+        if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
+            let headline = "the factors of this product have different element types";
+            self.report(
+                Diagnostic::new(Code::DtypeMismatch, loc, headline)
+                    .compare(
+                        "",
+                        "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
+                        format!("{left} and {right}"),
+                    )
+                    .why(multiplier.unconverted()),
+            );
+            return None;
+        }
+        let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
+        let sums = sums(dtype);
+        // A type that is still open is the first of them.
+        if self.cells.known(acc_num).is_none() {
+            let sum = sums.first().copied().unwrap_or(Dtype::F32);
+            let _ = self.cells.unify(acc_num, Num::Known(sum));
+        }
+        let actual = self.cells.settled(acc_num);
+        if sums.contains(&actual) {
+            return Some(());
+        }
+        let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
+        let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, multiplier.refused())
+            .compare("", DTYPES, product)
+            .why(multiplier.source());
+        let shape = self.ty(acc).shape().to_vec();
+        self.report(match sums.first() {
+            Some(sum) => {
+                diagnostic.help(format!("{}::<{}>({shape:?})", multiplier.made_by(), sum.name()))
+            }
+            None => diagnostic,
+        });
+        None
+    }
+}
+
+/// The element types of sums that products of such factors have, the first that of sums without a type (PTX ISA,
+/// `wgmma.mma_async`: `.dtype`; "tcgen05.mma: Data types").
+pub(super) const fn sums(factor: Dtype) -> &'static [Dtype] {
+    match factor {
+        Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => &[Dtype::F32, Dtype::F16],
+        Dtype::Bf16 | Dtype::F32 => &[Dtype::F32],
+        Dtype::I8 | Dtype::U8 => &[Dtype::I32],
+        Dtype::Bool
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F64 => &[],
+    }
+}
+
+/// Whether these different types are multiplied with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`; "tcgen05.mma: Data
+/// types").
+fn are_mixed(factors: [Dtype; 2]) -> bool {
+    factors.into_iter().all(Dtype::is_float8)
+        || factors.into_iter().all(|dtype| matches!(dtype, Dtype::I8 | Dtype::U8))
+}
