@@ -214,6 +214,7 @@
 //! | K0302 | a layout that a product cannot use |
 //! | K0303 | a tile that does not have the asserted layout |
 //! | K0306 | a layout that no gather or scatter takes its rows from |
+//! | K0307 | layouts between which no instruction copies to tensor memory |
 //! | K0401 | a write to a tensor that is only read |
 //! | K0402 | shared memory used in a way it does not allow |
 //! | K0403 | an allocation inside a loop or branch |

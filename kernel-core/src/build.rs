@@ -74,6 +74,7 @@ mod scope;
 mod slips;
 mod specialize;
 mod tcgen05;
+mod tensor_copy;
 mod tensor_layouts;
 mod tensor_memory;
 mod tensor_order;

@@ -47,6 +47,7 @@ pub mod rows;
 mod shared;
 mod solve;
 mod sums;
+pub(crate) mod tensor_copy;
 pub(crate) mod tensor_core;
 pub(crate) mod tensor_memory;
 #[cfg(test)]
@@ -170,9 +171,35 @@ impl SharedLayout {
     }
 }
 
+/// The two ends of a copy to tensor memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyEnds {
+    /// The extents of the tile.
+    pub shape: [u32; 2],
+    /// The bits of an element.
+    pub element_bits: u32,
+    /// The layout of shared memory.
+    pub shared: Box<SharedLayout>,
+    /// Where it was pinned, if it was.
+    pub shared_at: Option<Loc>,
+    /// The layout of tensor memory.
+    pub memory: Form,
+    /// Where that was allocated.
+    pub memory_at: Loc,
+}
+
 /// Why a kernel has no layouts. Facts; the diagnostic has the words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutProblem {
+    /// No instruction copies between the layouts of shared and of tensor memory.
+    TensorCopy {
+        /// The copy.
+        at: Loc,
+        /// What it joins.
+        ends: Box<CopyEnds>,
+        /// Why.
+        refusal: tensor_copy::TensorCopyRefusal,
+    },
     /// A pinned layout cannot be built for the tile.
     Form {
         /// Where it was pinned.

@@ -56,6 +56,7 @@ mod shared;
 mod specialize;
 mod tcgen05;
 mod tensor;
+mod tensor_copy;
 mod tensor_memory;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use super::scalar::Scalar;
 use super::sealed::Sealed;
 use super::shared::Shared;
 use super::stub;
+use super::tensor_memory::Tmem;
 use super::tensor::{View, ViewMut};
 
 /// The ways in which a copy combines what it brings with what is there, for a macro that makes a function of each: its name, its word
@@ -31,7 +32,7 @@ pub(super) use reductions;
 )]
 pub trait CopySource<T>: Copy + Sealed {}
 
-/// What a copy writes: shared memory, or a window of a tensor.
+/// What a copy writes: shared memory, a window of a tensor, or tensor memory.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{T}` cannot write to `{Self}`",
     label = "must be shared memory for `{T}`"
@@ -46,6 +47,7 @@ impl<T: Scalar> CopySource<T> for ViewMut<T> {}
 impl<T: Scalar> CopySource<T> for Shared<T> {}
 impl<T: Scalar> CopyDestination<T> for Shared<T> {}
 impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
+impl<T: Scalar> CopyDestination<T> for Tmem<T> {}
 
 /// Starts a copy of a window into shared memory of the same shape, and goes on without waiting for
 /// it.
@@ -58,6 +60,8 @@ impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
 /// [`copy_async_commit`] and [`copy_async_wait`]. Each thread copies a part, so a
 /// [`sync`](super::sync) after the wait comes before any use of the whole. Until then the
 /// destination is neither read nor written.
+///
+/// From shared to tensor memory it is [`tcgen05::copy`](super::tcgen05::copy), which a commit tells the end of.
 ///
 /// A block of a tensor map, `map.at([i, j])`, is copied by tensor map. It completes on a barrier: the one that
 /// [`on`](Copying::on) names or, at the start of an iteration of a [`pipeline`](super::pipeline), one that the loop has.

@@ -1,9 +1,10 @@
 //! The tensor cores of Blackwell (`sm_100a`): products whose sums lie in tensor memory.
 //!
-//! One thread starts products, and goes on. A product runs before the next one of the same sums. Everything else waits for a barrier: [`commit`] lets
+//! One thread starts products and copies to tensor memory, and goes on. They run in the order in which they are started. Everything else waits for a barrier: [`commit`] lets
 //! it end a phase when all that was started so far is done.
 
 use super::barrier::Barrier;
+use super::copy::Copying;
 use super::product::Matrix;
 use super::scalar::{Number, Scalar};
 use super::shared::Shared;
@@ -56,7 +57,43 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
     stub()
 }
 
-/// One arrival at a barrier, when every product is done that the partition has started so far.
+/// Starts a copy of a tile from shared to tensor memory, bits as they are, and goes on.
+///
+/// Copies and products run in the order in which a partition starts them: a product may read or add to what a copy before it
+/// writes, and a copy may overwrite what a product before it reads, without a wait. Threads read the tile, and write the
+/// source again, behind a barrier that was committed to.
+///
+/// # Layout
+/// To blocks ([`tmem_block`](super::tmem_block)) of 128 rows and elements of 32 bits it copies from the swizzled layouts that tensor maps and
+/// products use, columns side by side; a layout that is not pinned is such a one.
+///
+/// A layout of tensor memory may be spelled out, for elements of any size: 128 rows; 64 rows, each for two warps, with
+/// `R[2 : 64 @ TLane]` or `R[2 : 32 @ TLane]`; 32 rows for all four warps, with `R[4 : 32 @ TLane]`. The source is then 16 bytes of
+/// each row one behind the other, or swizzled.
+///
+/// # PTX
+/// `tcgen05.cp.cta_group::1.128x256b` for each 8 columns, or `128x128b`, `64x128b.warpx2::02_13`, `64x128b.warpx2::01_23` and `32x128b.warpx4` for each 4 columns, as
+/// the layouts say (PTX ISA, "tcgen05.cp").
+///
+/// # Errors
+/// K0502 on other targets, K0206 for an operand that lies elsewhere, K0202 and K0203 where the two differ, K0307 for layouts that no
+/// instruction joins, K0414 for several tiles at once.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// `a · b + c`, of which `c` comes from shared memory.
+/// fn product(a: Shared<f16>, b: Shared<f16>, c: Shared<f32>, acc: Tmem<f32>, done: Barrier) {
+///     tcgen05::copy(c, acc);
+///     tcgen05::mma(a, b, acc);
+///     tcgen05::commit(done);
+/// }
+/// ```
+pub fn copy<T: Scalar>(from: Shared<T>, to: Tmem<T>) -> Copying {
+    stub()
+}
+
+/// One arrival at a barrier, when every product and copy is done that the partition has started so far.
 ///
 /// # PTX
 /// `tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64` (PTX ISA, "tcgen05.commit").

@@ -687,6 +687,15 @@ impl Builder<'_> {
         {
             return self.store_window(&view.clone(), (from, args[0].loc), loc);
         }
+        if let (Val::Value(window), Val::Value(tile)) = (from, to)
+            && matches!(self.ty(*window), Type::Shared(_))
+            && matches!(self.ty(*tile), Type::TensorMemory(_))
+        {
+            return match self.tensor_copy([from, to], args, loc) {
+                Some(()) => self.copying(loc),
+                None => Val::Error,
+            };
+        }
         let (Val::View(view), Val::Value(window)) = (from, to) else {
             let (a, b) = (self.describe(from), self.describe(to));
             return candidates(self, a, b);

@@ -213,7 +213,7 @@ impl Walk<'_> {
                 TensorMemoryOp::Alloc(_) | TensorMemoryOp::Load | TensorMemoryOp::Store,
             )
             | Op::Tcgen05(
-                Tcgen05::Commit | Tcgen05::FenceBefore | Tcgen05::FenceAfter,
+                Tcgen05::Copy | Tcgen05::Commit | Tcgen05::FenceBefore | Tcgen05::FenceAfter,
             )
             | Op::SharedAlloc(_)
             | Op::SharedTranspose

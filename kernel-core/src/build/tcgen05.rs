@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Every function of `tcgen05`, for suggestions.
-const TCGEN05_NAMES: &[&str] = &["mma", "commit"];
+const TCGEN05_NAMES: &[&str] = &["mma", "copy", "commit"];
 /// The fewest columns of an instruction of 128 rows.
 const LEAST_COLUMNS: u32 = 16;
 
@@ -26,6 +26,7 @@ impl Builder<'_> {
     ) -> Val {
         let (required, form) = match name.name.as_str() {
             "mma" => (3, "tcgen05::mma(a, b, acc)"),
+            "copy" => (2, "tcgen05::copy(from, to)"),
             "commit" => (1, "tcgen05::commit(bar)"),
             other => {
                 let headline = format!("`tcgen05` has no function `{other}`");
@@ -53,11 +54,12 @@ impl Builder<'_> {
         }
         let started = match required {
             3 => self.tcgen05_mma(vals, args, loc),
+            2 => self.tensor_copy([&vals[0], &vals[1]], args, loc),
             _ => self.tcgen05_commit(vals, args, loc),
         };
         match (started, required) {
             (None, _) => Val::Error,
-            (Some(()), 3) => self.copying(loc),
+            (Some(()), 2 | 3) => self.copying(loc),
             (Some(()), _) => Val::Unit,
         }
     }
@@ -70,7 +72,7 @@ impl Builder<'_> {
     }
 
     /// A window of shared memory that the tensor cores read.
-    fn tcgen05_shared(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
+    pub(super) fn tcgen05_shared(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
         if let Val::Value(value) = val
             && let Type::Shared(shared) = self.ty(*value).clone()
         {
@@ -97,7 +99,12 @@ impl Builder<'_> {
     }
 
     /// One tile in tensor memory.
-    fn tensor_memory_window(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
+    pub(super) fn tensor_memory_window(
+        &mut self,
+        val: &Val,
+        what: &str,
+        loc: Loc,
+    ) -> Option<Value> {
         if let Val::Value(value) = val
             && let Type::TensorMemory(ty) = self.ty(*value).clone()
         {

@@ -87,6 +87,9 @@ impl Pass<'_> {
             Op::Tcgen05(Tcgen05::Mma) => {
                 under_way.extend(self.root(args[2]).map(|root| (root, started)));
             }
+            Op::Tcgen05(Tcgen05::Copy) => {
+                under_way.extend(self.root(args[1]).map(|root| (root, started)));
+            }
             Op::Tcgen05(Tcgen05::Commit) => {
                 for started in under_way.values_mut() {
                     started.committed = true;

@@ -76,9 +76,11 @@ impl Code {
             | Code::AssertionFailed
             | Code::BranchTypes
             | Code::DotShape => Area::Shapes,
-            Code::LayoutForm | Code::DotOperand | Code::AssertedLayout | Code::RowNumbers => {
-                Area::Layouts
-            }
+            Code::LayoutForm
+            | Code::DotOperand
+            | Code::AssertedLayout
+            | Code::RowNumbers
+            | Code::TensorCopy => Area::Layouts,
             Code::ReadOnly
             | Code::SharedUse
             | Code::SharedInLoop
@@ -135,6 +137,7 @@ codes! {
     DotOperand = "K0302", "a layout that a product cannot use";
     AssertedLayout = "K0303", "a tile that does not have the asserted layout";
     RowNumbers = "K0306", "a layout that no gather or scatter takes its rows from";
+    TensorCopy = "K0307", "layouts between which no instruction copies to tensor memory";
     ReadOnly = "K0401", "a write to a tensor that is only read";
     SharedUse = "K0402", "shared memory used in a way it does not allow";
     SharedInLoop = "K0403", "an allocation inside a loop or branch";

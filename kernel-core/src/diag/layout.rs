@@ -12,6 +12,7 @@ mod boxes;
 mod bulk;
 mod mended;
 mod rows;
+mod tensor_copy;
 
 /// A layout of shared memory as the user wrote it; where inference chose it, its bases.
 fn shared_text(layout: &SharedLayout) -> String {
@@ -91,6 +92,9 @@ impl LayoutProblem {
             }
             LayoutProblem::Bulk { at, chosen_at, refusal } => {
                 bulk::refused(at, chosen_at, &refusal)
+            }
+            LayoutProblem::TensorCopy { at, ends, refusal } => {
+                tensor_copy::refused(at, &ends, refusal)
             }
             LayoutProblem::Descriptor { at, side, chosen_at, allocation, refusal } => {
                 boxes::undescribed(at, side, chosen_at, &allocation, &refusal)

@@ -57,6 +57,8 @@ pub enum Tcgen05 {
     /// Starts `a · b + acc`: (m, k) · (k, n) + (m, n). Operand 0 is a shared window or one of tensor memory, operand 1 a shared window,
     /// operand 2 the sums in tensor memory; operand 3 (`bool`) says whether they are added to, or overwritten.
     Mma,
+    /// Starts a copy of the shared window in operand 0 to the tile of tensor memory in operand 1.
+    Copy,
     /// One arrival at the barrier in operand 0 when everything that the thread has started so far is done.
     Commit,
     /// What the threads of the partition have done to tensor memory comes before what they do next to synchronise.
@@ -80,10 +82,19 @@ impl TensorMemoryOp {
 }
 
 impl Tcgen05 {
+    /// Whether the tensor cores do it, in the order in which one thread starts it (PTX ISA, "tcgen05: Pipelined instructions").
+    pub(crate) const fn is_by_tensor_cores(self) -> bool {
+        match self {
+            Tcgen05::Mma | Tcgen05::Copy => true,
+            Tcgen05::Commit | Tcgen05::FenceBefore | Tcgen05::FenceAfter => false,
+        }
+    }
+
     /// The name in dumps, after `tcgen05_`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Tcgen05::Mma => "mma",
+            Tcgen05::Copy => "copy",
             Tcgen05::Commit => "commit",
             Tcgen05::FenceBefore => "fence_before",
             Tcgen05::FenceAfter => "fence_after",

@@ -4,10 +4,12 @@ use kernel_layout::wgmma::Refusal;
 use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
 
+use super::tensor_copy;
 use super::tensor_core;
+use super::tensor_memory;
 use super::tma;
 use super::warpgroup::{self, Side};
-use super::{Allocation, LayoutProblem, analyze, shared};
+use super::{Allocation, CopyEnds, LayoutProblem, SharedLayout, analyze, shared};
 use crate::ir::{
     Kernel, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tcgen05, Type, Value,
 };
@@ -77,6 +79,24 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.extend(
                         read.err().map(|refusal| refused(kernel, (side, at), window, refusal)),
                     );
+                }
+            }
+            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Copy), args, .. } => {
+                let (Type::Shared(from), Type::TensorMemory(to)) =
+                    (kernel.ty(args[0]), kernel.ty(args[1]))
+                else {
+                    continue;
+                };
+                if let Err(refusal) = tensor_copy::plan(kernel, layouts, from, to) {
+                    let ends = Box::new(CopyEnds {
+                        shape: [to.shape[0], to.shape[1]],
+                        element_bits: to.dtype.bytes() * 8,
+                        shared: SharedLayout::of(kernel, from.root, &layouts[from.root]),
+                        shared_at: pinned_at(kernel, from.root),
+                        memory: tensor_memory::form(kernel, to.root),
+                        memory_at: kernel.tensor_memory[to.root].loc,
+                    });
+                    problems.push(LayoutProblem::TensorCopy { at: stmt.loc, ends, refusal });
                 }
             }
             StmtKind::Op { .. }

@@ -109,6 +109,8 @@ enum How {
         /// The swizzle that is declared of the map.
         swizzle_bytes: Option<u32>,
     },
+    /// A copy to tensor memory that reads this layout.
+    Exactly(Layout),
     /// A copy of bytes in a row.
     Row,
     /// An access that does not decide.
@@ -305,6 +307,12 @@ impl Collector<'_> {
             | (Op::Tcgen05(Tcgen05::Mma), [_, right, _, _], None) => {
                 Some((window_of(self.kernel, *right), How::PRODUCT))
             }
+            (Op::Tcgen05(Tcgen05::Copy), [from, to], None) => {
+                let from = window_of(self.kernel, *from);
+                let Type::TensorMemory(to) = self.kernel.ty(*to) else { return None };
+                let exactly = super::tensor_copy::unswizzled(self.kernel, to.root, from.transposed);
+                Some((from, exactly.map_or(How::PRODUCT, How::Exactly)))
+            }
             _ => None,
         }
     }
@@ -392,7 +400,12 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     }
     let boxes = uses.iter().filter_map(|one| match one.how {
         How::Boxes { turned, swizzle_bytes } => Some((turned, swizzle_bytes)),
-        How::Registers(_) | How::Matrix | How::Copy { .. } | How::Row | How::Any => None,
+        How::Registers(_)
+        | How::Matrix
+        | How::Copy { .. }
+        | How::Exactly(_)
+        | How::Row
+        | How::Any => None,
     });
     let both = |(turned, swizzle): (bool, Option<u32>), (next_turned, next_swizzle)| {
         (turned | next_turned, swizzle.or(next_swizzle))
@@ -400,9 +413,26 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     if let Some((turned, declared)) = boxes.reduce(both) {
         return described(shape, element_bytes, turned, declared).unwrap_or_else(plain);
     }
+    let exact = uses.iter().find_map(|one| match &one.how {
+        How::Exactly(layout) => Some(layout.clone()),
+        How::Registers(_)
+        | How::Matrix
+        | How::Copy { .. }
+        | How::Boxes { .. }
+        | How::Row
+        | How::Any => None,
+    });
+    if let Some(layout) = exact.filter(|layout| layout.shape() == shape) {
+        return layout;
+    }
     let copied = uses.iter().find_map(|one| match one.how {
         How::Copy { axis, .. } => Some(axis),
-        How::Registers(_) | How::Matrix | How::Boxes { .. } | How::Row | How::Any => None,
+        How::Registers(_)
+        | How::Matrix
+        | How::Boxes { .. }
+        | How::Exactly(_)
+        | How::Row
+        | How::Any => None,
     });
     let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
     let axes = match copied {
@@ -423,7 +453,9 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         let (registers, least_vector) = match &one.how {
             How::Registers(registers) => (registers, 1),
             How::Copy { registers, elements, .. } => (registers, *elements),
-            How::Matrix | How::Boxes { .. } | How::Row | How::Any => return None,
+            How::Matrix | How::Boxes { .. } | How::Exactly(_) | How::Row | How::Any => {
+                return None;
+            }
         };
         // A window may be a part of the tile.
         let outs = shape.iter().enumerate().map(|(axis, &extent)| (Dim::axis(axis), extent));

@@ -13,7 +13,7 @@ use super::memory::VECTOR_BYTES;
 use super::tensor_memory::ADDRESS_BYTES;
 use crate::ir::{
     BarrierOp, Barriers, BulkKind, ClusterOp, Elem, Kernel, Op, Region, Shared, SharedType,
-    StmtKind, Tcgen05, TmaKind, Type, Value,
+    StmtKind, TmaKind, Type, Value,
 };
 use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
 use crate::loc::Loc;
@@ -190,9 +190,10 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
         &|op| copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load),
         &|op| matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test)),
     );
-    let by_tensor_cores = until(&|op| matches!(op, Op::Tcgen05(Tcgen05::Mma)), &|op| {
-        matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
-    });
+    let by_tensor_cores =
+        until(&|op| matches!(op, Op::Tcgen05(one) if one.is_by_tensor_cores()), &|op| {
+            matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
+        });
     // Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read
     // when they do.
     let reaches = |op: &Op, args: &[Value]| kernel.reaches(op, args) && args.iter().any(is);

@@ -26,6 +26,7 @@ impl Lower<'_> {
     pub(super) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) {
         match op {
             Tcgen05::Mma => self.tcgen05_mma(args),
+            Tcgen05::Copy => self.tensor_copy(args[0], args[1]),
             Tcgen05::Commit => self.tcgen05_commit(args[0]),
             Tcgen05::FenceBefore => self.tcgen05_fence(Word::FenceBeforeThreadSync),
             Tcgen05::FenceAfter => self.tcgen05_fence(Word::FenceAfterThreadSync),

@@ -53,7 +53,7 @@ fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
         | Type::TensorMemory(_)
         | Type::Error => None,
     };
-    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma)) {
+    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma | Tcgen05::Copy)) {
         return args.iter().filter_map(root).collect();
     }
     if let Op::Bulk(bulk) = op {

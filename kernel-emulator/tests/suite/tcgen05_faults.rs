@@ -216,18 +216,26 @@ fn columns_are_given_back_when_nothing_uses_them() {
 }
 
 #[test]
-fn scales_are_not_copied_over_while_a_product_reads_them() {
+fn scales_are_not_copied_over_by_another_thread_while_a_product_reads_them() {
     let copy = "@%p2 tcgen05.cp.cta_group::1.32x128b.warpx4 [%r4+32], %d2;";
     let product = "mov.b32 %r8, 0x08820000; @%p2 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%r4], %d2, %d2, %r8, [%r4+32], [%r4+32], 0;";
-    let next = format!(
-        "{copy} {} {}",
-        COMMIT.replace("[%r2]", "[%r2+8]"),
-        WAIT.replace("WAIT", "AGAIN").replace("[%r2]", "[%r2+8]")
-    );
+    let next = |thread: &str| {
+        let waits = WAIT.replace("WAIT", "AGAIN").replace("[%r2]", "[%r2+8]");
+        let text = format!("{BARRIER} {copy} {} {waits}", COMMIT.replace("[%r2]", "[%r2+8]"));
+        text.replace("%p2", thread)
+    };
+    let started = format!("{copy} {product} {COMMIT}");
     let fault = filled(
         FaultKind::AsyncInFlight,
-        &format!("{copy} {product} {next}"),
-        &format!("{copy} {product} {COMMIT} {WAIT} {next}"),
+        &format!("{started} {} {WAIT}", next("%p1")),
+        &format!("{started} {WAIT} {}", next("%p1")),
+    );
+    assert!(fault.detail.contains("has still to read"), "{fault}");
+    // Of one thread, the tensor cores do all in order.
+    let fault = filled(
+        FaultKind::AsyncInFlight,
+        &format!("{started} {} {WAIT}", next("%p1")),
+        &format!("{started} {} {WAIT}", next("%p2")),
     );
     assert!(fault.detail.contains("has still to read"), "{fault}");
 }

@@ -45,6 +45,10 @@ impl Machine<'_> {
                 let sums = self.tcgen05_mma(args)?;
                 self.write_tensor_memory(args[2], &sums);
             }
+            Tcgen05::Copy => {
+                let tile = self.read_shared(args[0]);
+                self.write_tensor_memory(args[1], &tile);
+            }
             Tcgen05::Commit => self.world.complete(self.barrier_place(args[0]), 1, 0),
             Tcgen05::FenceBefore | Tcgen05::FenceAfter => {}
         }

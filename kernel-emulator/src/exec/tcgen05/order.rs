@@ -5,7 +5,8 @@
 //!
 //! - the earlier one is still under way, unless the tensor core executes both in order of issue for one thread: a
 //!   product behind a copy, behind a shift, or behind a product of the same kind and shape into the same D; a shift
-//!   behind a product; a copy behind a copy or a shift;
+//!   behind a product; a copy behind a copy, a shift or a product (the manual lists copy and product as a pair that is
+//!   pipelined, and Gluon's tutorial of `tcgen05_copy` copies over what the product before reads);
 //! - or it is over, but nothing orders that before the later one: who accesses has neither waited itself nor
 //!   synchronised with who has. That is asked where races are looked for, and within one block;
 //! - or, where the launch asks for it, `tcgen05.fence` does not stand on both sides of where two warps synchronise. A commit
@@ -125,8 +126,8 @@ fn pipelined(earlier: &Signature, later: &Signature, wrote: bool, access: Access
             wrote && access == Access::Write && earlier.work == later.work
         }
         (Work::Copy | Work::Shift, Work::Product { .. } | Work::Copy)
-        | (Work::Product { .. }, Work::Shift) => true,
-        (Work::Product { .. }, Work::Copy) | (Work::Copy | Work::Shift, Work::Shift) => false,
+        | (Work::Product { .. }, Work::Copy | Work::Shift) => true,
+        (Work::Copy | Work::Shift, Work::Shift) => false,
     }
 }
 

@@ -78,6 +78,12 @@ pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Out
             holds(dtype.bytes() == right.dtype.bytes(), "the element types do not fit")?;
             holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
         }
+        Tcgen05::Copy => {
+            count(args, 2)?;
+            let (from, to) = (window(args[0])?, one_tile(args[1])?);
+            holds(from.shape == to.shape, "the shapes do not fit")?;
+            holds(from.dtype == to.dtype, "the element types do not fit")?;
+        }
         Tcgen05::Commit => {
             count(args, 1)?;
             holds(!hopper::one_barrier(args[0])?.ring, "a commit arrives at one barrier")?;

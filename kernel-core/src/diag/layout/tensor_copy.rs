@@ -1,0 +1,135 @@
+//! The words for layouts between which the tensor cores copy nothing.
+
+use kernel_layout::Form;
+use kernel_layout::forms::default_swizzle_bytes;
+use kernel_layout::tensor_copy::CopyRefusal;
+
+use super::shared_text;
+use crate::diag::{Code, Diagnostic};
+use crate::layouts::CopyEnds;
+use crate::layouts::tensor_copy::TensorCopyRefusal;
+use crate::loc::Loc;
+
+/// What an instruction reads.
+const READS: &str = "`tcgen05.cp` reads 8 rows of 16 bytes by a matrix descriptor, rows of the tile along rows of tensor memory, in one of the swizzles of 32, 64 and 128 bytes or with 16 bytes of the next row directly behind (PTX ISA, \"tcgen05.cp\", \"Shared memory descriptor\")";
+
+/// A copy to tensor memory that no instruction does.
+pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> Diagnostic {
+    let new = |headline| Diagnostic::new(Code::TensorCopy, at, headline);
+    let [rows, columns] = ends.shape;
+    match refusal {
+        TensorCopyRefusal::Bits { actual, required } => new("no instruction copies elements of this size to a block of tensor memory")
+            .compare("bits of an element", required.to_string(), actual.to_string())
+            .place(ends.memory_at, "allocated here")
+            .why("a block holds sums in columns of 32 bits, or factors packed in them; `tcgen05.cp` moves columns as they lie and leaves no gaps. Where a layout is spelled out, bits are copied as they are")
+            .help(format!("layout!(S[({rows}, {columns}) : (1 @ TLane, 1 @ TCol)])")),
+        TensorCopyRefusal::BlockRows { actual, required } => new("no instruction copies to blocks of so many rows")
+            .compare("rows of a block", required.to_string(), actual.to_string())
+            .place(ends.memory_at, "allocated here")
+            .why("`tcgen05.cp` writes the rows of tensor memory one after the other; a block of 64 rows has every other 16 of them (PTX ISA, \"tcgen05.cp\", \"tcgen05.mma: Data path layout\")")
+            .help("let acc = tmem::<f32>([128, 64]);"),
+        TensorCopyRefusal::Part { required, actual } => new("a copy to tensor memory reads a whole tile of shared memory")
+            .compare("extents", format!("{required:?}"), format!("{actual:?}"))
+            .why("a descriptor leads through the layout of the tile; a part of it has none of its own"),
+        TensorCopyRefusal::Layout(refusal) => layouts(at, ends, &refusal),
+    }
+}
+
+/// Two layouts that do not fit together.
+fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
+    let new = |headline| Diagnostic::new(Code::TensorCopy, at, headline);
+    let [rows, columns] = ends.shape;
+    match refusal {
+        CopyRefusal::Rows { .. } | CopyRefusal::Copies { .. } => {
+            new("no instruction writes these rows of tensor memory together")
+                .compare("copies of each row", copies(rows), actual_copies(&ends.memory))
+                .place(ends.memory_at, "layout chosen here")
+                .why("`tcgen05.cp` writes 128 rows once, 64 rows for two warps each, or 32 rows for each of the four warps, which reach 32 rows of tensor memory each (PTX ISA, \"tcgen05.cp\": .multicast)")
+                .help(written(rows, columns))
+        }
+        CopyRefusal::Gaps => new("no instruction leaves gaps in the columns of tensor memory")
+            .compare("layout", "elements that fill the columns", ends.memory.in_code())
+            .place(ends.memory_at, "layout chosen here")
+            .why("`tcgen05.cp` moves columns of 32 bits as they lie (PTX ISA, \"tcgen05.cp\")"),
+        CopyRefusal::RowBits { actual, required } => new("the rows of this tile are shorter than an instruction copies")
+            .compare("bits of a row", format!("a multiple of {required}"), actual.to_string())
+            .place(ends.memory_at, "allocated here")
+            .why("`tcgen05.cp` copies 128 or 256 bits of each row (PTX ISA, \"tcgen05.cp\": .shape)"),
+        CopyRefusal::Interrupted { span_bytes, actual } => interrupted(at, ends, *span_bytes, *actual),
+        CopyRefusal::Source => {
+            let swizzle = default_swizzle_bytes(&ends.shape, ends.element_bits, false, false);
+            let is_block = matches!(ends.memory, Form::TensorMemory { .. });
+            let diagnostic = new("the tensor cores cannot copy from this layout of shared memory");
+            let diagnostic = if is_block || rows == 128 {
+                let required = format!("`swizzle({swizzle})`, or a narrower one");
+                diagnostic.compare("layout", required, shared_text(&ends.shared))
+                    .help(format!(".with_layout(swizzle({swizzle}))"))
+            } else {
+                let required = "that of tensor memory, 16 bytes of each row one behind the other";
+                diagnostic.compare("layout", required, shared_text(&ends.shared))
+            };
+            placed(diagnostic, ends).why(READS)
+        }
+    }
+}
+
+/// A span of the swizzle that does not lie together in tensor memory.
+fn interrupted(at: Loc, ends: &CopyEnds, span_bytes: u32, actual: u32) -> Diagnostic {
+    let element_bytes = ends.element_bits / 8;
+    let (span, run) = (span_bytes / element_bytes, actual / element_bytes);
+    let diagnostic = Diagnostic::new(
+        Code::TensorCopy,
+        at,
+        "no instruction copies a swizzled span to several places in tensor memory",
+    );
+    let diagnostic = match &ends.memory {
+        Form::TensorMemory { block: [block_rows, _], col_stride, .. } => diagnostic
+            .compare("columns of a block", format!("{span} or more"), run.to_string())
+            .help(format!("tmem_block([{block_rows}, {span}], {col_stride})")),
+        other => {
+            let actual = format!("{run}, in `{}`", other.in_code());
+            diagnostic.compare("columns that follow one another", format!("{span} or more"), actual)
+        }
+    };
+    placed(diagnostic, ends)
+        .place(ends.memory_at, "allocated here")
+        .why(format!("a descriptor speaks of tiles of 8 rows by a span of the swizzle, here {span_bytes} bytes or {span} elements; the blocks below one another lie side by side in tensor memory, so that {run} columns of the one are followed by those of the other (PTX ISA, \"Shared memory descriptor\")"))
+}
+
+/// The place where the layout of shared memory was pinned.
+fn placed(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
+    match ends.shared_at {
+        Some(at) => diagnostic.place(at, "layout chosen here"),
+        None => diagnostic,
+    }
+}
+
+/// The copies that a tile of so many rows needs.
+fn copies(rows: u32) -> String {
+    match rows {
+        32 => "R[4 : 32 @ TLane]".to_owned(),
+        64 => "R[2 : 64 @ TLane] or R[2 : 32 @ TLane]".to_owned(),
+        _ => "none, of 128 rows".to_owned(),
+    }
+}
+
+/// The copies that a layout has.
+fn actual_copies(form: &Form) -> String {
+    if let Form::Tile(tile) = form
+        && let Some((_, replica)) = tile.to_string().split_once(" + R")
+    {
+        return format!("R{replica}");
+    }
+    let Form::Tile(_) = form else { return form.in_code() };
+    "none".to_owned()
+}
+
+/// A layout of so many rows that is copied to.
+fn written(rows: u32, columns: u32) -> String {
+    let copies = match rows {
+        32 => " + R[4 : 32 @ TLane]",
+        64 => " + R[2 : 64 @ TLane]",
+        _ => "",
+    };
+    format!("layout!(S[({rows}, {columns}) : (1 @ TLane, 1 @ TCol)]{copies})")
+}
