@@ -5,8 +5,8 @@ use super::scalar::Scalar;
 use super::sealed::Sealed;
 use super::shared::Shared;
 use super::stub;
-use super::tensor_memory::Tmem;
 use super::tensor::{View, ViewMut};
+use super::tensor_memory::Tmem;
 
 /// The ways in which a copy combines what it brings with what is there, for a macro that makes a function of each: its name, its word
 /// in PTX and an example of the type behind it, what it gives, the element types by tensor map, and those that bulk copies have beside

@@ -1,7 +1,8 @@
 //! Copies from shared to tensor memory: which instruction does one, and which layout of shared memory it reads.
 
 use kernel_layout::tensor_copy::{self, CopyRefusal, TensorCopy};
-use kernel_layout::{Form, Layout};
+use kernel_layout::tile::TileLayout;
+use kernel_layout::{Dim, Form, Layout};
 use la_arena::ArenaMap;
 
 use super::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS};
@@ -30,6 +31,13 @@ pub enum TensorCopyRefusal {
         required: Vec<u32>,
         /// The extents of the window.
         actual: Vec<u32>,
+    },
+    /// No descriptor leads through shared memory.
+    Source {
+        /// The axis along which elements lie side by side there.
+        contiguous: usize,
+        /// A layout that is read.
+        nearest: Option<Box<Form>>,
     },
     /// The layouts do not fit together.
     Layout(CopyRefusal),
@@ -68,7 +76,42 @@ pub(crate) fn plan(
             actual: from.shape.clone(),
         });
     }
-    tensor_copy::tensor_copy(&shared, &memory, to.dtype.bytes()).map_err(TensorCopyRefusal::Layout)
+    let bytes = to.dtype.bytes();
+    tensor_copy::tensor_copy(&shared, &memory, bytes).map_err(|refusal| match refusal {
+        CopyRefusal::Source => {
+            let along = |axis: usize| {
+                shared.bases(Dim::Offset).first().is_some_and(|basis| basis[axis] != 0)
+            };
+            let contiguous = (0..2).find(|&axis| along(axis)).unwrap_or(1);
+            TensorCopyRefusal::Source { contiguous, nearest: nearest(&memory, &from.shape, bytes) }
+        }
+        CopyRefusal::Rows { .. }
+        | CopyRefusal::Copies { .. }
+        | CopyRefusal::Gaps
+        | CopyRefusal::RowBits { .. }
+        | CopyRefusal::Interrupted { .. } => TensorCopyRefusal::Layout(refusal),
+    })
+}
+
+/// The layout of shared memory with the widest swizzle from which such a tile is copied, or the one without.
+fn nearest(memory: &Layout, shape: &[u32], element_bytes: u32) -> Option<Box<Form>> {
+    let element_bits = element_bytes * 8;
+    let swizzled = [128, 64, 32].map(|swizzle_bytes| Form::NvmmaShared {
+        swizzle_bytes,
+        element_bits,
+        transposed: false,
+        fp4_padded: false,
+    });
+    let reads = |form: &Form| {
+        let layout = form.to_layout(shape).ok();
+        layout.is_some_and(|one| tensor_copy::tensor_copy(&one, memory, element_bytes).is_ok())
+    };
+    if let Some(form) = swizzled.into_iter().find(reads) {
+        return Some(Box::new(form));
+    }
+    let source = tensor_copy::unswizzled_source(memory, element_bytes)?;
+    let tile = TileLayout::from_linear(&source).ok()?;
+    Some(Box::new(Form::Tile(tile))).filter(|form| reads(form))
 }
 
 /// The layout of shared memory without a swizzle from which tensor memory is filled, where its layout is none of blocks: those are

