@@ -312,12 +312,14 @@ pub enum LayoutProblem {
         /// Why.
         refusal: bulk::BulkRefusal,
     },
-    /// An operand of a product by warpgroups that no descriptor describes.
+    /// An operand of a product that no descriptor describes.
     Descriptor {
         /// The operand.
         at: Loc,
         /// Which one.
         side: warpgroup::Side,
+        /// What reads it.
+        generation: warpgroup::Generation,
         /// Where its layout was chosen.
         chosen_at: Option<Loc>,
         /// What it lies in.

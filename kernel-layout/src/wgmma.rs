@@ -169,7 +169,7 @@ fn operand_of_majors(
     let ways = majors.iter().flat_map(|&major| SWIZZLES.map(|swizzle| (major, swizzle)));
     match ways.into_iter().find_map(|(major, swizzle)| tile.read(major, swizzle)) {
         Some(operand) => Ok(operand),
-        None => Err(refusal(layout, element_bytes, mn_axis)),
+        None => Err(refusal(layout, element_bytes, mn_axis, majors)),
     }
 }
 
@@ -296,19 +296,20 @@ pub(crate) fn exchanged(byte: u32, swizzle_bytes: u32) -> u32 {
 }
 
 /// Why no way of reading fits, against the layout that is nearest.
-fn refusal(layout: &Layout, element_bytes: u32, mn_axis: usize) -> Refusal {
+fn refusal(layout: &Layout, element_bytes: u32, mn_axis: usize, majors: &[Major]) -> Refusal {
+    let both = majors.contains(&Major::Mn);
     let shape = layout.shape();
     let along_mn = layout.bases(Dim::Offset).first().is_some_and(|basis| {
         layout.out_dims().zip(basis).all(|(dim, &part)| (part != 0) == (dim == Dim::axis(mn_axis)))
     });
-    let contiguous = if along_mn && element_bytes == 2 { mn_axis } else { 1 - mn_axis };
+    let contiguous = if along_mn && both { mn_axis } else { 1 - mn_axis };
     let (element_bits, transposed) = (8 * element_bytes, contiguous == 0);
     let swizzle_bytes = default_swizzle_bytes(&shape, element_bits, transposed, false);
     let nearest = Form::NvmmaShared { swizzle_bytes, element_bits, transposed, fp4_padded: false };
     let required = nearest.to_layout(&shape).expect("the widest swizzle that fits was chosen");
     let mismatch = layout.mismatch(&required).expect("the nearest layout can be read");
     let nearest = Box::new(Nearest { form: nearest, mismatch });
-    if along_mn && element_bytes != 2 {
+    if along_mn && !both {
         Refusal::MnMajor { element_bytes, mn_axis, nearest }
     } else {
         Refusal::Bases { nearest }

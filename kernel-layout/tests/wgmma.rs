@@ -4,6 +4,7 @@ use kernel_layout::forms::{nvmma_shared, row_major_shared, shared_linear, swizzl
 use kernel_layout::tile::{SwizzleMode, TileLayout, mma_shared};
 use kernel_layout::wgmma::{
     Elements, Major, Operand, Refusal, descriptor, instruction_n, is_instruction_n, operand,
+    tcgen05_operand,
 };
 use kernel_layout::{Dim, Form, Layout};
 
@@ -423,6 +424,20 @@ fn only_elements_of_16_bits_are_read_along_mn() {
         "elements of 32 bits must be contiguous along axis 0, but are along axis 1: bit 0 of offset leads to [0,1], but to \
          [1,0] in `swizzle(128).transposed()`, the nearest layout that can be read",
     );
+}
+
+#[test]
+fn bytes_are_read_along_mn_by_the_fifth_generation_in_atoms_alone() {
+    // Rows of 128 bytes along MN, without the swizzle: it exchanges bits of what lies in the second row.
+    let refusal = tcgen05_operand(&row_major_shared(&[64, 128]).expect("powers of two"), 1, 1, 128)
+        .expect_err("no descriptor describes rows of 128 bytes without a swizzle");
+    assert_eq!(
+        refusal.to_string(),
+        "bit 7 of offset leads to [1,0], but to [1,16] in `swizzle(128)`, the nearest layout that can be read",
+    );
+    let nearest = refusal.nearest().expect("there is one").form.clone();
+    let read = tcgen05_operand(&nearest.to_layout(&[64, 128]).expect("whole atoms"), 1, 1, 128);
+    assert_eq!(read.expect("it is read").major, Major::Mn);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use super::tensor_memory::Tmem;
 /// | `e4m3`, `e5m2`, either with either | `f32`, `f16` |
 ///
 /// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 where M is 128 or more). `b` lies in shared memory, `a` there or in tensor memory.
-/// Of 16 bits, either may be transposed with `.t()`; of other types the depth is what lies side by side, `a` of `[m, k]` and
+/// Of 8 and 16 bits, either may be transposed with `.t()`; of 32 bits the depth is what lies side by side, `a` of `[m, k]` and
 /// `b.t()` of `[n, k]`.
 ///
 /// With [`accumulate(false)`](Multiplying::accumulate) the sums are overwritten. Until a barrier says that the product is done, `a` and `b` are not

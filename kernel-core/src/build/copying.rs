@@ -360,3 +360,28 @@ impl Builder<'_> {
         self.copying(copy.loc)
     }
 }
+
+/// What an operation starts, as it is written.
+pub(super) fn started(op: &Op) -> &'static str {
+    match op {
+        Op::CopyAsync(_) => "`copy_async(..)`",
+        Op::Tma(tma) => match tma.kind {
+            TmaKind::Load => "`tma::load(..)`",
+            TmaKind::Staged => "`copy_async(..)`",
+            TmaKind::Store => "`tma::store(..)`",
+            TmaKind::Reduce(_) => "a reduction of `tma`",
+            TmaKind::Prefetch => "`tma::prefetch(..)`",
+            TmaKind::Gather => "`tma::gather(..)`",
+            TmaKind::Scatter => "`tma::scatter(..)`",
+        },
+        Op::Bulk(bulk) => match bulk.kind {
+            BulkKind::Load => "`bulk::load(..)`",
+            BulkKind::Store => "`bulk::store(..)`",
+            BulkKind::Reduce(_) => "a reduction of `bulk`",
+            BulkKind::Prefetch(_) => "`bulk::prefetch(..)`",
+            BulkKind::Send => "`bulk::send(..)`",
+        },
+        Op::Tcgen05(_) => "`tcgen05::mma(..)`",
+        _ => "a copy",
+    }
+}

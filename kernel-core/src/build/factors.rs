@@ -4,57 +4,39 @@ use super::{Builder, value::Num};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Dtype, Value},
+    layouts::warpgroup::Generation,
     loc::Loc,
 };
 
 /// Factors and sums that both have.
 const DTYPES: &str = "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32";
 
-/// What multiplies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Multiplier {
-    /// `wgmma::mma`
-    Warpgroups,
-    /// `tcgen05::mma`
-    TensorCores,
+/// The words for products of a generation of tensor cores.
+struct Words {
+    /// Where the hardware does not have the types of factors and sums.
+    refused: &'static str,
+    /// Where it says which it has.
+    source: &'static str,
+    /// Why both factors have one type.
+    unconverted: &'static str,
+    /// What makes sums of a type.
+    made_by: &'static str,
 }
 
-impl Multiplier {
-    const fn refused(self) -> &'static str {
-        match self {
-            Multiplier::Warpgroups => "no product by warpgroups has these element types",
-            Multiplier::TensorCores => "no product has these element types",
-        }
-    }
-
-    const fn source(self) -> &'static str {
-        match self {
-            Multiplier::Warpgroups => {
-                "these are the pairs of factors and sums of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")"
-            }
-            Multiplier::TensorCores => {
-                "these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")"
-            }
-        }
-    }
-
-    const fn unconverted(self) -> &'static str {
-        match self {
-            Multiplier::Warpgroups => {
-                "warpgroups read memory as it is, and convert nothing on the way"
-            }
-            Multiplier::TensorCores => {
-                "tensor cores read memory as it is, and convert nothing on the way"
-            }
-        }
-    }
-
-    /// What makes sums of a type.
-    const fn made_by(self) -> &'static str {
-        match self {
-            Multiplier::Warpgroups => "zeros",
-            Multiplier::TensorCores => "tmem",
-        }
+const fn words(generation: Generation) -> Words {
+    match generation {
+        Generation::Hopper => Words {
+            refused: "no product by warpgroups has these element types",
+            source: "these are the pairs of factors and sums of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")",
+            unconverted: "warpgroups read memory as it is, and convert nothing on the way",
+            made_by: "zeros",
+        },
+        Generation::Blackwell => Words {
+            refused: "no product has these element types",
+            source: "these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")",
+            unconverted: "tensor cores read memory as it is, and convert nothing on the way",
+            made_by: "tmem",
+        },
     }
 }
 
@@ -63,9 +45,10 @@ impl Builder<'_> {
     pub(super) fn product_dtypes(
         &mut self,
         [a, b, acc]: [Value; 3],
-        multiplier: Multiplier,
+        generation: Generation,
         loc: Loc,
     ) -> Option<()> {
+        let words = words(generation);
         let nums = [self.num(a), self.num(b)];
         let mixed = match nums.map(|num| self.cells.known(num)) {
             [Some(left), Some(right)] => left != right && are_mixed([left, right]),
@@ -80,7 +63,7 @@ impl Builder<'_> {
                         "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
                         format!("{left} and {right}"),
                     )
-                    .why(multiplier.unconverted()),
+                    .why(words.unconverted),
             );
             return None;
         }
@@ -96,14 +79,12 @@ impl Builder<'_> {
             return Some(());
         }
         let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
-        let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, multiplier.refused())
+        let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, words.refused)
             .compare("", DTYPES, product)
-            .why(multiplier.source());
+            .why(words.source);
         let shape = self.ty(acc).shape().to_vec();
         self.report(match sums.first() {
-            Some(sum) => {
-                diagnostic.help(format!("{}::<{}>({shape:?})", multiplier.made_by(), sum.name()))
-            }
+            Some(sum) => diagnostic.help(format!("{}::<{}>({shape:?})", words.made_by, sum.name())),
             None => diagnostic,
         });
         None

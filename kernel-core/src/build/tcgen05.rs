@@ -2,10 +2,11 @@
 
 use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
 
-use super::{Builder, factors::Multiplier, value::Val};
+use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Dtype, Elem, Op, Tcgen05, Type, Value},
+    layouts::warpgroup::Generation,
     loc::Loc,
     syntax::{Expr, Segment},
 };
@@ -132,7 +133,7 @@ impl Builder<'_> {
         let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         self.product_shapes([a, b, acc], args, "tcgen05::mma", loc)?;
-        self.product_dtypes([a, b, acc], Multiplier::TensorCores, loc)?;
+        self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
         self.holds_sums(acc);
         self.tcgen05_extents([a, b, acc], loc)?;
         self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
@@ -195,7 +196,7 @@ impl Builder<'_> {
                     loc,
                     "`accumulate` is said of something that is no product",
                 )
-                .compare("", "`tcgen05::mma(..)`", "a copy"),
+                .compare("", "`tcgen05::mma(..)`", super::copying::started(op)),
             );
             return None;
         }

@@ -5,11 +5,13 @@ use kernel_layout::Form;
 use super::Builder;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Op, Region, StmtKind, Tcgen05, TensorMemoryOp, Type, Value},
+    ir::{Kernel, Op, Region, StmtKind, Tcgen05, TensorMemoryData, TensorMemoryOp, Type, Value},
     layouts::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS, COLUMNS, PRODUCT_COLUMNS},
     loc::Loc,
 };
 
+/// The fewest rows of an instruction (PTX ISA, "tcgen05.mma: Matrix shape").
+const LEAST_ROWS: u32 = 64;
 /// The fewest columns of an instruction of 128 rows (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_COLUMNS: u32 = 16;
 
@@ -22,7 +24,8 @@ impl Builder<'_> {
             let layout = match tensor_memory::layout(kernel, root) {
                 Ok(layout) => layout,
                 Err(problem) => {
-                    self.report(problem.into_diagnostic());
+                    let few = (data.pinned.is_none()).then(|| too_few_rows(data)).flatten();
+                    self.report(few.unwrap_or_else(|| problem.into_diagnostic()));
                     return;
                 }
             };
@@ -47,6 +50,23 @@ impl Builder<'_> {
             self.report(diagnostic);
         }
     }
+}
+
+/// What is wrong with an allocation that no product could add to; the user wrote no layout.
+fn too_few_rows(data: &TensorMemoryData) -> Option<Diagnostic> {
+    let [rows, columns] = tensor_memory::tile(data);
+    if rows >= LEAST_ROWS {
+        return None;
+    }
+    let mut shape = data.shape.clone();
+    let first = shape.len() - 2;
+    shape.splice(first.., [LEAST_ROWS, columns]);
+    Some(
+        Diagnostic::new(Code::TensorMemory, data.loc, "a tile of tensor memory has more rows than this")
+            .compare("rows", format!("{LEAST_ROWS} or more"), rows.to_string())
+            .why("without `.with_layout(..)` tensor memory is laid out for products, which have 64 or 128 rows (PTX ISA, \"tcgen05.mma: Matrix shape\")")
+            .help(format!("tmem::<{}>({shape:?})", data.dtype.name())),
+    )
 }
 
 /// The loads and stores of a region, which so many warps run, that no instruction does.

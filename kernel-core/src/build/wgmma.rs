@@ -3,17 +3,12 @@
 use kernel_layout::Form;
 use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
-use super::{
-    Builder,
-    factors::{Multiplier, sums},
-    product::Precision,
-    value::Val,
-};
+use super::{Builder, factors::sums, product::Precision, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Dtype, Elem, Op, SharedType, Type, Value},
     layouts::boxed,
-    layouts::warpgroup::{self, Side},
+    layouts::warpgroup::{self, Generation, Side},
     loc::Loc,
     syntax::{Expr, Segment},
 };
@@ -143,7 +138,7 @@ impl Builder<'_> {
             }
         }
         if self.wgmma_shapes([a, b, acc], args, loc).is_none()
-            || self.product_dtypes([a, b, acc], Multiplier::Warpgroups, loc).is_none()
+            || self.product_dtypes([a, b, acc], Generation::Hopper, loc).is_none()
         {
             return Val::Error;
         }

@@ -96,8 +96,8 @@ impl LayoutProblem {
             LayoutProblem::TensorCopy { at, ends, refusal } => {
                 tensor_copy::refused(at, &ends, refusal)
             }
-            LayoutProblem::Descriptor { at, side, chosen_at, allocation, refusal } => {
-                boxes::undescribed(at, side, chosen_at, &allocation, &refusal)
+            LayoutProblem::Descriptor { at, side, generation, chosen_at, allocation, refusal } => {
+                boxes::undescribed((at, side, generation), chosen_at, &allocation, &refusal)
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };

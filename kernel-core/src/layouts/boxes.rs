@@ -8,7 +8,7 @@ use super::tensor_copy;
 use super::tensor_core;
 use super::tensor_memory;
 use super::tma;
-use super::warpgroup::{self, Side};
+use super::warpgroup::{self, Generation, Side};
 use super::{Allocation, CopyEnds, LayoutProblem, SharedLayout, analyze, shared};
 use crate::ir::{
     Kernel, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tcgen05, Type, Value,
@@ -76,9 +76,9 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                 ] {
                     let Type::Shared(window) = kernel.ty(operand) else { continue };
                     let read = tensor_core::read(layouts, window, side, width);
-                    problems.extend(
-                        read.err().map(|refusal| refused(kernel, (side, at), window, refusal)),
-                    );
+                    problems.extend(read.err().map(|refusal| {
+                        refused(kernel, (side, at), window, (Generation::Blackwell, refusal))
+                    }));
                 }
             }
             StmtKind::Op { op: Op::Tcgen05(Tcgen05::Copy), args, .. } => {
@@ -122,14 +122,14 @@ fn described(
 ) -> Option<LayoutProblem> {
     let Type::Shared(window) = kernel.ty(operand) else { return None };
     let refusal = warpgroup::read(layouts, window, side, n).err()?;
-    Some(refused(kernel, (side, at), window, refusal))
+    Some(refused(kernel, (side, at), window, (Generation::Hopper, refusal)))
 }
 
 fn refused(
     kernel: &Kernel,
     (side, at): (Side, Loc),
     window: &SharedType,
-    refusal: Box<Refusal>,
+    (generation, refusal): (Generation, Box<Refusal>),
 ) -> LayoutProblem {
     let chosen_at = pinned_at(kernel, window.root);
     let allocation = Allocation {
@@ -137,7 +137,7 @@ fn refused(
         dtype: window.dtype,
         shape: kernel.shared[window.root].shape.clone(),
     };
-    LayoutProblem::Descriptor { at, side, chosen_at, allocation, refusal }
+    LayoutProblem::Descriptor { at, side, generation, chosen_at, allocation, refusal }
 }
 
 /// Where the layout of an allocation was pinned, if it was.

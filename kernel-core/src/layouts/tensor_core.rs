@@ -88,3 +88,32 @@ pub(crate) fn instruction(
         | block.columns >> 3 << 17
         | block.rows >> 4 << 24
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, instruction};
+    use crate::ir::Dtype::{Bf16, E4m3, E5m2, F16, F32, I8, I32, U8};
+    use kernel_layout::wgmma::Major::{K, Mn};
+
+    /// Values that programs of others give the hardware, and fields of the manual's table (PTX ISA, "tcgen05.mma: Instruction
+    /// descriptor").
+    #[test]
+    fn instruction_descriptors_are_those_of_programs_that_run() {
+        let square = Block { rows: 128, columns: 128 };
+        let both = |dtype, block, sum| instruction(block, [dtype, dtype], sum, [K, K]);
+        assert_eq!(both(F16, square, F32), 0x0820_0010);
+        assert_eq!(both(Bf16, square, F32), 0x0820_0490);
+        assert_eq!(both(F32, square, F32), 0x0820_0910);
+        assert_eq!(both(E5m2, square, F32), 0x0820_0490);
+        assert_eq!(both(F16, Block { rows: 64, columns: 64 }, F32), 0x0410_0010);
+        assert_eq!(instruction(square, [F16, F16], F32, [Mn, Mn]), 0x0821_8010);
+        // Bits 17 to 22 hold the columns divided by 8: 32 of them.
+        assert_eq!(both(F16, Block { rows: 128, columns: 256 }, F32), 0x0840_0010);
+        // Bits 4 and 5: 0 for sums of halves, 2 for those of i32. Bits 7 to 9 and 10 to 12: signed bytes are 1, e5m2 is 1.
+        assert_eq!(both(F16, square, F16), 0x0820_0000);
+        assert_eq!(instruction(square, [I8, U8], I32, [K, K]), 0x0820_00a0);
+        assert_eq!(instruction(square, [U8, I8], I32, [K, K]), 0x0820_0420);
+        assert_eq!(instruction(square, [E4m3, E5m2], F32, [Mn, K]), 0x0820_8410);
+        assert_eq!(instruction(square, [E5m2, E4m3], F32, [K, Mn]), 0x0821_0090);
+    }
+}

@@ -38,6 +38,15 @@ pub fn left_layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
     form.to_layout(shape).expect("build has checked the extents of the product")
 }
 
+/// Which tensor cores read what lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// The fourth, by `wgmma`.
+    Hopper,
+    /// The fifth, by `tcgen05`.
+    Blackwell,
+}
+
 /// Which operand of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {

@@ -10,28 +10,18 @@ use super::Lower;
 use super::coords::ThreadMap;
 use super::emitter::{Place, Val, mods};
 use crate::ir::Value;
+use crate::layouts::warpgroup::Generation;
 
 /// A descriptor holds addresses in units of so many bytes.
 const LOG2_UNIT: u32 = 4;
 /// The bits of an address that a descriptor holds.
 const ADDRESS_BITS: i64 = 0x3_FFFF;
 
-/// Whose descriptors.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Generation {
-    /// `wgmma`.
-    Hopper,
-    /// `tcgen05`.
-    Blackwell,
-}
-
-impl Generation {
-    /// The bits that all descriptors have set: `tcgen05` wants a constant 1 in bits 46 to 48.
-    const fn bits(self) -> i64 {
-        match self {
-            Generation::Hopper => 0,
-            Generation::Blackwell => 1 << 46,
-        }
+/// The bits that all descriptors have set: `tcgen05` wants a constant 1 in bits 46 to 48.
+const fn version(generation: Generation) -> i64 {
+    match generation {
+        Generation::Hopper => 0,
+        Generation::Blackwell => 1 << 46,
     }
 }
 
@@ -52,7 +42,7 @@ impl Lower<'_> {
         starts: &ThreadMap,
         generation: Generation,
     ) -> Described {
-        let bits = descriptor(&read).cast_signed() | generation.bits();
+        let bits = descriptor(&read).cast_signed() | version(generation);
         let (value, constant) = self.shared_address(window, starts, 0);
         let clustered = self.kernel.cluster != [1; 3];
         let first = self.e.placed(Place::Outermost, |e| {

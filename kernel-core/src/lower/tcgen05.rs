@@ -10,11 +10,11 @@ use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Type, Word};
 use super::Lower;
 use super::coords::ThreadMap;
 use super::emitter::{Val, mods};
-use super::matrix_descriptor::{Described, Generation};
+use super::matrix_descriptor::Described;
 use super::tensor_memory::ROW_SHIFT;
 use crate::ir::{self, Dtype, Tcgen05, Value};
 use crate::layouts::tensor_core;
-use crate::layouts::warpgroup::{self, Side};
+use crate::layouts::warpgroup::{self, Generation, Side};
 
 /// Where a product finds its left operand.
 enum Left {

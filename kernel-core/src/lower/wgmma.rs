@@ -14,11 +14,11 @@ use super::Lower;
 use super::coords::ThreadMap;
 use super::dot::{Fragment, Shape, places};
 use super::emitter::{Val, mods};
-use super::matrix_descriptor::{Described, Generation};
+use super::matrix_descriptor::Described;
 use super::scalar::arithmetic;
 use crate::ir::{self, Dtype, Value};
 use crate::layouts::TensorCore;
-use crate::layouts::warpgroup::{self, GROUP_WARPS, Side};
+use crate::layouts::warpgroup::{self, GROUP_WARPS, Generation, Side};
 
 /// Bits of a thread's index within a warpgroup.
 const GROUP_BITS: usize = 7;

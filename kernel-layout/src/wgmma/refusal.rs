@@ -51,8 +51,8 @@ pub enum Refusal {
         /// The elements that one instruction reads along it.
         required: u32,
     },
-    /// The tile is contiguous along MN, which only elements of 16 bits may be (PTX ISA, "`wgmma.mma_async`": `imm-trans-a`,
-    /// `imm-trans-b`).
+    /// The tile is contiguous along MN, which only elements of 16 bits may be, and those of 8 bits of `tcgen05.mma` (PTX ISA,
+    /// "`wgmma.mma_async`": `imm-trans-a`, `imm-trans-b`; "tcgen05: Canonical layouts").
     MnMajor {
         /// The size of an element.
         element_bytes: u32,

@@ -8,7 +8,7 @@ use super::shared_text;
 use crate::diag::{Code, Diagnostic};
 use crate::layouts::Allocation;
 use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, TmaRefusal};
-use crate::layouts::warpgroup::Side;
+use crate::layouts::warpgroup::{Generation, Side};
 use crate::loc::Loc;
 
 /// A copy that no tensor map does.
@@ -178,10 +178,9 @@ fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
     Diagnostic::new(Code::TensorMap, at, headline).compare(what, text, actual.to_string()).why(why)
 }
 
-/// An operand of a product by warpgroups that no descriptor describes.
+/// An operand of a product that no descriptor describes.
 pub(super) fn undescribed(
-    at: Loc,
-    side: Side,
+    (at, side, generation): (Loc, Side, Generation),
     chosen_at: Option<Loc>,
     allocation: &Allocation,
     refusal: &Refusal,
@@ -195,7 +194,10 @@ pub(super) fn undescribed(
     diagnostic = match refusal {
         Refusal::MnMajor { element_bytes, nearest, .. } => {
             let bits = element_bytes * 8;
-            let diagnostic = compared(diagnostic, nearest).why(format!("elements of {bits} bits are read along the depth of the product alone; those of 16 bits both ways (PTX ISA, \"wgmma.mma_async\": imm-trans-a, imm-trans-b)"));
+            let diagnostic = compared(diagnostic, nearest).why(match generation {
+                Generation::Hopper => format!("elements of {bits} bits are read along the depth of the product alone; those of 16 bits both ways (PTX ISA, \"wgmma.mma_async\": imm-trans-a, imm-trans-b)"),
+                Generation::Blackwell => format!("elements of {bits} bits are read along the depth of the product; those of 8 and 16 bits both ways (PTX ISA, \"tcgen05: Canonical layouts\")"),
+            });
             // What is not pinned lies as it is written: the other way round, it can be read.
             if chosen_at.is_none() {
                 turned(diagnostic, side, allocation)

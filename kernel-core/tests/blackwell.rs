@@ -1,0 +1,187 @@
+//! Blackwell's tensor cores: messages, and the fences of tensor memory that are put between what threads and tensor cores do.
+
+#[path = "support/rendered.rs"]
+mod rendered;
+
+use expect_test::{Expect, expect};
+use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
+use rendered::rendered;
+
+/// A kernel with this body, over factors in shared memory, sums in tensor memory, and barriers.
+fn kernel(body: &str) -> syn::ItemFn {
+    let source = format!(
+        "fn k(
+            #[block(64, 64)] x: TensorMap<f16, 2>, p: Ptr<f16>, c: TensorMut<f32, 2>, n: i32, more: bool,
+        ) {{
+            let (a, b) = (shared::<f16>([128, 64]), shared::<f16>([64, 64]));
+            let (acc, other) = (tmem::<f32>([128, 64]), tmem::<f32>([128, 64]));
+            let (full, done) = (barrier(1), barrier(1));
+            {body}
+        }}"
+    );
+    syn::parse_str(&source).expect("the source is Rust")
+}
+
+fn attributes() -> proc_macro2::TokenStream {
+    quote::quote!(target = sm_100a, warps = 4)
+}
+
+/// The messages of a kernel with this body.
+fn messages(body: &str, expect: &Expect) {
+    expect.assert_eq(&rendered(attributes(), &kernel(body)).join("\n"));
+}
+
+/// What a kernel with this body does with tensor memory and at barriers, in order and with the fences that were put between, one word
+/// for each.
+#[track_caller]
+fn order(body: &str, required: &str) {
+    let function = kernel(body);
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let unit = syntax::parse_function(attributes(), &function, &locations, &mut problems);
+    let mut dumps = Vec::new();
+    compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    assert_eq!(problems.reports(), 0, "{body}");
+    let (_, text) = dumps
+        .iter()
+        .find(|(name, _)| name.ends_with(".schedule"))
+        .expect("a kernel that compiles has a schedule");
+    let what = |line: &str| {
+        let line = line.trim();
+        let line = line.split_once(" = ").map_or(line, |(_, made)| made);
+        let word = line.split(' ').next().unwrap_or_default();
+        let known = ["tcgen05_", "tensor_memory_load", "tensor_memory_store", "sync", "barrier_"];
+        let allocates = word.ends_with("_alloc") || word.ends_with("_index");
+        let opens = ["if", "for", "}"].contains(&word);
+        (!allocates && (opens || known.iter().any(|known| word.starts_with(known))))
+            .then(|| word.to_owned())
+    };
+    let words: Vec<String> = text.lines().filter_map(what).collect();
+    assert_eq!(words.join(" "), required, "{body}");
+}
+
+#[test]
+fn what_is_read_behind_a_barrier_has_a_fence_in_front() {
+    order(
+        "tcgen05::mma(a, b, acc).accumulate(false); tcgen05::commit(done); done.wait(0); c.tile([0, 0], [128, 64]).store(acc.load());",
+        "tcgen05_mma tcgen05_commit barrier_wait tcgen05_fence_after tensor_memory_load }",
+    );
+    order(
+        "done.wait(0); acc.store(acc.load() + other.load());",
+        "barrier_wait tcgen05_fence_after tensor_memory_load tensor_memory_load tensor_memory_store }",
+    );
+    order(
+        "done.wait(0); tcgen05::mma(a, b, acc);",
+        "barrier_wait tcgen05_fence_after tcgen05_mma }",
+    );
+    order(
+        "if more { done.wait(0); } c.tile([0, 0], [128, 64]).store(acc.load());",
+        "if barrier_wait } tcgen05_fence_after tensor_memory_load }",
+    );
+}
+
+#[test]
+fn no_fence_stands_where_nothing_is_ordered() {
+    order(
+        "acc.store(zeros([128, 64])); c.tile([0, 0], [128, 64]).store(acc.load());",
+        "tensor_memory_store tensor_memory_load }",
+    );
+    order("done.wait(0); c.tile([0, 0], [128, 64]).store(zeros([128, 64]));", "barrier_wait }");
+    order(
+        "full.arrive(); c.tile([0, 0], [128, 64]).store(acc.load());",
+        "barrier_arrive tensor_memory_load }",
+    );
+    order(
+        "tcgen05::mma(a, b, acc); tcgen05::mma(a, b, other); tcgen05::commit(done);",
+        "tcgen05_mma tcgen05_mma tcgen05_commit }",
+    );
+}
+
+#[test]
+fn what_is_told_behind_an_access_has_a_fence_in_front() {
+    order(
+        "c.tile([0, 0], [128, 64]).store(acc.load()); full.arrive();",
+        "tensor_memory_load tcgen05_fence_before barrier_arrive }",
+    );
+    order(
+        "c.tile([0, 0], [128, 64]).store(acc.load()); full.arrive(); done.arrive();",
+        "tensor_memory_load tcgen05_fence_before barrier_arrive barrier_arrive }",
+    );
+    order(
+        "if more { acc.store(zeros([128, 64])); } full.arrive();",
+        "if tensor_memory_store } tcgen05_fence_before barrier_arrive }",
+    );
+}
+
+#[test]
+fn threads_meet_before_one_of_them_adds_to_what_they_have_accessed() {
+    order(
+        "acc.store(zeros([128, 64])); tcgen05::mma(a, b, acc);",
+        "tensor_memory_store tcgen05_fence_before sync tcgen05_fence_after tcgen05_mma }",
+    );
+    order(
+        "acc.store(zeros([128, 64])); tcgen05::mma(a, b, other);",
+        "tensor_memory_store tcgen05_mma }",
+    );
+    order(
+        "acc.store(zeros([128, 64])); sync(); tcgen05::mma(a, b, acc);",
+        "tensor_memory_store tcgen05_fence_before sync tcgen05_fence_after tcgen05_mma }",
+    );
+}
+
+#[test]
+fn an_iteration_goes_on_from_the_one_before() {
+    order(
+        "for k in 0..n { c.tile([0, 0], [128, 64]).store(acc.load()); done.wait(k & 1); }",
+        "for tcgen05_fence_after tensor_memory_load barrier_wait } }",
+    );
+    order(
+        "for k in 0..n { full.arrive(); acc.store(zeros([128, 64])); }",
+        "for tcgen05_fence_before barrier_arrive tensor_memory_store } }",
+    );
+    order(
+        "for k in 0..n { tcgen05::mma(a, b, acc); tcgen05::commit(done); done.wait(k & 1); }",
+        "for tcgen05_fence_after tcgen05_mma sync tcgen05_commit barrier_wait } }",
+    );
+}
+
+#[test]
+fn accumulate_names_what_it_was_said_of() {
+    for (started, name) in [
+        ("bulk::load(p, full, b)", "`bulk::load(..)`"),
+        ("tma::load(x, [0, 0], full, b)", "`tma::load(..)`"),
+        ("tma::prefetch(x, [0, 0])", "`tma::prefetch(..)`"),
+    ] {
+        let body = format!("full.expect(8192); {started}.accumulate(more); full.wait(0);");
+        let found = rendered(attributes(), &kernel(&body));
+        let actual = format!("actual    {name}");
+        assert!(found[0].contains("no product") && found[0].contains(&actual), "{}", found[0]);
+    }
+}
+
+#[test]
+fn tiles_that_products_cannot_have_say_how_many_rows_they_lack() {
+    messages(
+        "let few = tmem::<f16>([2, 32, 64]); few[0].store(zeros([32, 64]));",
+        &expect![[r#"
+        [K0414] a tile of tensor memory has more rows than this
+           required  rows 64 or more
+           actual    rows 32
+           why       without `.with_layout(..)` tensor memory is laid out for products, which have 64 or 128 rows (PTX ISA, "tcgen05.mma: Matrix shape")
+           help      tmem::<f16>([2, 64, 64])"#]],
+    );
+}
+
+#[test]
+fn factors_along_the_other_axis_name_the_product_of_this_generation() {
+    messages(
+        "let wide = shared::<f32>([32, 64]); let tall = shared::<f32>([128, 32]); tcgen05::mma(tall, wide, acc);",
+        &expect![[r#"
+            [K0302] tensor cores cannot read their right operand in this layout
+               required  offset bit 0 [1,0]
+               actual    offset bit 0 [0,1]
+               ::: <parsed string 2>:7:24  allocated here
+               why       elements of 32 bits are read along the depth of the product; those of 8 and 16 bits both ways (PTX ISA, "tcgen05: Canonical layouts")
+               help      shared::<f32>([64, 32]) // filled with rows along the depth, read with `.t()`"#]],
+    );
+}
