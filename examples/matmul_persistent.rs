@@ -34,12 +34,18 @@ pub mod gemm {
         sched::{Clustered, Grouped, Linear, Persistent, Schedule},
     };
 
+    /// The left and the right half of the columns: each thread keeps what it holds.
+    fn halves(tile: Tile<bf16>) -> (Tile<bf16>, Tile<bf16>) {
+        tile.reshape([tile.dim(0), 2, tile.dim(1) / 2]).permute([0, 2, 1]).split()
+    }
+
     struct Gemm<S: Schedule> {
         a: TensorMap<bf16, 2>,
         b: TensorMap<bf16, 2>,
         c: TensorMapMut<bf16, 2>,
         a_bufs: Shared<bf16>,
         b_bufs: Shared<bf16>,
+        /// Two tiles of half the columns: one is filled while the other is stored.
         staged: Shared<bf16>,
         full: Barriers,
         empty: Barriers,
@@ -85,8 +91,7 @@ pub mod gemm {
 
         /// Multiplies, with one product under way while the next one's operands are waited for, and stores.
         fn multiply<const C: i32>(&self) {
-            let [bm, bn] = self.c.block();
-            let [_, bk] = self.a.block();
+            let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut ring = Ring::reader(self.full.len());
             for i in 0..self.tiles.count() {
                 let (row, column) = self.tiles.tile(i);
@@ -104,12 +109,19 @@ pub mod gemm {
                 }
                 acc = wgmma::wait(0, acc);
                 self.release::<C>(before);
-                tma::store_wait(0); // the tile before this one has left `staged`
-                self.staged.store(acc.cast::<bf16>());
-                fence_async();
-                tma::store(self.c, [row * bm, column * bn], self.staged);
+                let (left, right) = halves(acc.cast::<bf16>());
+                self.store(left, self.staged[0], [row * bm, column * bn]);
+                self.store(right, self.staged[1], [row * bm, column * bn + bn / 2]);
             }
             tma::store_wait(0);
+        }
+
+        /// Starts to store a part of a tile.
+        fn store(&self, part: Tile<bf16>, staged: Shared<bf16>, at: [i32; 2]) {
+            tma::store_wait(1); // the part before the last has left `staged`
+            staged.store(part);
+            fence_async();
+            tma::store(self.c, at, staged);
         }
     }
 
@@ -121,7 +133,7 @@ pub mod gemm {
     pub fn matmul<S: Schedule, const C: i32, const BN: i32, const STAGES: i32>(
         #[block(128, 64)] a: TensorMap<bf16, 2>,
         #[block(64, BN)] b: TensorMap<bf16, 2>,
-        #[block(128, BN)] c: TensorMapMut<bf16, 2>,
+        #[block(128, BN / 2)] c: TensorMapMut<bf16, 2>,
     ) {
         let p = Gemm::<S> {
             a,
@@ -129,7 +141,7 @@ pub mod gemm {
             c,
             a_bufs: shared([STAGES, 128, 64]),
             b_bufs: shared([STAGES, 64, BN]),
-            staged: shared([128, BN]),
+            staged: shared([2, 128, BN / 2]),
             full: barriers(STAGES, 1),
             empty: barriers(STAGES, C), // the readers of each block arrive
             tiles: S::new(cdiv(c.dim(0), 128), cdiv(c.dim(1), BN)),

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example matmul_warp_specialized [-- M N K]`
 //!
-//! In bf16 with either index of each factor contiguous, in f16, and in FP8 (e4m3, e5m2), whose depth is contiguous
+//! In bf16 and f16 with either index of each factor contiguous, and in FP8 (e4m3, e5m2), whose depth is contiguous
 //! and whose results are bf16 and f16. Every instance is checked against a product computed on the
 //! host, and on a GPU timed.
 
@@ -103,7 +103,9 @@ pub mod gemm {
              instances((T, C, BN, BK, STAGES, A_K, B_K) = [
                  (bf16, bf16, 256, 64, 3, true, false), (bf16, bf16, 256, 64, 3, true, true),
                  (bf16, bf16, 256, 64, 3, false, false), (bf16, bf16, 256, 64, 3, false, true),
-                 (bf16, bf16, 128, 64, 4, true, false), (f16, f16, 256, 64, 3, true, false),
+                 (bf16, bf16, 128, 64, 4, true, false),
+                 (f16, f16, 256, 64, 3, true, false), (f16, f16, 256, 64, 3, true, true),
+                 (f16, f16, 256, 64, 3, false, false), (f16, f16, 256, 64, 3, false, true),
                  (e4m3, bf16, 256, 128, 3, true, true), (e4m3, bf16, 128, 128, 4, true, true),
                  (e5m2, f16, 256, 128, 3, true, true),
              ]))]
@@ -177,6 +179,9 @@ fn main() -> Result<()> {
         instances!(table, stream, size, bf16 => bf16, Mn Mn, [("bf16 128x256, a [k, m]", 256, 64, 3)]);
         instances!(table, stream, size, bf16 => bf16, Mn K, [("bf16 128x256, a [k, m], b [n, k]", 256, 64, 3)]);
         instances!(table, stream, size, f16 => f16, K Mn, [("f16 128x256", 256, 64, 3)]);
+        instances!(table, stream, size, f16 => f16, K K, [("f16 128x256, b [n, k]", 256, 64, 3)]);
+        instances!(table, stream, size, f16 => f16, Mn Mn, [("f16 128x256, a [k, m]", 256, 64, 3)]);
+        instances!(table, stream, size, f16 => f16, Mn K, [("f16 128x256, a [k, m], b [n, k]", 256, 64, 3)]);
         // Rows of a tensor map begin at multiples of 16 bytes.
         if size[2].is_multiple_of(16) {
             instances!(table, stream, size, e4m3 => bf16, K K, [("e4m3 128x256, b [n, k]", 256, 128, 3), ("e4m3 128x128, b [n, k]", 128, 128, 4)]);

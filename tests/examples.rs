@@ -198,7 +198,8 @@ fn matmul_persistent() {
 #[test]
 fn matmul_warp_specialized() {
     let text = run("matmul_warp_specialized");
-    assert_eq!(text.matches("f16 128x").count(), 6, "six instances:\n{text}");
+    assert_eq!(text.matches(" bf16 128x").count(), 5, "five of bf16:\n{text}");
+    assert_eq!(text.matches(" f16 128x").count(), 4, "four of f16:\n{text}");
     assert_eq!(text.matches("e4m3 128x").count(), 2, "two of e4m3:\n{text}");
     assert_eq!(text.matches("e5m2 128x").count(), 1, "one of e5m2:\n{text}");
 }
