@@ -228,3 +228,32 @@ fn the_options_of_a_map_reach_the_launch() {
         assert_eq!(rows[0].extent, MapExtent::Axis { axis: 0, divide: 1 }, "{map:?}");
     }
 }
+
+#[test]
+fn a_map_is_written_where_copies_go_to_the_tensor() {
+    let kernel = |body: &str| {
+        format!(
+            "#[kernel(target = sm_90a, warps = 1)]
+            fn k(#[block(8, 64)] x: TensorMapMut<f16, 2>) {{
+                let staged = shared::<f16>([8, 64]);
+                let bar = barrier(1);
+                bar.expect(x.block_bytes());
+                {body}
+                tma::store_wait(0);
+            }}"
+        )
+    };
+    let load = "tma::load(x, [0, 0], bar, staged); bar.wait(0);";
+    for (body, written) in [
+        (load.to_owned(), false),
+        (format!("{load} x.tile([0, 0], [8, 64]).store(zeros([8, 64]));"), false),
+        (format!("{load} tma::store(x, [8, 0], staged);"), true),
+        (format!("{load} tma::reduce_add(x, [8, 0], staged);"), true),
+    ] {
+        for variant in variants(&kernel(&body)) {
+            let maps: Vec<bool> = variant.maps.iter().map(|map| map.written).collect();
+            // Copies in both directions have one map.
+            assert_eq!(maps, [written], "{body}");
+        }
+    }
+}

@@ -52,8 +52,8 @@ impl<T: Scalar> Sealed for Tmem<T> {}
 /// `tcgen05.alloc`, `tcgen05.relinquish_alloc_permit`, `tcgen05.dealloc`, once for all (PTX ISA, "tcgen05.alloc").
 ///
 /// # Errors
-/// K0502 on other targets than `sm_100a`, K0201 and K0205 for the shape, K0301 for extents that no layout has, K0403 in a loop or
-/// branch, K0510 for more than 512 columns.
+/// K0502 on other targets than `sm_100a`, K0201 and K0205 for the shape, K0403 in a loop or branch, K0414 for fewer than 64 rows
+/// without a layout that is pinned, K0510 for more than 512 columns.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -4,7 +4,7 @@
 //! [`store_wait`]. The innermost axis of the tensor is contiguous; every other stride, and the address, is a multiple of 16 bytes (the
 //! launch checks it). Along the innermost axis a copy begins at a multiple of 16 bytes; elsewhere it stops the kernel. What lies outside of
 //! the tensor is read as zero, or as the map [declares](TensorMap), and dropped when written. Hardware writes whole pieces of 16 bytes: the
-//! innermost axis of a tensor that is written is a multiple of 16 bytes too (the launch checks it).
+//! innermost axis of a tensor that copies write is a multiple of 16 bytes too (the launch checks it).
 //!
 //! In shared memory a tile has the layout [`swizzle`](super::swizzle) of its rows' bytes, up to 128, unless it is pinned to a narrower one
 //! or to [`row_major`](super::row_major). A tile is one tile of a ring, or all of them.

@@ -41,6 +41,7 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
             element_stride: #element_stride,
         })
     });
+    let written = map.written;
     let swizzle = Literal::u32_unsuffixed(map.swizzle_bytes);
     let promotion = Literal::u32_unsuffixed(map.l2_promotion_bytes);
     let fill = match map.fill {
@@ -54,6 +55,7 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
         swizzle_bytes: #swizzle,
         l2_promotion_bytes: #promotion,
         fill: ::kiln::__private::Fill::#fill,
+        written: #written,
     })
 }
 

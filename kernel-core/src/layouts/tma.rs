@@ -49,6 +49,16 @@ pub struct TensorMap {
     pub fill: Fill,
     /// The bytes that a read brings into the second-level cache at least; 0 to leave it open.
     pub l2_promotion_bytes: u32,
+    /// Copies to the tensor go by it.
+    pub written: bool,
+}
+
+impl TensorMap {
+    /// Whether copies by the other go by this one as well: they differ in direction at most.
+    pub(crate) fn serves(&self, other: &TensorMap) -> bool {
+        let written = self.written;
+        *self == TensorMap { written, ..other.clone() }
+    }
 }
 
 /// A dimension of a tensor map.
@@ -209,7 +219,8 @@ impl Planning<'_> {
     pub fn plan(&self, tma: Tma, args: &[Value]) -> Result<TmaPlan, TmaRefusal> {
         let (plan, dtype) = self.planned(tma, args, Extents::Known)?;
         let options = &self.kernel.params[tma.param as usize].map;
-        Ok(of_plan((tma.param, dtype), options, &plan))
+        let map = (options, tma.kind.reads_shared());
+        Ok(of_plan((tma.param, dtype), map, &plan))
     }
 
     /// The extents that would have to be multiples of something for the copies of a kernel to take fewer instructions.
@@ -441,7 +452,11 @@ pub(crate) fn tile_of(block: &[u32]) -> Vec<u32> {
     last_two(&wide(block))
 }
 
-fn of_plan((param, dtype): (u32, Dtype), options: &MapOptions, plan: &Plan) -> TmaPlan {
+fn of_plan(
+    (param, dtype): (u32, Dtype),
+    (options, written): (&MapOptions, bool),
+    plan: &Plan,
+) -> TmaPlan {
     // Neighbours along the innermost dimension are one element of the map apart, several of the tensor where those are narrower.
     let wider = u64::from(plan.element_bytes / dtype.bytes());
     let dims = plan.dims.iter().enumerate().map(|(index, dim)| {
@@ -478,6 +493,7 @@ fn of_plan((param, dtype): (u32, Dtype), options: &MapOptions, plan: &Plan) -> T
         },
         fill: options.fill,
         l2_promotion_bytes: options.l2_promotion_bytes,
+        written,
     };
     let first = plan.issue(0);
     let boxes = (0..plan.instructions()).map(|index| {

@@ -132,10 +132,11 @@ impl Lower<'_> {
 
     /// The generic address of a tensor map, which is a parameter of the entry.
     pub(super) fn map_address(&mut self, map: &TensorMap) -> kernel_ptx::Reg {
-        let index = self.maps.iter().position(|known| known == map).unwrap_or_else(|| {
+        let index = self.maps.iter().position(|known| known.serves(map)).unwrap_or_else(|| {
             self.maps.push(map.clone());
             self.maps.len() - 1
         });
+        self.maps[index].written |= map.written;
         let first = self.params.list.len() - self.params.maps;
         let at = u32::try_from(first + index).expect("few parameters");
         if index == self.params.maps {

@@ -380,6 +380,7 @@ done:",
             swizzle_bytes: copy.swizzle_bytes,
             l2_promotion_bytes: 0,
             fill: copy.fill,
+            written: copy.way == Way::Store,
         },
     };
     Case {

@@ -63,7 +63,7 @@ pub enum MapRule {
     },
     /// A row of the box is a multiple of 16 bytes.
     InnerBox,
-    /// A row of a tensor that is written is a multiple of 16 bytes: an H200 writes whole pieces of 16 bytes, also where a row ends within one.
+    /// A row of a tensor that is written by the map is a multiple of 16 bytes: an H200 writes whole pieces of 16 bytes, also where a row ends within one.
     WrittenRow,
     /// A row of the box is no longer than the swizzle pattern.
     SwizzleSpan {
@@ -127,9 +127,9 @@ impl fmt::Display for MapRule {
             Self::Dtype => f.write_str("an element type that tensor maps have"),
             Self::Box { place } => write!(f, "a box of 1 to 256 elements on {place}"),
             Self::InnerBox => f.write_str("a box with rows of a multiple of 16 bytes"),
-            Self::WrittenRow => {
-                f.write_str("rows of a multiple of 16 bytes in a tensor that is written")
-            }
+            Self::WrittenRow => f.write_str(
+                "rows of a multiple of 16 bytes in a tensor that is written by tensor map",
+            ),
             Self::SwizzleSpan { bytes } => write!(
                 f,
                 "a box with rows of at most {bytes} bytes, the width of its swizzle pattern"

@@ -31,6 +31,8 @@ pub struct MapInfo {
     pub l2_promotion_bytes: u32,
     /// What elements outside of the extents are read as.
     pub fill: Fill,
+    /// The kernel writes the tensor by it: hardware writes whole pieces of 16 bytes, so rows are multiples of those.
+    pub written: bool,
 }
 
 /// A dimension of a tensor map.

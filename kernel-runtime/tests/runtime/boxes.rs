@@ -108,6 +108,7 @@ const MATRIX: MapInfo = MapInfo {
     swizzle_bytes: 0,
     l2_promotion_bytes: 128,
     fill: Fill::Zero,
+    written: false,
 };
 
 fn copy_box(dtype: &'static str, map: MapInfo) -> &'static [Image] {

@@ -22,7 +22,15 @@ const fn axis(axis: usize, box_elems: u32) -> MapDim {
 
 /// The map of a parameter, without swizzle.
 const fn map(dtype: &'static str, dims: &'static [MapDim]) -> MapInfo {
-    MapInfo { param: 0, dtype, dims, swizzle_bytes: 0, l2_promotion_bytes: 128, fill: Fill::Zero }
+    MapInfo {
+        param: 0,
+        dtype,
+        dims,
+        swizzle_bytes: 0,
+        l2_promotion_bytes: 128,
+        fill: Fill::Zero,
+        written: false,
+    }
 }
 
 /// A row-major matrix in boxes of 32 columns and 8 rows.

@@ -200,6 +200,7 @@ fn map_info(map: &TensorMap, places: &[usize]) -> MapInfo {
             ir::Fill::Zero => Fill::Zero,
             ir::Fill::Nan => Fill::Nan,
         },
+        written: map.written,
     }
 }
 

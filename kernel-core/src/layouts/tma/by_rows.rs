@@ -120,6 +120,7 @@ impl Planning<'_> {
             swizzle_bytes: swizzle.unwrap_or(0),
             fill: options.fill,
             l2_promotion_bytes: options.l2_promotion_bytes,
+            written: tma.kind.reads_shared(),
         };
         debug_assert!(
             layout.out_size(Dim::axis(0)) == rows,

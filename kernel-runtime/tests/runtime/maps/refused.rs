@@ -111,13 +111,17 @@ fn written_rows_that_end_within_16_bytes() -> Result<()> {
     launch(images("f16", 2, vec![variant(2, maps)]), &*x.as_strided([48, 60], [64, 1])?, &mut out)
         .launch(&stream)?;
     let params = vec![tensor("x", "f16", 2, true), tensor("out", "u64", 1, true)].leak();
-    let written = Image { params, ..images("f16", 2, vec![variant(2, maps)])[0] };
-    let written: &[Image] = vec![written].leak();
     let mut part = x.as_strided_mut([48, 60], [64, 1])?;
-    let arguments = vec![(&mut *part).into_argument(), (&mut out).into_argument()];
-    let error = __launch(written, arguments, None).grid(1).launch(&stream);
+    let mut launched = |maps: &'static [MapInfo]| {
+        let written = Image { params, ..images("f16", 2, vec![variant(2, maps)])[0] };
+        let arguments = vec![(&mut *part).into_argument(), (&mut out).into_argument()];
+        __launch(vec![written].leak(), arguments, None).grid(1).launch(&stream)
+    };
+    // Also of a tensor that threads write.
+    launched(maps)?;
+    let error = launched(vec![MapInfo { written: true, ..MATRIX }].leak());
     let message = error.expect_err("a row of 120 bytes is written").to_string();
-    let needs = "rows of a multiple of 16 bytes in a tensor that is written";
+    let needs = "rows of a multiple of 16 bytes in a tensor that is written by tensor map";
     assert_eq!(message, text(needs, "120 bytes"));
     Ok(())
 }
