@@ -138,6 +138,18 @@ pub enum LayoutError {
         /// The 32-bit columns that there are.
         limit: u32,
     },
+    /// A layout has other rows than tensor memory.
+    TensorMemoryRows {
+        /// The rows of the layout, copies among them.
+        actual: u32,
+        /// The rows of tensor memory.
+        required: u32,
+    },
+    /// A layout has copies along the columns of tensor memory.
+    TensorMemoryCopies {
+        /// The first 32-bit column that repeats others.
+        column: u32,
+    },
     /// A load from tensor memory is one for blocks of another kind.
     TensorMemoryAtom {
         /// The shape of the load (PTX ISA, "tcgen05.ld").
@@ -215,6 +227,8 @@ impl LayoutError {
             | LayoutError::Shape { .. }
             | LayoutError::SwizzleAtom { .. }
             | LayoutError::TensorMemoryColumns { .. }
+            | LayoutError::TensorMemoryRows { .. }
+            | LayoutError::TensorMemoryCopies { .. }
             | LayoutError::TensorMemoryWords { .. }
             | LayoutError::TensorMemorySplit { .. }
             | LayoutError::Tile(_) => None,
@@ -290,19 +304,17 @@ impl fmt::Display for LayoutError {
                     "the layout covers shape {actual:?}, but the tensor has shape {required:?}"
                 )
             }
-            LayoutError::SwizzleAtom { actual, required } => write!(
+            LayoutError::SwizzleAtom { actual: [most, columns], required } => write!(
                 f,
-                "the tile has {} of {} contiguous elements, but one swizzle atom has {} of {}",
-                rows(actual[0]),
-                actual[1],
+                "the tile has {} of {columns} contiguous elements, but one swizzle atom has {} of {}",
+                rows(*most),
                 rows(required[0]),
                 required[1]
             ),
-            LayoutError::BlockSize { actual, required } => write!(
+            LayoutError::BlockSize { actual: [most, columns], required } => write!(
                 f,
-                "the tensor has {} of {} columns, but one block has {} of {}",
-                rows(actual[0]),
-                actual[1],
+                "the tensor has {} of {columns} columns, but one block has {} of {}",
+                rows(*most),
                 rows(required[0]),
                 required[1]
             ),
@@ -310,6 +322,15 @@ impl fmt::Display for LayoutError {
                 f,
                 "the tensor needs {actual} columns of 32 bits, but tensor memory has {limit}"
             ),
+            LayoutError::TensorMemoryRows { actual, required } => {
+                write!(f, "a tile has all {required} rows of tensor memory, not {actual}")
+            }
+            LayoutError::TensorMemoryCopies { column } => {
+                write!(
+                    f,
+                    "column {column} of 32 bits repeats others, but copies lie in further rows"
+                )
+            }
             LayoutError::TensorMemoryAtom { atom, required } => {
                 write!(f, "a load of shape {atom} requires {required}")
             }

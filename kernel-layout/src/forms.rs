@@ -57,6 +57,7 @@ mod mma;
 mod shared;
 mod tensor_memory;
 mod tensor_memory_access;
+mod tensor_memory_moves;
 
 pub use blocked::{blocked, blocked_for, blocked_form_for, linear, slice_of};
 pub use form::Form;
@@ -69,10 +70,12 @@ pub use shared::{
     swizzled_shared,
 };
 pub use tensor_memory::{
-    TENSOR_MEMORY_COLUMNS, TENSOR_MEMORY_ROWS, tensor_memory, tensor_memory_columns,
-    tensor_memory_scales,
+    TENSOR_MEMORY_COLUMNS, TENSOR_MEMORY_ROWS, check_tensor_memory, tensor_memory,
+    tensor_memory_columns, tensor_memory_scales,
 };
+use tensor_memory_access::words;
 pub use tensor_memory_access::{TmemAtom, TmemColumns, tensor_memory_registers};
+pub use tensor_memory_moves::{TensorMemoryMoves, TensorMemoryUnit, tensor_memory_moves};
 
 use crate::layout::log2;
 use crate::{Dim, Layout, LayoutError};

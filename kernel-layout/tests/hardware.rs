@@ -1,8 +1,9 @@
 //! Fragments and swizzles against the per-lane and per-byte formulas of the PTX manual.
 
 use kernel_layout::forms::{
-    TmemAtom, TmemColumns, matrix_fragment, mma_v2_accumulator, mma_v2_operand, nvmma_shared,
-    swizzled_shared, tensor_memory, tensor_memory_registers, wgmma_accumulator, wgmma_operand,
+    TmemAtom, TmemColumns, blocked, matrix_fragment, mma_v2_accumulator, mma_v2_operand,
+    nvmma_shared, swizzled_shared, tensor_memory, tensor_memory_moves, tensor_memory_registers,
+    wgmma_accumulator, wgmma_operand,
 };
 use kernel_layout::{Dim, Layout};
 
@@ -268,6 +269,100 @@ fn loads_of_tensor_memory() {
     // In blocks of 64 rows an atom of 16 rows is loaded once.
     let load = tensor_memory_registers(&narrow, TmemAtom::M16x256b, TmemColumns::Whole, 4, 32);
     assert_eq!(load.expect("four warps").in_size(Dim::Register), 16);
+}
+
+/// PTX ISA, "tcgen05.ld": the words that the instructions of a tile move are those that its layout of registers has there.
+#[test]
+fn moves_of_tensor_memory() {
+    const COLUMNS: u32 = 32;
+    // Of `.x1`: the row and the column of a register of a lane, and how many registers there are.
+    let place = |atom, register: u32, t: u32, halves: u32| match atom {
+        TmemAtom::M32x32b => (t, 0),
+        TmemAtom::M16x64b => (t / 4 + 8 * (t % 2), t / 2 % 2),
+        TmemAtom::M16x128b => (t / 4 + 8 * register, t % 4),
+        TmemAtom::M16x256b => (t / 4 + 8 * (register / 2), register % 2 + 2 * (t % 4)),
+        TmemAtom::M16x32bx2 => (t % 16, halves * (t / 16)),
+    };
+    let registers = |atom| match atom {
+        TmemAtom::M32x32b | TmemAtom::M16x64b | TmemAtom::M16x32bx2 => 1,
+        TmemAtom::M16x128b => 2,
+        TmemAtom::M16x256b => 4,
+    };
+    for (atom, bits, stride, warps) in [
+        (TmemAtom::M32x32b, 32, 1, 4),
+        (TmemAtom::M16x64b, 32, 1, 8),
+        (TmemAtom::M16x128b, 16, 1, 4),
+        (TmemAtom::M16x256b, 16, 2, 8),
+        (TmemAtom::M16x256b, 8, 1, 16),
+        (TmemAtom::M16x32bx2, 32, 1, 4),
+        (TmemAtom::M16x32bx2, 8, 1, 8),
+    ] {
+        let rows = if atom == TmemAtom::M16x32bx2 { 64 } else { 128 };
+        let columns = COLUMNS * 32 / bits / stride;
+        let memory =
+            tensor_memory([rows, columns], stride, false, &[rows, columns]).expect("one block");
+        let load = tensor_memory_registers(&memory, atom, TmemColumns::Whole, warps, bits);
+        let load = load.expect("a load of whole columns");
+        let moves = tensor_memory_moves(&memory, &load, bits).expect("the load is one");
+        assert_eq!(moves.atom, atom);
+        let halves = moves.halves.unwrap_or(0);
+        let mut moved = 0;
+        for unit in &moves.units {
+            assert_eq!(unit.words.len(), registers(atom), "{atom}");
+            for (word, held) in (0..).zip(&unit.words) {
+                moved += held.len();
+                for (warp, lane) in
+                    (0..warps).flat_map(|warp| (0..32).map(move |lane| (warp, lane)))
+                {
+                    let (mut row, mut column) = place(atom, word, lane, halves);
+                    (row, column) = (row + unit.row, column + unit.column);
+                    for (bit, [down, right]) in moves.warps.iter().enumerate() {
+                        (row, column) =
+                            (row + down * (warp >> bit & 1), column + right * (warp >> bit & 1));
+                    }
+                    assert_eq!(row / 32, warp % 4, "{atom}: a warp has one quarter");
+                    for (element, &register) in (0..).zip(held) {
+                        let place = [(Dim::Row, row), (Dim::Col, column * 32 / bits + element)];
+                        let required = memory.apply(&place);
+                        assert_eq!(
+                            at(&load, register, lane, warp),
+                            required,
+                            "{atom} of {bits} bits"
+                        );
+                    }
+                }
+            }
+        }
+        assert_eq!(moved, load.in_size(Dim::Register) as usize, "{atom}: every register once");
+    }
+}
+
+/// Registers that lie across the quarters of the warps, or repeat one another, are no instruction's.
+#[test]
+fn registers_that_no_move_of_tensor_memory_has() {
+    let memory = tensor_memory([128, 32], 1, false, &[128, 32]).expect("one block");
+    let rows = blocked(&[1, 32], &[32, 1], &[4, 1], &[1, 0], &[128, 32]).expect("rows");
+    assert_eq!(
+        tensor_memory_moves(&memory, &rows, 32).map(|moves| moves.atom),
+        Some(TmemAtom::M32x32b)
+    );
+    for (per_thread, lanes, warps) in
+        [([1, 4], [4, 8], [4, 1]), ([1, 32], [32, 1], [1, 4]), ([1, 16], [16, 2], [4, 1])]
+    {
+        let other = blocked(&per_thread, &lanes, &warps, &[1, 0], &[128, 32]).expect("blocked");
+        assert_eq!(tensor_memory_moves(&memory, &other, 32), None, "{other}");
+    }
+    let fragment = wgmma_accumulator([4, 1], 32, &[128, 32]).expect("two blocks of rows");
+    assert_eq!(tensor_memory_moves(&memory, &fragment, 32), None, "rows 16 to 31 of warp 1");
+    // Of a block of 64 rows, lanes 16 to 31 of a load of 32 rows would have what is not the tile's.
+    let narrow = tensor_memory([64, 32], 1, false, &[64, 32]).expect("one block");
+    let ins = vec![
+        (Dim::Register, (0..5).map(|bit| vec![0, 1 << bit]).collect()),
+        (Dim::Lane, vec![vec![1, 0], vec![2, 0], vec![4, 0], vec![8, 0], vec![0, 0]]),
+        (Dim::Warp, vec![vec![16, 0], vec![32, 0]]),
+    ];
+    let copied = Layout::new(ins, vec![(Dim::Axis(0), 64), (Dim::Axis(1), 32)]).expect("a layout");
+    assert_eq!(tensor_memory_moves(&narrow, &copied, 32), None);
 }
 
 /// However many warps load a tensor, together they have all of it, and what they repeat they repeat whole.

@@ -1,9 +1,10 @@
 //! What the constructors refuse, and with which facts.
 
 use kernel_layout::forms::{
-    TmemAtom, TmemColumns, blocked, fma_operand, linear, mma_v2_accumulator, mma_v2_operand,
-    nvmma_shared, row_major_shared, shared_linear, slice_of, swizzled_shared, tensor_memory,
-    tensor_memory_columns, tensor_memory_registers, tensor_memory_scales, wgmma_accumulator,
+    TmemAtom, TmemColumns, blocked, check_tensor_memory, fma_operand, linear, mma_v2_accumulator,
+    mma_v2_operand, nvmma_shared, row_major_shared, shared_linear, slice_of, swizzled_shared,
+    tensor_memory, tensor_memory_columns, tensor_memory_registers, tensor_memory_scales,
+    wgmma_accumulator,
 };
 use kernel_layout::{Dim, Form, Layout, LayoutError, PaddedShared};
 
@@ -309,6 +310,33 @@ fn tensor_memory_parameters() {
     refused(
         tensor_memory_columns(&wide, 32),
         "the tensor needs 1024 columns of 32 bits, but tensor memory has 512",
+    );
+}
+
+#[test]
+fn notation_of_tensor_memory() {
+    let of = |notation: &str, shape: [u32; 2], bits| {
+        let tile = notation.parse().expect("in the notation");
+        check_tensor_memory(&Form::Tile(tile).to_layout(&shape)?, bits)
+    };
+    assert_eq!(of("S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]", [32, 16], 8), Ok(()));
+    // Halves with a word each.
+    assert_eq!(of("S[(128, 8) : (1 @ TLane, 2 @ TCol)] + R[2 : 1 @ TCol]", [128, 8], 16), Ok(()));
+    refused(
+        of("S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[2 : 32 @ TLane]", [32, 16], 8),
+        "a tile has all 128 rows of tensor memory, not 64",
+    );
+    refused(
+        of("S[(256, 4) : (1 @ TLane, 1 @ TCol)]", [256, 4], 32),
+        "a tile has all 128 rows of tensor memory, not 256",
+    );
+    refused(
+        of("S[(128, 8) : (1 @ TLane, 1 @ TCol)] + R[2 : 8 @ TCol]", [128, 8], 16),
+        "column 4 of 32 bits repeats others, but copies lie in further rows",
+    );
+    refused(
+        of("S[(128, 2, 4) : (1 @ TLane, 1 @ laneid, 1 @ TCol)]", [128, 8], 32),
+        "such a layout has no dimension register",
     );
 }
 

@@ -69,19 +69,30 @@ pub fn tmem<T: Scalar>(shape: impl Shape) -> Tmem<T> {
 }
 
 impl<T: Scalar> Tmem<T> {
-    /// The same memory with its elements arranged as `layout` says: see [`tmem_block`](super::tmem_block).
+    /// The same memory with its elements arranged as `layout` says: [`tmem_block`](super::tmem_block), or extents and strides
+    /// ([`layout!`](crate::layout)) along `TLane`, the rows of tensor memory, and `TCol`, its columns, counted in elements.
+    ///
+    /// A tile has all 128 rows; where it has fewer of its own, copies: `R[4 : 32 @ TLane]` gives each of the four warps all 32
+    /// rows. [`load`](Tmem::load) reads in each warp what is in its rows, [`store`](Tmem::store) writes all copies. Columns of
+    /// 32 bits have no copies.
     ///
     /// # PTX
-    /// None; it decides which instructions read, write and multiply.
+    /// None; it decides which instructions read, write, copy and multiply.
     ///
     /// # Errors
-    /// K0301 for a layout that does not fit the tile, or is none of tensor memory.
+    /// K0301 for a layout that does not fit the tile, has other rows, or is none of tensor memory.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
     /// fn narrow() -> Tmem<f32> {
     ///     tmem::<f32>([128, 128]).with_layout(tmem_block([128, 32], 1))
+    /// }
+    ///
+    /// /// 32 rows, of which each warp has a copy.
+    /// fn in_each_warp() -> Tmem<u8> {
+    ///     tmem::<u8>([32, 16])
+    ///         .with_layout(layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]))
     /// }
     /// ```
     #[must_use]
@@ -94,13 +105,15 @@ impl<T: Scalar> Tmem<T> {
     /// What products and copies do to the tile is done before: the kernel has waited for a barrier to which they were committed.
     ///
     /// # Layout
-    /// The warps of a warpgroup have 32 rows each, of which every lane has one; further warps have further columns.
+    /// The warps of a warpgroup have 32 rows each, of which every lane has one; further warps have further columns. Elements of 16
+    /// and 8 bits are read by words, two and four at a time, or one where each has its column.
     ///
     /// # PTX
     /// `tcgen05.ld.sync.aligned.32x32b.x64.b32` and the like (`16x32bx2` of 64 rows), then `tcgen05.wait::ld` (PTX ISA, "tcgen05.ld").
     ///
     /// # Errors
-    /// K0414 for several tiles at once, K0503 for a number of warps that is no multiple of 4, K0504 for more than registers hold.
+    /// K0301 for columns that neither fill words nor have one each, K0414 for several tiles at once, K0503 for a number of warps that
+    /// is no multiple of 4, K0504 for more than registers hold.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

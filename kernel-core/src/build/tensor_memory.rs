@@ -135,9 +135,6 @@ impl Builder<'_> {
                     return Val::Error;
                 }
                 let num = self.num(window);
-                if self.moved_dtype(num, loc).is_none() {
-                    return Val::Error;
-                }
                 if self.check_budget(&ty.shape, num, loc).is_none() {
                     return Val::Error;
                 }
@@ -188,10 +185,6 @@ impl Builder<'_> {
         if self.one_tile(window, &ty, loc).is_none() || self.whole_quarters(loc).is_none() {
             return Val::Error;
         }
-        let num = self.num(window);
-        if self.moved_dtype(num, loc).is_none() {
-            return Val::Error;
-        }
         let Some(tile) = self.value(val, val_loc) else { return Val::Error };
         let value = if let Val::Const(..) = val { val } else { &Val::Value(tile) };
         let fits = self.cells.unify(self.num(tile), self.num(window)).is_ok();
@@ -201,16 +194,6 @@ impl Builder<'_> {
         }
         self.op(Op::TensorMemory(TensorMemoryOp::Store), vec![window, tile], None, loc);
         Val::Unit
-    }
-
-    /// Reports elements that do not pass between tensor memory and registers.
-    fn moved_dtype(&mut self, num: Num, loc: Loc) -> Option<()> {
-        if matches!(self.cells.settled(num).bytes(), 2 | 4) {
-            return Some(());
-        }
-        let what = "a tile between tensor memory and registers";
-        self.refuse_dtype(what, "numbers of 16 and 32 bits", num, loc);
-        None
     }
 
     /// Reports a window of several tiles where one is wanted.

@@ -45,7 +45,15 @@ impl LayoutProblem {
                 let shape = &place.shape;
                 let headline = format!("`{form}` is not a layout of a tile of extents {shape:?}");
                 let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline);
-                with_help(explain(diagnostic, &form, &place, &error), &place)
+                let diagnostic = explain(diagnostic, &form, &place, &error);
+                match (&form, error) {
+                    // Another layout of the registers would not make an instruction of the load.
+                    (Form::TensorMemoryLoad { .. }, _) => diagnostic,
+                    (Form::Tile(tile), LayoutError::TensorMemoryRows { actual, required }) => {
+                        mended::with_copies(diagnostic, tile, actual, required)
+                    }
+                    _ => with_help(diagnostic, &place),
+                }
             }
             LayoutProblem::OtherMemory { at, form, actual, place } => {
                 other_memory(at, &form, actual, &place)
@@ -277,6 +285,9 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
         LayoutError::TooManyBits { actual, limit } => {
             diagnostic.compare("bases of a list", format!("at most {limit}"), actual.to_string())
         }
+        LayoutError::TensorMemoryRows { actual, required } => diagnostic
+            .compare("rows of tensor memory", required.to_string(), actual.to_string())
+            .why("each of the four warps reaches a quarter of the 128 rows: a tile of fewer rows has copies in all of them (PTX ISA, \"tcgen05: Access restrictions\")"),
         LayoutError::Axis { .. }
         | LayoutError::Lanes { .. }
         | LayoutError::NotOneOf { .. }
@@ -286,6 +297,7 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
         | LayoutError::ForeignDim { .. }
         | LayoutError::BlockSize { .. }
         | LayoutError::TensorMemoryColumns { .. }
+        | LayoutError::TensorMemoryCopies { .. }
         | LayoutError::TensorMemoryAtom { .. }
         | LayoutError::TensorMemoryAtomColumns { .. }
         | LayoutError::TensorMemoryWords { .. }

@@ -1,7 +1,10 @@
 //! Layouts of allocations of tensor memory, and of the registers that are read from and written to it.
 
-use kernel_layout::forms::{TENSOR_MEMORY_COLUMNS, TmemAtom, TmemColumns, tensor_memory_registers};
-use kernel_layout::{Dim, Form, Layout};
+use kernel_layout::forms::{
+    TENSOR_MEMORY_COLUMNS, TensorMemoryMoves, TmemAtom, TmemColumns, check_tensor_memory,
+    tensor_memory_moves, tensor_memory_registers,
+};
+use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{LayoutProblem, Memory, Place};
 use crate::ir::{Kernel, TensorMemory, TensorMemoryData, TensorMemoryType};
@@ -28,7 +31,22 @@ pub(crate) fn pinned(
     shape: Vec<u32>,
     element_bytes: u32,
 ) -> Result<Layout, Box<LayoutProblem>> {
-    Place { memory: Memory::Tensor, shape, element_bytes, warps: 1 }.layout(form, at)
+    let place = Place { memory: Memory::Tensor, shape, element_bytes, warps: 1 };
+    let element_bits = element_bytes * 8;
+    let refused = |error| {
+        let (form, place) = (form.clone(), place.clone());
+        Box::new(LayoutProblem::Form { at, form, place, error })
+    };
+    if let Form::TensorMemory { col_stride, .. } = *form
+        && col_stride.saturating_mul(element_bits) > COLUMN_BITS
+    {
+        let allowed: &[u32] = if element_bits == COLUMN_BITS { &[1] } else { &[1, 2] };
+        let (what, actual) = ("column stride", col_stride);
+        return Err(refused(LayoutError::NotOneOf { what, actual, allowed }));
+    }
+    let layout = place.clone().layout(form, at)?;
+    check_tensor_memory(&layout, element_bits).map_err(&refused)?;
+    Ok(layout)
 }
 
 /// The layout of an allocation as it is written: the pinned one, or blocks of 128 rows, or 64 where there are no more, and of as
@@ -96,4 +114,15 @@ pub(crate) fn registers(
         let place = Place { memory: Memory::Registers, shape, element_bytes, warps };
         Box::new(LayoutProblem::Form { at, form, place, error })
     })
+}
+
+/// The instructions that move a tile between a window and registers; none where the layout of the registers is no instruction's.
+///
+/// `memory` is the layout of the window.
+pub(crate) fn moves(
+    memory: &Layout,
+    window: &TensorMemoryType,
+    registers: &Layout,
+) -> Option<TensorMemoryMoves> {
+    tensor_memory_moves(memory, registers, window.dtype.bytes() * 8)
 }

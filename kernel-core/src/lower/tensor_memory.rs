@@ -4,8 +4,7 @@
 //! the allocation gives lies in shared memory, where the warps of every partition read it. Allocations of the kernel follow one
 //! another; the upper half of an address is a row, of which each warp adds the first of its quarter.
 
-use std::collections::BTreeMap;
-
+use kernel_layout::forms::{TensorMemoryMoves, TensorMemoryUnit, TmemAtom};
 use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Space, Type, Word};
 use la_arena::ArenaMap;
@@ -21,11 +20,11 @@ pub(super) const ADDRESS_BYTES: u32 = 16;
 /// The fewest columns of an allocation (PTX ISA, "tcgen05.alloc").
 const LEAST_COLUMNS: u32 = 32;
 /// The most words that one instruction moves for a lane.
-const MOST_WORDS: u32 = 128;
+const MOST_WORDS: usize = 128;
 /// Where an address has its row.
 pub(super) const ROW_SHIFT: u32 = 16;
-/// Bits of a word.
-const WORD_BITS: u32 = 32;
+/// Bits of a lane's number.
+const LANE_BITS: usize = 5;
 /// Threads of a warp, less one.
 const LANES_MASK: u32 = 31;
 
@@ -57,21 +56,6 @@ impl TensorMemoryPlan {
         }
         plan
     }
-}
-
-/// A word of a tile: its column, and the registers of the elements in it.
-struct WordOf {
-    column: u32,
-    registers: Vec<u32>,
-}
-
-/// How an instruction moves a tile.
-struct Moves {
-    words: Vec<WordOf>,
-    /// What a thread adds to the address.
-    map: ThreadMap,
-    /// Of `16x32bx2`: the columns from the first half to the second.
-    halves: Option<u32>,
 }
 
 impl Lower<'_> {
@@ -218,62 +202,19 @@ impl Lower<'_> {
         self.e.at(base, start + known)
     }
 
-    /// How a tile in registers meets the words of its window.
-    fn moves(&self, window: Value, registers: &Layout) -> Moves {
+    /// How a tile in registers and its window are moved into one another.
+    fn moves(&self, window: Value, registers: &Layout) -> TensorMemoryMoves {
         let ty = self.tensor_memory_type(window);
-        let bits = ty.dtype.bytes() * 8;
         let memory = self.tensor_memory_layout(ty.root);
-        let inverse = memory.pseudo_inverse().expect("tensor memory holds every element");
-        let places = registers.compose(&inverse);
-        let row = places.out_dims().position(|dim| dim == Dim::Row).expect("it has rows");
-        let column = 1 - row;
-        let word = |element: u32| element * bits / WORD_BITS;
-        let mut words: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for register in 0..registers.in_size(Dim::Register) {
-            let at = super::coords::register_part(&places, register, column);
-            words.entry(word(at)).or_default().push(register);
-        }
-        let mut halves = None;
-        let mut bases = Vec::new();
-        for basis in places.bases(Dim::Lane) {
-            if basis[column] > 0 {
-                halves = Some(word(basis[column]));
-            }
-            bases.push(0);
-        }
-        bases.resize(5, 0);
-        for basis in places.bases(Dim::Warp) {
-            bases.push(basis[row] << ROW_SHIFT | word(basis[column]));
-        }
-        let words =
-            words.into_iter().map(|(column, registers)| WordOf { column, registers }).collect();
-        Moves { words, map: ThreadMap::new(bases), halves }
+        tensor_memory::moves(memory, ty, registers)
+            .expect("layouts gives tiles of tensor memory what an instruction moves")
     }
 
-    /// The runs of words that one instruction moves each.
-    fn runs(moves: &Moves) -> Vec<&[WordOf]> {
-        let mut runs = Vec::new();
-        let mut rest = &moves.words[..];
-        while let Some(first) = rest.first() {
-            let next = |(index, word): (u32, &WordOf)| word.column == first.column + index;
-            let all = (0..).zip(rest).take_while(|one| next(*one)).count();
-            let all = u32::try_from(all).expect("there are 512 columns").min(MOST_WORDS);
-            let (run, others) = rest.split_at(1 << all.ilog2());
-            runs.push(run);
-            rest = others;
-        }
-        runs
-    }
-
-    /// The modifiers of an instruction that moves a run of words.
-    fn move_modifiers(moves: &Moves, word: Word, run: usize) -> Vec<Modifier> {
-        let shape = if moves.halves.is_some() { Word::S16x32bx2 } else { Word::S32x32b };
-        let count = format!("x{run}");
-        let count = *Word::ALL
-            .iter()
-            .find(|word| word.text() == count)
-            .expect("runs are powers of two up to 128");
-        mods![word, Word::Sync, Word::Aligned, shape, count, Type::B32].to_vec()
+    /// What a thread adds to an address.
+    fn tensor_memory_reach(&mut self, moves: &TensorMemoryMoves) -> Val {
+        let mut bases = vec![0; LANE_BITS];
+        bases.extend(moves.warps.iter().map(|[row, column]| row << ROW_SHIFT | column));
+        self.e.thread_map(&ThreadMap::new(bases))
     }
 
     /// Reads a window into registers, and waits for them.
@@ -281,28 +222,31 @@ impl Lower<'_> {
         let layout = self.layout(result).clone();
         let dtype = self.tensor_memory_type(window).dtype;
         let moves = self.moves(window, &layout);
-        let more = self.e.thread_map(&moves.map);
+        let more = self.tensor_memory_reach(&moves);
         let mut values = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
         let mut loaded = Vec::new();
-        for run in Self::runs(&moves) {
-            let address = self.tensor_memory_address(window, run[0].column, more);
+        for run in runs(&moves) {
+            let address = self.tensor_memory_address(window, place(run), more);
             let ty = if dtype == Dtype::F32 { Type::F32 } else { Type::B32 };
-            let registers: Vec<_> = run.iter().map(|_| self.e.fresh(ty)).collect();
+            let words = || run.iter().flat_map(|unit| &unit.words);
+            let registers: Vec<_> = words().map(|_| self.e.fresh(ty)).collect();
             let list = registers.iter().map(|&register| Operand::Reg(register)).collect();
             let mut operands = vec![Operand::Vector(list), address];
             operands.extend(moves.halves.map(|columns| Operand::Int(i128::from(columns))));
-            let modifiers = Self::move_modifiers(&moves, Word::LdWord, run.len());
+            let modifiers = modifiers(&moves, Word::LdWord, run.len());
             self.e.push(Instruction::new(Opcode::Tcgen05, modifiers, operands), 1, true);
-            loaded.extend(registers.into_iter().zip(run));
+            loaded.extend(registers.into_iter().zip(words()));
         }
         self.e.effect(Opcode::Tcgen05, mods![Word::WaitLd, Word::Sync, Word::Aligned], []);
         for (register, word) in loaded {
+            let register = Val::Reg(register);
             let elements = match dtype.bytes() {
-                2 => self.e.unpack(Val::Reg(register)).to_vec(),
-                _ => vec![Val::Reg(register)],
+                1 => self.e.unpack_bytes(dtype, register).to_vec(),
+                2 => self.e.unpack(register).to_vec(),
+                _ => vec![register],
             };
-            for (&register, element) in word.registers.iter().zip(elements) {
-                values[register as usize] = element;
+            for (&at, element) in word.iter().zip(elements) {
+                values[at as usize] = element;
             }
         }
         values
@@ -312,30 +256,84 @@ impl Lower<'_> {
     fn tensor_memory_store(&mut self, window: Value, value: Value) {
         let layout = self.layout(value).clone();
         let moves = self.moves(window, &layout);
-        let more = self.e.thread_map(&moves.map);
+        let more = self.tensor_memory_reach(&moves);
         let values = self.tile(value).to_vec();
-        let halves = self.tensor_memory_type(window).dtype.bytes() == 2;
-        for run in Self::runs(&moves) {
+        let bytes = self.tensor_memory_type(window).dtype.bytes();
+        for run in runs(&moves) {
             let words: Vec<Operand> = run
                 .iter()
+                .flat_map(|unit| &unit.words)
                 .map(|word| {
-                    let of = |index: usize| values[word.registers[index] as usize];
-                    let packed = match word.registers.len() {
+                    // An element that has its column to itself leaves the rest of it zero.
+                    let of = |index: usize| match word.get(index) {
+                        Some(&register) => values[register as usize],
+                        None => Val::Int(0),
+                    };
+                    let packed = match bytes {
+                        1 => self.e.pack_bytes([0, 1, 2, 3].map(of)),
                         2 => self.e.pack(of(0), of(1)),
-                        // A half that has its column to itself.
-                        1 if halves => self.e.pack(of(0), Val::Int(0)),
                         _ => of(0),
                     };
                     Operand::Reg(self.e.reg(packed, Type::B32))
                 })
                 .collect();
-            let address = self.tensor_memory_address(window, run[0].column, more);
+            let address = self.tensor_memory_address(window, place(run), more);
             let mut operands = vec![address];
             operands.extend(moves.halves.map(|columns| Operand::Int(i128::from(columns))));
             operands.push(Operand::Vector(words));
-            let modifiers = Self::move_modifiers(&moves, Word::StWord, run.len());
+            let modifiers = modifiers(&moves, Word::StWord, run.len());
             self.e.push(Instruction::new(Opcode::Tcgen05, modifiers, operands), 0, true);
         }
         self.e.effect(Opcode::Tcgen05, mods![Word::WaitSt, Word::Sync, Word::Aligned], []);
     }
+}
+
+/// The runs of units that one instruction moves each.
+fn runs(moves: &TensorMemoryMoves) -> Vec<&[TensorMemoryUnit]> {
+    let columns = unit_columns(moves.atom);
+    let mut runs = Vec::new();
+    let mut rest = &moves.units[..];
+    while let Some(first) = rest.first() {
+        let next = |(index, unit): (u32, &TensorMemoryUnit)| {
+            unit.row == first.row && unit.column == first.column + index * columns
+        };
+        let all = (0..).zip(rest).take_while(|one| next(*one)).count();
+        let all = all.min(MOST_WORDS / first.words.len());
+        let (run, others) = rest.split_at(1 << all.ilog2());
+        runs.push(run);
+        rest = others;
+    }
+    runs
+}
+
+/// Where a run begins, as it is added to an address.
+fn place(run: &[TensorMemoryUnit]) -> u32 {
+    run[0].row << ROW_SHIFT | run[0].column
+}
+
+/// The columns of 32 bits that an atom moves (PTX ISA, "tcgen05.ld and tcgen05.st matrix shapes").
+fn unit_columns(atom: TmemAtom) -> u32 {
+    match atom {
+        TmemAtom::M32x32b | TmemAtom::M16x32bx2 => 1,
+        TmemAtom::M16x64b => 2,
+        TmemAtom::M16x128b => 4,
+        TmemAtom::M16x256b => 8,
+    }
+}
+
+/// The modifiers of an instruction that moves so many units.
+fn modifiers(moves: &TensorMemoryMoves, word: Word, units: usize) -> Vec<Modifier> {
+    let shape = match moves.atom {
+        TmemAtom::M32x32b => Word::S32x32b,
+        TmemAtom::M16x64b => Word::S16x64b,
+        TmemAtom::M16x128b => Word::S16x128b,
+        TmemAtom::M16x256b => Word::S16x256b,
+        TmemAtom::M16x32bx2 => Word::S16x32bx2,
+    };
+    let count = format!("x{units}");
+    let count = *Word::ALL
+        .iter()
+        .find(|word| word.text() == count)
+        .expect("runs are powers of two up to 128");
+    mods![word, Word::Sync, Word::Aligned, shape, count, Type::B32].to_vec()
 }

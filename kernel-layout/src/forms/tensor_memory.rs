@@ -132,6 +132,42 @@ pub fn tensor_memory_scales(shape: &[u32]) -> Result<Layout, LayoutError> {
     Ok(fitted.transpose_ins(&[Dim::Row, Dim::Col]))
 }
 
+/// Checks that a layout of a tile's rows and columns, however it was written, is one of tensor memory.
+///
+/// It has all 128 rows, of which some may be copies, as `R[4 : 32 @ TLane]` says; no columns of 32 bits are.
+///
+/// ```
+/// use kernel_layout::Form;
+/// use kernel_layout::forms::check_tensor_memory;
+/// let copies: kernel_layout::tile::TileLayout = "S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]".parse()?;
+/// let once: kernel_layout::tile::TileLayout = "S[(32, 16) : (1 @ TLane, 1 @ TCol)]".parse()?;
+/// assert!(check_tensor_memory(&Form::Tile(copies).to_layout(&[32, 16])?, 8).is_ok());
+/// assert!(check_tensor_memory(&Form::Tile(once).to_layout(&[32, 16])?, 8).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`LayoutError::ForeignDim`] for other inputs than rows and columns, [`LayoutError::TensorMemoryRows`] for fewer or more rows,
+/// [`LayoutError::TensorMemoryCopies`] for columns that repeat others.
+pub fn check_tensor_memory(layout: &Layout, element_bits: u32) -> Result<(), LayoutError> {
+    if let Some(dim) = layout.in_dims().find(|dim| !matches!(dim, Dim::Row | Dim::Col)) {
+        return Err(LayoutError::ForeignDim { dim });
+    }
+    let actual = layout.in_size(Dim::Row);
+    if actual != TENSOR_MEMORY_ROWS {
+        return Err(LayoutError::TensorMemoryRows { actual, required: TENSOR_MEMORY_ROWS });
+    }
+    let in_word = log2((32 / element_bits).max(1));
+    let words = layout.bases(Dim::Col).iter().enumerate().skip(in_word);
+    match words
+        .map(|(bit, basis)| (bit - in_word, basis))
+        .find(|(_, basis)| basis.iter().all(|&part| part == 0))
+    {
+        None => Ok(()),
+        Some((bit, _)) => Err(LayoutError::TensorMemoryCopies { column: 1 << bit }),
+    }
+}
+
 /// The 32-bit columns that a layout's tensor is allocated: a power of two from 32 to 512.
 ///
 /// ```

@@ -50,7 +50,7 @@ impl TmemAtom {
     }
 
     /// Registers and lanes as (row, column), and log2 of the columns.
-    fn tile(self) -> (Vec<[u32; 2]>, Vec<[u32; 2]>, usize) {
+    pub(super) fn tile(self) -> (Vec<[u32; 2]>, Vec<[u32; 2]>, usize) {
         let walk = |low: [[u32; 2]; 2]| [&low[..], &[[1, 0], [2, 0], [4, 0]]].concat();
         match self {
             TmemAtom::M32x32b => (vec![], vec![[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], 0),
@@ -205,7 +205,7 @@ fn places(
 }
 
 /// log2 of the elements in a word: all it has room for, or one.
-fn words(memory: &Layout, packed_bits: usize, last: Dim) -> Result<usize, LayoutError> {
+pub(super) fn words(memory: &Layout, packed_bits: usize, last: Dim) -> Result<usize, LayoutError> {
     let place = memory.out_index(last).expect("the last output dimension is one");
     let column = |bit: usize, basis: &Basis| {
         basis.iter().enumerate().all(|(at, &part)| part == if at == place { 1 << bit } else { 0 })

@@ -17,6 +17,22 @@ pub(super) fn with_help(diagnostic: Diagnostic, form: &Form, place: &Place) -> D
     }
 }
 
+/// Adds the layout with copies in the rows of tensor memory that it leaves out, if it has none.
+pub(super) fn with_copies(
+    diagnostic: Diagnostic,
+    tile: &TileLayout,
+    actual: u32,
+    required: u32,
+) -> Diagnostic {
+    let missing = tile.replica().is_empty() && actual > 1 && required > actual;
+    let copies = Iter::new((required / actual).into(), actual.into(), TileAxis::TLane);
+    let offset = tile.offset().iter().map(|(&axis, &amount)| (axis, amount));
+    match TileLayout::new(tile.shard().to_vec(), vec![copies], offset) {
+        Ok(whole) if missing => diagnostic.help(Form::Tile(whole).in_code()),
+        Ok(_) | Err(_) => diagnostic,
+    }
+}
+
 fn sizes(layout: &Layout) -> [u32; 2] {
     [layout.in_size(Dim::Lane), layout.in_size(Dim::Warp)]
 }
