@@ -6,9 +6,10 @@ use kernel_ptx::{Instruction, Modifier, Opcode, Word};
 use super::Lower;
 use super::coords::ThreadMap;
 use super::emitter::{Val, mods};
-use super::matrix_descriptor::Generation;
+
 use crate::ir::Value;
 use crate::layouts::tensor_copy;
+use crate::layouts::warpgroup::Generation;
 
 impl Lower<'_> {
     /// Starts the copy of a window of shared memory to a tile of tensor memory.
