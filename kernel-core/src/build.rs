@@ -60,6 +60,7 @@ mod layout_values;
 mod map_options;
 mod methods;
 mod named;
+mod pairs;
 mod params;
 mod per_thread;
 mod places;

@@ -40,7 +40,9 @@ mod regions;
 mod snippet;
 mod verify;
 
-pub use blackwell::{Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryType};
+pub use blackwell::{
+    CtaGroup, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryType,
+};
 pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use class::Class;
 pub use dtype::Dtype;

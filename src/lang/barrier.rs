@@ -230,7 +230,8 @@ impl Barrier {
         stub()
     }
 
-    /// The barrier that the block of rank `rank` of the cluster has at the same place: to arrive at, not to wait for.
+    /// The barrier that the block of rank `rank` of the cluster has at the same place: to arrive at, not to wait for; for copies by tensor map of a
+    /// [pair](super::tcgen05::mma_pair()) to complete on.
     ///
     /// # PTX
     /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); an arrival is `mbarrier.arrive.shared::cluster.b64`. In a kernel that reaches other

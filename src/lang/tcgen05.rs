@@ -1,6 +1,7 @@
 //! The tensor cores of Blackwell (`sm_100a`): products whose sums lie in tensor memory.
 //!
-//! One thread starts products and copies to tensor memory, and goes on. They run in the order in which they are started. Everything else waits for a barrier: [`commit`] lets
+//! One thread starts products and copies to tensor memory, and goes on. They run in the order in which they are started. The tensor cores of two blocks multiply together
+//! in [`mma_pair`]. Everything else waits for a barrier: [`commit`] lets
 //! it end a phase when all that was started so far is done.
 
 use super::barrier::Barrier;
@@ -57,6 +58,54 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
     stub()
 }
 
+/// Starts one product of a pair of blocks, whose tensor cores multiply together, and goes on.
+///
+/// The blocks of a cluster whose ranks differ in the last bit are a pair. Each holds half of what multiplies and half of the result: of the product
+/// (M, K) · (K, N) + (M, N) its M / 2 rows of the left factor, `a` of `[M / 2, K]`, and of the sums, `acc` of `[M / 2, N]`; and its N / 2 columns of
+/// the right factor, `b` of `[K, N / 2]`. The block of even rank has the first half of each. So each half of the right factor is loaded by one block,
+/// and read by two.
+///
+/// In a kernel that has such products, it is the block of even rank that starts them, for both, and that [commits](commit): there these statements take
+/// place, and in the block of odd rank they do nothing. So it is enough that the even block waits for the factors, whichever block has loaded
+/// them: a [`tma::load`](super::tma::load) of the odd block completes on a barrier of the even one,
+/// `full.of_block(cluster::rank() & !1)`. Factors and sums lie at the same places in both blocks: the even block's say where. A commit tells
+/// both blocks with [`multicast`](Committing::multicast). What threads have written to shared memory or sums, or read of the sums, is in order for the
+/// tensor cores when the blocks have met ([`cluster::sync`](super::cluster::sync())), or when one has arrived at a barrier that the even one
+/// waits for.
+///
+/// M / 2 is 64 or 128, N 32 to 256. Element types, transposed factors and what else is said of [`mma`] hold here. Both factors lie in shared memory.
+///
+/// # Layout
+/// Of 128 rows in each block, that of a product of one block. Of 64, the right half of the columns lies in rows 64 to 127 of tensor memory.
+///
+/// # PTX
+/// `tcgen05.mma.cta_group::2.kind::f16` and the like, for each 32 bytes of the depth; and all other `tcgen05` instructions of the kernel are
+/// `.cta_group::2` too (PTX ISA, "tcgen05.mma"). The blocks meet before they give tensor memory back, and so before they end.
+///
+/// # Errors
+/// Those of [`mma`], K0507 for a kernel whose clusters have no pairs, K0511 for one that has products of single blocks as well.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// The rows of this block, of a product of 256 by 128.
+/// fn product(a: Shared<bf16>, b: Shared<bf16>, done: Barrier) -> Tile<f32> {
+///     let acc = tmem::<f32>([128, 128]);
+///     cluster::sync(); // both blocks have written their `a` of [128, 64] and `b` of [64, 64]
+///     tcgen05::mma_pair(a, b, acc).accumulate(false);
+///     tcgen05::commit(done).multicast(0b11);
+///     done.wait(0);
+///     acc.load()
+/// }
+/// ```
+pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
+    a: Shared<T>,
+    b: Shared<U>,
+    acc: Tmem<A>,
+) -> Multiplying {
+    stub()
+}
+
 /// Starts a copy of a tile from shared to tensor memory, bits as they are, and goes on.
 ///
 /// Copies and products run in the order in which a partition starts them: a product may read or add to what a copy before it
@@ -93,7 +142,8 @@ pub fn copy<T: Scalar>(from: Shared<T>, to: Tmem<T>) -> Copying {
     stub()
 }
 
-/// One arrival at a barrier, when every product and copy is done that the partition has started so far.
+/// One arrival at a barrier, when every product and copy is done that the partition has started so far; with [`multicast`](Committing::multicast) one
+/// in each of several blocks. In a kernel of [pairs](mma_pair()), the block of even rank commits.
 ///
 /// # PTX
 /// `tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64` (PTX ISA, "tcgen05.commit").
@@ -109,8 +159,57 @@ pub fn copy<T: Scalar>(from: Shared<T>, to: Tmem<T>) -> Copying {
 ///     done.wait(0);
 /// }
 /// ```
-pub fn commit(bar: Barrier) {
+pub fn commit(bar: Barrier) -> Committing {
     stub()
+}
+
+/// A commit that was just made, for what else is to be said of it: in the same statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Committing(());
+
+#[expect(clippy::return_self_not_must_use, reason = "what is said last of a commit is not used")]
+impl Committing {
+    /// It arrives in every block of the cluster whose bit is set in `mask`: at the barrier that each of them has at the same place.
+    ///
+    /// Where a block fills buffers of others, this gives them back to those who fill them. A block that is told does not end before the one that tells it: where a kernel does
+    /// not end with [`cluster::sync`](super::cluster::sync()), the compiler puts it there.
+    ///
+    /// # PTX
+    /// `.multicast::cluster` (PTX ISA, "tcgen05.commit").
+    ///
+    /// # Errors
+    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0404 where it is said twice.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Both blocks of a cluster may fill the buffer again.
+    /// fn release(empty: Barriers, slot: i32) {
+    ///     tcgen05::commit(empty[slot]).multicast(0b11);
+    /// }
+    /// ```
+    pub fn multicast(self, mask: i32) -> Committing {
+        stub()
+    }
+
+    /// There is a commit only if `condition` holds.
+    ///
+    /// # PTX
+    /// A predicate of the thread that commits.
+    ///
+    /// # Errors
+    /// K0206 for what is no scalar `bool`, K0404 where it is said twice.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn finish(done: Barrier, last: bool) {
+    ///     tcgen05::commit(done).when(last);
+    /// }
+    /// ```
+    pub fn when(self, condition: bool) -> Committing {
+        stub()
+    }
 }
 
 /// A product that was just started, for what else is to be said of it: in the same statement.
@@ -135,6 +234,25 @@ impl Multiplying {
     /// }
     /// ```
     pub fn accumulate(self, adds: bool) -> Multiplying {
+        stub()
+    }
+
+    /// The product is started only if `condition` holds.
+    ///
+    /// # PTX
+    /// A predicate of the thread that starts it.
+    ///
+    /// # Errors
+    /// K0206 for what is no scalar `bool`, K0404 where it is said twice.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn step(a: Shared<f16>, b: Shared<f16>, acc: Tmem<f32>, more: bool) {
+    ///     tcgen05::mma(a, b, acc).when(more);
+    /// }
+    /// ```
+    pub fn when(self, condition: bool) -> Multiplying {
         stub()
     }
 }

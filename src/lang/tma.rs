@@ -46,12 +46,15 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 /// `to` has the extents of the map's block, axes of extent 1 apart. The phase of `bar` expects the bytes of the whole block,
 /// see [`Barrier::expect`]. After the wait for that phase every thread sees the tile.
 ///
+/// On Blackwell `bar` may be that of the other block of a [pair](super::tcgen05::mma_pair()): `full.of_block(cluster::rank() & !1)` is that of the
+/// even block, which counts the bytes of both.
+///
 /// # PTX
 /// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk.tensor`), of as many
-/// dimensions as the map has, [once or several times](self).
+/// dimensions as the map has, [once or several times](self); with `.cta_group::2` where the barrier may be that of the other block.
 ///
 /// # Errors
-/// K0502 on `sm_80`, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for
+/// K0502 on `sm_80`, K0402 for a barrier of another block before `sm_100a`, K0507 for one without pairs, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for
 /// what is no shared memory or is transposed.
 ///
 /// ```no_run

@@ -1,4 +1,5 @@
-//! What is said of a copy behind the call that starts it: `.on(bar)`, `.when(p)`, `.multicast(mask)`, `.evict_first()`.
+//! What is said of a copy behind the call that starts it: `.on(bar)`, `.when(p)`, `.multicast(mask)`, `.evict_first()`; and of products and commits
+//! of the tensor cores, which one thread starts as well.
 //!
 //! The copy is one statement of the IR, and what is said of it changes that statement.
 
@@ -11,8 +12,8 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        Bulk, BulkKind, Const, Dtype, Evict, Op, ParamKind, Stmt, StmtKind, Tma, TmaKind, Type,
-        Value,
+        Bulk, BulkKind, Const, CtaGroup, Dtype, Evict, Op, ParamKind, Stmt, StmtKind, Tcgen05, Tma,
+        TmaKind, Type, Value,
     },
     loc::Loc,
     syntax::{Expr, Segment},
@@ -74,11 +75,12 @@ impl Builder<'_> {
                 if self.wants_hopper(what, super::tma::SINCE_HOPPER, loc).is_none() {
                     return Val::Error;
                 }
-                let Some(barrier) = self.own_barrier(barrier, at(0)) else {
+                let Some(barrier) = self.barrier_of_pair(barrier, at(0)) else {
                     return Val::Error;
                 };
-                self.change(copy, name, loc, |builder, op, args| {
-                    builder.on_barrier(op, args, barrier, loc)
+                self.change(copy, name, loc, |builder, op, args| match op {
+                    Op::Tcgen05(_) => builder.of_tensor_cores("on", &op, loc),
+                    _ => builder.on_barrier(op, args, barrier, loc),
                 })
             }
             ("when", [condition]) => self.when(copy, (condition, at(0)), name, loc),
@@ -97,7 +99,7 @@ impl Builder<'_> {
                     );
                 }
                 self.change(copy, name, loc, |builder, op, args| {
-                    builder.accumulates(&op, args, value, loc)
+                    builder.accumulates(op, args, value, loc)
                 })
             }
             ("multicast", [mask]) => self.multicast(copy, (mask, at(0)), name, loc),
@@ -113,6 +115,16 @@ impl Builder<'_> {
         }
     }
 
+    /// What was started: a copy, a product or a commit.
+    fn noun(&self, copy: &CopyVal) -> &'static str {
+        let stmts = &self.regions.last().expect("a region is open").stmts;
+        match stmts.get(copy.index).map(|stmt| &stmt.kind) {
+            Some(StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { .. }), .. }) => "product",
+            Some(StmtKind::Op { op: Op::Tcgen05(Tcgen05::Commit { .. }), .. }) => "commit",
+            _ => "copy",
+        }
+    }
+
     /// `.when(condition)`
     fn when(
         &mut self,
@@ -124,19 +136,32 @@ impl Builder<'_> {
         let Some(value) = self.value(condition, at) else { return Val::Error };
         if !self.is_scalar(value) || self.cells.known(self.num(value)) != Some(Dtype::Bool) {
             let actual = self.describe(condition);
-            return self.report(
-                Diagnostic::new(Code::Kind, at, "`when` takes one condition for the whole copy")
-                    .compare("", "a scalar (bool)", actual),
-            );
+            let headline = format!("`when` takes one condition for the whole {}", self.noun(copy));
+            return self.report(Diagnostic::new(Code::Kind, at, headline).compare(
+                "",
+                "a scalar (bool)",
+                actual,
+            ));
         }
         self.note_use(value, copy.loc, at);
+        let what = self.noun(copy);
         self.change(copy, name, loc, |builder, mut op, mut args| {
-            let Some(said) = Said::of(&mut op) else { return builder.only_one_thread("when", loc) };
-            if *said.guarded {
-                return builder.said_twice("when", ".when(a & b)", loc);
+            let (guarded, has_window) = match &mut op {
+                Op::Tcgen05(
+                    Tcgen05::Mma { guarded, .. }
+                    | Tcgen05::Copy { guarded }
+                    | Tcgen05::Commit { guarded, .. },
+                ) => (guarded, false),
+                other => match Said::of(other) {
+                    Some(said) => (said.guarded, said.has_window),
+                    None => return builder.only_one_thread("when", loc),
+                },
+            };
+            if *guarded {
+                return builder.said_twice("when", (what, ".when(a & b)"), loc);
             }
-            *said.guarded = true;
-            args.insert(args.len() - usize::from(said.has_window), value);
+            *guarded = true;
+            args.insert(args.len() - usize::from(has_window), value);
             Some((op, args))
         })
     }
@@ -150,6 +175,9 @@ impl Builder<'_> {
                         .why("bytes go from the shared memory of one block to that of another"),
                 );
                 return None;
+            }
+            if let Op::Tcgen05(_) = op {
+                return builder.of_tensor_cores(&name.name, &op, loc);
             }
             let Some(said) = Said::of(&mut op) else {
                 return builder.only_one_thread(&name.name, loc);
@@ -173,12 +201,24 @@ impl Builder<'_> {
         let Some(value) = self.scalar_i32(mask, "a mask of blocks is an `i32`", mask_loc) else {
             return Val::Error;
         };
-        if self.mask_in_cluster(mask, mask_loc, loc).is_none() {
+        let what = self.noun(copy);
+        let verb = if what == "commit" { "tell" } else { "copy to" };
+        if self.mask_in_cluster(mask, verb, mask_loc, loc).is_none() {
             return Val::Error;
         }
         self.note_use(value, copy.loc, mask_loc);
         self.change(copy, name, loc, |builder, mut op, mut args| {
+            if let Op::Tcgen05(Tcgen05::Commit { multicast, .. }) = &mut op {
+                if *multicast {
+                    return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
+                }
+                *multicast = true;
+                // Behind the barrier.
+                args.insert(1, value);
+                return Some((op, args));
+            }
             let loads = match &op {
+                Op::Tcgen05(_) => return builder.of_tensor_cores("multicast", &op, loc),
                 Op::Tma(tma) if tma.kind == TmaKind::Staged => {
                     builder.report(
                         Diagnostic::new(Code::CopyOperands, loc, "a copy to several blocks needs a barrier")
@@ -198,9 +238,17 @@ impl Builder<'_> {
                 );
                 return None;
             }
+            if builder.completes_elsewhere(&op, &args) {
+                builder.report(
+                    Diagnostic::new(Code::CopyOperands, loc, "a copy to several blocks completes in each of them")
+                        .compare("", "the barrier: `bar`", "one of another block: `bar.of_block(..)`")
+                        .why("in each of the blocks its bytes count on the barrier that lies at the same place"),
+                );
+                return None;
+            }
             let said = Said::of(&mut op)?;
             if *said.multicast {
-                return builder.said_twice("multicast", ".multicast(a | b)", loc);
+                return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
             }
             *said.multicast = true;
             // Behind the barrier, before the condition and the window.
@@ -209,9 +257,19 @@ impl Builder<'_> {
         })
     }
 
-    /// A mask of blocks that the kernel's clusters have.
-    fn mask_in_cluster(&mut self, mask: &Val, mask_loc: Loc, loc: Loc) -> Option<()> {
-        let blocks = self.several_blocks("copy to", loc)?;
+    /// Whether a copy completes on a barrier of another block.
+    fn completes_elsewhere(&self, op: &Op, args: &[Value]) -> bool {
+        let Op::Tma(tma) = op else { return false };
+        let ParamKind::Tensor { rank, .. } = self.params[tma.param as usize].kind else {
+            return false;
+        };
+        let barrier = tma.operands(rank as usize, args).barrier;
+        barrier.is_some_and(|bar| matches!(self.ty(bar), Type::Barrier(ty) if ty.remote))
+    }
+
+    /// A mask of blocks that the kernel's clusters have; `verb` is what is done to the others.
+    fn mask_in_cluster(&mut self, mask: &Val, verb: &str, mask_loc: Loc, loc: Loc) -> Option<()> {
+        let blocks = self.several_blocks(verb, loc)?;
         if let Val::Const(Const::Int(bits), _) = mask
             && (*bits <= 0 || *bits >> blocks != 0)
         {
@@ -233,12 +291,30 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn said_twice(&mut self, word: &str, help: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
+    fn said_twice(
+        &mut self,
+        word: &str,
+        (what, help): (&str, &str),
+        loc: Loc,
+    ) -> Option<(Op, Vec<Value>)> {
+        let headline = format!("`{word}` is said twice of one {what}");
         self.report(
-            Diagnostic::new(Code::CopyOperands, loc, format!("`{word}` is said twice of one copy"))
-                .why("the copy is one instruction, which has each of these once")
+            Diagnostic::new(Code::CopyOperands, loc, headline)
+                .why(format!("the {what} is one instruction, which has each of these once"))
                 .help(help),
         );
+        None
+    }
+
+    /// Reports what can be said only of a copy of a tensor, of something that tensor cores do.
+    fn of_tensor_cores(&mut self, word: &str, op: &Op, loc: Loc) -> Option<(Op, Vec<Value>)> {
+        let required = match word {
+            "multicast" => "a load of a tensor, or `tcgen05::commit(..)`",
+            _ => "a copy of a tensor",
+        };
+        let headline = format!("`{word}` is said of what tensor cores do");
+        let diagnostic = Diagnostic::new(Code::CopyOperands, loc, headline);
+        self.report(diagnostic.compare("", required, started(op)));
         None
     }
 
@@ -246,7 +322,7 @@ impl Builder<'_> {
     fn evicted_twice(&mut self, first: &str, second: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
         let help = format!(".{second}()");
         if second == first {
-            return self.said_twice(first, &help, loc);
+            return self.said_twice(first, ("copy", &help), loc);
         }
         self.report(
             Diagnostic::new(
@@ -381,7 +457,13 @@ pub(super) fn started(op: &Op) -> &'static str {
             BulkKind::Prefetch(_) => "`bulk::prefetch(..)`",
             BulkKind::Send => "`bulk::send(..)`",
         },
-        Op::Tcgen05(_) => "`tcgen05::mma(..)`",
+        Op::Tcgen05(op) => match op {
+            Tcgen05::Mma { group: CtaGroup::One, .. } => "`tcgen05::mma(..)`",
+            Tcgen05::Mma { group: CtaGroup::Pair, .. } => "`tcgen05::mma_pair(..)`",
+            Tcgen05::Copy { .. } => "`tcgen05::copy(..)`",
+            Tcgen05::Commit { .. } => "`tcgen05::commit(..)`",
+            Tcgen05::FenceBefore | Tcgen05::FenceAfter => "a fence",
+        },
         _ => "a copy",
     }
 }

@@ -1,7 +1,7 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
 use super::{
-    Builder, begins, counted, expected, gather, in_flight, named, per_thread, specialize,
+    Builder, begins, counted, expected, gather, in_flight, named, pairs, per_thread, specialize,
     tensor_order,
 };
 use crate::{
@@ -95,6 +95,7 @@ impl Builder<'_> {
                 .chain(named::check(&kernel))
                 .chain(rows)
                 .chain(tensor_order::check(&kernel))
+                .chain(pairs::check(&kernel))
             {
                 self.report(diagnostic);
             }

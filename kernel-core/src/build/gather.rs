@@ -53,7 +53,7 @@ impl Builder<'_> {
         let last = args.len() - 1;
         let (barrier, counted) = match kind {
             TmaKind::Gather => {
-                let barrier = self.own_barrier(&vals[3], args[3].loc);
+                let barrier = self.barrier_of_pair(&vals[3], args[3].loc);
                 (barrier, barrier.is_some())
             }
             TmaKind::Load

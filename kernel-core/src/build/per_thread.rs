@@ -166,13 +166,15 @@ impl Walk<'_> {
                 "a tile is read and written by all threads together",
                 "",
             ),
-            Op::Tcgen05(Tcgen05::Mma) => self.decide(
-                "whether a product adds",
-                &args[3..],
-                at,
-                "one thread starts it for all",
-                "",
-            ),
+            Op::Tcgen05(started) => {
+                const WHY: &str = "one thread starts it for all";
+                if matches!(started, Tcgen05::Mma { .. }) {
+                    self.decide("whether a product adds", &args[3..4], at, WHY, "");
+                }
+                self.decide("the mask of a commit", started.mask(args).as_slice(), at, WHY, "");
+                let what = "the condition of a product or a commit";
+                self.decide(what, started.condition(args).as_slice(), at, WHY, "");
+            }
             // What these compute is each thread's own where an operand is, and all threads do them.
             Op::Const(_)
             | Op::ParamPtr(_)
@@ -211,9 +213,6 @@ impl Walk<'_> {
             )
             | Op::TensorMemory(
                 TensorMemoryOp::Alloc(_) | TensorMemoryOp::Load | TensorMemoryOp::Store,
-            )
-            | Op::Tcgen05(
-                Tcgen05::Copy | Tcgen05::Commit | Tcgen05::FenceBefore | Tcgen05::FenceAfter,
             )
             | Op::SharedAlloc(_)
             | Op::SharedTranspose

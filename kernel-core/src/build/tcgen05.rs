@@ -5,14 +5,14 @@ use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
 use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, Dtype, Elem, Op, Tcgen05, Type, Value},
+    ir::{Const, CtaGroup, Dtype, Elem, Op, Tcgen05, Type, Value},
     layouts::warpgroup::Generation,
     loc::Loc,
     syntax::{Expr, Segment},
 };
 
 /// Every function of `tcgen05`, for suggestions.
-const TCGEN05_NAMES: &[&str] = &["mma", "copy", "commit"];
+const TCGEN05_NAMES: &[&str] = &["mma", "mma_pair", "copy", "commit"];
 /// The fewest columns of an instruction of 128 rows.
 const LEAST_COLUMNS: u32 = 16;
 
@@ -27,6 +27,7 @@ impl Builder<'_> {
     ) -> Val {
         let (required, form) = match name.name.as_str() {
             "mma" => (3, "tcgen05::mma(a, b, acc)"),
+            "mma_pair" => (3, "tcgen05::mma_pair(a, b, acc)"),
             "copy" => (2, "tcgen05::copy(from, to)"),
             "commit" => (1, "tcgen05::commit(bar)"),
             other => {
@@ -53,22 +54,23 @@ impl Builder<'_> {
         if self.wants_blackwell(&format!("`tcgen05::{}`", name.name), loc).is_none() {
             return Val::Error;
         }
-        let started = match required {
-            3 => self.tcgen05_mma(vals, args, loc),
-            2 => self.tensor_copy([&vals[0], &vals[1]], args, loc),
+        let started = match name.name.as_str() {
+            "mma" => self.tcgen05_mma(vals, args, loc),
+            "mma_pair" => self.tcgen05_mma_pair(vals, args, loc),
+            "copy" => self.tensor_copy([&vals[0], &vals[1]], args, loc),
             _ => self.tcgen05_commit(vals, args, loc),
         };
-        match (started, required) {
-            (None, _) => Val::Error,
-            (Some(()), 2 | 3) => self.copying(loc),
-            (Some(()), _) => Val::Unit,
+        match started {
+            None => Val::Error,
+            Some(()) => self.copying(loc),
         }
     }
 
     /// `tcgen05::commit(bar)`
     fn tcgen05_commit(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
         let barrier = self.own_barrier(&vals[0], args[0].loc)?;
-        self.op(Op::Tcgen05(Tcgen05::Commit), vec![barrier], None, loc);
+        let commit = Tcgen05::Commit { multicast: false, guarded: false };
+        self.op(Op::Tcgen05(commit), vec![barrier], None, loc);
         Some(())
     }
 
@@ -136,11 +138,34 @@ impl Builder<'_> {
         self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
         self.holds_sums(acc);
         self.tcgen05_extents([a, b, acc], loc)?;
+        self.start_product([a, b, acc], args, CtaGroup::One, loc);
+        Some(())
+    }
+
+    /// `tcgen05::mma_pair(a, b, acc)`
+    fn tcgen05_mma_pair(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
+        self.in_pairs("this product", loc)?;
+        self.left_of_pair(&vals[0], args[0].loc)?;
+        let a = self.tcgen05_shared(&vals[0], "a factor of a product", args[0].loc)?;
+        let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
+        let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
+        self.pair_shapes([a, b, acc], args, loc)?;
+        self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
+        self.holds_sums(acc);
+        let bytes = self.cells.settled(self.num(b)).bytes();
+        self.pair_extents([a, b, acc], INSTRUCTION_K_BYTES / bytes, loc)?;
+        self.start_product([a, b, acc], args, CtaGroup::Pair, loc);
+        Some(())
+    }
+
+    /// Starts a product, which adds to its sums unless something else is said of it.
+    fn start_product(&mut self, operands: [Value; 3], args: &[Expr], group: CtaGroup, loc: Loc) {
         self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
         let ty = Type::Scalar(Elem::Number(Dtype::Bool));
         let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, loc);
-        self.op(Op::Tcgen05(Tcgen05::Mma), vec![a, b, acc, adds], None, loc);
-        Some(())
+        let [a, b, acc] = operands;
+        let mma = Tcgen05::Mma { group, guarded: false };
+        self.op(Op::Tcgen05(mma), vec![a, b, acc, adds], None, loc);
     }
 
     /// What a product adds to has layouts of its own.
@@ -181,26 +206,26 @@ impl Builder<'_> {
         None
     }
 
-    /// What `.accumulate(flag)` makes of a product.
+    /// What `.accumulate(flag)` makes of a product; `started` says what it is said of.
     pub(super) fn accumulates(
         &mut self,
-        op: &Op,
+        op: Op,
         mut args: Vec<Value>,
         flag: Value,
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
-        if *op != Op::Tcgen05(Tcgen05::Mma) {
+        if !matches!(op, Op::Tcgen05(Tcgen05::Mma { .. })) {
             self.report(
                 Diagnostic::new(
                     Code::CopyOperands,
                     loc,
                     "`accumulate` is said of something that is no product",
                 )
-                .compare("", "`tcgen05::mma(..)`", super::copying::started(op)),
+                .compare("", "`tcgen05::mma(..)`", super::copying::started(&op)),
             );
             return None;
         }
         args[3] = flag;
-        Some((Op::Tcgen05(Tcgen05::Mma), args))
+        Some((op, args))
     }
 }

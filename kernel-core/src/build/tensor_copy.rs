@@ -43,7 +43,7 @@ impl Builder<'_> {
         }
         let places = [args[0].loc, args[1].loc, loc];
         self.operands.insert(loc, places);
-        self.op(Op::Tcgen05(Tcgen05::Copy), vec![from, to], None, loc);
+        self.op(Op::Tcgen05(Tcgen05::Copy { guarded: false }), vec![from, to], None, loc);
         Some(())
     }
 }

@@ -5,7 +5,10 @@ use kernel_layout::Form;
 use super::Builder;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Op, Region, StmtKind, Tcgen05, TensorMemoryData, TensorMemoryOp, Type, Value},
+    ir::{
+        CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemoryData, TensorMemoryOp, Type,
+        Value,
+    },
     layouts::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS, COLUMNS, PRODUCT_COLUMNS},
     loc::Loc,
 };
@@ -108,10 +111,13 @@ fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagno
 /// The products of a region whose operands in tensor memory lie in layouts that no instruction has.
 fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
     for stmt in &region.stmts {
-        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma), args, .. } = &stmt.kind {
+        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, .. }), args, .. } = &stmt.kind {
             let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
             found.extend(factor(kernel, args[0], places[0]));
-            found.extend(sums(kernel, args[2], places[2]));
+            found.extend(match group {
+                CtaGroup::One => sums(kernel, args[2], places[2]),
+                CtaGroup::Pair => sums_of_pair(kernel, args[2], places[2]),
+            });
         }
         for inner in stmt.kind.regions() {
             products(kernel, inner, found);
@@ -141,6 +147,33 @@ fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
         }
         other => Some(refusal(kernel, operand, at, (&other, stride, least))),
     }
+}
+
+/// Half of a pair's sums lies in one block: of 64 rows in the layout of pairs, of 128 in that of single blocks, which is the same.
+fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
+    let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
+    let stride = (COLUMN_BITS / (ty.dtype.bytes() * 8)).max(1);
+    let actual = tensor_memory::form(kernel, ty.root);
+    let two_ctas = match actual {
+        Form::TensorMemory { block, col_stride, two_ctas }
+            if col_stride == stride && block[..] == ty.shape[..] =>
+        {
+            if two_ctas || block[0] == BLOCK_ROWS {
+                return None;
+            }
+            true
+        }
+        _ => ty.shape[0] < BLOCK_ROWS,
+    };
+    let block = [ty.shape[0], ty.shape[1]];
+    let required = Form::TensorMemory { block, col_stride: stride, two_ctas };
+    Some(
+        Diagnostic::new(Code::DotOperand, at, "no product of a pair has this layout in tensor memory")
+            .compare("layout", required.in_code(), actual.in_code())
+            .place(kernel.tensor_memory[ty.root].loc, "allocated here")
+            .why("one instruction makes all sums of a pair; of 64 rows in each block, the right half of the columns lies in rows 64 to 127 (PTX ISA, \"tcgen05.mma: Data path layout\")")
+            .help(format!("tmem::<{}>({:?})", ty.dtype.name(), kernel.tensor_memory[ty.root].shape)),
+    )
 }
 
 fn refusal(

@@ -84,13 +84,13 @@ impl Pass<'_> {
     fn op(&mut self, op: &Op, args: &[Value], loc: Loc, under_way: &mut UnderWay) {
         let started = Started { at: loc, committed: false };
         match op {
-            Op::Tcgen05(Tcgen05::Mma) => {
+            Op::Tcgen05(Tcgen05::Mma { .. }) => {
                 under_way.extend(self.root(args[2]).map(|root| (root, started)));
             }
-            Op::Tcgen05(Tcgen05::Copy) => {
+            Op::Tcgen05(Tcgen05::Copy { .. }) => {
                 under_way.extend(self.root(args[1]).map(|root| (root, started)));
             }
-            Op::Tcgen05(Tcgen05::Commit) => {
+            Op::Tcgen05(Tcgen05::Commit { .. }) => {
                 for started in under_way.values_mut() {
                     started.committed = true;
                 }

@@ -80,7 +80,7 @@ impl Builder<'_> {
                 if self.turned_round(name, [2, 3], (vals, args)) {
                     return Val::Error;
                 }
-                let Some(barrier) = self.own_barrier(&vals[2], args[2].loc) else {
+                let Some(barrier) = self.barrier_of_pair(&vals[2], args[2].loc) else {
                     return Val::Error;
                 };
                 let tma = Tma::plain(TmaKind::Load, param);

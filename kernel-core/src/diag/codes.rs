@@ -103,7 +103,8 @@ impl Code {
             | Code::RegisterBudget
             | Code::Cluster
             | Code::NamedBarrier
-            | Code::TensorMemoryBudget => Area::Budget,
+            | Code::TensorMemoryBudget
+            | Code::Pairs => Area::Budget,
             Code::Instances | Code::Parameter | Code::FactAttribute => Area::Host,
             Code::IdleWarps => Area::Performance,
             Code::Bug => Area::Compiler,
@@ -161,6 +162,7 @@ codes! {
     Cluster = "K0507", "a cluster that cannot be, or a block that is not in it";
     NamedBarrier = "K0508", "a named barrier that a block does not have";
     TensorMemoryBudget = "K0510", "more tensor memory than a multiprocessor has";
+    Pairs = "K0511", "tensor cores used by pairs of blocks and by single ones";
     Instances = "K0601", "an instance list that does not fit the generic parameters";
     Parameter = "K0602", "a parameter type that cannot be passed to a kernel";
     FactAttribute = "K0603", "a fact about a parameter that cannot hold";

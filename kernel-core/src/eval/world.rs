@@ -137,9 +137,11 @@ impl<'a> World<'a> {
         self.events += 1;
     }
 
-    /// A block has ended: nobody waits for it.
+    /// A block has ended: nobody waits for it. One that failed while others had their turn has no world to leave.
     pub(super) fn leave(&mut self, rank: usize) {
-        self.blocks[rank].arrivals = u64::MAX;
+        if let Some(block) = self.blocks.get_mut(rank) {
+            block.arrivals = u64::MAX;
+        }
         self.events += 1;
     }
 

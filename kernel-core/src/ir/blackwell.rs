@@ -51,16 +51,43 @@ pub enum TensorMemoryOp {
     Store,
 }
 
+/// Whose tensor cores work together: in one kernel always the same (PTX ISA, "tcgen05: `.cta_group`").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CtaGroup {
+    /// Each block's for itself.
+    One,
+    /// Those of two blocks of a cluster whose ranks differ in the last bit.
+    Pair,
+}
+
 /// What one thread of the partition starts, or orders (PTX ISA, "tcgen05").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tcgen05 {
     /// Starts `a · b + acc`: (m, k) · (k, n) + (m, n). Operand 0 is a shared window or one of tensor memory, operand 1 a shared window,
     /// operand 2 the sums in tensor memory; operand 3 (`bool`) says whether they are added to, or overwritten.
-    Mma,
-    /// Starts a copy of the shared window in operand 0 to the tile of tensor memory in operand 1.
-    Copy,
-    /// One arrival at the barrier in operand 0 when everything that the thread has started so far is done.
-    Commit,
+    ///
+    /// Of a pair of blocks each has (m / 2, k) · (k, n / 2) + (m / 2, n), at the same places: the one of even rank starts the product of both, and in
+    /// the other one nothing happens.
+    Mma {
+        /// Whose product it is.
+        group: CtaGroup,
+        /// Operand 4 (`bool`) says whether it is started.
+        guarded: bool,
+    },
+    /// Starts a copy of the shared window in operand 0 to the tile of tensor memory in operand 1; in a kernel of pairs, of what each
+    /// of both blocks has.
+    Copy {
+        /// Operand 2 (`bool`) says whether it is started.
+        guarded: bool,
+    },
+    /// One arrival at the barrier in operand 0 when everything that the thread has started so far is done. In a kernel of pairs only the
+    /// block of even rank commits.
+    Commit {
+        /// Operand 1 (`i32`) says in which blocks of the cluster: at the barrier that each of them has at the same place.
+        multicast: bool,
+        /// The last operand (`bool`) says whether there is one.
+        guarded: bool,
+    },
     /// What the threads of the partition have done to tensor memory comes before what they do next to synchronise.
     FenceBefore,
     /// What the threads do to tensor memory from here on comes behind what they have waited for.
@@ -85,19 +112,49 @@ impl Tcgen05 {
     /// Whether the tensor cores do it, in the order in which one thread starts it (PTX ISA, "tcgen05: Pipelined instructions").
     pub(crate) const fn is_by_tensor_cores(self) -> bool {
         match self {
-            Tcgen05::Mma | Tcgen05::Copy => true,
-            Tcgen05::Commit | Tcgen05::FenceBefore | Tcgen05::FenceAfter => false,
+            Tcgen05::Mma { .. } | Tcgen05::Copy { .. } => true,
+            Tcgen05::Commit { .. } | Tcgen05::FenceBefore | Tcgen05::FenceAfter => false,
         }
     }
 
-    /// The name in dumps, after `tcgen05_`.
-    pub(crate) const fn name(self) -> &'static str {
+    /// The operation in dumps, without its operands.
+    pub(crate) fn printed(self) -> String {
+        let (name, multicast, guarded) = match self {
+            Tcgen05::Mma { group: CtaGroup::One, guarded } => ("mma", false, guarded),
+            Tcgen05::Mma { group: CtaGroup::Pair, guarded } => ("mma_pair", false, guarded),
+            Tcgen05::Copy { guarded } => ("copy", false, guarded),
+            Tcgen05::Commit { multicast, guarded } => ("commit", multicast, guarded),
+            Tcgen05::FenceBefore => ("fence_before", false, false),
+            Tcgen05::FenceAfter => ("fence_after", false, false),
+        };
+        let multicast = if multicast { " multicast" } else { "" };
+        let guarded = if guarded { " where" } else { "" };
+        format!("tcgen05_{name}{multicast}{guarded}")
+    }
+
+    /// The operand that says whether it takes place, if one does.
+    pub fn condition<T: Copy>(self, args: &[T]) -> Option<T> {
         match self {
-            Tcgen05::Mma => "mma",
-            Tcgen05::Copy => "copy",
-            Tcgen05::Commit => "commit",
-            Tcgen05::FenceBefore => "fence_before",
-            Tcgen05::FenceAfter => "fence_after",
+            Tcgen05::Mma { guarded: true, .. }
+            | Tcgen05::Copy { guarded: true }
+            | Tcgen05::Commit { guarded: true, .. } => args.last().copied(),
+            Tcgen05::Mma { guarded: false, .. }
+            | Tcgen05::Copy { guarded: false }
+            | Tcgen05::Commit { guarded: false, .. }
+            | Tcgen05::FenceBefore
+            | Tcgen05::FenceAfter => None,
+        }
+    }
+
+    /// The operand that says which blocks of the cluster a commit arrives in, if it is not this one alone.
+    pub fn mask<T: Copy>(self, args: &[T]) -> Option<T> {
+        match self {
+            Tcgen05::Commit { multicast: true, .. } => args.get(1).copied(),
+            Tcgen05::Commit { multicast: false, .. }
+            | Tcgen05::Mma { .. }
+            | Tcgen05::Copy { .. }
+            | Tcgen05::FenceBefore
+            | Tcgen05::FenceAfter => None,
         }
     }
 }

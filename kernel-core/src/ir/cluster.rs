@@ -3,20 +3,24 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BarrierOp, Barriers, BulkKind, ClusterOp, Kernel, Op, Region, StmtKind, TmaKind, Type, Value,
+    BarrierOp, Barriers, BulkKind, ClusterOp, CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05,
+    TmaKind, Type, Value,
 };
 
 impl Kernel {
     /// Whether an operation touches what another block of the cluster has: its shared memory, or a barrier of its own.
     ///
-    /// A multicast does not count: what it writes in another block, that block waits for.
+    /// A copy to several blocks does not count: what it writes in another block, that block waits for. A commit does: nobody has to
+    /// wait for a buffer that is not filled again.
     pub fn reaches(&self, op: &Op, args: &[Value]) -> bool {
         let remote = |value: &Value| match self.ty(*value) {
             Type::Shared(window) => window.remote,
             Type::Barrier(barrier) => barrier.remote,
             Type::Scalar(_) | Type::Tile(..) | Type::TensorMemory(_) | Type::Error => false,
         };
-        !op.is_pure() && args.iter().any(remote)
+        let pair = matches!(op, Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }));
+        let told = matches!(op, Op::Tcgen05(started) if started.mask(args).is_some());
+        pair || told || !op.is_pure() && args.iter().any(remote)
     }
 
     /// Whether a region, or one inside it, reaches another block.
@@ -32,12 +36,12 @@ impl Kernel {
     }
 
     /// Whether the blocks of a cluster have to meet before the kernel begins: one of them makes barriers that others arrive at, or
-    /// reaches another one that may not have begun.
+    /// reaches another one that may not have begun, or uses its tensor memory.
     pub fn meets_first(&self) -> bool {
         if self.cluster == [1; 3] {
             return false;
         }
-        if !self.barriers.is_empty() {
+        if !self.barriers.is_empty() || self.cta_group() == CtaGroup::Pair {
             return true;
         }
         for stmt in &self.body.stmts {
@@ -59,11 +63,20 @@ impl Kernel {
         false
     }
 
+    /// Whose tensor cores work together. Pairs of blocks multiply together only in kernels that do everything so.
+    pub fn cta_group(&self) -> CtaGroup {
+        let pair = self.any_op(&mut |op, _| {
+            matches!(op, Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }))
+        });
+        if pair { CtaGroup::Pair } else { CtaGroup::One }
+    }
+
     /// Whether other blocks arrive at the barriers of an allocation, or have their bytes counted there.
     pub fn hears_others(&self, root: Barriers) -> bool {
         self.is_sent_to(root)
             || self.any_op(&mut |op, args| {
-                *op == Op::Barrier(BarrierOp::Remote) && self.names(args, root)
+                let commits = matches!(op, Op::Tcgen05(started) if started.mask(args).is_some());
+                (commits || *op == Op::Barrier(BarrierOp::Remote)) && self.names(args, root)
             })
     }
 

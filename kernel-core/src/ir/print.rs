@@ -410,7 +410,7 @@ impl<'a> Printer<'a> {
             Op::Wgmma => format!("wgmma {all}"),
             Op::WgmmaWait(pending) => format!("wgmma_wait {pending} {all}"),
             Op::TensorMemory(op) => format!("{} {all}", op.printed()),
-            Op::Tcgen05(op) => format!("tcgen05_{} {all}", op.name()),
+            Op::Tcgen05(op) => format!("{} {all}", op.printed()),
             Op::Cluster(op) => op.printed(),
             Op::Grid(op) => op.name().to_owned(),
             Op::Dot { tf32: false } => format!("dot {all}"),

@@ -66,13 +66,13 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.extend(described(kernel, layouts, (side, operand, at), n));
                 }
             }
-            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma), args, .. } => {
+            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, .. }), args, .. } => {
                 let Type::TensorMemory(sums) = kernel.ty(args[2]) else { continue };
-                let block = tensor_core::block(kernel, sums.root);
+                let widths = tensor_core::block(kernel, sums.root).widths(*group);
                 let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
                 for (side, operand, at, width) in [
-                    (Side::Left, args[0], places[0], block.rows),
-                    (Side::Right, args[1], places[1], block.columns),
+                    (Side::Left, args[0], places[0], widths[0]),
+                    (Side::Right, args[1], places[1], widths[1]),
                 ] {
                     let Type::Shared(window) = kernel.ty(operand) else { continue };
                     let read = tensor_core::read(layouts, window, side, width);
@@ -81,7 +81,7 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     }));
                 }
             }
-            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Copy), args, .. } => {
+            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Copy { .. }), args, .. } => {
                 let (Type::Shared(from), Type::TensorMemory(to)) =
                     (kernel.ty(args[0]), kernel.ty(args[1]))
                 else {

@@ -304,10 +304,10 @@ impl Collector<'_> {
                 Some((window, How::Boxes { turned, swizzle_bytes }))
             }
             (Op::Wgmma, [_, right, _], Some(_))
-            | (Op::Tcgen05(Tcgen05::Mma), [_, right, _, _], None) => {
+            | (Op::Tcgen05(Tcgen05::Mma { .. }), [_, right, ..], None) => {
                 Some((window_of(self.kernel, *right), How::PRODUCT))
             }
-            (Op::Tcgen05(Tcgen05::Copy), [from, to], None) => {
+            (Op::Tcgen05(Tcgen05::Copy { .. }), [from, to, ..], None) => {
                 let from = window_of(self.kernel, *from);
                 let Type::TensorMemory(to) = self.kernel.ty(*to) else { return None };
                 let exactly = super::tensor_copy::unswizzled(self.kernel, to.root, from.transposed);
@@ -334,7 +334,7 @@ impl Collector<'_> {
     /// The left operand of a product by warpgroups, where it is in shared memory.
     fn left(&self, op: &Op, args: &[Value]) -> Option<&SharedType> {
         match (op, args) {
-            (Op::Wgmma | Op::Tcgen05(Tcgen05::Mma), [left, ..])
+            (Op::Wgmma | Op::Tcgen05(Tcgen05::Mma { .. }), [left, ..])
                 if matches!(self.kernel.ty(*left), Type::Shared(_)) =>
             {
                 Some(window_of(self.kernel, *left))

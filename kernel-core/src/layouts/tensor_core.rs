@@ -7,15 +7,34 @@ use la_arena::ArenaMap;
 
 use super::tensor_memory;
 use super::warpgroup::Side;
-use crate::ir::{Dtype, Kernel, Shared, SharedType, TensorMemory};
+use crate::ir::{CtaGroup, Dtype, Kernel, Shared, SharedType, TensorMemory};
 
-/// The rows and columns of the sums of one instruction.
+/// The rows and columns of the sums that one instruction leaves in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// M: 64 or 128.
+    /// 64 or 128: M, of a pair half of it.
     pub(crate) rows: u32,
     /// N.
     pub(crate) columns: u32,
+}
+
+impl Block {
+    /// The rows of the left factor and the columns of the right one that a block has in its shared memory for one instruction, of
+    /// its own or of a pair.
+    pub(crate) const fn widths(self, group: CtaGroup) -> [u32; 2] {
+        match group {
+            CtaGroup::One => [self.rows, self.columns],
+            CtaGroup::Pair => [self.rows, self.columns / 2],
+        }
+    }
+
+    /// The rows and columns of one instruction.
+    pub(crate) const fn of_instruction(self, group: CtaGroup) -> Block {
+        match group {
+            CtaGroup::One => self,
+            CtaGroup::Pair => Block { rows: 2 * self.rows, columns: self.columns },
+        }
+    }
 }
 
 /// The block that the layout of an allocation says, of which each is the result of one instruction for each step of the depth.

@@ -7,7 +7,7 @@ use kernel_layout::forms::{
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{LayoutProblem, Memory, Place};
-use crate::ir::{Kernel, TensorMemory, TensorMemoryData, TensorMemoryType};
+use crate::ir::{CtaGroup, Kernel, TensorMemory, TensorMemoryData, TensorMemoryType};
 use crate::loc::Loc;
 
 /// Warps that together reach all rows.
@@ -63,7 +63,7 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
     Form::TensorMemory {
         block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
         col_stride,
-        two_ctas: false,
+        two_ctas: data.holds_sums && kernel.cta_group() == CtaGroup::Pair,
     }
 }
 

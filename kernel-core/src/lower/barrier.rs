@@ -182,6 +182,11 @@ impl Lower<'_> {
         self.arrive_for_the_rest(barrier, guard, address);
     }
 
+    /// How many warps arrive for one arrival at a barrier.
+    pub(super) fn weight_of(&self, barrier: Value) -> u32 {
+        self.weight(self.barrier_type(barrier).root)
+    }
+
     /// What one thread does for its partition is one arrival; where partitions arrive warp by warp, it makes up for the others.
     pub(super) fn arrive_for_the_rest(
         &mut self,
@@ -189,7 +194,7 @@ impl Lower<'_> {
         guard: Option<kernel_ptx::Guard>,
         address: Operand,
     ) {
-        let weight = self.weight(self.barrier_type(barrier).root);
+        let weight = self.weight_of(barrier);
         if weight > 1 {
             let rest = Operand::Int(i128::from(weight - 1));
             let arrive = self.arrival(barrier, &[Word::Arrive]);
@@ -200,7 +205,7 @@ impl Lower<'_> {
     /// Each warp arrives for itself.
     fn arrive(&mut self, barrier: Value) {
         let warps = self.e.threads / 32;
-        let count = self.weight(self.barrier_type(barrier).root) / warps;
+        let count = self.weight_of(barrier) / warps;
         // What the other lanes have read and written comes before.
         self.e.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(i128::from(WARP))]);
         let first = self.e.first_of(31);

@@ -42,6 +42,7 @@ impl Lower<'_> {
         if mask.is_some() {
             modifiers.push(Word::MulticastCluster.into());
         }
+        modifiers.extend(operands.barrier.and_then(|barrier| self.beside(barrier)));
         if policy.is_some() {
             modifiers.push(Word::L2CacheHint.into());
         }

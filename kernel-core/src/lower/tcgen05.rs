@@ -12,7 +12,7 @@ use super::coords::ThreadMap;
 use super::emitter::{Val, mods};
 use super::matrix_descriptor::Described;
 use super::tensor_memory::ROW_SHIFT;
-use crate::ir::{self, Dtype, Tcgen05, Value};
+use crate::ir::{self, CtaGroup, Dtype, Tcgen05, Value};
 use crate::layouts::tensor_core;
 use crate::layouts::warpgroup::{self, Generation, Side};
 
@@ -25,43 +25,76 @@ enum Left {
 impl Lower<'_> {
     pub(super) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) {
         match op {
-            Tcgen05::Mma => self.tcgen05_mma(args),
-            Tcgen05::Copy => self.tensor_copy(args[0], args[1]),
-            Tcgen05::Commit => self.tcgen05_commit(args[0]),
+            Tcgen05::Mma { group, .. } => self.tcgen05_mma(op, group, args),
+            Tcgen05::Copy { .. } => self.tensor_copy(op, args),
+            Tcgen05::Commit { .. } => self.tcgen05_commit(op, args),
             Tcgen05::FenceBefore => self.tcgen05_fence(Word::FenceBeforeThreadSync),
             Tcgen05::FenceAfter => self.tcgen05_fence(Word::FenceAfterThreadSync),
         }
     }
 
-    /// The barrier hears of the end of what the thread has started.
-    fn tcgen05_commit(&mut self, barrier: Value) {
-        let first = self.e.first_of(self.e.threads - 1);
-        let guard = self.e.guard(first);
+    /// The one thread that starts an operation, where its condition holds: a predicate, 0 for none. Of a pair it is one of the block of even rank.
+    pub(super) fn starts(&mut self, op: Tcgen05, args: &[Value]) -> Val {
+        let mut starts = self.e.first_of(self.e.threads - 1);
+        if self.cta_group() == Word::CtaGroup2 {
+            let rank = self.cluster_rank();
+            let odd = self.e.and(Type::B32, rank, Val::Int(1));
+            let leads = self.e.compare(Word::Eq, Type::S32, odd, Val::Int(0));
+            starts = self.e.and(Type::Pred, starts, leads);
+        }
+        let condition = op.condition(args).map_or(Val::Int(1), |value| self.scalar(value));
+        self.e.and(Type::Pred, starts, condition)
+    }
+
+    /// The barrier hears of the end of what the thread has started, in each block that the mask names.
+    fn tcgen05_commit(&mut self, op: Tcgen05, args: &[Value]) {
+        let starts = self.starts(op, args);
+        if starts == Val::Int(0) {
+            return;
+        }
+        let guard = self.e.guard(starts);
+        let barrier = args[0];
         let address = self.barrier_address(barrier);
-        let commit = mods![
+        let mut commit = mods![
             Word::Commit,
-            Word::CtaGroup1,
+            self.cta_group(),
             Word::MbarrierArriveOne,
             Word::SharedCluster,
             Type::B64
-        ];
-        self.e.effect_if(guard, Opcode::Tcgen05, commit, [address.clone()]);
-        self.arrive_for_the_rest(barrier, guard, address);
+        ]
+        .to_vec();
+        let Some(mask) = op.mask(args).map(|mask| self.multicast_mask(mask)) else {
+            self.e.effect_if(guard, Opcode::Tcgen05, &commit, [address.clone()]);
+            self.arrive_for_the_rest(barrier, guard, address);
+            return;
+        };
+        commit.insert(commit.len() - 1, Word::MulticastCluster.into());
+        // Where partitions arrive warp by warp, so does a commit: the other blocks' barriers count as this one's.
+        for _ in 0..self.weight_of(barrier) {
+            self.e.effect_if(guard, Opcode::Tcgen05, &commit, [address.clone(), mask.clone()]);
+        }
     }
 
     /// Starts `a · b + acc`.
-    fn tcgen05_mma(&mut self, args: &[Value]) {
+    fn tcgen05_mma(&mut self, op: Tcgen05, group: CtaGroup, args: &[Value]) {
+        let starts = self.starts(op, args);
+        if starts == Val::Int(0) {
+            return;
+        }
         let root = self.tensor_memory_type(args[2]).root;
         let block = tensor_core::block(self.kernel, root);
         let [rows, columns] = [block.rows, block.columns];
-        let right = self.factor_of_a_block(args[1], Side::Right, columns);
+        let widths = block.widths(group);
+        let right = self.factor_of_a_block(args[1], Side::Right, widths[1]);
         let left = match self.kernel.ty(args[0]) {
             ir::Type::TensorMemory(_) => Left::TensorMemory,
             ir::Type::Shared(_)
             | ir::Type::Scalar(_)
             | ir::Type::Tile(..)
             | ir::Type::Barrier(_)
-            | ir::Type::Error => Left::Shared(self.factor_of_a_block(args[0], Side::Left, rows)),
+            | ir::Type::Error => {
+                Left::Shared(self.factor_of_a_block(args[0], Side::Left, widths[0]))
+            }
         };
         let factors = warpgroup::factors(self.kernel, args);
         let sum = self.tensor_memory_type(args[2]).dtype;
@@ -75,16 +108,15 @@ impl Lower<'_> {
             },
             right.read.major,
         ];
-        let bits = tensor_core::instruction(block, factors, sum, majors);
+        let bits = tensor_core::instruction(block.of_instruction(group), factors, sum, majors);
         let instruction = Val::Int(i64::from(bits));
         let instruction = Operand::Reg(self.e.reg(instruction, Type::B32));
-        let first = self.e.first_of(self.e.threads - 1);
-        let guard = self.e.guard(first);
+        let guard = self.e.guard(starts);
         let adds = self.scalar(args[3]);
         let adds = Operand::Reg(self.e.reg(adds, Type::Pred));
         let always = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
         let kind = kind(factors[0]);
-        let modifiers: Vec<Modifier> = mods![Word::MmaWord, Word::CtaGroup1, kind].to_vec();
+        let modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group(), kind].to_vec();
         let memory = self.tensor_memory_layout(root).clone();
         let element_bits = sum.bytes() * 8;
         for row in (0..shape[0]).step_by(rows as usize) {

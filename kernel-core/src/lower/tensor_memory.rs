@@ -12,7 +12,9 @@ use la_arena::ArenaMap;
 use super::coords::ThreadMap;
 use super::emitter::{Val, mods};
 use super::{Data, Lower};
-use crate::ir::{Dtype, Elem, Kernel, TensorMemory, TensorMemoryOp, TensorMemoryType, Value};
+use crate::ir::{
+    CtaGroup, Dtype, Elem, Kernel, TensorMemory, TensorMemoryOp, TensorMemoryType, Value,
+};
 use crate::layouts::tensor_memory;
 
 /// The bytes of the word in shared memory that has the address, and what keeps it apart from what follows.
@@ -29,8 +31,10 @@ const LANE_BITS: usize = 5;
 const LANES_MASK: u32 = 31;
 
 /// Where allocations of tensor memory lie.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TensorMemoryPlan {
+    /// Whose they are.
+    group: CtaGroup,
     /// The first column of each.
     starts: ArenaMap<TensorMemory, u32>,
     layouts: ArenaMap<TensorMemory, Layout>,
@@ -42,7 +46,13 @@ pub(super) struct TensorMemoryPlan {
 
 impl TensorMemoryPlan {
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let mut plan = TensorMemoryPlan::default();
+        let mut plan = TensorMemoryPlan {
+            group: kernel.cta_group(),
+            starts: ArenaMap::default(),
+            layouts: ArenaMap::default(),
+            columns: 0,
+            base: None,
+        };
         let mut end = 0;
         for (root, data) in kernel.tensor_memory.iter() {
             let layout = tensor_memory::layout(kernel, root)
@@ -69,7 +79,7 @@ impl Lower<'_> {
         let columns = Operand::Int(i128::from(self.tensor_memory.columns));
         let alloc = mods![
             Word::Alloc,
-            Word::CtaGroup1,
+            self.cta_group(),
             Word::Sync,
             Word::Aligned,
             Word::SharedCta,
@@ -77,9 +87,17 @@ impl Lower<'_> {
         ];
         self.e.effect_if(guard, Opcode::Tcgen05, alloc, [address, columns]);
         let relinquish =
-            mods![Word::RelinquishAllocPermit, Word::CtaGroup1, Word::Sync, Word::Aligned];
+            mods![Word::RelinquishAllocPermit, self.cta_group(), Word::Sync, Word::Aligned];
         self.e.effect_if(guard, Opcode::Tcgen05, relinquish, []);
         self.tcgen05_fence(Word::FenceBeforeThreadSync);
+    }
+
+    /// Whose tensor cores the instructions are for.
+    pub(super) const fn cta_group(&self) -> Word {
+        match self.tensor_memory.group {
+            CtaGroup::One => Word::CtaGroup1,
+            CtaGroup::Pair => Word::CtaGroup2,
+        }
     }
 
     /// Whether the kernel has tensor memory.
@@ -105,12 +123,16 @@ impl Lower<'_> {
             return;
         }
         self.tcgen05_fence(Word::FenceBeforeThreadSync);
-        self.barrier();
+        match self.tensor_memory.group {
+            CtaGroup::One => self.barrier(),
+            // Neither block's tensor memory goes while the other one may still use it.
+            CtaGroup::Pair => self.cluster_sync(),
+        }
         self.tcgen05_fence(Word::FenceAfterThreadSync);
         let guard = self.first_warp();
         let base = Operand::Reg(self.tensor_base());
         let columns = Operand::Int(i128::from(self.tensor_memory.columns));
-        let dealloc = mods![Word::Dealloc, Word::CtaGroup1, Word::Sync, Word::Aligned, Type::B32];
+        let dealloc = mods![Word::Dealloc, self.cta_group(), Word::Sync, Word::Aligned, Type::B32];
         self.e.effect_if(guard, Opcode::Tcgen05, dealloc, [base, columns]);
     }
 

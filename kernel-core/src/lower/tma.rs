@@ -48,6 +48,7 @@ impl Lower<'_> {
         if mask.is_some() {
             modifiers.push(Word::MulticastCluster.into());
         }
+        modifiers.extend(operands.barrier.and_then(|barrier| self.beside(barrier)));
         if policy.is_some() {
             modifiers.push(Word::L2CacheHint.into());
         }
@@ -104,6 +105,12 @@ impl Lower<'_> {
         });
         let value = self.e.add(Type::S32, start, Val::Int(i64::from(at.plus)));
         Operand::Reg(self.e.reg(value, Type::B32))
+    }
+
+    /// What is said of a copy that may complete on a barrier of the other block of its pair.
+    pub(super) fn beside(&self, barrier: Value) -> Option<Modifier> {
+        let remote = matches!(self.kernel.ty(barrier), crate::ir::Type::Barrier(ty) if ty.remote);
+        remote.then(|| Word::CtaGroup2.into())
     }
 
     /// The blocks of the cluster that receive a copy, as a register of 16 bits.

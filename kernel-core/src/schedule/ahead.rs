@@ -147,7 +147,8 @@ impl Pass<'_> {
         let of_threads =
             matches!(what, Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store));
         let of_cores = matches!(what, Op::Tcgen05(one) if one.is_by_tensor_cores());
-        let for_all = matches!(what, Op::Barrier(BarrierOp::Expect) | Op::Tcgen05(Tcgen05::Commit));
+        let for_all =
+            matches!(what, Op::Barrier(BarrierOp::Expect) | Op::Tcgen05(Tcgen05::Commit { .. }));
         let barrier = args.first().and_then(|&value| self.barrier(value));
         // The lanes of one warp wait together.
         let ahead =

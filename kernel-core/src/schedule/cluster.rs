@@ -1,10 +1,11 @@
 //! The end of a kernel whose blocks reach each other.
 //!
 //! A block that has ended has no shared memory any more, so no block ends before the others are done with what it has. Where a
-//! program reaches another block and does not meet the cluster afterwards, the blocks meet at its end.
+//! program reaches another block and does not meet the cluster afterwards, the blocks meet at its end. Pairs of blocks always do, when they
+//! give back their tensor memory.
 
 use super::fences::jumps;
-use crate::ir::{ClusterOp, Kernel, Op, Region, Stmt, StmtKind, Terminator};
+use crate::ir::{ClusterOp, CtaGroup, Kernel, Op, Region, Stmt, StmtKind, Terminator};
 
 /// What may still be going on in other blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +57,8 @@ impl Effect {
 
 /// Has the blocks of a cluster meet at the end of a kernel, where one may still be reached by another.
 pub fn meet_at_the_end(kernel: &mut Kernel) {
-    if !walk(kernel, &kernel.body).of(Reach::default()).open
+    if kernel.cta_group() == CtaGroup::Pair
+        || !walk(kernel, &kernel.body).of(Reach::default()).open
         || kernel.body.end != Terminator::Return
     {
         return;

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use super::{WALKED_AGAIN, nested_loops};
 use crate::{
     ir::{
-        BarrierOp, ClusterOp, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind, Tcgen05, Type,
-        Value,
+        BarrierOp, ClusterOp, CtaGroup, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind,
+        Tcgen05, Type, Value,
     },
     loc::Loc,
 };
@@ -25,9 +25,9 @@ pub fn fences(kernel: &mut Kernel) {
     if read.is_empty() {
         return;
     }
-    let writes_others = kernel.writes_others();
+    let read_by_others = kernel.writes_others() || kernel.cta_group() == CtaGroup::Pair;
     let mut body = std::mem::take(&mut kernel.body);
-    Pass { kernel, read: &read, writes_others }.region(&mut body, Unfenced::new());
+    Pass { kernel, read: &read, read_by_others }.region(&mut body, Unfenced::new());
     kernel.body = body;
 }
 
@@ -53,7 +53,7 @@ fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
         | Type::TensorMemory(_)
         | Type::Error => None,
     };
-    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma | Tcgen05::Copy)) {
+    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma { .. } | Tcgen05::Copy { .. })) {
         return args.iter().filter_map(root).collect();
     }
     if let Op::Bulk(bulk) = op {
@@ -75,8 +75,8 @@ fn fence(loc: Loc) -> Stmt {
 struct Pass<'a> {
     kernel: &'a Kernel,
     read: &'a Unfenced,
-    /// Threads write to other blocks, which read what was written there.
-    writes_others: bool,
+    /// Other blocks read what threads write: in those, or by the tensor cores of a pair.
+    read_by_others: bool,
 }
 
 impl Pass<'_> {
@@ -120,7 +120,7 @@ impl Pass<'_> {
             StmtKind::Op { op, args, .. } => {
                 let meets = matches!(op, Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive));
                 let tells = matches!(op, Op::Barrier(BarrierOp::Arrive) | Op::Named(..))
-                    || meets && self.writes_others;
+                    || meets && self.read_by_others;
                 tells && !unfenced.is_empty()
                     || reads(self.kernel, op, args).iter().any(|root| unfenced.contains(root))
             }

@@ -175,7 +175,7 @@ impl Machine<'_> {
         self.elements(coordinates[0]).iter().map(|row| Ok([row.as_int()?, column])).collect()
     }
 
-    /// A tile arrives in each block that a load goes to, and its bytes at the barrier there.
+    /// A tile arrives in each block that a load goes to, and its bytes at the barrier there; of a load to this block alone, at the one that it names.
     fn receive(
         &mut self,
         window: Value,
@@ -187,8 +187,9 @@ impl Machine<'_> {
         for rank in self.receivers(operands.mask)? {
             self.write_shared_of(rank, window, tile.to_vec());
             if let Some(barrier) = operands.barrier {
-                let place = BarrierPlace { rank, ..self.barrier_place(barrier) };
-                self.world.complete(place, 0, bytes);
+                let named = self.barrier_place(barrier);
+                let rank = if operands.mask.is_some() { rank } else { named.rank };
+                self.world.complete(BarrierPlace { rank, ..named }, 0, bytes);
             }
         }
         Ok(())

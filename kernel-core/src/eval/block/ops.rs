@@ -357,9 +357,14 @@ impl Machine<'_> {
 
     /// What a window of shared memory holds, row by row.
     pub(super) fn read_shared(&self, window: Value) -> Vec<Element> {
+        self.read_shared_of(self.window(window).rank, window)
+    }
+
+    /// What a block has at the place of a window.
+    pub(super) fn read_shared_of(&self, rank: usize, window: Value) -> Vec<Element> {
         let shape = self.shape(window);
         let window = self.window(window);
-        let memory = &self.world.blocks[window.rank].shared[window.root];
+        let memory = &self.world.blocks[rank].shared[window.root];
         coordinates(shape).map(|at| memory[window.place(at)]).collect()
     }
 

@@ -1,7 +1,7 @@
 //! The typing rules of tensor memory and of what the fifth generation of tensor cores does.
 
 use super::{Outcome, count, gives, holds, hopper, is_bool_scalar, none, window};
-use crate::ir::{Dtype, Elem, Kernel, Tcgen05, TensorMemoryOp, TensorMemoryType, Type};
+use crate::ir::{CtaGroup, Dtype, Elem, Kernel, Tcgen05, TensorMemoryOp, TensorMemoryType, Type};
 
 /// The window of tensor memory that an operand is.
 fn of_tensor_memory(ty: &Type) -> Result<&TensorMemoryType, String> {
@@ -58,8 +58,8 @@ pub(super) fn memory(
 
 pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        Tcgen05::Mma => {
-            count(args, 4)?;
+        Tcgen05::Mma { group, guarded } => {
+            count(args, 4 + usize::from(guarded))?;
             let (left, dtype) = match args[0] {
                 Type::TensorMemory(window) => (&window.shape, window.dtype),
                 Type::Shared(window) => (&window.shape, window.dtype),
@@ -67,10 +67,15 @@ pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Out
                     return Err("operand 0 is in neither shared nor tensor memory".to_owned());
                 }
             };
+            // Each block of a pair has half of the columns.
+            let blocks = match group {
+                CtaGroup::One => 1,
+                CtaGroup::Pair => 2,
+            };
             let (right, sums) = (window(args[1])?, one_tile(args[2])?);
             let fits = match (left.as_slice(), right.shape.as_slice(), sums.shape.as_slice()) {
-                ([rows, depth], [depth2, cols], [rows2, cols2]) => {
-                    (depth, rows, cols) == (depth2, rows2, cols2)
+                ([rows, depth], [depth2, cols], [rows2, all]) => {
+                    (depth, rows, blocks * cols) == (depth2, rows2, *all)
                 }
                 _ => false,
             };
@@ -78,17 +83,22 @@ pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Out
             holds(dtype.bytes() == right.dtype.bytes(), "the element types do not fit")?;
             holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
         }
-        Tcgen05::Copy => {
-            count(args, 2)?;
+        Tcgen05::Copy { guarded } => {
+            count(args, 2 + usize::from(guarded))?;
             let (from, to) = (window(args[0])?, one_tile(args[1])?);
             holds(from.shape == to.shape, "the shapes do not fit")?;
             holds(from.dtype == to.dtype, "the element types do not fit")?;
         }
-        Tcgen05::Commit => {
-            count(args, 1)?;
+        Tcgen05::Commit { multicast, guarded } => {
+            count(args, 1 + usize::from(multicast) + usize::from(guarded))?;
             holds(!hopper::one_barrier(args[0])?.ring, "a commit arrives at one barrier")?;
         }
         Tcgen05::FenceBefore | Tcgen05::FenceAfter => count(args, 0)?,
     }
+    let mask = op.mask(args).is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
+    holds(
+        mask && op.condition(args).is_none_or(is_bool_scalar),
+        "the mask or the condition does not fit",
+    )?;
     none(result)
 }

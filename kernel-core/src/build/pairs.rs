@@ -1,0 +1,219 @@
+//! Pairs of blocks, whose tensor cores multiply together: `tcgen05::mma_pair`, and copies that complete on a barrier of the other block.
+//!
+//! The blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, "CTA Pair"). All that a kernel does on the tensor cores is
+//! done by pairs, or by each block for itself.
+
+use std::collections::BTreeMap;
+
+use super::{Builder, expected::arriving, value::Val};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{BarrierOp, Const, CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, Type, Value},
+    layouts::tensor_memory::PRODUCT_COLUMNS,
+    loc::Loc,
+    syntax::Expr,
+};
+
+/// The rows of the sums that each block of a pair has.
+const PAIR_ROWS: [u32; 2] = [64, 128];
+/// The fewest columns of a pair's product (PTX ISA, "tcgen05.mma: Matrix shape").
+const LEAST_COLUMNS: u32 = 32;
+/// Where a pair has what.
+const SHARED_OUT: &str = "each block of a pair has its rows of the left factor and of the sums, and its half of the columns of the right factor (PTX ISA, \"tcgen05.mma\")";
+
+impl Builder<'_> {
+    /// The kernel's clusters consist of pairs, or a report.
+    pub(super) fn in_pairs(&mut self, what: &str, loc: Loc) -> Option<()> {
+        let blocks: u32 = self.cluster.iter().product();
+        if blocks.is_multiple_of(2) {
+            return Some(());
+        }
+        let headline = format!("{what} is that of a pair of blocks, and this kernel has no pairs");
+        self.report(
+            Diagnostic::new(Code::Cluster, loc, headline)
+                .compare("blocks of a cluster", "an even number", blocks.to_string())
+                .why("the blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, \"CTA Pair\")")
+                .help("#[kernel(.., cluster = [2, 1])]"),
+        );
+        None
+    }
+
+    /// The left factor of a pair's product, which no block has in tensor memory.
+    pub(super) fn left_of_pair(&mut self, val: &Val, loc: Loc) -> Option<()> {
+        if let Val::Value(value) = val
+            && let Type::TensorMemory(ty) = self.ty(*value).clone()
+        {
+            let name = self.cells.settled(self.num(*value)).name();
+            self.report(
+                Diagnostic::new(Code::Kind, loc, "the factors of a pair's product lie in shared memory")
+                    .compare("", "a `Shared<T>`", "a `Tmem<T>`")
+                    .why("`tcgen05::mma` takes its left factor from tensor memory; of a pair both factors lie in shared memory, at the same place in either block")
+                    .help(format!("shared::<{name}>({:?})", ty.shape)),
+            );
+            return None;
+        }
+        Some(())
+    }
+
+    /// The shapes of a pair's product, as each block has them: (M / 2, K) · (K, N / 2) + (M / 2, N).
+    pub(super) fn pair_shapes(
+        &mut self,
+        values: [Value; 3],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Option<()> {
+        let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
+        let fits = |sb: &[u32]| match (&sa[..], sb, &sc[..]) {
+            ([m, k], [k_of_b, n], [rows, cols]) => (k, rows, *cols) == (k_of_b, m, 2 * n),
+            _ => false,
+        };
+        if fits(&sb) {
+            return Some(());
+        }
+        let headline = "the operands of a pair's product do not fit together";
+        let mut diagnostic = Diagnostic::new(Code::DotShape, loc, headline)
+            .compare("", "[m, k] · [k, n / 2] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"))
+            .why(SHARED_OUT);
+        let turned: Vec<u32> = sb.iter().rev().copied().collect();
+        let texts: Option<Vec<_>> = args.iter().map(Expr::operand_text).collect();
+        if fits(&turned)
+            && let Some([a, b, acc]) = texts.as_deref()
+        {
+            diagnostic = diagnostic.help(format!("tcgen05::mma_pair({a}, {b}.t(), {acc})"));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// The extents that a pair's products have: one instruction for each step of the depth, which is so many elements.
+    pub(super) fn pair_extents(
+        &mut self,
+        [a, _, acc]: [Value; 3],
+        step: u32,
+        loc: Loc,
+    ) -> Option<()> {
+        let &[rows, depth] = self.ty(a).shape() else { return None };
+        let &[_, columns] = self.ty(acc).shape() else { return None };
+        let (what, required, actual, why) = if !PAIR_ROWS.contains(&rows) {
+            let why = "an instruction of a pair has 128 or 256 rows, half of them in each block";
+            ("rows of each block", "64 or 128".to_owned(), rows, why)
+        } else if depth < step {
+            let why = "one instruction reads 32 bytes of each row of the left and each column of the right factor";
+            ("depth", format!("a multiple of {step}"), depth, why)
+        } else if !(LEAST_COLUMNS..=PRODUCT_COLUMNS).contains(&columns) {
+            let why = "an instruction of a pair has 32 to 256 columns, half of which come from each block";
+            ("columns", format!("{LEAST_COLUMNS} to {PRODUCT_COLUMNS}"), columns, why)
+        } else {
+            return Some(());
+        };
+        self.report(
+            Diagnostic::new(Code::DotShape, loc, "no product of a pair has these extents")
+                .compare(what, required, actual.to_string())
+                .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")")),
+        );
+        None
+    }
+
+    /// The barrier that a copy by tensor map completes on: one of this block, or on Blackwell one of its pair.
+    pub(super) fn barrier_of_pair(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        if self.target != kernel_ptx::Target::SM_100A {
+            return self.own_barrier(val, loc);
+        }
+        let (barrier, ty) = self.one_barrier(val, loc)?;
+        if ty.remote {
+            self.in_pairs("the barrier of another block", loc)?;
+        }
+        Some(barrier)
+    }
+}
+
+/// What a kernel does on the tensor cores both by pairs and by single blocks, and copies that complete on barriers outside of their pair.
+pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    let mut pass = Pass::new(kernel);
+    pass.region(&kernel.body);
+    let mut found = pass.found;
+    if let (Some(pair), Some(single)) = (pass.of_pairs, pass.of_one) {
+        found.push(
+            Diagnostic::new(Code::Pairs, single, "a product of one block in a kernel of pairs")
+                .compare("", "`tcgen05::mma_pair` for every product, or for none", "both")
+                .place(pair, "a pair multiplies here")
+                .why("tensor memory and the tensor cores belong to pairs of blocks or to single ones, in the whole kernel (PTX ISA, \"tcgen05: .cta_group\")"),
+        );
+    }
+    found
+}
+
+struct Pass<'a> {
+    kernel: &'a Kernel,
+    found: Vec<Diagnostic>,
+    /// The first product of pairs, and of single blocks.
+    of_pairs: Option<Loc>,
+    of_one: Option<Loc>,
+    constants: BTreeMap<Value, i128>,
+    /// Barriers of other blocks by a constant rank.
+    ranks: BTreeMap<Value, i128>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(kernel: &'a Kernel) -> Self {
+        Pass {
+            kernel,
+            found: Vec::new(),
+            of_pairs: None,
+            of_one: None,
+            constants: BTreeMap::new(),
+            ranks: BTreeMap::new(),
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                self.op((op, args, *result), stmt.loc);
+            }
+            for inner in stmt.kind.regions() {
+                self.region(inner);
+            }
+        }
+    }
+
+    fn op(&mut self, (op, args, result): (&Op, &[Value], Option<Value>), loc: Loc) {
+        match op {
+            Op::Const(Const::Int(value)) => {
+                self.constants.extend(result.map(|result| (result, *value)));
+            }
+            Op::Barrier(BarrierOp::Remote) => {
+                let rank = self.constants.get(&args[1]).copied();
+                self.ranks.extend(result.zip(rank));
+            }
+            Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }) => {
+                self.of_pairs.get_or_insert(loc);
+            }
+            Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::One, .. }) => {
+                self.of_one.get_or_insert(loc);
+            }
+            Op::Tma(_) => {
+                let blocks: u32 = self.kernel.cluster.iter().product();
+                let Some(copy) = arriving(self.kernel, op, args) else { return };
+                let Some(rank) = self.ranks.get(&copy.barrier) else { return };
+                if blocks > 2 {
+                    self.found.push(
+                        Diagnostic::new(
+                            Code::Cluster,
+                            loc,
+                            "a copy completes on a barrier of its own pair of blocks",
+                        )
+                        .compare(
+                            "rank",
+                            "one that differs from this block's in the last bit at most",
+                            format!("{rank} in every block"),
+                        )
+                        .why("the unit that copies reaches the barriers of its own block and of the other one of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
+                        .help("bar.of_block(cluster::rank() & !1)"),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
