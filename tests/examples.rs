@@ -71,7 +71,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 19);
+    assert_eq!(examples, 20);
 }
 
 #[test]
@@ -255,6 +255,15 @@ fn matmul_tcgen05() {
     let text = run("matmul_tcgen05");
     assert_eq!(text.matches(" bf16 128x128").count(), 4, "four of bf16:\n{text}");
     for name in ["bf16 128x64", " f16 128x128", "e4m3 128x128"] {
+        assert_eq!(text.matches(name).count(), 1, "one of {name}:\n{text}");
+    }
+}
+
+/// Both widths of a pair's tile, and FP8.
+#[test]
+fn matmul_two_cta() {
+    let text = run("matmul_two_cta");
+    for name in ["bf16 256x128", "bf16 256x256", "e4m3 256x256"] {
         assert_eq!(text.matches(name).count(), 1, "one of {name}:\n{text}");
     }
 }

@@ -22,13 +22,13 @@ const LEAST_COLUMNS: u32 = 32;
 const SHARED_OUT: &str = "each block of a pair has its rows of the left factor and of the sums, and its half of the columns of the right factor (PTX ISA, \"tcgen05.mma\")";
 
 impl Builder<'_> {
-    /// The kernel's clusters consist of pairs, or a report.
-    pub(super) fn in_pairs(&mut self, what: &str, loc: Loc) -> Option<()> {
+    /// The kernel's clusters consist of pairs, or a report that says what does not go without them.
+    pub(super) fn in_pairs(&mut self, without: &str, loc: Loc) -> Option<()> {
         let blocks: u32 = self.cluster.iter().product();
         if blocks.is_multiple_of(2) {
             return Some(());
         }
-        let headline = format!("{what} is that of a pair of blocks, and this kernel has no pairs");
+        let headline = format!("this kernel has no pairs of blocks: {without}");
         self.report(
             Diagnostic::new(Code::Cluster, loc, headline)
                 .compare("blocks of a cluster", "an even number", blocks.to_string())
@@ -121,7 +121,7 @@ impl Builder<'_> {
         }
         let (barrier, ty) = self.one_barrier(val, loc)?;
         if ty.remote {
-            self.in_pairs("the barrier of another block", loc)?;
+            self.in_pairs("no copy completes in another block", loc)?;
         }
         Some(barrier)
     }

@@ -144,7 +144,7 @@ impl Builder<'_> {
 
     /// `tcgen05::mma_pair(a, b, acc)`
     fn tcgen05_mma_pair(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
-        self.in_pairs("this product", loc)?;
+        self.in_pairs("there is none to multiply", loc)?;
         self.left_of_pair(&vals[0], args[0].loc)?;
         let a = self.tcgen05_shared(&vals[0], "a factor of a product", args[0].loc)?;
         let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
