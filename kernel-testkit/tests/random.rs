@@ -1,5 +1,6 @@
 //! Kernels made at random: for each seed one that is well typed, run by the reference evaluator and, in every variant, by
-//! the emulator and a GPU, whose results are the same bit for bit. A kernel that fails is printed with its seed.
+//! the emulator and a GPU, whose results are the same bit for bit; those that no GPU here runs are assembled where `KILN_PTXAS`
+//! names an assembler. A kernel that fails is printed with its seed.
 //!
 //! `KILN_SEEDS=1000..5000` chooses other seeds than the first few.
 #![expect(
@@ -7,7 +8,12 @@
     reason = "a choice that is not understood, or not followed, has to be said"
 )]
 
-use std::{ops::Range, process::ExitCode};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
 
 use kernel_testkit::{FileTest, gpu};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -16,12 +22,18 @@ use libtest_mimic::{Arguments, Failed, Trial};
 mod copies;
 #[path = "random/hopper.rs"]
 mod hopper;
+#[path = "random/operand.rs"]
+mod operand;
 #[path = "random/operations.rs"]
 mod operations;
+#[path = "random/product.rs"]
+mod product;
 #[path = "random/program.rs"]
 mod program;
 #[path = "random/statements.rs"]
 mod statements;
+#[path = "random/tcgen05.rs"]
+mod tcgen05;
 
 /// As many as a test run has time for.
 const SEEDS: Range<u64> = 0..60;
@@ -30,8 +42,15 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 3] =
-    [("seed", program::kernel), ("copies", copies::kernel), ("hopper", hopper::kernel)];
+const FAMILIES: [(&str, Maker); 4] = [
+    ("seed", program::kernel),
+    ("copies", copies::kernel),
+    ("hopper", hopper::kernel),
+    (UNSEEN, tcgen05::kernel),
+];
+
+/// The family that is only emulated.
+const UNSEEN: &str = "tcgen05";
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
@@ -43,10 +62,21 @@ fn main() -> ExitCode {
     if let Err(reason) = gpu() {
         eprintln!("gpu: skipped, no device, for all seeds: {reason}");
     }
+    let ptxas = std::env::var_os("KILN_PTXAS").map(PathBuf::from);
+    if ptxas.is_none() {
+        eprintln!("ptxas: left out, KILN_PTXAS names none");
+    }
+    let ptxas = Arc::new(ptxas);
     let trials = seeds.flat_map(|seed| {
         FAMILIES.map(|(family, kernel)| {
             let name = format!("{family}_{seed}");
-            Trial::test(name.clone(), move || agrees(&name, &kernel(seed)))
+            let ptxas = Arc::clone(&ptxas);
+            Trial::test(name.clone(), move || {
+                let test = FileTest::of(&name, &kernel(seed));
+                let assembler = ptxas.as_deref().filter(|_| family == UNSEEN);
+                agrees(&test, assembler)
+                    .map_err(|error| Failed::from(format!("{name}: {error}\n\n{}", kernel(seed))))
+            })
         })
     });
     libtest_mimic::run(&args, trials.collect()).exit_code()
@@ -57,12 +87,16 @@ fn range(text: &str) -> Option<Range<u64>> {
     Some(start.trim().parse().ok()?..end.trim().parse().ok()?)
 }
 
-fn agrees(name: &str, text: &str) -> Result<(), Failed> {
+/// Runs a test, and has its PTX assembled.
+fn agrees(test: &FileTest, ptxas: Option<&Path>) -> Result<(), String> {
     // A panic of the compiler has to name the kernel too.
-    let run = std::panic::catch_unwind(|| FileTest::of(name, text).run());
-    let outcome = run.unwrap_or_else(|panic| {
+    let run = std::panic::catch_unwind(|| test.run());
+    run.unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         Err(words.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned())
-    });
-    outcome.map_err(|error| Failed::from(format!("{name}: {error}\n\n{text}")))
+    })?;
+    match ptxas {
+        Some(ptxas) => test.assemble(ptxas, Path::new(env!("CARGO_TARGET_TMPDIR"))).map(|_| ()),
+        None => Ok(()),
+    }
 }

@@ -1,0 +1,129 @@
+//! A factor of a matrix product: a tensor, how a tile of it comes to shared memory, and how it lies there.
+
+/// How an operand comes to shared memory.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// A tensor map of the kernel's parameters.
+    Map,
+    /// A window of a tensor, by a map of its own.
+    Window,
+    /// By way of registers.
+    Registers,
+    /// In pieces of 16 bytes.
+    Pieces,
+}
+
+/// Which ways there are to choose from.
+#[derive(Clone, Copy)]
+pub(crate) enum Ways {
+    /// Those that complete on a barrier.
+    ByBarrier,
+    All,
+}
+
+/// Rows, columns and depth of a product.
+#[derive(Clone, Copy)]
+pub(crate) struct Extents {
+    /// Of its tiles.
+    pub(crate) tile: [u64; 3],
+    /// Of the whole.
+    pub(crate) whole: [u64; 3],
+    /// Bytes of an element of the factors.
+    pub(crate) bytes: u64,
+}
+
+/// One factor: a tensor, and its tile in shared memory.
+pub(crate) struct Operand {
+    name: &'static str,
+    dtype: &'static str,
+    way: Way,
+    /// The tile, as it lies.
+    pub(crate) tile: [u64; 2],
+    extents: [u64; 2],
+    /// Where the tile begins.
+    at: [&'static str; 2],
+    swizzle: Option<u64>,
+    pub(crate) transposed: bool,
+}
+
+impl Operand {
+    /// One whose tensor has these axes of the product; `below(end)` chooses a number below `end`.
+    pub(crate) fn of(
+        [name, dtype]: [&'static str; 2],
+        extents: &Extents,
+        (axes, transposed): ([usize; 2], bool),
+        ways: Ways,
+        below: &mut impl FnMut(u64) -> u64,
+    ) -> Operand {
+        let end = match ways {
+            Ways::ByBarrier => 2,
+            Ways::All => 4,
+        };
+        let way = match below(end) {
+            0 => Way::Map,
+            1 => Way::Window,
+            2 => Way::Registers,
+            _ => Way::Pieces,
+        };
+        let tile = axes.map(|axis| extents.tile[axis]);
+        let row = tile[1] * extents.bytes;
+        let swizzle = (below(3) == 0 && row >= 32).then(|| (32 << below(3)).min(row).min(128));
+        let at = axes.map(|axis| ["m", "n", "k"][axis]);
+        let extents = axes.map(|axis| extents.whole[axis]);
+        Operand { name, dtype, way, tile, extents, at, swizzle, transposed }
+    }
+
+    /// The header's line for it; `more` are two numbers among its elements.
+    pub(crate) fn argument(&self, more: [u64; 2]) -> String {
+        let Operand { name, dtype, extents, .. } = self;
+        let signs = if *dtype == "u8" { "1, 2, 0, 3, 1, 2, 0" } else { "1, -2, 0, 3, -1, 2, 1" };
+        format!("//@ arg {name}: {dtype}{extents:?} list({signs}, {}, {})\n", more[0], more[1])
+    }
+
+    pub(crate) fn parameter(&self) -> String {
+        let Operand { name, dtype, tile: [rows, columns], .. } = self;
+        match self.way {
+            Way::Map => format!("#[block({rows}, {columns})] {name}: TensorMap<{dtype}, 2>"),
+            Way::Window | Way::Registers | Way::Pieces => format!("{name}: Tensor<{dtype}, 2>"),
+        }
+    }
+
+    pub(crate) fn shared(&self, stages: Option<u64>) -> String {
+        let Operand { name, dtype, tile: [rows, columns], .. } = self;
+        let stages = stages.map_or(String::new(), |stages| format!("{stages}, "));
+        let layout =
+            self.swizzle.map_or(String::new(), |bytes| format!(".with_layout(swizzle({bytes}))"));
+        format!("    let s{name} = shared::<{dtype}>([{stages}{rows}, {columns}]){layout};\n")
+    }
+
+    /// What brings the tile at `slot`.
+    pub(crate) fn load(&self, slot: &str, bar: &str) -> String {
+        let Operand { name, tile: [rows, columns], at: [row, column], .. } = self;
+        let window = format!("{name}.tile([{row}, {column}], [{rows}, {columns}])");
+        match self.way {
+            Way::Map => format!("tma::load({name}, [{row}, {column}], {bar}, s{name}{slot});\n"),
+            Way::Window => format!("copy_async({window}, s{name}{slot}).on({bar});\n"),
+            Way::Registers => format!("s{name}{slot}.store({window}.load());\n"),
+            Way::Pieces => {
+                format!("copy_async({window}, s{name}{slot});\ncopy_async_wait_all();\n")
+            }
+        }
+    }
+
+    /// The bytes of the tile that a barrier counts.
+    pub(crate) fn expected(&self, bytes: u64) -> u64 {
+        match self.way {
+            Way::Map | Way::Window => self.tile[0] * self.tile[1] * bytes,
+            Way::Registers | Way::Pieces => 0,
+        }
+    }
+
+    /// The tile at `slot`, in registers.
+    pub(crate) fn loaded(&self, slot: &str) -> String {
+        format!("s{}{slot}.load()", self.name)
+    }
+
+    pub(crate) fn factor(&self, slot: &str) -> String {
+        format!("s{}{slot}{}", self.name, if self.transposed { ".t()" } else { "" })
+    }
+}
