@@ -14,7 +14,10 @@ use kiln::prelude::*;
 
 #[path = "support/rows_of.rs"]
 mod rows_of;
-use rows_of::{EXTENTS, asked, bits, numbers, spread};
+#[path = "support/tiles.rs"]
+mod tiles;
+use rows_of::{EXTENTS, spread};
+use tiles::{asked, bits, numbers};
 
 /// The layout that a gather takes its rows from is pinned here, to show it: four neighbours in each thread, the same in all lanes
 /// of a warp. Without `.to_layout(..)` the compiler chooses it, as in the example `scatter`.

@@ -14,7 +14,10 @@ use kiln::prelude::*;
 
 #[path = "support/rows_of.rs"]
 mod rows_of;
-use rows_of::{EXTENTS, asked, bits, numbers, spread};
+#[path = "support/tiles.rs"]
+mod tiles;
+use rows_of::{EXTENTS, spread};
+use tiles::{asked, bits, numbers};
 
 /// The compiler loads the rows in the layout that a scatter takes them from.
 #[kernel(target = sm_100a, warps = 4, grid = [1], instances(T = [bf16, f32], X = [8, 128], Y = [16, 128]))]

@@ -71,7 +71,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 20);
+    assert_eq!(examples, 24);
 }
 
 #[test]
@@ -266,6 +266,36 @@ fn matmul_two_cta() {
     for name in ["bf16 256x128", "bf16 256x256", "e4m3 256x256"] {
         assert_eq!(text.matches(name).count(), 1, "one of {name}:\n{text}");
     }
+}
+
+/// Two tiles in every block and swizzle; `cargo run --release --example tcgen05_copy` has all of them. Rows of 32 or 64 bytes wait for
+/// banks, which is what narrow swizzles cost.
+#[test]
+fn tcgen05_copy() {
+    for (rows, copies) in [("128", 21), ("256", 9)] {
+        let (text, _) = launch("tcgen05_copy", &[rows, "64"]);
+        let line = format!("{copies} copies, every bit compared");
+        assert!(text.contains(&line), "{rows}, {line}:\n{text}");
+    }
+}
+
+#[test]
+fn tcgen05_copy_replica() {
+    let text = run("tcgen05_copy_replica");
+    assert_eq!(text.matches("every bit compared").count(), 4, "four tiles:\n{text}");
+}
+
+#[test]
+fn matmul_accumulate_tcgen05() {
+    let text = run("matmul_accumulate_tcgen05");
+    assert_eq!(text.matches("stages").count(), 2, "two instances:\n{text}");
+}
+
+/// Lists that end within a tile, a depth that ends within a step.
+#[test]
+fn matmul_gather_scatter_tcgen05() {
+    let text = run("matmul_gather_scatter_tcgen05");
+    assert_eq!(text.matches("stages").count(), 4, "four instances:\n{text}");
 }
 
 /// One tile of each element type, from every column; `cargo run --release --example gather` has all of them.

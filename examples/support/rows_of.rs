@@ -1,6 +1,4 @@
-//! Rows in a shuffled order, and tensors whose elements are all different, for the examples that gather and scatter.
-
-use kiln::prelude::*;
+//! Rows in a shuffled order, for the examples that gather and scatter.
 
 /// Rows of the tensor, and columns.
 pub const EXTENTS: [usize; 2] = [1024, 1024];
@@ -19,23 +17,4 @@ pub fn spread(count: usize, [from, to]: [i32; 2], seed: u64) -> Vec<i32> {
         rows.swap(i, j);
     }
     rows
-}
-
-/// Numbers that are exact in every type, and none of which is zero; neighbours differ, and so do rows.
-pub fn numbers<T: Float>(len: usize, seed: usize) -> Vec<T> {
-    (0..len).map(|i| T::of((1 + (i + i / 1021 + seed) % 251) as f32)).collect()
-}
-
-/// The elements by their bits: every type of the examples is exact in `f32`.
-pub fn bits<T: Float>(values: &[T]) -> Vec<u32> {
-    values.iter().map(|value| value.cast::<f32>().to_bits()).collect()
-}
-
-/// The tile of `[X, Y]` that the command line asks for; all of them where it asks for none.
-pub fn asked(x: i32, y: i32) -> bool {
-    let mut given = std::env::args().skip(1);
-    match (given.next(), given.next()) {
-        (Some(rows), Some(columns)) => rows == x.to_string() && columns == y.to_string(),
-        (Some(_), None) | (None, _) => true,
-    }
 }

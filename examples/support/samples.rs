@@ -13,14 +13,20 @@ pub fn relative_error(
     required: impl Fn(usize, usize) -> f64,
     actual: impl Fn(usize, usize) -> f64,
 ) -> f64 {
+    norm::relative_error(
+        places([rows, columns]).map(|(row, column)| (required(row, column), actual(row, column))),
+    )
+}
+
+/// The rows and columns that are compared: all of a small matrix, 4096 of a large one.
+pub fn places([rows, columns]: [usize; 2]) -> impl Iterator<Item = (usize, usize)> {
     let count = (rows * columns).min(4096);
-    norm::relative_error((0..count).map(|i| {
-        let (row, column) = if count == rows * columns {
+    (0..count).map(move |i| {
+        if count == rows * columns {
             (i / columns, i % columns)
         } else {
             // Steps coprime to the extents visit rows and columns evenly.
             (rows - 1 - i * 7919 % rows, columns - 1 - i * 104_729 % columns)
-        };
-        (required(row, column), actual(row, column))
-    }))
+        }
+    })
 }

@@ -48,7 +48,18 @@ fn every_form_that_is_emitted_is_in_the_list() {
     let names: Vec<&str> = left_out.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
-        ["gate", "attention_specialized", "accumulate", "fused", "gemm", "gemm", "gemm", "gemm"],
+        [
+            "gate",
+            "attention_specialized",
+            "accumulate",
+            "fused",
+            "fused",
+            "gemm",
+            "gemm",
+            "gemm",
+            "gemm",
+            "gemm"
+        ],
         "{left_out:#?}"
     );
     let mut list = String::new();

@@ -114,14 +114,12 @@ fn nearest(memory: &Layout, shape: &[u32], element_bytes: u32) -> Option<Box<For
     Some(Box::new(Form::Tile(tile))).filter(|form| reads(form))
 }
 
-/// The layout of shared memory without a swizzle from which tensor memory is filled, where its layout is none of blocks: those are
-/// filled from what tensor maps and products read as well.
-pub(crate) fn unswizzled(kernel: &Kernel, root: TensorMemory, transposed: bool) -> Option<Layout> {
-    if matches!(tensor_memory::form(kernel, root), Form::TensorMemory { .. }) {
-        return None;
-    }
+/// The layout of shared memory from which a tile of an allocation is copied, where nothing else asks for one; `transposed`, it is
+/// that of the tile the other way round.
+pub(crate) fn source(kernel: &Kernel, root: TensorMemory, transposed: bool) -> Option<Layout> {
     let memory = tensor_memory::layout(kernel, root).ok()?;
     let bytes = kernel.tensor_memory[root].dtype.bytes();
-    let source = tensor_copy::unswizzled_source(&memory, bytes)?;
-    Some(if transposed { source.permute_axes(&[1, 0]) } else { source })
+    let shape = memory.shape();
+    let layout = nearest(&memory, &shape, bytes)?.to_layout(&shape).ok()?;
+    Some(if transposed { layout.permute_axes(&[1, 0]) } else { layout })
 }

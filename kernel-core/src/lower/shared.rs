@@ -71,14 +71,24 @@ impl<'a> SharedPlan<'a> {
         let mut starts = ArenaMap::new();
         let mut ends = Vec::new();
         let mut end = 0u32;
-        for (shared, data) in kernel.shared.iter() {
+        let mut allocations: Vec<(Shared, usize)> =
+            kernel.shared.iter().map(|(shared, _)| (shared, last_needed(kernel, shared))).collect();
+        // What is needed longest lies first, so that scratch has what follows.
+        allocations.sort_by_key(|&(_, last)| std::cmp::Reverse(last));
+        let (lasting, others): (Vec<_>, Vec<_>) =
+            allocations.into_iter().partition(|&(_, last)| last == usize::MAX);
+        let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
+            let data = &kernel.shared[shared];
             let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
             let count: u32 =
                 data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
             let start = end.next_multiple_of(tile.clamp(TILE_BYTES, SWIZZLE_BYTES));
             starts.insert(shared, start);
-            end = (start + tile * count).next_multiple_of(TILE_BYTES);
-            ends.push((end, last_needed(kernel, shared)));
+            *end = (start + tile * count).next_multiple_of(TILE_BYTES);
+            (*end, last)
+        };
+        for one in lasting {
+            ends.push(place(one, &mut end));
         }
         let mut barriers = ArenaMap::new();
         for (root, data) in kernel.barriers.iter() {
@@ -91,6 +101,9 @@ impl<'a> SharedPlan<'a> {
         if !kernel.tensor_memory.is_empty() {
             end += ADDRESS_BYTES;
             ends.push((end, usize::MAX));
+        }
+        for one in others {
+            ends.push(place(one, &mut end));
         }
         let handed = end;
         if let Some(found) = kernel.specialized() {
