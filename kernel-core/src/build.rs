@@ -56,6 +56,7 @@ mod gather;
 mod generic;
 mod in_flight;
 mod known;
+mod launch_control;
 mod layout_values;
 mod map_options;
 mod methods;

@@ -211,15 +211,23 @@ pub fn run(kernel: &Kernel, grid: [u32; 3], args: &mut [Arg]) -> Result<(), Eval
     if grid.iter().zip(cluster).any(|(blocks, along)| !blocks.is_multiple_of(along)) {
         return Err(EvalError::outside(Fault::Clusters { grid, cluster }));
     }
-    let starts = |axis: usize| (0..grid[axis]).step_by(cluster[axis] as usize);
-    for z in starts(2) {
-        for y in starts(1) {
-            for x in starts(0) {
-                block::run(kernel, grid, [x, y, z], args)?;
-            }
-        }
+    let (clusters, mut begun) = (clusters(kernel, grid), 0);
+    while let Some(first) = clusters.get(begun) {
+        begun = block::run(kernel, grid, *first, begun + 1, args)?;
     }
     Ok(())
+}
+
+/// The first blocks of the clusters of a grid, in the order in which they begin.
+fn clusters(kernel: &Kernel, grid: [u32; 3]) -> Vec<[u32; 3]> {
+    let starts = |axis: usize| (0..grid[axis]).step_by(kernel.cluster[axis] as usize);
+    let mut all = Vec::new();
+    for z in starts(2) {
+        for y in starts(1) {
+            all.extend(starts(0).map(|x| [x, y, z]));
+        }
+    }
+    all
 }
 
 fn check_args(kernel: &Kernel, args: &[Arg]) -> Result<(), Fault> {

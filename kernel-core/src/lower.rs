@@ -369,7 +369,7 @@ impl Lower<'_> {
                 self.tcgen05(*op, args);
                 None
             }
-            Op::Cluster(op) => self.cluster(*op),
+            Op::Cluster(op) => self.cluster(*op, args),
             Op::Grid(op) => {
                 self.grid_order(*op);
                 None

@@ -12,7 +12,18 @@ use crate::{
 };
 
 /// Every function of `cluster`, for suggestions.
-const CLUSTER_NAMES: &[&str] = &["rank", "size", "block_id", "id", "sync", "arrive", "wait"];
+const CLUSTER_NAMES: &[&str] = &[
+    "rank",
+    "size",
+    "block_id",
+    "id",
+    "sync",
+    "arrive",
+    "wait",
+    "try_cancel",
+    "is_canceled",
+    "canceled_block_id",
+];
 /// The most blocks of a cluster that every device has (CUDA C++ Programming Guide, "Thread Block Clusters").
 const PORTABLE: u32 = 8;
 /// The most blocks of a cluster of a device that allows it.
@@ -106,11 +117,17 @@ impl Builder<'_> {
         }
         let (required, form) = match name.name.as_str() {
             "block_id" | "id" => (1, "0"),
+            "try_cancel" => (2, "answer, bar"),
+            "is_canceled" => (1, "answer"),
+            "canceled_block_id" => (2, "answer, 0"),
             _ => (0, ""),
         };
         let call = format!("cluster::{}({form})", name.name);
         if self.takes(required, vals.len(), &call, loc).is_none() {
             return Val::Error;
+        }
+        if matches!(name.name.as_str(), "try_cancel" | "is_canceled" | "canceled_block_id") {
+            return self.launch_control(name, vals, args, loc).unwrap_or(Val::Error);
         }
         let why = "clusters come with Hopper";
         if self.target == kernel_ptx::Target::SM_80 && self.cluster != [1; 3] {

@@ -8,10 +8,15 @@ use std::collections::BTreeMap;
 use super::per_thread::Uses;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{BarrierOp, BulkKind, Const, Kernel, Op, ParamKind, Region, StmtKind, Type, Value},
+    ir::{
+        BarrierOp, BulkKind, ClusterOp, Const, Kernel, Op, ParamKind, Region, StmtKind, Type, Value,
+    },
     layouts::tma::copied_bytes,
     loc::Loc,
 };
+
+/// The bytes of the answer to `cluster::try_cancel` (PTX ISA, "`clusterlaunchcontrol.try_cancel`").
+const ANSWER_BYTES: u64 = 16;
 
 /// A barrier as the program names it: an allocation, and the index of one of a ring.
 pub(super) type Name = (u32, Option<u32>);
@@ -135,6 +140,9 @@ pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriv
             let bytes = elements * u64::from(window.dtype.bytes());
             let (mask, guarded) = (operands.mask, bulk.guarded);
             Some(Arriving { barrier: operands.barrier?, bytes, mask, guarded })
+        }
+        Op::Cluster(ClusterOp::TryCancel) => {
+            Some(Arriving { barrier: args[1], bytes: ANSWER_BYTES, mask: None, guarded: false })
         }
         _ => None,
     }

@@ -20,8 +20,13 @@ const TENSOR_MEMORY_METHODS: &[&str] = &["load", "store", "with_layout", "dim", 
 const SINCE_BLACKWELL: &str = "tensor memory, and the products whose sums lie there, come with Blackwell's datacenter parts (PTX ISA, \"tcgen05\")";
 
 impl Builder<'_> {
-    /// Reports what Blackwell alone has, on another target.
+    /// Reports tensor memory, and what is done there, on another target than Blackwell.
     pub(super) fn wants_blackwell(&mut self, what: &str, loc: Loc) -> Option<()> {
+        self.since_blackwell(what, SINCE_BLACKWELL, loc)
+    }
+
+    /// Reports what Blackwell alone has, on another target.
+    pub(super) fn since_blackwell(&mut self, what: &str, why: &str, loc: Loc) -> Option<()> {
         if self.target == kernel_ptx::Target::SM_100A {
             return Some(());
         }
@@ -29,7 +34,7 @@ impl Builder<'_> {
         self.report(
             Diagnostic::new(Code::Target, loc, format!("{what} is not there on `{target}`"))
                 .compare("target", "sm_100a", target)
-                .why(SINCE_BLACKWELL)
+                .why(why)
                 .help("target = sm_100a"),
         );
         None

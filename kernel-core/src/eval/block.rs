@@ -18,16 +18,18 @@ mod ops;
 /// More iterations than any loop of a test has: a loop that spins until another block acts would never end here.
 const MAX_TURNS: u32 = 1 << 24;
 
-/// Runs the blocks of one cluster, the first of which is `first`.
+/// Runs the blocks of one cluster, the first of which is `first`; `begun` clusters have begun, or will not, with this one. Gives how many
+/// these are when it has ended.
 pub(super) fn run(
     kernel: &Kernel,
     grid: [u32; 3],
     first: [u32; 3],
+    begun: usize,
     args: &mut [Arg],
-) -> Result<(), EvalError> {
+) -> Result<usize, EvalError> {
     let [width, height, _] = kernel.cluster;
     let size = product(&kernel.cluster);
-    let world = World::new(kernel, args, size);
+    let world = World::new(kernel, args, size, begun);
     let machine = |rank: usize, world, turns| {
         let at = u32::try_from(rank).expect("clusters are small");
         let within = [at % width, at / width % height, at / width / height];
@@ -44,7 +46,8 @@ pub(super) fn run(
         }
     };
     if size == 1 {
-        return machine(0, world, None).whole().1;
+        let (world, ended) = machine(0, world, None).whole();
+        return ended.map(|()| world.begun);
     }
     let machine = &machine;
     let tasks = (0..size).map(|rank| {
@@ -52,7 +55,8 @@ pub(super) fn run(
             Box::new(move |world, turns| machine(rank, world, Some(turns)).whole());
         task
     });
-    together(world, None, tasks.collect()).1.map(drop)
+    let (world, ended) = together(world, None, tasks.collect());
+    ended.map(|_| world.begun)
 }
 
 /// How a region was left.

@@ -16,6 +16,8 @@ use crate::loc::Loc;
 #[derive(Default)]
 pub(super) struct World<'a> {
     pub(super) args: &'a mut [Arg],
+    /// The clusters of the launch that have begun, or will not.
+    pub(super) begun: usize,
     /// By rank in the cluster.
     pub(super) blocks: Vec<BlockState>,
     /// Grows with whatever may end somebody's wait.
@@ -74,7 +76,12 @@ enum Report<'a> {
 
 impl<'a> World<'a> {
     /// Of a cluster that has done nothing yet; its shared memory and its mbarriers are there from the start, as the kernel's first instructions make them.
-    pub(super) fn new(kernel: &Kernel, args: &'a mut [Arg], blocks: usize) -> World<'a> {
+    pub(super) fn new(
+        kernel: &Kernel,
+        args: &'a mut [Arg],
+        blocks: usize,
+        begun: usize,
+    ) -> World<'a> {
         let block = || {
             let mut state = BlockState::default();
             for (root, data) in kernel.tensor_memory.iter() {
@@ -92,7 +99,7 @@ impl<'a> World<'a> {
             }
             state
         };
-        World { args, blocks: (0..blocks).map(|_| block()).collect(), events: 0 }
+        World { args, begun, blocks: (0..blocks).map(|_| block()).collect(), events: 0 }
     }
 
     /// So many of the arrivals, and so many of the bytes, that the phase waits for have come; bytes below 0 are announced.

@@ -89,7 +89,14 @@ impl Op {
             | Op::WgmmaWait(_)
             | Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store)
             | Op::Tcgen05(_)
-            | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
+            | Op::Cluster(
+                ClusterOp::Sync
+                | ClusterOp::Arrive
+                | ClusterOp::Wait
+                | ClusterOp::TryCancel
+                | ClusterOp::IsCanceled
+                | ClusterOp::CanceledBlockId(_),
+            )
             | Op::Grid(_) => Class::Sync,
             Op::Assert(_) => Class::Trap,
         }

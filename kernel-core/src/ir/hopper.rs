@@ -271,6 +271,13 @@ pub enum ClusterOp {
     Arrive,
     /// Waits for all threads of the cluster that arrive.
     Wait,
+    /// Asks for a cluster that has not begun: one thread of the first block, whose answer goes to all blocks. Operand 0 is the window of four `u32`
+    /// that it is written to, operand 1 the barrier that counts its 16 bytes (PTX ISA, "`clusterlaunchcontrol.try_cancel`").
+    TryCancel,
+    /// Whether the answer in operand 0 is a cluster, which then does not begin: `bool`.
+    IsCanceled,
+    /// The coordinate, on an axis of the grid, of the block of that cluster that has this one's place in it: `i32`; 0 where there is none.
+    CanceledBlockId(u32),
 }
 
 /// The order between grids that overlap (PTX ISA, "griddepcontrol").
@@ -413,8 +420,8 @@ impl StoreWait {
 }
 
 impl ClusterOp {
-    /// The operation in dumps.
-    pub(crate) fn printed(self) -> String {
+    /// The operation and its operands in dumps.
+    pub(crate) fn printed(self, args: &str) -> String {
         match self {
             ClusterOp::Rank => "cluster_rank".to_owned(),
             ClusterOp::BlockId(axis) => format!("cluster_block_id {axis}"),
@@ -422,6 +429,9 @@ impl ClusterOp {
             ClusterOp::Sync => "cluster_sync".to_owned(),
             ClusterOp::Arrive => "cluster_arrive".to_owned(),
             ClusterOp::Wait => "cluster_wait".to_owned(),
+            ClusterOp::TryCancel => format!("cluster_try_cancel {args}"),
+            ClusterOp::IsCanceled => format!("cluster_is_canceled {args}"),
+            ClusterOp::CanceledBlockId(axis) => format!("cluster_canceled_block_id {axis} {args}"),
         }
     }
 }

@@ -411,7 +411,7 @@ impl<'a> Printer<'a> {
             Op::WgmmaWait(pending) => format!("wgmma_wait {pending} {all}"),
             Op::TensorMemory(op) => format!("{} {all}", op.printed()),
             Op::Tcgen05(op) => format!("{} {all}", op.printed()),
-            Op::Cluster(op) => op.printed(),
+            Op::Cluster(op) => op.printed(&all).trim_end().to_owned(),
             Op::Grid(op) => op.name().to_owned(),
             Op::Dot { tf32: false } => format!("dot {all}"),
             Op::Dot { tf32: true } => format!("dot tf32 {all}"),

@@ -200,7 +200,10 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
     );
     let multiplied = until(&|op| matches!(op, Op::Wgmma), &|op| matches!(op, Op::WgmmaWait(0)));
     let loaded = until(
-        &|op| copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load),
+        &|op| {
+            copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load)
+                || *op == Op::Cluster(ClusterOp::TryCancel)
+        },
         &|op| matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test)),
     );
     let by_tensor_cores =

@@ -270,7 +270,7 @@ impl<'a> Lower<'a> {
             } = &stmt.kind
             {
                 self.e.loc = stmt.loc;
-                self.cluster(*op);
+                self.cluster(*op, &[]);
             }
         }
     }

@@ -61,7 +61,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn cluster(&mut self, op: ClusterOp) -> Result<Option<Data>, Fault> {
+    pub(super) fn cluster(&mut self, op: ClusterOp, args: &[Value]) -> Result<Option<Data>, Fault> {
         let (block, cluster) = (self.block, self.kernel.cluster);
         let int = |value: u32| Ok(Some(Data::Scalar(Element::Int(value.into()))));
         match op {
@@ -83,8 +83,42 @@ impl Machine<'_> {
                 let rank = self.rank;
                 self.wait(|world| world.have_arrived(rank))?;
             }
+            ClusterOp::TryCancel => self.try_cancel(args),
+            ClusterOp::IsCanceled => {
+                let answer = self.read_shared(args[0]);
+                return Ok(Some(Data::Scalar(Element::Bool(answer[3].as_int()? != 0))));
+            }
+            ClusterOp::CanceledBlockId(axis) => {
+                let answer = self.read_shared(args[0]);
+                let first = answer[axis as usize].as_int()?;
+                let within = if answer[3].as_int()? == 0 {
+                    0
+                } else {
+                    block[axis as usize] % cluster[axis as usize]
+                };
+                return Ok(Some(Data::Scalar(Element::Int(first + i128::from(within)))));
+            }
         }
         Ok(None)
+    }
+
+    /// The first block of a cluster has the next one that has not begun not begin. The answer: its first block, and whether there is one.
+    fn try_cancel(&mut self, args: &[Value]) {
+        if self.rank != 0 {
+            return;
+        }
+        let clusters = super::super::clusters(self.kernel, self.grid);
+        let taken = clusters.get(self.world.begun);
+        let first = taken.copied().unwrap_or_default();
+        self.world.begun += usize::from(taken.is_some());
+        let mut answer: Vec<Element> =
+            first.iter().map(|&at| Element::Int(i128::from(at))).collect();
+        answer.push(Element::Int(i128::from(taken.is_some())));
+        for rank in 0..self.world.blocks.len() {
+            self.write_shared_of(rank, args[0], answer.clone());
+            let place = BarrierPlace { rank, ..self.barrier_place(args[1]) };
+            self.world.complete(place, 0, 16);
+        }
     }
 
     pub(super) fn named(&mut self, op: NamedOp, named: Named) -> Result<(), Fault> {

@@ -233,7 +233,7 @@ impl Machine<'_> {
                 self.tcgen05(*op, args)?;
                 return Ok(None);
             }
-            Op::Cluster(op) => return self.cluster(*op),
+            Op::Cluster(op) => return self.cluster(*op, args),
             Op::Named(op, named) => {
                 self.named(*op, *named)?;
                 return Ok(None);

@@ -173,7 +173,14 @@ impl Analysis<'_> {
             | Op::WgmmaWait(_)
             | Op::TensorMemory(_)
             | Op::Tcgen05(_)
-            | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
+            | Op::Cluster(
+                ClusterOp::Sync
+                | ClusterOp::Arrive
+                | ClusterOp::Wait
+                | ClusterOp::TryCancel
+                | ClusterOp::IsCanceled
+                | ClusterOp::CanceledBlockId(_),
+            )
             | Op::Grid(_)
             | Op::Dot { .. }
             | Op::Assert(_) => unknown(),

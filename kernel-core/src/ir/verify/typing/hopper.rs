@@ -33,6 +33,22 @@ pub(super) fn op(kernel: &Kernel, op: Hopper, args: &[&Type], result: Option<&Ty
             count(args, 0)?;
             gives(result, &Type::scalar(Dtype::I32))
         }
+        Hopper::Cluster(ClusterOp::TryCancel) => {
+            count(args, 2)?;
+            answer(args[0])?;
+            holds(!one_barrier(args[1])?.ring, "an answer completes on one barrier")?;
+            none(result)
+        }
+        Hopper::Cluster(ClusterOp::IsCanceled) => {
+            count(args, 1)?;
+            answer(args[0])?;
+            gives(result, &Type::scalar(Dtype::Bool))
+        }
+        Hopper::Cluster(ClusterOp::CanceledBlockId(_)) => {
+            count(args, 1)?;
+            answer(args[0])?;
+            gives(result, &Type::scalar(Dtype::I32))
+        }
         Hopper::Order
         | Hopper::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)
         | Hopper::Grid(GridOp::LaunchDependents | GridOp::Wait) => {
@@ -40,6 +56,13 @@ pub(super) fn op(kernel: &Kernel, op: Hopper, args: &[&Type], result: Option<&Ty
             none(result)
         }
     }
+}
+
+/// The window that tells which cluster was cancelled: four words of this block.
+fn answer(ty: &Type) -> Outcome {
+    let window = window(ty)?;
+    let fits = window.shape == [4] && window.dtype == Dtype::U32 && !window.remote;
+    holds(fits, "an answer has four words")
 }
 
 pub(super) fn one_barrier(ty: &Type) -> Result<BarrierType, String> {
