@@ -58,6 +58,7 @@ mod in_flight;
 mod known;
 mod launch_control;
 mod layout_values;
+mod left_factor;
 mod map_options;
 mod methods;
 mod named;

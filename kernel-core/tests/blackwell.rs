@@ -185,3 +185,44 @@ fn factors_along_the_other_axis_name_the_product_of_this_generation() {
                help      shared::<f32>([64, 32]) // filled with rows along the depth, read with `.t()`"#]],
     );
 }
+
+/// A product of a left factor in tensor memory, with these extents and layouts.
+fn from_tensor_memory([rows, columns]: [u32; 2], left: &str, sums: &str) -> String {
+    format!(
+        "let right = shared::<f16>([64, {columns}]);
+         let left = tmem::<f16>([{rows}, 64]){left};
+         let sums = tmem::<f32>([{rows}, {columns}]){sums};
+         tcgen05::mma(left, right, sums);"
+    )
+}
+
+#[test]
+fn left_factors_lie_in_the_rows_of_their_sums() {
+    let block =
+        |rows: u32, columns: u32| format!(".with_layout(tmem_block([{rows}, {columns}], 1))");
+    let plain = String::new();
+    for (extents, layouts, required, mended) in [
+        ([128, 32], [plain.clone(), block(64, 32)], ["64", "128"], [block(64, 64), block(64, 32)]),
+        ([128, 32], [block(64, 64), plain.clone()], ["128", "64"], [block(128, 64), plain.clone()]),
+        ([64, 32], [plain.clone(), block(64, 16)], ["32", "16"], [plain.clone(), block(64, 32)]),
+        ([64, 32], [block(64, 32), plain.clone()], ["64", "32"], [block(64, 64), plain.clone()]),
+    ] {
+        let body = from_tensor_memory(extents, &layouts[0], &layouts[1]);
+        let found = rendered(attributes(), &kernel(&body));
+        assert_eq!(found.len(), 1, "{body}");
+        assert!(found[0].starts_with("[K0302]"), "{}", found[0]);
+        let [required, actual] = required;
+        for (side, number) in [("required", required), ("actual", actual)] {
+            let line = found[0].lines().find(|line| line.trim_start().starts_with(side));
+            assert!(line.is_some_and(|line| line.ends_with(&format!(" {number}"))), "{}", found[0]);
+        }
+        // What the message tells to write is written.
+        let (_, help) = found[0].split_once("help      ").expect("there is a help");
+        let mended_body = from_tensor_memory(extents, &mended[0], &mended[1]);
+        assert!(mended_body.contains(help), "{help}");
+        assert_eq!(rendered(attributes(), &kernel(&mended_body)), [""; 0], "{mended_body}");
+    }
+    // More rows than a block: the second lies between the rows of the first, of factors and sums alike.
+    let body = from_tensor_memory([128, 32], &block(64, 16), &block(64, 16));
+    assert_eq!(rendered(attributes(), &kernel(&body)), [""; 0]);
+}

@@ -2,7 +2,7 @@
 
 use kernel_layout::Form;
 
-use super::Builder;
+use super::{Builder, left_factor};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
@@ -113,11 +113,15 @@ fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
     for stmt in &region.stmts {
         if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, .. }), args, .. } = &stmt.kind {
             let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
-            found.extend(factor(kernel, args[0], places[0]));
-            found.extend(match group {
+            let of_sums = match group {
                 CtaGroup::One => sums(kernel, args[2], places[2]),
                 CtaGroup::Pair => sums_of_pair(kernel, args[2], places[2]),
-            });
+            };
+            let refused = [factor(kernel, args[0], places[0]), of_sums];
+            if refused.iter().all(Option::is_none) {
+                found.extend(left_factor::apart(kernel, args, places));
+            }
+            found.extend(refused.into_iter().flatten());
         }
         for inner in stmt.kind.regions() {
             products(kernel, inner, found);

@@ -101,9 +101,13 @@ pub(crate) fn kernel(seed: u64) -> String {
     };
     let block = (below(3) == 0).then(|| {
         let block_rows = if rows == 64 { 64 } else { 64 << below(2) };
-        [block_rows, (columns >> below(2)).max(columns.min(16))]
+        // Sums of 64 rows in blocks side by side lie in other rows than a left factor.
+        let halved = if left_in_tensor_memory && rows == 64 { 0 } else { below(2) };
+        [block_rows, (columns >> halved).max(columns.min(16))]
     });
-    let left_pinned = below(2) == 0;
+    // The layout of the left factor follows that of the sums, where it would not be the same by itself.
+    let left_pinned =
+        block.is_some_and(|[block_rows, _]| block_rows != rows.min(128)) || below(2) == 0;
     let product = Product { extents, sums, left, right };
     let dtype = dtypes[0];
     let made = Tcgen05 { product, dtype, start, left_in_tensor_memory, block, left_pinned };
