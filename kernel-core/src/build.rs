@@ -73,6 +73,7 @@ mod ptx_text;
 mod rank0;
 mod reach;
 mod remote;
+mod scaled;
 mod scope;
 mod slips;
 mod specialize;

@@ -41,7 +41,8 @@ mod snippet;
 mod verify;
 
 pub use blackwell::{
-    CtaGroup, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryType,
+    CtaGroup, Scaled, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryRole,
+    TensorMemoryType,
 };
 pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use class::Class;

@@ -106,6 +106,55 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
     stub()
 }
 
+/// Starts the block-scaled product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`, and goes on: blocks of neighbours along the depth
+/// have one scale, by which the sum of their products is multiplied.
+///
+/// | `a`, `b` | elements | `a_scales`, `b_scales` | of so many | |
+/// |---|---|---|---|---|
+/// | `e4m3`, `e5m2`, either with either | as they are | `u8`: powers of two, ue8m0 | 32 | MXFP8 |
+/// | `u8` | two FP4 numbers, e2m1, the first in the lower half | `u8` | 32 | MXFP4 |
+/// | `u8` | the same | `e4m3` without a sign, or `u8` | 16 | NVFP4 |
+///
+/// `a` and `b` lie in shared memory; two elements to a byte, their extents along the depth count bytes. Of FP4 the depth is what
+/// lies side by side: `a` of `[m, k / 2]`, and `b.t()` of `[n, k / 2]`. A scale of ue8m0 is 2 to the power of its bits less 127. Sums are `f32`.
+///
+/// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` lie in tensor memory, where [`copy`] or [`Tmem::store`] brought them. M is a
+/// multiple of 128, N at least 16, K at least four blocks.
+///
+/// # Layout
+/// What holds scales has their layout, without being asked: four along the depth in a column, 32 rows of the factor in 32 rows,
+/// and a copy for each warp. A block of 128 rows by four scales is 512 bytes in the shared memory from which it is copied, byte `(m % 32) · 16 + (m / 32) · 4 + j`.
+///
+/// # PTX
+/// `tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X`, `kind::mxf4` with `scale_vec::2X`, `kind::mxf4nvf4` with `scale_vec::4X` (PTX
+/// ISA, "tcgen05.mma": .block_scale).
+///
+/// # Errors
+/// K0502 on other targets, K0206 for an operand that lies elsewhere, K0204 for element types, K0210 for extents, K0302 for layouts that
+/// no instruction reads, K0414 for several tiles at once.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// 128 of the depth: four scales for each row and column.
+/// fn step(a: Shared<e4m3>, b: Shared<e4m3>, of_a: Shared<u8>, of_b: Shared<u8>, acc: Tmem<f32>) {
+///     let a_scales = tmem::<u8>([128, 4]);
+///     let b_scales = tmem::<u8>([128, 4]);
+///     tcgen05::copy(of_a, a_scales);
+///     tcgen05::copy(of_b, b_scales);
+///     tcgen05::mma_scaled(a, b.t(), acc, a_scales, b_scales);
+/// }
+/// ```
+pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
+    a: Shared<T>,
+    b: Shared<U>,
+    acc: Tmem<f32>,
+    a_scales: Tmem<S>,
+    b_scales: Tmem<S>,
+) -> Multiplying {
+    stub()
+}
+
 /// Starts a copy of a tile from shared to tensor memory, bits as they are, and goes on.
 ///
 /// Copies and products run in the order in which a partition starts them: a product may read or add to what a copy before it

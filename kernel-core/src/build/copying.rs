@@ -458,6 +458,7 @@ pub(super) fn started(op: &Op) -> &'static str {
             BulkKind::Send => "`bulk::send(..)`",
         },
         Op::Tcgen05(op) => match op {
+            Tcgen05::Mma { scaled: Some(_), .. } => "`tcgen05::mma_scaled(..)`",
             Tcgen05::Mma { group: CtaGroup::One, .. } => "`tcgen05::mma(..)`",
             Tcgen05::Mma { group: CtaGroup::Pair, .. } => "`tcgen05::mma_pair(..)`",
             Tcgen05::Copy { .. } => "`tcgen05::copy(..)`",

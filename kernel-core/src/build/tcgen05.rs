@@ -5,14 +5,14 @@ use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
 use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, CtaGroup, Dtype, Elem, Op, Tcgen05, Type, Value},
+    ir::{Const, CtaGroup, Dtype, Elem, Op, Tcgen05, TensorMemoryRole, Type, Value},
     layouts::warpgroup::Generation,
     loc::Loc,
     syntax::{Expr, Segment},
 };
 
 /// Every function of `tcgen05`, for suggestions.
-const TCGEN05_NAMES: &[&str] = &["mma", "mma_pair", "copy", "commit"];
+const TCGEN05_NAMES: &[&str] = &["mma", "mma_pair", "mma_scaled", "copy", "commit"];
 /// The fewest columns of an instruction of 128 rows.
 const LEAST_COLUMNS: u32 = 16;
 
@@ -28,6 +28,7 @@ impl Builder<'_> {
         let (required, form) = match name.name.as_str() {
             "mma" => (3, "tcgen05::mma(a, b, acc)"),
             "mma_pair" => (3, "tcgen05::mma_pair(a, b, acc)"),
+            "mma_scaled" => (5, "tcgen05::mma_scaled(a, b, acc, a_scales, b_scales)"),
             "copy" => (2, "tcgen05::copy(from, to)"),
             "commit" => (1, "tcgen05::commit(bar)"),
             other => {
@@ -57,6 +58,7 @@ impl Builder<'_> {
         let started = match name.name.as_str() {
             "mma" => self.tcgen05_mma(vals, args, loc),
             "mma_pair" => self.tcgen05_mma_pair(vals, args, loc),
+            "mma_scaled" => self.tcgen05_mma_scaled(vals, args, loc),
             "copy" => self.tensor_copy([&vals[0], &vals[1]], args, loc),
             _ => self.tcgen05_commit(vals, args, loc),
         };
@@ -136,7 +138,7 @@ impl Builder<'_> {
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         self.product_shapes([a, b, acc], args, "tcgen05::mma", loc)?;
         self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
-        self.holds_sums(acc);
+        self.has_role(acc, TensorMemoryRole::Sums);
         self.tcgen05_extents([a, b, acc], loc)?;
         self.start_product([a, b, acc], args, CtaGroup::One, loc);
         Some(())
@@ -151,7 +153,7 @@ impl Builder<'_> {
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         self.pair_shapes([a, b, acc], args, loc)?;
         self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
-        self.holds_sums(acc);
+        self.has_role(acc, TensorMemoryRole::Sums);
         let bytes = self.cells.settled(self.num(b)).bytes();
         self.pair_extents([a, b, acc], INSTRUCTION_K_BYTES / bytes, loc)?;
         self.start_product([a, b, acc], args, CtaGroup::Pair, loc);
@@ -164,15 +166,15 @@ impl Builder<'_> {
         let ty = Type::Scalar(Elem::Number(Dtype::Bool));
         let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, loc);
         let [a, b, acc] = operands;
-        let mma = Tcgen05::Mma { group, guarded: false };
+        let mma = Tcgen05::Mma { group, scaled: None, guarded: false };
         self.op(Op::Tcgen05(mma), vec![a, b, acc, adds], None, loc);
     }
 
-    /// What a product adds to has layouts of its own.
-    fn holds_sums(&mut self, acc: Value) {
-        if let Type::TensorMemory(ty) = self.ty(acc) {
+    /// What products use has layouts of its own.
+    pub(super) fn has_role(&mut self, window: Value, role: TensorMemoryRole) {
+        if let Type::TensorMemory(ty) = self.ty(window) {
             let root = ty.root;
-            self.tensor_memory[root].holds_sums = true;
+            self.tensor_memory[root].role = role;
         }
     }
 

@@ -15,6 +15,8 @@ use crate::{
 
 /// The fewest rows of an instruction (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_ROWS: u32 = 64;
+/// The rows of a factor whose scales share a column: as many as a warp has lanes.
+const WARP_ROWS: u32 = 32;
 /// The fewest columns of an instruction of 128 rows (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_COLUMNS: u32 = 16;
 
@@ -111,7 +113,9 @@ fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagno
 /// The products of a region whose operands in tensor memory lie in layouts that no instruction has.
 fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
     for stmt in &region.stmts {
-        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, .. }), args, .. } = &stmt.kind {
+        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, scaled, .. }), args, .. } =
+            &stmt.kind
+        {
             let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
             let of_sums = match group {
                 CtaGroup::One => sums(kernel, args[2], places[2]),
@@ -122,11 +126,50 @@ fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
                 found.extend(left_factor::apart(kernel, args, places));
             }
             found.extend(refused.into_iter().flatten());
+            if scaled.is_some() {
+                found.extend(scales(kernel, args, places));
+            }
         }
         for inner in stmt.kind.regions() {
             products(kernel, inner, found);
         }
     }
+}
+
+/// What a block-scaled product asks of its sums, and of where its scales lie.
+fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnostic> {
+    let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
+    let Form::TensorMemory { block: [rows, columns], .. } = tensor_memory::form(kernel, sums.root)
+    else {
+        return None;
+    };
+    let place = kernel.tensor_memory[sums.root].loc;
+    if rows != BLOCK_ROWS || columns < sums.shape[1].min(WARP_ROWS) {
+        let least = sums.shape[1].min(WARP_ROWS);
+        let required = format!("tmem_block([{BLOCK_ROWS}, {least} to {PRODUCT_COLUMNS}], 1)");
+        let headline = "no block-scaled product has this layout in tensor memory";
+        return Some(
+            Diagnostic::new(Code::DotOperand, places[2], headline)
+                .compare("layout", required, format!("tmem_block([{rows}, {columns}], 1)"))
+                .place(place, "allocated here")
+                .why("a block-scaled instruction has 128 rows, and the scales of 32 rows or columns share a column of tensor memory (PTX ISA, \"tcgen05.mma: Scale factor layouts\")")
+                .help(format!("tmem_block([{BLOCK_ROWS}, {}], 1)", sums.shape[1].min(PRODUCT_COLUMNS))),
+        );
+    }
+    args[4..6].iter().find_map(|&operand| {
+        let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
+        let actual = tensor_memory::form(kernel, ty.root);
+        if actual == Form::TensorMemoryScales {
+            return None;
+        }
+        let headline = "the scales of a product lie in another layout";
+        Some(
+            Diagnostic::new(Code::DotOperand, kernel.tensor_memory[ty.root].loc, headline)
+                .compare("layout", "that of scales, without `.with_layout(..)`", actual.in_code())
+                .place(places[2], "multiplied here")
+                .why("four scales along the depth share a column, 32 rows of the factor are 32 rows of tensor memory, and each warp has a copy (PTX ISA, \"tcgen05.mma: Scale factor layouts\")"),
+        )
+    })
 }
 
 /// Elements of a left factor fill the columns.

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, Dtype, Op, TensorMemoryData, TensorMemoryOp, TensorMemoryType, Type, Value},
+    ir::{
+        Const, Dtype, Op, TensorMemoryData, TensorMemoryOp, TensorMemoryRole, TensorMemoryType,
+        Type, Value,
+    },
     layouts::tensor_memory,
     loc::Loc,
     syntax::{Expr, Segment},
@@ -75,8 +78,13 @@ impl Builder<'_> {
         if dtype == Dtype::Bool || dtype.bytes() > 4 {
             return self.refuse_dtype("tensor memory", "numbers of 8, 16 and 32 bits", num, loc);
         }
-        let data =
-            TensorMemoryData { dtype, shape: shape.clone(), holds_sums: false, pinned: None, loc };
+        let data = TensorMemoryData {
+            dtype,
+            shape: shape.clone(),
+            role: TensorMemoryRole::Values,
+            pinned: None,
+            loc,
+        };
         let root = self.tensor_memory.alloc(data);
         if let Num::Cell(_) = self.cells.find(num) {
             self.tensor_memory_cells.insert(root, num);

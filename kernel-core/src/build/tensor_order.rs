@@ -19,8 +19,15 @@ struct Started {
     committed: bool,
 }
 
+/// What the tensor cores do to an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Does {
+    Reads,
+    Writes,
+}
+
 /// What is under way on the way to a place of a partition.
-type UnderWay = BTreeMap<TensorMemory, Started>;
+type UnderWay = BTreeMap<(TensorMemory, Does), Started>;
 
 /// The accesses of a kernel that no wait covers. Other partitions are not seen: what they have started, they say by barriers.
 pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
@@ -85,10 +92,13 @@ impl Pass<'_> {
         let started = Started { at: loc, committed: false };
         match op {
             Op::Tcgen05(Tcgen05::Mma { .. }) => {
-                under_way.extend(self.root(args[2]).map(|root| (root, started)));
+                let read = [Some(&args[0]), args.get(4), args.get(5)].into_iter().flatten();
+                let read = read.filter_map(|&value| self.root(value));
+                under_way.extend(read.map(|root| ((root, Does::Reads), started)));
+                under_way.extend(self.root(args[2]).map(|root| ((root, Does::Writes), started)));
             }
             Op::Tcgen05(Tcgen05::Copy { .. }) => {
-                under_way.extend(self.root(args[1]).map(|root| (root, started)));
+                under_way.extend(self.root(args[1]).map(|root| ((root, Does::Writes), started)));
             }
             Op::Tcgen05(Tcgen05::Commit { .. }) => {
                 for started in under_way.values_mut() {
@@ -99,7 +109,13 @@ impl Pass<'_> {
                 under_way.retain(|_, started| !started.committed);
             }
             Op::TensorMemory(access @ (TensorMemoryOp::Load | TensorMemoryOp::Store)) => {
-                let started = self.root(args[0]).and_then(|root| under_way.get(&root)).copied();
+                // What is only read may be read.
+                let of = |does| {
+                    let root = self.root(args[0])?;
+                    let asked = does == Does::Writes || *access == TensorMemoryOp::Store;
+                    under_way.get(&(root, does)).copied().filter(|_| asked)
+                };
+                let started = of(Does::Writes).or_else(|| of(Does::Reads));
                 if let Some(started) = started
                     && !self.seen.contains(&loc)
                 {

@@ -14,6 +14,7 @@ mod blackwell;
 mod bulk;
 mod hopper;
 mod ops;
+mod scaled;
 
 /// More iterations than any loop of a test has: a loop that spins until another block acts would never end here.
 const MAX_TURNS: u32 = 1 << 24;

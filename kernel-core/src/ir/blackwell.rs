@@ -19,12 +19,23 @@ pub struct TensorMemoryData {
     pub dtype: Dtype,
     /// Extents; the last two are the tile, a leading one counts tiles.
     pub shape: Vec<u32>,
-    /// A product adds to it: sums have a column each, of whatever type.
-    pub holds_sums: bool,
+    /// What products use it for.
+    pub role: TensorMemoryRole,
     /// A layout pinned by the user, of one tile.
     pub pinned: Option<kernel_layout::Form>,
     /// Where it was made.
     pub loc: Loc,
+}
+
+/// What products use an allocation for, which says how it is laid out where nothing else does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorMemoryRole {
+    /// Nothing, or factors: elements fill the columns.
+    Values,
+    /// Sums: they have a column each, of whatever type.
+    Sums,
+    /// Scales of blocks of factors: four to a column, and a copy for each warp.
+    Scales,
 }
 
 /// A window of an allocation of tensor memory: one of its tiles, or all of them.
@@ -60,6 +71,35 @@ pub enum CtaGroup {
     Pair,
 }
 
+/// How a block-scaled product reads its factors and their scales (PTX ISA, "tcgen05.mma: Block scaling").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scaled {
+    /// FP8 factors; 32 elements of the depth have one scale, a power of two.
+    Mxf8,
+    /// Pairs of FP4 in bytes; 32 elements have one scale, a power of two.
+    Mxf4,
+    /// Pairs of FP4 in bytes; 16 elements have one scale, of type e4m3 or a power of two.
+    Nvf4,
+}
+
+impl Scaled {
+    /// The elements of the depth that have one scale.
+    pub const fn block(self) -> u32 {
+        match self {
+            Scaled::Mxf8 | Scaled::Mxf4 => 32,
+            Scaled::Nvf4 => 16,
+        }
+    }
+
+    /// The elements of a byte of a factor.
+    pub const fn to_a_byte(self) -> u32 {
+        match self {
+            Scaled::Mxf8 => 1,
+            Scaled::Mxf4 | Scaled::Nvf4 => 2,
+        }
+    }
+}
+
 /// What one thread of the partition starts, or orders (PTX ISA, "tcgen05").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tcgen05 {
@@ -71,7 +111,9 @@ pub enum Tcgen05 {
     Mma {
         /// Whose product it is.
         group: CtaGroup,
-        /// Operand 4 (`bool`) says whether it is started.
+        /// Operands 4 and 5 are the scales of the left factor, (m, k / block), and of the right one, (n, k / block), in tensor memory.
+        scaled: Option<Scaled>,
+        /// The last operand (`bool`) says whether it is started.
         guarded: bool,
     },
     /// Starts a copy of the shared window in operand 0 to the tile of tensor memory in operand 1; in a kernel of pairs, of what each
@@ -120,8 +162,19 @@ impl Tcgen05 {
     /// The operation in dumps, without its operands.
     pub(crate) fn printed(self) -> String {
         let (name, multicast, guarded) = match self {
-            Tcgen05::Mma { group: CtaGroup::One, guarded } => ("mma", false, guarded),
-            Tcgen05::Mma { group: CtaGroup::Pair, guarded } => ("mma_pair", false, guarded),
+            Tcgen05::Mma { scaled: Some(Scaled::Mxf8), guarded, .. } => {
+                ("mma_scaled_mxf8", false, guarded)
+            }
+            Tcgen05::Mma { scaled: Some(Scaled::Mxf4), guarded, .. } => {
+                ("mma_scaled_mxf4", false, guarded)
+            }
+            Tcgen05::Mma { scaled: Some(Scaled::Nvf4), guarded, .. } => {
+                ("mma_scaled_nvf4", false, guarded)
+            }
+            Tcgen05::Mma { group: CtaGroup::One, scaled: None, guarded } => ("mma", false, guarded),
+            Tcgen05::Mma { group: CtaGroup::Pair, scaled: None, guarded } => {
+                ("mma_pair", false, guarded)
+            }
             Tcgen05::Copy { guarded } => ("copy", false, guarded),
             Tcgen05::Commit { multicast, guarded } => ("commit", multicast, guarded),
             Tcgen05::FenceBefore => ("fence_before", false, false),

@@ -66,7 +66,7 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.extend(described(kernel, layouts, (side, operand, at), n));
                 }
             }
-            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, .. }), args, .. } => {
+            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, scaled, .. }), args, .. } => {
                 let Type::TensorMemory(sums) = kernel.ty(args[2]) else { continue };
                 let widths = tensor_core::block(kernel, sums.root).widths(*group);
                 let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
@@ -75,7 +75,7 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     (Side::Right, args[1], places[1], widths[1]),
                 ] {
                     let Type::Shared(window) = kernel.ty(operand) else { continue };
-                    let read = tensor_core::read(layouts, window, side, width);
+                    let read = tensor_core::read(layouts, window, side, (width, *scaled));
                     problems.extend(read.err().map(|refusal| {
                         refused(kernel, (side, at), window, (Generation::Blackwell, refusal))
                     }));

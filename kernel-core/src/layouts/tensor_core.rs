@@ -2,12 +2,12 @@
 
 use kernel_layout::Form;
 use kernel_layout::Layout;
-use kernel_layout::wgmma::{Major, Operand, Refusal, tcgen05_operand};
+use kernel_layout::wgmma::{Major, Operand, Refusal, operand, tcgen05_operand};
 use la_arena::ArenaMap;
 
 use super::tensor_memory;
 use super::warpgroup::Side;
-use crate::ir::{CtaGroup, Dtype, Kernel, Shared, SharedType, TensorMemory};
+use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemory};
 
 /// The rows and columns of the sums that one instruction leaves in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,8 @@ pub(crate) fn block(kernel: &Kernel, root: TensorMemory) -> Block {
     Block { rows, columns: columns.min(tensor_memory::PRODUCT_COLUMNS) }
 }
 
-/// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction.
+/// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction. Of FP4 the depth is what lies
+/// side by side (PTX ISA, "tcgen05.mma": transpose is not there for `.kind::mxf4`, `.kind::mxf4nvf4`).
 ///
 /// # Errors
 /// Where no descriptor says where the elements are.
@@ -54,10 +55,41 @@ pub(crate) fn read(
     layouts: &ArenaMap<Shared, Layout>,
     window: &SharedType,
     side: Side,
-    width: u32,
+    (width, scaled): (u32, Option<Scaled>),
 ) -> Result<Operand, Box<Refusal>> {
-    let layout = &layouts[window.root];
-    tcgen05_operand(layout, window.dtype.bytes(), side.axis(window), width).map_err(Box::new)
+    let (layout, bytes) = (&layouts[window.root], window.dtype.bytes());
+    let read = match scaled {
+        Some(Scaled::Mxf4 | Scaled::Nvf4) => operand(layout, bytes, side.axis(window), width),
+        Some(Scaled::Mxf8) | None => tcgen05_operand(layout, bytes, side.axis(window), width),
+    };
+    read.map_err(Box::new)
+}
+
+/// The instruction descriptor of a block-scaled product, with the first byte of a column that has its scales (PTX ISA, "tcgen05.mma:
+/// Instruction descriptor" of `.kind::mxf8f6f4`, `.kind::mxf4`, `.kind::mxf4nvf4`).
+pub(crate) fn scaled_instruction(
+    block: Block,
+    scaled: Scaled,
+    ([left, right], scales): ([Dtype; 2], Dtype),
+    [left_major, right_major]: [Major; 2],
+    id: u32,
+) -> u32 {
+    let factor = |dtype: Dtype| match scaled {
+        // Pairs of FP4.
+        Scaled::Mxf4 | Scaled::Nvf4 => 1,
+        Scaled::Mxf8 => u32::from(dtype == Dtype::E5m2),
+    };
+    let turned = |major: Major| u32::from(major == Major::Mn);
+    let powers_of_two = u32::from(scales != Dtype::E4m3);
+    id << 4
+        | factor(left) << 7
+        | factor(right) << 10
+        | turned(left_major) << 15
+        | turned(right_major) << 16
+        | block.columns >> 3 << 17
+        | powers_of_two << 23
+        | block.rows >> 4 << 24
+        | id << 29
 }
 
 /// The instruction descriptor (PTX ISA, "tcgen05.mma: Instruction descriptor").
@@ -110,8 +142,9 @@ pub(crate) fn instruction(
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, instruction};
+    use super::{Block, instruction, scaled_instruction};
     use crate::ir::Dtype::{Bf16, E4m3, E5m2, F16, F32, I8, I32, U8};
+    use crate::ir::Scaled::{Mxf4, Mxf8, Nvf4};
     use kernel_layout::wgmma::Major::{K, Mn};
 
     /// Values that programs of others give the hardware, and fields of the manual's table (PTX ISA, "tcgen05.mma: Instruction
@@ -134,5 +167,24 @@ mod tests {
         assert_eq!(instruction(square, [U8, I8], I32, [K, K]), 0x0820_0420);
         assert_eq!(instruction(square, [E4m3, E5m2], F32, [Mn, K]), 0x0820_8410);
         assert_eq!(instruction(square, [E5m2, E4m3], F32, [K, Mn]), 0x0821_0090);
+    }
+
+    /// Those of block-scaled products of 128 rows and columns, and of 256 columns.
+    #[test]
+    fn instruction_descriptors_name_the_scales() {
+        let square = Block { rows: 128, columns: 128 };
+        let of = |block, scaled, factor, scales, id| {
+            scaled_instruction(block, scaled, ([factor, factor], scales), [K, K], id)
+        };
+        for id in 0..4 {
+            assert_eq!(of(square, Mxf8, E4m3, U8, id), 0x08a0_0000 | id << 29 | id << 4);
+        }
+        assert_eq!(of(Block { rows: 128, columns: 256 }, Mxf8, E4m3, U8, 0), 0x08c0_0000);
+        assert_eq!(of(square, Mxf8, E5m2, U8, 0), 0x08a0_0480);
+        assert_eq!(of(square, Mxf4, U8, U8, 0), 0x08a0_0480);
+        assert_eq!(of(square, Mxf4, U8, U8, 2), 0x48a0_04a0);
+        assert_eq!(of(square, Nvf4, U8, E4m3, 0), 0x0820_0480);
+        let turned = scaled_instruction(square, Mxf8, ([E4m3, E5m2], U8), [Mn, K], 1);
+        assert_eq!(turned, 0x28a0_8410);
     }
 }

@@ -7,7 +7,9 @@ use kernel_layout::forms::{
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{LayoutProblem, Memory, Place};
-use crate::ir::{CtaGroup, Kernel, TensorMemory, TensorMemoryData, TensorMemoryType};
+use crate::ir::{
+    CtaGroup, Kernel, TensorMemory, TensorMemoryData, TensorMemoryRole, TensorMemoryType,
+};
 use crate::loc::Loc;
 
 /// Warps that together reach all rows.
@@ -44,7 +46,11 @@ pub(crate) fn pinned(
         let (what, actual) = ("column stride", col_stride);
         return Err(refused(LayoutError::NotOneOf { what, actual, allowed }));
     }
-    let layout = place.clone().layout(form, at)?;
+    let mut layout = place.clone().layout(form, at)?;
+    if *form == Form::TensorMemoryScales {
+        // Fewer rows than 128 need no columns for the others.
+        layout = layout.remove_zero_bases(Dim::Col);
+    }
     check_tensor_memory(&layout, element_bits).map_err(&refused)?;
     Ok(layout)
 }
@@ -59,11 +65,15 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
     let [rows, columns] = tile(data);
     // Sums have a column each, of whatever type; what is read as a factor is packed.
     let bits = data.dtype.bytes() * 8;
-    let col_stride = if data.holds_sums { (COLUMN_BITS / bits).max(1) } else { 1 };
+    let col_stride = match data.role {
+        TensorMemoryRole::Sums => (COLUMN_BITS / bits).max(1),
+        TensorMemoryRole::Values => 1,
+        TensorMemoryRole::Scales => return Form::TensorMemoryScales,
+    };
     Form::TensorMemory {
         block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
         col_stride,
-        two_ctas: data.holds_sums && kernel.cta_group() == CtaGroup::Pair,
+        two_ctas: data.role == TensorMemoryRole::Sums && kernel.cta_group() == CtaGroup::Pair,
     }
 }
 

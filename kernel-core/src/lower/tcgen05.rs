@@ -12,7 +12,7 @@ use super::coords::ThreadMap;
 use super::emitter::{Val, mods};
 use super::matrix_descriptor::Described;
 use super::tensor_memory::ROW_SHIFT;
-use crate::ir::{self, CtaGroup, Dtype, Tcgen05, Value};
+use crate::ir::{self, CtaGroup, Dtype, Scaled, Tcgen05, Value};
 use crate::layouts::tensor_core;
 use crate::layouts::warpgroup::{self, Generation, Side};
 
@@ -25,7 +25,7 @@ enum Left {
 impl Lower<'_> {
     pub(super) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) {
         match op {
-            Tcgen05::Mma { group, .. } => self.tcgen05_mma(op, group, args),
+            Tcgen05::Mma { group, scaled, .. } => self.tcgen05_mma(op, (group, scaled), args),
             Tcgen05::Copy { .. } => self.tensor_copy(op, args),
             Tcgen05::Commit { .. } => self.tcgen05_commit(op, args),
             Tcgen05::FenceBefore => self.tcgen05_fence(Word::FenceBeforeThreadSync),
@@ -76,7 +76,12 @@ impl Lower<'_> {
     }
 
     /// Starts `a · b + acc`.
-    fn tcgen05_mma(&mut self, op: Tcgen05, group: CtaGroup, args: &[Value]) {
+    fn tcgen05_mma(
+        &mut self,
+        op: Tcgen05,
+        (group, scaled): (CtaGroup, Option<Scaled>),
+        args: &[Value],
+    ) {
         let starts = self.starts(op, args);
         if starts == Val::Int(0) {
             return;
@@ -85,7 +90,7 @@ impl Lower<'_> {
         let block = tensor_core::block(self.kernel, root);
         let [rows, columns] = [block.rows, block.columns];
         let widths = block.widths(group);
-        let right = self.factor_of_a_block(args[1], Side::Right, widths[1]);
+        let right = self.factor_of_a_block(args[1], Side::Right, (widths[1], scaled));
         let left = match self.kernel.ty(args[0]) {
             ir::Type::TensorMemory(_) => Left::TensorMemory,
             ir::Type::Shared(_)
@@ -93,7 +98,7 @@ impl Lower<'_> {
             | ir::Type::Tile(..)
             | ir::Type::Barrier(_)
             | ir::Type::Error => {
-                Left::Shared(self.factor_of_a_block(args[0], Side::Left, widths[0]))
+                Left::Shared(self.factor_of_a_block(args[0], Side::Left, (widths[0], scaled)))
             }
         };
         let factors = warpgroup::factors(self.kernel, args);
@@ -108,17 +113,20 @@ impl Lower<'_> {
             },
             right.read.major,
         ];
-        let bits = tensor_core::instruction(block.of_instruction(group), factors, sum, majors);
-        let instruction = Val::Int(i64::from(bits));
-        let instruction = Operand::Reg(self.e.reg(instruction, Type::B32));
+        let whole = block.of_instruction(group);
+        let plain = tensor_core::instruction(whole, factors, sum, majors);
         let guard = self.e.guard(starts);
         let adds = self.scalar(args[3]);
         let adds = Operand::Reg(self.e.reg(adds, Type::Pred));
         let always = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
-        let kind = kind(factors[0]);
-        let modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group(), kind].to_vec();
+        let mut modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group()].to_vec();
+        match scaled {
+            Some(scaled) => modifiers.extend(scaled_kind(scaled).map(Modifier::from)),
+            None => modifiers.push(kind(factors[0]).into()),
+        }
         let memory = self.tensor_memory_layout(root).clone();
         let element_bits = sum.bytes() * 8;
+        let mut scales = Vec::new();
         for row in (0..shape[0]).step_by(rows as usize) {
             for column in (0..shape[1]).step_by(columns as usize) {
                 let at = place_of(&memory, [row, column], element_bits);
@@ -135,7 +143,23 @@ impl Lower<'_> {
                     };
                     let b = self.advanced(&right, column, k);
                     let enabled = if k == 0 { adds.clone() } else { always.clone() };
-                    let operands = vec![sums.clone(), a, b, instruction.clone(), enabled];
+                    let mut operands = vec![sums.clone(), a, b];
+                    let mut bits = plain;
+                    if let Some(scaled) = scaled {
+                        let first = k * scaled.to_a_byte() / scaled.block();
+                        let dtype = self.tensor_memory_type(args[4]).dtype;
+                        let of = (factors, dtype);
+                        bits =
+                            tensor_core::scaled_instruction(whole, scaled, of, majors, first % 4);
+                        scales.extend(
+                            [(args[4], row), (args[5], column)]
+                                .map(|(scales, line)| self.scales_of(scales, [line, first])),
+                        );
+                    }
+                    let bits = Operand::Reg(self.e.reg(Val::Int(i64::from(bits)), Type::B32));
+                    operands.push(bits);
+                    operands.append(&mut scales);
+                    operands.push(enabled);
                     let mut inst = Instruction::new(Opcode::Tcgen05, modifiers.clone(), operands);
                     inst.guard = guard;
                     self.e.push(inst, 0, true);
@@ -144,13 +168,34 @@ impl Lower<'_> {
         }
     }
 
+    /// The column of the scales of a row or column, and of a block of the depth.
+    fn scales_of(&mut self, scales: Value, at: [u32; 2]) -> Operand {
+        let ty = self.tensor_memory_type(scales);
+        let place = place_of(self.tensor_memory_layout(ty.root), at, ty.dtype.bytes() * 8);
+        self.tensor_memory_address(scales, place, Val::Int(0))
+    }
+
     /// How an instruction reads a factor in shared memory; `width` is its rows or columns.
-    fn factor_of_a_block(&mut self, window: Value, side: Side, width: u32) -> Described {
+    fn factor_of_a_block(
+        &mut self,
+        window: Value,
+        side: Side,
+        width: (u32, Option<Scaled>),
+    ) -> Described {
         let read = tensor_core::read(self.plan.layouts, self.shared_type(window), side, width)
             .expect("layouts::tensor_core has refused what no descriptor describes");
         // One thread starts all products.
         let starts = ThreadMap::new(Vec::new());
         self.described(window, read, &starts, Generation::Blackwell)
+    }
+}
+
+/// The kind of a block-scaled product, and how many scales an instruction has for a line (PTX ISA, "tcgen05.mma": `.scale_vec`).
+fn scaled_kind(scaled: Scaled) -> [Word; 3] {
+    match scaled {
+        Scaled::Mxf8 => [Word::KindMxf8f6f4, Word::BlockScale, Word::ScaleVec1x],
+        Scaled::Mxf4 => [Word::KindMxf4, Word::BlockScale, Word::ScaleVec2x],
+        Scaled::Nvf4 => [Word::KindMxf4nvf4, Word::BlockScale, Word::ScaleVec4x],
     }
 }
 

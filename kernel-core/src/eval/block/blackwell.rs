@@ -54,6 +54,11 @@ impl Machine<'_> {
             return Ok(());
         }
         match op {
+            Tcgen05::Mma { scaled: Some(scaled), .. } => {
+                let (a, b, depth) = self.scaled_factors(scaled, args);
+                let extents = [depth, self.shape(args[1])[1] as usize];
+                self.tcgen05_product(self.rank, (&a, &b), extents, args)?;
+            }
             Tcgen05::Mma { group: CtaGroup::One, .. } => self.tcgen05_mma(args)?,
             Tcgen05::Mma { group: CtaGroup::Pair, .. } => self.tcgen05_mma_pair(args)?,
             Tcgen05::Commit { .. } => {
@@ -143,7 +148,7 @@ impl Machine<'_> {
     }
 
     /// What a window of a block's tensor memory holds, row by row.
-    fn read_tensor_memory(&self, rank: usize, value: Value) -> Vec<Element> {
+    pub(super) fn read_tensor_memory(&self, rank: usize, value: Value) -> Vec<Element> {
         let (window, elements) = (self.tensor_window(value), product(self.shape(value)));
         let memory = &self.world.blocks[rank].tensor_memory[window.root];
         memory[window.start..window.start + elements].to_vec()

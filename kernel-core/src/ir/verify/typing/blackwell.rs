@@ -58,8 +58,9 @@ pub(super) fn memory(
 
 pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        Tcgen05::Mma { group, guarded } => {
-            count(args, 4 + usize::from(guarded))?;
+        Tcgen05::Mma { group, scaled, guarded } => {
+            let scales = if scaled.is_some() { 2 } else { 0 };
+            count(args, 4 + scales + usize::from(guarded))?;
             let (left, dtype) = match args[0] {
                 Type::TensorMemory(window) => (&window.shape, window.dtype),
                 Type::Shared(window) => (&window.shape, window.dtype),
@@ -82,6 +83,15 @@ pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Out
             holds(fits, "the shapes do not fit")?;
             holds(dtype.bytes() == right.dtype.bytes(), "the element types do not fit")?;
             holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
+            if let Some(scaled) = scaled {
+                holds(group == CtaGroup::One, "no pair of blocks has scales")?;
+                let depth = right.shape[0] * scaled.to_a_byte() / scaled.block();
+                for (scales, extent) in [(args[4], sums.shape[0]), (args[5], sums.shape[1])] {
+                    let scales = one_tile(scales)?;
+                    holds(scales.dtype.bytes() == 1, "scales are bytes")?;
+                    holds(scales.shape == [extent, depth], "the scales do not fit")?;
+                }
+            }
         }
         Tcgen05::Copy { guarded } => {
             count(args, 2 + usize::from(guarded))?;

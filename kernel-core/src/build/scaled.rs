@@ -1,0 +1,181 @@
+//! Block-scaled products: `tcgen05::mma_scaled`.
+
+use super::{Builder, value::Val};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{Const, CtaGroup, Dtype, Elem, Op, Scaled, Tcgen05, TensorMemoryRole, Type, Value},
+    layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS},
+    loc::Loc,
+    syntax::Expr,
+};
+
+/// Factors and scales that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
+const FORMS: &str = "e4m3 or e5m2 · e4m3 or e5m2 with scales u8 (ue8m0) of 32; u8 · u8 (e2m1 in pairs) with scales u8 of 32 or 16, or e4m3 of 16";
+/// The manual's section on them.
+const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
+/// Scales along the depth in a column.
+const TO_A_COLUMN: u32 = COLUMN_BITS / 8;
+/// The fewest columns of a product.
+const LEAST_COLUMNS: u32 = 16;
+
+/// The operands: factors, sums, scales.
+struct Operands {
+    a: Value,
+    b: Value,
+    acc: Value,
+    scales: [Value; 2],
+}
+
+impl Builder<'_> {
+    /// `tcgen05::mma_scaled(a, b, acc, a_scales, b_scales)`
+    pub(super) fn tcgen05_mma_scaled(
+        &mut self,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Option<()> {
+        let a = self.tcgen05_shared(
+            &vals[0],
+            "the left factor of a block-scaled product",
+            args[0].loc,
+        )?;
+        let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
+        let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
+        let scales = [self.scales(&vals[3], args[3].loc)?, self.scales(&vals[4], args[4].loc)?];
+        let operands = Operands { a, b, acc, scales };
+        self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
+        let scaled = self.scaled(&operands, loc)?;
+        self.scaled_extents(&operands, scaled, args, loc)?;
+        self.has_role(acc, TensorMemoryRole::Sums);
+        for one in scales {
+            self.has_role(one, TensorMemoryRole::Scales);
+        }
+        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
+        let ty = Type::Scalar(Elem::Number(Dtype::Bool));
+        let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, loc);
+        let mma = Tcgen05::Mma { group: CtaGroup::One, scaled: Some(scaled), guarded: false };
+        self.op(Op::Tcgen05(mma), vec![a, b, acc, adds, scales[0], scales[1]], None, loc);
+        Some(())
+    }
+
+    /// Scales, which lie in tensor memory.
+    fn scales(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        if let Val::Value(value) = val
+            && let Type::TensorMemory(ty) = self.ty(*value).clone()
+        {
+            self.one_tile(*value, &ty, loc)?;
+            return Some(*value);
+        }
+        let actual = self.describe(val);
+        self.report(
+            Diagnostic::new(Code::Kind, loc, "the scales of a product lie in tensor memory")
+                .compare("", "a `Tmem<T>`", actual)
+                .why(format!(
+                    "the tensor cores read scales there, and factors in shared memory {SECTION}"
+                ))
+                .help("let scales = tmem::<u8>([128, 4]);"),
+        );
+        None
+    }
+
+    /// Which product it is, by the element types and by how many elements have one scale.
+    fn scaled(&mut self, operands: &Operands, loc: Loc) -> Option<Scaled> {
+        let Operands { a, b, acc, scales } = *operands;
+        let [left, right] = [a, b].map(|one| self.cells.settled(self.num(one)));
+        let [of_left, of_right] = scales.map(|one| self.cells.settled(self.num(one)));
+        let acc_num = self.num(acc);
+        if self.cells.known(acc_num).is_none() {
+            let _ = self.cells.unify(acc_num, super::value::Num::Known(Dtype::F32));
+        }
+        let sum = self.cells.settled(acc_num);
+        let bytes = self.ty(b).shape()[0];
+        let columns = self.ty(scales[1]).shape()[1];
+        let is_float8 = |dtype| matches!(dtype, Dtype::E4m3 | Dtype::E5m2);
+        // An FP4 factor has two elements to a byte.
+        let kind = match (left, right, of_left) {
+            (_, _, Dtype::U8) if is_float8(left) && is_float8(right) => Some(Scaled::Mxf8),
+            (Dtype::U8, Dtype::U8, Dtype::U8) if bytes * 2 / columns.max(1) == 16 => {
+                Some(Scaled::Nvf4)
+            }
+            (Dtype::U8, Dtype::U8, Dtype::U8) => Some(Scaled::Mxf4),
+            (Dtype::U8, Dtype::U8, Dtype::E4m3) => Some(Scaled::Nvf4),
+            _ => None,
+        };
+        if let Some(kind) = kind
+            && of_left == of_right
+            && sum == Dtype::F32
+        {
+            return Some(kind);
+        }
+        let [left, right, of_left, of_right, sum] =
+            [left, right, of_left, of_right, sum].map(Dtype::name);
+        let actual = format!("{left} · {right} + {sum} with scales {of_left} and {of_right}");
+        self.report(
+            Diagnostic::new(
+                Code::DtypeRefused,
+                loc,
+                "no block-scaled product has these element types",
+            )
+            .compare("", format!("{FORMS}; sums f32"), actual)
+            .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
+        );
+        None
+    }
+
+    /// The extents that block-scaled products have.
+    fn scaled_extents(
+        &mut self,
+        operands: &Operands,
+        scaled: Scaled,
+        args: &[Expr],
+        loc: Loc,
+    ) -> Option<()> {
+        let &[rows, bytes] = self.ty(operands.a).shape() else { return None };
+        let &[_, columns] = self.ty(operands.acc).shape() else { return None };
+        let refused = |what: &str, required: String, actual: u32, why: &str| {
+            Diagnostic::new(Code::DotShape, loc, "no block-scaled product has these extents")
+                .compare(what, required, actual.to_string())
+                .why(format!("{why} {SECTION}"))
+        };
+        let depth = bytes * scaled.to_a_byte();
+        let least = scaled.block() * TO_A_COLUMN;
+        let problem = if rows < BLOCK_ROWS {
+            let why = "one block-scaled instruction has 128 rows";
+            Some(refused("rows", "128 or more".to_owned(), rows, why))
+        } else if columns < LEAST_COLUMNS {
+            let why = "one instruction has at least 16 columns";
+            Some(refused("columns", "at least 16".to_owned(), columns, why))
+        } else if depth < least {
+            let why = "the scales of four blocks of the depth share a column of tensor memory";
+            Some(refused("depth", format!("at least {least}"), depth, why))
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            self.report(problem);
+            return None;
+        }
+        let blocks = depth / scaled.block();
+        for (at, (scales, extent)) in
+            [(3, (operands.scales[0], rows)), (4, (operands.scales[1], columns))]
+        {
+            let actual = self.ty(scales).shape().to_vec();
+            if actual == [extent, blocks] {
+                continue;
+            }
+            let dtype = self.cells.settled(self.num(scales)).name();
+            let side = if at == 3 { "row of the left" } else { "column of the right" };
+            self.report(
+                Diagnostic::new(Code::DotShape, args[at].loc, "the scales do not fit the product")
+                    .compare("", format!("[{extent}, {blocks}]"), format!("{actual:?}"))
+                    .why(format!(
+                        "each {side} factor has a scale for each {} elements of the depth, which is {depth} {SECTION}",
+                        scaled.block()
+                    ))
+                    .help(format!("tmem::<{dtype}>([{extent}, {blocks}])")),
+            );
+            return None;
+        }
+        Some(())
+    }
+}
