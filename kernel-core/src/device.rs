@@ -5,7 +5,7 @@
 //! `macro_rules!` that holds the function's tokens, its *bundle*; and `use` of that macro under the name `silu`. The name
 //! now stands in two namespaces, and wherever Rust's own imports bring the function they bring the macro.
 //!
-//! The macro of a kernel turns each free path of the body (see [`free`](crate::syntax::free)) into a link of a chain of such
+//! The macro of a kernel turns each free path of the body (see [`free`]) into a link of a chain of such
 //! macros, in the place of an expression:
 //!
 //! ```text
@@ -37,7 +37,7 @@ use syn::parse::{Parse, ParseStream};
 use crate::{
     diag::{self, Code, Diagnostic, Problems},
     loc::Locations,
-    syntax::{self, FreePath, Item},
+    syntax::{self, FreePath, Item, Unit, free},
 };
 
 /// Names of macros that every crate sees: a device item of such a name would be ambiguous (rustc E0659).
@@ -145,10 +145,7 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
         id: id_of(item, origin),
         tokens: quote!(#item),
         exports,
-        paths: syntax::free::of_items(&items)
-            .iter()
-            .map(|path| path_tokens(path, &locations))
-            .collect(),
+        paths: free::of_items(&items).iter().map(|path| path_tokens(path, &locations)).collect(),
     };
     let hidden = crate::host::rooted(definition.macros_or_chain(), crate_path.as_ref());
     let item = beside(item, hidden);
@@ -272,6 +269,35 @@ pub(crate) fn unpack(
         }
     }
     devices
+}
+
+/// Gives a unit the items of a library that the free paths of its kernels end in the names of: for whoever has the library at hand,
+/// and no rustc that brings its items.
+pub fn provide(
+    unit: &mut Unit,
+    library: &[syn::Item],
+    locations: &Locations,
+    problems: &mut Problems,
+) {
+    let needs = unit.kernels.iter().flat_map(|kernel| free::of_kernel(unit, kernel).paths);
+    let paths: Vec<FreePath> = needs.collect();
+    for path in paths {
+        let named = |item: &&syn::Item| {
+            let last = path.segments.last().map(|(name, _)| name);
+            names_of(item).into_iter().any(|(name, _)| last.is_some_and(|last| name == last))
+        };
+        let (Some(item), Some((export, _))) = (library.iter().find(named), path.segments.last())
+        else {
+            continue;
+        };
+        let id = id_of(item, "");
+        let (path, export) = (path_tokens(&path, locations), export.clone());
+        if unit.devices.items.iter().all(|known| known.id != id) {
+            let items = locations.away(&path, || syntax::parse_device(item, locations, problems));
+            unit.devices.items.push(DeviceItem { id: id.clone(), items, uses: Vec::new() });
+        }
+        unit.devices.uses.push(DeviceUse { path: path_key(&path), id, export });
+    }
 }
 
 fn span_of(item: &syn::Item) -> Span {

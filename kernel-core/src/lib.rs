@@ -30,4 +30,4 @@ pub mod schedule;
 pub mod syntax;
 
 pub use compile::{Options, Output, compile_function, compile_module, kernel_finish, not_a_kernel};
-pub use device::{device_finish, device_item};
+pub use device::{device_finish, device_item, provide};

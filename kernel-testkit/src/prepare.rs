@@ -74,7 +74,8 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
         format!("{}:{}: {error}", start.line, start.column + 1)
     })?;
     let mut problems = Problems::new();
-    let (unit, locations) = read(file, &mut problems)?;
+    let (mut unit, locations) = read(file, &mut problems)?;
+    kernel_core::provide(&mut unit, &library()?, &locations, &mut problems);
     let mut dumps = Vec::new();
     let compiled =
         compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
@@ -136,6 +137,16 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
     }
     let grid = kernel.attr.grid.as_ref().map(ToString::to_string);
     Ok(Prepared { grid, builds })
+}
+
+/// The device items that come with the crate `kiln`.
+fn library() -> Result<Vec<syn::Item>, String> {
+    let mut items = Vec::new();
+    for text in [include_str!("../../src/ring.rs"), include_str!("../../src/sched.rs")] {
+        items.extend(syn::parse_file(text).map_err(|error| error.to_string())?.items);
+    }
+    items.retain(|item| matches!(item, syn::Item::Mod(_)));
+    Ok(items)
 }
 
 /// Finds the kernel, or the module of one, among the items of a file.
