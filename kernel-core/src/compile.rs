@@ -106,7 +106,7 @@ pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options)
         compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
     let outcomes = outcomes(&results, &problems);
     let errors = diag::compile_errors(&problems, &locations);
-    let warnings = diag::compile_warnings(&problems, &locations);
+    let warnings = diag::compile_warnings(&problems, &locations, &item.attrs);
     let items = match item.sig.receiver() {
         // A method: a module, which belongs to each kernel, cannot stand in an `impl`.
         Some(_) => TokenStream::new(),
@@ -173,7 +173,7 @@ pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options)
     let outcomes = outcomes(&results, &problems);
     let items = host::module_items(item, &unit, &outcomes);
     let errors = diag::compile_errors(&problems, &locations);
-    let warnings = diag::compile_warnings(&problems, &locations);
+    let warnings = diag::compile_warnings(&problems, &locations, &item.attrs);
     output.tokens = quote!(#errors #warnings #items);
     name_by_place(&mut output.dumps, &locations);
     output
@@ -259,6 +259,16 @@ fn compile_or_wait(
     results
 }
 
+/// The attributes of a kernel or its module.
+#[expect(clippy::wildcard_enum_match_arm, reason = "kernels are functions and modules")]
+fn attrs_of(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Mod(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
 /// By what a problem is known to have been said when a kernel is compiled again.
 fn key_of(problem: &Diagnostic, locations: &Locations) -> String {
     let (line, column) = locations.order(problem.primary);
@@ -318,7 +328,7 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
             let table = host::table(instances, &name);
             let crate_path = unit.kernels.get(waiting.index);
             let crate_path = crate_path.and_then(|kernel| kernel.attr.crate_path.as_ref());
-            let warnings = diag::compile_warnings(&problems, &locations);
+            let warnings = diag::compile_warnings(&problems, &locations, attrs_of(&waiting.item));
             host::rooted(quote!({ #warnings #twin #table }), crate_path)
         }
         _ => {

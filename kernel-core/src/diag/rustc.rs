@@ -37,11 +37,17 @@ fn underlined(diagnostic: &Diagnostic, locations: &Locations) -> Loc {
 ///
 /// Macros cannot warn on stable Rust. Beside errors nothing is said of speed.
 /// The lint `deprecated` shows the message where the mention stands, and can be turned into an
-/// error or off as others can.
-pub fn compile_warnings(problems: &Problems, locations: &Locations) -> TokenStream {
+/// error or off as others can; what the kernel, which has these attributes, allows is allowed there.
+pub fn compile_warnings(
+    problems: &Problems,
+    locations: &Locations,
+    attrs: &[syn::Attribute],
+) -> TokenStream {
     if !problems.is_empty() {
         return TokenStream::new();
     }
+    let allowed = attrs.iter().filter(|attr| attr.path().is_ident("allow")).map(|attr| &attr.meta);
+    let allowed: Vec<_> = allowed.collect();
     let mut sorted: Vec<_> = problems.warnings().collect();
     sorted.sort_by_key(|d| (locations.order(underlined(d, locations)), d.code));
     sorted
@@ -52,6 +58,7 @@ pub fn compile_warnings(problems: &Problems, locations: &Locations) -> TokenStre
             // Its name is what rustc says before the message.
             let name = proc_macro2::Ident::new(diagnostic.code.number(), first);
             quote::quote! {
+                #(#[#allowed])*
                 const _: () = {
                     #[deprecated(note = #message)]
                     const #name: () = ();
