@@ -54,6 +54,10 @@ struct Tcgen05 {
     block: Option<[u64; 2]>,
     /// The layout of the left factor in tensor memory is pinned with that of the sums.
     left_pinned: bool,
+    /// The sums are one of two tiles.
+    one_of_two: bool,
+    /// Whether a product takes place.
+    when: Option<String>,
 }
 
 /// The text of the file test with the kernel of a seed.
@@ -108,9 +112,26 @@ pub(crate) fn kernel(seed: u64) -> String {
     // The layout of the left factor follows that of the sums, where it would not be the same by itself.
     let left_pinned =
         block.is_some_and(|[block_rows, _]| block_rows != rows.min(128)) || below(2) == 0;
+    // Both tiles, and the left factor, are at most 512 columns.
+    let one_of_two = rows < 256 && columns <= 128 && below(4) == 0;
+    let when = match below(6) {
+        0 => Some("k >= 0".to_owned()),
+        // The second does not.
+        1 => Some(format!("k != {depth}")),
+        _ => None,
+    };
     let product = Product { extents, sums, left, right };
     let dtype = dtypes[0];
-    let made = Tcgen05 { product, dtype, start, left_in_tensor_memory, block, left_pinned };
+    let made = Tcgen05 {
+        product,
+        dtype,
+        start,
+        left_in_tensor_memory,
+        block,
+        left_pinned,
+        one_of_two,
+        when,
+    };
     let out = made.product.out(below(4));
     let body = match parts {
         Parts::One => made.one(&out),
@@ -137,7 +158,13 @@ impl Tcgen05 {
         let block = self.block.unwrap_or_default();
         let stride = if *sums == "f16" { 2 } else { 1 };
         let layout = self.layout(block, stride);
-        let memory = format!("let sums = tmem::<{sums}>([{rows}, {columns}]){layout};\n");
+        let memory = if self.one_of_two {
+            format!(
+                "let both = tmem::<{sums}>([2, {rows}, {columns}]){layout};\nlet sums = both[(block_id(1) + 1) & 1];\n"
+            )
+        } else {
+            format!("let sums = tmem::<{sums}>([{rows}, {columns}]){layout};\n")
+        };
         if !self.left_in_tensor_memory {
             return memory;
         }
@@ -169,12 +196,13 @@ impl Tcgen05 {
             Start::Stored => "",
             Start::StoredInSome => ".accumulate(k > 0 || block_id(0) == 0)",
         };
+        let when = self.when.as_ref().map_or(String::new(), |when| format!(".when({when})"));
         let (brought, a) = if self.left_in_tensor_memory {
             (format!("left.store({});\n", left.loaded(slot)), "left".to_owned())
         } else {
             (String::new(), left.factor(slot))
         };
-        format!("{brought}tcgen05::mma({a}, {}, sums){adds};\n", right.factor(slot))
+        format!("{brought}tcgen05::mma({a}, {}, sums){adds}{when};\n", right.factor(slot))
     }
 
     fn turns(&self) -> String {
