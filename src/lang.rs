@@ -122,6 +122,8 @@
 //! # Ok::<(), kiln::Error>(())
 //! ```
 //!
+//! On Blackwell a block that is done may instead take over the work of one that has not begun: [`cluster::try_cancel`].
+//!
 //! # How layouts are chosen
 //!
 //! A [layout](Layout) says which thread holds which element of a tile, in which register. Speed depends on it; values
@@ -238,6 +240,7 @@
 //! | K0507 | a cluster that cannot be, or a block that is not in it |
 //! | K0508 | a named barrier that a block does not have |
 //! | K0510 | more tensor memory than a multiprocessor has |
+//! | K0511 | tensor cores used by pairs of blocks and by single ones |
 //! | K0601 | an instance list that does not fit the generic parameters |
 //! | K0602 | a parameter type that cannot be passed to a kernel |
 //! | K0603 | a fact about a parameter that cannot hold |
