@@ -4,6 +4,8 @@
 //! is seeded. `KILN_FUZZ_TURNS=1000000 KILN_FUZZ_SEED=7 cargo test -p kernel-core --test never_panics` runs
 //! longer, on other inputs; `KILN_FUZZ_FIRST=59656 KILN_FUZZ_TURNS=1` repeats one.
 
+#[path = "never_panics/blackwell.rs"]
+mod blackwell;
 #[path = "never_panics/grammar.rs"]
 mod grammar;
 #[path = "never_panics/hopper.rs"]
@@ -147,6 +149,17 @@ fn on_made_up_kernels_of_hopper() {
     let count = turns.end - turns.start;
     let compiled = run(turns, seed, |_, random| {
         hopper::kernel(random).parse().expect("the grammar makes tokens")
+    });
+    // Where none compiles, nothing is lowered.
+    assert!(compiled * 50 > count || count < 500, "only {compiled} of {count} kernels compile");
+}
+
+#[test]
+fn on_made_up_kernels_of_blackwell() {
+    let (turns, seed) = turns_and_seed();
+    let count = turns.end - turns.start;
+    let compiled = run(turns, seed, |_, random| {
+        blackwell::kernel(random).parse().expect("the grammar makes tokens")
     });
     // Where none compiles, nothing is lowered.
     assert!(compiled * 50 > count || count < 500, "only {compiled} of {count} kernels compile");
