@@ -10,6 +10,7 @@
 //! | [`Grouped<G>`](Grouped) | all of them, `G` rows of tiles together, column after column |
 //! | [`Persistent<S>`](Persistent) | this block's share of `S`: blocks stay and take turns |
 //! | [`Clustered<S>`](Clustered) | this block's share of `S` in clusters, whose blocks compute tiles below one another |
+//! | [`Dynamic<S>`](Dynamic) | on Blackwell, a tile of `S` and then those of blocks that have not begun, as long as there are any |
 //!
 //! They are device items as anybody can write them (see [`device`](macro@crate::device)); an order of your own is a type that implements
 //! [`Schedule`], and `Persistent<Mine>` shares it among blocks.
@@ -37,11 +38,11 @@
 //! # Ok::<(), kiln::Error>(())
 //! ```
 
-pub use items::{Clustered, Grouped, Linear, Persistent, Schedule};
+pub use items::{Claim, Clustered, Dynamic, Grouped, Linear, Persistent, Schedule};
 
 #[kernel_macros::device]
 mod items {
-    use kiln::lang::{block_id, cdiv, cluster, num_blocks};
+    use kiln::lang::{Barriers, Shared, barriers, block_id, cdiv, cluster, num_blocks, shared};
 
     /// An order of tiles: numbers from 0, each of them a row and a column.
     ///
@@ -183,6 +184,104 @@ mod items {
         fn tile(self, i: i32) -> (i32, i32) {
             let clusters = num_blocks(0) / cluster::size();
             let (row, column) = self.order.tile(cluster::id(0) + i * clusters);
+            (row * cluster::size() + cluster::rank(), column)
+        }
+    }
+
+    /// Tiles of `S`, of which a block computes one, and then those of blocks that have not begun ([`cluster::try_cancel`](kiln::lang::cluster::try_cancel),
+    /// `sm_100a`): blocks that are done early take more, and each ends as soon as there is none left.
+    ///
+    /// The grid has a block for each tile. One partition asks, two tiles ahead; the others go through the tiles that it is given, each with a
+    /// [`Claim`] of its own:
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    /// use kiln::sched::{Dynamic, Linear};
+    ///
+    /// #[kernel(target = sm_100a, warps = 4, grid = cdiv(x.dim(0), 64) * cdiv(x.dim(1), 64))]
+    /// fn double(x: TensorMut<f32, 2>) {
+    ///     let tiles = Dynamic::<Linear>::new(cdiv(x.dim(0), 64), cdiv(x.dim(1), 64), 1);
+    ///     let work = || {
+    ///         let mut claim = tiles.first();
+    ///         while claim.more {
+    ///             let (row, column) = tiles.tile(claim);
+    ///             let tile = x.tile([row * 64, column * 64], [64, 64]);
+    ///             tile.store(tile.load() * 2.0);
+    ///             claim = tiles.next(claim);
+    ///         }
+    ///     };
+    ///     warp_specialize(work, [partition(1).run(|| tiles.ask())]);
+    /// }
+    /// ```
+    ///
+    /// In clusters along x, `cluster = [C, 1]`, the blocks of a cluster compute `C` tiles below one another, as with [`Clustered`], and `S` orders
+    /// columns of `C` tiles: the grid has `C * cdiv(tiles_m, C) * tiles_n` blocks.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Dynamic<S: Schedule> {
+        order: S,
+        answers: Shared<u32>,
+        full: Barriers,
+        empty: Barriers,
+    }
+
+    /// A place in the tiles of [`Dynamic`].
+    #[derive(Clone, Copy, Debug)]
+    pub struct Claim {
+        /// Whether there is a tile.
+        pub more: bool,
+        number: i32,
+        turn: i32,
+    }
+
+    impl<S: Schedule> Dynamic<S> {
+        /// Of a matrix of `tiles_m` rows of tiles, `tiles_n` tiles each, that so many partitions go through beside the one that asks.
+        pub fn new(tiles_m: i32, tiles_n: i32, readers: i32) -> Self {
+            Dynamic {
+                order: S::new(cdiv(tiles_m, cluster::size()), tiles_n),
+                answers: shared([2, 4]),
+                full: barriers(2, 1),
+                // Who asks reads the answers as well; in a cluster the first block asks when all have read.
+                empty: barriers(2, cluster::size() * (readers + 1)),
+            }
+        }
+
+        /// Asks for tiles, until there are none: one partition of each block.
+        pub fn ask(self) {
+            let mut claim = self.first();
+            while claim.more {
+                let slot = claim.turn % 2;
+                if cluster::rank() == 0 {
+                    self.empty[slot].wait(1 - claim.turn / 2 % 2);
+                }
+                self.full[slot].expect(16);
+                cluster::try_cancel(self.answers[slot], self.full[slot]);
+                claim = self.next(claim);
+            }
+        }
+
+        /// The block's own tile.
+        pub fn first(self) -> Claim {
+            let number = cluster::id(0);
+            Claim { more: number < self.order.count(), number, turn: 0 }
+        }
+
+        /// The next tile that the block was given; waits for it.
+        pub fn next(self, claim: Claim) -> Claim {
+            let slot = claim.turn % 2;
+            self.full[slot].wait(claim.turn / 2 % 2);
+            let taken = cluster::is_canceled(self.answers[slot]);
+            let number = cluster::canceled_block_id(self.answers[slot], 0) / cluster::size();
+            if cluster::size() > 1 {
+                self.empty[slot].of_block(0).arrive();
+            } else {
+                self.empty[slot].arrive();
+            }
+            Claim { more: taken && number < self.order.count(), number, turn: claim.turn + 1 }
+        }
+
+        /// Row and column, in tiles, of a tile.
+        pub fn tile(self, claim: Claim) -> (i32, i32) {
+            let (row, column) = self.order.tile(claim.number);
             (row * cluster::size() + cluster::rank(), column)
         }
     }

@@ -1,7 +1,7 @@
 //! Every schedule gives each tile to one block, once.
 
 use kiln::prelude::*;
-use kiln::sched::{Clustered, Grouped, Linear, Persistent, Schedule};
+use kiln::sched::{Clustered, Dynamic, Grouped, Linear, Persistent, Schedule};
 
 /// Rows and columns of tiles: one tile, one row, one column, groups that are full and that are not.
 const SIZES: [[i32; 2]; 7] = [[1, 1], [1, 7], [7, 1], [4, 4], [5, 3], [12, 9], [13, 6]];
@@ -114,4 +114,52 @@ fn below_one_another(visits: &[(i32, i32)], [_, columns]: [i32; 2], cluster: i32
             }
         }
     }
+}
+
+/// Writes to each tile which block computes it; `seen` counts the tiles of each block.
+#[kernel(target = sm_100a, warps = 1, cluster = [C, 1],
+         grid = C * cdiv(places.dim(0), C) * places.dim(1),
+         instances((S, C) = [(Linear, 1), (Grouped<3>, 1), (Linear, 2), (Grouped<3>, 4)]))]
+fn claim<S: Schedule, const C: i32>(places: TensorMut<i32, 2>, seen: TensorMut<i32, 1>) {
+    let [rows, columns] = places.dims();
+    let tiles = Dynamic::<S>::new(rows, columns, 1);
+    let work = || {
+        let (mut count, mut claim) = (0, tiles.first());
+        while claim.more {
+            let (row, column) = tiles.tile(claim);
+            if row < rows {
+                count += 1;
+                places.tile([row, column], [1, 1]).store(full([1, 1], block_id(0)));
+            }
+            claim = tiles.next(claim);
+        }
+        seen.tile([block_id(0)], [1]).store(full([1], count));
+    };
+    warp_specialize(work, [partition(1).run(|| tiles.ask())]);
+}
+
+type Claims = for<'a> fn(claim::Args<'a>) -> Launch<'a>;
+
+#[test]
+fn blocks_that_are_done_take_tiles_over_and_each_is_computed_once() -> Result<()> {
+    let stream = Device::emulator(Target::Sm100a)?.stream()?;
+    let instances: [(Claims, i32); 4] = [
+        (claim::<Linear, 1>, 1),
+        (claim::<Grouped<3>, 1>, 1),
+        (claim::<Linear, 2>, 2),
+        (claim::<Grouped<3>, 4>, 4),
+    ];
+    let size = |extent: i32| usize::try_from(extent).expect("sizes are natural");
+    for [rows, columns] in SIZES {
+        for (make, cluster) in instances {
+            let blocks = (rows + cluster - 1) / cluster * cluster * columns;
+            let mut places = stream.full([size(rows), size(columns)], -1)?;
+            let mut seen = stream.zeros([size(blocks)])?;
+            make(claim::Args { places: &mut places, seen: &mut seen }).launch(&stream)?;
+            let (places, seen) = (places.to_vec(&stream)?, seen.to_vec(&stream)?);
+            assert!(places.iter().all(|&block| (0..blocks).contains(&block)), "{places:?}");
+            assert_eq!(seen.iter().sum::<i32>(), rows * columns, "{rows} x {columns}: {seen:?}");
+        }
+    }
+    Ok(())
 }

@@ -117,7 +117,7 @@ impl Copying {
         stub()
     }
 
-    /// The copy takes place only if `condition` holds; of copies by tensor map and bulk copies.
+    /// The copy takes place only if `condition` holds; of copies by tensor map, bulk copies and copies to tensor memory.
     ///
     /// # PTX
     /// A predicate of the thread that issues the copy.
