@@ -344,7 +344,7 @@ pub use grid::{
 };
 pub use layout::{
     Layout, TileAxis, TilePart, blocked, dot_operand, linear, mma, row_major, shared_linear, slice,
-    swizzle, swizzled, tmem_block,
+    swizzle, swizzled, tmem_block, tmem_load,
 };
 pub use named::{NamedBarrier, named_barrier};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};

@@ -187,8 +187,8 @@ pub mod prelude {
         grid_dependency_wait, grid_dim, join, launch_dependents, linear, load, load_masked,
         maximum, minimum, mma, named_barrier, num_blocks, num_warps, partition, pipeline, range,
         row_major, select, shared, shared_linear, slice, sm_80, sm_90a, sm_100a, store,
-        store_masked, swizzle, swizzled, sync, target, tcgen05, tma, tmem, tmem_block, unroll,
-        warp_specialize, wgmma, zeros,
+        store_masked, swizzle, swizzled, sync, target, tcgen05, tma, tmem, tmem_block, tmem_load,
+        unroll, warp_specialize, wgmma, zeros,
     };
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};

@@ -676,6 +676,7 @@ fn lower_variant(
         problems.warn(idle.clone().into_diagnostic());
     }
     schedule::order(&mut kernel, &inferred.layouts);
+    schedule::tensor_meetings(&mut kernel, &inferred.layouts);
     ended(Phase::Layouts);
     let sound = ir::verify(&kernel).and_then(|()| layouts::verify(&kernel, &inferred));
     holds(sound, "layout inference", problems)?;

@@ -5,11 +5,12 @@
 //! at anchors and spread along the edges; the first to reach a tile stays. The anchors, in order:
 //!
 //! 1. what the user pinned;
-//! 2. accumulators of matrix products, then their operands, unless those come from global memory;
-//! 3. loads from global memory: as their only use pins them, then those of most bytes first, so that neighbouring lanes read
+//! 2. tiles of tensor memory: as what reaches them pins them, if an instruction moves them so, else a row to a lane;
+//! 3. accumulators of matrix products, then their operands, unless those come from global memory;
+//! 4. loads from global memory: as their only use pins them, then those of most bytes first, so that neighbouring lanes read
 //!    neighbouring addresses;
-//! 4. stores to global memory, likewise;
-//! 5. whatever is left, the largest tile first, by rows.
+//! 5. stores to global memory, likewise;
+//! 6. whatever is left, the largest tile first, by rows.
 //!
 //! Where layouts meet that do not match, a conversion is inserted in front of the operation that wants another one, outside of
 //! loops that do not change the tile. Two kinds of tiles never need one and never spread a layout, because they are made anew in
@@ -63,7 +64,7 @@ pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
 pub(crate) use shared::pinned as pinned_shared;
 pub(crate) use shared::{LEAST_COPY_BYTES, TILE_BYTES, boxed, tile_bytes, tiles};
-pub(crate) use solve::pinned;
+pub(crate) use solve::{of_elements, pinned};
 pub use verify::verify;
 
 /// Registers that one tile may take in each thread: four times those that there are. Parts of such a tile live in local

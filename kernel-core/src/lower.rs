@@ -101,6 +101,23 @@ pub fn run(
     file: &str,
     line_of: &dyn Fn(Loc) -> (u32, u32),
 ) -> Lowered {
+    let ordered = |order| in_order(kernel, layouts, (shared_layouts, order), file, line_of);
+    let lowered = ordered(shared::Order::AsAllocated);
+    if u64::from(lowered.shared_bytes) <= kernel.target.shared_bytes_per_block() {
+        return lowered;
+    }
+    let other = ordered(shared::Order::LongestFirst);
+    if other.shared_bytes < lowered.shared_bytes { other } else { lowered }
+}
+
+/// The same, with shared memory in an order.
+fn in_order(
+    kernel: &Kernel,
+    layouts: &Layouts,
+    (shared_layouts, order): (&ArenaMap<Shared, Layout>, shared::Order),
+    file: &str,
+    line_of: &dyn Fn(Loc) -> (u32, u32),
+) -> Lowered {
     let split = Split::of(kernel);
     let mut lower = Lower {
         kernel,
@@ -112,7 +129,7 @@ pub fn run(
         used: used(kernel),
         deferred: ArenaMap::new(),
         params: Params::of(kernel),
-        plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes)),
+        plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes), order),
         tensor_memory: TensorMemoryPlan::of(kernel),
         loops: Vec::new(),
         maps: Vec::new(),

@@ -33,6 +33,7 @@ mod fences;
 mod occupancy;
 mod order;
 pub mod pipeline;
+mod tensor_meetings;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +42,7 @@ pub use cluster::meet_at_the_end;
 pub use fences::fences;
 pub use occupancy::blocks_per_multiprocessor;
 pub use order::order;
+pub use tensor_meetings::tensor_meetings;
 
 /// Rotates every loop of the kernel that gains by it.
 pub fn rotate(kernel: &mut Kernel) {

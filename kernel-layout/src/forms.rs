@@ -58,6 +58,7 @@ mod shared;
 mod tensor_memory;
 mod tensor_memory_access;
 mod tensor_memory_moves;
+mod tensor_memory_window;
 
 pub use blocked::{blocked, blocked_for, blocked_form_for, linear, slice_of};
 pub use form::Form;
@@ -76,6 +77,7 @@ pub use tensor_memory::{
 use tensor_memory_access::words;
 pub use tensor_memory_access::{TmemAtom, TmemColumns, tensor_memory_registers};
 pub use tensor_memory_moves::{TensorMemoryMoves, TensorMemoryUnit, tensor_memory_moves};
+pub use tensor_memory_window::{PartRefusal, tensor_memory_part};
 
 use crate::layout::log2;
 use crate::{Dim, Layout, LayoutError};

@@ -160,6 +160,27 @@ pub const fn tmem_block(block: [i32; 2], col_stride: i32) -> Layout {
     Layout(())
 }
 
+/// The layout in registers of a tile that `warps` warps read from tensor memory, where it lies as `memory` says, by instructions of a
+/// `shape`: `"32x32b"`, `"16x64b"`, `"16x128b"`, `"16x256b"`, or `"16x32bx2"`.
+///
+/// A tile that is read ([`Tmem::load`](super::Tmem::load)) only to be given such a layout is read so, without an exchange between threads.
+/// `"32x32b"` gives a lane a row, which is what a tile gets otherwise; `"16x256b"` is the fragment of [`mma`], neighbours in a row to a
+/// thread, four lanes to a row; the other two lie between. `"16x32bx2"` is for blocks of 64 rows, as which `"32x32b"` is read there.
+///
+/// PTX and errors: [of layouts](Layout#ptx-and-errors).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// As `stmatrix` takes it.
+/// fn fragment(acc: Tmem<f32>) -> Tile<f16> {
+///     acc.load().cast::<f16>().to_layout(tmem_load("16x256b", tmem_block([128, 64], 1), 4))
+/// }
+/// ```
+pub const fn tmem_load(shape: &str, memory: Layout, warps: i32) -> Layout {
+    Layout(())
+}
+
 /// The layout in which a product on the tensor cores (`mma.sync`) leaves its result, with so many `warps` along rows and columns.
 ///
 /// One instruction makes 16 rows of 8 columns. Each thread holds two neighbours in a row, and the two below them eight rows

@@ -100,12 +100,69 @@ impl<T: Scalar> Tmem<T> {
         stub()
     }
 
+    /// A part of a tile: `shape` large, from row `at[0]` and column `at[1]` on.
+    ///
+    /// Both are known when compiling, `shape` powers of two, `at` multiples of them. It is the same memory: what is written to the part, the
+    /// tile has. Loads, stores, copies and products take it as they take a tile.
+    ///
+    /// # Layout
+    /// That of the tile there. A part has whole columns of 32 bits, and all rows of tensor memory but for those that blocks of 64 rows leave
+    /// to one another: of a tile of 256 rows, 128 may be taken, of one of 128 rows in blocks of 64, 64.
+    ///
+    /// # PTX
+    /// None: an address.
+    ///
+    /// # Errors
+    /// K0205 for another rank, K0207 for a part that ends outside, K0414 for a start at no multiple, for rows that cannot be left out, for parts of
+    /// columns, and for several tiles at once.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Half of the columns at a time, so that a thread needs half of the registers.
+    /// fn in_halves(acc: Tmem<f32>) -> Tile<f32> {
+    ///     acc.tile([0, 0], [128, 64]).load() + acc.tile([0, 64], [128, 64]).load()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tile(self, at: impl Shape, shape: impl Shape) -> Tmem<T> {
+        stub()
+    }
+
+    /// The columns of a tile as elements of `U`, in another shape if need be.
+    ///
+    /// The bits stay as they are, and no more columns of 32 bits are named than the tile has. Its layout is that of a new tile, or what
+    /// [`with_layout`](Tmem::with_layout) says; as a left factor of a product, elements fill the columns.
+    ///
+    /// # PTX
+    /// None: the same address.
+    ///
+    /// # Errors
+    /// K0204 for elements that tensor memory does not hold, K0205 for another rank than 2, K0414 for more columns than the tile has, for views of
+    /// parts of its rows or of columns that lie apart, and for several tiles at once.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Sums are rounded where they lie, and are the left factor of the next product.
+    /// fn rounded(sums: Tmem<f32>) -> Tmem<bf16> {
+    ///     let factor = sums.view::<bf16>([128, 64]);
+    ///     factor.store(sums.load().cast::<bf16>());
+    ///     factor
+    /// }
+    /// ```
+    #[must_use]
+    pub fn view<U: Scalar>(self, shape: impl Shape) -> Tmem<U> {
+        stub()
+    }
+
     /// Reads a tile into registers, and waits for it.
     ///
     /// What products and copies do to the tile is done before: the kernel has waited for a barrier to which they were committed.
     ///
     /// # Layout
-    /// The warps of a warpgroup have 32 rows each, of which every lane has one; further warps have further columns. Elements of 16
+    /// The warps of a warpgroup have 32 rows each, of which every lane has one; further warps have further columns. A tile that is only
+    /// read to be given a layout of another shape of instruction is read by that: see [`tmem_load`](super::tmem_load). Elements of 16
     /// and 8 bits are read by words, two and four at a time, or one where each has its column.
     ///
     /// # PTX

@@ -62,6 +62,7 @@ pub const NAMES: &[&str] = &[
     "swizzled",
     "row_major",
     "tmem_block",
+    "tmem_load",
     "mma",
     "dot_operand",
     "linear",
@@ -303,8 +304,8 @@ impl Builder<'_> {
                     self.error(Code::Target, at(0), "`target` takes `sm_80`, `sm_90a` or `sm_100a`")
                 }
             },
-            "blocked" | "slice" | "swizzle" | "swizzled" | "row_major" | "tmem_block" | "mma"
-            | "dot_operand" | "linear" | "shared_linear" => {
+            "blocked" | "slice" | "swizzle" | "swizzled" | "row_major" | "tmem_block"
+            | "tmem_load" | "mma" | "dot_operand" | "linear" | "shared_linear" => {
                 self.layout_value(name, &vals, args, loc)
             }
             _ => self.unknown(name, segment.loc, env),
@@ -538,6 +539,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         "slice" => "axis, layout",
         "swizzle" => "bytes",
         "tmem_block" => "block, col_stride",
+        "tmem_load" => "shape, memory, warps",
         "swizzled" => "vec, per_phase, max_phase, order",
         "mma" | "partition" | "named_barrier" => "warps",
         "dot_operand" => "index, parent, k_width",

@@ -1,5 +1,6 @@
 //! Layouts as values: the functions that make them.
 
+use kernel_layout::forms::{TmemAtom, TmemColumns};
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{Builder, value::Val};
@@ -29,6 +30,7 @@ impl Builder<'_> {
             "row_major" => Some(Form::RowMajor),
             "mma" => self.pair(&vals[0], &args[0]).map(|warps| Form::MmaV2 { warps }),
             "tmem_block" => self.tmem_block(vals, args),
+            "tmem_load" => self.tmem_load(vals, args),
             "dot_operand" => self.dot_operand(vals, args),
             "linear" => self.linear(vals, args, loc),
             "shared_linear" => self.shared_linear(vals, args, loc),
@@ -133,6 +135,53 @@ impl Builder<'_> {
         self.powers("tmem_block", &block, &args[0])?;
         let col_stride = self.entry(&vals[1], args[1].loc)?;
         Some(Form::TensorMemory { block, col_stride, two_ctas: false })
+    }
+
+    /// `tmem_load("16x256b", memory, warps)`
+    fn tmem_load(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {
+        let named = if let Val::Str(name) = &vals[0] { TmemAtom::from_name(name) } else { None };
+        let Some(atom) = named else {
+            let actual = match &vals[0] {
+                Val::Str(name) => format!("\"{name}\""),
+                other => self.describe(other),
+            };
+            let required = TmemAtom::ALL.map(|atom| format!("\"{atom}\"")).join(", ");
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[0].loc,
+                    "`tmem_load` takes the shape of an instruction that reads tensor memory",
+                )
+                .compare("shape", required, actual)
+                .why("these are the shapes that there are (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")"),
+            );
+            return None;
+        };
+        let headline = "`tmem_load` takes the layout of a tile in tensor memory";
+        let memory = Box::new(self.parent(&vals[1], args[1].loc, headline)?);
+        if !matches!(*memory, Form::TensorMemory { .. } | Form::TensorMemoryScales | Form::Tile(_))
+        {
+            self.report(
+                Diagnostic::new(
+                    Code::LayoutForm,
+                    args[1].loc,
+                    format!("`{memory}` is not the layout of a tile in tensor memory"),
+                )
+                .compare("", "tmem_block(..) or layout!(..)", memory.to_string())
+                .why("which elements a thread reads follows from which row and column they lie in"),
+            );
+            return None;
+        }
+        let warps = self.entry(&vals[2], args[2].loc)?;
+        // How wide an element is says the tile that the layout is given to.
+        let element_bits = 32;
+        Some(Form::TensorMemoryLoad {
+            atom,
+            columns: TmemColumns::Whole,
+            memory,
+            warps,
+            element_bits,
+        })
     }
 
     fn dot_operand(&mut self, vals: &[Val], args: &[Expr]) -> Option<Form> {

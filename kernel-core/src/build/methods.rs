@@ -9,7 +9,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary, Value},
-    layouts::pinned,
+    layouts::{of_elements, pinned},
     loc::Loc,
     syntax::{Expr, GenericArg, Segment},
 };
@@ -91,7 +91,9 @@ impl Builder<'_> {
                 Type::Tile(..) => self.tile_method(*value, name, &vals, args, env, loc),
                 Type::Shared(_) => self.shared_method(*value, name, &vals, args, loc),
                 Type::Barrier(_) => self.barrier_method(*value, name, &vals, args, loc),
-                Type::TensorMemory(_) => self.tensor_memory_method(*value, name, &vals, args, loc),
+                Type::TensorMemory(_) => {
+                    self.tensor_memory_method(*value, name, &vals, args, env, loc)
+                }
                 Type::Scalar(Elem::Ptr(_)) | Type::Error => self.no_method(&val, name, &vals, &[]),
             },
             Val::Tensor(param) => self.tensor_method(*param, name, &vals, args, loc),
@@ -353,6 +355,10 @@ impl Builder<'_> {
                     }
                 };
                 let tile_ty = Type::Tile(elem, ty.shape().to_vec());
+                let form = match elem {
+                    Elem::Number(dtype) => of_elements(&form, dtype.bytes() * 8),
+                    Elem::Ptr(_) => form,
+                };
                 // Here and not with the other layouts, so that it is reported with whatever else is wrong.
                 if let Err(problem) = pinned(&form, loc_of(0), &tile_ty, self.warps) {
                     return self.report(problem.into_diagnostic());

@@ -212,7 +212,11 @@ impl Walk<'_> {
                 BarrierOp::Wait | BarrierOp::Test | BarrierOp::Alloc(_) | BarrierOp::Arrive,
             )
             | Op::TensorMemory(
-                TensorMemoryOp::Alloc(_) | TensorMemoryOp::Load | TensorMemoryOp::Store,
+                TensorMemoryOp::Alloc(_)
+                | TensorMemoryOp::Tile(_)
+                | TensorMemoryOp::View(_)
+                | TensorMemoryOp::Load
+                | TensorMemoryOp::Store,
             )
             | Op::SharedAlloc(_)
             | Op::SharedTranspose

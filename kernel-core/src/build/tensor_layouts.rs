@@ -1,13 +1,14 @@
 //! Layouts in tensor memory: what the allocations of a kernel take, and which layouts products have.
 
-use kernel_layout::Form;
+use kernel_layout::forms::PartRefusal;
+use kernel_layout::{Basis, Dim, Form, Layout};
 
 use super::{Builder, left_factor};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemoryData, TensorMemoryOp, Type,
-        Value,
+        CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
+        TensorMemoryOp, TensorMemoryType, Type, Value,
     },
     layouts::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS, COLUMNS, PRODUCT_COLUMNS},
     loc::Loc,
@@ -34,6 +35,9 @@ impl Builder<'_> {
                     return;
                 }
             };
+            if data.of.is_some() {
+                continue;
+            }
             total += tensor_memory::columns(&layout, data);
             if total > COLUMNS {
                 self.report(
@@ -49,6 +53,13 @@ impl Builder<'_> {
             }
         }
         let mut found = Vec::new();
+        parts(kernel, &kernel.body, &mut found);
+        if !found.is_empty() {
+            for diagnostic in found {
+                self.report(diagnostic);
+            }
+            return;
+        }
         products(kernel, &kernel.body, &mut found);
         accesses(kernel, &kernel.body, kernel.warps, &mut found);
         for diagnostic in found {
@@ -72,6 +83,96 @@ fn too_few_rows(data: &TensorMemoryData) -> Option<Diagnostic> {
             .why("without `.with_layout(..)` tensor memory is laid out for products, which have 64 or 128 rows (PTX ISA, \"tcgen05.mma: Matrix shape\")")
             .help(format!("tmem::<{}>({shape:?})", data.dtype.name())),
     )
+}
+
+/// The parts and views of a region that the layouts of their tiles do not have.
+fn parts(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
+    for stmt in &region.stmts {
+        if let StmtKind::Op { op: Op::TensorMemory(op), args, result: Some(result) } = &stmt.kind
+            && let Some(Type::TensorMemory(from)) = args.first().map(|&arg| kernel.ty(arg))
+            && let Type::TensorMemory(to) = kernel.ty(*result)
+        {
+            match op {
+                TensorMemoryOp::Tile(_) => found.extend(part(kernel, from, to, stmt.loc)),
+                TensorMemoryOp::View(root) => found.extend(view(kernel, from, *root, stmt.loc)),
+                TensorMemoryOp::Alloc(_)
+                | TensorMemoryOp::Index
+                | TensorMemoryOp::Load
+                | TensorMemoryOp::Store => {}
+            }
+        }
+        for inner in stmt.kind.regions() {
+            parts(kernel, inner, found);
+        }
+    }
+}
+
+/// A part has whole words of all rows, as instructions reach them.
+fn part(
+    kernel: &Kernel,
+    from: &TensorMemoryType,
+    to: &TensorMemoryType,
+    at: Loc,
+) -> Option<Diagnostic> {
+    let new = |headline| Diagnostic::new(Code::TensorMemory, at, headline);
+    let form = tensor_memory::form(kernel, from.root);
+    let diagnostic = match tensor_memory::window(kernel, to).err()? {
+        PartRefusal::Rows { required, actual } => {
+            new("a part of a tile leaves out rows that the warps reach")
+            .compare("rows of tensor memory", required.to_string(), actual.to_string())
+            .why("each warp reads and writes its quarter of the 128 rows; a part has all of them, or all that blocks of 64 rows leave to one another (PTX ISA, \"tcgen05: Access restrictions\")")
+            .help(format!("[{}, {}]", from.shape[0], to.shape[1]))
+        }
+        PartRefusal::Words { required, actual } => {
+            new("a part of a tile begins or ends within a column of 32 bits")
+            .compare("columns of the tile", format!("{required} or more"), actual.to_string())
+            .why("tensor memory is read and written by words of 32 bits")
+            .help(format!("[{}, {required}]", to.shape[0]))
+        }
+    };
+    Some(diagnostic.place(kernel.tensor_memory[from.root].loc, format!("as `{}`", form.in_code())))
+}
+
+/// A view has no more columns than the tile whose they are, which has all rows.
+fn view(
+    kernel: &Kernel,
+    from: &TensorMemoryType,
+    root: TensorMemory,
+    at: Loc,
+) -> Option<Diagnostic> {
+    let words = |layout: &Layout, ty: &TensorMemoryType| {
+        (layout.in_size(Dim::Col) * ty.dtype.bytes() * 8).div_ceil(COLUMN_BITS)
+    };
+    let memory = tensor_memory::window(kernel, from).ok()?;
+    let whole = tensor_memory::layout(kernel, from.root).ok()?;
+    let source = &kernel.tensor_memory[from.root];
+    let other =
+        |headline| Diagnostic::new(Code::TensorMemory, at, headline).place(source.loc, "the tile");
+    let empty = |bases: &[Basis]| {
+        bases.iter().map(|basis| basis.iter().all(|&part| part == 0)).collect::<Vec<bool>>()
+    };
+    if empty(memory.bases(Dim::Row)) != empty(whole.bases(Dim::Row)) {
+        let diagnostic = other("a view of half of the rows of tensor memory")
+            .compare("extents", format!("{:?}", whole.shape()), format!("{:?}", from.shape))
+            .why("the other rows of these columns belong to another part of the tile");
+        return Some(diagnostic);
+    }
+    let in_word = (COLUMN_BITS / (from.dtype.bytes() * 8)).trailing_zeros() as usize;
+    let scattered = empty(memory.bases(Dim::Col)).iter().skip(in_word).any(|&empty| empty);
+    if scattered {
+        let diagnostic = other("a view of columns that do not follow one another")
+            .compare("extents", format!("{:?}", whole.shape()), format!("{:?}", from.shape))
+            .why("blocks lie side by side in tensor memory, along the rows first");
+        return Some(diagnostic);
+    }
+    let data = &kernel.tensor_memory[root];
+    let required = words(&memory, from);
+    let actual = tensor_memory::tile_columns(&tensor_memory::layout(kernel, root).ok()?, data);
+    (actual > required).then(|| {
+        other("a view has more columns than the tile")
+            .compare("columns of 32 bits", format!("at most {required}"), actual.to_string())
+            .why("a view names the columns of the tile anew; those behind belong to others")
+    })
 }
 
 /// The loads and stores of a region, which so many warps run, that no instruction does.

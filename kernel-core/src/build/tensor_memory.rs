@@ -18,7 +18,8 @@ use crate::{
 };
 
 /// Every method of tensor memory, for suggestions.
-const TENSOR_MEMORY_METHODS: &[&str] = &["load", "store", "with_layout", "dim", "bytes"];
+const TENSOR_MEMORY_METHODS: &[&str] =
+    &["load", "store", "tile", "view", "with_layout", "dim", "bytes"];
 /// Why other targets have none of this.
 const SINCE_BLACKWELL: &str = "tensor memory, and the products whose sums lie there, come with Blackwell's datacenter parts (PTX ISA, \"tcgen05\")";
 
@@ -82,6 +83,7 @@ impl Builder<'_> {
             dtype,
             shape: shape.clone(),
             role: TensorMemoryRole::Values,
+            of: None,
             pinned: None,
             loc,
         };
@@ -138,6 +140,7 @@ impl Builder<'_> {
         name: &Segment,
         vals: &[Val],
         args: &[Expr],
+        env: Env,
         loc: Loc,
     ) -> Val {
         let Type::TensorMemory(ty) = self.ty(window).clone() else { return Val::Error };
@@ -155,6 +158,16 @@ impl Builder<'_> {
                 Val::Value(self.emit_num(op, vec![window], Some(ty.shape), num, loc))
             }
             ("store", [value]) => self.tensor_memory_store(window, (value, loc_of(0)), loc),
+            ("tile", [at, shape]) => {
+                let Some((at_expr, shape_expr)) = args.first().zip(args.get(1)) else {
+                    return Val::Error;
+                };
+                self.tensor_memory_tile(window, (at, at_expr), (shape, shape_expr), loc)
+            }
+            ("view", [shape]) => match args {
+                [shape_expr] => self.tensor_memory_view(window, name, shape, shape_expr, env, loc),
+                _ => Val::Error,
+            },
             ("with_layout", [Val::Layout(form)]) => {
                 self.tensor_memory_layout(window, form.clone(), loc_of(0))
             }
@@ -184,6 +197,8 @@ impl Builder<'_> {
                         (1, Some(".with_layout(tmem_block([128, 128], 1))".to_owned()))
                     }
                     "store" => (1, None),
+                    "tile" => (2, Some(".tile([0, 0], [128, 64])".to_owned())),
+                    "view" => (1, Some(".view::<bf16>([128, 64])".to_owned())),
                     "dim" => (1, Some(".dim(0)".to_owned())),
                     _ => (0, Some(format!(".{known}()"))),
                 };
@@ -207,6 +222,121 @@ impl Builder<'_> {
         }
         self.op(Op::TensorMemory(TensorMemoryOp::Store), vec![window, tile], None, loc);
         Val::Unit
+    }
+
+    /// `acc.tile([row, column], [rows, columns])`
+    fn tensor_memory_tile(
+        &mut self,
+        window: Value,
+        (at, at_expr): (&Val, &Expr),
+        (shape, shape_expr): (&Val, &Expr),
+        loc: Loc,
+    ) -> Val {
+        let Type::TensorMemory(mut ty) = self.ty(window).clone() else { return Val::Error };
+        let (Some(()), Some(shape)) =
+            (self.one_tile(window, &ty, loc), self.shape(shape, shape_expr))
+        else {
+            return Val::Error;
+        };
+        let starts = at.parts().unwrap_or(&[]).to_vec();
+        for (count, expr) in [(starts.len(), at_expr), (shape.len(), shape_expr)] {
+            if count != 2 {
+                return self.report(
+                    Diagnostic::new(Code::Axis, expr.loc, "a part of a tile has rows and columns")
+                        .compare("entries", "2", count.to_string())
+                        .help("acc.tile([0, 0], [128, 64])"),
+                );
+            }
+        }
+        let mut place = [0; 2];
+        for (axis, start) in starts.iter().enumerate() {
+            let at = at_expr.part(axis);
+            let Some(start) = self.const_int(start, "where a part of tensor memory begins", at)
+            else {
+                return Val::Error;
+            };
+            let (extent, whole) = (shape[axis], ty.shape[axis]);
+            let begins = u32::try_from(start)
+                .ok()
+                .filter(|start| start.checked_add(extent).is_some_and(|end| end <= whole));
+            let Some(begins) = begins else {
+                let end = start.saturating_add(extent.into());
+                return self.report(
+                    Diagnostic::new(Code::Overflow, at, "a part of a tile ends outside of it")
+                        .compare(
+                            format!("axis {axis}"),
+                            format!("0 to {whole}"),
+                            format!("{start} to {end}"),
+                        ),
+                );
+            };
+            if begins % extent != 0 {
+                let below = begins - begins % extent;
+                return self.report(
+                    Diagnostic::new(
+                        Code::TensorMemory,
+                        at,
+                        "a part of a tile begins at a multiple of its extent",
+                    )
+                    .compare("start", format!("a multiple of {extent}"), begins.to_string())
+                    .why("how a part lies in tensor memory is the same wherever it begins")
+                    .help(below.to_string()),
+                );
+            }
+            place[axis] = begins;
+        }
+        ty.shape = shape;
+        let op = Op::TensorMemory(TensorMemoryOp::Tile(place));
+        Val::Value(self.emit(op, vec![window], Type::TensorMemory(ty), loc))
+    }
+
+    /// `acc.view::<U>([rows, columns])`
+    fn tensor_memory_view(
+        &mut self,
+        window: Value,
+        name: &Segment,
+        shape: &Val,
+        shape_expr: &Expr,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let Type::TensorMemory(ty) = self.ty(window).clone() else { return Val::Error };
+        let num = self.element_arg(name, env);
+        let (Some(()), Some(shape)) =
+            (self.one_tile(window, &ty, loc), self.shape(shape, shape_expr))
+        else {
+            return Val::Error;
+        };
+        if shape.len() != 2 {
+            return self.report(
+                Diagnostic::new(
+                    Code::Axis,
+                    shape_expr.loc,
+                    "a view of a tile has rows and columns",
+                )
+                .compare("rank", "2", shape.len().to_string()),
+            );
+        }
+        let dtype = self.cells.settled(num);
+        if dtype == Dtype::Bool || dtype.bytes() > 4 {
+            return self.refuse_dtype("tensor memory", "numbers of 8, 16 and 32 bits", num, loc);
+        }
+        let of = self.tensor_memory[ty.root].of.unwrap_or(ty.root);
+        let data = TensorMemoryData {
+            dtype,
+            shape: shape.clone(),
+            role: TensorMemoryRole::Values,
+            of: Some(of),
+            pinned: None,
+            loc,
+        };
+        let root = self.tensor_memory.alloc(data);
+        if let Num::Cell(_) = self.cells.find(num) {
+            self.tensor_memory_cells.insert(root, num);
+        }
+        let ty = Type::TensorMemory(TensorMemoryType { root, dtype, shape });
+        let op = Op::TensorMemory(TensorMemoryOp::View(root));
+        Val::Value(self.emit(op, vec![window], ty, loc))
     }
 
     /// Reports a window of several tiles where one is wanted.

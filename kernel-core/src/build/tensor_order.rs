@@ -48,7 +48,7 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn root(&self, value: Value) -> Option<TensorMemory> {
         match self.kernel.ty(value) {
-            Type::TensorMemory(window) => Some(window.root),
+            Type::TensorMemory(window) => Some(self.kernel.tensor_columns(window.root)),
             Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
                 None
             }

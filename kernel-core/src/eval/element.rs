@@ -38,12 +38,15 @@ pub(super) enum Data {
     TensorMemory(TensorWindow),
 }
 
-/// A window of an allocation of tensor memory: one of its tiles, or all of them.
+/// Where a window of tensor memory begins; its type says how it lies there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TensorWindow {
-    pub(super) root: TensorMemory,
-    /// The first element, of those of the allocation in row-major order.
-    pub(super) start: usize,
+    /// The allocation, of whose columns it has some.
+    pub(super) columns: TensorMemory,
+    /// The first row.
+    pub(super) row: u32,
+    /// The first column of 32 bits, of those of the allocation.
+    pub(super) column: u32,
 }
 
 /// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation.

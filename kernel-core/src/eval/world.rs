@@ -10,7 +10,11 @@ use la_arena::ArenaMap;
 use super::element::Element;
 use super::{Arg, EvalError, Fault};
 use crate::ir::{Barriers, Kernel, Named, Shared, TensorMemory};
+use crate::layouts::tensor_memory;
 use crate::loc::Loc;
+
+/// The rows of tensor memory.
+pub(super) const ROWS: u32 = tensor_memory::BLOCK_ROWS;
 
 /// Everything that a task may change for others to see.
 #[derive(Default)]
@@ -28,7 +32,8 @@ pub(super) struct World<'a> {
 #[derive(Default)]
 pub(super) struct BlockState {
     pub(super) shared: ArenaMap<Shared, Vec<Element>>,
-    pub(super) tensor_memory: ArenaMap<TensorMemory, Vec<Element>>,
+    /// The bytes of every word of an allocation, the rows of a column one after the other; none where nothing is defined.
+    pub(super) tensor_memory: ArenaMap<TensorMemory, Vec<[Option<u8>; 4]>>,
     barriers: ArenaMap<Barriers, Vec<Mbarrier>>,
     /// How many warps have come to each named barrier, in all.
     named: ArenaMap<Named, u64>,
@@ -84,9 +89,11 @@ impl<'a> World<'a> {
     ) -> World<'a> {
         let block = || {
             let mut state = BlockState::default();
-            for (root, data) in kernel.tensor_memory.iter() {
-                let elements = data.shape.iter().product::<u32>() as usize;
-                state.tensor_memory.insert(root, vec![Element::Undefined; elements]);
+            for (root, data) in kernel.tensor_memory.iter().filter(|(_, data)| data.of.is_none()) {
+                let layout = tensor_memory::layout(kernel, root)
+                    .expect("build has checked the layouts of tensor memory");
+                let words = (ROWS * tensor_memory::columns(&layout, data)) as usize;
+                state.tensor_memory.insert(root, vec![[None; 4]; words]);
             }
             for (root, data) in kernel.shared.iter() {
                 let elements = data.shape.iter().map(|&extent| extent as usize).product();

@@ -6,13 +6,13 @@
 
 use la_arena::Idx;
 
-use super::Dtype;
+use super::{Dtype, Kernel};
 use crate::loc::Loc;
 
 /// An allocation of tensor memory: an index into [`Kernel::tensor_memory`](super::Kernel::tensor_memory).
 pub type TensorMemory = Idx<TensorMemoryData>;
 
-/// An allocation of tensor memory.
+/// An allocation of tensor memory, or a view of one as elements of another type or shape.
 #[derive(Clone, Debug)]
 pub struct TensorMemoryData {
     /// Element type.
@@ -21,6 +21,8 @@ pub struct TensorMemoryData {
     pub shape: Vec<u32>,
     /// What products use it for.
     pub role: TensorMemoryRole,
+    /// Of a view: the allocation whose columns it names.
+    pub of: Option<TensorMemory>,
     /// A layout pinned by the user, of one tile.
     pub pinned: Option<kernel_layout::Form>,
     /// Where it was made.
@@ -38,10 +40,12 @@ pub enum TensorMemoryRole {
     Scales,
 }
 
-/// A window of an allocation of tensor memory: one of its tiles, or all of them.
+/// A window of an allocation of tensor memory, or of a view: one of its tiles, a part of that, or all of them.
+///
+/// A part is a power of two along each axis, and begins at a multiple of it: where it begins does not matter for how it lies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorMemoryType {
-    /// The allocation.
+    /// The allocation, or the view.
     pub root: TensorMemory,
     /// Element type.
     pub dtype: Dtype,
@@ -56,6 +60,10 @@ pub enum TensorMemoryOp {
     Alloc(TensorMemory),
     /// Operand 0 without its leading axis, at the index in operand 1 (`i32`).
     Index,
+    /// The part of operand 0 that begins at a row and a column.
+    Tile([u32; 2]),
+    /// The columns of operand 0 as another type or shape: a view.
+    View(TensorMemory),
     /// Reads the whole window into registers, and waits for them.
     Load,
     /// Writes a tile (operand 1) to the window (operand 0), and waits until it is there.
@@ -136,6 +144,13 @@ pub enum Tcgen05 {
     FenceAfter,
 }
 
+impl Kernel {
+    /// The allocation whose columns an allocation or a view names.
+    pub fn tensor_columns(&self, root: TensorMemory) -> TensorMemory {
+        self.tensor_memory[root].of.unwrap_or(root)
+    }
+}
+
 impl TensorMemoryOp {
     /// The words in dumps.
     pub(crate) fn printed(self) -> String {
@@ -144,6 +159,10 @@ impl TensorMemoryOp {
                 format!("tensor_memory_alloc @tensor_memory{}", root.into_raw().into_u32())
             }
             TensorMemoryOp::Index => "tensor_memory_index".to_owned(),
+            TensorMemoryOp::Tile([row, column]) => format!("tensor_memory_tile {row} {column}"),
+            TensorMemoryOp::View(root) => {
+                format!("tensor_memory_view @tensor_memory{}", root.into_raw().into_u32())
+            }
             TensorMemoryOp::Load => "tensor_memory_load".to_owned(),
             TensorMemoryOp::Store => "tensor_memory_store".to_owned(),
         }

@@ -60,7 +60,12 @@ impl Op {
             Op::SharedIndex
             | Op::SharedTranspose
             | Op::SharedRemote
-            | Op::TensorMemory(TensorMemoryOp::Alloc(_) | TensorMemoryOp::Index)
+            | Op::TensorMemory(
+                TensorMemoryOp::Alloc(_)
+                | TensorMemoryOp::Index
+                | TensorMemoryOp::Tile(_)
+                | TensorMemoryOp::View(_),
+            )
             | Op::Barrier(BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote) => {
                 Class::Window
             }

@@ -68,7 +68,7 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
             }
             StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, scaled, .. }), args, .. } => {
                 let Type::TensorMemory(sums) = kernel.ty(args[2]) else { continue };
-                let widths = tensor_core::block(kernel, sums.root).widths(*group);
+                let widths = tensor_core::block(kernel, sums).widths(*group);
                 let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
                 for (side, operand, at, width) in [
                     (Side::Left, args[0], places[0], widths[0]),

@@ -41,6 +41,8 @@ pub(super) enum Role {
     Reduced(u32),
     /// Result of a matrix product: an index into [`Graph::dots`].
     Dot(usize),
+    /// Read from tensor memory: an index into [`Graph::tensor_memory`].
+    TensorMemory(usize),
 }
 
 /// What becomes of a layout along an edge.
@@ -118,6 +120,17 @@ pub(super) struct ByRows {
     pub(super) rows: Value,
 }
 
+/// A tile that is read from tensor memory, or written to it.
+#[derive(Debug)]
+pub(super) struct Moved {
+    /// That of the tile that is read, or of the operation that writes.
+    pub(super) node: Node,
+    /// The window of tensor memory.
+    pub(super) window: Value,
+    /// What is written; none of a tile that is read.
+    pub(super) written: Option<Value>,
+}
+
 /// A matrix product.
 #[derive(Debug)]
 pub(super) struct Dot {
@@ -159,8 +172,8 @@ pub(super) struct Graph {
     pub(super) dots: Vec<Dot>,
     /// The result of every product by warpgroups, with its operands.
     pub(super) warpgroup_products: Vec<(Node, [Value; 3])>,
-    /// What is read from and written to tensor memory, with the window and the warps that do it.
-    pub(super) tensor_memory: Vec<(Node, Value, u32)>,
+    /// What is read from and written to tensor memory.
+    pub(super) tensor_memory: Vec<Moved>,
     pub(super) by_rows: Vec<ByRows>,
     /// Those of them that pinned layouts leave to some of the warps.
     pub(super) idle: Vec<Idle>,
@@ -586,7 +599,8 @@ impl<'a> Builder<'a> {
             self.graph.warpgroup_products.push((node, [args[0], args[1], args[2]]));
             self.tie(args[2], result);
         } else if *op == Op::TensorMemory(TensorMemoryOp::Load) {
-            self.graph.tensor_memory.push((node, args[0], self.warps));
+            self.graph.nodes[node].role = Role::TensorMemory(self.graph.tensor_memory.len());
+            self.graph.tensor_memory.push(Moved { node, window: args[0], written: None });
         } else if let Op::WgmmaWait(_) = op {
             self.tie(args[0], result);
         } else {
@@ -640,7 +654,8 @@ impl<'a> Builder<'a> {
             }
         }
         if *op == Op::TensorMemory(TensorMemoryOp::Store) {
-            self.graph.tensor_memory.push((node, args[0], self.warps));
+            let written = Some(tiles[0]);
+            self.graph.tensor_memory.push(Moved { node, window: args[0], written });
             if let Some(&tile) = self.graph.of.get(tiles[0]) {
                 self.edge(node, tile, Transfer::Same);
             }

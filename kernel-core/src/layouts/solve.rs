@@ -6,7 +6,7 @@ use kernel_layout::{Dim, Form, Layout, LayoutError};
 use la_arena::ArenaMap;
 
 use super::dots;
-use super::graph::{ByRows, Graph, Node, Pin, Recipe, Role, Transfer};
+use super::graph::{ByRows, Graph, Moved, Node, Pin, Recipe, Role, Transfer};
 use super::rows::{self, Idle};
 use super::tensor_memory;
 use super::turned::{arrives, run_axis, written};
@@ -23,8 +23,8 @@ const LANES: u32 = 32;
 /// Afterwards every node has a layout and every matrix product a form, whether or not there are problems.
 pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<LayoutProblem> {
     let mut solver = Solver { kernel, known, graph, queue: VecDeque::new() };
-    solver.place_tensor_memory();
     let mut problems = solver.pin();
+    solver.place_tensor_memory();
     problems.extend(solver.place_rows());
     solver.place_warpgroup_products();
     solver.place_dots();
@@ -112,6 +112,32 @@ pub(crate) fn pinned(
     Layout::new(ins.to_vec(), layout.outs().to_vec()).map_err(impossible)
 }
 
+/// A form whose bases depend on the size of the elements, for a tile of such elements.
+pub(crate) fn of_elements(form: &Form, element_bits: u32) -> Form {
+    match form.clone() {
+        Form::TensorMemoryLoad { atom, columns, memory, warps, element_bits: _ } => {
+            Form::TensorMemoryLoad { atom, columns, memory, warps, element_bits }
+        }
+        Form::Slice { axis, parent } => {
+            Form::Slice { axis, parent: Box::new(of_elements(&parent, element_bits)) }
+        }
+        other @ (Form::Blocked { .. }
+        | Form::Linear(_)
+        | Form::MmaV2 { .. }
+        | Form::Wgmma { .. }
+        | Form::DotOperand { .. }
+        | Form::Swizzled { .. }
+        | Form::NvmmaShared { .. }
+        | Form::RowMajor
+        | Form::SharedLinear(_)
+        | Form::TensorMemory { .. }
+        | Form::TensorMemoryScales
+        | Form::Tile(_)
+        | Form::SwizzledTile(_)
+        | Form::Cluster { .. }) => other,
+    }
+}
+
 struct Solver<'a> {
     kernel: &'a Kernel,
     known: &'a Known,
@@ -148,6 +174,7 @@ impl Solver<'_> {
             Role::Plain | Role::Reduced(_) => true,
             Role::Load(access) => !self.graph.extent(node).refuses(access, layout),
             Role::Dot(at) => dots::accepts(self.kernel, &self.graph.dots[at], layout, form),
+            Role::TensorMemory(at) => self.is_moved(self.graph.tensor_memory[at].window, layout),
         }
     }
 
@@ -191,15 +218,43 @@ impl Solver<'_> {
         problems
     }
 
-    /// What is read from and written to tensor memory has the layout in which an instruction moves it, whatever is pinned.
+    /// Whether instructions move a window of tensor memory to registers of that layout, and back.
+    fn is_moved(&self, window: Value, layout: &Layout) -> bool {
+        let Type::TensorMemory(window) = self.kernel.ty(window) else { return false };
+        tensor_memory::moves(self.kernel, window, layout).is_some()
+    }
+
+    /// What is read from and written to tensor memory has the layout that is pinned, where instructions move it so; else
+    /// that in which a lane has a row.
     fn place_tensor_memory(&mut self) {
+        for at in 0..self.graph.pins.len() {
+            let Pin { node: pinned, operand, .. } = self.graph.pins[at];
+            let Some(node) = self.open(operand) else { continue };
+            let Some(layout) = self.graph.nodes[pinned].layout.clone() else { continue };
+            let read = self.followers(node).into_iter().any(|node| {
+                matches!(self.graph.nodes[node].role, Role::TensorMemory(_))
+                    && self.accepts(node, &layout, None)
+            });
+            if read {
+                self.offer(pinned, node, &Transfer::Same);
+                self.spread();
+            }
+        }
         for at in 0..self.graph.tensor_memory.len() {
-            let (node, window, warps) = self.graph.tensor_memory[at];
+            let Moved { node, window, written } = self.graph.tensor_memory[at];
+            if !self.is_open(node) {
+                continue;
+            }
+            let given = written.and_then(|tile| self.graph.layout(tile));
+            let given = given.filter(|layout| self.is_moved(window, layout)).cloned();
             let Type::TensorMemory(window) = self.kernel.ty(window) else { continue };
-            let at = self.graph.nodes[node].at;
-            let layout = tensor_memory::registers(self.kernel, window, warps, at)
-                .expect("build has checked how tensor memory is read and written");
+            let data = &self.graph.nodes[node];
+            let layout = given.unwrap_or_else(|| {
+                tensor_memory::registers(self.kernel, window, data.warps, data.at)
+                    .expect("build has checked how tensor memory is read and written")
+            });
             self.assign(node, layout, None);
+            self.spread();
         }
     }
 
@@ -337,7 +392,7 @@ impl Solver<'_> {
     fn reduced(&self, tile: Node) -> Option<u32> {
         self.followers(tile).into_iter().find_map(|node| match self.graph.nodes[node].role {
             Role::Reduced(axis) => Some(axis),
-            Role::Plain | Role::Load(_) | Role::Dot(_) => None,
+            Role::Plain | Role::Load(_) | Role::Dot(_) | Role::TensorMemory(_) => None,
         })
     }
 

@@ -6,7 +6,7 @@ use kernel_layout::{Dim, Form, Layout};
 use la_arena::ArenaMap;
 
 use super::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS};
-use crate::ir::{Kernel, Shared, SharedType, TensorMemory, TensorMemoryType};
+use crate::ir::{Kernel, Shared, SharedType, TensorMemoryType};
 
 /// Why no instruction does a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +62,8 @@ pub(crate) fn plan(
             return Err(TensorCopyRefusal::BlockRows { actual: rows, required: BLOCK_ROWS });
         }
     }
-    let memory = tensor_memory::layout(kernel, to.root)
-        .expect("build has checked the layouts of tensor memory");
+    let memory = tensor_memory::window(kernel, to)
+        .expect("build has checked the parts of tiles in tensor memory");
     let shared = &layouts[from.root];
     let shared = if from.transposed && shared.tensor_rank() == 2 {
         shared.permute_axes(&[1, 0])
@@ -114,12 +114,11 @@ fn nearest(memory: &Layout, shape: &[u32], element_bytes: u32) -> Option<Box<For
     Some(Box::new(Form::Tile(tile))).filter(|form| reads(form))
 }
 
-/// The layout of shared memory from which a tile of an allocation is copied, where nothing else asks for one; `transposed`, it is
-/// that of the tile the other way round.
-pub(crate) fn source(kernel: &Kernel, root: TensorMemory, transposed: bool) -> Option<Layout> {
-    let memory = tensor_memory::layout(kernel, root).ok()?;
-    let bytes = kernel.tensor_memory[root].dtype.bytes();
+/// The layout of shared memory from which a window is filled, where nothing else asks for one; `transposed`, it is that of the
+/// tile the other way round.
+pub(crate) fn source(kernel: &Kernel, to: &TensorMemoryType, transposed: bool) -> Option<Layout> {
+    let memory = tensor_memory::window(kernel, to).ok()?;
     let shape = memory.shape();
-    let layout = nearest(&memory, &shape, bytes)?.to_layout(&shape).ok()?;
+    let layout = nearest(&memory, &shape, to.dtype.bytes())?.to_layout(&shape).ok()?;
     Some(if transposed { layout.permute_axes(&[1, 0]) } else { layout })
 }

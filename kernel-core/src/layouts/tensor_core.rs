@@ -7,7 +7,7 @@ use la_arena::ArenaMap;
 
 use super::tensor_memory;
 use super::warpgroup::Side;
-use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemory};
+use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemoryType};
 
 /// The rows and columns of the sums that one instruction leaves in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +37,14 @@ impl Block {
     }
 }
 
-/// The block that the layout of an allocation says, of which each is the result of one instruction for each step of the depth.
-pub(crate) fn block(kernel: &Kernel, root: TensorMemory) -> Block {
-    let Form::TensorMemory { block: [rows, columns], .. } = tensor_memory::form(kernel, root)
+/// The block that the layout of a window says, of which each is the result of one instruction for each step of the depth.
+pub(crate) fn block(kernel: &Kernel, window: &TensorMemoryType) -> Block {
+    let Form::TensorMemory { block: [rows, columns], .. } =
+        tensor_memory::form(kernel, window.root)
     else {
         unreachable!("build refuses sums in any other layout")
     };
-    Block { rows, columns: columns.min(tensor_memory::PRODUCT_COLUMNS) }
+    Block { rows, columns: columns.min(tensor_memory::PRODUCT_COLUMNS).min(window.shape[1]) }
 }
 
 /// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction. Of FP4 the depth is what lies

@@ -1,8 +1,8 @@
 //! Layouts of allocations of tensor memory, and of the registers that are read from and written to it.
 
 use kernel_layout::forms::{
-    TENSOR_MEMORY_COLUMNS, TensorMemoryMoves, TmemAtom, TmemColumns, check_tensor_memory,
-    tensor_memory_moves, tensor_memory_registers,
+    PartRefusal, TENSOR_MEMORY_COLUMNS, TensorMemoryMoves, TmemAtom, TmemColumns,
+    check_tensor_memory, tensor_memory_moves, tensor_memory_part, tensor_memory_registers,
 };
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
@@ -92,6 +92,30 @@ pub(crate) fn layout(kernel: &Kernel, root: TensorMemory) -> Result<Layout, Box<
     pinned(&form(kernel, root), data.loc, tile(data).to_vec(), data.dtype.bytes())
 }
 
+/// The layout of a window that is one tile, or a part of one.
+///
+/// # Errors
+/// With why the part has none.
+///
+/// # Panics
+/// Where the tile has none: `build` has refused it.
+pub(crate) fn window(kernel: &Kernel, window: &TensorMemoryType) -> Result<Layout, PartRefusal> {
+    let whole =
+        layout(kernel, window.root).expect("build has checked the layouts of tensor memory");
+    if whole.shape() == window.shape {
+        return Ok(whole);
+    }
+    tensor_memory_part(&whole, &window.shape, window.dtype.bytes() * 8)
+}
+
+/// Where an element of a tile lies, given the layout of the tile: its row, and its column of 32 bits.
+pub(crate) fn place(memory: &Layout, [row, column]: [u32; 2], element_bytes: u32) -> [u32; 2] {
+    let inverse = memory.pseudo_inverse().expect("tensor memory holds every element");
+    let at = inverse.apply(&[(Dim::Axis(0), row), (Dim::Axis(1), column)]);
+    let of = |dim| inverse.out_dims().position(|one| one == dim).map_or(0, |place| at[place]);
+    [of(Dim::Row), of(Dim::Col) * element_bytes * 8 / COLUMN_BITS]
+}
+
 /// The columns of 32 bits of one tile.
 pub(crate) fn tile_columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
     (layout.in_size(Dim::Col) * data.dtype.bytes() * 8).div_ceil(COLUMN_BITS)
@@ -113,7 +137,8 @@ pub(crate) fn registers(
     warps: u32,
     at: Loc,
 ) -> Result<Layout, Box<LayoutProblem>> {
-    let memory = layout(kernel, window.root)?;
+    let memory = self::window(kernel, window)
+        .expect("build has checked the parts of tiles in tensor memory");
     let element_bytes = window.dtype.bytes();
     let (atom, columns) = (TmemAtom::M32x32b, TmemColumns::Whole);
     let element_bits = element_bytes * 8;
@@ -127,12 +152,11 @@ pub(crate) fn registers(
 }
 
 /// The instructions that move a tile between a window and registers; none where the layout of the registers is no instruction's.
-///
-/// `memory` is the layout of the window.
 pub(crate) fn moves(
-    memory: &Layout,
+    kernel: &Kernel,
     window: &TensorMemoryType,
     registers: &Layout,
 ) -> Option<TensorMemoryMoves> {
-    tensor_memory_moves(memory, registers, window.dtype.bytes() * 8)
+    let memory = self::window(kernel, window).ok()?;
+    tensor_memory_moves(&memory, registers, window.dtype.bytes() * 8)
 }

@@ -7,6 +7,7 @@
 //! * what regions pass has the layout of what receives it;
 //! * a conversion ends in the layout that it names;
 //! * a gather or a scatter has four rows in the first four registers, and the same in all lanes of a warp;
+//! * what is read from and written to tensor memory lies as an instruction moves it;
 //! * shared memory has a place for every element.
 //!
 //! What inference decided is not asked: everything follows from the layouts that it left.
@@ -19,7 +20,9 @@ use kernel_layout::{Dim, Form, Layout};
 use super::Inferred;
 use super::dots::{mma_warps, tensor_core};
 use super::graph::{Transfer, to_operands};
-use crate::ir::{Crews, Dtype, Elem, Kernel, Op, Region, StmtKind, Terminator, Type, Value};
+use crate::ir::{
+    Crews, Dtype, Elem, Kernel, Op, Region, StmtKind, TensorMemoryOp, Terminator, Type, Value,
+};
 
 /// Lanes of a warp.
 const LANES: u32 = 32;
@@ -183,6 +186,14 @@ impl<'a> Verifier<'a> {
             if self.is_tile(tile) {
                 self.layout(tile)?;
             }
+        }
+        if let Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store) = op
+            && let Type::TensorMemory(window) = self.kernel.ty(args[0])
+            && let Some(&tile) = tiles.iter().chain(&result).next()
+        {
+            let layout = self.layout(tile)?;
+            let moved = super::tensor_memory::moves(self.kernel, window, layout).is_some();
+            require(moved, || format!("tensor memory in {layout}, which no instruction moves"))?;
         }
         let Some(result) = result.filter(|&result| self.is_tile(result)) else {
             // What writes or tests tiles does so element by element.

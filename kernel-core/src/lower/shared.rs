@@ -29,6 +29,15 @@ const SCRATCH_ALIGNMENT: u32 = 16;
 /// Allocations start at multiples of their tile, up to this many bytes: every swizzle repeats within them.
 const SWIZZLE_BYTES: u32 = 1024;
 
+/// In which order allocations lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As the kernel has them, and mbarriers behind.
+    AsAllocated,
+    /// What is needed longest first, so that scratch has the bytes of the others: it costs what aligns them.
+    LongestFirst,
+}
+
 /// Where everything in shared memory lies: allocations, and scratch that conversions take turns in.
 ///
 /// Scratch comes after the allocations that are still needed; the bytes of those that are not serve again.
@@ -67,16 +76,22 @@ impl<'a> SharedPlan<'a> {
         kernel: &Kernel,
         layouts: &'a ArenaMap<Shared, Layout>,
         handed_bytes: u32,
+        order: Order,
     ) -> Self {
         let mut starts = ArenaMap::new();
         let mut ends = Vec::new();
         let mut end = 0u32;
         let mut allocations: Vec<(Shared, usize)> =
             kernel.shared.iter().map(|(shared, _)| (shared, last_needed(kernel, shared))).collect();
-        // What is needed longest lies first, so that scratch has what follows.
-        allocations.sort_by_key(|&(_, last)| std::cmp::Reverse(last));
-        let (lasting, others): (Vec<_>, Vec<_>) =
-            allocations.into_iter().partition(|&(_, last)| last == usize::MAX);
+        let before = match order {
+            Order::AsAllocated => allocations.len(),
+            Order::LongestFirst => {
+                allocations.sort_by_key(|&(_, last)| std::cmp::Reverse(last));
+                allocations.partition_point(|&(_, last)| last == usize::MAX)
+            }
+        };
+        // What is needed to the end lies before the mbarriers, which are as well.
+        let others = allocations.split_off(before);
         let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
             let data = &kernel.shared[shared];
             let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
@@ -87,7 +102,7 @@ impl<'a> SharedPlan<'a> {
             *end = (start + tile * count).next_multiple_of(TILE_BYTES);
             (*end, last)
         };
-        for one in lasting {
+        for one in allocations {
             ends.push(place(one, &mut end));
         }
         let mut barriers = ArenaMap::new();

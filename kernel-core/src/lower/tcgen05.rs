@@ -3,8 +3,8 @@
 //!
 //! One thread of the partition starts all of them, always the same one: a commit speaks of what its own thread has started.
 
+use kernel_layout::Layout;
 use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, Major};
-use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Type, Word};
 
 use super::Lower;
@@ -13,8 +13,8 @@ use super::emitter::{Val, mods};
 use super::matrix_descriptor::Described;
 use super::tensor_memory::ROW_SHIFT;
 use crate::ir::{self, CtaGroup, Dtype, Scaled, Tcgen05, Value};
-use crate::layouts::tensor_core;
 use crate::layouts::warpgroup::{self, Generation, Side};
+use crate::layouts::{tensor_core, tensor_memory};
 
 /// Where a product finds its left operand.
 enum Left {
@@ -87,7 +87,7 @@ impl Lower<'_> {
             return;
         }
         let root = self.tensor_memory_type(args[2]).root;
-        let block = tensor_core::block(self.kernel, root);
+        let block = tensor_core::block(self.kernel, self.tensor_memory_type(args[2]));
         let [rows, columns] = [block.rows, block.columns];
         let widths = block.widths(group);
         let right = self.factor_of_a_block(args[1], Side::Right, (widths[1], scaled));
@@ -125,11 +125,10 @@ impl Lower<'_> {
             None => modifiers.push(kind(factors[0]).into()),
         }
         let memory = self.tensor_memory_layout(root).clone();
-        let element_bits = sum.bytes() * 8;
         let mut scales = Vec::new();
         for row in (0..shape[0]).step_by(rows as usize) {
             for column in (0..shape[1]).step_by(columns as usize) {
-                let at = place_of(&memory, [row, column], element_bits);
+                let at = place_of(&memory, [row, column], sum.bytes());
                 let sums = self.tensor_memory_address(args[2], at, Val::Int(0));
                 for k in (0..depth).step_by(step as usize) {
                     let a = match &left {
@@ -137,7 +136,7 @@ impl Lower<'_> {
                         Left::TensorMemory => {
                             let root = self.tensor_memory_type(args[0]).root;
                             let layout = self.tensor_memory_layout(root).clone();
-                            let at = place_of(&layout, [row, k], factors[0].bytes() * 8);
+                            let at = place_of(&layout, [row, k], factors[0].bytes());
                             self.tensor_memory_address(args[0], at, Val::Int(0))
                         }
                     };
@@ -171,7 +170,7 @@ impl Lower<'_> {
     /// The column of the scales of a row or column, and of a block of the depth.
     fn scales_of(&mut self, scales: Value, at: [u32; 2]) -> Operand {
         let ty = self.tensor_memory_type(scales);
-        let place = place_of(self.tensor_memory_layout(ty.root), at, ty.dtype.bytes() * 8);
+        let place = place_of(self.tensor_memory_layout(ty.root), at, ty.dtype.bytes());
         self.tensor_memory_address(scales, place, Val::Int(0))
     }
 
@@ -202,11 +201,9 @@ fn scaled_kind(scaled: Scaled) -> [Word; 3] {
 /// Where an element of a tile lies, as it is added to an address: the row in the upper half, the column of 32 bits in the lower one.
 ///
 /// A block of 64 rows leaves every other 16 rows to the next block (PTX ISA, "tcgen05.mma: Data path layout").
-fn place_of(memory: &Layout, [row, column]: [u32; 2], element_bits: u32) -> u32 {
-    let inverse = memory.pseudo_inverse().expect("tensor memory holds every element");
-    let at = inverse.apply(&[(Dim::Axis(0), row), (Dim::Axis(1), column)]);
-    let of = |dim| inverse.out_dims().position(|one| one == dim).map_or(0, |place| at[place]);
-    (of(Dim::Row) << ROW_SHIFT) + of(Dim::Col) * element_bits / 32
+fn place_of(memory: &Layout, element: [u32; 2], element_bytes: u32) -> u32 {
+    let [row, column] = tensor_memory::place(memory, element, element_bytes);
+    (row << ROW_SHIFT) + column
 }
 
 /// The kind of a product (PTX ISA, "tcgen05.mma: kinds").

@@ -57,8 +57,12 @@ impl TensorMemoryPlan {
         for (root, data) in kernel.tensor_memory.iter() {
             let layout = tensor_memory::layout(kernel, root)
                 .expect("build has checked the layouts of tensor memory");
-            plan.starts.insert(root, end);
-            end += tensor_memory::columns(&layout, data);
+            // A view comes behind what it is one of.
+            let start = data.of.map_or(end, |of| plan.starts[of]);
+            plan.starts.insert(root, start);
+            if data.of.is_none() {
+                end += tensor_memory::columns(&layout, data);
+            }
             plan.layouts.insert(root, layout);
         }
         if end > 0 {
@@ -165,6 +169,9 @@ impl Lower<'_> {
         match op {
             TensorMemoryOp::Alloc(_) => Some(Data::Window(Val::Int(0))),
             TensorMemoryOp::Index => Some(Data::Window(self.tensor_memory_index(args[0], args[1]))),
+            TensorMemoryOp::Tile(at) => Some(Data::Window(self.tensor_memory_part(args[0], at))),
+            // Of a tile: which columns it has, says the window.
+            TensorMemoryOp::View(_) => Some(Data::Window(self.window(args[0]))),
             TensorMemoryOp::Load => {
                 let result = super::target(result);
                 Some(Data::Tile(self.tensor_memory_load(args[0], result)))
@@ -204,6 +211,16 @@ impl Lower<'_> {
         self.e.mul(Type::S32, index, Val::Int(i64::from(step)))
     }
 
+    /// A part of a tile: where it begins.
+    fn tensor_memory_part(&mut self, window: Value, at: [u32; 2]) -> Val {
+        let ty = self.tensor_memory_type(window);
+        let memory = tensor_memory::window(self.kernel, ty)
+            .expect("build has checked the parts of tiles in tensor memory");
+        let [row, column] = tensor_memory::place(&memory, at, ty.dtype.bytes());
+        let from = self.window(window);
+        self.e.add(Type::U32, from, Val::Int(i64::from(row << ROW_SHIFT | column)))
+    }
+
     /// The address of a place in a window, given as what is added to its first: rows in the upper half, columns in the lower. `more` is
     /// added to it.
     pub(super) fn tensor_memory_address(
@@ -226,9 +243,7 @@ impl Lower<'_> {
 
     /// How a tile in registers and its window are moved into one another.
     fn moves(&self, window: Value, registers: &Layout) -> TensorMemoryMoves {
-        let ty = self.tensor_memory_type(window);
-        let memory = self.tensor_memory_layout(ty.root);
-        tensor_memory::moves(memory, ty, registers)
+        tensor_memory::moves(self.kernel, self.tensor_memory_type(window), registers)
             .expect("layouts gives tiles of tensor memory what an instruction moves")
     }
 

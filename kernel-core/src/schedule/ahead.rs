@@ -97,7 +97,7 @@ fn tells(op: &Op) -> bool {
 impl Pass<'_> {
     fn roots(&self, args: &[Value]) -> Vec<TensorMemory> {
         let root = |value: &Value| match self.kernel.ty(*value) {
-            Type::TensorMemory(window) => Some(window.root),
+            Type::TensorMemory(window) => Some(self.kernel.tensor_columns(window.root)),
             Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
                 None
             }

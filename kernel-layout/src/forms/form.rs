@@ -193,6 +193,9 @@ impl Form {
         match self {
             Form::Tile(tile) => format!("layout!({tile})"),
             Form::Slice { axis, parent } => format!("slice({axis}, {})", parent.in_code()),
+            Form::TensorMemoryLoad { atom, memory, warps, .. } => {
+                format!("tmem_load(\"{atom}\", {}, {warps})", memory.in_code())
+            }
             Form::Blocked { .. }
             | Form::Linear(_)
             | Form::MmaV2 { .. }
@@ -204,7 +207,6 @@ impl Form {
             | Form::SharedLinear(_)
             | Form::TensorMemory { .. }
             | Form::TensorMemoryScales
-            | Form::TensorMemoryLoad { .. }
             | Form::SwizzledTile(_)
             | Form::Cluster { .. } => self.to_string(),
         }

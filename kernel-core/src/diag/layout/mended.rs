@@ -52,6 +52,15 @@ fn mended(form: &Form, place: &Place) -> Option<Form> {
             let warps = spread(warps, &[1, 0], place.warps);
             Some(Form::MmaV2 { warps: warps.try_into().ok()? })
         }
+        Form::TensorMemoryLoad { atom, columns, memory, warps: _, element_bits } => {
+            Some(Form::TensorMemoryLoad {
+                atom: *atom,
+                columns: *columns,
+                memory: memory.clone(),
+                warps: place.warps,
+                element_bits: *element_bits,
+            })
+        }
         Form::Slice { axis, parent } => {
             Some(Form::Slice { axis: *axis, parent: Box::new(mended(parent, place)?) })
         }
@@ -68,7 +77,6 @@ fn mended(form: &Form, place: &Place) -> Option<Form> {
         | Form::SharedLinear(_)
         | Form::TensorMemory { .. }
         | Form::TensorMemoryScales
-        | Form::TensorMemoryLoad { .. }
         | Form::SwizzledTile(_)
         | Form::Cluster { .. } => None,
     }

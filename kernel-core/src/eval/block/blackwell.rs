@@ -2,12 +2,15 @@
 //!
 //! What is started is done at once, as in `hopper`.
 
+use kernel_layout::{Basis, Dim, Layout};
+
 use super::ops::{Factor, products};
 use super::{Machine, product};
 use crate::eval::Fault;
 use crate::eval::element::{Data, Element, TensorWindow};
-use crate::eval::world::BarrierPlace;
-use crate::ir::{CtaGroup, Dtype, Tcgen05, TensorMemoryOp, Type, Value};
+use crate::eval::world::{BarrierPlace, ROWS};
+use crate::ir::{CtaGroup, Dtype, Tcgen05, TensorMemoryOp, TensorMemoryType, Type, Value};
+use crate::layouts::tensor_memory;
 
 impl Machine<'_> {
     pub(super) fn tensor_memory(
@@ -17,19 +20,22 @@ impl Machine<'_> {
     ) -> Result<Option<Data>, Fault> {
         match op {
             TensorMemoryOp::Alloc(root) => {
-                Ok(Some(Data::TensorMemory(TensorWindow { root, start: 0 })))
+                Ok(Some(Data::TensorMemory(TensorWindow { columns: root, row: 0, column: 0 })))
             }
+            TensorMemoryOp::Tile(at) => Ok(Some(Data::TensorMemory(self.tensor_part(args[0], at)))),
+            TensorMemoryOp::View(_) => Ok(Some(Data::TensorMemory(self.tensor_window(args[0])))),
             TensorMemoryOp::Index => {
                 let index = self.int(args[1])?;
-                let shape = self.shape(args[0]);
-                let (extent, step) = (shape[0], product(&shape[1..]));
-                let Some(tile) = usize::try_from(index).ok().filter(|&tile| tile < extent as usize)
-                else {
+                let extent = self.shape(args[0])[0];
+                let Some(tile) = u32::try_from(index).ok().filter(|&tile| tile < extent) else {
                     return Err(Fault::SharedIndex { actual: index, extent });
                 };
-                let window = self.tensor_window(args[0]);
-                let start = window.start + tile * step;
-                Ok(Some(Data::TensorMemory(TensorWindow { start, ..window })))
+                let (window, root) = (self.tensor_window(args[0]), self.tensor_type(args[0]).root);
+                let layout = tensor_memory::layout(self.kernel, root)
+                    .expect("build has checked the layouts of tensor memory");
+                let step = tensor_memory::tile_columns(&layout, &self.kernel.tensor_memory[root]);
+                let column = window.column + tile * step;
+                Ok(Some(Data::TensorMemory(TensorWindow { column, ..window })))
             }
             TensorMemoryOp::Load => {
                 Ok(Some(Data::Tile(self.read_tensor_memory(self.rank, args[0]))))
@@ -120,7 +126,7 @@ impl Machine<'_> {
         extents: [usize; 2],
         args: &[Value],
     ) -> Result<(), Fault> {
-        let sum = self.tensor_dtype_of(args[2]);
+        let sum = self.tensor_type(args[2]).dtype;
         let sums = if self.scalar(args[3]).as_bool()? {
             self.read_tensor_memory(rank, args[2])
         } else {
@@ -143,20 +149,99 @@ impl Machine<'_> {
         }
     }
 
-    fn tensor_dtype_of(&self, value: Value) -> Dtype {
-        self.kernel.tensor_memory[self.tensor_window(value).root].dtype
+    fn tensor_type(&self, value: Value) -> &TensorMemoryType {
+        match self.ty(value) {
+            Type::TensorMemory(ty) => ty,
+            Type::Shared(_) | Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
+                unreachable!("ir::verify wants tensor memory here")
+            }
+        }
+    }
+
+    /// A part of a tile that begins at a row and a column of it.
+    fn tensor_part(&self, value: Value, at: [u32; 2]) -> TensorWindow {
+        let (window, ty) = (self.tensor_window(value), self.tensor_type(value));
+        let [row, column] = tensor_memory::place(&self.tensor_layout(value), at, ty.dtype.bytes());
+        TensorWindow { row: window.row + row, column: window.column + column, ..window }
+    }
+
+    fn tensor_layout(&self, value: Value) -> Layout {
+        tensor_memory::window(self.kernel, self.tensor_type(value))
+            .expect("build has checked the parts of tiles in tensor memory")
+    }
+
+    /// Where the elements of a window lie, copies behind one another.
+    fn tensor_places(&self, value: Value) -> Vec<TensorPlace> {
+        let (window, ty) = (self.tensor_window(value), self.tensor_type(value));
+        let (layout, bytes) = (self.tensor_layout(value), ty.dtype.bytes());
+        let (rows, columns) = (layout.bases(Dim::Row), layout.bases(Dim::Col));
+        let nothing = |basis: &Basis| basis.iter().all(|&part| part == 0);
+        // Rows may be copies, but not those that a block of 64 rows leaves to others; columns never are.
+        let gap = nothing(&rows[4]) && !nothing(&rows[5]);
+        let rows = reached(rows, ty.shape[1], |bit, _| gap && bit == 4);
+        let columns = reached(columns, ty.shape[1], |_, basis| nothing(basis));
+        let mut places = Vec::with_capacity(rows.len() * columns.len());
+        for (row, down) in rows {
+            for &(column, right) in &columns {
+                let byte = column * bytes;
+                let word = (window.column + byte / 4) * ROWS + window.row + row;
+                let [element, word, byte] =
+                    [down ^ right, word, byte % 4].map(|place| place as usize);
+                places.push(TensorPlace { element, word, byte });
+            }
+        }
+        places
     }
 
     /// What a window of a block's tensor memory holds, row by row.
     pub(super) fn read_tensor_memory(&self, rank: usize, value: Value) -> Vec<Element> {
-        let (window, elements) = (self.tensor_window(value), product(self.shape(value)));
-        let memory = &self.world.blocks[rank].tensor_memory[window.root];
-        memory[window.start..window.start + elements].to_vec()
+        let (columns, dtype) = (self.tensor_window(value).columns, self.tensor_type(value).dtype);
+        let memory = &self.world.blocks[rank].tensor_memory[columns];
+        let mut read = vec![Element::Undefined; product(self.shape(value))];
+        // Of copies the first one is what stays.
+        for TensorPlace { element, word, byte } in self.tensor_places(value).into_iter().rev() {
+            let bytes = memory[word][byte..byte + dtype.bytes() as usize].iter().rev();
+            let bits = bytes.copied().try_fold(0, |bits, byte| Some(bits << 8 | u64::from(byte?)));
+            read[element] = bits.map_or(Element::Undefined, |bits| Element::from_bits(dtype, bits));
+        }
+        read
     }
 
     fn write_tensor_memory(&mut self, rank: usize, value: Value, tile: &[Element]) {
-        let window = self.tensor_window(value);
-        let memory = &mut self.world.blocks[rank].tensor_memory[window.root];
-        memory[window.start..window.start + tile.len()].copy_from_slice(tile);
+        let (columns, dtype) = (self.tensor_window(value).columns, self.tensor_type(value).dtype);
+        let places = self.tensor_places(value);
+        let memory = &mut self.world.blocks[rank].tensor_memory[columns];
+        for TensorPlace { element, word, byte } in places {
+            let bits = tile[element].to_bits(dtype).ok().map(u64::to_le_bytes);
+            for index in 0..dtype.bytes() as usize {
+                memory[word][byte + index] = bits.map(|bits| bits[index]);
+            }
+        }
     }
+}
+
+/// Where an element of a window lies.
+struct TensorPlace {
+    /// Its index, row by row.
+    element: usize,
+    /// The index of its word.
+    word: usize,
+    /// Its first byte in that.
+    byte: usize,
+}
+
+/// The rows or columns that hold something, each with what it adds to the index of an element, row by row.
+fn reached(
+    bases: &[Basis],
+    row_elements: u32,
+    is_empty: impl Fn(usize, &Basis) -> bool,
+) -> Vec<(u32, u32)> {
+    let mut places = vec![(0, 0)];
+    for (bit, basis) in bases.iter().enumerate().filter(|(bit, basis)| !is_empty(*bit, basis)) {
+        let (step, index) = (1 << bit, basis[0] * row_elements + basis[1]);
+        let further: Vec<(u32, u32)> =
+            places.iter().map(|&(place, element)| (place | step, element ^ index)).collect();
+        places.extend(further);
+    }
+    places
 }

@@ -41,6 +41,28 @@ pub(super) fn memory(
             window.shape.remove(0);
             gives(result, &Type::TensorMemory(window))
         }
+        TensorMemoryOp::Tile(at) => {
+            count(args, 1)?;
+            let from = one_tile(args[0])?;
+            let Some(Type::TensorMemory(part)) = result else {
+                return Err("a part of tensor memory is a window of it".to_owned());
+            };
+            let within = part.shape.len() == 2
+                && at.iter().zip(&part.shape).zip(&from.shape).all(|((&at, &own), &extent)| {
+                    own.is_power_of_two() && at % own == 0 && at + own <= extent
+                });
+            holds(within && part.root == from.root, "a part of tensor memory lies elsewhere")?;
+            holds(part.dtype == from.dtype, "the element types do not fit")
+        }
+        TensorMemoryOp::View(root) => {
+            count(args, 1)?;
+            let from = one_tile(args[0])?;
+            let data = &kernel.tensor_memory[root];
+            let same = data.of == Some(kernel.tensor_columns(from.root));
+            holds(same, "a view is one of other columns")?;
+            let (dtype, shape) = (data.dtype, data.shape.clone());
+            gives(result, &Type::TensorMemory(TensorMemoryType { root, dtype, shape }))
+        }
         TensorMemoryOp::Load => {
             count(args, 1)?;
             let window = one_tile(args[0])?;

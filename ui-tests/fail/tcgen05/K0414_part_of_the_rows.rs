@@ -1,0 +1,10 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel(c: TensorMut<f32, 2>) {
+    let acc = tmem::<f32>([128, 64]);
+    let upper = acc.tile([0, 0], [64, 64]);
+    c.tile([0, 0], [64, 64]).store(upper.load());
+}
+
+fn main() {}
