@@ -5,6 +5,12 @@ use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations
 /// The PTX of the last variant of a kernel with four blocks in a cluster and this body.
 #[track_caller]
 fn ptx(body: &str) -> String {
+    ptx_for(&quote::quote!(sm_90a), body)
+}
+
+/// As [`ptx`], for a target.
+#[track_caller]
+fn ptx_for(target: &proc_macro2::TokenStream, body: &str) -> String {
     let source = format!(
         "fn k(x: TensorMut<f32, 1>, #[block(128)] y: TensorMapMut<f32, 1>, p: Ptr<f32>, n: i32) {{
             let (tile, other) = (shared::<f32>([128]), shared::<f32>([128]));
@@ -13,7 +19,7 @@ fn ptx(body: &str) -> String {
         }}"
     );
     let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
-    let attr = quote::quote!(target = sm_90a, warps = 4, cluster = 4);
+    let attr = quote::quote!(target = #target, warps = 4, cluster = 4);
     let locations = Locations::new(function.sig.ident.span());
     let mut problems = Problems::new();
     let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
@@ -179,4 +185,81 @@ fn the_bytes_of_a_window_that_others_reach_serve_for_nothing_else() {
          x.tile([0], [1]).store(sum.reshape([1]));"
     ));
     assert_eq!(free, 0);
+}
+
+/// How a block waits, and how it arrives at another one's barrier.
+const ACQUIRE: &str = "try_wait.parity.acquire.cluster";
+const TRY: &str = "try_wait.parity.shared::cta";
+const RELEASE: &str = "arrive.release.cluster.shared::cluster";
+const PLAIN: &str = "arrive.shared::cluster";
+
+#[test]
+fn what_another_block_has_waited_for_is_ordered_in_the_cluster_where_threads_read_it() {
+    let copied = |then: &str| {
+        let body = format!(
+            "let (full, there) = (barrier(1), barrier(1));
+            full.expect(512);
+            tma::load(y, [0], full.of_block(cluster::rank() & !1), tile);
+            full.wait(0);
+            there.of_block(cluster::rank() ^ 1).arrive();
+            there.wait(0);
+            {then}"
+        );
+        let text = ptx_for(&quote::quote!(sm_100a), &body);
+        order(&text, &[ACQUIRE, TRY, RELEASE, PLAIN]).join(" ")
+    };
+    let read = "x.tile([0], [128]).store(tile.load());";
+    assert_eq!(copied(read), [ACQUIRE, RELEASE, ACQUIRE].join(" "));
+    assert_eq!(copied(""), [TRY, PLAIN, TRY].join(" "));
+}
+
+#[test]
+fn what_threads_write_for_the_tensor_cores_of_a_pair_is_fenced_and_ordered_before_they_tell_it() {
+    let body = "let (a, b) = (shared::<f16>([64, 64]), shared::<f16>([64, 32]));
+        let (acc, told, done) = (tmem::<f32>([64, 64]), barrier(2), barrier(1));
+        a.store(zeros([64, 64]));
+        b.store(zeros([64, 32]));
+        told.of_block(cluster::rank() & !1).arrive();
+        if cluster::rank() % 2 == 0 { told.wait(0); }
+        tcgen05::mma_pair(a, b, acc).accumulate(false);
+        tcgen05::commit(done).multicast(0b11);
+        done.wait(0);";
+    let text = ptx_for(&quote::quote!(sm_100a), body);
+    let (fence, product) = ("fence.proxy.async.shared::cta", "tcgen05.mma.cta_group::2");
+    let found = order(&text, &[ACQUIRE, TRY, RELEASE, PLAIN, fence, product]);
+    assert_eq!(found[..4], [fence, RELEASE, ACQUIRE, product], "{found:?}");
+}
+
+/// Shared and tensor memory of a product, single or of a pair, and a barrier.
+const PRODUCT: &str = "let (a, b) = (shared::<f16>([64, 64]), shared::<f16>([64, 32]));
+    let done = barrier(4);";
+
+#[test]
+fn blocks_that_commits_tell_meet_before_they_end() {
+    let told = |said: &str| {
+        let body = format!(
+            "{PRODUCT} let acc = tmem::<f32>([64, 32]);
+            tcgen05::mma(a, b, acc).accumulate(false);
+            tcgen05::commit(done){said};
+            if n > 0 {{ done.wait(0); }}"
+        );
+        let text = ptx_for(&quote::quote!(sm_100a), &body);
+        order(&text, &[ARRIVE, WAIT, "tcgen05.commit"]).join(" ")
+    };
+    let commit = "tcgen05.commit";
+    assert_eq!(told(".multicast(0b1111)"), [ARRIVE, WAIT, commit, ARRIVE, WAIT].join(" "));
+    assert_eq!(told(""), [ARRIVE, WAIT, commit].join(" "));
+}
+
+#[test]
+fn pairs_meet_before_they_give_tensor_memory_back_and_not_twice() {
+    let body = format!(
+        "{PRODUCT} let acc = tmem::<f32>([64, 64]);
+        tcgen05::mma_pair(a, b, acc).accumulate(false);
+        tcgen05::commit(done).multicast(0b11);
+        if n > 0 {{ done.wait(0); }}"
+    );
+    let text = ptx_for(&quote::quote!(sm_100a), &body);
+    let gives = "tcgen05.dealloc.cta_group::2";
+    assert_eq!(order(&text, &[ARRIVE, WAIT, gives]), [ARRIVE, WAIT, ARRIVE, WAIT, gives]);
 }

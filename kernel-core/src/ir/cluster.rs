@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BarrierOp, Barriers, BulkKind, ClusterOp, CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05,
-    TmaKind, Type, Value,
+    BarrierOp, Barriers, BulkKind, ClusterOp, CtaGroup, Kernel, Op, Region, Shared, StmtKind,
+    Tcgen05, TmaKind, Type, Value,
 };
 
 impl Kernel {
@@ -100,13 +100,27 @@ impl Kernel {
     }
 
     /// Whether an arrival at another block's barrier has to order what threads did before it: accesses to another block's shared
-    /// memory, or writes to global memory that the kernel reads as well.
+    /// memory, or writes to global memory that the kernel reads as well; of a pair, writes to shared memory that the tensor cores read for the
+    /// other block; and what threads read of a copy that another block has waited for.
     ///
     /// Otherwise it says only that the own shared memory has been read, by operations that are waited for.
     pub fn orders_others(&self) -> bool {
         let (mut written, mut read) = (BTreeSet::new(), BTreeSet::new());
         let (mut stores, mut loads) = (false, false);
+        let pair = self.cta_group() == CtaGroup::Pair;
+        let (mut stored, mut multiplied) = (BTreeSet::new(), BTreeSet::new());
+        let (mut counted, mut loaded) = (BTreeSet::new(), BTreeSet::new());
         self.any_op(&mut |op, args| {
+            let windows = args.iter().filter_map(|value| self.shared_root(*value));
+            if matches!(op, Op::StoreShared | Op::CopyAsync(_)) {
+                stored.extend(windows);
+            } else if *op == Op::LoadShared {
+                loaded.extend(windows);
+            } else if pair && matches!(op, Op::Tcgen05(one) if one.is_by_tensor_cores()) {
+                multiplied.extend(windows);
+            } else if matches!(op, Op::Tma(_)) && self.reaches(op, args) {
+                counted.extend(windows);
+            }
             if let Op::StoreTensor(param) = op {
                 written.insert(*param);
             }
@@ -118,7 +132,21 @@ impl Kernel {
             matches!(op, Op::LoadShared | Op::StoreShared) && self.reaches(op, args)
         }) || stores && loads
             || written.intersection(&read).next().is_some()
+            || stored.intersection(&multiplied).next().is_some()
+            || counted.intersection(&loaded).next().is_some()
             || has_ptx(&self.body)
+    }
+
+    /// The allocation of a window of shared memory.
+    fn shared_root(&self, value: Value) -> Option<Shared> {
+        match self.ty(value) {
+            Type::Shared(window) => Some(window.root),
+            Type::Scalar(_)
+            | Type::Tile(..)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => None,
+        }
     }
 
     /// Whether threads write to the shared memory of another block.
