@@ -89,7 +89,7 @@ impl Scope<'_> {
             }
             Expr::Block(block) => self.block(&block.block),
             Expr::MethodCall(call) if call.method == "dim" && call.args.len() == 1 => {
-                let name = quote::ToTokens::to_token_stream(&call.receiver).to_string();
+                let name = written(&call.receiver);
                 let axis = self.integer(&call.args[0])?;
                 let buffer = self.buffer(&name)?;
                 let extent = usize::try_from(axis).ok().and_then(|axis| buffer.shape.get(axis));
@@ -98,7 +98,7 @@ impl Scope<'_> {
                     .ok_or_else(|| format!("`{name}` has no axis {axis}"))
             }
             Expr::Call(call) => {
-                let name = quote::ToTokens::to_token_stream(&call.func).to_string();
+                let name = written(&call.func);
                 let args: Vec<&Expr> = call.args.iter().collect();
                 self.call(&name, &args)
             }
@@ -195,6 +195,15 @@ impl Scope<'_> {
             _ => Err(format!("there is no function `{name}` of {} values", args.len())),
         }
     }
+}
+
+/// A name as it is written. Most are single words, of which none is made into tokens for each element of a result.
+fn written(expr: &Expr) -> String {
+    let word = match expr {
+        Expr::Path(path) => path.path.get_ident(),
+        _ => None,
+    };
+    word.map_or_else(|| quote::ToTokens::to_token_stream(expr).to_string(), ToString::to_string)
 }
 
 fn literal(lit: &Lit) -> Result<Number, String> {

@@ -2,24 +2,24 @@
 //! commits tell it, and each other, at the barriers of all.
 //@ run: eval, emulate
 //@ compare: exact
-//@ arg a: f16[96, 64] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)
-//@ arg b: f16[64, 96] list(-1, 2, 0, 3, 1, -2, 1)
+//@ arg a: f16[48, 64] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)
+//@ arg b: f16[64, 48] list(-1, 2, 0, 3, 1, -2, 1)
 //@ arg c: f32[CLUSTER, 64, 64] poison
-//@ expect c: sum(n, 0, 96, a(n, j) * b(k, n)) * (i + 1)
+//@ expect c: sum(n, 0, 48, a(n, j) * b(k, n)) * (i + 1)
 use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, cluster = CLUSTER, grid = CLUSTER, instances(CLUSTER = [2, 4]))]
 pub fn commit_multicast<const CLUSTER: i32>(
-    #[block(32, 64)] a: TensorMap<f16, 2>,
-    #[block(64, 32)] b: TensorMap<f16, 2>,
+    #[block(16, 64)] a: TensorMap<f16, 2>,
+    #[block(64, 16)] b: TensorMap<f16, 2>,
     c: TensorMut<f32, 3>,
 ) {
     let (rank, all) = (cluster::rank(), (1 << CLUSTER) - 1);
-    let (left, right) = (shared::<f16>([32, 64]), shared::<f16>([64, 32]));
+    let (left, right) = (shared::<f16>([16, 64]), shared::<f16>([64, 16]));
     let acc = tmem::<f32>([64, 64]);
     let (full, empty, done) = (barrier(1), barrier(CLUSTER), barrier(1));
     let mut phase = 0;
-    for k in range(0, a.dim(0), 32) {
+    for k in range(0, a.dim(0), 16) {
         // The first iteration waits for nothing.
         empty.wait(phase ^ 1);
         full.expect(2 * left.bytes());

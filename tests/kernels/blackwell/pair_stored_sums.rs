@@ -3,8 +3,8 @@
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: f16[32, 4 * ROWS] list(1, -2, 3, 0, 2, -1, 1)
-//@ arg b: f16[32, 64] list(2, 1, 0, -1, 3)
-//@ arg d: S[4 * ROWS, 64] poison
+//@ arg b: f16[32, 32] list(2, 1, 0, -1, 3)
+//@ arg d: S[4 * ROWS, 32] poison
 //@ expect d: i / ROWS % 2 + 2 + 2 * sum(k, 0, 32, a(k, i) * b(k, j))
 use kiln::prelude::*;
 
@@ -15,18 +15,18 @@ pub fn pair_stored_sums<const ROWS: i32, S: Float>(
     d: TensorMut<S, 2>,
 ) {
     let rank = cluster::rank();
-    let (left, right) = (shared::<f16>([32, ROWS]), shared::<f16>([32, 32]));
-    let acc = tmem::<S>([ROWS, 64]);
+    let (left, right) = (shared::<f16>([32, ROWS]), shared::<f16>([32, 16]));
+    let acc = tmem::<S>([ROWS, 32]);
     let done = barrier(1);
     left.store(a.tile([0, ROWS * rank], [32, ROWS]).load());
-    right.store(b.tile([0, 32 * (rank % 2)], [32, 32]).load());
-    acc.store(full([ROWS, 64], (rank % 2) as S));
+    right.store(b.tile([0, 16 * (rank % 2)], [32, 16]).load());
+    acc.store(full([ROWS, 32], (rank % 2) as S));
     for step in 0..2 {
         cluster::sync();
         tcgen05::mma_pair(left.t(), right, acc);
         tcgen05::commit(done).multicast(0b11 << (rank & 2));
         done.wait(step);
-        acc.store(acc.load() + full([ROWS, 64], S::of(1.0)));
+        acc.store(acc.load() + full([ROWS, 32], S::of(1.0)));
     }
-    d.tile([ROWS * rank, 0], [ROWS, 64]).store(acc.load());
+    d.tile([ROWS * rank, 0], [ROWS, 32]).store(acc.load());
 }
