@@ -59,6 +59,8 @@ pub struct Variant {
     pub ptx: String,
     /// Dynamic shared memory of a block.
     pub shared_bytes: u32,
+    /// Columns of tensor memory that a block allocates; 0 without any.
+    pub tensor_columns: u32,
     /// What has to hold for it to be launched.
     pub requires: Vec<ir::Fact>,
     /// The tensor maps that the entry takes behind its other parameters.
@@ -736,6 +738,7 @@ fn lower_variant(
         entry: lowered.entry,
         ptx,
         shared_bytes: lowered.shared_bytes,
+        tensor_columns: layouts::tensor_memory::allocated(&kernel),
         requires: assumed,
         maps: lowered.maps,
     };

@@ -581,7 +581,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     let programmatic = image.programmatic;
     let declared = image.declared.iter().map(fact_tokens);
     let variants = image.variants.iter().map(|variant| {
-        let Variant { name, entry, ptx, shared_bytes, requires, maps } = variant;
+        let Variant { name, entry, ptx, shared_bytes, tensor_columns, requires, maps } = variant;
         let maps = maps.iter().map(maps::tokens);
         let requires = requires.iter().map(fact_tokens);
         quote!(::kiln::__private::Variant {
@@ -589,6 +589,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
             entry: #entry,
             ptx: #ptx,
             dynamic_shared_bytes: #shared_bytes,
+            tensor_columns: #tensor_columns,
             requires: &[#(#requires),*],
             maps: &[#(#maps),*],
         })

@@ -60,6 +60,82 @@ fn order(body: &str, required: &str) {
     assert_eq!(words.join(" "), required, "{body}");
 }
 
+/// The PTX of a kernel with this body, for tensors of any extents.
+#[track_caller]
+fn ptx(body: &str) -> String {
+    let function = kernel(body);
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let unit = syntax::parse_function(attributes(), &function, &locations, &mut problems);
+    let mut dumps = Vec::new();
+    compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    assert_eq!(problems.reports(), 0, "{body}");
+    let found = dumps.into_iter().rev().find(|(name, _)| name.rsplit('.').next() == Some("ptx"));
+    found.expect("a kernel that compiles has PTX").1
+}
+
+#[test]
+fn no_more_blocks_are_asked_for_than_have_columns() {
+    let products = "let mut s = zeros::<f32>([128, 64]); for k in 0..n { s = dot(a.load(), b.load(), s); } acc.store(s);";
+    let asked = |body: &str| {
+        let text = ptx(body);
+        let line = text.lines().find(|line| line.contains(".minnctapersm"));
+        line.map(|line| line.trim().to_owned())
+    };
+    assert_eq!(asked(products).as_deref(), Some(".minnctapersm 2"));
+    // 128 columns of the two tiles, and 256: a block has all 512.
+    let more = "let wide = tmem::<f32>([128, 256]); wide.store(zeros([128, 256]));";
+    assert_eq!(asked(&format!("{more} {products}")), None);
+}
+
+#[test]
+fn the_fragment_of_mma_is_read_without_an_exchange() {
+    let to = |layout: &str| {
+        ptx(&format!(
+            "let out = shared::<f16>([128, 64]).with_layout(swizzle(128)); out.store(acc.load().to_layout({layout}).cast::<f16>()); c.tile([0, 0], [128, 64]).store(out.load().cast::<f32>());"
+        ))
+    };
+    let count = |text: &str, word: &str| text.lines().filter(|line| line.contains(word)).count();
+    let fragment = to("tmem_load(\"16x256b\", tmem_block([128, 64], 1), 4)");
+    // Rows 0 to 15 and 16 to 31 of each warp.
+    assert_eq!(count(&fragment, "tcgen05.ld.sync.aligned.16x256b.x8.b32"), 2, "{fragment}");
+    assert_eq!(count(&fragment, "tcgen05.ld"), 2, "{fragment}");
+    assert!(count(&fragment, "stmatrix") > 0, "{fragment}");
+    let rows = to("tmem_load(\"32x32b\", tmem_block([128, 64], 1), 4)");
+    assert_eq!(count(&rows, "tcgen05.ld.sync.aligned.32x32b.x64.b32"), 1, "{rows}");
+    assert_eq!(count(&rows, "stmatrix"), 0, "{rows}");
+    assert_eq!(
+        count(&fragment, "bar.sync"),
+        count(&rows, "bar.sync"),
+        "no exchange through shared memory"
+    );
+}
+
+#[test]
+fn more_warps_than_four_meet_where_they_hand_tensor_memory_on() {
+    let meetings = |body: &str, warps: u32| {
+        let function = kernel(body);
+        let locations = Locations::new(function.sig.ident.span());
+        let mut problems = Problems::new();
+        let attributes = quote::quote!(target = sm_100a, warps = #warps);
+        let unit = syntax::parse_function(attributes, &function, &locations, &mut problems);
+        let mut dumps = Vec::new();
+        compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+        assert_eq!(problems.reports(), 0, "{body}");
+        let found = dumps.iter().find(|(name, _)| name.ends_with(".layouts"));
+        let (_, text) = found.expect("a kernel that compiles has layouts");
+        text.lines().filter(|line| line.trim() == "sync").count()
+    };
+    let part = "acc.store(zeros([128, 64])); c.tile([0, 0], [128, 32]).store(acc.tile([0, 32], [128, 32]).load());";
+    let same = "acc.store(zeros([128, 64])); c.tile([0, 0], [128, 64]).store(acc.load());";
+    let looped = "for i in 0..n { acc.store(acc.tile([0, 0], [128, 32]).load().sum(1).expand(1) + zeros([128, 64])); }";
+    let met = "acc.store(zeros([128, 64])); sync(); c.tile([0, 0], [128, 32]).store(acc.tile([0, 32], [128, 32]).load());";
+    assert_eq!([meetings(part, 4), meetings(same, 4), meetings(looped, 4)], [0, 0, 0]);
+    assert_eq!([meetings(part, 8), meetings(same, 8)], [1, 0]);
+    assert_eq!(meetings(looped, 8), 2, "between the load and the store, and between iterations");
+    assert_eq!(meetings(met, 8), 1, "that of the user is enough");
+}
+
 #[test]
 fn what_is_read_behind_a_barrier_has_a_fence_in_front() {
     order(

@@ -460,6 +460,7 @@ mod tests {
             entry: "scale",
             ptx: "",
             dynamic_shared_bytes: 0,
+            tensor_columns: 0,
             requires: &[],
             maps: &[],
         };

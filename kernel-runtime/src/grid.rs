@@ -50,6 +50,20 @@ pub(crate) fn persistent_blocks(at_most: i32, resident: u32, cluster: u32) -> u3
     (blocks / cluster).max(1) * cluster
 }
 
+/// The columns of tensor memory of a multiprocessor (PTX ISA, "Tensor Memory").
+#[cfg(any(feature = "cuda", test))]
+const TENSOR_COLUMNS: u32 = 512;
+
+/// How many of the resident blocks have their `columns` of tensor memory at once. The driver does not count them: a block of which it
+/// makes room for too many waits in its allocation until another one ends.
+#[cfg(any(feature = "cuda", test))]
+pub(crate) fn with_tensor_memory(resident: u32, multiprocessors: u32, columns: u32) -> u32 {
+    match TENSOR_COLUMNS.checked_div(columns) {
+        Some(blocks) => resident.min(multiprocessors * blocks.max(1)),
+        None => resident,
+    }
+}
+
 /// What can be given as a grid: one to three extents, as a number, an array or a tuple.
 ///
 /// Extents that are zero, negative or over the device's limit are errors of the launch.
@@ -126,6 +140,25 @@ pub const fn cdiv(a: i32, b: i32) -> i32 {
 #[cfg(all(test, any(feature = "cuda", feature = "emulator")))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_wait_for_no_columns_of_tensor_memory() {
+        // Resident for the driver, multiprocessors, columns of a block, resident.
+        for (resident, multiprocessors, columns, required) in [
+            (592, 148, 0, 592),
+            (592, 148, 32, 592),
+            (592, 148, 128, 592),
+            (592, 148, 256, 296),
+            (592, 148, 512, 148),
+            (100, 148, 512, 100),
+        ] {
+            assert_eq!(
+                with_tensor_memory(resident, multiprocessors, columns),
+                required,
+                "{columns}"
+            );
+        }
+    }
 
     #[test]
     fn a_persistent_grid_is_cut_to_whole_clusters() {

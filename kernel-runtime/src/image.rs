@@ -152,6 +152,8 @@ pub struct Variant {
     pub ptx: &'static str,
     /// Dynamic shared memory of a block, in bytes.
     pub dynamic_shared_bytes: u32,
+    /// Columns of tensor memory that a block allocates, of the 512 of a multiprocessor; 0 where it has none (PTX ISA, "tcgen05.alloc").
+    pub tensor_columns: u32,
     /// What has to hold for this body to be right.
     pub requires: &'static [Fact],
     /// The tensor maps that the body copies with: one entry parameter of 128 bytes, aligned to 64, for each, in this order

@@ -132,7 +132,15 @@ const fn image(
 }
 
 const fn variant(entry: &'static str, ptx: &'static str, dynamic_shared_bytes: u32) -> Variant {
-    Variant { name: "general", entry, ptx, dynamic_shared_bytes, requires: &[], maps: &[] }
+    Variant {
+        name: "general",
+        entry,
+        ptx,
+        dynamic_shared_bytes,
+        tensor_columns: 0,
+        requires: &[],
+        maps: &[],
+    }
 }
 
 const SLOW_PARAMS: &[ParamInfo] = &[

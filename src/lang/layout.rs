@@ -165,7 +165,8 @@ pub const fn tmem_block(block: [i32; 2], col_stride: i32) -> Layout {
 ///
 /// A tile that is read ([`Tmem::load`](super::Tmem::load)) only to be given such a layout is read so, without an exchange between threads.
 /// `"32x32b"` gives a lane a row, which is what a tile gets otherwise; `"16x256b"` is the fragment of [`mma`], neighbours in a row to a
-/// thread, four lanes to a row; the other two lie between. `"16x32bx2"` is for blocks of 64 rows, as which `"32x32b"` is read there.
+/// thread, four lanes to a row; the other two lie between. The layout is that of a tile with elements as wide as those of the tile that it is
+/// given to: before a cast, that of what lies in tensor memory. `"16x32bx2"` is for blocks of 64 rows, as which `"32x32b"` is read there.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
@@ -174,7 +175,7 @@ pub const fn tmem_block(block: [i32; 2], col_stride: i32) -> Layout {
 ///
 /// /// As `stmatrix` takes it.
 /// fn fragment(acc: Tmem<f32>) -> Tile<f16> {
-///     acc.load().cast::<f16>().to_layout(tmem_load("16x256b", tmem_block([128, 64], 1), 4))
+///     acc.load().to_layout(tmem_load("16x256b", tmem_block([128, 64], 1), 4)).cast::<f16>()
 /// }
 /// ```
 pub const fn tmem_load(shape: &str, memory: Layout, warps: i32) -> Layout {

@@ -2,10 +2,11 @@
 //! layout").
 
 use kernel_layout::Form;
+use la_arena::ArenaMap;
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, TensorMemoryType, Type, Value},
+    ir::{Kernel, Op, Region, StmtKind, TensorMemoryOp, TensorMemoryType, Type, Value},
     layouts::tensor_memory::{self, PRODUCT_COLUMNS},
     loc::Loc,
 };
@@ -15,8 +16,41 @@ const FEW_ROWS: u32 = 64;
 /// Why both lie in the same rows.
 const SAME_ROWS: &str = "an instruction reads the rows of its left factor where those of its sums are, and a second block of 64 rows lies in the rows between those of the first (PTX ISA, \"tcgen05.mma: Data path layout\")";
 
+/// The row of tensor memory in which each window begins that does so in one row alone.
+pub(super) type FirstRows = ArenaMap<Value, u32>;
+
+/// Notes where the windows of a region begin.
+pub(super) fn first_rows(kernel: &Kernel, region: &Region, rows: &mut FirstRows) {
+    for stmt in &region.stmts {
+        if let StmtKind::Op { op: Op::TensorMemory(op), args, result: Some(result) } = &stmt.kind {
+            let from = args.first().and_then(|&window| rows.get(window)).copied();
+            let row = match op {
+                TensorMemoryOp::Alloc(_) => Some(0),
+                TensorMemoryOp::Index | TensorMemoryOp::View(_) => from,
+                TensorMemoryOp::Tile(at) => from.and_then(|row| {
+                    let Type::TensorMemory(ty) = kernel.ty(args[0]) else { return None };
+                    let memory = tensor_memory::window(kernel, ty).ok()?;
+                    Some(row + tensor_memory::place(&memory, *at, ty.dtype.bytes())[0])
+                }),
+                TensorMemoryOp::Load | TensorMemoryOp::Store => None,
+            };
+            if let Some(row) = row {
+                rows.insert(*result, row);
+            }
+        }
+        for inner in stmt.kind.regions() {
+            first_rows(kernel, inner, rows);
+        }
+    }
+}
+
 /// What keeps a product from finding its left factor in the rows of its sums; `args` are its operands, `places` those in the source.
-pub(super) fn apart(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnostic> {
+pub(super) fn apart(
+    kernel: &Kernel,
+    args: &[Value],
+    places: [Loc; 3],
+    rows: &FirstRows,
+) -> Option<Diagnostic> {
     let (left, left_block, _) = window(kernel, args[0])?;
     let (sums, sums_block, stride) = window(kernel, args[2])?;
     if left_block[0] != sums_block[0] {
@@ -32,6 +66,17 @@ pub(super) fn apart(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option
     // Of more rows, the next block of rows is what lies between, for both of them.
     if sums_block[0] != FEW_ROWS || sums.shape[0] != FEW_ROWS {
         return None;
+    }
+    let [first, required] = [args[0], args[2]].map(|window| rows.get(window));
+    if first.is_none() || first != required {
+        let row = |row: Option<&u32>| row.map_or("one of several".to_owned(), u32::to_string);
+        let headline = "the left factor begins in another row of tensor memory than its sums";
+        return Some(
+            Diagnostic::new(Code::DotOperand, places[0], headline)
+                .compare("row of tensor memory", row(required), row(first))
+                .place(kernel.tensor_memory[sums.root].loc, "sums allocated here")
+                .why(SAME_ROWS),
+        );
     }
     [(left, left_block, places[0], 1), (sums, sums_block, places[2], stride)].into_iter().find_map(
         |(ty, block, at, stride)| {

@@ -60,7 +60,9 @@ impl Builder<'_> {
             }
             return;
         }
-        products(kernel, &kernel.body, &mut found);
+        let mut rows = left_factor::FirstRows::new();
+        left_factor::first_rows(kernel, &kernel.body, &mut rows);
+        products(kernel, &kernel.body, &rows, &mut found);
         accesses(kernel, &kernel.body, kernel.warps, &mut found);
         for diagnostic in found {
             self.report(diagnostic);
@@ -212,7 +214,12 @@ fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagno
 }
 
 /// The products of a region whose operands in tensor memory lie in layouts that no instruction has.
-fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
+fn products(
+    kernel: &Kernel,
+    region: &Region,
+    rows: &left_factor::FirstRows,
+    found: &mut Vec<Diagnostic>,
+) {
     for stmt in &region.stmts {
         if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, scaled, .. }), args, .. } =
             &stmt.kind
@@ -224,7 +231,7 @@ fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
             };
             let refused = [factor(kernel, args[0], places[0]), of_sums];
             if refused.iter().all(Option::is_none) {
-                found.extend(left_factor::apart(kernel, args, places));
+                found.extend(left_factor::apart(kernel, args, places, rows));
             }
             found.extend(refused.into_iter().flatten());
             if scaled.is_some() {
@@ -232,7 +239,7 @@ fn products(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
             }
         }
         for inner in stmt.kind.regions() {
-            products(kernel, inner, found);
+            products(kernel, inner, rows, found);
         }
     }
 }

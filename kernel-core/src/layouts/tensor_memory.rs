@@ -20,6 +20,8 @@ pub(crate) const COLUMNS: u32 = TENSOR_MEMORY_COLUMNS;
 pub(crate) const BLOCK_ROWS: u32 = 128;
 /// The most columns of one product (PTX ISA, "tcgen05.mma: Matrix shape").
 pub(crate) const PRODUCT_COLUMNS: u32 = 256;
+/// The fewest columns of an allocation (PTX ISA, "tcgen05.alloc").
+const LEAST_COLUMNS: u32 = 32;
 /// Bits of a column.
 pub(crate) const COLUMN_BITS: u32 = 32;
 
@@ -125,6 +127,19 @@ pub(crate) fn tile_columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
 pub(crate) fn columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
     let tiles: u32 = data.shape[..data.shape.len() - 2].iter().product();
     tile_columns(layout, data).saturating_mul(tiles)
+}
+
+/// The columns that a kernel allocates for all its tiles: a power of two; 0 where there are none (PTX ISA, "tcgen05.alloc").
+pub(crate) fn allocated(kernel: &Kernel) -> u32 {
+    let own = kernel.tensor_memory.iter().filter(|(_, data)| data.of.is_none());
+    let all: u32 = own
+        .map(|(root, data)| {
+            let layout =
+                layout(kernel, root).expect("build has checked the layouts of tensor memory");
+            columns(&layout, data)
+        })
+        .sum();
+    if all == 0 { 0 } else { all.next_power_of_two().max(LEAST_COLUMNS) }
 }
 
 /// How `warps` warps hold a tile of an allocation that they read or write.

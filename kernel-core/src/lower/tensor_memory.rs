@@ -19,8 +19,6 @@ use crate::layouts::tensor_memory;
 
 /// The bytes of the word in shared memory that has the address, and what keeps it apart from what follows.
 pub(super) const ADDRESS_BYTES: u32 = 16;
-/// The fewest columns of an allocation (PTX ISA, "tcgen05.alloc").
-const LEAST_COLUMNS: u32 = 32;
 /// The most words that one instruction moves for a lane.
 const MOST_WORDS: usize = 128;
 /// Where an address has its row.
@@ -65,9 +63,7 @@ impl TensorMemoryPlan {
             }
             plan.layouts.insert(root, layout);
         }
-        if end > 0 {
-            plan.columns = end.next_power_of_two().max(LEAST_COLUMNS);
-        }
+        plan.columns = tensor_memory::allocated(kernel);
         plan
     }
 }

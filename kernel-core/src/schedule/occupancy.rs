@@ -1,10 +1,10 @@
-//! How many blocks a multiprocessor should hold: what registers, threads and shared memory leave room for.
+//! How many blocks a multiprocessor should hold: what registers, threads, shared and tensor memory leave room for.
 
 use kernel_layout::Dim;
 use kernel_ptx::Target;
 
 use crate::ir::{Elem, Kernel, Layouts, Op, Region, StmtKind, Terminator, Type, Value};
-use crate::layouts::{Known, analyze};
+use crate::layouts::{Known, analyze, tensor_memory};
 
 /// Registers are given to threads by this many (CUDA C++ Programming Guide, "Compute Capabilities": 256 a warp).
 const REGISTER_UNIT: u32 = 8;
@@ -31,7 +31,7 @@ fn residents(target: Target) -> (u32, u32) {
 ///
 /// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
 /// other blocks. Left to itself, ptxas takes more registers than accumulators, operands and addresses need,
-/// and fewer blocks fit. No more are asked for than threads and shared memory let in, so that no register is spilled for a
+/// and fewer blocks fit. No more are asked for than threads, shared memory and columns of tensor memory let in, so that no register is spilled for a
 /// block that cannot come. Where partitions have register budgets it is one. `shared_bytes` is what a block has of shared memory.
 pub fn blocks_per_multiprocessor(
     kernel: &Kernel,
@@ -51,7 +51,9 @@ pub fn blocks_per_multiprocessor(
     // One block alone has all but what is reserved for it.
     let all = kernel.target.shared_bytes_per_block() + RESERVED_BYTES;
     let by_shared = u32::try_from(all / (u64::from(shared_bytes) + RESERVED_BYTES)).unwrap_or(0);
-    let blocks = by_registers.min(most_threads / threads).min(most_blocks).min(by_shared);
+    let by_columns = tensor_memory::COLUMNS / tensor_memory::allocated(kernel).max(1);
+    let blocks =
+        by_registers.min(most_threads / threads).min(most_blocks).min(by_shared).min(by_columns);
     (blocks >= 2).then_some(blocks)
 }
 

@@ -5,6 +5,7 @@ use super::{
     launch::{cluster_attribute, config, is_clustered, needs_attributes},
     text_before_nul,
 };
+use crate::grid::with_tensor_memory;
 use crate::{DriverError, DriverVersion, Error, Image, Result, Variant};
 use cudarc::driver::sys::{self, CUfunction_attribute as A};
 use std::{
@@ -72,6 +73,9 @@ impl Function {
             // A kernel that does not fit at all is refused by its launch, with the driver's reason.
             (per_multiprocessor * gpu.properties.multiprocessors).max(1)
         };
+        let multiprocessors = gpu.properties.multiprocessors;
+        let resident_blocks =
+            with_tensor_memory(resident_blocks, multiprocessors, variant.tensor_columns);
         Ok(Self { handle, resident_blocks })
     }
 }

@@ -75,7 +75,15 @@ const fn tensor(name: &'static str) -> ParamInfo {
 }
 
 const fn variant(entry: &'static str, ptx: &'static str) -> Variant {
-    Variant { name: "general", entry, ptx, dynamic_shared_bytes: 0, requires: &[], maps: &[] }
+    Variant {
+        name: "general",
+        entry,
+        ptx,
+        dynamic_shared_bytes: 0,
+        tensor_columns: 0,
+        requires: &[],
+        maps: &[],
+    }
 }
 
 const fn image(

@@ -132,7 +132,15 @@ const fn scalar(name: &'static str, dtype: &'static str) -> ParamInfo {
 }
 
 const fn variant(name: &'static str, entry: &'static str, ptx: &'static str) -> Variant {
-    Variant { name, entry, ptx, dynamic_shared_bytes: 0, requires: &[], maps: &[] }
+    Variant {
+        name,
+        entry,
+        ptx,
+        dynamic_shared_bytes: 0,
+        tensor_columns: 0,
+        requires: &[],
+        maps: &[],
+    }
 }
 
 const SCALED_SUM_PARAMS: &[ParamInfo] = &[
@@ -228,6 +236,7 @@ pub(crate) static GREEDY_IMAGES: [Image; 1] = [one_tensor(
     "greedy",
     &[Variant {
         dynamic_shared_bytes: 200 * 1024,
+        tensor_columns: 0,
         ..variant("general", "count_blocks", COUNT_BLOCKS)
     }],
 )];
