@@ -285,10 +285,13 @@ impl Lower<'_> {
         values
     }
 
-    /// Writes a tile to a window, and waits until it is there.
+    /// Writes a tile to a window, and waits until it is there. Of warps that hold the same of it in the same rows, one writes.
     fn tensor_memory_store(&mut self, window: Value, value: Value) {
         let layout = self.layout(value).clone();
         let moves = self.moves(window, &layout);
+        let copied = moves.warps.iter().enumerate().filter(|(_, place)| **place == [0, 0]);
+        let first = self.e.first_of(copied.map(|(bit, _)| 1 << (LANE_BITS + bit)).sum());
+        let guard = self.e.guard(first);
         let more = self.tensor_memory_reach(&moves);
         let values = self.tile(value).to_vec();
         let bytes = self.tensor_memory_type(window).dtype.bytes();
@@ -315,7 +318,9 @@ impl Lower<'_> {
             operands.extend(moves.halves.map(|columns| Operand::Int(i128::from(columns))));
             operands.push(Operand::Vector(words));
             let modifiers = modifiers(&moves, Word::StWord, run.len());
-            self.e.push(Instruction::new(Opcode::Tcgen05, modifiers, operands), 0, true);
+            let mut inst = Instruction::new(Opcode::Tcgen05, modifiers, operands);
+            inst.guard = guard;
+            self.e.push(inst, 0, true);
         }
         self.e.effect(Opcode::Tcgen05, mods![Word::WaitSt, Word::Sync, Word::Aligned], []);
     }

@@ -5,9 +5,12 @@
 //! from the layout of the registers. Where a window is written in one way and read in another, the threads meet in between, with a
 //! fence on either side (PTX ISA, "tcgen05.fence").
 //!
-//! Accepted without a meeting: two windows of one shape in one layout, which are either the same or apart from one another.
+//! Accepted without a meeting: two windows of one shape in one layout, which are either the same or apart from one another, where no
+//! two warps hold the same of them in the same rows.
 
 use std::collections::BTreeSet;
+
+use kernel_layout::Dim;
 
 use super::{WALKED_AGAIN, fences::jumps, nested_loops};
 use crate::ir::{
@@ -24,6 +27,8 @@ struct Access {
     /// An index into [`Pass::ways`].
     way: usize,
     written: bool,
+    /// Several warps hold the same of the tile in the same rows, of which one writes it.
+    copied: bool,
 }
 
 type State = BTreeSet<Access>;
@@ -64,7 +69,10 @@ impl Pass<'_> {
         if way == self.ways.len() {
             self.ways.push((args[0], tile));
         }
-        Some(Access { root, way, written })
+        let warps = self.layouts.get(tile)?.bases(Dim::Warp);
+        let mut further = warps.iter().skip(QUARTERS.trailing_zeros() as usize);
+        let copied = further.any(|basis| basis.iter().all(|&part| part == 0));
+        Some(Access { root, way, written, copied })
     }
 
     /// Walks a region that is run by so many warps, and gives what they have accessed at its end.
@@ -99,7 +107,7 @@ impl Pass<'_> {
         let Some(access) = self.access(op, args, result) else { return };
         let handed_on = |earlier: &Access| {
             earlier.root == access.root
-                && earlier.way != access.way
+                && (earlier.way != access.way || access.copied)
                 && (earlier.written || access.written)
         };
         if state.iter().any(handed_on) {
