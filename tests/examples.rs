@@ -71,7 +71,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 24);
+    assert_eq!(examples, 25);
 }
 
 #[test]
@@ -289,6 +289,15 @@ fn tcgen05_copy_replica() {
 fn matmul_accumulate_tcgen05() {
     let text = run("matmul_accumulate_tcgen05");
     assert_eq!(text.matches("stages").count(), 2, "two instances:\n{text}");
+}
+
+/// The shared layout of scales is that of tensor memory: rows of 8 or 16 of them wait for banks where a warp stores them.
+#[test]
+fn matmul_scaled() {
+    let (text, _) = launch("matmul_scaled", &[]);
+    for name in ["MXFP8", "MXFP4", "NVFP4"] {
+        assert_eq!(text.matches(name).count(), 1, "one of {name}:\n{text}");
+    }
 }
 
 /// Lists that end within a tile, a depth that ends within a step.
