@@ -127,7 +127,7 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 ///
 /// # PTX
 /// `tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X`, `kind::mxf4` with `scale_vec::2X`, `kind::mxf4nvf4` with `scale_vec::4X` (PTX
-/// ISA, "tcgen05.mma": .block_scale).
+/// ISA, "tcgen05.mma": `.block_scale`).
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0204 for element types, K0210 for extents, K0302 for layouts that

@@ -49,8 +49,8 @@ impl LayoutProblem {
                 match (&form, error) {
                     // Another layout of the registers would not make an instruction of the load.
                     (Form::TensorMemoryLoad { .. }, _) => diagnostic,
-                    (Form::Tile(tile), LayoutError::TensorMemoryRows { actual, required }) => {
-                        mended::with_copies(diagnostic, tile, actual, required)
+                    (Form::Tile(tile), LayoutError::TensorMemoryRows { required, .. }) => {
+                        mended::with_copies(diagnostic, tile, required)
                     }
                     _ => with_help(diagnostic, &place),
                 }

@@ -196,6 +196,8 @@ pub(super) fn undescribed(
             let bits = element_bytes * 8;
             let diagnostic = compared(diagnostic, nearest).why(match generation {
                 Generation::Hopper => format!("elements of {bits} bits are read along the depth of the product alone; those of 16 bits both ways (PTX ISA, \"wgmma.mma_async\": imm-trans-a, imm-trans-b)"),
+                // Bytes that hold one number each are read both ways.
+                Generation::Blackwell if *element_bytes == 1 => "pairs of FP4 numbers lie along the depth of the product, which is the one way in which they are read (PTX ISA, \"tcgen05.mma\": transpose of `.kind::mxf4`, `.kind::mxf4nvf4`)".to_owned(),
                 Generation::Blackwell => format!("elements of {bits} bits are read along the depth of the product; those of 8 and 16 bits both ways (PTX ISA, \"tcgen05: Canonical layouts\")"),
             });
             // What is not pinned lies as it is written: the other way round, it can be read.

@@ -17,19 +17,20 @@ pub(super) fn with_help(diagnostic: Diagnostic, form: &Form, place: &Place) -> D
     }
 }
 
-/// Adds the layout with copies in the rows of tensor memory that it leaves out, if it has none.
-pub(super) fn with_copies(
-    diagnostic: Diagnostic,
-    tile: &TileLayout,
-    actual: u32,
-    required: u32,
-) -> Diagnostic {
-    let missing = tile.replica().is_empty() && actual > 1 && required > actual;
-    let copies = Iter::new((required / actual).into(), actual.into(), TileAxis::TLane);
-    let offset = tile.offset().iter().map(|(&axis, &amount)| (axis, amount));
-    match TileLayout::new(tile.shard().to_vec(), vec![copies], offset) {
-        Ok(whole) if missing => diagnostic.help(Form::Tile(whole).in_code()),
-        Ok(_) | Err(_) => diagnostic,
+/// Adds the layout with a copy in all the rows of tensor memory, if it has none or others.
+pub(super) fn with_copies(diagnostic: Diagnostic, tile: &TileLayout, required: u32) -> Diagnostic {
+    let offset = || tile.offset().iter().map(|(&axis, &amount)| (axis, amount));
+    let whole = |rows: u32| {
+        let copies = Iter::new((required / rows).into(), rows.into(), TileAxis::TLane);
+        TileLayout::new(tile.shard().to_vec(), vec![copies], offset()).ok()
+    };
+    let rows = TileLayout::new(tile.shard().to_vec(), Vec::new(), offset())
+        .ok()
+        .and_then(|once| u32::try_from(once.span(TileAxis::TLane)).ok())
+        .filter(|rows| (2..required).contains(rows) && rows.is_power_of_two());
+    match rows.and_then(whole) {
+        Some(whole) => diagnostic.help(Form::Tile(whole).in_code()),
+        None => diagnostic,
     }
 }
 
