@@ -18,6 +18,7 @@
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
+    clippy::many_single_char_names,
     reason = "an example prints, measures in f64, and reads like the library code that it stands for"
 )]
 
