@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example matmul_scaled [-- M N K]`
 //!
-//! A scale counts for 32 or 16 neighbours along the depth. One warp brings a step of both factors by TMA and their scales through
-//! registers; another has the tensor cores copy the scales to tensor memory and multiply. The copies overwrite what the
+//! A scale counts for 32 or 16 neighbours along the depth. Four warps bring a step of both factors by TMA and their scales through
+//! registers; one more has the tensor cores copy the scales to tensor memory and multiply. The copies overwrite what the
 //! product before them reads: the tensor cores do all in the order in which it is started.
 //!
 //! | instance | factors | scales | of so many |
@@ -58,7 +58,7 @@ pub mod gemm {
     }
 
     impl<T: Scalar, S: Scalar> Gemm<T, S> {
-        /// Fills the ring: a buffer is full when the factors have come, and the warp has stored the scales.
+        /// Fills the ring: a buffer is full when the factors have come, and the warps have stored the scales.
         fn load(&self) {
             let [bm, bk] = self.a.block();
             let (bn, scales) = (self.b.block()[0], self.a_scales.dim(1));
@@ -154,7 +154,7 @@ pub mod gemm {
             || p.store(),
             [
                 partition(1).registers(40).run(|| p.multiply()),
-                partition(1).registers(88).run(|| p.load()),
+                partition(4).registers(88).run(|| p.load()),
             ],
         );
     }
