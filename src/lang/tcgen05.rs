@@ -37,7 +37,8 @@ use super::tensor_memory::Tmem;
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0210 for extents, K0203 and K0204 for element types, K0302 for a factor
-/// that no descriptor describes, K0414 for several tiles at once.
+/// that no descriptor describes, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel
+/// of pairs.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -123,7 +124,7 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 ///
 /// # Layout
 /// What holds scales has their layout, without being asked: four along the depth in a column, 32 rows of the factor in 32 rows,
-/// and a copy for each warp. A block of 128 rows by four scales is 512 bytes in the shared memory from which it is copied, byte `(m % 32) · 16 + (m / 32) · 4 + j`.
+/// and a copy for each warp. Of fewer than 128 rows, scales of four blocks are too short for a copy and are stored. A block of 128 rows by four scales is 512 bytes in the shared memory from which it is copied, byte `(m % 32) · 16 + (m / 32) · 4 + j`.
 ///
 /// # PTX
 /// `tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X`, `kind::mxf4` with `scale_vec::2X`, `kind::mxf4nvf4` with `scale_vec::4X` (PTX
@@ -131,7 +132,8 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0204 for element types, K0210 for extents, K0302 for layouts that
-/// no instruction reads, K0414 for several tiles at once.
+/// no instruction reads, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel of pairs, which
+/// have no scales.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -175,7 +177,7 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0202 and K0203 where the two differ, K0307 for layouts that no
-/// instruction joins, K0414 for several tiles at once.
+/// instruction joins, K0402 for a whole ring or a window of another block, K0414 for several tiles at once.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -103,7 +103,7 @@ impl<T: Scalar> Tmem<T> {
     /// A part of a tile: `shape` large, from row `at[0]` and column `at[1]` on.
     ///
     /// Both are known when compiling, `shape` powers of two, `at` multiples of them. It is the same memory: what is written to the part, the
-    /// tile has. Loads, stores, copies and products take it as they take a tile.
+    /// tile has. Loads, stores and products take it as they take a tile; copies take one whose columns lie side by side in tensor memory.
     ///
     /// # Layout
     /// That of the tile there. A part has whole columns of 32 bits, and all rows of tensor memory but for those that blocks of 64 rows leave

@@ -18,7 +18,10 @@ impl Kernel {
             Type::Barrier(barrier) => barrier.remote,
             Type::Scalar(_) | Type::Tile(..) | Type::TensorMemory(_) | Type::Error => false,
         };
-        let pair = matches!(op, Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }));
+        // The block of even rank starts copies of both.
+        let pair = matches!(op, Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }))
+            || matches!(op, Op::Tcgen05(Tcgen05::Copy { .. }))
+                && self.cta_group() == CtaGroup::Pair;
         let told = matches!(op, Op::Tcgen05(started) if started.mask(args).is_some());
         pair || told || !op.is_pure() && args.iter().any(remote)
     }

@@ -53,6 +53,10 @@ pub(crate) fn pinned(
         // Fewer rows than 128 need no columns for the others.
         layout = layout.remove_zero_bases(Dim::Col);
     }
+    if Memory::of(&layout) == Memory::Tensor && !layout.has_in(Dim::Col) {
+        // A single column, which the notation of tiles leaves out.
+        layout = layout.product(&Layout::identity(Dim::Col, Dim::Axis(1), 1));
+    }
     check_tensor_memory(&layout, element_bits).map_err(&refused)?;
     Ok(layout)
 }

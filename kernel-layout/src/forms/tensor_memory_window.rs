@@ -56,7 +56,9 @@ pub fn tensor_memory_part(
     let nothing = vec![0; shape.len()];
     let kept = |basis: &Basis| if inside(basis) { basis.clone() } else { nothing.clone() };
     let rows = memory.bases(Dim::Row);
-    let left_out = |&(bit, basis): &(usize, &Basis)| bit != HALF_BIT && !inside(basis);
+    // Where further bits choose copies, so would this one: rows that a block of 64 leaves out are between others.
+    let between = rows.get(HALF_BIT + 1).is_some_and(|basis| *basis != nothing);
+    let left_out = |&(bit, basis): &(usize, &Basis)| !(inside(basis) || bit == HALF_BIT && between);
     let out = rows.iter().enumerate().filter(left_out).count();
     if out > 0 {
         let actual = TENSOR_MEMORY_ROWS >> out;

@@ -1,4 +1,4 @@
-//! MXFP8: 128 rows by 32 columns, whose scales are copied from shared memory, and 256 by 16, whose scales registers hold; 128 of the
+//! MXFP8: 128 rows by 128 columns, of which 32 are compared, whose scales are copied from shared memory, and 256 by 16, whose scales registers hold; 128 of the
 //! depth; then added to, of one format times the other.
 //@ run: eval, emulate
 //@ compare: exact

@@ -17,11 +17,17 @@ pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> D
     let new = |headline| Diagnostic::new(Code::TensorCopy, at, headline);
     let [rows, columns] = ends.shape;
     match refusal {
-        TensorCopyRefusal::Bits { actual, required } => new("no instruction copies elements of this size to a block of tensor memory")
+        TensorCopyRefusal::Bits { actual, required } => {
+            let diagnostic = new("no instruction copies elements of this size to a block of tensor memory")
             .compare("bits of an element", required.to_string(), actual.to_string())
             .place(ends.memory_at, "allocated here")
             .why("a block holds sums in columns of 32 bits, or factors packed in them; `tcgen05.cp` moves columns as they lie and leaves no gaps. Where a layout is spelled out, bits are copied as they are")
-            .help(format!("layout!(S[({rows}, {columns}) : (1 @ TLane, 1 @ TCol)])")),
+            ;
+            match copies(rows) {
+                Some(_) => diagnostic.help(written(rows, columns)),
+                None => diagnostic,
+            }
+        }
         TensorCopyRefusal::BlockRows { actual, required } => new("no instruction copies to blocks of so many rows")
             .compare("rows of a block", required.to_string(), actual.to_string())
             .place(ends.memory_at, "allocated here")

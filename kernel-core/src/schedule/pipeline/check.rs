@@ -6,7 +6,10 @@ use super::super::{collect_constants, key, uses};
 use super::{Staged, allocations, each_loop, filled, staged};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Op, Region, Shared, Stmt, StmtKind, Terminator, Tma, TmaKind, Value},
+    ir::{
+        BarrierOp, Kernel, Op, Region, Shared, Stmt, StmtKind, Tcgen05, Terminator, Tma, TmaKind,
+        Value,
+    },
     loc::Loc,
 };
 
@@ -147,8 +150,9 @@ fn problem(
             "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration",
         );
     }
-    if let Some(at) = under_way(rest, None) {
-        return Some(still_reads(at));
+    let product = still_multiplied(rest);
+    if product.is_some() {
+        return product;
     }
     // The ring exists for the loop alone: elsewhere nobody could say which stage is meant.
     let outside = |value: Value| {
@@ -224,13 +228,26 @@ fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
     }
 }
 
+/// The problem of products that are under way at the end of an iteration, if there are any.
+fn still_multiplied(stmts: &[Stmt]) -> Option<Diagnostic> {
+    if let Some(at) = under_way(stmts, None) {
+        return Some(still_reads(at, "acc = wgmma::wait(0, acc);"));
+    }
+    let started = by_tensor_cores(stmts, None)?;
+    let help = match started {
+        Started::Uncommitted(_) => "tcgen05::commit(done); done.wait(phase);",
+        Started::Committed(_) => "done.wait(phase);",
+    };
+    Some(still_reads(started.at(), help))
+}
+
 /// The problem of a product that is under way when its iteration ends.
-fn still_reads(at: Loc) -> Diagnostic {
+fn still_reads(at: Loc, help: &str) -> Diagnostic {
     let headline = "a product is under way at the end of a pipelined iteration";
     Diagnostic::new(Code::Pipeline, at, headline)
         .compare("", "a wait in the same iteration that leaves no product under way", "none")
         .why("the next iteration starts a copy to the place that it reads")
-        .help("acc = wgmma::wait(0, acc);")
+        .help(help)
 }
 
 /// A product that may be under way behind statements, in front of which that of `before` may be.
@@ -248,6 +265,55 @@ fn under_way(stmts: &[Stmt], before: Option<Loc>) -> Option<Loc> {
         // There may be no iteration.
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
             open.or_else(|| under_way(&body.stmts, open))
+        }
+        StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
+    })
+}
+
+/// What the tensor cores of Blackwell may be doing: where it was started.
+#[derive(Clone, Copy)]
+enum Started {
+    /// No barrier is told of its end.
+    Uncommitted(Loc),
+    /// A barrier is.
+    Committed(Loc),
+}
+
+impl Started {
+    const fn at(self) -> Loc {
+        match self {
+            Started::Uncommitted(at) | Started::Committed(at) => at,
+        }
+    }
+}
+
+/// What may be under way behind statements, in front of which that of `before` may be. A wait is taken for one of the barrier that
+/// the last commit names.
+fn by_tensor_cores(stmts: &[Stmt], before: Option<Started>) -> Option<Started> {
+    let joined = |one: Option<Started>, other: Option<Started>| match (one, other) {
+        (Some(Started::Committed(_)), Some(Started::Uncommitted(_))) | (None, _) => other,
+        (Some(_), _) => one,
+    };
+    stmts.iter().fold(before, |open, stmt| match &stmt.kind {
+        StmtKind::Op { op: Op::Tcgen05(op), .. } if op.is_by_tensor_cores() => {
+            Some(Started::Uncommitted(stmt.loc))
+        }
+        StmtKind::Op { op: Op::Tcgen05(Tcgen05::Commit { .. }), .. } => {
+            open.map(|started| Started::Committed(started.at()))
+        }
+        StmtKind::Op { op: Op::Barrier(BarrierOp::Wait), .. } => {
+            open.filter(|started| matches!(started, Started::Uncommitted(_)))
+        }
+        StmtKind::Op { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Ptx { .. } => open,
+        StmtKind::If { then, otherwise, .. } => {
+            joined(by_tensor_cores(&then.stmts, open), by_tensor_cores(&otherwise.stmts, open))
+        }
+        // There may be no iteration.
+        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
+            joined(open, by_tensor_cores(&body.stmts, open))
         }
         StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
     })
