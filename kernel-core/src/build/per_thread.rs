@@ -172,7 +172,13 @@ impl Walk<'_> {
                     self.decide("whether a product adds", &args[3..4], at, WHY, "");
                 }
                 self.decide("the mask of a commit", started.mask(args).as_slice(), at, WHY, "");
-                let what = "the condition of a product or a commit";
+                let what = match started {
+                    Tcgen05::Mma { .. } => "the condition of a product",
+                    Tcgen05::Copy { .. } => "the condition of a copy",
+                    Tcgen05::Commit { .. } | Tcgen05::FenceBefore | Tcgen05::FenceAfter => {
+                        "the condition of a commit"
+                    }
+                };
                 self.decide(what, started.condition(args).as_slice(), at, WHY, "");
             }
             // What these compute is each thread's own where an operand is, and all threads do them.

@@ -270,12 +270,16 @@ impl Builder<'_> {
                 // The same factor read the other way round would fit.
                 [rows, cols] if k == k_of_b && rows == m && cols == n => {
                     let [a, b, acc] = factors(args);
-                    diagnostic.help(format!("{call}({a}, {b}.t(), {acc})"))
+                    let mut texts = vec![a, format!("{b}.t()"), acc];
+                    texts.extend(args.iter().skip(3).filter_map(Expr::operand_text));
+                    diagnostic.help(format!("{call}({})", texts.join(", ")))
                 }
-                _ if k == n => diagnostic.help(format!(
-                    "zeros::<{}>([{m}, {k_of_b}])",
-                    self.cells.settled(self.num(values[2])).name()
-                )),
+                _ if k == n => {
+                    let in_tensor_memory = matches!(self.ty(values[2]), Type::TensorMemory(_));
+                    let made_by = if in_tensor_memory { "tmem" } else { "zeros" };
+                    let dtype = self.cells.settled(self.num(values[2])).name();
+                    diagnostic.help(format!("{made_by}::<{dtype}>([{m}, {k_of_b}])"))
+                }
                 _ => diagnostic.why(format!(
                     "a row of the left factor has {k} elements, a column of the right one {n}"
                 )),

@@ -310,7 +310,7 @@ impl Collector<'_> {
             (Op::Tcgen05(Tcgen05::Copy { .. }), [from, to, ..], None) => {
                 let from = window_of(self.kernel, *from);
                 let Type::TensorMemory(to) = self.kernel.ty(*to) else { return None };
-                let exactly = super::tensor_copy::source(self.kernel, to, from.transposed);
+                let exactly = super::tensor_copy::source(self.kernel, from, to);
                 Some((from, exactly.map_or(How::PRODUCT, How::Exactly)))
             }
             _ => None,

@@ -114,11 +114,10 @@ fn nearest(memory: &Layout, shape: &[u32], element_bytes: u32) -> Option<Box<For
     Some(Box::new(Form::Tile(tile))).filter(|form| reads(form))
 }
 
-/// The layout of shared memory from which a window is filled, where nothing else asks for one; `transposed`, it is that of the
-/// tile the other way round.
-pub(crate) fn source(kernel: &Kernel, to: &TensorMemoryType, transposed: bool) -> Option<Layout> {
+/// The layout of the allocation that a window is of from which tensor memory is filled, where nothing else asks for one.
+pub(crate) fn source(kernel: &Kernel, from: &SharedType, to: &TensorMemoryType) -> Option<Layout> {
     let memory = tensor_memory::window(kernel, to).ok()?;
     let shape = memory.shape();
     let layout = nearest(&memory, &shape, to.dtype.bytes())?.to_layout(&shape).ok()?;
-    Some(if transposed { layout.permute_axes(&[1, 0]) } else { layout })
+    Some(if from.transposed { layout.permute_axes(&[1, 0]) } else { layout })
 }

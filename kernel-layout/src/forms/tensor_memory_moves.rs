@@ -94,6 +94,10 @@ impl Match<'_> {
         if atom == TmemAtom::M32x32b && empty(4) && !empty(5) {
             return None;
         }
+        // Of 16 rows with copies in the others, 16-row shapes would leave those of every second half unwritten.
+        if atom != TmemAtom::M32x32b && empty(4) && empty(5) {
+            return None;
+        }
         let halves = self.halves(atom)?;
         lanes.extend(halves.map(|columns| [0, columns]));
         let lanes_fit = lanes
