@@ -81,8 +81,9 @@ fn product_loop(lines: &[Line<'_>]) -> Option<Counts> {
     let mut innermost: Option<(usize, usize)> = None;
     for (end, line) in lines.iter().enumerate().skip(product) {
         let Line::Instruction(_, Some(target)) = line else { continue };
-        let start = lines[..=product].iter().rposition(|line| *line == Line::Label(target));
-        let Some(start) = start else { continue };
+        // Labels in braces may stand several times: the nearest one is meant.
+        let start = lines[..end].iter().rposition(|line| *line == Line::Label(target));
+        let Some(start) = start.filter(|start| *start <= product) else { continue };
         match &mut innermost {
             // A loop may jump back from several places.
             Some((known, last)) if *known == start => *last = end,
@@ -188,7 +189,7 @@ pub(crate) fn run(paths: &[PathBuf]) -> Result<usize> {
 mod tests {
     use super::{Counts, lines, product_loop, readable};
 
-    /// A loop within a loop, with one that waits inside, and a jump out of it.
+    /// A loop within a loop, with one that waits inside, and behind it one whose label has the same name.
     const TEXT: &str = "
 $outer:
 	add.s32 %r1, %r1, 1;
@@ -205,6 +206,9 @@ $wait:
 	add.s32 %r7, %r7, 64;
 	setp.lt.s32 %p4, %r7, %r8;
 	@%p4 bra $inner;
+$wait:
+	mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], %r3;
+	@!%p1 bra $wait;
 	setp.lt.s32 %p5, %r1, %r9;
 	@%p5 bra.uni $outer;
 	ret;
