@@ -47,18 +47,7 @@ impl Builder<'_> {
 
     /// The four words in shared memory that an answer is written to, as the hardware has them.
     fn answer(&mut self, val: &Val, loc: Loc) -> Option<Value> {
-        let shared = match val {
-            Val::Value(value) => match self.ty(*value) {
-                Type::Shared(shared) => Some((*value, shared.clone())),
-                Type::Scalar(_)
-                | Type::Tile(..)
-                | Type::Barrier(_)
-                | Type::TensorMemory(_)
-                | Type::Error => None,
-            },
-            _ => None,
-        };
-        let Some((value, shared)) = shared else {
+        let Some((value, shared)) = self.shared_window(val) else {
             let actual = self.describe(val);
             self.report(
                 Diagnostic::new(Code::Kind, loc, "an answer is written to shared memory")

@@ -4,7 +4,7 @@ use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, CtaGroup, Dtype, Elem, Op, Scaled, Tcgen05, TensorMemoryRole, Type, Value},
-    layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS},
+    layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS, LEAST_PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
 };
@@ -15,8 +15,6 @@ const FORMS: &str = "e4m3 or e5m2 · e4m3 or e5m2 with scales u8 (ue8m0) of 32; 
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
 /// Scales along the depth in a column.
 const TO_A_COLUMN: u32 = COLUMN_BITS / 8;
-/// The fewest columns of a product.
-const LEAST_COLUMNS: u32 = 16;
 
 /// The operands: factors, sums, scales.
 struct Operands {
@@ -154,7 +152,7 @@ impl Builder<'_> {
         let problem = if rows < BLOCK_ROWS {
             let why = "one block-scaled instruction has 128 rows";
             Some(refused("rows", "128 or more".to_owned(), rows, why))
-        } else if columns < LEAST_COLUMNS {
+        } else if columns < LEAST_PRODUCT_COLUMNS {
             let why = "one instruction has at least 16 columns";
             Some(refused("columns", "at least 16".to_owned(), columns, why))
         } else if depth < least {

@@ -6,15 +6,13 @@ use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, CtaGroup, Dtype, Elem, Op, Tcgen05, TensorMemoryRole, Type, Value},
-    layouts::warpgroup::Generation,
+    layouts::{tensor_memory, warpgroup::Generation},
     loc::Loc,
     syntax::{Expr, Segment},
 };
 
 /// Every function of `tcgen05`, for suggestions.
 const TCGEN05_NAMES: &[&str] = &["mma", "mma_pair", "mma_scaled", "copy", "commit"];
-/// The fewest columns of an instruction of 128 rows.
-const LEAST_COLUMNS: u32 = 16;
 
 impl Builder<'_> {
     /// `tcgen05::name(..)`
@@ -184,7 +182,7 @@ impl Builder<'_> {
         let &[rows, depth] = self.ty(a).shape() else { return None };
         let &[_, columns] = self.ty(acc).shape() else { return None };
         let step = INSTRUCTION_K_BYTES / bytes;
-        let least = if rows >= 128 { LEAST_COLUMNS } else { 8 };
+        let least = if rows >= 128 { tensor_memory::LEAST_PRODUCT_COLUMNS } else { 8 };
         let (what, required, actual, why) = if rows < 64 {
             ("rows", "64 or more".to_owned(), rows, "one instruction has 64 or 128 rows")
         } else if depth < step {

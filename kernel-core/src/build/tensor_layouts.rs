@@ -18,8 +18,6 @@ use crate::{
 const LEAST_ROWS: u32 = 64;
 /// The rows of a factor whose scales share a column: as many as a warp has lanes.
 const WARP_ROWS: u32 = 32;
-/// The fewest columns of an instruction of 128 rows (PTX ISA, "tcgen05.mma: Matrix shape").
-const LEAST_COLUMNS: u32 = 16;
 
 impl Builder<'_> {
     /// Reports allocations of tensor memory that have no layout, or that together are more than there is, and products of what lies in
@@ -293,7 +291,7 @@ fn factor(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
 fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
     let stride = (COLUMN_BITS / (ty.dtype.bytes() * 8)).max(1);
-    let least = ty.shape[1].min(LEAST_COLUMNS);
+    let least = ty.shape[1].min(tensor_memory::LEAST_PRODUCT_COLUMNS);
     match tensor_memory::form(kernel, ty.root) {
         Form::TensorMemory { block, col_stride, two_ctas: false }
             if col_stride == stride && (least..=PRODUCT_COLUMNS).contains(&block[1]) =>

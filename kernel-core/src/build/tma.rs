@@ -324,20 +324,22 @@ impl Builder<'_> {
         None
     }
 
+    /// The window of shared memory that a value is, if it is one.
+    pub(super) fn shared_window(&self, val: &Val) -> Option<(Value, SharedType)> {
+        let Val::Value(value) = val else { return None };
+        match self.ty(*value) {
+            Type::Shared(shared) => Some((*value, shared.clone())),
+            Type::Scalar(_)
+            | Type::Tile(..)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => None,
+        }
+    }
+
     /// A window that a copy by tensor map reads or writes: of a ring, one tile or all of them.
     pub(super) fn copied_window(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
-        let shared = match window {
-            Val::Value(value) => match self.ty(*value) {
-                Type::Shared(shared) => Some((*value, shared.clone())),
-                Type::Scalar(_)
-                | Type::Tile(..)
-                | Type::Barrier(_)
-                | Type::TensorMemory(_)
-                | Type::Error => None,
-            },
-            _ => None,
-        };
-        let Some((value, shared)) = shared else {
+        let Some((value, shared)) = self.shared_window(window) else {
             let actual = self.describe(window);
             self.report(
                 Diagnostic::new(

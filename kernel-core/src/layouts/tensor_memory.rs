@@ -22,6 +22,8 @@ pub(crate) const BLOCK_ROWS: u32 = 128;
 pub(crate) const PRODUCT_COLUMNS: u32 = 256;
 /// The fewest columns of an allocation (PTX ISA, "tcgen05.alloc").
 const LEAST_COLUMNS: u32 = 32;
+/// The fewest columns of an instruction of 128 rows (PTX ISA, "tcgen05.mma: Matrix shape").
+pub(crate) const LEAST_PRODUCT_COLUMNS: u32 = 16;
 /// Bits of a column.
 pub(crate) const COLUMN_BITS: u32 = 32;
 
