@@ -129,7 +129,8 @@ impl Place {
     /// Where the form fits other extents, or is one of another memory.
     fn layout(self, form: &Form, at: Loc) -> Result<Layout, Box<LayoutProblem>> {
         let form = form.clone();
-        let layout = match form.to_layout(&self.shape) {
+        let whole = tensor_memory::filled(&form).map(Form::Tile);
+        let layout = match whole.as_ref().unwrap_or(&form).to_layout(&self.shape) {
             Ok(layout) => layout,
             Err(error) => {
                 return Err(Box::new(LayoutProblem::Form { at, form, place: self, error }));

@@ -2,16 +2,16 @@
 //!
 //! An instruction reads rows of 16 or 32 bytes by a matrix descriptor, as a product reads a factor whose depth is contiguous
 //! ([`wgmma`](crate::wgmma)), and writes them to 4 or 8 columns: to all rows of tensor memory, or the same rows to
-//! several warps' quarters. [`tensor_copy`] finds the instruction from the two layouts, or says what is in the way (PTX ISA,
+//! several warps' quarters, or one row to each quarter. [`tensor_copy`] finds the instruction from the two layouts, or says what is in the way (PTX ISA,
 //! "tcgen05.cp").
 //!
 //! ```
 //! use kernel_layout::forms::{nvmma_shared, tensor_memory};
-//! use kernel_layout::tensor_copy::tensor_copy;
+//! use kernel_layout::tensor_copy::{RowsHeld, tensor_copy};
 //! use kernel_layout::tile::CopyShape;
 //! let shared = nvmma_shared(128, 32, false, false, &[128, 64])?;
 //! let memory = tensor_memory([128, 64], 1, false, &[128, 64])?;
-//! let copy = tensor_copy(&shared, &memory, 4).expect("an instruction copies it");
+//! let copy = tensor_copy(&shared, &memory, RowsHeld::All, 4).expect("an instruction copies it");
 //! assert_eq!(copy.shape, CopyShape::M128x256b);
 //! // Eight columns each; the second span of 32 elements lies 128 rows further on.
 //! let starts: Vec<_> = copy.instructions().collect();
@@ -55,6 +55,15 @@ impl TensorCopy {
             (byte / COLUMN_BYTES, self.source.start_bytes(0, byte / self.element_bytes))
         })
     }
+}
+
+/// Which rows of tensor memory hold what a layout says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RowsHeld {
+    /// Each of them.
+    All,
+    /// The first of each warp's 32; the others, which the layout calls copies of it, hold nothing.
+    FirstOfWarps,
 }
 
 /// Why no instruction copies a tile from shared to tensor memory.
@@ -125,8 +134,8 @@ impl Error for CopyRefusal {}
 /// `Col`, which counts elements).
 ///
 /// The instruction is chosen from the rows: those that hold the same as others are written by one that writes several
-/// warps' quarters. It copies 32 bytes of a row where it writes all rows and they have as many, and 16 bytes
-/// otherwise.
+/// warps' quarters. It copies 32 bytes of a row where it writes all rows and they have as many, or one row for each warp, and
+/// 16 bytes otherwise.
 ///
 /// A swizzled span of the source, 32, 64 or 128 bytes of a row, follows one another in tensor memory as well: where something
 /// else comes between, the tile of 8 rows by a span that a descriptor speaks of is nowhere in it.
@@ -143,6 +152,7 @@ impl Error for CopyRefusal {}
 pub fn tensor_copy(
     shared: &Layout,
     memory: &Layout,
+    held: RowsHeld,
     element_bytes: u32,
 ) -> Result<TensorCopy, CopyRefusal> {
     let offsets =
@@ -165,6 +175,7 @@ pub fn tensor_copy(
     let copies: Vec<usize> = (0..rows.len()).filter(|&bit| rows[bit].is_none()).collect();
     let half = LEAST_ROW_BYTES;
     let ways: &[(CopyShape, u32)] = match copies[..] {
+        [0, 1, 2, 3, 4] if held == RowsHeld::FirstOfWarps => &[(CopyShape::M4x256b, 2 * half)],
         [] => &[(CopyShape::M128x256b, 2 * half), (CopyShape::M128x128b, half)],
         [5] => &[(CopyShape::M64x128bWarps01And23, half)],
         [6] => &[(CopyShape::M64x128bWarps02And13, half)],
@@ -179,11 +190,9 @@ pub fn tensor_copy(
         return Err(CopyRefusal::Gaps);
     };
     let total_bytes = element_bytes << columns.len();
-    if total_bytes < LEAST_ROW_BYTES {
-        return Err(CopyRefusal::RowBits {
-            actual: 8 * total_bytes,
-            required: 8 * LEAST_ROW_BYTES,
-        });
+    let least = ways.iter().map(|&(_, row_bytes)| row_bytes).min().unwrap_or(LEAST_ROW_BYTES);
+    if total_bytes < least {
+        return Err(CopyRefusal::RowBits { actual: 8 * total_bytes, required: 8 * least });
     }
     for swizzle in SWIZZLES {
         let span_bytes = swizzle.max(LEAST_ROW_BYTES);
@@ -226,13 +235,13 @@ fn run_bytes(columns: &[u32], swizzle_bytes: u32, element_bytes: u32) -> u32 {
 ///
 /// ```
 /// use kernel_layout::forms::tensor_memory_scales;
-/// use kernel_layout::tensor_copy::{tensor_copy, unswizzled_source};
+/// use kernel_layout::tensor_copy::{RowsHeld, tensor_copy, unswizzled_source};
 /// use kernel_layout::tile::CopyShape;
 /// let memory = tensor_memory_scales(&[128, 4])?;
 /// let shared = unswizzled_source(&memory, 1).expect("elements fill the columns");
 /// // Byte (m % 32)·16 + (m / 32)·4 + j.
 /// assert_eq!(shared.to_string(), "offset [0,1] [0,2] [32,0] [64,0] [1,0] [2,0] [4,0] [8,0] [16,0] -> [128, 4]");
-/// let copy = tensor_copy(&shared, &memory, 1).expect("an instruction copies it");
+/// let copy = tensor_copy(&shared, &memory, RowsHeld::All, 1).expect("an instruction copies it");
 /// assert_eq!((copy.shape, copy.source.stride_bytes), (CopyShape::M32x128bWarps4, 128));
 /// # Ok::<(), kernel_layout::LayoutError>(())
 /// ```

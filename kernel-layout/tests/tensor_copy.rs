@@ -1,7 +1,9 @@
 //! Copies to tensor memory: every byte that the rule of an instruction leads to is the one that the layouts have there.
 
 use kernel_layout::forms::{nvmma_shared, row_major_shared, tensor_memory, tensor_memory_scales};
-use kernel_layout::tensor_copy::{CopyRefusal, TensorCopy, tensor_copy, unswizzled_source};
+use kernel_layout::tensor_copy::{
+    CopyRefusal, RowsHeld, TensorCopy, tensor_copy, unswizzled_source,
+};
 use kernel_layout::tile::{CopyShape, TileLayout};
 use kernel_layout::{Dim, Layout};
 
@@ -54,9 +56,10 @@ fn elements(layout: &Layout, dim: Dim) -> Vec<u32> {
 fn law_copies_write_what_the_layouts_say(
     shared: &Layout,
     memory: &Layout,
+    held: RowsHeld,
     bytes: u32,
 ) -> Result<CopyShape, CopyRefusal> {
-    let copy = tensor_copy(shared, memory, bytes)?;
+    let copy = tensor_copy(shared, memory, held, bytes)?;
     let stored = elements(shared, Dim::Offset);
     let (rows, columns) = (elements(memory, Dim::Row), elements(memory, Dim::Col));
     let mut written = vec![false; (memory.in_size(Dim::Row) * memory.in_size(Dim::Col)) as usize];
@@ -79,7 +82,11 @@ fn law_copies_write_what_the_layouts_say(
             }
         }
     }
-    assert!(written.iter().all(|&one| one), "{memory} is not all written");
+    let columns = memory.in_size(Dim::Col) as usize;
+    for (row, written) in written.chunks(columns).enumerate() {
+        let holds = held == RowsHeld::All || row % 32 == 0;
+        assert!(written.iter().all(|&one| one == holds), "row {row} of {memory}");
+    }
     Ok(copy.shape)
 }
 
@@ -99,7 +106,8 @@ fn law_copies_of_words_to_blocks() {
                         nvmma_shared(swizzle, 32, false, false, &[rows, columns]).expect("it fits");
                     let memory =
                         tensor_memory([128, block], 1, false, &[rows, columns]).expect("it fits");
-                    let result = law_copies_write_what_the_layouts_say(&shared, &memory, 4);
+                    let result =
+                        law_copies_write_what_the_layouts_say(&shared, &memory, RowsHeld::All, 4);
                     if rows == 256 && swizzle / block >= 8 {
                         let (span_bytes, actual) = (swizzle, 4 * block);
                         assert_eq!(result, Err(CopyRefusal::Interrupted { span_bytes, actual }));
@@ -150,7 +158,8 @@ fn law_copies_to_several_warps() {
                 let memory = tile.to_linear(&[rows, columns]).expect("it is linear");
                 let expected = if rows == 128 && words > 4 { CopyShape::M128x256b } else { shape };
                 let shared = unswizzled_source(&memory, bytes).expect("there is one");
-                let result = law_copies_write_what_the_layouts_say(&shared, &memory, bytes);
+                let result =
+                    law_copies_write_what_the_layouts_say(&shared, &memory, RowsHeld::All, bytes);
                 assert_eq!(result, Ok(expected), "{text}");
                 for swizzle in [32, 64, 128] {
                     if words * 4 < swizzle {
@@ -158,10 +167,40 @@ fn law_copies_to_several_warps() {
                     }
                     let shared = nvmma_shared(swizzle, 8 * bytes, false, false, &[rows, columns])
                         .expect("it fits");
-                    let result = law_copies_write_what_the_layouts_say(&shared, &memory, bytes);
+                    let result = law_copies_write_what_the_layouts_say(
+                        &shared,
+                        &memory,
+                        RowsHeld::All,
+                        bytes,
+                    );
                     assert_eq!(result, Ok(expected), "{text} by {swizzle}");
                 }
             }
+        }
+    }
+}
+
+/// One row for each warp, in its first lane.
+#[test]
+fn law_copies_of_a_row_to_each_warp() {
+    for bytes in [1, 2, 4] {
+        for words in [8, 16, 64] {
+            let columns = words * 4 / bytes;
+            let text = format!("S[(4, {columns}) : (32 @ TLane, 1 @ TCol)]");
+            let tile: TileLayout = text.parse().expect("it is notation");
+            let filled = CopyShape::filled(&tile).expect("a row for each warp");
+            let memory = filled.to_linear(&[4, columns]).expect("it is linear");
+            let shared = unswizzled_source(&memory, bytes).expect("there is one");
+            let copied = law_copies_write_what_the_layouts_say(
+                &shared,
+                &memory,
+                RowsHeld::FirstOfWarps,
+                bytes,
+            );
+            assert_eq!(copied, Ok(CopyShape::M4x256b), "{text}");
+            let actual = (0..5).collect();
+            let refusal = CopyRefusal::Copies { actual };
+            assert_eq!(tensor_copy(&shared, &memory, RowsHeld::All, bytes), Err(refusal));
         }
     }
 }
@@ -175,7 +214,7 @@ fn law_copies_of_scales() {
             assert!(shape[0] < 128, "{shape:?}");
             continue;
         };
-        let result = law_copies_write_what_the_layouts_say(&shared, &memory, 1);
+        let result = law_copies_write_what_the_layouts_say(&shared, &memory, RowsHeld::All, 1);
         assert_eq!(result, Ok(CopyShape::M32x128bWarps4), "{shape:?}");
     }
 }
@@ -190,30 +229,38 @@ fn refusals_say_what_is_in_the_way() {
     };
     // Rows that follow one another by 256 bytes, without a swizzle.
     let plain = row_major_shared(&[128, 64]).expect("it fits");
-    assert_eq!(tensor_copy(&plain, &block([128, 64]), 4), Err(CopyRefusal::Source));
+    assert_eq!(tensor_copy(&plain, &block([128, 64]), RowsHeld::All, 4), Err(CopyRefusal::Source));
     // The other way round.
     let turned = nvmma_shared(64, 32, true, false, &[128, 64]).expect("it fits");
-    assert_eq!(tensor_copy(&turned, &block([128, 64]), 4), Err(CopyRefusal::Source));
+    assert_eq!(tensor_copy(&turned, &block([128, 64]), RowsHeld::All, 4), Err(CopyRefusal::Source));
     // 64 rows: every other 16 rows of memory hold copies.
     let half = tensor_memory([64, 64], 1, false, &[64, 64]).expect("it fits");
     let refusal = CopyRefusal::Copies { actual: vec![4] };
-    assert_eq!(tensor_copy(&swizzled([64, 64]), &half, 4), Err(refusal));
+    assert_eq!(tensor_copy(&swizzled([64, 64]), &half, RowsHeld::All, 4), Err(refusal));
     // Two blocks of 64 rows fill memory, but its rows of 16 to 31 are those of the second.
     let blocks = tensor_memory([64, 64], 1, false, &[128, 64]).expect("it fits");
-    assert_eq!(tensor_copy(&swizzled([128, 64]), &blocks, 4), Err(CopyRefusal::Source));
+    assert_eq!(
+        tensor_copy(&swizzled([128, 64]), &blocks, RowsHeld::All, 4),
+        Err(CopyRefusal::Source)
+    );
     // No copies for the warps beyond the first.
     let once = tile("S[(32, 16) : (1 @ TLane, 1 @ TCol)]", [32, 16]);
     let rows = CopyRefusal::Rows { actual: 32, required: 128 };
-    assert_eq!(tensor_copy(&swizzled([32, 16]), &once, 4), Err(rows));
+    assert_eq!(tensor_copy(&swizzled([32, 16]), &once, RowsHeld::All, 4), Err(rows));
     let sixteen = tile("S[(16, 16) : (1 @ TLane, 1 @ TCol)] + R[8 : 16 @ TLane]", [16, 16]);
     let refusal = CopyRefusal::Copies { actual: vec![4, 5, 6] };
-    assert_eq!(tensor_copy(&swizzled([16, 16]), &sixteen, 4), Err(refusal));
+    assert_eq!(tensor_copy(&swizzled([16, 16]), &sixteen, RowsHeld::All, 4), Err(refusal));
     // Elements of 16 bits with a column each.
     let spaced = tensor_memory([128, 64], 2, false, &[128, 64]).expect("it fits");
     let halves = nvmma_shared(64, 16, false, false, &[128, 64]).expect("it fits");
-    assert_eq!(tensor_copy(&halves, &spaced, 2), Err(CopyRefusal::Gaps));
+    assert_eq!(tensor_copy(&halves, &spaced, RowsHeld::All, 2), Err(CopyRefusal::Gaps));
     let narrow = tile("S[(128, 2) : (1 @ TLane, 1 @ TCol)]", [128, 2]);
     let plain = row_major_shared(&[128, 2]).expect("it fits");
     let refusal = CopyRefusal::RowBits { actual: 64, required: 128 };
-    assert_eq!(tensor_copy(&plain, &narrow, 4), Err(refusal));
+    assert_eq!(tensor_copy(&plain, &narrow, RowsHeld::All, 4), Err(refusal));
+    // A row for each warp has 32 bytes at least.
+    let narrow = tile("S[(4, 4) : (32 @ TLane, 1 @ TCol)] + R[32 : 1 @ TLane]", [4, 4]);
+    let plain = row_major_shared(&[4, 4]).expect("it fits");
+    let refusal = CopyRefusal::RowBits { actual: 128, required: 256 };
+    assert_eq!(tensor_copy(&plain, &narrow, RowsHeld::FirstOfWarps, 4), Err(refusal));
 }

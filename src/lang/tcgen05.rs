@@ -74,7 +74,8 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 /// tensor cores when the blocks have met ([`cluster::sync`](super::cluster::sync())), or when one has arrived at a barrier that the even one
 /// waits for.
 ///
-/// M / 2 is 64 or 128, N 32 to 256. Element types, transposed factors and what else is said of [`mma`] hold here. Both factors lie in shared memory.
+/// M / 2 is 64 or 128, N 32 to 256. Element types, transposed factors and what else is said of [`mma`] hold here. `b` lies in shared memory,
+/// `a` there or, of 128 rows in each block, in tensor memory.
 ///
 /// # Layout
 /// Of 128 rows in each block, that of a product of one block. Of 64, the right half of the columns lies in rows 64 to 127 of tensor memory.
@@ -100,7 +101,7 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 /// }
 /// ```
 pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
-    a: Shared<T>,
+    a: impl Matrix<T>,
     b: Shared<U>,
     acc: Tmem<A>,
 ) -> Multiplying {
@@ -116,7 +117,7 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// | `u8` | two FP4 numbers, e2m1, the first in the lower half | `u8` | 32 | MXFP4 |
 /// | `u8` | the same | `e4m3` without a sign, or `u8` | 16 | NVFP4 |
 ///
-/// `a` and `b` lie in shared memory; two elements to a byte, their extents along the depth count bytes. Of FP4 the depth is what
+/// `b` lies in shared memory, `a` there or in tensor memory; two elements to a byte, their extents along the depth count bytes. Of FP4 the depth is what
 /// lies side by side: `a` of `[m, k / 2]`, and `b.t()` of `[n, k / 2]`. A scale of ue8m0 is 2 to the power of its bits less 127. Sums are `f32`.
 ///
 /// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` lie in tensor memory, where [`copy`] or [`Tmem::store`] brought them. M is a
@@ -148,7 +149,7 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// }
 /// ```
 pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
-    a: Shared<T>,
+    a: impl Matrix<T>,
     b: Shared<U>,
     acc: Tmem<f32>,
     a_scales: Tmem<S>,
@@ -168,11 +169,11 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
 /// products use, columns side by side; a layout that is not pinned is such a one.
 ///
 /// A layout of tensor memory may be spelled out, for elements of any size: 128 rows; 64 rows, each for two warps, with
-/// `R[2 : 64 @ TLane]` or `R[2 : 32 @ TLane]`; 32 rows for all four warps, with `R[4 : 32 @ TLane]`. The source is then 16 bytes of
-/// each row one behind the other, or swizzled.
+/// `R[2 : 64 @ TLane]` or `R[2 : 32 @ TLane]`; 32 rows for all four warps, with `R[4 : 32 @ TLane]`; 4 rows, one
+/// for each warp, in the first of its 32: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`. The source is then 16 bytes of each row one behind the other, or swizzled.
 ///
 /// # PTX
-/// `tcgen05.cp.cta_group::1.128x256b` for each 8 columns, or `128x128b`, `64x128b.warpx2::02_13`, `64x128b.warpx2::01_23` and `32x128b.warpx4` for each 4 columns, as
+/// `tcgen05.cp.cta_group::1.128x256b` or, for a row to each warp, `4x256b` for each 8 columns; `128x128b`, `64x128b.warpx2::02_13`, `64x128b.warpx2::01_23` and `32x128b.warpx4` for each 4 columns, as
 /// the layouts say (PTX ISA, "tcgen05.cp").
 ///
 /// # Errors

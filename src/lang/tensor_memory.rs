@@ -73,8 +73,9 @@ impl<T: Scalar> Tmem<T> {
     /// ([`layout!`](crate::layout)) along `TLane`, the rows of tensor memory, and `TCol`, its columns, counted in elements.
     ///
     /// A tile has all 128 rows; where it has fewer of its own, copies: `R[4 : 32 @ TLane]` gives each of the four warps all 32
-    /// rows. [`load`](Tmem::load) reads in each warp what is in its rows, [`store`](Tmem::store) writes all copies. Columns of
-    /// 32 bits have no copies.
+    /// rows. [`load`](Tmem::load) reads in each warp what is in its rows, [`store`](Tmem::store) writes all copies. Of a tile of four
+    /// rows, the first of each warp's 32 may hold one alone, without copies: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`; a load then hands it to
+    /// the other lanes. Columns of 32 bits have no copies.
     ///
     /// # PTX
     /// None; it decides which instructions read, write, copy and multiply.

@@ -9,7 +9,7 @@ use super::{Builder, expected::arriving, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{BarrierOp, Const, CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, Type, Value},
-    layouts::tensor_memory::PRODUCT_COLUMNS,
+    layouts::tensor_memory::{BLOCK_ROWS, PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
 };
@@ -38,21 +38,22 @@ impl Builder<'_> {
         None
     }
 
-    /// The left factor of a pair's product, which no block has in tensor memory.
-    pub(super) fn left_of_pair(&mut self, val: &Val, loc: Loc) -> Option<()> {
-        if let Val::Value(value) = val
-            && let Type::TensorMemory(ty) = self.ty(*value).clone()
-        {
-            let name = self.cells.settled(self.num(*value)).name();
-            self.report(
-                Diagnostic::new(Code::Kind, loc, "the factors of a pair's product lie in shared memory")
-                    .compare("", "a `Shared<T>`", "a `Tmem<T>`")
-                    .why("`tcgen05::mma` takes its left factor from tensor memory; of a pair both factors lie in shared memory, at the same place in either block")
-                    .help(format!("shared::<{name}>({:?})", ty.shape)),
-            );
-            return None;
+    /// A left factor in tensor memory: of 64 rows in each block the right half of the sums lies below the left one, and reads the factor there
+    /// as well.
+    pub(super) fn left_of_pair(&mut self, left: Value, loc: Loc) -> Option<()> {
+        let Type::TensorMemory(ty) = self.ty(left).clone() else { return Some(()) };
+        if ty.shape[0] == BLOCK_ROWS {
+            return Some(());
         }
-        Some(())
+        let name = self.cells.settled(self.num(left)).name();
+        let headline = "a left factor of so few rows is not taken from tensor memory";
+        self.report(
+            Diagnostic::new(Code::DotOperand, loc, headline)
+                .compare("rows of each block", BLOCK_ROWS.to_string(), ty.shape[0].to_string())
+                .why("of 64 rows in each block of a pair, rows 64 to 127 of tensor memory hold the right half of the sums and would need the factor a second time (PTX ISA, \"tcgen05.mma: Data path layout\")")
+                .help(format!("shared::<{name}>({:?})", ty.shape)),
+        );
+        None
     }
 
     /// The shapes of a pair's product, as each block has them: (M / 2, K) · (K, N / 2) + (M / 2, N).

@@ -32,23 +32,7 @@ impl Builder<'_> {
         args: &[Expr],
         loc: Loc,
     ) -> Option<()> {
-        if let Val::Value(value) = &vals[0]
-            && matches!(self.ty(*value), Type::TensorMemory(_))
-        {
-            let actual = self.describe(&vals[0]);
-            let headline = "both factors of a block-scaled product lie in shared memory";
-            self.report(
-                Diagnostic::new(Code::Kind, args[0].loc, headline)
-                    .compare("", "a `Shared<T>`", actual)
-                    .why("tensor memory has its scales and its sums; of the kinds of products, those without scales take a left factor from there"),
-            );
-            return None;
-        }
-        let a = self.tcgen05_shared(
-            &vals[0],
-            "the left factor of a block-scaled product",
-            args[0].loc,
-        )?;
+        let a = self.left_factor(&vals[0], args[0].loc)?;
         let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         let scales = [self.scales(&vals[3], args[3].loc)?, self.scales(&vals[4], args[4].loc)?];

@@ -124,14 +124,19 @@ impl Builder<'_> {
         None
     }
 
+    /// The left factor of a product, which may lie in tensor memory.
+    pub(super) fn left_factor(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        match val {
+            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
+                self.tensor_memory_window(val, "a product", loc)
+            }
+            other => self.tcgen05_shared(other, "a factor of a product", loc),
+        }
+    }
+
     /// `tcgen05::mma(a, b, acc)`
     fn tcgen05_mma(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
-        let a = match &vals[0] {
-            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
-                self.tensor_memory_window(&vals[0], "a product", args[0].loc)?
-            }
-            other => self.tcgen05_shared(other, "a factor of a product", args[0].loc)?,
-        };
+        let a = self.left_factor(&vals[0], args[0].loc)?;
         let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         self.product_shapes([a, b, acc], args, "tcgen05::mma", loc)?;
@@ -145,8 +150,7 @@ impl Builder<'_> {
     /// `tcgen05::mma_pair(a, b, acc)`
     fn tcgen05_mma_pair(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
         self.in_pairs("there is none to multiply", loc)?;
-        self.left_of_pair(&vals[0], args[0].loc)?;
-        let a = self.tcgen05_shared(&vals[0], "a factor of a product", args[0].loc)?;
+        let a = self.left_factor(&vals[0], args[0].loc)?;
         let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         self.pair_shapes([a, b, acc], args, loc)?;
@@ -154,6 +158,7 @@ impl Builder<'_> {
         self.has_role(acc, TensorMemoryRole::Sums);
         let bytes = self.cells.settled(self.num(b)).bytes();
         self.pair_extents([a, b, acc], INSTRUCTION_K_BYTES / bytes, loc)?;
+        self.left_of_pair(a, args[0].loc)?;
         self.start_product([a, b, acc], args, CtaGroup::Pair, loc);
         Some(())
     }

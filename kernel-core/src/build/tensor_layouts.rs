@@ -1,6 +1,7 @@
 //! Layouts in tensor memory: what the allocations of a kernel take, and which layouts products have.
 
 use kernel_layout::forms::PartRefusal;
+use kernel_layout::tensor_copy::RowsHeld;
 use kernel_layout::{Basis, Dim, Form, Layout};
 
 use super::{Builder, left_factor};
@@ -155,6 +156,18 @@ fn view(
         let diagnostic = other("a view of half of the rows of tensor memory")
             .compare("extents", format!("{:?}", whole.shape()), format!("{:?}", from.shape))
             .why("the other rows of these columns belong to another part of the tile");
+        return Some(diagnostic);
+    }
+    let rows_held = tensor_memory::held(kernel, root);
+    if rows_held != tensor_memory::held(kernel, from.root) {
+        let what = |held| match held {
+            RowsHeld::All => "in every row of tensor memory",
+            RowsHeld::FirstOfWarps => "in the first row of each warp alone",
+        };
+        let required = what(tensor_memory::held(kernel, from.root));
+        let diagnostic = other("a view of rows that hold nothing, or that leaves out rows that hold something")
+            .compare("elements", required, what(rows_held))
+            .why("a view names the columns of the tile anew; which rows have been written, it does not change");
         return Some(diagnostic);
     }
     let in_word = (COLUMN_BITS / (from.dtype.bytes() * 8)).trailing_zeros() as usize;

@@ -1,7 +1,7 @@
 //! `layout!(S[..] + R[..])`: the notation of tile layouts.
 
 use kernel_layout::Form;
-use kernel_layout::tile::{Iter, TileAxis, TileLayout};
+use kernel_layout::tile::{CopyShape, Iter, TileAxis, TileLayout};
 
 use super::{
     Builder, Env,
@@ -54,8 +54,10 @@ impl Builder<'_> {
                 );
             }
         };
-        // Here and not where the layout is used: this is the place to change, whatever the shape.
-        match fault(&layout, &digits) {
+        // Here and not where the layout is used: this is the place to change, whatever the shape. Only of rows of tensor memory
+        // may some hold nothing.
+        let whole = CopyShape::filled(&layout);
+        match fault(whole.as_ref().unwrap_or(&layout), &digits) {
             Some(fault) => self.report(fault),
             None => Val::Layout(Form::Tile(layout)),
         }

@@ -69,6 +69,10 @@ pub(crate) fn pinned(
             place,
         }));
     }
+    if tensor_memory::filled(&form).is_some() {
+        let actual = Memory::Tensor;
+        return Err(Box::new(LayoutProblem::OtherMemory { at, form, actual, place }));
+    }
     let registers = |elements: u64| elements.saturating_mul(u64::from(element_bytes.div_ceil(4)));
     let layout = form.to_layout(&place.shape).map_err(|error| match (&form, error) {
         (Form::Linear(bases), LayoutError::TooManyBits { limit, .. })

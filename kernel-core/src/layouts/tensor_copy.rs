@@ -1,6 +1,6 @@
 //! Copies from shared to tensor memory: which instruction does one, and which layout of shared memory it reads.
 
-use kernel_layout::tensor_copy::{self, CopyRefusal, TensorCopy};
+use kernel_layout::tensor_copy::{self, CopyRefusal, RowsHeld, TensorCopy};
 use kernel_layout::tile::TileLayout;
 use kernel_layout::{Dim, Form, Layout};
 use la_arena::ArenaMap;
@@ -77,13 +77,17 @@ pub(crate) fn plan(
         });
     }
     let bytes = to.dtype.bytes();
-    tensor_copy::tensor_copy(&shared, &memory, bytes).map_err(|refusal| match refusal {
+    let held = tensor_memory::held(kernel, to.root);
+    tensor_copy::tensor_copy(&shared, &memory, held, bytes).map_err(|refusal| match refusal {
         CopyRefusal::Source => {
             let along = |axis: usize| {
                 shared.bases(Dim::Offset).first().is_some_and(|basis| basis[axis] != 0)
             };
             let contiguous = (0..2).find(|&axis| along(axis)).unwrap_or(1);
-            TensorCopyRefusal::Source { contiguous, nearest: nearest(&memory, &from.shape, bytes) }
+            TensorCopyRefusal::Source {
+                contiguous,
+                nearest: nearest((&memory, held), &from.shape, bytes),
+            }
         }
         CopyRefusal::Rows { .. }
         | CopyRefusal::Copies { .. }
@@ -94,7 +98,11 @@ pub(crate) fn plan(
 }
 
 /// The layout of shared memory with the widest swizzle from which such a tile is copied, or the one without.
-fn nearest(memory: &Layout, shape: &[u32], element_bytes: u32) -> Option<Box<Form>> {
+fn nearest(
+    (memory, held): (&Layout, RowsHeld),
+    shape: &[u32],
+    element_bytes: u32,
+) -> Option<Box<Form>> {
     let element_bits = element_bytes * 8;
     let swizzled = [128, 64, 32].map(|swizzle_bytes| Form::NvmmaShared {
         swizzle_bytes,
@@ -104,7 +112,8 @@ fn nearest(memory: &Layout, shape: &[u32], element_bytes: u32) -> Option<Box<For
     });
     let reads = |form: &Form| {
         let layout = form.to_layout(shape).ok();
-        layout.is_some_and(|one| tensor_copy::tensor_copy(&one, memory, element_bytes).is_ok())
+        layout
+            .is_some_and(|one| tensor_copy::tensor_copy(&one, memory, held, element_bytes).is_ok())
     };
     if let Some(form) = swizzled.into_iter().find(reads) {
         return Some(Box::new(form));
@@ -117,7 +126,8 @@ fn nearest(memory: &Layout, shape: &[u32], element_bytes: u32) -> Option<Box<For
 /// The layout of the allocation that a window is of from which tensor memory is filled, where nothing else asks for one.
 pub(crate) fn source(kernel: &Kernel, from: &SharedType, to: &TensorMemoryType) -> Option<Layout> {
     let memory = tensor_memory::window(kernel, to).ok()?;
+    let held = tensor_memory::held(kernel, to.root);
     let shape = memory.shape();
-    let layout = nearest(&memory, &shape, to.dtype.bytes())?.to_layout(&shape).ok()?;
+    let layout = nearest((&memory, held), &shape, to.dtype.bytes())?.to_layout(&shape).ok()?;
     Some(if from.transposed { layout.permute_axes(&[1, 0]) } else { layout })
 }

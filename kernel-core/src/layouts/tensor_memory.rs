@@ -4,6 +4,8 @@ use kernel_layout::forms::{
     PartRefusal, TENSOR_MEMORY_COLUMNS, TensorMemoryMoves, TmemAtom, TmemColumns,
     check_tensor_memory, tensor_memory_moves, tensor_memory_part, tensor_memory_registers,
 };
+use kernel_layout::tensor_copy::RowsHeld;
+use kernel_layout::tile::{CopyShape, TileLayout};
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{LayoutProblem, Memory, Place};
@@ -61,6 +63,20 @@ pub(crate) fn pinned(
     }
     check_tensor_memory(&layout, element_bits).map_err(&refused)?;
     Ok(layout)
+}
+
+/// Of a layout with a row in the first lane of each warp alone, the one in which all lanes hold it: what [`layout`] says of it.
+pub(super) fn filled(form: &Form) -> Option<TileLayout> {
+    let Form::Tile(tile) = form else { return None };
+    CopyShape::filled(tile)
+}
+
+/// Which rows of tensor memory hold what the layout of an allocation says.
+pub(crate) fn held(kernel: &Kernel, root: TensorMemory) -> RowsHeld {
+    match filled(&form(kernel, root)) {
+        Some(_) => RowsHeld::FirstOfWarps,
+        None => RowsHeld::All,
+    }
 }
 
 /// The layout of an allocation as it is written: the pinned one, or blocks of 128 rows, or 64 where there are no more, and of as

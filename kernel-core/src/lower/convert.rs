@@ -427,7 +427,7 @@ impl Emitter {
     }
 
     /// `shfl.sync` by the whole warp.
-    fn shuffle(&mut self, value: Val, mode: Word, lane: Val, ty: Type) -> Val {
+    pub(super) fn shuffle(&mut self, value: Val, mode: Word, lane: Val, ty: Type) -> Val {
         let source = self.reg(value, ty);
         let result = self.fresh(ty);
         let operands = [

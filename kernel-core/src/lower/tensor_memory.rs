@@ -5,6 +5,7 @@
 //! another; the upper half of an address is a row, of which each warp adds the first of its quarter.
 
 use kernel_layout::forms::{TensorMemoryMoves, TensorMemoryUnit, TmemAtom};
+use kernel_layout::tensor_copy::RowsHeld;
 use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Space, Type, Word};
 use la_arena::ArenaMap;
@@ -271,8 +272,17 @@ impl Lower<'_> {
             loaded.extend(registers.into_iter().zip(words()));
         }
         self.e.effect(Opcode::Tcgen05, mods![Word::WaitLd, Word::Sync, Word::Aligned], []);
+        let root = self.tensor_memory_type(window).root;
+        let held = tensor_memory::held(self.kernel, root);
         for (register, word) in loaded {
-            let register = Val::Reg(register);
+            let register = match held {
+                RowsHeld::All => Val::Reg(register),
+                RowsHeld::FirstOfWarps => {
+                    // The other lanes have read rows that hold nothing.
+                    let ty = if dtype == Dtype::F32 { Type::F32 } else { Type::B32 };
+                    self.e.shuffle(Val::Reg(register), Word::Idx, Val::Int(0), ty)
+                }
+            };
             let elements = match dtype.bytes() {
                 1 => self.e.unpack_bytes(dtype, register).to_vec(),
                 2 => self.e.unpack(register).to_vec(),

@@ -146,10 +146,7 @@ fn places(
     packed_bits: usize,
     last: Dim,
 ) -> Result<Layout, LayoutError> {
-    let rows = memory.bases(Dim::Row);
-    let is_zero = |basis: &Basis| basis.iter().all(|&part| part == 0);
-    // Row bit 5 of a tensor of few scales is empty as well; only a block of 64 rows has a gap.
-    let gap = is_zero(&rows[4]) && !is_zero(&rows[5]);
+    let gap = has_gap(memory);
     let atom = match (atom, gap) {
         (TmemAtom::M32x32b, true) => TmemAtom::M16x32bx2,
         (TmemAtom::M16x32bx2, false) => {
@@ -202,6 +199,15 @@ fn places(
     ];
     let outs = vec![(Dim::Row, 128), (Dim::Col, memory.in_size(Dim::Col))];
     Layout::new(ins, outs)
+}
+
+/// Whether every other 16 rows of tensor memory hold nothing that a lane could read: those that a block of 64 rows leaves to others.
+///
+/// Row bit 5 of a tensor of few scales is empty as well, and the bits before of one with a row for each warp: copies lie there.
+pub(super) fn has_gap(memory: &Layout) -> bool {
+    let empty = |basis: &Basis| basis.iter().all(|&part| part == 0);
+    let rows = memory.bases(Dim::Row);
+    empty(&rows[4]) && !empty(&rows[5]) && !rows[..4].iter().all(empty)
 }
 
 /// log2 of the elements in a word: all it has room for, or one.

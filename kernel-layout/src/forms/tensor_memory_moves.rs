@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{TENSOR_MEMORY_ROWS, TmemAtom, words};
+use super::{TENSOR_MEMORY_ROWS, TmemAtom, has_gap, words};
 use crate::layout::log2;
 use crate::{Dim, Layout};
 
@@ -89,13 +89,12 @@ impl Match<'_> {
     fn of(&self, atom: TmemAtom) -> Option<TensorMemoryMoves> {
         let (in_unit, mut lanes, atom_bits) = atom.tile();
         let rows = self.memory.bases(Dim::Row);
-        let empty = |bit: usize| rows[bit].iter().all(|&part| part == 0);
-        // Of a block of 64 rows the other half of the quarter holds nothing that a lane could read.
-        if atom == TmemAtom::M32x32b && empty(4) && !empty(5) {
+        let gap = has_gap(self.memory);
+        if atom == TmemAtom::M32x32b && gap {
             return None;
         }
-        // Of 16 rows with copies in the others, 16-row shapes would leave those of every second half unwritten.
-        if atom != TmemAtom::M32x32b && empty(4) && empty(5) {
+        // Of rows with copies in the next 16, 16-row shapes would leave those of every second half unwritten.
+        if atom != TmemAtom::M32x32b && !gap && rows[4].iter().all(|&part| part == 0) {
             return None;
         }
         let halves = self.halves(atom)?;

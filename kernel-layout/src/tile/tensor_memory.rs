@@ -474,6 +474,25 @@ impl CopyShape {
         }
     }
 
+    /// Of a layout with a row in the first lane of each warp and nothing in its other 31, as [`CopyShape::M4x256b`] writes it, the one
+    /// in which all 32 lanes hold the row. None of others.
+    ///
+    /// ```
+    /// use kernel_layout::tile::{CopyShape, TileLayout};
+    /// let sparse: TileLayout = "S[(4, 8) : (32 @ TLane, 1 @ TCol)]".parse()?;
+    /// let filled = CopyShape::filled(&sparse).expect("a row for each warp");
+    /// assert_eq!(filled.to_string(), "S[(4, 8) : (32 @ TLane, 1 @ TCol)] + R[32 : 1 @ TLane]");
+    /// assert_eq!(CopyShape::filled(&filled), None);
+    /// # Ok::<(), kernel_layout::tile::NotationError>(())
+    /// ```
+    pub fn filled(layout: &TileLayout) -> Option<TileLayout> {
+        CopyShape::M4x256b.mismatch(layout).is_none().then(|| {
+            let offset = layout.offset().iter().map(|(&axis, &by)| (axis, by));
+            TileLayout::new(layout.shard().to_vec(), vec![lane(32, 1)], offset)
+                .expect("the digits are those of a layout")
+        })
+    }
+
     /// Why a copy of this shape does not write such a layout of tensor memory; nothing when it does.
     ///
     /// ```

@@ -54,11 +54,13 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
                 Some(required) => diagnostic
                     .compare("copies of each row", required, actual_copies(&ends.memory))
                     .help(written(rows, columns)),
-                None => diagnostic.compare("rows of the tile", "32, 64 or 128", rows.to_string()),
+                None => {
+                    diagnostic.compare("rows of the tile", "4, 32, 64 or 128", rows.to_string())
+                }
             };
             diagnostic
                 .place(ends.memory_at, "layout chosen here")
-                .why("`tcgen05.cp` writes 128 rows once, 64 rows for two warps each, or 32 rows for each of the four warps, which reach 32 rows of tensor memory each (PTX ISA, \"tcgen05.cp\": .multicast)")
+                .why("`tcgen05.cp` writes 128 rows once, 64 rows for two warps each, 32 rows for each of the four warps, which reach 32 rows of tensor memory each, or one row for each of them into the first of its 32 (PTX ISA, \"tcgen05.cp\": .multicast)")
         }
         CopyRefusal::Gaps => new("no instruction leaves gaps in the columns of tensor memory")
             .compare("layout", "elements that fill the columns", ends.memory.in_code())
@@ -137,6 +139,7 @@ fn placed(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
 /// The copies that a tile of so many rows needs; nothing where no instruction writes so many.
 fn copies(rows: u32) -> Option<&'static str> {
     match rows {
+        4 => Some("none, and one row for each warp"),
         32 => Some("R[4 : 32 @ TLane]"),
         64 => Some("R[2 : 64 @ TLane] or R[2 : 32 @ TLane]"),
         128 => Some("none"),
@@ -157,6 +160,9 @@ fn actual_copies(form: &Form) -> String {
 
 /// A layout of so many rows that is copied to.
 fn written(rows: u32, columns: u32) -> String {
+    if rows == 4 {
+        return format!("layout!(S[(4, {columns}) : (32 @ TLane, 1 @ TCol)])");
+    }
     let copies = match rows {
         32 => " + R[4 : 32 @ TLane]",
         64 => " + R[2 : 64 @ TLane]",

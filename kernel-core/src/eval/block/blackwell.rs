@@ -100,19 +100,24 @@ impl Machine<'_> {
             }
         }
         for rank in ranks {
-            let a = self.read_shared_of(rank, args[0]);
+            let a = self.read_factor(rank, args[0]);
             self.tcgen05_product(rank, (&a, &b), [depth, 2 * half], args)?;
         }
         Ok(())
     }
 
-    fn tcgen05_mma(&mut self, args: &[Value]) -> Result<(), Fault> {
-        let a = match self.ty(args[0]) {
-            Type::TensorMemory(_) => self.read_tensor_memory(self.rank, args[0]),
+    /// The left factor of a product, in the shared or the tensor memory of a block.
+    pub(super) fn read_factor(&self, rank: usize, factor: Value) -> Vec<Element> {
+        match self.ty(factor) {
+            Type::TensorMemory(_) => self.read_tensor_memory(rank, factor),
             Type::Shared(_) | Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
-                self.read_shared(args[0])
+                self.read_shared_of(rank, factor)
             }
-        };
+        }
+    }
+
+    fn tcgen05_mma(&mut self, args: &[Value]) -> Result<(), Fault> {
+        let a = self.read_factor(self.rank, args[0]);
         let b = self.read_shared(args[1]);
         let extents = [self.shape(args[1])[0] as usize, self.shape(args[1])[1] as usize];
         self.tcgen05_product(self.rank, (&a, &b), extents, args)
@@ -177,7 +182,7 @@ impl Machine<'_> {
         let (rows, columns) = (layout.bases(Dim::Row), layout.bases(Dim::Col));
         let nothing = |basis: &Basis| basis.iter().all(|&part| part == 0);
         // Rows may be copies, but not those that a block of 64 rows leaves to others; columns never are.
-        let gap = nothing(&rows[4]) && !nothing(&rows[5]);
+        let gap = nothing(&rows[4]) && !nothing(&rows[5]) && !rows[..4].iter().all(nothing);
         let rows = reached(rows, ty.shape[1], |bit, _| gap && bit == 4);
         let columns = reached(columns, ty.shape[1], |_, basis| nothing(basis));
         let mut places = Vec::with_capacity(rows.len() * columns.len());

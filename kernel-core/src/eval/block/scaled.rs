@@ -12,7 +12,7 @@ impl Machine<'_> {
         scaled: Scaled,
         args: &[Value],
     ) -> (Vec<Element>, Vec<Element>, usize) {
-        let (a, b) = (self.read_shared(args[0]), self.read_shared(args[1]));
+        let (a, b) = (self.read_factor(self.rank, args[0]), self.read_shared(args[1]));
         let bytes = self.shape(args[1])[0] as usize;
         let columns = self.shape(args[1])[1] as usize;
         let to_a_byte = scaled.to_a_byte() as usize;

@@ -2,7 +2,8 @@ use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4)]
 pub fn kernel() {
-    let (a, b) = (tmem::<e4m3>([128, 128]), shared::<e4m3>([128, 128]));
+    let a = tmem::<e4m3>([128, 128]).with_layout(tmem_block([128, 128], 4));
+    let b = shared::<e4m3>([128, 128]);
     let acc = tmem::<f32>([128, 128]);
     let of_a = tmem::<u8>([128, 4]);
     let of_b = tmem::<u8>([128, 4]);
