@@ -1,6 +1,7 @@
 //! Kernels for Hopper that are wrong, each beside its twin that is right: what the emulator says of the first, and that it runs the second.
 //!
-//! A missing fence is none of them: the compiler puts fences where they are missing (`tests/kernels/hopper/partition_writes.rs`).
+//! A missing fence is none of them: the compiler puts fences where they are missing. What is said of a kernel without them, see
+//! `kernel-testkit/tests/left_out.rs`.
 
 use kiln::prelude::*;
 
@@ -79,7 +80,42 @@ fn a_missing_wait() {
             &at("no wait before"),
             "an asynchronous copy that warp 0 issues in PTX line ",
             &at("copy without a wait"),
-            "writes shared memory that this warp had read: is a wait for its mbarrier missing before the load?",
+            "writes shared memory that this warp had read: is a wait for its mbarrier missing before the load",
+        ],
+    );
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn waits_for_the_first_phase<const RIGHT: bool>(
+    #[block(64, 64)] x: TensorMap<f32, 2>,
+    out: TensorMut<f32, 2>,
+) {
+    let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
+    arrived.expect(x.block_bytes());
+    tma::load(x, [0, 0], arrived, tile); // [copy of the first phase]
+    sync();
+    arrived.wait(if RIGHT { 0 } else { 1 }); // [wait for no phase]
+    out.tile([0, 0], [64, 64]).store(tile.load()); // [read before the first phase]
+    arrived.wait(0);
+}
+
+#[test]
+fn a_wait_for_the_phase_before_the_first() {
+    let message = said(|stream, twin| {
+        let x = stream.full([64, 64], 1.0f32)?;
+        let mut out = stream.zeros([64, 64])?;
+        let args = waits_for_the_first_phase::Args { x: &x, out: &mut out };
+        launch!(waits_for_the_first_phase, stream, twin, args)
+    });
+    has(
+        &message,
+        &[
+            "which an asynchronous copy has still to write; warp 0 issued it in PTX line ",
+            &at("copy of the first phase"),
+            "for phase parity 0; the last wait of this warp, in PTX line ",
+            &at("wait for no phase"),
+            "was for 1",
+            &at("read before the first phase"),
         ],
     );
 }
@@ -93,7 +129,7 @@ fn waits_for_the_phase<const RIGHT: bool>(
     for turn in 0..2 {
         arrived.expect(x.block_bytes());
         tma::load(x, [turn * 64, 0], arrived, tile); // [copy of the second phase]
-        arrived.wait(if RIGHT { turn } else { 0 });
+        arrived.wait(if RIGHT { turn } else { 0 }); // [wait for the wrong phase]
         out.tile([turn * 64, 0], [64, 64]).store(tile.load()); // [read in the wrong phase]
         sync();
     }
@@ -114,6 +150,9 @@ fn a_wait_for_the_wrong_phase() {
             "read in PTX line ",
             &at("read in the wrong phase"),
             "without a barrier between",
+            "had seen phase parity 0 of the copy's mbarrier end, and waited in PTX line ",
+            &at("wait for the wrong phase"),
+            "for that one again: for the wrong phase?",
             &at("copy of the second phase"),
         ],
     );
@@ -142,7 +181,8 @@ fn a_wrong_number_of_bytes() {
     let few = "16384 bytes are on the way to the mbarrier at shared address ";
     has(&expected(8192), &[few, "whose phase waits for 8192: it does not complete", &at("copied")]);
     let many = "deadlock: waits for phase parity 0 of the mbarrier at shared address ";
-    let arrived = "0 of 1 arrivals and 16384 bytes are missing";
+    let arrived =
+        "0 of 1 arrivals and 16384 bytes are missing: more are expected than the copies bring";
     has(&expected(32768), &[many, arrived, &at("never over")]);
 }
 

@@ -155,6 +155,29 @@ pub(crate) struct Unwritten {
     pub(crate) place: Place,
 }
 
+/// A write through the generic proxy that no fence makes visible to the asynchronous one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unfenced {
+    /// The last writer, and its instruction.
+    pub(crate) warp: u32,
+    pub(crate) lane: u32,
+    pub(crate) pc: u32,
+    /// What is missing between the write and the read, as the end of a sentence about that thread.
+    pub(crate) missing: &'static str,
+}
+
+/// A wait for an mbarrier that let a warp go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// Block and word of its shared memory.
+    pub(crate) barrier: (usize, usize),
+    pub(crate) pc: u32,
+    /// The parity of the phase that was over.
+    pub(crate) parity: bool,
+    /// Whether the warp's wait before it was for that parity too: phases have either in turn.
+    pub(crate) again: bool,
+}
+
 /// What a [`Trap`] knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Details {
@@ -172,8 +195,14 @@ pub(crate) struct Details {
     pub(crate) later: Option<(u32, u32)>,
     /// The earlier access of a race: instruction, warp, whether it wrote.
     pub(crate) other: Option<(u32, u32, bool)>,
+    /// A write of shared memory that the asynchronous proxy does not see.
+    pub(crate) unfenced: Option<Unfenced>,
     /// The copy that is in flight: warp, instruction.
     pub(crate) copy: Option<(u32, u32)>,
+    /// The mbarrier that counts the bytes of the copy concerned: block and word of its shared memory.
+    pub(crate) barrier: Option<(usize, usize)>,
+    /// The last wait for that mbarrier.
+    pub(crate) passed: Option<Passed>,
     /// The `wgmma` that is in flight: instruction.
     pub(crate) product: Option<u32>,
     /// Another instruction that takes part, and which a message names last.
@@ -207,7 +236,10 @@ impl Trap {
             unwritten: None,
             later: None,
             other: None,
+            unfenced: None,
             copy: None,
+            barrier: None,
+            passed: None,
             product: None,
             touched: None,
             detail: detail.into(),

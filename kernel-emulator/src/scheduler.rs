@@ -5,19 +5,19 @@
 //! one another make progress whatever the number of host threads. The fault of the lowest block is the
 //! one reported, so that it does not depend on that number either.
 
+mod locate;
 mod stuck;
 
 use std::collections::VecDeque;
-use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::code::{Op, Place};
-use crate::exec::bulk;
+use self::locate::locate;
+use crate::code::Place;
 use crate::exec::memory::hazards;
-use crate::fault::{Fault, FaultKind, SourceLine, Trap};
-use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset, slot_name};
-use crate::memory::race::Races;
+use crate::exec::{barrier, bulk};
+use crate::fault::{Fault, FaultKind, Passed, Trap};
+use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset};
 use crate::memory::tensor::TensorMemory;
 
 /// Instructions of a warp before the next one's turn.
@@ -185,7 +185,28 @@ impl Unit {
         if trap.unwritten.is_some_and(|load| load.place == Place::Shared) {
             trap.later = self.later_write(launch, (block, index));
         }
+        trap.passed = self.last_wait(&trap, (block, index));
         locate(launch, &trap, self.cluster.blocks[block].id, &self.warps[block][index])
+    }
+
+    /// The wait that a copy's mbarrier let a warp pass which comes too early for the copy: the last one of the warp that
+    /// touches bytes under way, or of one that reads what a copy overwrites, if that let it pass twice.
+    fn last_wait(&self, trap: &Trap, (block, index): (usize, usize)) -> Option<Passed> {
+        let last = |index: usize, barrier| {
+            let mut passed = self.warps[block].get(index)?.passed.iter().copied();
+            passed.find(|passed: &Passed| passed.barrier == barrier)
+        };
+        match (trap.copy, trap.other) {
+            (Some(issuer), _) => {
+                let barrier = bulk::flight::barrier_of(&self.cluster, block, issuer)?;
+                let current = barrier::parity(&self.cluster, barrier)?;
+                last(index, barrier).filter(|passed| passed.parity != current)
+            }
+            (None, Some((_, reader, false))) => {
+                last(reader as usize, trap.barrier?).filter(|passed| passed.again)
+            }
+            (None, Some((.., true)) | None) => None,
+        }
     }
 
     /// The launch is lost; lets the other warps of the block go on a little, to see whether one of
@@ -252,111 +273,6 @@ impl Unit {
             }
         }
         Err(Box::new(self.stuck(launch)))
-    }
-}
-
-/// The kernel's source line of an instruction.
-fn source_line(launch: &Launch<'_>, (file, line, column): (u32, u32, u32)) -> Option<SourceLine> {
-    let name = || launch.files.iter().find(|(i, _)| *i == file).map(|(_, name)| name.clone());
-    (line > 0).then(|| SourceLine { file: name().unwrap_or_default(), line, column })
-}
-
-/// Where an instruction stands, in the text and in the kernel's source.
-fn instruction_place(launch: &Launch<'_>, pc: u32) -> String {
-    let origin = launch.code.origins.get(pc as usize).copied().unwrap_or_default();
-    let mut text = format!("PTX line {}", origin.line);
-    if let Some(source) = source_line(launch, origin.source) {
-        let _ = write!(text, " ({source})");
-    }
-    text
-}
-
-/// Whether an mbarrier tells when an instruction has written shared memory.
-fn is_copy(op: &Op) -> bool {
-    matches!(op, Op::Bulk(_) | Op::Tensor(_) | Op::AsyncStore(_))
-}
-
-/// A fault with its place.
-fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
-    let code = launch.code;
-    let pc = trap.pc.unwrap_or(warp.pc);
-    let origin = code.origins.get(pc as usize).copied().unwrap_or_default();
-    let mut detail = trap.detail.clone();
-    if let Some(slot) = trap.slot {
-        let name = slot_name(code, slot).unwrap_or("an operand");
-        detail = format!("register `{name}` {detail}");
-    }
-    if let Some(load) = trap.unwritten {
-        let from = match load.place {
-            Place::Shared => "from shared memory ",
-            Place::Local => "from local memory ",
-            Place::Global | Place::Const => "from global memory ",
-            Place::Param => "from the parameters ",
-            Place::Generic => "",
-        };
-        let (place, lane, address) = (instruction_place(launch, load.pc), load.lane, load.address);
-        let _ = write!(
-            detail,
-            "; bytes never written were last loaded {from}in {place}, by lane {lane} at {address:#x}"
-        );
-        if let Some((pc, other)) = trap.later {
-            let place = instruction_place(launch, pc);
-            let _ = if is_copy(&code.insts[pc as usize].op) {
-                write!(
-                    detail,
-                    "; an asynchronous copy that warp {other} issues in {place} writes shared memory that this warp had read: is a wait for its mbarrier missing before the load?"
-                )
-            } else {
-                write!(
-                    detail,
-                    "; warp {other} writes shared memory that this warp had read, in {place}, without a barrier between: is a `sync()` missing before the load?"
-                )
-            };
-        }
-    }
-    if let Some((pc, other, wrote)) = trap.other {
-        let (what, place) = (if wrote { "wrote" } else { "read" }, instruction_place(launch, pc));
-        let _ = if Races::is_copy(other) {
-            write!(
-                detail,
-                ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
-            )
-        } else {
-            write!(detail, ", which warp {other} {what} in {place}, without a barrier between")
-        };
-    }
-    if let Some((other, pc)) = trap.copy {
-        let place = instruction_place(launch, pc);
-        let op = &code.insts[pc as usize].op;
-        let mut advice = if matches!(op, Op::Wgmma(_)) {
-            "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)"
-                .to_owned()
-        } else {
-            bulk::advice(op).to_owned()
-        };
-        if other != warp.index && !matches!(op, Op::Wgmma(_)) {
-            advice.push_str("; where the copy refills what this warp still uses, is a `sync()` missing before that copy?");
-        }
-        let _ = write!(detail, "; warp {other} issued it in {place}: {advice}");
-    }
-    if let Some(pc) = trap.product {
-        let _ = write!(detail, "; it was issued in {}", instruction_place(launch, pc));
-    }
-    if let Some(pc) = trap.touched {
-        let _ = write!(detail, ", in {}", instruction_place(launch, pc));
-    }
-    let source = source_line(launch, origin.source);
-    Fault {
-        kind: trap.kind,
-        entry: launch.entry.to_owned(),
-        source,
-        ptx_line: origin.line,
-        ptx: crate::program::instruction_text(launch.text, origin.line),
-        block,
-        warp: warp.index,
-        lane: trap.lane,
-        address: trap.address,
-        detail,
     }
 }
 

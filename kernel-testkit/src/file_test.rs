@@ -6,6 +6,8 @@ use std::{
     sync::OnceLock,
 };
 
+use kernel_core::compile::Variant;
+
 use crate::{
     arguments, compare,
     data::{Argument, Buffer, Number, Random, encode},
@@ -31,6 +33,9 @@ struct Loaded {
     directives: Directives,
     prepared: Prepared,
 }
+
+/// Arguments, and what names stand for.
+type Arguments = (Vec<Argument>, Vec<(String, Number)>);
 
 /// The GPU of this machine.
 static GPU: OnceLock<Result<Gpu, String>> = OnceLock::new();
@@ -119,8 +124,8 @@ impl FileTest {
         Err(failures.join("\n"))
     }
 
-    fn case(&self, loaded: &Loaded, build: &Build, case: &Case) -> Result<(), String> {
-        let directives = &loaded.directives;
+    /// The arguments of a case, and what generic parameters and scalars are.
+    fn arguments(&self, build: &Build, case: &Case) -> Result<Arguments, String> {
         let types: Vec<(String, String)> = build.generics.clone();
         let mut names: Vec<(String, Number)> = Vec::new();
         for (name, value) in &build.generics {
@@ -147,6 +152,12 @@ impl FileTest {
                 return Err(format!("the kernel has no parameter `{name}`"));
             }
         }
+        Ok((args, names))
+    }
+
+    fn case(&self, loaded: &Loaded, build: &Build, case: &Case) -> Result<(), String> {
+        let directives = &loaded.directives;
+        let (args, names) = self.arguments(build, case)?;
         let grid = grid(loaded, build, case, &args, &names)?;
         if let Some(broken) = build.declared.iter().find(|fact| !executors::holds(**fact, &args)) {
             return Err(format!("the arguments break what an attribute states: {broken:?}"));
@@ -195,6 +206,31 @@ impl FileTest {
             }
         }
         judge(directives, build, case, &args, &names, runs)
+    }
+
+    /// What the emulator says of the first case of each instance, of the variants whose PTX `alter` changes.
+    ///
+    /// # Errors
+    /// What is wrong with the file, or that `alter` changes nothing.
+    pub fn altered(
+        &self,
+        alter: impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Result<(), String>>, String> {
+        let loaded = self.loaded()?;
+        let mut outcomes = Vec::new();
+        for build in &loaded.prepared.builds {
+            let case = &loaded.directives.cases[0];
+            let (args, names) = self.arguments(build, case)?;
+            let grid = grid(loaded, build, case, &args, &names)?;
+            let fits = |v: &&Variant| v.requires.iter().all(|f| executors::holds(*f, &args));
+            for variant in build.variants.iter().filter(fits) {
+                let Some(ptx) = alter(&variant.ptx) else { continue };
+                let variant = Variant { ptx, ..variant.clone() };
+                let outcome = executors::emulate(build, &variant, grid, &mut args.clone());
+                outcomes.push(outcome.map(|_| ()));
+            }
+        }
+        if outcomes.is_empty() { Err("nothing was altered".to_owned()) } else { Ok(outcomes) }
     }
 
     fn snapshots(&self, loaded: &Loaded) {

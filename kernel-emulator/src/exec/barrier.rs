@@ -6,7 +6,7 @@ use super::memory::{Access, addresses, hazards, place, resolve};
 use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
-use crate::machine::{Block, Context, Flow, NamedBarrier, State, Warp};
+use crate::machine::{Block, Cluster, Context, Flow, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
 use crate::memory::race::{Clock, Races, join};
 use crate::memory::shared::SHARED_BASE;
@@ -563,8 +563,19 @@ fn wait(
             cx.block().races.acquire(warp.index, &handoff.released);
         }
     }
+    if done != 0 {
+        let lane = done.trailing_zeros() as usize;
+        let waited = operand(warp, phase, lane)?;
+        let parity = if parity { waited & 1 != 0 } else { parity_of(waited) };
+        warp.pass(places[lane], parity);
+    }
     warp.regs.set_p(d, done, mask, u32::MAX);
     Ok(if done == 0 { Flow::Yield } else { Flow::Next })
+}
+
+/// The parity of the current phase of an mbarrier, where there is one.
+pub(crate) fn parity(cluster: &Cluster, (block, word): (usize, usize)) -> Option<bool> {
+    Object::decode(cluster.blocks[block].shared.word(word).0).map(|object| object.phase)
 }
 
 /// What a phase of an mbarrier waits for, in words.
@@ -581,9 +592,13 @@ pub(crate) fn pending(block: &Block, word: u32, parity: bool) -> String {
         1.. => format!(" and {tx} bytes"),
         ..0 => format!(", and {} bytes have come that no arrival expects,", -tx),
     };
-    let nothing =
-        if pending == expected && tx == 0 { ": nothing has come in this phase" } else { "" };
-    format!("{name}: {pending} of {expected} arrivals{bytes} are missing{nothing}")
+    // Whatever was issued has landed by the time that nobody can go on.
+    let cause = match (pending, tx) {
+        (0, 1..) => ": more are expected than the copies bring that were issued",
+        (_, 0) if pending == expected => ": nothing has come in this phase",
+        _ => "",
+    };
+    format!("{name}: {pending} of {expected} arrivals{bytes} are missing{cause}")
 }
 
 /// The arrival of `cp.async.mbarrier.arrive`, whose copies have landed.

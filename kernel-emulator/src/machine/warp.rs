@@ -14,7 +14,7 @@ use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot, W}
 use crate::exec;
 use crate::exec::async_copy::Copies;
 use crate::exec::bulk::group::Groups;
-use crate::fault::{FaultKind, Run, Trap, Unwritten};
+use crate::fault::{FaultKind, Passed, Run, Trap, Unwritten};
 use crate::memory::local::Local;
 
 /// Instructions after which lanes stop waiting at a join for others that spin.
@@ -119,7 +119,12 @@ pub(crate) struct Warp {
     pub(crate) cluster_generation: u64,
     /// The instruction that runs, for faults.
     pub(crate) pc: u32,
+    /// The last wait for each of some mbarriers, for faults.
+    pub(crate) passed: Vec<Passed>,
 }
+
+/// Mbarriers whose last wait a warp remembers.
+const REMEMBERED: usize = 32;
 
 impl Warp {
     /// Makes it the warp `index` of a block of `threads` threads, at the start of the kernel.
@@ -146,6 +151,18 @@ impl Warp {
         self.timeout = false;
         self.cluster_arrived = 0;
         self.cluster_generation = 0;
+        self.passed.clear();
+    }
+
+    /// A wait for an mbarrier is over, the executing instruction.
+    pub(crate) fn pass(&mut self, barrier: (usize, usize), parity: bool) {
+        let before = self.passed.iter().position(|passed| passed.barrier == barrier);
+        let before = before.map(|at| self.passed.remove(at));
+        if self.passed.len() == REMEMBERED {
+            self.passed.remove(0);
+        }
+        let again = before.is_some_and(|before| before.parity == parity);
+        self.passed.push(Passed { barrier, pc: self.pc, parity, again });
     }
 
     /// Whether every lane left.

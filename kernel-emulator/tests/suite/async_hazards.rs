@@ -105,6 +105,35 @@ fn a_wait_for_another_phase_is_none() {
         (32, 1),
     );
     says(&fault, "which an asynchronous copy has still to write");
+    says(
+        &fault,
+        "wait for its mbarrier first (`mbarrier.try_wait`), for phase parity 0; the last wait",
+    );
+    says(&fault, "of this warp, in PTX line 13, was for 1");
+    // A wait for the phase before says as much of the next one; another mbarrier's wait says nothing.
+    let next = format!(
+        "{EXPECT} {LOAD} bar.sync 0; {WAIT} bar.sync 0; {EXPECT} {LOAD} bar.sync 0;
+         mbarrier.try_wait.parity.shared.b64 %p1, [bar+8], 1;"
+    );
+    let second = WAIT.replace("[bar], 0", "[bar], 1");
+    let fault = twins_in(
+        FaultKind::AsyncInFlight,
+        &format!("{next} {read} {second}"),
+        &format!("{next} {second} {read}"),
+        (32, 1),
+    );
+    says(&fault, "for phase parity 1; the last wait of this warp, in PTX line 13, was for 0");
+    let fault = twins_in(
+        FaultKind::AsyncInFlight,
+        &format!(
+            "{EXPECT} {LOAD} mbarrier.try_wait.parity.shared.b64 %p1, [bar+8], 1; {read} {WAIT}"
+        ),
+        &format!(
+            "{EXPECT} {LOAD} mbarrier.try_wait.parity.shared.b64 %p1, [bar+8], 1; {WAIT} {read}"
+        ),
+        (32, 1),
+    );
+    assert!(!fault.detail.contains("last wait"), "{fault}");
     // Nor does it order what threads wrote before they arrived in this phase, which is for two arrivals.
     let exchange = |parity: u32| {
         format!(
@@ -234,7 +263,10 @@ fn a_barrier_that_expects_the_wrong_bytes_does_not_complete() {
         )
     };
     let fault = twins(FaultKind::Deadlock, &with(384), &with(256));
-    says(&fault, "0 of 1 arrivals and 128 bytes are missing");
+    says(
+        &fault,
+        "0 of 1 arrivals and 128 bytes are missing: more are expected than the copies bring",
+    );
     let fault = twins(FaultKind::Deadlock, &with(128), &with(256));
     says(&fault, "256 bytes are on the way");
     says(&fault, "whose phase waits for 128");
@@ -293,11 +325,13 @@ fn the_source_of_a_store_is_overwritten_after_the_wait() {
     says(&fault, "cp.async.bulk.wait_group.read");
     // Other threads have to learn of the wait: a barrier after it.
     let late = "setp.ge.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;";
-    twins(
+    let fault = twins(
         FaultKind::Race,
         &format!("{write} {STORE} {wait} {late} {again}"),
         &format!("{write} {STORE} {wait} bar.sync 0; {again}"),
     );
+    says(&fault, "which an asynchronous copy of warp 0 read until the wait in PTX line 13");
+    says(&fault, "and no barrier lies between that wait and this instruction");
     // One before it is not enough, for the copy goes on reading.
     twins(
         FaultKind::Race,
@@ -333,7 +367,16 @@ fn what_threads_wrote_is_stored_after_their_proxy_fence() {
     let write = "st.shared.b32 [%r1], %r0;";
     let right = format!("{write} {FENCE} bar.sync 0; {tail}");
     let fault = twins(FaultKind::ProxyFence, &format!("{write} bar.sync 0; {tail}"), &right);
-    says(&fault, "has not executed `fence.proxy.async.shared::cta` since");
+    says(
+        &fault,
+        "the asynchronous proxy reads the 16 bytes at shared address 0x400, which lane 3 of",
+    );
+    says(&fault, "of warp 0 wrote last, in PTX line ");
+    says(
+        &fault,
+        "that thread has executed no `fence.proxy.async.shared::cta` since, nor has this warp",
+    );
+    assert!(!fault.detail.contains("without a barrier"), "{fault}");
     // The thread that issues the copy may fence for the others, once it has synchronised with them.
     assert!(launch(&format!("{write} bar.sync 0; {FENCE} {tail}"), 64, 1).is_ok());
     assert!(launch(&format!("{write} bar.sync 0; @%p0 {FENCE} {tail}"), 64, 1).is_ok());
@@ -343,7 +386,7 @@ fn what_threads_wrote_is_stored_after_their_proxy_fence() {
         &format!("{first} {write} @%p2 {FENCE} bar.sync 0; {tail}"),
         &right,
     );
-    says(&fault, "which warp 1 wrote");
+    says(&fault, "of warp 1 wrote last");
     // That the others come first by chance is not enough.
     let late = "@%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;";
     twins(
@@ -436,6 +479,11 @@ fn a_block_stays_until_another_one_has_what_it_pushed() {
     let stay = "barrier.cluster.arrive; barrier.cluster.wait;";
     let fault = twins_in(FaultKind::AsyncInFlight, &push(""), &push(stay), (32, 2));
     says(&fault, "the block leaves the kernel while an asynchronous copy has still to read");
+    says(
+        &fault,
+        "until a wait for the mbarrier of the other block, at shared address 0x1000c08, is over",
+    );
+    says(&fault, "is a `barrier.cluster.arrive` and `.wait` missing at its end?");
 }
 
 #[test]

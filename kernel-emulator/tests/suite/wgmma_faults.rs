@@ -245,7 +245,7 @@ fn every_thread_that_wrote_a_factor_fences() {
                 &body(&format!("@{threads} fence.proxy.async.shared::cta;")),
                 &body("@%p2 fence.proxy.async.shared::cta;"),
             );
-            assert!(fault.detail.contains("has not executed `fence.proxy.async"), "{fault}");
+            assert!(fault.detail.contains("has executed no `fence.proxy.async"), "{fault}");
         }
         // The fence of one of them comes when all have met.
         let fault = twins(

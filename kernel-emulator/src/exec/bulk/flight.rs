@@ -8,7 +8,7 @@ use crate::exec::{
     tcgen05,
 };
 use crate::fault::{FaultKind, Run, Trap};
-use crate::machine::{Block, Context};
+use crate::machine::{Block, Cluster, Context};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 
 /// What a copy carries to shared memory.
@@ -98,6 +98,7 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
                 format!("an asynchronous copy of {bytes} bytes to shared address {address:#x}");
             let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address.into());
             trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+            trap.barrier = Some(flight.barrier);
             trap
         })?;
         shared.take_off(offset, bytes, (warp, pc));
@@ -196,6 +197,21 @@ pub(crate) fn stuck(cx: &mut Context<'_>) -> Run<bool> {
 fn barrier_address((block, word): (usize, usize)) -> u32 {
     let rank = u32::try_from(block).expect("clusters are small");
     rank << RANK_SHIFT | (SHARED_BASE + 8 * u32::try_from(word).expect("shared memory is small"))
+}
+
+/// The mbarrier of the copies into a block that an instruction of a warp issued, where they have but one.
+pub(crate) fn barrier_of(
+    cluster: &Cluster,
+    block: usize,
+    issuer: (u32, u32),
+) -> Option<(usize, usize)> {
+    let of_issuer = |flight: &&Flight| {
+        flight.block == block && (flight.cargo.issuer.warp, flight.cargo.issuer.pc) == issuer
+    };
+    let flights = cluster.flights.pending.iter().map(|(flight, _)| flight).filter(of_issuer);
+    let mut barriers = flights.map(|flight| flight.barrier);
+    let first = barriers.next()?;
+    barriers.all(|other| other == first).then_some(first)
 }
 
 /// Lets the copies land that are meant, in the order of issue.
@@ -331,8 +347,15 @@ pub(crate) fn leave(cx: &Context<'_>) -> Run<()> {
             continue;
         };
         let at = barrier_address(flight.barrier);
+        let cause = if flight.barrier.0 == block {
+            format!("nobody waited for the mbarrier at shared address {at:#x}")
+        } else {
+            format!(
+                "it stays until a wait for the mbarrier of the other block, at shared address {at:#x}, is over: is a `barrier.cluster.arrive` and `.wait` missing at its end?"
+            )
+        };
         let detail = format!(
-            "the block leaves the kernel while an asynchronous copy has still to {what} its shared memory: nobody waited for the mbarrier at shared address {at:#x}"
+            "the block leaves the kernel while an asynchronous copy has still to {what} its shared memory: {cause}"
         );
         return Err(Trap::new(FaultKind::AsyncInFlight, detail).at(pc).lane(lane));
     }

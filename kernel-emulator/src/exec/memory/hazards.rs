@@ -2,7 +2,7 @@
 
 use super::Access;
 use crate::code::{Doubles, LANES};
-use crate::fault::{FaultKind, Run, Trap};
+use crate::fault::{FaultKind, Run, Trap, Unfenced};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Reached, Warp};
 use crate::memory::proxy::Writer;
@@ -152,23 +152,21 @@ pub(crate) fn fenced(
     }
     let missing = match cx.cluster.blocks[from].proxies.fenced(writer) {
         None => {
-            "has not executed `fence.proxy.async.shared::cta` since, nor has this warp after a barrier"
+            "has executed no `fence.proxy.async.shared::cta` since, nor has this warp after a barrier behind the write"
         }
         Some(time)
             if from == cx.block
                 && !cx.block().races.knows(warp.index, u32::from(writer.warp), time) =>
         {
-            "executed `fence.proxy.async` since, but no barrier lies between that fence and this instruction"
+            "has executed `fence.proxy.async` since, but no barrier lies between that fence and this instruction"
         }
         Some(_) => return Ok(()),
     };
     let at = u64::from(cx.cluster.blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset));
-    let lane = writer.lane;
-    let detail = format!(
-        "the asynchronous proxy reads shared address {at:#x}, which an ordinary write of lane {lane} reached last, and that thread {missing}"
-    );
+    let detail = format!("the asynchronous proxy reads the 16 bytes at shared address {at:#x}");
     let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
-    trap.other = Some((writer.pc, u32::from(writer.warp), true));
+    let (warp, lane, pc) = (writer.warp.into(), writer.lane.into(), writer.pc);
+    trap.unfenced = Some(Unfenced { warp, lane, pc, missing });
     Err(trap)
 }
 

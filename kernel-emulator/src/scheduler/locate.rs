@@ -1,0 +1,159 @@
+//! What is said of a trap: where the instructions stand that take part, and what each of them did.
+
+use std::fmt::Write;
+
+use crate::code::{Op, Place};
+use crate::exec::bulk;
+use crate::fault::{Fault, Passed, SourceLine, Trap, Unfenced, Unwritten};
+use crate::machine::{Launch, Warp, slot_name};
+use crate::memory::race::Races;
+
+/// A fault with its place.
+pub(super) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
+    let pc = trap.pc.unwrap_or(warp.pc);
+    let origin = launch.code.origins.get(pc as usize).copied().unwrap_or_default();
+    Fault {
+        kind: trap.kind,
+        entry: launch.entry.to_owned(),
+        source: source_line(launch, origin.source),
+        ptx_line: origin.line,
+        ptx: crate::program::instruction_text(launch.text, origin.line),
+        block,
+        warp: warp.index,
+        lane: trap.lane,
+        address: trap.address,
+        detail: detail(launch, trap, warp),
+    }
+}
+
+/// The kernel's source line of an instruction.
+fn source_line(launch: &Launch<'_>, (file, line, column): (u32, u32, u32)) -> Option<SourceLine> {
+    let name = || launch.files.iter().find(|(i, _)| *i == file).map(|(_, name)| name.clone());
+    (line > 0).then(|| SourceLine { file: name().unwrap_or_default(), line, column })
+}
+
+/// Where an instruction stands, in the text and in the kernel's source.
+fn instruction_place(launch: &Launch<'_>, pc: u32) -> String {
+    let origin = launch.code.origins.get(pc as usize).copied().unwrap_or_default();
+    let mut text = format!("PTX line {}", origin.line);
+    if let Some(source) = source_line(launch, origin.source) {
+        let _ = write!(text, " ({source})");
+    }
+    text
+}
+
+/// Whether an mbarrier tells when an instruction has written shared memory.
+fn is_copy(op: &Op) -> bool {
+    matches!(op, Op::Bulk(_) | Op::Tensor(_) | Op::AsyncStore(_))
+}
+
+/// What happened, with all that took part.
+fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
+    let mut text = trap.detail.clone();
+    if let Some(slot) = trap.slot {
+        let name = slot_name(launch.code, slot).unwrap_or("an operand");
+        text = format!("register `{name}` {text}");
+    }
+    if let Some(load) = trap.unwritten {
+        text.push_str(&never_written(launch, load, trap.later));
+    }
+    if let Some(other) = trap.other {
+        text.push_str(&earlier(launch, other));
+        if let Some(Passed { pc, parity, .. }) = trap.passed {
+            let (_, reader, _) = other;
+            let (place, parity) = (instruction_place(launch, pc), u8::from(parity));
+            let _ = write!(
+                text,
+                "; warp {reader} had seen phase parity {parity} of the copy's mbarrier end, and waited in {place} for that one again: for the wrong phase?"
+            );
+        }
+    }
+    if let Some(Unfenced { warp, lane, pc, missing }) = trap.unfenced {
+        let place = instruction_place(launch, pc);
+        let _ = write!(
+            text,
+            ", which lane {lane} of warp {warp} wrote last, in {place}, and that thread {missing}"
+        );
+    }
+    if let Some(copy) = trap.copy {
+        text.push_str(&under_way(launch, copy, trap.passed, warp));
+    }
+    if let Some(pc) = trap.product {
+        let _ = write!(text, "; it was issued in {}", instruction_place(launch, pc));
+    }
+    if let Some(pc) = trap.touched {
+        let _ = write!(text, ", in {}", instruction_place(launch, pc));
+    }
+    text
+}
+
+/// A load that brought bytes never written, and who writes them later: instruction, warp.
+fn never_written(launch: &Launch<'_>, load: Unwritten, later: Option<(u32, u32)>) -> String {
+    let from = match load.place {
+        Place::Shared => "from shared memory ",
+        Place::Local => "from local memory ",
+        Place::Global | Place::Const => "from global memory ",
+        Place::Param => "from the parameters ",
+        Place::Generic => "",
+    };
+    let (place, lane, address) = (instruction_place(launch, load.pc), load.lane, load.address);
+    let text = format!(
+        "; bytes never written were last loaded {from}in {place}, by lane {lane} at {address:#x}"
+    );
+    let Some((pc, other)) = later else { return text };
+    let place = instruction_place(launch, pc);
+    if is_copy(&launch.code.insts[pc as usize].op) {
+        format!(
+            "{text}; an asynchronous copy that warp {other} issues in {place} writes shared memory that this warp had read: is a wait for its mbarrier missing before the load, or is it for another phase?"
+        )
+    } else {
+        format!(
+            "{text}; warp {other} writes shared memory that this warp had read, in {place}, without a barrier between: is a `sync()` missing before the load?"
+        )
+    }
+}
+
+/// The earlier access of a race: instruction, warp, whether it wrote.
+fn earlier(launch: &Launch<'_>, (pc, warp, wrote): (u32, u32, bool)) -> String {
+    let place = instruction_place(launch, pc);
+    if Races::is_copy(warp) {
+        return format!(
+            ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
+        );
+    }
+    if !wrote && matches!(launch.code.insts[pc as usize].op, Op::BulkWait { .. }) {
+        return format!(
+            ", which an asynchronous copy of warp {warp} read until the wait in {place}, and no barrier lies between that wait and this instruction"
+        );
+    }
+    let what = if wrote { "wrote" } else { "read" };
+    format!(", which warp {warp} {what} in {place}, without a barrier between")
+}
+
+/// An operation under way that a warp meets: who issued it, and how to wait for it.
+fn under_way(
+    launch: &Launch<'_>,
+    (other, pc): (u32, u32),
+    passed: Option<Passed>,
+    warp: &Warp,
+) -> String {
+    let place = instruction_place(launch, pc);
+    let op = &launch.code.insts[pc as usize].op;
+    let mut advice = if matches!(op, Op::Wgmma(_)) {
+        "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)".to_owned()
+    } else {
+        bulk::advice(op).to_owned()
+    };
+    if let Some(Passed { pc, parity, .. }) = passed {
+        let (before, now) = (u8::from(parity), u8::from(!parity));
+        let place = instruction_place(launch, pc);
+        let _ = write!(
+            advice,
+            ", for phase parity {now}; the last wait of this warp, in {place}, was for {before}"
+        );
+    }
+    if other != warp.index && !matches!(op, Op::Wgmma(_)) {
+        advice.push_str("; where the copy refills what this warp still uses, is a `sync()` missing before that copy?");
+    }
+    format!("; warp {other} issued it in {place}: {advice}")
+}
