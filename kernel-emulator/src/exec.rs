@@ -157,7 +157,10 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
                     cx.block().synchronises();
                     cx.block().races.fence(warp.index);
                 }
-                Fence::Init => cx.block().races.publish(warp.index),
+                Fence::Init => {
+                    cx.block().unseen.fence(warp.index, mask);
+                    cx.block().races.publish(warp.index);
+                }
                 Fence::Proxy => {}
             }
         }
@@ -165,6 +168,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
             let block = cx.block();
             let now = (block.races.time(warp.index), block.races.clock(warp.index));
             block.proxies.fence(warp.index, mask, now);
+            block.unseen.fence(warp.index, mask);
         }
         Op::Nanosleep => return Ok(Flow::Yield),
         Op::Trap { breakpoint } => {

@@ -158,10 +158,12 @@ pub(crate) struct Unwritten {
 /// A write through the generic proxy that no fence makes visible to the asynchronous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unfenced {
-    /// The last writer, and its instruction.
+    /// The writer, and its instruction.
     pub(crate) warp: u32,
     pub(crate) lane: u32,
     pub(crate) pc: u32,
+    /// What it did with what the asynchronous proxy reaches.
+    pub(crate) did: &'static str,
     /// What is missing between the write and the read, as the end of a sentence about that thread.
     pub(crate) missing: &'static str,
 }

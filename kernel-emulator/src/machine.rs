@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
+use crate::exec::barrier::init::Unseen;
 use crate::exec::bulk::flight::Flights;
 use crate::exec::bulk::group::Scattered;
 use crate::exec::tcgen05::flight::Operations;
@@ -63,6 +64,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) grid_id: u64,
     pub(crate) check_races: bool,
     pub(crate) check_tensor_fences: bool,
+    pub(crate) check_init_fences: bool,
     pub(crate) tensor_core: TensorCore,
     /// Held by atomic operations on 128 bits of global memory.
     pub(crate) wide_atomics: Mutex<()>,
@@ -188,6 +190,7 @@ pub(crate) struct Block {
     pub(crate) proxies: Proxies,
     /// By word of shared memory.
     pub(crate) mbarriers: BTreeMap<usize, Handoff>,
+    pub(crate) unseen: Unseen,
     pub(crate) barriers: [NamedBarrier; 16],
     /// Those that a `wgmma` was executed in, and those before them.
     pub(crate) warpgroups: Vec<warpgroup::Warpgroup>,

@@ -119,6 +119,10 @@ pub struct Options {
     /// manual asks for the fences, but compilers that are proven on the hardware leave them out where a barrier lies between, so
     /// the default is not to ask. Without [`check_races`](Self::check_races) nothing is asked.
     pub check_tensor_fences: bool,
+    /// Whether a copy that arrives at an mbarrier is a fault as long as the thread that initialised the mbarrier has executed neither
+    /// `fence.mbarrier_init` nor `fence.proxy.async`. The manual asks for the fence; some compilers leave it out, so the default is not to
+    /// ask.
+    pub check_init_fences: bool,
     /// How floating-point `mma.sync` and `wgmma` add their products, which PTX leaves open. The default is quick
     /// and agrees with every device where no partial sum is rounded; [`TensorCore::Hopper`] gives the
     /// bits of an H200.
@@ -133,6 +137,7 @@ impl Default for Options {
             target: None,
             check_races: true,
             check_tensor_fences: false,
+            check_init_fences: false,
             tensor_core: TensorCore::InOrder,
         }
     }
@@ -164,6 +169,13 @@ impl Options {
     #[must_use]
     pub fn with_check_tensor_fences(mut self, check: bool) -> Options {
         self.check_tensor_fences = check;
+        self
+    }
+
+    /// The same, with or without the check for fences between the making of an mbarrier and copies that arrive at it.
+    #[must_use]
+    pub fn with_check_init_fences(mut self, check: bool) -> Options {
+        self.check_init_fences = check;
         self
     }
 
@@ -353,6 +365,7 @@ impl Program {
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
             check_races: options.check_races,
             check_tensor_fences: options.check_tensor_fences,
+            check_init_fences: options.check_init_fences,
             tensor_core: options.tensor_core,
             wide_atomics: Mutex::new(()),
         };

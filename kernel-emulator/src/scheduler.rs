@@ -75,6 +75,7 @@ impl Unit {
             let followed = if launch.code.reads_async { launch.shared_bytes() } else { 0 };
             block.proxies.reset(warps as usize, followed);
             block.mbarriers.clear();
+            block.unseen.reset();
             block.barriers = Default::default();
             block.warpgroups.clear();
             block.tensor.reset(warps as usize);

@@ -327,6 +327,7 @@ impl Queue {
         // The compiler writes the fences that the manual asks for, and `ptx!` has to.
         let options = Options::default()
             .with_check_tensor_fences(true)
+            .with_check_init_fences(true)
             .with_target(machine.target.name())
             .with_max_instructions(machine.max_instructions);
         let report = program

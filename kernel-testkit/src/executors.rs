@@ -229,6 +229,7 @@ pub fn emulate(
     // Tests run side by side; each on one thread of the host.
     let options = kernel_emulator::Options::default()
         .with_check_tensor_fences(true)
+        .with_check_init_fences(true)
         .with_threads(1)
         .with_max_instructions(1 << 28);
     let report = program

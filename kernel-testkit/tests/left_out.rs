@@ -91,3 +91,15 @@ fn a_wait_for_a_store() {
     ];
     stops("hopper/partition_writes", ("cp.async.bulk.wait_group", 0), &words);
 }
+
+#[test]
+fn the_fence_of_mbarriers() {
+    let words = [
+        "missing proxy fence: an asynchronous copy arrives at the mbarrier at shared address 0x",
+        "initialised, in PTX line ",
+        "has executed no `fence.mbarrier_init.release.cluster` since",
+        "at hopper/tma_copy.rs:",
+    ];
+    stops("hopper/tma_copy", ("fence.mbarrier_init", 0), &words);
+    stops("hopper/bulk_copy", ("fence.mbarrier_init", 0), &words[..3]);
+}

@@ -1,6 +1,8 @@
 //! `bar`, `barrier`, `barrier.cluster`, `mbarrier` (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions").
 
+pub(crate) mod init;
+
 use super::bulk::Spot;
 use super::memory::{Access, addresses, hazards, place, resolve};
 use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};
@@ -434,6 +436,7 @@ fn one(
         super::bulk::flight::unused(cx, at)?;
         let object = Object { pending: count, expected: count, tx: 0, phase: false };
         put(cx, at, object.encode());
+        init::made(cx, warp, at, lane_number(lane));
         return Ok(0);
     }
     let mut object = object(cx, at, lane)?;

@@ -68,11 +68,11 @@ fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
             );
         }
     }
-    if let Some(Unfenced { warp, lane, pc, missing }) = trap.unfenced {
+    if let Some(Unfenced { warp, lane, pc, did, missing }) = trap.unfenced {
         let place = instruction_place(launch, pc);
         let _ = write!(
             text,
-            ", which lane {lane} of warp {warp} wrote last, in {place}, and that thread {missing}"
+            ", which lane {lane} of warp {warp} {did}, in {place}, and that thread {missing}"
         );
     }
     if let Some(copy) = trap.copy {

@@ -26,9 +26,19 @@ const FENCE: &str = "fence.proxy.async.shared::cta;";
 
 /// Launches a kernel on blocks of one cluster; its map is of 64 u32, its pointer 64 words.
 fn launch(body: &str, threads: u32, blocks: u32) -> Result<Vec<u32>, Box<Fault>> {
+    launch_after((SETUP, body), threads, blocks, &Options::default())
+}
+
+/// As [`launch`], after another beginning.
+fn launch_after(
+    (setup, body): (&str, &str),
+    threads: u32,
+    blocks: u32,
+    options: &Options,
+) -> Result<Vec<u32>, Box<Fault>> {
     // Every label `W$` is another one.
     let mut parts = body.split("W$: ");
-    let mut text = format!("{SETUP}\n{}", parts.next().unwrap_or_default());
+    let mut text = format!("{setup}\n{}", parts.next().unwrap_or_default());
     for (i, part) in parts.enumerate() {
         text.extend([format!("W{i}: "), part.replacen("W$", &format!("W{i}"), 1)]);
     }
@@ -40,7 +50,7 @@ fn launch(body: &str, threads: u32, blocks: u32) -> Result<Vec<u32>, Box<Fault>>
         cluster: [blocks, 1, 1],
         ..LaunchConfig::new([blocks, 1, 1], [threads, 1, 1])
     };
-    let options = Options::default().with_max_instructions(1 << 22);
+    let options = options.clone().with_max_instructions(1 << 22);
     bench.try_launch(&config, &params(&map, &[to]), &options).map_err(Box::new)?;
     Ok(bench.words(data, 64))
 }
@@ -503,4 +513,47 @@ fn nothing_is_copied_into_a_block_that_left() {
     let wait = "W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W$;";
     let fault = twins_in(FaultKind::AsyncInFlight, &copy(""), &copy(wait), (32, 2));
     says(&fault, "which has left the kernel");
+}
+
+#[test]
+fn copies_arrive_at_mbarriers_that_a_fence_made_visible() {
+    let body = format!("{EXPECT} {LOAD} bar.sync 0; {WAIT}");
+    let fence = "@%p0 fence.mbarrier_init.release.cluster;";
+    let run = |instead: &str, asked: bool| {
+        let setup = SETUP.replace(fence, instead);
+        let options = Options::default().with_check_init_fences(asked);
+        launch_after((&setup, &body), 64, 1, &options)
+    };
+    assert!(SETUP.contains(fence));
+    // A proxy fence orders the same write, and more.
+    for right in [fence, "@%p0 fence.proxy.async.shared::cta;"] {
+        run(right, true).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    // Other compilers leave it out.
+    run("", false).unwrap_or_else(|fault| panic!("{fault}"));
+    // One of another thread is none, nor one of another kind.
+    for wrong in ["", "@!%p0 fence.mbarrier_init.release.cluster;", "fence.acq_rel.cluster;"] {
+        let fault = run(wrong, true).expect_err("the fence is missing");
+        assert_eq!(fault.kind, FaultKind::ProxyFence, "{fault}");
+        says(&fault, "an asynchronous copy arrives at the mbarrier at shared address 0xc00, which");
+        says(&fault, "lane 0 of warp 0 initialised, in PTX line ");
+        says(&fault, "has executed no `fence.mbarrier_init.release.cluster` since");
+        assert!(fault.ptx.contains("cp.async.bulk.tensor"), "{fault}");
+    }
+    // An mbarrier that is initialised anew needs it anew; the others do not.
+    let again = |fence: &str| {
+        let inval =
+            "@%p0 mbarrier.inval.shared.b64 [bar+8]; @%p0 mbarrier.init.shared.b64 [bar+8], 1;";
+        let load = LOAD.replace("[bar]", "[bar+8]");
+        let expect = EXPECT.replace("[bar]", "[bar+8]");
+        let wait = WAIT.replace("[bar]", "[bar+8]");
+        let body = format!(
+            "{inval} {fence} bar.sync 0; {EXPECT} {LOAD} bar.sync 0; {WAIT} bar.sync 0; {expect} {load} bar.sync 0; {wait}"
+        );
+        let options = Options::default().with_check_init_fences(true);
+        launch_after((SETUP, &body), 64, 1, &options)
+    };
+    again(fence).unwrap_or_else(|fault| panic!("{fault}"));
+    let fault = again("").expect_err("the second fence is missing");
+    says(&fault, "0xc08");
 }

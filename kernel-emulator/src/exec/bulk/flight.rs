@@ -80,6 +80,7 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
         return Err(Trap::new(FaultKind::AsyncInFlight, detail).lane(lane));
     }
     barrier::transactions(cx, flight.barrier).map_err(|trap| trap.lane(lane))?;
+    barrier::init::seen(cx, flight.barrier).map_err(|trap| trap.lane(lane))?;
     let ranges = ranges(&flight.pieces);
     for range in &ranges {
         check(cx, &flight, *range).map_err(|trap| trap.lane(lane))?;

@@ -166,7 +166,7 @@ pub(crate) fn fenced(
     let detail = format!("the asynchronous proxy reads the 16 bytes at shared address {at:#x}");
     let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
     let (warp, lane, pc) = (writer.warp.into(), writer.lane.into(), writer.pc);
-    trap.unfenced = Some(Unfenced { warp, lane, pc, missing });
+    trap.unfenced = Some(Unfenced { warp, lane, pc, did: "wrote last", missing });
     Err(trap)
 }
 
