@@ -37,8 +37,8 @@ impl PartitionBuilder {
     ///
     /// Registers move between groups of four warps. Partitions of one or two warps share a group with each other, which has
     /// the largest budget of them; where some partition has a budget, the kernel's own warps have groups for themselves. What the
-    /// groups with a budget leave of the 65536 registers of a multiprocessor is divided evenly among the others, up to 240 for a
-    /// thread, and a multiprocessor holds one block.
+    /// groups with a budget leave of the registers that the block begins with (65536 by its threads, down to a multiple of 8, for each of
+    /// them) is divided evenly among the others, up to 240 for a thread, and a multiprocessor holds one block.
     ///
     /// # PTX
     /// `setmaxnreg.dec.sync.aligned.u32` where a warp begins with more, `setmaxnreg.inc` where it begins with less (PTX

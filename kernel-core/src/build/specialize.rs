@@ -457,7 +457,7 @@ impl Builder<'_> {
             )
             .compare("partitions of more than one warp", format!("at most {required}"), actual.to_string())
             .why("the warps of each meet at a barrier of their own; a block has 16, two of which are for the kernel's own warps and for all"),
-            PlacementProblem::Registers { required, actual } => Diagnostic::new(
+            PlacementProblem::Registers { required, actual, warps, at_entry } => Diagnostic::new(
                 Code::RegisterBudget,
                 at,
                 "these partitions leave too few registers for the kernel's own warps",
@@ -467,7 +467,7 @@ impl Builder<'_> {
                 format!("at most {required}, added up over groups of four warps"),
                 format!("{actual}, added up over groups of four warps"),
             )
-            .why("a multiprocessor has 65536 registers: 512 for a thread, if a block had no more than four warps; partitions of one or two warps share a group, which has the largest budget of them, and a group without a budget needs 24"),
+            .why(format!("a block of {warps} warps begins with {at_entry} registers a thread, {} over its {} groups of four, and one group has only what another gives up (PTX ISA, \"setmaxnreg\"); partitions of one or two warps share a group, which has the largest budget of them, and a group without a budget needs 24", at_entry * warps / 4, warps / 4)),
         };
         self.report(diagnostic)
     }

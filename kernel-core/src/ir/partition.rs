@@ -16,7 +16,8 @@
 //! Registers are moved between whole warpgroups, of four warps that begin at a multiple of four (PTX ISA, "setmaxnreg"). So
 //! partitions of four warps and more begin at such a warp, and with budgets the kernel's own warps have warpgroups for themselves;
 //! small partitions share one. A warpgroup has the largest budget that one of its partitions asks for. What the warpgroups with
-//! a budget leave of the registers is divided among the others, those of the kernel's own warps among them.
+//! a budget leave of the registers is divided among the others, those of the kernel's own warps among them. All of them together have
+//! those that the block begins with: a share of the register file that is the same for every thread, and a multiple of eight.
 
 use la_arena::ArenaMap;
 
@@ -95,6 +96,10 @@ pub enum PlacementProblem {
         required: u32,
         /// Those that they have.
         actual: u32,
+        /// Warps of the block.
+        warps: u32,
+        /// The registers that each of their threads begins with.
+        at_entry: u32,
     },
 }
 
@@ -110,8 +115,11 @@ impl Placement {
     /// // A partition of one warp and one of four, behind eight warps: the larger one comes first.
     /// let placed = Placement::of(8, &[(1, Some(24)), (4, Some(40))]).unwrap();
     /// assert_eq!((placed.first, placed.warps), (vec![12, 8], 16));
-    /// // Of 65536 / 128 = 512 registers of four threads, one in each warpgroup, two warpgroups have 512 - 40 - 24 left.
+    /// // The block begins with 65536 / 512 = 128 registers a thread: of 4 * 128, two warpgroups have 512 - 40 - 24 left.
     /// assert_eq!(placed.registers, Some(vec![224, 224, 40, 24]));
+    /// // With 12 warps 65536 / 384 = 170 are 168 registers, and 3 * 168 all that there are.
+    /// let placed = Placement::of(4, &[(4, Some(232)), (2, Some(40))]).unwrap();
+    /// assert_eq!(placed.registers, Some(vec![504 - 232 - 40, 232, 40]));
     /// ```
     ///
     /// # Errors
@@ -164,8 +172,7 @@ impl Placement {
 
     /// The registers that a thread has when a block starts: its share of the register file.
     pub fn registers_at_entry(&self) -> u32 {
-        let share = kernel_ptx::Target::REGISTERS / (self.warps * LANES);
-        (share / REGISTER_STEP * REGISTER_STEP).min(MOST_AT_ENTRY)
+        registers_at_entry(self.warps)
     }
 
     /// The registers that a warp sets for itself; none where it keeps those that it has.
@@ -178,6 +185,12 @@ impl Placement {
 
 fn is_taken(taken: &[bool], warp: u32) -> bool {
     taken.get(warp as usize).copied().unwrap_or(false)
+}
+
+/// A thread's share of the register file, in a block of so many warps.
+fn registers_at_entry(warps: u32) -> u32 {
+    let share = kernel_ptx::Target::REGISTERS / (warps * LANES);
+    (share / REGISTER_STEP * REGISTER_STEP).min(MOST_AT_ENTRY)
 }
 
 /// The registers of the threads of each warpgroup.
@@ -194,13 +207,15 @@ fn budgets_of(
             *group = (*group).max(registers);
         }
     }
-    let all = kernel_ptx::Target::REGISTERS / (GROUP_WARPS * LANES);
+    // A group takes only what others of the block have released: a block has no registers but those that it begins with.
+    let at_entry = registers_at_entry(warps);
+    let all = at_entry * warps / GROUP_WARPS;
     let asked: u32 = groups.iter().flatten().sum();
     let open = groups.iter().filter(|group| group.is_none()).count();
     let open = u32::try_from(open).expect("few warpgroups");
     let required = all - open * LEAST_REGISTERS;
     if asked > required {
-        return Err(PlacementProblem::Registers { required, actual: asked });
+        return Err(PlacementProblem::Registers { required, actual: asked, warps, at_entry });
     }
     let share = (all - asked) / open.max(1) / REGISTER_STEP * REGISTER_STEP;
     let share = share.min(MOST_SHARED_OUT);
