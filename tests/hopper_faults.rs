@@ -187,6 +187,28 @@ fn a_wrong_number_of_bytes() {
 }
 
 #[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
+fn expects_once<const RIGHT: bool>(#[block(64, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 2>) {
+    let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
+    if RIGHT {
+        arrived.expect(x.block_bytes());
+    }
+    tma::load(x, [0, 0], arrived, tile);
+    arrived.wait(0); // [nothing was expected]
+    out.tile([0, 0], [64, 64]).store(tile.load());
+}
+
+#[test]
+fn bytes_that_nobody_expects() {
+    let message = said(|stream, twin| {
+        let x = stream.full([64, 64], 1.0f32)?;
+        let mut out = stream.zeros([64, 64])?;
+        launch!(expects_once, stream, twin, expects_once::Args { x: &x, out: &mut out })
+    });
+    let missing = "1 of 1 arrivals are missing, and 16384 bytes have come that no arrival expects";
+    has(&message, &["deadlock: waits for phase parity 0", missing, &at("nothing was expected")]);
+}
+
+#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
 fn overwrites_after_the_store<const RIGHT: bool>(
     x: Tensor<f32, 2>,
     #[block(64, 64)] out: TensorMapMut<f32, 2>,

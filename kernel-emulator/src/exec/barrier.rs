@@ -244,7 +244,10 @@ impl Object {
             let detail = match self.pending {
                 0 if count > 0 => "an arrival at an mbarrier whose phase has had all of its arrivals, and waits for the bytes of copies: is a wait for its end missing before?".to_owned(),
                 pending => {
-                    format!("{count} arrivals at an mbarrier whose phase waits for {pending}")
+                    format!(
+                        "{count} arrivals at an mbarrier whose phase waits for {pending} of {}: more arrive in one phase than it was made for",
+                        self.expected
+                    )
                 }
             };
             return Err(Trap::new(FaultKind::IllegalOperand, detail));
@@ -590,16 +593,13 @@ pub(crate) fn pending(block: &Block, word: u32, parity: bool) -> String {
         return format!("{name}, which is no mbarrier any more");
     };
     let Object { pending, expected, tx, .. } = object;
-    let bytes = match tx {
-        0 => String::new(),
-        1.. => format!(" and {tx} bytes"),
-        ..0 => format!(", and {} bytes have come that no arrival expects,", -tx),
-    };
+    let bytes = if tx > 0 { format!(" and {tx} bytes") } else { String::new() };
     // Whatever was issued has landed by the time that nobody can go on.
     let cause = match (pending, tx) {
-        (0, 1..) => ": more are expected than the copies bring that were issued",
-        (_, 0) if pending == expected => ": nothing has come in this phase",
-        _ => "",
+        (0, 1..) => ": more are expected than the copies bring that were issued".to_owned(),
+        (_, ..0) => format!(", and {} bytes have come that no arrival expects", -tx),
+        (_, 0) if pending == expected => ": nothing has come in this phase".to_owned(),
+        (_, 0..) => String::new(),
     };
     format!("{name}: {pending} of {expected} arrivals{bytes} are missing{cause}")
 }

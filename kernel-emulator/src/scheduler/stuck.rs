@@ -22,6 +22,14 @@ struct Waiting<'a> {
     fragment: &'a Fragment,
 }
 
+impl Waiting<'_> {
+    /// The instruction that waits.
+    fn pc(&self) -> u32 {
+        // A fragment at the cluster barrier goes on with the next one.
+        self.fragment.pc - u32::from(matches!(self.fragment.state, State::Cluster { .. }))
+    }
+}
+
 impl Unit {
     fn block_of(&self, waiting: Waiting<'_>) -> &Block {
         &self.cluster.blocks[waiting.block]
@@ -42,12 +50,14 @@ impl Unit {
         let members = of(&|s| matches!(s, State::Members(_)));
         let group = of(&|s| matches!(s, State::Warpgroup { .. } | State::Registers { .. }));
         let barrier = of(&|s| matches!(s, State::Barrier { .. }));
-        let first = members.or(group).or(barrier).or_else(|| all.first().copied());
+        // Who waits for other blocks comes last: what these wait for is the cause.
+        let local = of(&|s| !matches!(s, State::Cluster { .. }));
+        let first = members.or(group).or(barrier).or(local).or_else(|| all.first().copied());
         let first = first.expect("somebody waits");
         let (block, fragment) = (self.block_of(first), first.fragment);
         let (kind, mut detail) = match fragment.state {
             State::Members(needed) => {
-                let aligned = matches!(launch.code.insts[fragment.pc as usize].op, Op::Bar(_));
+                let aligned = matches!(launch.code.insts[first.pc() as usize].op, Op::Bar(_));
                 let kind =
                     if aligned { FaultKind::BarrierDivergence } else { FaultKind::WarpDivergence };
                 (
@@ -83,7 +93,7 @@ impl Unit {
             State::Ready | State::Join => (FaultKind::Deadlock, "nothing can run".to_owned()),
         };
         detail.push_str(&self.others(launch, first, &all));
-        let trap = Trap::new(kind, detail).at(fragment.pc).lane(fragment.mask.trailing_zeros());
+        let trap = Trap::new(kind, detail).at(first.pc()).lane(fragment.mask.trailing_zeros());
         locate(launch, &trap, block.id, first.warp)
     }
 
@@ -94,7 +104,7 @@ impl Unit {
             if std::ptr::eq(waiting.fragment, first.fragment) {
                 continue;
             }
-            let line = launch.code.origins[waiting.fragment.pc as usize].line;
+            let line = launch.code.origins[waiting.pc() as usize].line;
             let mut who = waiting.warp.index.to_string();
             if waiting.fragment.mask != waiting.warp.live {
                 let _ = write!(who, " (lanes {:#010x})", waiting.fragment.mask);

@@ -74,6 +74,24 @@ fn a_missing_arrive_says_how_many_are_missing() {
 }
 
 #[test]
+fn more_arrivals_than_a_phase_has_are_counted() {
+    let body = |threads: u32| {
+        mbarrier(
+            8,
+            &format!(
+                "setp.lt.u32 %p1, %r0, {threads}; @%p1 mbarrier.arrive.shared.b64 _, [bar], 3; bar.warp.sync -1;
+                 setp.eq.u32 %p1, %r0, 31; @%p1 mbarrier.arrive.shared.b64 _, [bar], 5; {}",
+                wait("W", 0)
+            ),
+        )
+    };
+    let fault = twins(FaultKind::IllegalOperand, 32, &body(2), &body(1));
+    let words =
+        "5 arrivals at an mbarrier whose phase waits for 2 of 8: more arrive in one phase than";
+    assert!(fault.detail.starts_with(words), "{fault}");
+}
+
+#[test]
 fn bytes_that_never_come_are_counted() {
     let body = |bytes: u32| {
         mbarrier(
@@ -234,7 +252,14 @@ fn a_cluster_barrier_says_how_many_arrived() {
         fault.detail.contains("waits at the cluster barrier, where 96 of 128 threads arrived"),
         "{fault}"
     );
-    assert!(fault.detail.contains("of block (1, 0, 0)"), "{fault}");
+    // What the second block waits for is the cause, and comes first.
+    assert!(fault.detail.starts_with("waits for phase parity 0 of the mbarrier"), "{fault}");
+    assert_eq!((fault.block, fault.warp), ([1, 0, 0], 0), "{fault}");
+    // The others are at the wait, in the next line, not behind it.
+    let line = fault.ptx_line + 1;
+    let others =
+        format!("warps 0, 1 of block (0, 0, 0) at PTX line {line}: waits at the cluster barrier");
+    assert!(fault.detail.contains(&others), "{fault}");
     // `.aligned` needs the whole warp.
     let part = |aligned: &str| {
         format!(
