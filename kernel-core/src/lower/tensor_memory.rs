@@ -283,16 +283,28 @@ impl Lower<'_> {
                     self.e.shuffle(Val::Reg(register), Word::Idx, Val::Int(0), ty)
                 }
             };
-            let elements = match dtype.bytes() {
-                1 => self.e.unpack_bytes(dtype, register).to_vec(),
-                2 => self.e.unpack(register).to_vec(),
-                _ => vec![register],
-            };
+            let elements = self.elements_of_word(dtype, register);
             for (&at, element) in word.iter().zip(elements) {
                 values[at as usize] = element;
             }
         }
         values
+    }
+
+    /// The elements of a word of tensor memory, lowest first.
+    fn elements_of_word(&mut self, dtype: Dtype, word: Val) -> Vec<Val> {
+        match dtype.bytes() {
+            1 => self.e.unpack_bytes(dtype, word).to_vec(),
+            2 if dtype.is_float() => self.e.unpack(word).to_vec(),
+            // Integers of 16 bits have registers of 32, as those of 8 have.
+            2 => [0, 16]
+                .map(|bits| {
+                    let element = self.e.shr(Type::U32, word, bits);
+                    self.e.extend(dtype, element)
+                })
+                .to_vec(),
+            _ => vec![word],
+        }
     }
 
     /// Writes a tile to a window, and waits until it is there. Of warps that hold the same of it in the same rows, one writes.
@@ -304,7 +316,7 @@ impl Lower<'_> {
         let guard = self.e.guard(first);
         let more = self.tensor_memory_reach(&moves);
         let values = self.tile(value).to_vec();
-        let bytes = self.tensor_memory_type(window).dtype.bytes();
+        let dtype = self.tensor_memory_type(window).dtype;
         for run in runs(&moves) {
             let words: Vec<Operand> = run
                 .iter()
@@ -315,9 +327,10 @@ impl Lower<'_> {
                         Some(&register) => values[register as usize],
                         None => Val::Int(0),
                     };
-                    let packed = match bytes {
+                    let packed = match dtype.bytes() {
                         1 => self.e.pack_bytes([0, 1, 2, 3].map(of)),
-                        2 => self.e.pack(of(0), of(1)),
+                        2 if dtype.is_float() => self.e.pack(of(0), of(1)),
+                        2 => self.e.pack_low_halves(of(0), of(1)),
                         _ => of(0),
                     };
                     Operand::Reg(self.e.reg(packed, Type::B32))
