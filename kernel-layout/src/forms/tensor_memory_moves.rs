@@ -102,11 +102,14 @@ impl Match<'_> {
         let lanes_fit = lanes
             .iter()
             .zip(self.registers.bases(Dim::Lane))
-            .all(|(&place, basis)| self.element(place) == *basis);
+            .all(|(&place, basis)| self.element(place).as_ref() == Some(basis));
         let reached = [[QUARTER_ROWS, 0], [2 * QUARTER_ROWS, 0]];
         let warps = self.registers.bases(Dim::Warp);
         let quarters_fit = warps.len() >= reached.len()
-            && reached.iter().zip(warps).all(|(&place, basis)| self.element(place) == *basis);
+            && reached
+                .iter()
+                .zip(warps)
+                .all(|(&place, basis)| self.element(place).as_ref() == Some(basis));
         if !lanes_fit || !quarters_fit {
             return None;
         }
@@ -128,9 +131,11 @@ impl Match<'_> {
         Some(TensorMemoryMoves { atom, halves, warps: moved, units })
     }
 
-    /// The element at a row and a column of 32 bits.
-    fn element(&self, [row, column]: [u32; 2]) -> Vec<u32> {
-        self.memory.apply(&[(Dim::Row, row), (Dim::Col, column << self.packed_bits)])
+    /// The element at a row and a column of 32 bits; none of a column behind the last, as narrow tiles do not fill wide atoms.
+    fn element(&self, [row, column]: [u32; 2]) -> Option<Vec<u32>> {
+        let column = column << self.packed_bits;
+        let held = column < self.memory.in_size(Dim::Col);
+        held.then(|| self.memory.apply(&[(Dim::Row, row), (Dim::Col, column)]))
     }
 
     /// A column of elements as one of 32 bits.
