@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        BarrierOp, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryOp, Type, Value,
+        BarrierOp, Const, Kernel, Op, Region, Stmt, StmtKind, Tcgen05, TensorMemory,
+        TensorMemoryOp, Terminator, Type, Value,
     },
     loc::Loc,
     schedule::{WALKED_AGAIN, nested_loops},
@@ -31,7 +32,7 @@ type UnderWay = BTreeMap<(TensorMemory, Does), Started>;
 
 /// The accesses of a kernel that no wait covers. Other partitions are not seen: what they have started, they say by barriers.
 pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
-    let mut pass = Pass { kernel, found: Vec::new(), seen: Vec::new() };
+    let mut pass = Pass { kernel, found: Vec::new(), seen: Vec::new(), constants: BTreeMap::new() };
     if !kernel.tensor_memory.is_empty() {
         pass.region(&kernel.body, UnderWay::new());
     }
@@ -43,6 +44,7 @@ struct Pass<'a> {
     found: Vec<Diagnostic>,
     /// The places that were reported.
     seen: Vec<Loc>,
+    constants: BTreeMap<Value, i128>,
 }
 
 impl Pass<'_> {
@@ -58,7 +60,12 @@ impl Pass<'_> {
     fn region(&mut self, region: &Region, mut under_way: UnderWay) -> UnderWay {
         for stmt in &region.stmts {
             match &stmt.kind {
-                StmtKind::Op { op, args, .. } => self.op(op, args, stmt.loc, &mut under_way),
+                StmtKind::Op { op, args, result } => {
+                    if let (Op::Const(Const::Int(value)), Some(result)) = (op, result) {
+                        self.constants.insert(*result, *value);
+                    }
+                    self.op(op, args, stmt.loc, &mut under_way);
+                }
                 StmtKind::If { then, otherwise, .. } => {
                     let other = self.region(otherwise, under_way.clone());
                     under_way = joined(self.region(then, under_way), other);
@@ -71,9 +78,10 @@ impl Pass<'_> {
                     }
                     // Twice: an iteration begins with what the one before has left.
                     let once = self.region(body, under_way.clone());
-                    let entered = joined(under_way, once);
+                    let entered = joined(under_way, once.clone());
                     let twice = self.region(body, entered.clone());
-                    under_way = joined(entered, twice);
+                    let left = if self.has_an_iteration(&stmt.kind) { once } else { entered };
+                    under_way = joined(left, twice);
                 }
                 StmtKind::Specialize { default, partitions, .. } => {
                     for partition in partitions {
@@ -86,6 +94,16 @@ impl Pass<'_> {
             }
         }
         under_way
+    }
+
+    /// Whether a loop runs its body at least once, to the end.
+    fn has_an_iteration(&self, stmt: &StmtKind) -> bool {
+        let StmtKind::For { from, to, step, body, .. } = stmt else { return false };
+        let [Some(from), Some(to), Some(step)] = [from, to, step].map(|at| self.constants.get(at))
+        else {
+            return false;
+        };
+        from < to && *step > 0 && runs_through(body)
     }
 
     fn op(&mut self, op: &Op, args: &[Value], loc: Loc, under_way: &mut UnderWay) {
@@ -126,6 +144,23 @@ impl Pass<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether nothing in a branch or in the body of a loop leaves it before its end.
+fn runs_through(region: &Region) -> bool {
+    let inside = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Loop { .. } => false,
+        kind => kind.regions().into_iter().all(runs_through),
+    };
+    matches!(region.end, Terminator::Continue(0, _) | Terminator::Yield(_))
+        && region.stmts.iter().all(inside)
+        && !region.stmts.iter().any(continues)
+}
+
+/// Whether a branch goes on with the next iteration of the loop that it is in.
+fn continues(stmt: &Stmt) -> bool {
+    let StmtKind::If { then, otherwise, .. } = &stmt.kind else { return false };
+    [then, otherwise].iter().any(|branch| !matches!(branch.end, Terminator::Yield(_)))
 }
 
 fn joined(mut one: UnderWay, other: UnderWay) -> UnderWay {
