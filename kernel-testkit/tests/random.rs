@@ -26,14 +26,20 @@ mod hopper;
 mod operand;
 #[path = "random/operations.rs"]
 mod operations;
+#[path = "random/pairs.rs"]
+mod pairs;
 #[path = "random/product.rs"]
 mod product;
 #[path = "random/program.rs"]
 mod program;
+#[path = "random/scaled.rs"]
+mod scaled;
 #[path = "random/statements.rs"]
 mod statements;
 #[path = "random/tcgen05.rs"]
 mod tcgen05;
+#[path = "random/tensor_memory.rs"]
+mod tensor_memory;
 
 /// As many as a test run has time for.
 const SEEDS: Range<u64> = 0..60;
@@ -42,15 +48,18 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 4] = [
+const FAMILIES: [(&str, Maker); 7] = [
     ("seed", program::kernel),
     ("copies", copies::kernel),
     ("hopper", hopper::kernel),
-    (UNSEEN, tcgen05::kernel),
+    ("tcgen05", tcgen05::kernel),
+    ("pairs", pairs::kernel),
+    ("scaled", scaled::kernel),
+    ("memory", tensor_memory::kernel),
 ];
 
-/// The family that is only emulated.
-const UNSEEN: &str = "tcgen05";
+/// The families that are only emulated.
+const UNSEEN: [&str; 4] = ["tcgen05", "pairs", "scaled", "memory"];
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
@@ -72,10 +81,10 @@ fn main() -> ExitCode {
             let name = format!("{family}_{seed}");
             let ptxas = Arc::clone(&ptxas);
             Trial::test(name.clone(), move || {
-                let test = FileTest::of(&name, &kernel(seed));
-                let assembler = ptxas.as_deref().filter(|_| family == UNSEEN);
-                agrees(&test, assembler)
-                    .map_err(|error| Failed::from(format!("{name}: {error}\n\n{}", kernel(seed))))
+                let text = kernel(seed);
+                let assembler = ptxas.as_deref().filter(|_| UNSEEN.contains(&family));
+                agrees(&name, &text, assembler)
+                    .map_err(|error| Failed::from(format!("{name}: {error}\n\n{text}")))
             })
         })
     });
@@ -87,16 +96,19 @@ fn range(text: &str) -> Option<Range<u64>> {
     Some(start.trim().parse().ok()?..end.trim().parse().ok()?)
 }
 
-/// Runs a test, and has its PTX assembled.
-fn agrees(test: &FileTest, ptxas: Option<&Path>) -> Result<(), String> {
+/// Compiles and runs a kernel, and has its PTX assembled.
+fn agrees(name: &str, text: &str, ptxas: Option<&Path>) -> Result<(), String> {
     // A panic of the compiler has to name the kernel too.
-    let run = std::panic::catch_unwind(|| test.run());
+    let run = std::panic::catch_unwind(|| {
+        let test = FileTest::of(name, text);
+        test.run()?;
+        match ptxas {
+            Some(ptxas) => test.assemble(ptxas, Path::new(env!("CARGO_TARGET_TMPDIR"))).map(|_| ()),
+            None => Ok(()),
+        }
+    });
     run.unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         Err(words.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned())
-    })?;
-    match ptxas {
-        Some(ptxas) => test.assemble(ptxas, Path::new(env!("CARGO_TARGET_TMPDIR"))).map(|_| ()),
-        None => Ok(()),
-    }
+    })
 }

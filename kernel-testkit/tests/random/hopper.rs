@@ -2,7 +2,7 @@
 
 use kernel_testkit::data::Random;
 
-use crate::operand::{Extents, Operand, Ways};
+use crate::operand::{ALONE, Extents, Operand, Ways};
 use crate::product::{Head, Outlet, Product};
 
 /// An element type of the factors, that of the sums, bytes of an element, whether an operand may lie with its depth outermost.
@@ -40,8 +40,8 @@ pub(crate) fn kernel(seed: u64) -> String {
         whole.saturating_sub(unit * below(3)).max(unit)
     };
     let whole = [extent(rows), extent(columns), extent(depth) + depth * (seed % 2)];
-    let extents = Extents { tile: [rows, columns, depth], whole, bytes };
-    let ways = if specialized { Ways::ByBarrier } else { Ways::All };
+    let extents = Extents { tile: [rows, columns, depth], whole, bytes, at: ALONE };
+    let ways = if specialized { Ways::BY_BARRIER } else { Ways::ALL };
     let depth_first = either && seed.is_multiple_of(3);
     let lies = if depth_first { ([2, 0], true) } else { ([0, 2], false) };
     let left = Operand::of(["a", dtype], &extents, lies, ways, &mut below);
@@ -52,7 +52,14 @@ pub(crate) fn kernel(seed: u64) -> String {
     let wgmma = Wgmma { product: Product { extents, sums, left, right }, left_in_registers };
     let out = wgmma.product.out(below(4));
     let body = if specialized { wgmma.specialized(&out) } else { wgmma.plain(&out) };
-    let head = Head { run: "eval, emulate, gpu", target: "sm_90a", name: "hopper", warps };
+    let head = Head {
+        run: "eval, emulate, gpu",
+        target: "sm_90a",
+        name: "hopper",
+        warps,
+        cluster: 1,
+        more: Default::default(),
+    };
     wgmma.product.file(seed, &head, &out, &body)
 }
 

@@ -13,12 +13,14 @@ enum Way {
     Pieces,
 }
 
-/// Which ways there are to choose from.
+/// How many of the ways there are to choose from, in their order.
 #[derive(Clone, Copy)]
-pub(crate) enum Ways {
+pub(crate) struct Ways(pub(crate) u64);
+
+impl Ways {
     /// Those that complete on a barrier.
-    ByBarrier,
-    All,
+    pub(crate) const BY_BARRIER: Ways = Ways(2);
+    pub(crate) const ALL: Ways = Ways(4);
 }
 
 /// Rows, columns and depth of a product.
@@ -30,7 +32,12 @@ pub(crate) struct Extents {
     pub(crate) whole: [u64; 3],
     /// Bytes of an element of the factors.
     pub(crate) bytes: u64,
+    /// Where the tile of a block begins.
+    pub(crate) at: [&'static str; 3],
 }
+
+/// Where the tiles of blocks begin that share nothing out among them.
+pub(crate) const ALONE: [&str; 3] = ["m", "n", "k"];
 
 /// One factor: a tensor, and its tile in shared memory.
 pub(crate) struct Operand {
@@ -44,6 +51,8 @@ pub(crate) struct Operand {
     at: [&'static str; 2],
     swizzle: Option<u64>,
     pub(crate) transposed: bool,
+    /// What its elements begin with.
+    pub(crate) numbers: &'static str,
 }
 
 impl Operand {
@@ -55,11 +64,7 @@ impl Operand {
         ways: Ways,
         below: &mut impl FnMut(u64) -> u64,
     ) -> Operand {
-        let end = match ways {
-            Ways::ByBarrier => 2,
-            Ways::All => 4,
-        };
-        let way = match below(end) {
+        let way = match below(ways.0) {
             0 => Way::Map,
             1 => Way::Window,
             2 => Way::Registers,
@@ -68,16 +73,19 @@ impl Operand {
         let tile = axes.map(|axis| extents.tile[axis]);
         let row = tile[1] * extents.bytes;
         let swizzle = (below(3) == 0 && row >= 32).then(|| (32 << below(3)).min(row).min(128));
-        let at = axes.map(|axis| ["m", "n", "k"][axis]);
+        let at = axes.map(|axis| extents.at[axis]);
         let extents = axes.map(|axis| extents.whole[axis]);
-        Operand { name, dtype, way, tile, extents, at, swizzle, transposed }
+        let numbers = match dtype {
+            "u8" => "1, 2, 0, 3, 1, 2, 0",
+            _ => "1, -2, 0, 3, -1, 2, 1",
+        };
+        Operand { name, dtype, way, tile, extents, at, swizzle, transposed, numbers }
     }
 
     /// The header's line for it; `more` are two numbers among its elements.
     pub(crate) fn argument(&self, more: [u64; 2]) -> String {
-        let Operand { name, dtype, extents, .. } = self;
-        let signs = if *dtype == "u8" { "1, 2, 0, 3, 1, 2, 0" } else { "1, -2, 0, 3, -1, 2, 1" };
-        format!("//@ arg {name}: {dtype}{extents:?} list({signs}, {}, {})\n", more[0], more[1])
+        let Operand { name, dtype, extents, numbers, .. } = self;
+        format!("//@ arg {name}: {dtype}{extents:?} list({numbers}, {}, {})\n", more[0], more[1])
     }
 
     pub(crate) fn parameter(&self) -> String {

@@ -25,6 +25,10 @@ pub(crate) struct Head<'a> {
     pub(crate) target: &'a str,
     pub(crate) name: &'a str,
     pub(crate) warps: u64,
+    /// Blocks of a cluster.
+    pub(crate) cluster: u64,
+    /// The header's lines for further arguments, and their parameters.
+    pub(crate) more: [String; 2],
 }
 
 impl Product {
@@ -102,16 +106,20 @@ impl Product {
             let more = seed / salt + salt;
             operand.argument([more % 4, more / 4 % 3])
         });
-        let grid = [whole[0].div_ceil(rows), whole[1].div_ceil(columns)];
         let parameters = [&self.left, &self.right].map(Operand::parameter);
-        let Head { run, target, name, warps } = head;
+        let Head { run, target, name, warps, cluster, more } = head;
+        let grid = [whole[0].div_ceil(rows).next_multiple_of(*cluster), whole[1].div_ceil(columns)];
+        let cluster =
+            if *cluster > 1 { format!(" cluster = [{cluster}, 1],") } else { String::new() };
         format!(
-            "//@ run: {run}\n//@ compare: exact\n{}//@ arg c: {}\nuse kiln::prelude::*;\n\n\
-             #[kernel(target = {target}, warps = {warps}, grid = {grid:?})]\npub fn {name}_{seed}({}, {}) {{\n\
+            "//@ run: {run}\n//@ compare: exact\n{}{}//@ arg c: {}\nuse kiln::prelude::*;\n\n\
+             #[kernel(target = {target}, warps = {warps},{cluster} grid = {grid:?})]\npub fn {name}_{seed}({}, {}{}) {{\n\
              let (m, n) = (block_id(0) * {rows}, block_id(1) * {columns});\n{body}}}\n",
             arguments.concat(),
+            more[0],
             out.argument,
             parameters.join(", "),
+            more[1],
             out.parameter
         )
     }

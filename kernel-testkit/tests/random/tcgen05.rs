@@ -3,11 +3,11 @@
 
 use kernel_testkit::data::Random;
 
-use crate::operand::{Extents, Operand, Ways};
+use crate::operand::{ALONE, Extents, Operand, Ways};
 use crate::product::{Head, Outlet, Product};
 
 /// Element types of the factors, that of the sums, bytes of an element, whether an operand may lie with its depth outermost.
-const TYPES: [([&str; 2], &str, u64, bool); 12] = [
+pub(crate) const TYPES: [([&str; 2], &str, u64, bool); 12] = [
     (["f16", "f16"], "f32", 2, true),
     (["f16", "f16"], "f16", 2, true),
     (["bf16", "bf16"], "f32", 2, true),
@@ -21,6 +21,9 @@ const TYPES: [([&str; 2], &str, u64, bool); 12] = [
     (["e5m2", "e4m3"], "f16", 1, true),
     (["e5m2", "e5m2"], "f16", 1, true),
 ];
+
+/// Tensor maps of the kernel's parameters, which complete on barriers of other blocks too.
+pub(crate) const BY_MAP: Ways = Ways(1);
 
 /// How the work is divided.
 #[derive(Clone, Copy)]
@@ -42,6 +45,19 @@ enum Start {
     Stored,
     /// It adds in blocks of the first row of the grid, and overwrites in the others.
     StoredInSome,
+    /// It adds to what the tensor cores have copied from shared memory.
+    Copied,
+}
+
+/// Where the sums lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Sums {
+    /// In a tile of their own.
+    Alone,
+    /// In one of two tiles.
+    OneOfTwo,
+    /// In the left or the right half of a tile.
+    Half(u64),
 }
 
 /// A product whose sums lie in tensor memory.
@@ -54,8 +70,7 @@ struct Tcgen05 {
     block: Option<[u64; 2]>,
     /// The layout of the left factor in tensor memory is pinned with that of the sums.
     left_pinned: bool,
-    /// The sums are one of two tiles.
-    one_of_two: bool,
+    lie: Sums,
     /// Whether a product takes place.
     when: Option<String>,
 }
@@ -84,10 +99,10 @@ pub(crate) fn kernel(seed: u64) -> String {
         whole.saturating_sub(unit * below(3)).max(unit)
     };
     let whole = [extent(rows), extent(columns), extent(depth) + depth * below(2)];
-    let extents = Extents { tile: [rows, columns, depth], whole, bytes };
+    let extents = Extents { tile: [rows, columns, depth], whole, bytes, at: ALONE };
     let ways = match parts {
-        Parts::One => Ways::All,
-        Parts::Two | Parts::Three => Ways::ByBarrier,
+        Parts::One => Ways::ALL,
+        Parts::Two | Parts::Three => Ways::BY_BARRIER,
     };
     let depth_first = either && below(3) == 0;
     let lies = if depth_first { ([2, 0], true) } else { ([0, 2], false) };
@@ -98,13 +113,18 @@ pub(crate) fn kernel(seed: u64) -> String {
     let right = Operand::of(["b", dtypes[1]], &extents, lies, ways, &mut below);
     let by_one_warp = matches!(parts, Parts::Three);
     let left_in_tensor_memory = !left.transposed && bytes > 1 && !by_one_warp && below(3) == 0;
-    let start = match below(3) {
+    let start = match below(4) {
         1 if !by_one_warp => Start::Stored,
         2 if !by_one_warp => Start::StoredInSome,
+        3 if !by_one_warp && rows >= 128 && rows * columns <= 128 * 64 && sums != "f16" => {
+            Start::Copied
+        }
         _ => Start::Overwritten,
     };
     let block = (below(3) == 0).then(|| {
-        let block_rows = if rows == 64 { 64 } else { 64 << below(2) };
+        // Copies bring sums to blocks of 128 rows.
+        let halved = if matches!(start, Start::Copied) { 1 } else { below(2) };
+        let block_rows = if rows == 64 { 64 } else { 64 << halved };
         // Sums of 64 rows in blocks side by side lie in other rows than a left factor.
         let halved = if left_in_tensor_memory && rows == 64 { 0 } else { below(2) };
         [block_rows, (columns >> halved).max(columns.min(16))]
@@ -113,7 +133,11 @@ pub(crate) fn kernel(seed: u64) -> String {
     let left_pinned =
         block.is_some_and(|[block_rows, _]| block_rows != rows.min(128)) || below(2) == 0;
     // Both tiles, and the left factor, are at most 512 columns.
-    let one_of_two = rows < 256 && columns <= 128 && below(4) == 0;
+    let lie = match below(6) {
+        0 if rows < 256 && columns <= 128 => Sums::OneOfTwo,
+        1 if rows < 256 && columns <= 128 => Sums::Half(below(2)),
+        _ => Sums::Alone,
+    };
     let when = match below(6) {
         0 => Some("k >= 0".to_owned()),
         // The second does not.
@@ -122,24 +146,17 @@ pub(crate) fn kernel(seed: u64) -> String {
     };
     let product = Product { extents, sums, left, right };
     let dtype = dtypes[0];
-    let made = Tcgen05 {
-        product,
-        dtype,
-        start,
-        left_in_tensor_memory,
-        block,
-        left_pinned,
-        one_of_two,
-        when,
-    };
+    let made =
+        Tcgen05 { product, dtype, start, left_in_tensor_memory, block, left_pinned, lie, when };
     let out = made.product.out(below(4));
     let body = match parts {
         Parts::One => made.one(&out),
         Parts::Two => made.two(&out),
         Parts::Three => made.three(&out),
     };
-    let head = Head { run: "eval, emulate", target: "sm_100a", name: "tcgen05", warps };
-    made.product.file(seed, &head, &out, &body)
+    let more = made.first_sums();
+    let (run, target, name) = ("eval, emulate", "sm_100a", "tcgen05");
+    made.product.file(seed, &Head { run, target, name, warps, cluster: 1, more }, &out, &body)
 }
 
 impl Tcgen05 {
@@ -158,13 +175,24 @@ impl Tcgen05 {
         let block = self.block.unwrap_or_default();
         let stride = if *sums == "f16" { 2 } else { 1 };
         let layout = self.layout(block, stride);
-        let memory = if self.one_of_two {
-            format!(
+        let sums = match self.lie {
+            Sums::Alone => format!("let sums = tmem::<{sums}>([{rows}, {columns}]){layout};\n"),
+            Sums::OneOfTwo => format!(
                 "let both = tmem::<{sums}>([2, {rows}, {columns}]){layout};\nlet sums = both[(block_id(1) + 1) & 1];\n"
-            )
-        } else {
-            format!("let sums = tmem::<{sums}>([{rows}, {columns}]){layout};\n")
+            ),
+            Sums::Half(half) => format!(
+                "let wide = tmem::<{sums}>([{rows}, {}]){layout};\nlet sums = wide.tile([0, {}], [{rows}, {columns}]);\n",
+                2 * columns,
+                half * columns
+            ),
         };
+        let staged = match self.start {
+            Start::Copied => {
+                format!("let first = shared::<{}>([{rows}, {columns}]);\n", self.product.sums)
+            }
+            Start::Overwritten | Start::Stored | Start::StoredInSome => String::new(),
+        };
+        let memory = sums + &staged;
         if !self.left_in_tensor_memory {
             return memory;
         }
@@ -185,6 +213,21 @@ impl Tcgen05 {
             Start::Stored | Start::StoredInSome => {
                 format!("sums.store(full([{rows}, {columns}], {two}));\n")
             }
+            Start::Copied => format!(
+                "first.store(d.tile([m, n], [{rows}, {columns}]).load());\ntcgen05::copy(first, sums);\n"
+            ),
+        }
+    }
+
+    /// The header's line and the parameter of what copies bring to the sums.
+    fn first_sums(&self) -> [String; 2] {
+        let Product { extents: Extents { whole: [m, n, _], .. }, sums, .. } = &self.product;
+        match self.start {
+            Start::Overwritten | Start::Stored | Start::StoredInSome => Default::default(),
+            Start::Copied => [
+                format!("//@ arg d: {sums}[{m}, {n}] list(5, -3, 0, 7, 1, -9, 2)\n"),
+                format!("d: Tensor<{sums}, 2>, "),
+            ],
         }
     }
 
@@ -193,7 +236,7 @@ impl Tcgen05 {
         let Product { left, right, .. } = &self.product;
         let adds = match self.start {
             Start::Overwritten => ".accumulate(k > 0)",
-            Start::Stored => "",
+            Start::Stored | Start::Copied => "",
             Start::StoredInSome => ".accumulate(k > 0 || block_id(0) == 0)",
         };
         let when = self.when.as_ref().map_or(String::new(), |when| format!(".when({when})"));
@@ -281,4 +324,4 @@ impl Tcgen05 {
 }
 
 /// The next place of a ring of two, at the end of an iteration.
-const ADVANCE: &str = "slot += 1;\nif slot == 2 {\nslot = 0;\nphase ^= 1;\n}\n}\n";
+pub(crate) const ADVANCE: &str = "slot += 1;\nif slot == 2 {\nslot = 0;\nphase ^= 1;\n}\n}\n";
