@@ -1,6 +1,6 @@
 //! d = a · b + c on Hopper: factors in f16, c and d in f32, by specialised warps.
 //!
-//! `cargo run --release --example matmul_accumulate [-- M N K]`
+//! `cargo run --release --example matmul_accumulate [-- M N K | --large]`
 //!
 //! The accumulator begins as c, so that nothing is added afterwards.
 

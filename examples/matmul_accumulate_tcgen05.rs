@@ -1,6 +1,6 @@
 //! d = a · b + c on Blackwell: factors in f16, c and d in f32, c copied straight into the sums.
 //!
-//! `cargo run --release --example matmul_accumulate_tcgen05 [-- M N K]`
+//! `cargo run --release --example matmul_accumulate_tcgen05 [-- M N K | --large]`
 //!
 //! TMA brings a tile of c to shared memory, and the tensor cores copy it from there to tensor memory, where products add to it. Copy
 //! and products run in the order in which one thread starts them, so nobody waits for the copy; a commit behind it gives the

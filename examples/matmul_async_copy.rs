@@ -1,6 +1,6 @@
 //! c = a · b in f16 with asynchronous copies to shared memory and f32 accumulators: the Tilus V3 recipe for Ampere.
 //!
-//! `cargo run --release --example matmul_async_copy [-- M N K]`
+//! `cargo run --release --example matmul_async_copy [-- M N K | --large]`
 //!
 //! All twelve instances are checked against a product computed on the host; on a GPU each is also timed.
 

@@ -1,6 +1,6 @@
 //! out[scatter[i], :] = x[gather[i], :] · w on Hopper: rows are gathered while the product runs, and scattered as they are done.
 //!
-//! `cargo run --release --example matmul_gather_scatter [-- ROWS N K]`
+//! `cargo run --release --example matmul_gather_scatter [-- ROWS N K | --large]`
 
 #![expect(
     unreachable_pub,

@@ -1,6 +1,6 @@
 //! out[scatter[i], :] = x[gather[i], :] · w on Blackwell: TMA gathers and scatters the rows, four at a time.
 //!
-//! `cargo run --release --example matmul_gather_scatter_tcgen05 [-- ROWS N K]`
+//! `cargo run --release --example matmul_gather_scatter_tcgen05 [-- ROWS N K | --large]`
 //!
 //! All warps do the same: they load ahead into a ring, keep one product under way, and fill the ring for the next tile while
 //! the last products of this one run. The scatter of a tile goes on while the next one is computed.

@@ -1,7 +1,7 @@
 //! c = a · b on Hopper by blocks that stay: each takes tile after tile from a schedule, and loads the next one's operands while it
 //! stores the one before.
 //!
-//! `cargo run --release --example matmul_persistent [-- M N K]`
+//! `cargo run --release --example matmul_persistent [-- M N K | --large]`
 //!
 //! The schedule is a type, `S: Schedule`: in which order the tiles are computed, and by which block. In clusters of two, blocks compute
 //! tiles below one another, and one copy brings the tile of `b` to both. Every instance is checked against a product computed on

@@ -1,6 +1,6 @@
 //! c = a · b in f16 with f32 accumulators: a ring of shared-memory stages keeps copies under way while the tensor cores work.
 //!
-//! `cargo run --release --example matmul_pipelined [-- M N K]`
+//! `cargo run --release --example matmul_pipelined [-- M N K | --large]`
 //!
 //! Every instance is checked against a product computed on the host, and on a GPU timed.
 

@@ -1,6 +1,6 @@
 //! c = a · b on Blackwell, of factors whose blocks have scales: MXFP8, MXFP4 and NVFP4.
 //!
-//! `cargo run --release --example matmul_scaled [-- M N K]`
+//! `cargo run --release --example matmul_scaled [-- M N K | --large]`
 //!
 //! A scale counts for 32 or 16 neighbours along the depth. Four warps bring a step of both factors by TMA and their scales through
 //! registers; one more has the tensor cores copy the scales to tensor memory and multiply. The copies overwrite what the

@@ -1,6 +1,6 @@
 //! c = a · b on Blackwell: one warp copies tiles through TMA, one starts the products, four store.
 //!
-//! `cargo run --release --example matmul_tcgen05 [-- M N K]`
+//! `cargo run --release --example matmul_tcgen05 [-- M N K | --large]`
 //!
 //! The sums of a product lie in tensor memory, where one thread has the tensor cores add to them. Three parts of a block work on
 //! different tiles at the same time, and tell each other by barriers:

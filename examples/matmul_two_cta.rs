@@ -1,6 +1,6 @@
 //! c = a · b on Blackwell, by pairs of blocks whose tensor cores multiply together.
 //!
-//! `cargo run --release --example matmul_two_cta [-- M N K]`
+//! `cargo run --release --example matmul_two_cta [-- M N K | --large]`
 //!
 //! A pair computes tiles of 256 × `BN`, of which each block has 128 rows. Each loads its rows of `a`, and half of the columns of `b`: the tensor
 //! cores of both read both halves, so that a factor passes through shared memory once for two blocks. The first block of the pair starts

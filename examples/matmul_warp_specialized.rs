@@ -1,6 +1,6 @@
 //! c = a · b on Hopper: one warp copies tiles through TMA, two warpgroups multiply and store.
 //!
-//! `cargo run --release --example matmul_warp_specialized [-- M N K]`
+//! `cargo run --release --example matmul_warp_specialized [-- M N K | --large]`
 //!
 //! In bf16 and f16 with either index of each factor contiguous, and in FP8 (e4m3, e5m2), whose depth is contiguous
 //! and whose results are bf16 and f16. Every instance is checked against a product computed on the

@@ -1,6 +1,6 @@
 //! c = a · b on Hopper, the shortest way: TMA copies tiles to shared memory, the tensor cores read them there.
 //!
-//! `cargo run --release --example matmul_wgmma [-- M N K]`
+//! `cargo run --release --example matmul_wgmma [-- M N K | --large]`
 //!
 //! Four things make a kernel one for Hopper, and this one has no others:
 //!

@@ -1,6 +1,6 @@
 //! c = a · b where the depth is long and the result small: blocks share the depth, and add their sums where the result is.
 //!
-//! `cargo run --release --example split_k [-- M N K]`
+//! `cargo run --release --example split_k [-- M N K | --large]`
 //!
 //! TMA adds each block's tile to the tensor in f32; the order of the blocks is not fixed, so that the last bits may differ from
 //! run to run.

@@ -213,9 +213,13 @@ fn matmul_gather_scatter() {
 /// A size that is no number, one too few, one too many, and nothing: each is refused before anything runs, with the size in the message.
 #[test]
 fn sizes_that_are_none_are_refused() {
-    for sizes in
-        [&["64", "8", "eight"][..], &["64", "8"], &["64", "8", "8", "8"], &["64", "0", "8"]]
-    {
+    for sizes in [
+        &["64", "8", "eight"][..],
+        &["64", "8"],
+        &["64", "8", "8", "8"],
+        &["64", "0", "8"],
+        &["--large", "8", "8"],
+    ] {
         let output = Command::new(example("split_k"))
             .args(sizes)
             .env("KILN_DEVICE", "emulator")
@@ -223,7 +227,8 @@ fn sizes_that_are_none_are_refused() {
             .expect("the example is built");
         assert_eq!(output.status.code(), Some(2), "{sizes:?}");
         let message = String::from_utf8_lossy(&output.stderr);
-        let required = format!("required: 3 sizes, numbers from 1; actual: {}\n", sizes.join(" "));
+        let required =
+            format!("required: 3 sizes, numbers from 1, or --large; actual: {}\n", sizes.join(" "));
         assert_eq!(message, required);
     }
 }

@@ -3,19 +3,27 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use kiln::prelude::*;
 
-/// The sizes given on the command line, if there are any. Ends the program with a message where they are not `N` numbers from 1.
+/// The extents of a product that `--large` asks for. The emulator takes minutes for them.
+const LARGE: usize = 4096;
+
+/// The sizes given on the command line, if there are any; three of them also as `--large`. Ends the program with a message where they
+/// are not `N` numbers from 1.
 #[expect(clippy::print_stderr, reason = "a mistake on the command line is told on the terminal")]
 pub fn sizes<const N: usize>() -> Option<[usize; N]> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     if given.is_empty() {
         return None;
     }
+    let flag = if N == 3 { ", or --large" } else { "" };
+    if N == 3 && given == ["--large"] {
+        return Some([LARGE; N]);
+    }
     let numbers: Vec<usize> =
         given.iter().filter_map(|arg| arg.parse().ok().filter(|&size| size > 0)).collect();
     match <[usize; N]>::try_from(numbers) {
         Ok(sizes) if given.len() == N => Some(sizes),
         _ => {
-            eprintln!("required: {N} sizes, numbers from 1; actual: {}", given.join(" "));
+            eprintln!("required: {N} sizes, numbers from 1{flag}; actual: {}", given.join(" "));
             std::process::exit(2);
         }
     }
