@@ -9,6 +9,11 @@ use super::emitter::{Place, Val};
 use super::memory::{VECTOR_BYTES, bytes};
 use crate::ir::{Dtype, Elem, ParamKind, Value};
 
+/// The most addresses of a tile whose distances are kept over a loop: each takes two registers.
+const MOST_KEPT: usize = 4;
+/// The most whose masks are: each takes a predicate, of which there are few, or a bit of a register.
+const MOST_MASKS: usize = 16;
+
 /// A tile of a tensor parameter.
 pub(super) struct TensorTile<'v> {
     pub(super) param: u32,
@@ -120,6 +125,18 @@ impl Lower<'_> {
 
     /// The address of an element: its position within the tile on each axis.
     pub(super) fn tensor_address(&mut self, tile: &TensorTile<'_>, positions: &[Position]) -> Val {
+        self.tensor_address_by(tile, positions, Place::Outermost)
+    }
+
+    /// As [`tensor_address`](Self::tensor_address), one of many.
+    ///
+    /// `constants_at` says where distances within the tile are computed, as far as strides are known at run time alone.
+    fn tensor_address_by(
+        &mut self,
+        tile: &TensorTile<'_>,
+        positions: &[Position],
+        constants_at: Place,
+    ) -> Val {
         let size = i64::from(tile.dtype.bytes());
         let pointer = self.param_pointer(tile.param);
         let (mut terms, mut constants) = (vec![pointer], Vec::new());
@@ -146,11 +163,8 @@ impl Lower<'_> {
                     let part = self.e.widen(part);
                     terms.push(self.e.mul(Type::S64, part, stride));
                 }
-                constants.push(self.e.mul(
-                    Type::S64,
-                    stride,
-                    Val::Int(i64::from(position.constant)),
-                ));
+                let constant = Val::Int(i64::from(position.constant));
+                constants.push(self.e.placed(constants_at, |e| e.mul(Type::S64, stride, constant)));
             }
         }
         terms.extend(constants);
@@ -227,10 +241,13 @@ impl Lower<'_> {
         let repeated = repeated_registers(&layout);
         let (bits, starts) = self.tensor_vectors(&tile, &layout, repeated);
         let mut registers = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
+        let (constants_at, masks_at) =
+            (kept(starts.len(), MOST_KEPT), kept(starts.len(), MOST_MASKS));
         for start in starts {
             let before = std::mem::replace(&mut self.e.place, Place::Outermost);
             let positions = self.positions(&layout, start);
-            let address = self.tensor_address(&tile, &positions);
+            let address = self.tensor_address_by(&tile, &positions, constants_at);
+            self.e.place = masks_at;
             let mask = self.tensor_mask(&tile, &positions);
             self.e.place = before;
             let address = self.e.at(address, 0);
@@ -254,10 +271,13 @@ impl Lower<'_> {
         let (bits, starts) = self.tensor_vectors(&tile, &layout, free);
         let values = self.tile(value).to_vec();
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
+        let (constants_at, masks_at) =
+            (kept(starts.len(), MOST_KEPT), kept(starts.len(), MOST_MASKS));
         for start in starts {
             let before = std::mem::replace(&mut self.e.place, Place::Outermost);
             let positions = self.positions(&layout, start);
-            let address = self.tensor_address(&tile, &positions);
+            let address = self.tensor_address_by(&tile, &positions, constants_at);
+            self.e.place = masks_at;
             let mask = self.tensor_mask(&tile, &positions);
             let mask = self.all(vec![one, mask]);
             self.e.place = before;
@@ -268,6 +288,12 @@ impl Lower<'_> {
             self.e.store(Space::Global, elem, &vector, address, mask);
         }
     }
+}
+
+/// Where what belongs to so many addresses of a tile is computed: before the loops around it, unless keeping it would take registers
+/// that the loop has better uses for.
+const fn kept(addresses: usize, most: usize) -> Place {
+    if addresses > most { Place::Here } else { Place::Outermost }
 }
 
 /// Fills the registers that repeat others.
