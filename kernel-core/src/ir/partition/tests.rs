@@ -43,7 +43,7 @@ fn a_warpgroup_has_the_largest_budget_of_its_partitions() {
 #[test]
 fn warpgroups_without_a_budget_share_what_is_left() {
     let placed = Placement::of(4, &[(4, None), (4, Some(40))]).expect("there is room");
-    // (512 - 40) / 2 = 236, in steps of 8.
+    // 3 * 168, and of those (504 - 40) / 2 for each.
     assert_eq!(placed.registers, Some(vec![232, 232, 40]));
     assert_eq!(placed.warps, 12);
     // 65536 / 384 = 170, in steps of 8.
@@ -54,7 +54,7 @@ fn warpgroups_without_a_budget_share_what_is_left() {
 #[test]
 fn who_has_its_registers_already_sets_none() {
     let placed = Placement::of(8, &[(4, Some(168))]).expect("there is room");
-    // (512 - 168) / 2 = 172: 168 for everybody, as at the start.
+    // (504 - 168) / 2: 168 for everybody, as at the start.
     assert_eq!(placed.registers, Some(vec![168; 3]));
     assert_eq!([0, 8].map(|warp| placed.registers_of(warp)), [None; 2]);
 }
@@ -81,8 +81,34 @@ fn a_block_has_16_barriers() {
 #[test]
 fn every_warpgroup_keeps_24_registers() {
     assert!(Placement::of(4, &[(8, Some(240))]).is_ok());
-    let problem = Placement::of(4, &[(8, Some(248))]);
-    assert_eq!(problem, Err(PlacementProblem::Registers { required: 488, actual: 496 }));
-    let two = Placement::of(8, &[(8, Some(240))]);
-    assert_eq!(two, Err(PlacementProblem::Registers { required: 464, actual: 480 }));
+    let refused = |own: u32, partitions: &[(u32, Option<u32>)]| {
+        let Err(PlacementProblem::Registers { required, actual, warps, at_entry }) =
+            Placement::of(own, partitions)
+        else {
+            panic!("{own} {partitions:?}")
+        };
+        [required, actual, warps, at_entry]
+    };
+    // 3 * 168 - 24, and 4 * 128 - 2 * 24.
+    assert_eq!(refused(4, &[(8, Some(248))]), [480, 496, 12, 168]);
+    assert_eq!(refused(8, &[(8, Some(240))]), [464, 480, 16, 128]);
+}
+
+/// A warpgroup that takes more registers waits until others have given up as many: those of the file that no thread began with,
+/// nobody gives up.
+#[test]
+fn all_warpgroups_together_have_what_the_block_begins_with() {
+    let some = [None, Some(24), Some(40), Some(96), Some(168), Some(232)];
+    let all = [1, 2, 4, 8].into_iter().flat_map(|warps| some.map(|registers| (warps, registers)));
+    for own in [1, 2, 4, 8, 16] {
+        for first in all.clone() {
+            for second in all.clone() {
+                let Ok(placed) = Placement::of(own, &[first, second]) else { continue };
+                let Some(registers) = &placed.registers else { continue };
+                let groups = placed.warps / 4;
+                let sum: u32 = registers.iter().sum();
+                assert!(sum <= groups * placed.registers_at_entry(), "{own} {first:?} {second:?}");
+            }
+        }
+    }
 }
