@@ -190,6 +190,17 @@ pub struct CopyEnds {
     pub memory_at: Loc,
 }
 
+/// Where the layout of an allocation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was inferred.
+    Inferred,
+    /// It was pinned there.
+    Pinned(Loc),
+    /// A tensor map, declared there, says which swizzle its tiles have.
+    Declared(Loc),
+}
+
 /// Why a kernel has no layouts. Facts; the diagnostic has the words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutProblem {
@@ -322,8 +333,8 @@ pub enum LayoutProblem {
         side: warpgroup::Side,
         /// What reads it.
         generation: warpgroup::Generation,
-        /// Where its layout was chosen.
-        chosen_at: Option<Loc>,
+        /// Where its layout comes from.
+        origin: Origin,
         /// What it lies in.
         allocation: Allocation,
         /// Why.

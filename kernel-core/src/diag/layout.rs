@@ -104,8 +104,8 @@ impl LayoutProblem {
             LayoutProblem::TensorCopy { at, ends, refusal } => {
                 tensor_copy::refused(at, &ends, refusal)
             }
-            LayoutProblem::Descriptor { at, side, generation, chosen_at, allocation, refusal } => {
-                boxes::undescribed((at, side, generation), chosen_at, &allocation, &refusal)
+            LayoutProblem::Descriptor { at, side, generation, origin, allocation, refusal } => {
+                boxes::undescribed((at, side, generation), origin, &allocation, &refusal)
             }
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };

@@ -9,7 +9,7 @@ use super::tensor_core;
 use super::tensor_memory;
 use super::tma;
 use super::warpgroup::{self, Generation, Side};
-use super::{Allocation, CopyEnds, LayoutProblem, SharedLayout, analyze, shared};
+use super::{Allocation, CopyEnds, LayoutProblem, Origin, SharedLayout, analyze, shared};
 use crate::ir::{
     Kernel, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tcgen05, Type, Value,
 };
@@ -131,13 +131,29 @@ fn refused(
     window: &SharedType,
     (generation, refusal): (Generation, Box<Refusal>),
 ) -> LayoutProblem {
-    let chosen_at = pinned_at(kernel, window.root);
     let allocation = Allocation {
         at: kernel.shared[window.root].loc,
         dtype: window.dtype,
         shape: kernel.shared[window.root].shape.clone(),
     };
-    LayoutProblem::Descriptor { at, side, generation, chosen_at, allocation, refusal }
+    let declared = || declared_at(kernel, &kernel.body, window.root).map(Origin::Declared);
+    let pinned = pinned_at(kernel, window.root).map(Origin::Pinned);
+    let origin = pinned.or_else(declared).unwrap_or(Origin::Inferred);
+    LayoutProblem::Descriptor { at, side, generation, origin, allocation, refusal }
+}
+
+/// The tensor map of a copy from or to an allocation that declares which swizzle its tiles have, if there is one.
+fn declared_at(kernel: &Kernel, region: &Region, root: Shared) -> Option<Loc> {
+    region.stmts.iter().find_map(|stmt| {
+        if let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind {
+            let param = &kernel.params[tma.param as usize];
+            let ParamKind::Tensor { rank, .. } = param.kind else { return None };
+            let window = tma.operands(rank as usize, args).window?;
+            let meets = shared::window_of(kernel, window).root == root;
+            return (meets && param.map.swizzle_bytes.is_some()).then_some(param.loc);
+        }
+        stmt.kind.regions().into_iter().find_map(|inner| declared_at(kernel, inner, root))
+    })
 }
 
 /// Where the layout of an allocation was pinned, if it was.

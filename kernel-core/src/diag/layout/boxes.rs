@@ -6,9 +6,9 @@ use kernel_layout::{Form, basis_text};
 
 use super::shared_text;
 use crate::diag::{Code, Diagnostic};
-use crate::layouts::Allocation;
 use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, TmaRefusal};
 use crate::layouts::warpgroup::{Generation, Side};
+use crate::layouts::{Allocation, Origin};
 use crate::loc::Loc;
 
 /// A copy that no tensor map does.
@@ -181,7 +181,7 @@ fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
 /// An operand of a product that no descriptor describes.
 pub(super) fn undescribed(
     (at, side, generation): (Loc, Side, Generation),
-    chosen_at: Option<Loc>,
+    origin: Origin,
     allocation: &Allocation,
     refusal: &Refusal,
 ) -> Diagnostic {
@@ -201,13 +201,19 @@ pub(super) fn undescribed(
                 Generation::Blackwell => format!("elements of {bits} bits are read along the depth of the product; those of 8 and 16 bits both ways (PTX ISA, \"tcgen05: Canonical layouts\")"),
             });
             // What is not pinned lies as it is written: the other way round, it can be read.
-            if chosen_at.is_none() {
-                turned(diagnostic, side, allocation)
-            } else {
-                diagnostic
+            match origin {
+                Origin::Inferred | Origin::Declared(_) => turned(diagnostic, side, allocation),
+                Origin::Pinned(_) => diagnostic,
             }
         }
-        Refusal::Bases { nearest } => compared(diagnostic, nearest)
+        Refusal::Bases { nearest } => match (origin, &nearest.form) {
+            (Origin::Declared(declared_at), Form::NvmmaShared { swizzle_bytes, .. }) => differs(diagnostic, nearest)
+                .place(declared_at, "its tensor map declares the swizzle")
+                .help(format!("swizzle = {swizzle_bytes}")),
+            (Origin::Declared(_) | Origin::Pinned(_) | Origin::Inferred, _) => {
+                compared(diagnostic, nearest)
+            }
+        }
             .why("a descriptor says where the rows of 8 by 16 bytes lie by two distances and a swizzle; other layouts it cannot describe (PTX ISA, \"Shared Memory Matrix Layout\")"),
         Refusal::Extent { axis, actual, required } => diagnostic.compare(
             format!("extent {axis}"),
@@ -223,9 +229,9 @@ pub(super) fn undescribed(
         | Refusal::NotOnePlaceEach
         | Refusal::Instruction { .. } => diagnostic.why(refusal.to_string()),
     };
-    match chosen_at {
-        Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
-        None => diagnostic,
+    match origin {
+        Origin::Pinned(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
+        Origin::Declared(_) | Origin::Inferred => diagnostic,
     }
 }
 
@@ -247,18 +253,23 @@ fn turned(diagnostic: Diagnostic, side: Side, allocation: &Allocation) -> Diagno
 
 /// The first basis that differs from the nearest layout, and that layout.
 fn compared(diagnostic: Diagnostic, nearest: &Nearest) -> Diagnostic {
-    let basis =
-        |basis: &Option<Vec<u32>>| basis.as_ref().map_or_else(|| "none".to_owned(), basis_text);
-    let mismatch = &nearest.mismatch;
     let transposed = matches!(nearest.form, Form::NvmmaShared { transposed: true, .. });
-    let diagnostic = diagnostic.compare(
-        format!("offset bit {}", mismatch.bit),
-        basis(&mismatch.required),
-        basis(&mismatch.actual),
-    );
+    let diagnostic = differs(diagnostic, nearest);
     if transposed {
         diagnostic
     } else {
         diagnostic.help(format!(".with_layout({})", nearest.form.in_code()))
     }
+}
+
+/// The first basis that differs from the nearest layout.
+fn differs(diagnostic: Diagnostic, nearest: &Nearest) -> Diagnostic {
+    let basis =
+        |basis: &Option<Vec<u32>>| basis.as_ref().map_or_else(|| "none".to_owned(), basis_text);
+    let mismatch = &nearest.mismatch;
+    diagnostic.compare(
+        format!("offset bit {}", mismatch.bit),
+        basis(&mismatch.required),
+        basis(&mismatch.actual),
+    )
 }
