@@ -166,6 +166,20 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Reports what a loop begins with while it may still be written.
+    fn taken_over(&mut self, inits: &[Value], flights: &Flights, at: Loc) {
+        for &value in inits {
+            if let Some(&flight) = flights.get(&key(value)) {
+                self.report(
+                    at,
+                    (flight, flights),
+                    "a loop begins with an accumulator whose product is under way",
+                    "what goes from iteration to iteration has registers of the loop's own, which are filled before its first iteration; a product that was started in front of the loop writes others",
+                );
+            }
+        }
+    }
+
     /// Follows a region; what is under way at its end stands in `flights`.
     fn region(&mut self, region: &Region, flights: &mut Flights) {
         for stmt in &region.stmts {
@@ -299,7 +313,7 @@ impl Walk<'_, '_> {
         at: Loc,
         flights: &mut Flights,
     ) {
-        self.reads(inits, flights, at);
+        self.taken_over(inits, flights, at);
         let mut entry = flights.clone();
         let reports = std::mem::replace(&mut self.reports, Reports::None);
         let mut after = Flights::new();
