@@ -201,6 +201,8 @@ pub(crate) struct Details {
     pub(crate) unfenced: Option<Unfenced>,
     /// The copy that is in flight: warp, instruction.
     pub(crate) copy: Option<(u32, u32)>,
+    /// `%ctaid` of the block that issued that copy, where it is another one.
+    pub(crate) from: Option<[u32; 3]>,
     /// The mbarrier that counts the bytes of the copy concerned: block and word of its shared memory.
     pub(crate) barrier: Option<(usize, usize)>,
     /// The last wait for that mbarrier.
@@ -240,6 +242,7 @@ impl Trap {
             other: None,
             unfenced: None,
             copy: None,
+            from: None,
             barrier: None,
             passed: None,
             product: None,

@@ -186,6 +186,10 @@ impl Unit {
         if trap.unwritten.is_some_and(|load| load.place == Place::Shared) {
             trap.later = self.later_write(launch, (block, index));
         }
+        let from = trap
+            .copy
+            .and_then(|issuer| bulk::flight::issued_elsewhere(&self.cluster, block, issuer));
+        trap.from = from.map(|from| self.cluster.blocks[from].id);
         trap.passed = self.last_wait(&trap, (block, index));
         locate(launch, &trap, self.cluster.blocks[block].id, &self.warps[block][index])
     }

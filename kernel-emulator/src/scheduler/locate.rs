@@ -76,7 +76,7 @@ fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
         );
     }
     if let Some(copy) = trap.copy {
-        text.push_str(&under_way(launch, copy, trap.passed, warp));
+        text.push_str(&under_way(launch, copy, trap, warp));
     }
     if let Some(pc) = trap.product {
         let _ = write!(text, "; it was issued in {}", instruction_place(launch, pc));
@@ -131,12 +131,7 @@ fn earlier(launch: &Launch<'_>, (pc, warp, wrote): (u32, u32, bool)) -> String {
 }
 
 /// An operation under way that a warp meets: who issued it, and how to wait for it.
-fn under_way(
-    launch: &Launch<'_>,
-    (other, pc): (u32, u32),
-    passed: Option<Passed>,
-    warp: &Warp,
-) -> String {
+fn under_way(launch: &Launch<'_>, (other, pc): (u32, u32), trap: &Trap, warp: &Warp) -> String {
     let place = instruction_place(launch, pc);
     let op = &launch.code.insts[pc as usize].op;
     let mut advice = if matches!(op, Op::Wgmma(_)) {
@@ -144,7 +139,7 @@ fn under_way(
     } else {
         bulk::advice(op).to_owned()
     };
-    if let Some(Passed { pc, parity, .. }) = passed {
+    if let Some(Passed { pc, parity, .. }) = trap.passed {
         let (before, now) = (u8::from(parity), u8::from(!parity));
         let place = instruction_place(launch, pc);
         let _ = write!(
@@ -152,8 +147,9 @@ fn under_way(
             ", for phase parity {now}; the last wait of this warp, in {place}, was for {before}"
         );
     }
-    if other != warp.index && !matches!(op, Op::Wgmma(_)) {
+    if trap.from.is_none() && other != warp.index && !matches!(op, Op::Wgmma(_)) {
         advice.push_str("; where the copy refills what this warp still uses, is a `sync()` missing before that copy?");
     }
-    format!("; warp {other} issued it in {place}: {advice}")
+    let block = trap.from.map(|[x, y, z]| format!(" of block ({x}, {y}, {z})")).unwrap_or_default();
+    format!("; warp {other}{block} issued it in {place}: {advice}")
 }

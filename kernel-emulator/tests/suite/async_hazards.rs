@@ -222,6 +222,25 @@ fn two_copies_do_not_write_the_same_bytes_at_once() {
 }
 
 #[test]
+fn a_copy_of_another_block_is_named_with_its_block() {
+    let both = |place: &str| {
+        format!(
+            "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 512; mov.u32 %r11, tile; mad.lo.u32 %r11, %r9, {place}, %r11;
+             barrier.cluster.arrive; barrier.cluster.wait; mov.b16 %h0, 3;
+             @%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+                 [%r11], [%d0, {{0}}], [bar], %h0;
+             W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W$; barrier.cluster.arrive; barrier.cluster.wait;"
+        )
+    };
+    let fault = twins_in(FaultKind::AsyncInFlight, &both("0"), &both("256"), (32, 2));
+    says(
+        &fault,
+        "which another asynchronous operation has still to write; warp 0 of block (1, 0, 0) issued it",
+    );
+    assert_eq!(fault.block, [0, 0, 0], "{fault}");
+}
+
+#[test]
 fn only_reductions_meet_on_the_way() {
     let expect =
         "st.shared.b32 [%r1], 0; bar.sync 0; @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 4;

@@ -200,6 +200,18 @@ fn barrier_address((block, word): (usize, usize)) -> u32 {
     rank << RANK_SHIFT | (SHARED_BASE + 8 * u32::try_from(word).expect("shared memory is small"))
 }
 
+/// The block whose warp issued copies by an instruction, where `block` issued none of them.
+pub(crate) fn issued_elsewhere(
+    cluster: &Cluster,
+    block: usize,
+    issuer: (u32, u32),
+) -> Option<usize> {
+    let issuers = cluster.flights.pending.iter().map(|(flight, _)| flight.cargo.issuer);
+    let mut blocks = issuers.filter(|one| (one.warp, one.pc) == issuer).map(|one| one.block);
+    let first = blocks.next()?;
+    (first != block && blocks.all(|other| other != block)).then_some(first)
+}
+
 /// The mbarrier of the copies into a block that an instruction of a warp issued, where they have but one.
 pub(crate) fn barrier_of(
     cluster: &Cluster,
