@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use kernel_emulator::{DeviceMemory, Fault, LaunchConfig, Options, Program};
+use kernel_emulator::{DeviceMemory, Fault, FaultKind, LaunchConfig, Options, Program};
 
 use crate::harness::Random;
 
@@ -297,6 +297,8 @@ struct Case {
     /// Lanes that are not written, by word.
     disabled: Option<[u32; 4]>,
     saturate: bool,
+    /// What is added to the copy of A in the upper lanes, in a pair's product of 128 rows.
+    copy_off: u32,
 }
 
 /// The column where D starts, and that of A.
@@ -323,6 +325,7 @@ impl Case {
             scale_input: 0,
             disabled: None,
             saturate: false,
+            copy_off: 0,
         }
     }
 
@@ -448,8 +451,11 @@ impl Case {
                 let (_, lane, _) = self.d_cell(row, 0);
                 let per_cell = 32 / self.a.stride;
                 let up = if self.a == E2M1 { 2 } else { 0 };
-                *image.cell(lane, A_COLUMN + k / per_cell) |=
-                    bits << (self.a.stride * (k % per_cell) + up);
+                let bits = bits << (self.a.stride * (k % per_cell) + up);
+                *image.cell(lane, A_COLUMN + k / per_cell) |= bits;
+                if self.pair() && self.m == 128 {
+                    *image.cell(lane + 64, A_COLUMN + k / per_cell) |= bits;
+                }
             }
         }
         for (column, values) in b.iter().enumerate() {
@@ -485,6 +491,13 @@ impl Case {
                     *cell = self.result(products, *cell);
                 }
             }
+        }
+        if self.copy_off != 0 {
+            *images[1].cell(70, A_COLUMN) += self.copy_off;
+            let fault = run(&images, &self.issue()).expect_err("the copy of A differs");
+            assert_eq!(fault.kind, FaultKind::IllegalOperand, "{fault}");
+            assert!(fault.detail.contains("differs between lanes 6 and 70"), "{fault}");
+            return;
         }
         let actual =
             run(&images, &self.issue()).unwrap_or_else(|fault| panic!("{fault}\n{self:?}"));
@@ -552,6 +565,9 @@ fn two_blocks_share_a_product() {
         let a_place = None;
         Case { words: "cta_group::2", a_place, ..Case::new("kind::f16", F16, (m, 64)) }.check();
     }
+    // Of 128 rows, both halves of the lanes hold A.
+    let (words, a_place, copy_off) = ("cta_group::2", None, 1);
+    Case { words, a_place, copy_off, ..Case::new("kind::f16", F16, (128, 64)) }.check();
     Case { words: "cta_group::2", ..Case::new("kind::f8f6f4", E5M2, (256, 64)) }.check();
 }
 

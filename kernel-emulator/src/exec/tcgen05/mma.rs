@@ -260,7 +260,10 @@ impl Product<'_> {
         let per_cell = factor.per_cell();
         let columns = u32::try_from(self.instruction.depth / per_cell).expect("a few columns");
         allocated(cx, block, place, columns, "A of `tcgen05.mma`")?;
-        let shares = if spread { self.layout.shares(place.lane) } else { Region::shares(0, rows) };
+        // Of a pair with 64 rows in each block, both halves of the columns of D have the rows of A beside them.
+        let copied = self.op.group == Group::Pair && self.layout.parts == 2;
+        let read = if copied { 2 * rows } else { rows };
+        let shares = if spread { self.layout.shares(place.lane) } else { Region::shares(0, read) };
         let region = Region { shares, column: place.column, columns };
         order::access(cx, &self.actor, (block, region), Access::Read)?;
         let tensor = &cx.cluster.blocks[block].tensor;
@@ -271,7 +274,25 @@ impl Product<'_> {
             let from = if self.op.shifted { row.saturating_sub(1) } else { row };
             let lane = place.lane + self.layout.lane(from);
             let (cells, written) = tensor.row(lane, place.column, columns);
-            if written.contains(&false) {
+            let mut whole = !written.contains(&false);
+            if copied {
+                let (other, also) = tensor.row(lane + rows, place.column, columns);
+                let both = whole && !also.contains(&false);
+                if both && cells != other {
+                    let detail = format!(
+                        "A of `tcgen05.mma` in tensor memory differs between lanes {lane} and {}: of 128 rows of a pair, lanes {rows} to {} hold a copy of lanes 0 to {}",
+                        lane + rows,
+                        2 * rows - 1,
+                        rows - 1
+                    );
+                    let address = Place { lane: lane + rows, ..place }.address();
+                    return Err(
+                        Trap::new(FaultKind::IllegalOperand, detail).address(address.into())
+                    );
+                }
+                whole = both;
+            }
+            if !whole {
                 unwritten.push(row);
             }
             for (i, cell) in cells.iter().enumerate() {
