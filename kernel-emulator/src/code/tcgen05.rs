@@ -16,7 +16,9 @@ pub(crate) enum Tcgen05 {
         address: W,
         columns: W,
     },
-    Relinquish,
+    Relinquish {
+        group: Group,
+    },
     Load(TensorAccess),
     Store(TensorAccess),
     WaitLoads,
@@ -44,7 +46,7 @@ impl Tcgen05 {
         match self {
             Tcgen05::Alloc { .. }
             | Tcgen05::Dealloc { .. }
-            | Tcgen05::Relinquish
+            | Tcgen05::Relinquish { .. }
             | Tcgen05::Load(_)
             | Tcgen05::Store(_)
             | Tcgen05::WaitLoads

@@ -21,8 +21,7 @@ pub(super) fn tcgen05(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> 
         let [address, columns] = count(ops)?;
         Tcgen05::Dealloc { group: group(s, m)?, address: s.w(address)?, columns: s.w(columns)? }
     } else if m.word(Word::RelinquishAllocPermit) {
-        group(s, m)?;
-        Tcgen05::Relinquish
+        Tcgen05::Relinquish { group: group(s, m)? }
     } else if m.word(Word::LdWord) {
         Tcgen05::Load(access(s, m, ops, Way::Load)?)
     } else if m.word(Word::StWord) {

@@ -38,11 +38,11 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Tcgen05, mask: u3
         }
         Tcgen05::Dealloc { group, address, columns } => {
             whole(mask, "tcgen05.dealloc")?;
-            allocate::dealloc(cx, warp, (*group, *address, *columns))?;
+            return allocate::dealloc(cx, warp, (*group, *address, *columns));
         }
-        Tcgen05::Relinquish => {
+        Tcgen05::Relinquish { group } => {
             whole(mask, "tcgen05.relinquish_alloc_permit")?;
-            cx.block().tensor.relinquished = true;
+            return allocate::relinquish(cx, warp, *group);
         }
         Tcgen05::Load(access) => {
             whole(mask, "tcgen05.ld")?;

@@ -58,6 +58,10 @@ pub(crate) enum State {
     Registers {
         count: u32,
     },
+    /// For the other block of a pair, to begin what both do together.
+    Partner {
+        begun: usize,
+    },
     /// For so many columns of tensor memory.
     Columns {
         count: u32,
@@ -216,6 +220,9 @@ impl Warp {
                 State::Registers { count } => {
                     let own = block.registers.warps[self.index as usize];
                     block.registers.free >= 32 * (count - own)
+                }
+                State::Partner { begun } => {
+                    cx.cluster.blocks[cx.block ^ 1].tensor.begun.len() > begun
                 }
                 State::Columns { count } => block.tensor.room(count).is_some(),
                 State::Mbarrier { seen, .. } => block.events != seen || self.timeout,

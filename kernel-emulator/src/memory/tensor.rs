@@ -99,6 +99,24 @@ pub(crate) struct Accesses {
     pub(crate) after: Clock,
 }
 
+/// What a warp of each block of a pair does, and both do together (PTX ISA, "Issue Granularity").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Together {
+    Alloc { columns: u32 },
+    Dealloc { columns: u32 },
+    Relinquish,
+}
+
+impl Together {
+    pub(crate) fn text(self) -> String {
+        match self {
+            Together::Alloc { columns } => format!("`tcgen05.alloc` of {columns} columns"),
+            Together::Dealloc { columns } => format!("`tcgen05.dealloc` of {columns} columns"),
+            Together::Relinquish => "`tcgen05.relinquish_alloc_permit`".to_owned(),
+        }
+    }
+}
+
 /// The tensor memory of a block.
 #[derive(Debug, Default)]
 pub(crate) struct TensorMemory {
@@ -112,6 +130,10 @@ pub(crate) struct TensorMemory {
     /// The size of the last allocation, and whether there will be no further one.
     pub(crate) last: Option<u32>,
     pub(crate) relinquished: bool,
+    /// What the block has begun of what pairs do together, in order.
+    pub(crate) begun: Vec<Together>,
+    /// Warps that wait for the other block or for room, with the place of what they have begun.
+    pub(crate) waiting: Vec<(u32, usize)>,
     /// By warp.
     pub(crate) warps: Vec<Accesses>,
 }
@@ -128,6 +150,8 @@ impl TensorMemory {
         self.units.clear();
         self.allocations.clear();
         (self.last, self.relinquished) = (None, false);
+        self.begun.clear();
+        self.waiting.clear();
         self.warps.clear();
         self.warps.resize(warps, Accesses::default());
     }

@@ -89,6 +89,7 @@ impl Unit {
             State::Cluster { .. }
             | State::Mbarrier { .. }
             | State::Registers { .. }
+            | State::Partner { .. }
             | State::Columns { .. } => (FaultKind::Deadlock, self.wait(first)),
             State::Ready | State::Join => (FaultKind::Deadlock, "nothing can run".to_owned()),
         };
@@ -168,6 +169,15 @@ impl Unit {
                 format!(
                     "waits for {count} registers a thread, and has {own}: warp {warp} needs {needed} more, of the block's {} there are {free} that no warp has",
                     32 * pool.warps.iter().sum::<u32>() + free
+                )
+            }
+            State::Partner { begun } => {
+                let partner = waiting.block ^ 1;
+                let left = self.cluster.blocks[partner].left;
+                let rest = if left { ", which has left the kernel" } else { "" };
+                format!(
+                    "waits for the other block of its pair{rest}: a warp of each executes {} of `.cta_group::2`, and neither goes on before the other",
+                    block.tensor.begun[begun].text()
                 )
             }
             State::Columns { count } => {

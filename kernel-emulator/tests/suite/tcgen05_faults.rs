@@ -178,13 +178,22 @@ fn loads_are_over_before_a_product_overwrites_them() {
 #[test]
 fn fences_stand_on_both_sides_of_a_barrier() {
     let store = "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r5+32], {%v0,%v0,%v0,%v0,%v0,%v0,%v0,%v0}; tcgen05.wait::st.sync.aligned;";
+    // A product reads what the threads have stored; a copy writes over it.
     let product = MMA.replace("[%r4], %d2", "[%r4], [%r4+32]");
+    let copy = "@%p2 tcgen05.cp.cta_group::1.128x128b [%r4+32], %d2;";
+    for operation in [product, format!("{copy} {MMA}")] {
+        fences_stand_around(store, &operation);
+    }
+}
+
+#[track_caller]
+fn fences_stand_around(store: &str, operation: &str) {
     let (before, after) =
         ("tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;");
     let run = |fences: [&str; 5], asked: bool| {
         let [a, b, c, d, e] = fences;
         let body = format!(
-            "{FILL} {PROXY} {BARRIER} {store} {a} {BARRIER} {b} {c} {product} {COMMIT} {WAIT} {d} {LOAD} {e}"
+            "{FILL} {PROXY} {BARRIER} {store} {a} {BARRIER} {b} {c} {operation} {COMMIT} {WAIT} {d} {LOAD} {e}"
         );
         let options = Options::default().with_check_tensor_fences(asked);
         launch_with(&kernel(64, &body), &vec![0; 128 * 128], &options)

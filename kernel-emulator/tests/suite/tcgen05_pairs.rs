@@ -138,3 +138,65 @@ fn only_copies_of_a_pair_are_counted_by_the_other_block() {
         assert_eq!(fault.kind, FaultKind::WrongSpace, "{fault}");
     }
 }
+
+/// Two blocks of a warp each, which allocate and give back 64 columns together. `%r0` is the rank, `%p0` the first block.
+fn together(body: &str) -> Result<(), Box<Fault>> {
+    let text = format!(
+        ".version 8.8\n.target sm_100a\n.address_size 64
+         .visible .entry k() .reqntid 32, 1, 1 .reqnctapercluster 2, 1, 1
+         {{
+         .reg .b32 %r<8>; .reg .pred %p<2>; .shared .align 16 .b8 word[16];
+         mov.u32 %r0, %cluster_ctarank; mov.u32 %r1, word; setp.eq.u32 %p0, %r0, 0;
+         {body}
+         ret;
+         }}"
+    );
+    let program = match Program::parse(&text) {
+        Ok(program) => program,
+        Err(error) => panic!("{error}\n{text}"),
+    };
+    let mut config = LaunchConfig::new([2, 1, 1], [32, 1, 1]);
+    config.cluster = [2, 1, 1];
+    let launch = program.launch(&DeviceMemory::new(), "k", &config, &[], &Options::default());
+    launch.map(|_| ()).map_err(Box::new)
+}
+
+#[test]
+fn a_pair_allocates_and_gives_back_together() {
+    let alloc = "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r1], 64;";
+    let relinquish = "tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;";
+    let address = "bar.warp.sync -1; ld.shared.b32 %r2, [%r1];";
+    let dealloc = "tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r2, 64;";
+    let meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
+    let right = format!("{alloc} {relinquish} {address} {meet} {dealloc}");
+    together(&right).unwrap_or_else(|fault| panic!("{fault}"));
+    for (wrong, kind, says) in [
+        // The second block takes no part.
+        (
+            format!("@%p0 {alloc} {meet}"),
+            FaultKind::Deadlock,
+            "waits for the other block of its pair: a warp of each executes `tcgen05.alloc` of 64 columns",
+        ),
+        (format!("@%p0 {alloc}"), FaultKind::Deadlock, "pair, which has left the kernel: a warp"),
+        (
+            format!("{alloc} @%p0 {relinquish} {address} {dealloc}"),
+            FaultKind::TensorMemory,
+            "`tcgen05.relinquish_alloc_permit` here, `tcgen05.dealloc` of 64 columns in the other block",
+        ),
+        (
+            format!("mov.u32 %r3, 64; @%p0 mov.u32 %r3, 32; {}", right.replace("64;", "%r3;")),
+            FaultKind::TensorMemory,
+            "together: `tcgen05.alloc` of 64 columns here, `tcgen05.alloc` of 32 columns in the other block",
+        ),
+        // The first block gives back before the blocks have met, the second one after that.
+        (
+            format!("{alloc} {relinquish} {address} @%p0 {dealloc} {meet} @!%p0 {dealloc}"),
+            FaultKind::Deadlock,
+            "a warp of each executes `tcgen05.dealloc` of 64 columns",
+        ),
+    ] {
+        let fault = together(&wrong).expect_err("the kernel is wrong");
+        assert_eq!(fault.kind, kind, "{fault}");
+        assert!(fault.detail.contains(says), "{fault}");
+    }
+}

@@ -361,6 +361,51 @@ fn columns_that_are_not_allocated_are_not_touched() {
     assert!(fault.detail.contains("column 64 is not allocated: the block holds 0..64"), "{fault}");
 }
 
+/// What a kernel does with columns that it has not allocated, or has given back: the same is right behind the allocation.
+#[test]
+fn nothing_is_touched_without_an_allocation() {
+    let descriptor =
+        "bfe.u32 %r6, %r3, 4, 14; cvt.u64.u32 %d2, %r6; add.u64 %d2, %d2, 0x401000080000;
+        mad.lo.u32 %r6, %r0, 64, %r3; mov.b32 %v1, 0;
+        st.shared.v4.b32 [%r6], {%v1,%v1,%v1,%v1}; st.shared.v4.b32 [%r6+16], {%v1,%v1,%v1,%v1};
+        st.shared.v4.b32 [%r6+32], {%v1,%v1,%v1,%v1}; st.shared.v4.b32 [%r6+48], {%v1,%v1,%v1,%v1};
+        fence.proxy.async.shared::cta; bar.sync 0;";
+    let over = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r2];
+        WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r2], 0; @!%p3 bra WAIT; bar.warp.sync -1;";
+    for (touch, name) in [
+        (format!("{STORE} {WAIT_STORE}"), "`tcgen05.st`"),
+        (format!("{LOAD} {WAIT_LOAD}"), "`tcgen05.ld`"),
+        (
+            format!("{descriptor} @%p1 tcgen05.cp.cta_group::1.128x128b [%r4], %d2; {over}"),
+            "the destination of `tcgen05.cp`",
+        ),
+        (
+            format!(
+                "{descriptor} mov.b32 %r7, 0x04020010;
+                 @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r4], %d2, %d2, %r7, 0; {over}"
+            ),
+            "D of `tcgen05.mma`",
+        ),
+    ] {
+        let run = |text: &str| launch(text, &vec![0; 128 * 128]);
+        let right = kernel(64, &touch);
+        run(&right).unwrap_or_else(|fault| panic!("the right kernel: {fault}"));
+        let alloc = "@%p0 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2+32], 64;";
+        let dealloc = "@%p0 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r4, 64;";
+        let never = right.replace(alloc, "@%p1 st.shared.b32 [%r2+32], 0;").replace(dealloc, "");
+        let later = kernel(64, &format!("bar.sync 0; {dealloc} bar.sync 0; {touch}"));
+        for wrong in [never, later] {
+            let fault = run(&wrong).expect_err("the kernel is wrong");
+            assert_eq!(fault.kind, FaultKind::OutOfBounds, "{fault}");
+            assert!(fault.detail.starts_with(name), "{fault}");
+            assert!(
+                fault.detail.contains("column 0 is not allocated: the block holds no columns"),
+                "{fault}"
+            );
+        }
+    }
+}
+
 const ALLOC: &str = "@%p0 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2+36], 32;";
 const DEALLOC: &str = "bar.sync 0; ld.shared.b32 %r7, [%r2+36];
     @%p0 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r7, 32;";

@@ -1,4 +1,6 @@
 //! `tcgen05.alloc`, `tcgen05.dealloc`, and what must be true at the end of a block.
+//!
+//! Of a pair, a warp of each block executes them, and neither goes on before the other has begun (PTX ISA, "Issue Granularity").
 
 use super::{Place, uniform};
 use crate::code::tcgen05::Group;
@@ -6,7 +8,7 @@ use crate::code::{Address, LANES, W};
 use crate::exec::memory::{addresses, place, resolve};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Flow, State, Warp};
-use crate::memory::tensor::{COLUMNS, Region};
+use crate::memory::tensor::{COLUMNS, Region, Together};
 
 /// A number of columns that can be allocated.
 fn size(warp: &Warp, columns: W) -> Run<u32> {
@@ -24,13 +26,52 @@ fn misuse<T>(detail: String) -> Run<T> {
     Err(Trap::new(FaultKind::TensorMemory, detail))
 }
 
-/// `tcgen05.alloc`. Of a pair, each block allocates for itself: the two do the same, and get the same columns.
+/// Begins what the blocks of a pair do together, the first time that a warp executes it: what it waits for before it goes on.
+fn begin(cx: &mut Context<'_>, warp: &Warp, group: Group, what: Together) -> Run<Option<State>> {
+    super::blocks(cx, group)?;
+    if group == Group::One {
+        return Ok(None);
+    }
+    let partner = cx.block ^ 1;
+    let tensor = &mut cx.block().tensor;
+    let known = tensor.waiting.iter().find(|(index, _)| *index == warp.index);
+    let at = known.map_or(tensor.begun.len(), |(_, at)| *at);
+    if at == tensor.begun.len() {
+        tensor.begun.push(what);
+        tensor.waiting.push((warp.index, at));
+    }
+    match cx.cluster.blocks[partner].tensor.begun.get(at) {
+        None => Ok(Some(State::Partner { begun: at })),
+        Some(other) if *other == what => Ok(None),
+        Some(other) => misuse(format!(
+            "the blocks of a pair allocate and give back tensor memory together: {} here, {} in the other block",
+            what.text(),
+            other.text()
+        )),
+    }
+}
+
+/// A warp has done what it had begun.
+fn done(cx: &mut Context<'_>, warp: &Warp) {
+    cx.block().tensor.waiting.retain(|(index, _)| *index != warp.index);
+}
+
+/// `tcgen05.relinquish_alloc_permit`
+pub(super) fn relinquish(cx: &mut Context<'_>, warp: &Warp, group: Group) -> Run<Flow> {
+    if let Some(state) = begin(cx, warp, group, Together::Relinquish)? {
+        return Ok(Flow::Retry(state));
+    }
+    done(cx, warp);
+    cx.block().tensor.relinquished = true;
+    Ok(Flow::Next)
+}
+
+/// `tcgen05.alloc`. Of a pair, the two blocks do the same, and get the same columns.
 pub(super) fn alloc(
     cx: &mut Context<'_>,
     warp: &mut Warp,
     (group, to, columns): (Group, &Address, W),
 ) -> Run<Flow> {
-    super::blocks(cx, group)?;
     let columns = size(warp, columns)?;
     let at = addresses(warp, to, u32::MAX)?;
     let tensor = &mut cx.block().tensor;
@@ -44,10 +85,15 @@ pub(super) fn alloc(
             "`tcgen05.alloc` of {columns} columns after one of {last}: the allocations of a block must not grow, so the largest comes first"
         ));
     }
+    if let Some(state) = begin(cx, warp, group, Together::Alloc { columns })? {
+        return Ok(Flow::Retry(state));
+    }
+    let tensor = &mut cx.block().tensor;
     let Some(start) = tensor.room(columns) else {
         return Ok(Flow::Retry(State::Columns { count: columns }));
     };
     tensor.allocate(start, columns);
+    done(cx, warp);
     let (mut place, mut local) = (to.place, at);
     if place == crate::code::Place::Generic {
         (place, _, local) = resolve(&at, u32::MAX);
@@ -66,8 +112,7 @@ pub(super) fn dealloc(
     cx: &mut Context<'_>,
     warp: &Warp,
     (group, address, columns): (Group, W, W),
-) -> Run<()> {
-    super::blocks(cx, group)?;
+) -> Run<Flow> {
     let columns = size(warp, columns)?;
     let at = Place::of(uniform(warp, address, "the address to give back")?);
     let held: Vec<_> = cx.block().tensor.allocations().to_vec();
@@ -81,12 +126,16 @@ pub(super) fn dealloc(
         );
         return Err(Trap::new(FaultKind::TensorMemory, detail).address(u64::from(at.address())));
     }
+    if let Some(state) = begin(cx, warp, group, Together::Dealloc { columns })? {
+        return Ok(Flow::Retry(state));
+    }
+    done(cx, warp);
     let region = Region { shares: u8::MAX, column: at.column, columns };
     super::order::released(cx, warp, region)?;
     let tensor = &mut cx.block().tensor;
     tensor.deallocate(at.column, columns);
     cx.block().events += 1;
-    Ok(())
+    Ok(Flow::Next)
 }
 
 /// The last warp of a block left the kernel.
