@@ -161,6 +161,16 @@ fn stores_are_over_before_a_product_reads_them() {
 }
 
 #[test]
+fn rows_of_a_are_shifted_in_products_of_all_rows() {
+    let store = "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r5+32], {%v0,%v0,%v0,%v0,%v0,%v0,%v0,%v0}; tcgen05.wait::st.sync.aligned;";
+    let product = MMA.replace("[%r4], %d2", "[%r4], [%r4+32]");
+    let shifted = product.replace("kind::f16", "kind::f16.ashift");
+    let run = |product: &str| format!("{store} {BARRIER} {product} {COMMIT} {WAIT}");
+    let fault = filled(FaultKind::IllegalOperand, &run(&shifted), &run(&product));
+    assert!(fault.detail.contains("`.ashift`: required 128 or 256, actual 64"), "{fault}");
+}
+
+#[test]
 fn loads_are_over_before_a_product_overwrites_them() {
     let first = format!("{MMA} {COMMIT} {WAIT}");
     let load = "tcgen05.ld.sync.aligned.16x32bx2.x4.b32 {%v1,%v2,%v3,%v4}, [%r5], 4;";

@@ -356,13 +356,19 @@ fn a_shift_moves_rows_to_the_next_lane() {
             *image.cell(lane, column) = (100 * lane + column) as u32;
         }
     }
-    let mut required = image.clone();
-    for lane in 1..128 {
-        for column in 2..10 {
-            *required.cell(lane, column) = (100 * (lane - 1) + column) as u32;
+    // 31 rows of 256 bits, from the address on.
+    for first in [0, 64] {
+        let mut required = image.clone();
+        for lane in first + 1..first + 32 {
+            for column in 2..10 {
+                *required.cell(lane, column) = (100 * (lane - 1) + column) as u32;
+            }
         }
+        let shift = format!("tcgen05.shift.cta_group::1.down [%r4+{}];", first << 16 | 2);
+        let actual = run(&[image.clone()], &shift).unwrap_or_else(|fault| panic!("{fault}"));
+        assert!(actual[0].tensor == required.tensor, "from lane {first}");
     }
-    let actual = run(&[image], "tcgen05.shift.cta_group::1.down [%r4+2];");
-    let actual = actual.unwrap_or_else(|fault| panic!("{fault}"));
-    assert!(actual[0].tensor == required.tensor);
+    let fault = run(&[image], "tcgen05.shift.cta_group::1.down [%r4+0x100002];");
+    let fault = fault.expect_err("lane 16");
+    assert!(fault.detail.contains("a multiple of 32 below 128 is required"), "{fault}");
 }

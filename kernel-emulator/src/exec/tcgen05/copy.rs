@@ -122,7 +122,8 @@ pub(super) fn issue(
     Ok(())
 }
 
-/// `tcgen05.shift.down`: 32 bytes of each lane go to the next one, but for the last.
+/// `tcgen05.shift.down`: 32 bytes of each lane go to the next one, but for the last of 32 (PTX ISA, "Data Movement Shape":
+/// `.31x256b`).
 pub(super) fn shift(
     cx: &mut Context<'_>,
     warp: &Warp,
@@ -130,8 +131,9 @@ pub(super) fn shift(
     lane: usize,
 ) -> Run<()> {
     const COLUMNS: u32 = 8;
+    const LANES: u32 = 32;
     let place = thread_address(warp, address, lane)?;
-    if !place.lane.is_multiple_of(32) || place.lane >= 128 {
+    if !place.lane.is_multiple_of(LANES) || place.lane >= 128 {
         let detail = format!(
             "`tcgen05.shift` from lane {} of tensor memory on: a multiple of 32 below 128 is required",
             place.lane
@@ -143,11 +145,11 @@ pub(super) fn shift(
     let actor = Actor::Operation { number, pc: warp.pc, signature, warp: warp.index };
     for block in blocks(cx, group)? {
         allocated(cx, block, place, COLUMNS, "what `tcgen05.shift` moves")?;
-        let shares = Region::shares(place.lane, 128 - place.lane);
+        let shares = Region::shares(place.lane, LANES);
         let region = Region { shares, column: place.column, columns: COLUMNS };
         order::access(cx, &actor, (block, region), Access::Write)?;
         let tensor = &mut cx.cluster.blocks[block].tensor;
-        for lane in (place.lane + 1..128).rev() {
+        for lane in (place.lane + 1..place.lane + LANES).rev() {
             let Place { column, .. } = place;
             let (cells, written) = tensor.row(lane - 1, column, COLUMNS);
             let (cells, written) = (cells.to_vec(), written.to_vec());

@@ -167,6 +167,9 @@ impl Instruction {
             let list: Vec<_> = rows_permitted.iter().map(u32::to_string).collect();
             return wrong(kind, "M", &list.join(" or "), rows);
         }
+        if op.shifted && ![128, 256].contains(&rows) {
+            return wrong(kind, "M, with `.ashift`", "128 or 256", rows);
+        }
         let mn_bytes = self.b.major == Major::Mn && self.b.factor.per_unit() == 16;
         let (step, least) = match (op.stationary, op.group) {
             (true, _) => {
