@@ -19,6 +19,8 @@ enum Start {
 /// Products of pairs.
 struct Pairs {
     product: Product,
+    /// The type of a left factor in tensor memory.
+    held: Option<&'static str>,
     start: Start,
     /// The layout of the sums, of 128 rows, is pinned.
     pinned: bool,
@@ -59,7 +61,11 @@ pub(crate) fn kernel(seed: u64) -> String {
         1 => Some(format!("k != {depth}")),
         _ => None,
     };
-    let made = Pairs { product: Product { extents, sums, left, right }, start, pinned, when };
+    // Of 64 rows in each block, the factor would be needed twice.
+    let holds = !ring && rows == 128 && !left.transposed && below(3) == 0;
+    let held = holds.then_some(dtypes[0]);
+    let product = Product { extents, sums, left, right };
+    let made = Pairs { product, held, start, pinned, when };
     let out = made.product.out(below(4));
     let body = if ring { made.ring(&out) } else { made.one(&out) };
     let (run, target, name) = ("eval, emulate", "sm_100a", "pairs");
@@ -70,7 +76,11 @@ pub(crate) fn kernel(seed: u64) -> String {
 impl Pairs {
     /// What both partitions and all blocks need to know, and allocations.
     fn memory(&self) -> String {
-        let Product { extents: Extents { tile: [rows, columns, _], .. }, sums, .. } = &self.product;
+        let Product { extents: Extents { tile: [rows, columns, depth], .. }, sums, .. } =
+            &self.product;
+        let held = self.held.map_or(String::new(), |dtype| {
+            format!("let held = tmem::<{dtype}>([{rows}, {depth}]);\n")
+        });
         let stride = if *sums == "f16" { 2 } else { 1 };
         let layout = if self.pinned {
             format!(".with_layout(tmem_block([128, {columns}], {stride}))")
@@ -80,7 +90,7 @@ impl Pairs {
         format!(
             "let rank = cluster::rank();\nlet both = 0b11 << (rank & !1);\n\
              let half = n + (rank & 1) * {};\n\
-             let sums = tmem::<{sums}>([{rows}, {columns}]){layout};\n",
+             let sums = tmem::<{sums}>([{rows}, {columns}]){layout};\n{held}",
             columns / 2
         )
     }
@@ -106,11 +116,8 @@ impl Pairs {
             Start::Stored => "",
         };
         let when = self.when.as_ref().map_or(String::new(), |when| format!(".when({when})"));
-        format!(
-            "tcgen05::mma_pair({}, {}, sums){adds}{when};\n",
-            left.factor(slot),
-            right.factor(slot)
-        )
+        let left = self.held.map_or_else(|| left.factor(slot), |_| "held".to_owned());
+        format!("tcgen05::mma_pair({left}, {}, sums){adds}{when};\n", right.factor(slot))
     }
 
     fn turns(&self) -> String {
@@ -121,8 +128,11 @@ impl Pairs {
     /// All warps do everything, and the blocks meet in front of every product.
     fn one(&self, out: &Outlet) -> String {
         let [bar, announce, wait] = self.product.arrivals();
+        let bring = self.held.map_or(String::new(), |_| {
+            format!("sync();\nheld.store({});\n", self.product.left.loaded(""))
+        });
         format!(
-            "{}{}{bar}let done = barrier(1);\nlet mut turn = 0;\n{}{}{announce}{}{wait}\
+            "{}{}{bar}let done = barrier(1);\nlet mut turn = 0;\n{}{}{announce}{}{wait}{bring}\
              cluster::sync();\n{}tcgen05::commit(done).multicast(both);\ndone.wait(turn);\n\
              turn ^= 1;\n}}\nlet acc = sums.load();\n{}",
             self.memory(),

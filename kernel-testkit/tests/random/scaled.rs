@@ -39,6 +39,8 @@ struct Scaled {
     dtype: &'static str,
     /// Bytes of a factor that have a scale.
     block: u64,
+    /// The type of a left factor in tensor memory.
+    held: Option<&'static str>,
     /// Those of the left factor and of the right one.
     bring: [Bring; 2],
     /// The rows and columns of an instruction, where they are pinned.
@@ -91,9 +93,10 @@ pub(crate) fn kernel(seed: u64) -> String {
         1 => Some(format!("k != {depth}")),
         _ => None,
     };
+    let held = (!ring && !left.transposed && below(3) == 0).then_some(dtypes[0]);
     let product = Product { extents, sums: "f32", left, right };
     let adds_to = !ring && below(3) == 0;
-    let made = Scaled { product, dtype, block, bring, pinned, adds_to, when };
+    let made = Scaled { product, dtype, block, held, bring, pinned, adds_to, when };
     let out = made.product.out(below(4));
     let body = if ring { made.ring(&out) } else { made.one(&out) };
     let of_depth = whole[2].div_ceil(block);
@@ -124,7 +127,7 @@ impl Scaled {
 
     /// Allocations, `stages` of what a ring has, and what the sums begin with.
     fn memory(&self, stages: Option<u64>) -> String {
-        let [rows, columns, _] = self.product.extents.tile;
+        let [rows, columns, depth] = self.product.extents.tile;
         let layout = self
             .pinned
             .map_or(String::new(), |block| format!(".with_layout(tmem_block({block:?}, 1))"));
@@ -140,6 +143,9 @@ impl Scaled {
             }
         }
         text.push(format!("let sums = tmem::<f32>([{rows}, {columns}]){layout};\n"));
+        if let Some(dtype) = self.held {
+            text.push(format!("let held = tmem::<{dtype}>([{rows}, {depth}]);\n"));
+        }
         if self.adds_to {
             text.push(format!("sums.store(full([{rows}, {columns}], 2.0));\n"));
         }
@@ -168,12 +174,15 @@ impl Scaled {
             .filter(|(.., bring)| *bring == Bring::Copied)
             .map(|(name, ..)| format!("tcgen05::copy(s{name}{slot}, {name}_held);\n"))
             .collect();
+        let (held, left) = match self.held {
+            Some(_) => (format!("held.store({});\n", left.loaded(slot)), "held".to_owned()),
+            None => (String::new(), left.factor(slot)),
+        };
         let adds = if self.adds_to { "" } else { ".accumulate(k > 0)" };
         let when = self.when.as_ref().map_or(String::new(), |when| format!(".when({when})"));
         format!(
-            "{}tcgen05::mma_scaled({}, {}, sums, p_held, q_held){adds}{when};\n",
+            "{}{held}tcgen05::mma_scaled({left}, {}, sums, p_held, q_held){adds}{when};\n",
             copies.concat(),
-            left.factor(slot),
             right.factor(slot)
         )
     }

@@ -111,7 +111,8 @@ impl Tile {
                     && most >= 4
                     && (whole || rows == 128 && columns <= most)
             }
-            Lies::Spelled => whole && columns * self.bytes >= 16,
+            // A row for each warp comes in 32 bytes.
+            Lies::Spelled => whole && columns * self.bytes >= if rows == 4 { 32 } else { 16 },
         }
     }
 }
@@ -159,7 +160,7 @@ impl Kernel {
     /// One whose rows are spelled out, with copies where there are fewer than 128.
     fn spelled(&mut self, name: String, dtype: &'static str, bytes: u64) -> Tile {
         let columns = (16 / bytes) << self.below(4);
-        let (rows, layout) = match self.below(4) {
+        let (rows, layout) = match self.below(5) {
             0 => (128, format!("S[(128, {columns}) : (1 @ TLane, 1 @ TCol)]")),
             1 => (64, format!("S[(64, {columns}) : (1 @ TLane, 1 @ TCol)] + R[2 : 64 @ TLane]")),
             2 => (
@@ -168,6 +169,8 @@ impl Kernel {
                     "S[(2, 32, {columns}) : (64 @ TLane, 1 @ TLane, 1 @ TCol)] + R[2 : 32 @ TLane]"
                 ),
             ),
+            // The first of the rows of each warp.
+            3 => (4, format!("S[(4, {columns}) : (32 @ TLane, 1 @ TCol)]")),
             _ => (32, format!("S[(32, {columns}) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]")),
         };
         self.allocations.push(format!(
