@@ -147,8 +147,8 @@ fn what_is_read_behind_a_barrier_has_a_fence_in_front() {
         "barrier_wait tcgen05_fence_after tensor_memory_load tensor_memory_load tensor_memory_store }",
     );
     order(
-        "done.wait(0); tcgen05::mma(a, b, acc);",
-        "barrier_wait tcgen05_fence_after tcgen05_mma }",
+        "done.wait(0); tcgen05::mma(a, b, acc); tcgen05::commit(full); full.wait(0);",
+        "barrier_wait tcgen05_fence_after tcgen05_mma tcgen05_commit barrier_wait }",
     );
     order(
         "if more { done.wait(0); } c.tile([0, 0], [128, 64]).store(acc.load());",
@@ -168,8 +168,8 @@ fn no_fence_stands_where_nothing_is_ordered() {
         "barrier_arrive tensor_memory_load }",
     );
     order(
-        "tcgen05::mma(a, b, acc); tcgen05::mma(a, b, other); tcgen05::commit(done);",
-        "tcgen05_mma tcgen05_mma tcgen05_commit }",
+        "tcgen05::mma(a, b, acc); tcgen05::mma(a, b, other); tcgen05::commit(done); done.wait(0);",
+        "tcgen05_mma tcgen05_mma tcgen05_commit barrier_wait }",
     );
 }
 
@@ -192,16 +192,16 @@ fn what_is_told_behind_an_access_has_a_fence_in_front() {
 #[test]
 fn threads_meet_before_one_of_them_adds_to_what_they_have_accessed() {
     order(
-        "acc.store(zeros([128, 64])); tcgen05::mma(a, b, acc);",
-        "tensor_memory_store tcgen05_fence_before sync tcgen05_fence_after tcgen05_mma }",
+        "acc.store(zeros([128, 64])); tcgen05::mma(a, b, acc); tcgen05::commit(done); done.wait(0);",
+        "tensor_memory_store tcgen05_fence_before sync tcgen05_fence_after tcgen05_mma tcgen05_commit barrier_wait }",
     );
     order(
-        "acc.store(zeros([128, 64])); tcgen05::mma(a, b, other);",
-        "tensor_memory_store tcgen05_mma }",
+        "acc.store(zeros([128, 64])); tcgen05::mma(a, b, other); tcgen05::commit(done); done.wait(0);",
+        "tensor_memory_store tcgen05_mma tcgen05_commit barrier_wait }",
     );
     order(
-        "acc.store(zeros([128, 64])); sync(); tcgen05::mma(a, b, acc);",
-        "tensor_memory_store tcgen05_fence_before sync tcgen05_fence_after tcgen05_mma }",
+        "acc.store(zeros([128, 64])); sync(); tcgen05::mma(a, b, acc); tcgen05::commit(done); done.wait(0);",
+        "tensor_memory_store tcgen05_fence_before sync tcgen05_fence_after tcgen05_mma tcgen05_commit barrier_wait }",
     );
 }
 
@@ -251,7 +251,7 @@ fn tiles_that_products_cannot_have_say_how_many_rows_they_lack() {
 #[test]
 fn factors_along_the_other_axis_name_the_product_of_this_generation() {
     messages(
-        "let wide = shared::<f32>([32, 64]); let tall = shared::<f32>([128, 32]); tcgen05::mma(tall, wide, acc);",
+        "let wide = shared::<f32>([32, 64]); let tall = shared::<f32>([128, 32]); tcgen05::mma(tall, wide, acc); tcgen05::commit(done); done.wait(0);",
         &expect![[r#"
             [K0302] tensor cores cannot read their right operand in this layout
                required  offset bit 0 [1,0]
@@ -268,7 +268,7 @@ fn from_tensor_memory([rows, columns]: [u32; 2], left: &str, sums: &str) -> Stri
         "let right = shared::<f16>([64, {columns}]);
          let left = tmem::<f16>([{rows}, 64]){left};
          let sums = tmem::<f32>([{rows}, {columns}]){sums};
-         tcgen05::mma(left, right, sums);"
+         tcgen05::mma(left, right, sums); tcgen05::commit(done); done.wait(0);"
     )
 }
 

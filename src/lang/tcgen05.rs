@@ -37,7 +37,7 @@ use super::tensor_memory::Tmem;
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0210 for extents, K0203 and K0204 for element types, K0302 for a factor
-/// that no descriptor describes, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel
+/// that no descriptor describes and for sums over the columns of a left factor, K0410 where the kernel can end before it is done, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel
 /// of pairs.
 ///
 /// ```no_run
@@ -178,7 +178,7 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0202 and K0203 where the two differ, K0307 for layouts that no
-/// instruction joins, K0402 for a whole ring or a window of another block, K0414 for several tiles at once.
+/// instruction joins, K0410 where the kernel can end before it is done, K0402 for a whole ring or a window of another block, K0414 for several tiles at once.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -104,6 +104,12 @@ impl Builder<'_> {
         if self.problems.reports() == self.reports_before {
             self.tensor_memory_layouts(&kernel);
         }
+        if self.problems.reports() == self.reports_before
+            && !self.awaits
+            && let Some(left) = tensor_order::left(&kernel)
+        {
+            self.report(left);
+        }
         Some(kernel)
     }
 

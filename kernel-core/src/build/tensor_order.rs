@@ -32,11 +32,32 @@ type UnderWay = BTreeMap<(TensorMemory, Does), Started>;
 
 /// The accesses of a kernel that no wait covers. Other partitions are not seen: what they have started, they say by barriers.
 pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
-    let mut pass = Pass { kernel, found: Vec::new(), seen: Vec::new(), constants: BTreeMap::new() };
+    followed(kernel).found
+}
+
+/// What is still under way at an end of the kernel or of a partition, and nobody can wait for.
+pub(super) fn left(kernel: &Kernel) -> Option<Diagnostic> {
+    let pass = followed(kernel);
+    let started = pass.left.iter().find(|started| !(started.committed && pass.waits))?;
+    let headline = "the kernel can end while what was started is under way";
+    let why = "at its end a block gives back tensor memory, and shared memory as well, which the tensor cores would still write and read (PTX ISA, \"tcgen05.dealloc\")";
+    Some(unwaited(*started, started.at, headline, why))
+}
+
+fn followed(kernel: &Kernel) -> Pass<'_> {
+    let mut pass = Pass {
+        kernel,
+        found: Vec::new(),
+        seen: Vec::new(),
+        constants: BTreeMap::new(),
+        left: Vec::new(),
+        waits: false,
+    };
     if !kernel.tensor_memory.is_empty() {
-        pass.region(&kernel.body, UnderWay::new());
+        let left = pass.region(&kernel.body, UnderWay::new());
+        pass.left.extend(left.into_values());
     }
-    pass.found
+    pass
 }
 
 struct Pass<'a> {
@@ -45,6 +66,10 @@ struct Pass<'a> {
     /// The places that were reported.
     seen: Vec<Loc>,
     constants: BTreeMap<Value, i128>,
+    /// What is still under way where the kernel or a partition ends.
+    left: Vec<Started>,
+    /// Whether anybody waits for a barrier: for which one, and on which way, is not followed here.
+    waits: bool,
 }
 
 impl Pass<'_> {
@@ -85,9 +110,11 @@ impl Pass<'_> {
                 }
                 StmtKind::Specialize { default, partitions, .. } => {
                     for partition in partitions {
-                        self.region(&partition.body, UnderWay::new());
+                        let left = self.region(&partition.body, UnderWay::new());
+                        self.left.extend(left.into_values());
                     }
-                    self.region(default, under_way);
+                    let left = self.region(default, under_way);
+                    self.left.extend(left.into_values());
                     under_way = UnderWay::new();
                 }
                 StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
@@ -124,6 +151,7 @@ impl Pass<'_> {
                 }
             }
             Op::Barrier(BarrierOp::Wait | BarrierOp::Test) => {
+                self.waits = true;
                 under_way.retain(|_, started| !started.committed);
             }
             Op::TensorMemory(access @ (TensorMemoryOp::Load | TensorMemoryOp::Store)) => {
@@ -179,14 +207,19 @@ fn joined(mut one: UnderWay, other: UnderWay) -> UnderWay {
 fn refusal(access: TensorMemoryOp, started: Started, loc: Loc) -> Diagnostic {
     let verb = if access == TensorMemoryOp::Load { "read" } else { "written" };
     let headline = format!("tensor memory is {verb} while what was started may still be under way");
+    let why = "one thread starts products, and all go on; a barrier says when the tensor cores are done (PTX ISA, \"tcgen05.commit\")";
+    unwaited(started, loc, &headline, why).place(started.at, "started here")
+}
+
+/// What was started and nobody has waited for.
+fn unwaited(started: Started, at: Loc, headline: &str, why: &str) -> Diagnostic {
     let (actual, help) = if started.committed {
         ("committed, and not waited for", "bar.wait(0);")
     } else {
         ("not committed to a barrier", "tcgen05::commit(bar); bar.wait(0);")
     };
-    Diagnostic::new(Code::InFlight, loc, headline)
+    Diagnostic::new(Code::InFlight, at, headline)
         .compare("", "`tcgen05::commit(bar)`, and a wait for `bar`", actual)
-        .place(started.at, "started here")
-        .why("one thread starts products, and all go on; a barrier says when the tensor cores are done (PTX ISA, \"tcgen05.commit\")")
+        .why(why)
         .help(help)
 }
