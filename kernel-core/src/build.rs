@@ -62,6 +62,7 @@ mod left_factor;
 mod map_options;
 mod methods;
 mod named;
+mod own_columns;
 mod pairs;
 mod params;
 mod per_thread;
@@ -181,6 +182,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         tensor_memory: Arena::new(),
         tensor_memory_cells: la_arena::ArenaMap::new(),
         shared_pins: la_arena::ArenaMap::new(),
+        tensor_memory_pins: la_arena::ArenaMap::new(),
         operands: std::collections::BTreeMap::new(),
         regions: vec![Region::default()],
         terminated: false,
@@ -234,6 +236,8 @@ struct Builder<'p> {
     tensor_memory_cells: la_arena::ArenaMap<crate::ir::TensorMemory, Num>,
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,
+    /// Where an allocation of tensor memory was given its layout.
+    tensor_memory_pins: la_arena::ArenaMap<crate::ir::TensorMemory, Loc>,
     /// Where the operands of a matrix product are written, by the place of the product.
     operands: std::collections::BTreeMap<Loc, [Loc; 3]>,
     /// The regions being built, innermost last.

@@ -184,6 +184,10 @@ pub struct CopyEnds {
     pub shared: Box<SharedLayout>,
     /// Where it was pinned, if it was.
     pub shared_at: Option<Loc>,
+    /// Where that memory was allocated.
+    pub shared_made_at: Loc,
+    /// A layout that the allocation of shared memory can be pinned to and that is copied.
+    pub nearest: Option<Form>,
     /// The layout of tensor memory.
     pub memory: Form,
     /// Where that was allocated.

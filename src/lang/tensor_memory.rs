@@ -81,7 +81,8 @@ impl<T: Scalar> Tmem<T> {
     /// None; it decides which instructions read, write, copy and multiply.
     ///
     /// # Errors
-    /// K0301 for a layout that does not fit the tile, has other rows, or is none of tensor memory.
+    /// K0301 for a layout that does not fit the tile, has other rows, or is none of tensor memory, K0414 for a part of a tile, and for a second
+    /// layout that differs from the first.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -170,7 +171,7 @@ impl<T: Scalar> Tmem<T> {
     /// `tcgen05.ld.sync.aligned.32x32b.x64.b32` and the like (`16x32bx2` of 64 rows), then `tcgen05.wait::ld` (PTX ISA, "tcgen05.ld").
     ///
     /// # Errors
-    /// K0301 for columns that neither fill words nor have one each, K0414 for several tiles at once, K0503 for a number of warps that
+    /// K0414 for columns of which no instruction takes what a word holds, and for several tiles at once, K0410 while a product may be under way, K0503 for a number of warps that
     /// is no multiple of 4, K0504 for more than registers hold.
     ///
     /// ```no_run

@@ -646,14 +646,7 @@ impl Builder<'_> {
                 (Val::Value(window), Val::View(view), (Some(from), Some(to)))
                     if builder.is_written(view.param) =>
                 {
-                    let read = match builder.ty(*window) {
-                        Type::Shared(_) => ".load()",
-                        Type::Tile(..)
-                        | Type::Scalar(_)
-                        | Type::Barrier(_)
-                        | Type::TensorMemory(_)
-                        | Type::Error => "",
-                    };
+                    let read = if builder.memory_of(*window).is_some() { ".load()" } else { "" };
                     diagnostic = diagnostic.help(format!("{to}.store({from}{read})"));
                 }
                 (Val::Value(tile), Val::Value(window), (Some(from), Some(to)))
@@ -661,6 +654,12 @@ impl Builder<'_> {
                         && matches!(builder.ty(*window), Type::Shared(_)) =>
                 {
                     diagnostic = diagnostic.help(format!("{to}.store({from})"));
+                }
+                (Val::Value(held), Val::Value(window), (Some(from), Some(to)))
+                    if matches!(builder.ty(*held), Type::TensorMemory(_))
+                        && matches!(builder.ty(*window), Type::Shared(_)) =>
+                {
+                    diagnostic = diagnostic.help(format!("{to}.store({from}.load())"));
                 }
                 (Val::Value(window), Val::Value(other), (Some(from), Some(to)))
                     if matches!(builder.ty(*window), Type::Shared(_))
@@ -687,8 +686,7 @@ impl Builder<'_> {
         {
             return self.store_window(&view.clone(), (from, args[0].loc), loc);
         }
-        if let (Val::Value(window), Val::Value(tile)) = (from, to)
-            && matches!(self.ty(*window), Type::Shared(_))
+        if let Val::Value(tile) = to
             && matches!(self.ty(*tile), Type::TensorMemory(_))
         {
             return match self.tensor_copy([from, to], args, loc) {

@@ -349,23 +349,41 @@ impl Builder<'_> {
             return self.unset("this", loc);
         }
         let (x, y) = (named(a), named(b));
+        let memory = |val: &Val| match val {
+            Val::Value(value) => self.memory_of(*value),
+            _ => None,
+        };
         if let (Some(x), Some(y)) = (self.allocation(a), self.allocation(b))
             && x != y
+            && memory(a) == memory(b)
         {
+            let (memory, one, help) = match a {
+                Val::Value(value) if self.memory_of(*value) == Some("tensor") => {
+                    let dtype = self.cells.settled(self.num(*value)).name();
+                    let shape = self.ty(*value).shape();
+                    let [rows, columns] = [2, 1].map(|from_end| shape[shape.len() - from_end]);
+                    let help = format!(
+                        "let tiles = tmem::<{dtype}>([2, {rows}, {columns}]); // and tiles[i]"
+                    );
+                    ("tensor", "tile of several", help)
+                }
+                _ => (
+                    "shared",
+                    "buffer of one ring",
+                    "let ring = shared::<f32>([2, 64, 64]); // and ring[i]".to_owned(),
+                ),
+            };
             self.report(
                 Diagnostic::new(Code::BranchTypes, loc, "the ways through this code choose between two allocations")
                     .compare("", "one allocation", format!("{x} or {y}"))
-                    .why("the address of shared memory is settled when compiling; which buffer of one ring is used may depend on the run")
-                    .help("let ring = shared::<f32>([2, 64, 64]); // and ring[i]"),
+                    .why(format!("the address of {memory} memory is settled when compiling; which {one} is used may depend on the run"))
+                    .help(help),
             );
             return;
         }
-        let memory = |val: &Val| match val {
-            Val::Tensor(_) | Val::View(_) => true,
-            Val::Value(value) => matches!(self.ty(*value), Type::Shared(_)),
-            _ => false,
-        };
-        let why = if memory(a) && memory(b) {
+        let in_memory =
+            |val: &Val| matches!(val, Val::Tensor(_) | Val::View(_)) || memory(val).is_some();
+        let why = if in_memory(a) && in_memory(b) {
             "which memory a variable stands for is settled when compiling; coordinates and indices may differ"
         } else {
             "after a branch or an iteration of a loop, a variable has one type and one shape"
@@ -392,12 +410,13 @@ impl Builder<'_> {
         );
     }
 
-    /// The shared allocation that a value is a window of: the name of the variable that holds it, or its place among them.
+    /// The allocation that a value is a window of: the name of the variable that holds it, or its place among those of its memory.
     fn allocation(&self, val: &Val) -> Option<String> {
         let root = |val: &Val| match val {
             Val::Value(value) => match self.ty(*value) {
-                Type::Shared(shared) => Some(shared.root),
-                _ => None,
+                Type::Shared(shared) => Some(("shared", shared.root.into_raw().into_u32())),
+                Type::TensorMemory(window) => Some(("tensor", window.root.into_raw().into_u32())),
+                Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
             },
             _ => None,
         };
@@ -405,7 +424,7 @@ impl Builder<'_> {
         let vars = &self.scopes.vars;
         let holder = (0u32..).zip(vars).find(|(_, var)| root(&var.val) == Some(wanted));
         let name = holder.and_then(|(index, _)| self.scopes.name_of(VarId(index)));
-        let place = wanted.into_raw().into_u32() + 1;
+        let place = wanted.1 + 1;
         Some(name.map_or_else(|| format!("allocation {place}"), |name| format!("`{name}`")))
     }
 

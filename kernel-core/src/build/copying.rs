@@ -313,8 +313,14 @@ impl Builder<'_> {
             _ => "a copy of a tensor",
         };
         let headline = format!("`{word}` is said of what tensor cores do");
-        let diagnostic = Diagnostic::new(Code::CopyOperands, loc, headline);
-        self.report(diagnostic.compare("", required, started(op)));
+        let diagnostic =
+            Diagnostic::new(Code::CopyOperands, loc, headline).compare("", required, started(op));
+        self.report(match (word, op) {
+            ("on", Op::Tcgen05(Tcgen05::Copy { .. } | Tcgen05::Mma { .. })) => diagnostic
+                .why("all that the tensor cores were told so far arrives at a barrier together (PTX ISA, \"tcgen05.commit\")")
+                .help(format!("tcgen05::commit({});", self.barrier_in_sight())),
+            _ => diagnostic,
+        });
         None
     }
 

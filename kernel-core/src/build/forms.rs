@@ -27,7 +27,16 @@ impl Builder<'_> {
             name.loc,
             format!("{what} has no method `{}`", name.name),
         );
-        if let Some(advice) = self.said_of_scalar(val, &name.name) {
+        if let Val::Value(value) = val
+            && self.memory_of(*value).is_some()
+            && super::methods::TILE_METHODS.contains(&name.name.as_str())
+        {
+            let written: Option<Vec<String>> = vals.iter().map(|val| self.written(val)).collect();
+            let args = written.map_or("..".to_owned(), |args| args.join(", "));
+            diagnostic = diagnostic
+                .why("what is done to the elements of a tile is done in registers")
+                .help(self.applied(*value, &format!(".load().{}({args})", name.name)));
+        } else if let Some(advice) = self.said_of_scalar(val, &name.name) {
             diagnostic = self.advised_of(diagnostic, val, vals, advice);
         } else if let Some(advice) = super::places::method_advice(val, &name.name) {
             diagnostic = self.advised_of(diagnostic, val, vals, advice);

@@ -71,7 +71,9 @@ impl Builder<'_> {
         };
         let Some((window, shared)) = window.filter(|_| counted) else { return Val::Error };
         let at = args[last].loc;
-        if self.lies_as_stored(&shared, at).is_none() {
+        if self.check_window(window, &shared, at).is_none()
+            || self.lies_as_stored(&shared, at).is_none()
+        {
             return Val::Error;
         }
         if shared.shape != [count, columns] {

@@ -179,42 +179,46 @@ impl<'a> Pass<'a> {
     }
 
     fn op(&mut self, (op, args, result): (&Op, &[Value], Option<Value>), loc: Loc) {
-        match op {
-            Op::Const(Const::Int(value)) => {
-                self.constants.extend(result.map(|result| (result, *value)));
-            }
-            Op::Barrier(BarrierOp::Remote) => {
-                let rank = self.constants.get(&args[1]).copied();
-                self.ranks.extend(result.zip(rank));
-            }
-            Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }) => {
-                self.of_pairs.get_or_insert(loc);
-            }
-            Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::One, .. }) => {
-                self.of_one.get_or_insert(loc);
-            }
-            Op::Tma(_) => {
-                let blocks: u32 = self.kernel.cluster.iter().product();
-                let Some(copy) = arriving(self.kernel, op, args) else { return };
-                let Some(rank) = self.ranks.get(&copy.barrier) else { return };
-                if blocks > 2 {
-                    self.found.push(
-                        Diagnostic::new(
-                            Code::Cluster,
-                            loc,
-                            "a copy completes on a barrier of its own pair of blocks",
-                        )
-                        .compare(
-                            "rank",
-                            "one that differs from this block's in the last bit at most",
-                            format!("{rank} in every block"),
-                        )
-                        .why("the unit that copies reaches the barriers of its own block and of the other one of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
-                        .help("bar.of_block(cluster::rank() & !1)"),
-                    );
-                }
-            }
-            _ => {}
+        if let Op::Const(Const::Int(value)) = op {
+            self.constants.extend(result.map(|result| (result, *value)));
         }
+        if let Op::Barrier(BarrierOp::Remote) = op {
+            let rank = self.constants.get(&args[1]).copied();
+            self.ranks.extend(result.zip(rank));
+        }
+        if let Op::Tcgen05(Tcgen05::Mma { group, .. }) = op {
+            let first = match group {
+                CtaGroup::Pair => &mut self.of_pairs,
+                CtaGroup::One => &mut self.of_one,
+            };
+            first.get_or_insert(loc);
+        }
+        if let Op::Tma(_) = op {
+            self.completes(op, args, loc);
+        }
+    }
+
+    /// A copy to this block, whose barrier is another block's.
+    fn completes(&mut self, op: &Op, args: &[Value], loc: Loc) {
+        let blocks: u32 = self.kernel.cluster.iter().product();
+        let Some(copy) = arriving(self.kernel, op, args) else { return };
+        let Some(rank) = self.ranks.get(&copy.barrier) else { return };
+        if blocks <= 2 {
+            return;
+        }
+        self.found.push(
+            Diagnostic::new(
+                Code::Cluster,
+                loc,
+                "a copy completes on a barrier of its own pair of blocks",
+            )
+            .compare(
+                "rank",
+                "one that differs from this block's in the last bit at most",
+                format!("{rank} in every block"),
+            )
+            .why("the unit that copies reaches the barriers of its own block and of the other one of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
+            .help("bar.of_block(cluster::rank() & !1)"),
+        );
     }
 }

@@ -545,10 +545,14 @@ impl Builder<'_> {
                 if scalar(a) && scalar(b) {
                     return self.select(mask.clone(), a.clone(), b.clone(), loc);
                 }
+                let memory = match a {
+                    Val::Value(value) if self.memory_of(*value) == Some("tensor") => "tmem",
+                    _ => "shared",
+                };
                 self.report(
                     Diagnostic::new(Code::NotConstant, loc, "an index into this array must be known when compiling")
                         .why("its elements are different allocations, which no register can choose between")
-                        .help("shared::<T>([STAGES, ROWS, COLS])[i]"),
+                        .help(format!("{memory}::<T>([STAGES, ROWS, COLS])[i]")),
                 )
             }
         }

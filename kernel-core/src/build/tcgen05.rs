@@ -5,7 +5,7 @@ use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
 use super::{Builder, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, CtaGroup, Dtype, Elem, Op, Tcgen05, TensorMemoryRole, Type, Value},
+    ir::{Const, CtaGroup, Dtype, Elem, Op, SharedType, Tcgen05, TensorMemoryRole, Type, Value},
     layouts::{tensor_memory, warpgroup::Generation},
     loc::Loc,
     syntax::{Expr, Segment},
@@ -74,19 +74,15 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// A window of shared memory that the tensor cores read.
+    /// A factor in shared memory.
     pub(super) fn tcgen05_shared(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
-        if let Val::Value(value) = val
-            && let Type::Shared(shared) = self.ty(*value).clone()
-        {
-            self.check_window(*value, &shared, loc)?;
-            self.own_window(&shared, "a product", loc)?;
-            return Some(*value);
+        if let Some((window, shared)) = self.shared_window(val) {
+            return self.tcgen05_reads((window, &shared), "a product", loc);
         }
         let actual = self.describe(val);
         let diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} lies in shared memory"))
             .compare("", "a `Shared<T>`", actual)
-            .why("tensor cores read factors from shared memory, and the left one from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
+            .why("tensor cores read factors from shared memory, and the left one of `tcgen05::mma` from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
         let help = match val {
             Val::Value(value) if matches!(self.ty(*value), Type::Tile(Elem::Number(_), _)) => {
                 let name = self.cells.settled(self.num(*value)).name();
@@ -101,11 +97,36 @@ impl Builder<'_> {
         None
     }
 
-    /// One tile in tensor memory.
+    /// A window of shared memory that the tensor cores read, of this block and no whole ring.
+    pub(super) fn tcgen05_reads(
+        &mut self,
+        (window, shared): (Value, &SharedType),
+        by: &str,
+        loc: Loc,
+    ) -> Option<Value> {
+        self.check_window(window, shared, loc)?;
+        self.own_window(shared, by, loc)?;
+        Some(window)
+    }
+
+    /// One tile in tensor memory, which a product adds to.
     pub(super) fn tensor_memory_window(
         &mut self,
         val: &Val,
         what: &str,
+        loc: Loc,
+    ) -> Option<Value> {
+        let headline = format!("the result of {what} lies in tensor memory");
+        let why = "the fifth generation of tensor cores has its sums there and not in registers (PTX ISA, \"tcgen05.mma\")";
+        self.tensor_memory_operand(val, (&headline, why), "acc", loc)
+    }
+
+    /// One tile in tensor memory, or a report with this headline and reason; `name` is that of a variable that would hold one.
+    pub(super) fn tensor_memory_operand(
+        &mut self,
+        val: &Val,
+        (headline, why): (&str, &str),
+        name: &str,
         loc: Loc,
     ) -> Option<Value> {
         if let Val::Value(value) = val
@@ -115,11 +136,23 @@ impl Builder<'_> {
             return Some(*value);
         }
         let actual = self.describe(val);
+        let shaped = match val {
+            Val::Value(value)
+                if matches!(self.ty(*value), Type::Tile(Elem::Number(_), _) | Type::Shared(_)) =>
+            {
+                let dtype = self.cells.settled(self.num(*value));
+                let shape = self.ty(*value).shape();
+                let allocated = (2..=3).contains(&shape.len()) && dtype.bytes() <= 4;
+                allocated.then(|| format!("tmem::<{}>({shape:?})", dtype.name()))
+            }
+            _ => None,
+        };
+        let allocation = shaped.unwrap_or_else(|| "tmem::<f32>([128, 128])".to_owned());
         self.report(
-            Diagnostic::new(Code::Kind, loc, format!("the result of {what} lies in tensor memory"))
+            Diagnostic::new(Code::Kind, loc, headline)
                 .compare("", "a `Tmem<T>`", actual)
-                .why("the fifth generation of tensor cores has its sums there and not in registers (PTX ISA, \"tcgen05.mma\")")
-                .help("let acc = tmem::<f32>([128, 128]);"),
+                .why(why)
+                .help(format!("let {name} = {allocation};")),
         );
         None
     }

@@ -4,12 +4,12 @@ use kernel_layout::forms::PartRefusal;
 use kernel_layout::tensor_copy::RowsHeld;
 use kernel_layout::{Basis, Dim, Form, Layout};
 
-use super::{Builder, left_factor};
+use super::{Builder, left_factor, own_columns};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
         CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
-        TensorMemoryOp, TensorMemoryType, Type, Value,
+        TensorMemoryOp, TensorMemoryRole, TensorMemoryType, Type, Value,
     },
     layouts::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS, COLUMNS, PRODUCT_COLUMNS},
     loc::Loc,
@@ -24,7 +24,9 @@ impl Builder<'_> {
     /// Reports allocations of tensor memory that have no layout, or that together are more than there is, and products of what lies in
     /// other layouts than theirs.
     pub(super) fn tensor_memory_layouts(&mut self, kernel: &Kernel) {
-        let mut total = 0;
+        let mut total = 0u32;
+        // The first allocation that finds no room.
+        let mut over = None;
         for (root, data) in kernel.tensor_memory.iter() {
             let layout = match tensor_memory::layout(kernel, root) {
                 Ok(layout) => layout,
@@ -37,19 +39,22 @@ impl Builder<'_> {
             if data.of.is_some() {
                 continue;
             }
-            total += tensor_memory::columns(&layout, data);
+            total = total.saturating_add(tensor_memory::columns(&layout, data));
             if total > COLUMNS {
-                self.report(
-                    Diagnostic::new(
-                        Code::TensorMemoryBudget,
-                        data.loc,
-                        "a multiprocessor does not have this much tensor memory",
-                    )
-                    .compare("columns", format!("at most {COLUMNS}"), total.to_string())
-                    .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all of its 128 rows, also where a tile has fewer rows (PTX ISA, \"Tensor Memory\")"),
-                );
-                return;
+                over.get_or_insert(data.loc);
             }
+        }
+        if let Some(over) = over {
+            self.report(
+                Diagnostic::new(
+                    Code::TensorMemoryBudget,
+                    over,
+                    "a multiprocessor does not have this much tensor memory",
+                )
+                .compare("columns", format!("at most {COLUMNS}"), total.to_string())
+                .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all of its 128 rows, also where a tile has fewer rows (PTX ISA, \"Tensor Memory\")"),
+            );
+            return;
         }
         let mut found = Vec::new();
         parts(kernel, &kernel.body, &mut found);
@@ -61,7 +66,9 @@ impl Builder<'_> {
         }
         let mut rows = left_factor::FirstRows::new();
         left_factor::first_rows(kernel, &kernel.body, &mut rows);
-        products(kernel, &kernel.body, &rows, &mut found);
+        let mut columns = own_columns::Columns::default();
+        columns.find(kernel, &kernel.body);
+        products(kernel, &kernel.body, (&rows, &columns), &mut found);
         accesses(kernel, &kernel.body, kernel.warps, &mut found);
         for diagnostic in found {
             self.report(diagnostic);
@@ -78,11 +85,12 @@ fn too_few_rows(data: &TensorMemoryData) -> Option<Diagnostic> {
     let mut shape = data.shape.clone();
     let first = shape.len() - 2;
     shape.splice(first.., [LEAST_ROWS, columns]);
+    let made = if data.of.is_some() { ".view" } else { "tmem" };
     Some(
         Diagnostic::new(Code::TensorMemory, data.loc, "a tile of tensor memory has more rows than this")
             .compare("rows", format!("{LEAST_ROWS} or more"), rows.to_string())
             .why("without `.with_layout(..)` tensor memory is laid out for products, which have 64 or 128 rows (PTX ISA, \"tcgen05.mma: Matrix shape\")")
-            .help(format!("tmem::<{}>({shape:?})", data.dtype.name())),
+            .help(format!("{made}::<{}>({shape:?})", data.dtype.name())),
     )
 }
 
@@ -93,9 +101,10 @@ fn parts(kernel: &Kernel, region: &Region, found: &mut Vec<Diagnostic>) {
             && let Some(Type::TensorMemory(from)) = args.first().map(|&arg| kernel.ty(arg))
             && let Type::TensorMemory(to) = kernel.ty(*result)
         {
+            let at = kernel.operands.get(&stmt.loc).map_or(stmt.loc, |[extents, ..]| *extents);
             match op {
-                TensorMemoryOp::Tile(_) => found.extend(part(kernel, from, to, stmt.loc)),
-                TensorMemoryOp::View(root) => found.extend(view(kernel, from, *root, stmt.loc)),
+                TensorMemoryOp::Tile(_) => found.extend(part(kernel, from, to, at)),
+                TensorMemoryOp::View(root) => found.extend(view(kernel, from, *root, at)),
                 TensorMemoryOp::Alloc(_)
                 | TensorMemoryOp::Index
                 | TensorMemoryOp::Load
@@ -119,19 +128,29 @@ fn part(
     let form = tensor_memory::form(kernel, from.root);
     let diagnostic = match tensor_memory::window(kernel, to).err()? {
         PartRefusal::Rows { required, actual } => {
-            new("a part of a tile leaves out rows that the warps reach")
+            let diagnostic = new("a part of a tile leaves out rows that the warps reach")
             .compare("rows of tensor memory", required.to_string(), actual.to_string())
-            .why("each warp reads and writes its quarter of the 128 rows; a part has all of them, or all that blocks of 64 rows leave to one another (PTX ISA, \"tcgen05: Access restrictions\")")
-            .help(format!("[{}, {}]", from.shape[0], to.shape[1]))
+            .why("each warp reads and writes its quarter of the 128 rows; a part has all of them, or all that blocks of 64 rows leave to one another (PTX ISA, \"tcgen05: Access restrictions\")");
+            // With all rows; of a pair's sums half of the columns lies in other rows.
+            let whole = [[from.shape[0], to.shape[1]], [from.shape[0], from.shape[1]]];
+            let possible = whole.iter().find(|shape| {
+                let part = TensorMemoryType { shape: shape.to_vec(), ..to.clone() };
+                tensor_memory::window(kernel, &part).is_ok()
+            });
+            match possible {
+                Some(shape) => diagnostic.help(format!("{shape:?}")),
+                None => diagnostic,
+            }
         }
         PartRefusal::Words { required, actual } => {
             new("a part of a tile begins or ends within a column of 32 bits")
-            .compare("columns of the tile", format!("{required} or more"), actual.to_string())
-            .why("tensor memory is read and written by words of 32 bits")
-            .help(format!("[{}, {required}]", to.shape[0]))
+                .compare("columns of the tile", format!("{required} or more"), actual.to_string())
+                .why("tensor memory is read and written by words of 32 bits")
+                .help(format!("[{}, {required}]", to.shape[0]))
         }
     };
-    Some(diagnostic.place(kernel.tensor_memory[from.root].loc, format!("as `{}`", form.in_code())))
+    let laid_out = format!("laid out here, as {}", tensor_memory::in_words(&form));
+    Some(diagnostic.place(kernel.tensor_memory[from.root].loc, laid_out))
 }
 
 /// A view has no more columns than the tile whose they are, which has all rows.
@@ -182,9 +201,17 @@ fn view(
     let required = words(&memory, from);
     let actual = tensor_memory::tile_columns(&tensor_memory::layout(kernel, root).ok()?, data);
     (actual > required).then(|| {
-        other("a view has more columns than the tile")
+        let [rows, columns] = tensor_memory::tile(data);
+        // Both are powers of two.
+        let fewer = columns * required / actual;
+        let diagnostic = other("a view has more columns than the tile")
             .compare("columns of 32 bits", format!("at most {required}"), actual.to_string())
-            .why("a view names the columns of the tile anew; those behind belong to others")
+            .why("a view names the columns of the tile anew; those behind belong to others");
+        if fewer == 0 || data.pinned.is_some() {
+            diagnostic
+        } else {
+            diagnostic.help(format!("[{rows}, {fewer}]"))
+        }
     })
 }
 
@@ -198,9 +225,9 @@ fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagno
                 ..
             } => {
                 if let Type::TensorMemory(window) = kernel.ty(args[0])
-                    && let Err(problem) = tensor_memory::registers(kernel, window, warps, stmt.loc)
+                    && tensor_memory::registers(kernel, window, warps, stmt.loc).is_err()
                 {
-                    found.push(problem.into_diagnostic());
+                    found.push(not_accessed(kernel, window, stmt.loc));
                 }
             }
             StmtKind::Specialize { default, partitions, .. } => {
@@ -224,11 +251,29 @@ fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagno
     }
 }
 
+/// A window that no instruction takes to registers: what fills a column of 32 bits are elements from here and there.
+fn not_accessed(kernel: &Kernel, window: &TensorMemoryType, at: Loc) -> Diagnostic {
+    let form = tensor_memory::form(kernel, window.root);
+    let in_word = (COLUMN_BITS / (window.dtype.bytes() * 8)).max(1);
+    Diagnostic::new(
+        Code::TensorMemory,
+        at,
+        "no instruction reads or writes tensor memory in this layout",
+    )
+    .compare(
+        "elements in a column of 32 bits",
+        format!("{in_word} neighbours of a row, or 1"),
+        format!("others, in {}", tensor_memory::in_words(&form)),
+    )
+    .place(kernel.tensor_memory[window.root].loc, "allocated here")
+    .why("a register takes a column of one row as it is (PTX ISA, \"tcgen05.ld\")")
+}
+
 /// The products of a region whose operands in tensor memory lie in layouts that no instruction has.
 fn products(
     kernel: &Kernel,
     region: &Region,
-    rows: &left_factor::FirstRows,
+    (rows, columns): (&left_factor::FirstRows, &own_columns::Columns),
     found: &mut Vec<Diagnostic>,
 ) {
     for stmt in &region.stmts {
@@ -242,7 +287,8 @@ fn products(
             };
             let refused = [factor(kernel, args[0], places[0]), of_sums];
             if refused.iter().all(Option::is_none) {
-                found.extend(left_factor::apart(kernel, args, places, rows));
+                let apart = left_factor::apart(kernel, args, places, rows);
+                found.extend(apart.or_else(|| columns.shared(kernel, args, places, rows)));
             }
             found.extend(refused.into_iter().flatten());
             if scaled.is_some() {
@@ -250,7 +296,7 @@ fn products(
             }
         }
         for inner in stmt.kind.regions() {
-            products(kernel, inner, rows, found);
+            products(kernel, inner, (rows, columns), found);
         }
     }
 }
@@ -284,7 +330,7 @@ fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnosti
         let headline = "the scales of a product lie in another layout";
         Some(
             Diagnostic::new(Code::DotOperand, kernel.tensor_memory[ty.root].loc, headline)
-                .compare("layout", "that of scales, without `.with_layout(..)`", actual.in_code())
+                .compare("layout", "that of scales, without `.with_layout(..)`", tensor_memory::in_words(&actual))
                 .place(places[2], "multiplied here")
                 .why("four scales along the depth share a column, 32 rows of the factor are 32 rows of tensor memory, and each warp has a copy (PTX ISA, \"tcgen05.mma: Scale factor layouts\")"),
         )
@@ -296,7 +342,47 @@ fn factor(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
     match tensor_memory::form(kernel, ty.root) {
         Form::TensorMemory { col_stride: 1, two_ctas: false, .. } => None,
-        other => Some(refusal(kernel, operand, at, (&other, 1, 1))),
+        other => Some(no_factor(kernel, ty, at, &other)),
+    }
+}
+
+/// Why a tile of tensor memory is no left factor of a product.
+fn no_factor(kernel: &Kernel, ty: &TensorMemoryType, at: Loc, actual: &Form) -> Diagnostic {
+    let data = &kernel.tensor_memory[ty.root];
+    let [rows, columns] = tensor_memory::tile(data);
+    let new = |headline| {
+        Diagnostic::new(Code::DotOperand, at, headline)
+            .place(data.loc, "allocated here")
+            .why("elements of a left factor fill the columns of 32 bits, in blocks of 64 or 128 rows (PTX ISA, \"tcgen05.mma: Data path layout\")")
+    };
+    let required = Form::TensorMemory {
+        block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
+        col_stride: 1,
+        two_ctas: false,
+    };
+    let other_use = match data.role {
+        TensorMemoryRole::Sums => Some("the sums of another product"),
+        TensorMemoryRole::Scales => Some("the scales of another product"),
+        TensorMemoryRole::Values => None,
+    };
+    match other_use.filter(|_| data.pinned.is_none()) {
+        // The other product wants the layout that it has: the factor has memory of its own.
+        Some(other_use) => {
+            new("what another product lays out for itself is the left factor of this one")
+                .compare(
+                    "layout",
+                    tensor_memory::in_words(&required),
+                    format!("that of {other_use}"),
+                )
+                .help(format!("tmem::<{}>({:?})", ty.dtype.name(), ty.shape))
+        }
+        None => new("no product has this layout in tensor memory")
+            .compare(
+                "layout",
+                format!("tmem_block([64 or 128, 1 to {COLUMNS}], 1)"),
+                tensor_memory::in_words(actual),
+            )
+            .help(required.in_code()),
     }
 }
 
@@ -311,53 +397,63 @@ fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
         {
             None
         }
-        other => Some(refusal(kernel, operand, at, (&other, stride, least))),
+        other => Some(no_sums(kernel, ty, at, (&other, stride, least))),
     }
 }
 
 /// Half of a pair's sums lies in one block: of 64 rows in the layout of pairs, of 128 in that of single blocks, which is the same.
 fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
+    let data = &kernel.tensor_memory[ty.root];
     let stride = (COLUMN_BITS / (ty.dtype.bytes() * 8)).max(1);
     let actual = tensor_memory::form(kernel, ty.root);
-    let two_ctas = match actual {
-        Form::TensorMemory { block, col_stride, two_ctas }
-            if col_stride == stride && block[..] == ty.shape[..] =>
-        {
-            if two_ctas || block[0] == BLOCK_ROWS {
-                return None;
-            }
-            true
-        }
-        _ => ty.shape[0] < BLOCK_ROWS,
-    };
+    if let Form::TensorMemory { block, col_stride, two_ctas } = actual
+        && col_stride == stride
+        && block[..] == ty.shape[..]
+        && (two_ctas || block[0] == BLOCK_ROWS)
+    {
+        return None;
+    }
     let block = [ty.shape[0], ty.shape[1]];
-    let required = Form::TensorMemory { block, col_stride: stride, two_ctas };
-    Some(
-        Diagnostic::new(Code::DotOperand, at, "no product of a pair has this layout in tensor memory")
-            .compare("layout", required.in_code(), actual.in_code())
-            .place(kernel.tensor_memory[ty.root].loc, "allocated here")
-            .why("one instruction makes all sums of a pair; of 64 rows in each block, the right half of the columns lies in rows 64 to 127 (PTX ISA, \"tcgen05.mma: Data path layout\")")
-            .help(format!("tmem::<{}>({:?})", ty.dtype.name(), kernel.tensor_memory[ty.root].shape)),
-    )
+    let diagnostic = Diagnostic::new(Code::DotOperand, at, "no product of a pair has this layout in tensor memory")
+        .place(data.loc, "allocated here")
+        .why("one instruction makes all sums of a pair; of 64 rows in each block, the right half of the columns lies in rows 64 to 127 (PTX ISA, \"tcgen05.mma: Data path layout\")");
+    let written = Form::TensorMemory { block, col_stride: stride, two_ctas: false };
+    Some(if block[0] == BLOCK_ROWS {
+        // Blocks of the product's extents are what it asks for, whether the tile has one of them or several.
+        let help = if data.pinned.is_some() {
+            written.in_code()
+        } else {
+            format!(".with_layout({})", written.in_code())
+        };
+        diagnostic
+            .compare("layout", tensor_memory::in_words(&written), tensor_memory::in_words(&actual))
+            .help(help)
+    } else {
+        let required = Form::TensorMemory { block, col_stride: stride, two_ctas: true };
+        let required =
+            format!("{}, without `.with_layout(..)`", tensor_memory::in_words(&required));
+        let diagnostic = diagnostic.compare("layout", required, tensor_memory::in_words(&actual));
+        if tensor_memory::tile(data) == block {
+            diagnostic.help(format!("tmem::<{}>({:?})", ty.dtype.name(), data.shape))
+        } else {
+            diagnostic
+        }
+    })
 }
 
-fn refusal(
+/// Why a tile of tensor memory has no sums of a product: their columns lie so far apart, in blocks of at least so many.
+fn no_sums(
     kernel: &Kernel,
-    operand: Value,
+    ty: &TensorMemoryType,
     at: Loc,
     (actual, stride, least): (&Form, u32, u32),
 ) -> Diagnostic {
-    let shape = kernel.ty(operand).shape();
-    let place = match kernel.ty(operand) {
-        Type::TensorMemory(ty) => kernel.tensor_memory[ty.root].loc,
-        Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => at,
-    };
-    let block = [shape[0].min(BLOCK_ROWS), shape[1].min(PRODUCT_COLUMNS)];
+    let block = [ty.shape[0].min(BLOCK_ROWS), ty.shape[1].min(PRODUCT_COLUMNS)];
     let required = format!("tmem_block([64 or 128, {least} to {PRODUCT_COLUMNS}], {stride})");
     Diagnostic::new(Code::DotOperand, at, "no product has this layout in tensor memory")
-        .compare("layout", required, actual.in_code())
-        .place(place, "allocated here")
-        .why("an instruction has 64 or 128 rows, and up to 256 sums in columns of 32 bits; of a left factor, elements fill the columns (PTX ISA, \"tcgen05.mma: Data path layout\")")
+        .compare("layout", required, tensor_memory::in_words(actual))
+        .place(kernel.tensor_memory[ty.root].loc, "allocated here")
+        .why("an instruction has 64 rows and 8 to 256 columns, or 128 rows and 16 to 256 columns; each sum has a column of 32 bits (PTX ISA, \"tcgen05.mma: Matrix shape\", \"Data path layout\")")
         .help(format!("tmem_block({block:?}, {stride})"))
 }

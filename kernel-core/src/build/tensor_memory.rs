@@ -113,7 +113,7 @@ impl Builder<'_> {
                 )
                 .compare("extents", "[TILES, ROWS, COLS]", format!("{:?}", ty.shape))
                 .why("an index chooses one of several tiles; which thread holds an element is the compiler's choice")
-                .help("`acc.store(tile)` and `acc.load()`"),
+                .help(self.applied(window, ".load()")),
             );
         }
         let headline = "one of several tiles is chosen by an `i32`";
@@ -286,6 +286,7 @@ impl Builder<'_> {
             place[axis] = begins;
         }
         ty.shape = shape;
+        self.operands.insert(loc, [shape_expr.loc, at_expr.loc, loc]);
         let op = Op::TensorMemory(TensorMemoryOp::Tile(place));
         Val::Value(self.emit(op, vec![window], Type::TensorMemory(ty), loc))
     }
@@ -335,6 +336,7 @@ impl Builder<'_> {
             self.tensor_memory_cells.insert(root, num);
         }
         let ty = Type::TensorMemory(TensorMemoryType { root, dtype, shape });
+        self.operands.insert(loc, [shape_expr.loc, loc, loc]);
         let op = Op::TensorMemory(TensorMemoryOp::View(root));
         Val::Value(self.emit(op, vec![window], ty, loc))
     }
@@ -378,11 +380,34 @@ impl Builder<'_> {
         let Type::TensorMemory(ty) = self.ty(window).clone() else { return Val::Error };
         let data = &self.tensor_memory[ty.root];
         let tile = data.shape[data.shape.len() - 2..].to_vec();
+        let made_at = data.loc;
+        if !ty.shape.ends_with(&tile) {
+            return self.report(
+                Diagnostic::new(Code::TensorMemory, loc, "a part of a tile has the layout of the tile")
+                    .compare("extents", format!("{tile:?}"), format!("{:?}", ty.shape))
+                    .place(made_at, "the tile")
+                    .why("where the elements of a part lie follows from where those of the whole tile do"),
+            );
+        }
         let element_bytes = self.cells.settled(self.num(window)).bytes();
-        if let Err(problem) = tensor_memory::pinned(&form, loc, tile, element_bytes) {
+        if let Err(problem) = tensor_memory::pinned(&form, loc, tile.clone(), element_bytes) {
             return self.report(problem.into_diagnostic());
         }
+        let pinned = self.tensor_memory[ty.root].pinned.clone();
+        if let Some(pinned) =
+            pinned.filter(|pinned| pinned.to_layout(&tile) != form.to_layout(&tile))
+        {
+            let chosen_at = self.tensor_memory_pins.get(ty.root).copied().unwrap_or(made_at);
+            return self.report(
+                Diagnostic::new(Code::TensorMemory, loc, "this allocation has another layout already")
+                    .compare("", pinned.in_code(), form.in_code())
+                    .place(chosen_at, "layout chosen here")
+                    .why("what is written in one layout and read in another would be other elements; `.view::<T>([..])` names the columns anew")
+                    .help(pinned.in_code()),
+            );
+        }
         self.tensor_memory[ty.root].pinned = Some(form);
+        self.tensor_memory_pins.insert(ty.root, loc);
         Val::Value(window)
     }
 }

@@ -54,16 +54,16 @@ impl Builder<'_> {
             ));
             return None;
         }
-        if matches!(self.ty(a), Type::Shared(_)) || matches!(self.ty(b), Type::Shared(_)) {
-            let window = if matches!(self.ty(a), Type::Shared(_)) { a } else { b };
+        let window = [a, b].into_iter().find_map(|value| Some((value, self.memory_of(value)?)));
+        if let Some((window, memory)) = window {
             let help = self.applied(window, ".load()");
             self.report(
                 Diagnostic::new(
                     Code::Kind,
                     loc,
-                    format!("{what} works on tiles in registers, not on shared memory"),
+                    format!("{what} works on tiles in registers, not on {memory} memory"),
                 )
-                .why("arithmetic has its operands in registers; a tile in shared memory is loaded first")
+                .why(format!("arithmetic has its operands in registers; a tile in {memory} memory is loaded first"))
                 .help(help),
             );
             return None;
@@ -114,6 +114,15 @@ impl Builder<'_> {
         Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
     }
 
+    /// The memory that a value is a window of, in words; none of what lies in registers.
+    pub(super) fn memory_of(&self, value: Value) -> Option<&'static str> {
+        match self.ty(value) {
+            Type::Shared(_) => Some("shared"),
+            Type::TensorMemory(_) => Some("tensor"),
+            Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+        }
+    }
+
     /// A tile operand, or a report.
     pub(super) fn tile(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
         let value = self.value(val, loc)?;
@@ -123,7 +132,7 @@ impl Builder<'_> {
         let actual = self.describe(&Val::Value(value));
         let mut diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} needs a tile"))
             .compare("", "a tile in registers", actual);
-        if matches!(self.ty(value), Type::Shared(_)) {
+        if self.memory_of(value).is_some() {
             diagnostic = diagnostic.help(self.applied(value, ".load()"));
         }
         self.report(diagnostic);

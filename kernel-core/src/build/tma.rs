@@ -341,6 +341,12 @@ impl Builder<'_> {
     pub(super) fn copied_window(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
         let Some((value, shared)) = self.shared_window(window) else {
             let actual = self.describe(window);
+            let unseen = match window {
+                Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
+                    "tensor memory"
+                }
+                _ => "registers",
+            };
             self.report(
                 Diagnostic::new(
                     Code::CopyOperands,
@@ -348,7 +354,7 @@ impl Builder<'_> {
                     "a tensor map copies to and from shared memory",
                 )
                 .compare("", "shared memory: `shared::<T>([M, N])`", actual)
-                .why("TMA does not see registers; a tile goes through shared memory"),
+                .why(format!("TMA does not see {unseen}; a tile goes through shared memory")),
             );
             return None;
         };

@@ -41,20 +41,7 @@ impl LayoutProblem {
     /// The diagnostic of this problem.
     pub fn into_diagnostic(self) -> Diagnostic {
         match self {
-            LayoutProblem::Form { at, form, place, error } => {
-                let shape = &place.shape;
-                let headline = format!("`{form}` is not a layout of a tile of extents {shape:?}");
-                let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline);
-                let diagnostic = explain(diagnostic, &form, &place, &error);
-                match (&form, error) {
-                    // Another layout of the registers would not make an instruction of the load.
-                    (Form::TensorMemoryLoad { .. }, _) => diagnostic,
-                    (Form::Tile(tile), LayoutError::TensorMemoryRows { required, .. }) => {
-                        mended::with_copies(diagnostic, tile, required)
-                    }
-                    _ => with_help(diagnostic, &place),
-                }
-            }
+            LayoutProblem::Form { at, form, place, error } => unbuilt(at, &form, &place, &error),
             LayoutProblem::OtherMemory { at, form, actual, place } => {
                 other_memory(at, &form, actual, &place)
             }
@@ -139,6 +126,26 @@ impl LayoutProblem {
     }
 }
 
+/// A layout that cannot be built for its tile.
+fn unbuilt(at: Loc, form: &Form, place: &Place, error: &LayoutError) -> Diagnostic {
+    let shape = &place.shape;
+    let load = matches!(form, Form::TensorMemoryLoad { .. });
+    let written = if load { form.in_code() } else { form.to_string() };
+    let headline = format!("`{written}` is not a layout of a tile of extents {shape:?}");
+    let diagnostic = explain(Diagnostic::new(Code::LayoutForm, at, headline), form, place, error);
+    if load {
+        // Another layout of the registers would not make an instruction of the load.
+        return mended::with_plain_load(diagnostic, form, place, error);
+    }
+    if let (Form::Tile(tile), LayoutError::TensorMemoryRows { required, .. }) = (form, error) {
+        return mended::with_copies(diagnostic, tile, *required);
+    }
+    if matches!(form, Form::TensorMemory { .. }) {
+        return mended::with_block(diagnostic, form, place);
+    }
+    with_help(diagnostic, place)
+}
+
 /// An assertion that does not hold.
 fn asserted(
     at: Loc,
@@ -180,8 +187,9 @@ fn other_memory(at: Loc, form: &Form, actual: Memory, place: &Place) -> Diagnost
         (Memory::Registers, Memory::Shared) => {
             "a tile's layout says which thread holds which element; bytes of shared memory are arranged with `shared(..).with_layout(..)`"
         }
-        (Memory::Registers | Memory::Tensor, _) => {
-            "a tile's layout says which thread holds which element"
+        (Memory::Registers, _) => "a tile's layout says which thread holds which element",
+        (Memory::Tensor, _) => {
+            "a layout of tensor memory says which element lies in which row and column"
         }
         (Memory::Shared, Memory::Registers) => {
             "shared memory has offsets; which thread holds which element of a tile is said with `.to_layout(..)`"
@@ -216,7 +224,8 @@ impl Place {
                 let none = matches!(swizzled, Form::NvmmaShared { swizzle_bytes: 0, .. });
                 Some(if none { Form::RowMajor } else { swizzled })
             }
-            Memory::Registers | Memory::Tensor => None,
+            Memory::Tensor => mended::whole_block(self),
+            Memory::Registers => None,
         }
     }
 }
@@ -225,6 +234,66 @@ fn with_help(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
     match place.possible() {
         Some(form) => diagnostic.help(form.in_code()),
         None => diagnostic,
+    }
+}
+
+/// What a block of tensor memory is.
+const BLOCK: &str = "a product has 64 or 128 rows and up to 256 columns; sums have a column of 32 bits each, what is read as a factor fills them (PTX ISA, \"tcgen05.mma: Data path layout\")";
+
+/// The layout in tensor memory of what a load moves.
+fn memory_of(form: &Form) -> String {
+    let memory = if let Form::TensorMemoryLoad { memory, .. } = form { memory } else { form };
+    memory.in_code()
+}
+
+/// What stands against a layout of tensor memory, or against one of registers that are loaded from there.
+fn of_tensor_memory(diagnostic: Diagnostic, form: &Form, error: &LayoutError) -> Diagnostic {
+    match error {
+        LayoutError::BlockSize { actual, required } => {
+            let mut diagnostic = diagnostic;
+            for (what, actual, required) in [("rows", actual[0], required[0]), ("columns", actual[1], required[1])] {
+                if actual < required {
+                    let row = format!("{what} of a block");
+                    diagnostic = diagnostic.compare(row, format!("at most {actual}, as the tile"), required.to_string());
+                }
+            }
+            diagnostic.why("a tile consists of whole blocks, those below one another first; a block is what one product makes")
+        }
+        LayoutError::TensorMemoryCopies { column } => diagnostic
+            .compare(format!("column {column} of 32 bits"), "elements of its own", "copies of those in column 0")
+            .why("copies lie in further rows, so that each warp reaches one; no instruction writes a column twice (PTX ISA, \"tcgen05.cp\": .multicast)"),
+        LayoutError::TensorMemoryAtom { atom, required } => diagnostic
+            .compare("layout in tensor memory", *required, memory_of(form))
+            .why(format!("an instruction of shape `{atom}` moves two pieces of the columns of 16 rows at a time (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
+        LayoutError::TensorMemoryAtomColumns { atom, actual, required } => diagnostic
+            .compare("columns of 32 bits", format!("{required} or more"), actual.to_string())
+            .why(format!("an instruction of shape `{atom}` moves {required} columns at least (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
+        LayoutError::TensorMemoryWords { elements } => diagnostic
+            .compare("elements in a column of 32 bits", format!("{elements} neighbours of a row, or 1"), memory_of(form))
+            .why("a register has one column of a row; `.unpack::16b` takes halves that have one each apart (PTX ISA, \"tcgen05.ld\")"),
+        LayoutError::TensorMemoryRows { actual, required } => diagnostic
+            .compare("rows of tensor memory", required.to_string(), actual.to_string())
+            .why("each of the four warps reaches a quarter of the 128 rows: a tile of fewer rows has copies in all of them (PTX ISA, \"tcgen05: Access restrictions\")"),
+        LayoutError::TensorMemoryColumns { .. }
+        | LayoutError::TensorMemorySplit { .. }
+        | LayoutError::NotPowerOfTwo { .. }
+        | LayoutError::Rank { .. }
+        | LayoutError::Order { .. }
+        | LayoutError::Axis { .. }
+        | LayoutError::Lanes { .. }
+        | LayoutError::NotOneOf { .. }
+        | LayoutError::RepeatedDim { .. }
+        | LayoutError::BasisRank { .. }
+        | LayoutError::BasisOutside { .. }
+        | LayoutError::TooManyBits { .. }
+        | LayoutError::TooLarge { .. }
+        | LayoutError::ForeignDim { .. }
+        | LayoutError::NotSurjective { .. }
+        | LayoutError::Shape { .. }
+        | LayoutError::SwizzleAtom { .. }
+        | LayoutError::RepeatedInterval { .. }
+        | LayoutError::Tile(_)
+        | LayoutError::Parent { .. } => diagnostic.why(error.to_string()),
     }
 }
 
@@ -285,23 +354,30 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
         LayoutError::TooManyBits { actual, limit } => {
             diagnostic.compare("bases of a list", format!("at most {limit}"), actual.to_string())
         }
-        LayoutError::TensorMemoryRows { actual, required } => diagnostic
-            .compare("rows of tensor memory", required.to_string(), actual.to_string())
-            .why("each of the four warps reaches a quarter of the 128 rows: a tile of fewer rows has copies in all of them (PTX ISA, \"tcgen05: Access restrictions\")"),
-        LayoutError::Axis { .. }
-        | LayoutError::Lanes { .. }
-        | LayoutError::NotOneOf { .. }
-        | LayoutError::RepeatedDim { .. }
-        | LayoutError::BasisRank { .. }
-        | LayoutError::BasisOutside { .. }
-        | LayoutError::ForeignDim { .. }
-        | LayoutError::BlockSize { .. }
+        LayoutError::NotOneOf { what, actual, allowed } => {
+            let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
+            let required = match allowed.split_last() {
+                Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+                _ => allowed.concat(),
+            };
+            let diagnostic = diagnostic.compare(*what, required, actual.to_string());
+            let of_a_block = matches!(form, Form::TensorMemory { .. });
+            if of_a_block { diagnostic.why(BLOCK) } else { diagnostic }
+        }
+        LayoutError::BlockSize { .. }
+        | LayoutError::TensorMemoryRows { .. }
         | LayoutError::TensorMemoryColumns { .. }
         | LayoutError::TensorMemoryCopies { .. }
         | LayoutError::TensorMemoryAtom { .. }
         | LayoutError::TensorMemoryAtomColumns { .. }
         | LayoutError::TensorMemoryWords { .. }
-        | LayoutError::TensorMemorySplit { .. }
+        | LayoutError::TensorMemorySplit { .. } => of_tensor_memory(diagnostic, form, error),
+        LayoutError::Axis { .. }
+        | LayoutError::Lanes { .. }
+        | LayoutError::RepeatedDim { .. }
+        | LayoutError::BasisRank { .. }
+        | LayoutError::BasisOutside { .. }
+        | LayoutError::ForeignDim { .. }
         | LayoutError::RepeatedInterval { .. }
         | LayoutError::Tile(_)
         | LayoutError::Parent { .. } => diagnostic.why(error.to_string()),

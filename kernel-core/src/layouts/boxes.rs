@@ -43,7 +43,17 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     let window = tma.operands(rank as usize, args).window;
                     let window = window.map(|window| shared::window_of(kernel, window));
                     let shape = window.map(|window| window.shape.clone()).unwrap_or_default();
-                    let at = stmt.loc;
+                    let at = match kernel.operands.get(&stmt.loc) {
+                        Some([_, column, tile]) if tma.kind.by_rows() => match refusal {
+                            tma::TmaRefusal::Rule { .. } => *column,
+                            tma::TmaRefusal::InnerBytes { .. }
+                            | tma::TmaRefusal::Layout { .. }
+                            | tma::TmaRefusal::Part
+                            | tma::TmaRefusal::Instructions { .. }
+                            | tma::TmaRefusal::Swizzle { .. } => *tile,
+                        },
+                        _ => stmt.loc,
+                    };
                     let chosen_at = window.and_then(|window| pinned_at(kernel, window.root));
                     problems.push(LayoutProblem::Box { at, chosen_at, shape, refusal });
                 }
@@ -88,15 +98,19 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     continue;
                 };
                 if let Err(refusal) = tensor_copy::plan(kernel, layouts, from, to) {
+                    let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
+                    let at = places[usize::from(!refusal.is_of_the_source())];
                     let ends = Box::new(CopyEnds {
                         shape: [to.shape[0], to.shape[1]],
                         element_bits: to.dtype.bytes() * 8,
                         shared: SharedLayout::of(kernel, from.root, &layouts[from.root]),
                         shared_at: pinned_at(kernel, from.root),
+                        shared_made_at: kernel.shared[from.root].loc,
+                        nearest: tensor_copy::nearest(kernel, from, to),
                         memory: tensor_memory::form(kernel, to.root),
                         memory_at: kernel.tensor_memory[to.root].loc,
                     });
-                    problems.push(LayoutProblem::TensorCopy { at: stmt.loc, ends, refusal });
+                    problems.push(LayoutProblem::TensorCopy { at, ends, refusal });
                 }
             }
             StmtKind::Op { .. }

@@ -1,6 +1,6 @@
 //! Copies from shared to tensor memory: which instruction does one, and which layout of shared memory it reads.
 
-use kernel_layout::tensor_copy::{self, CopyRefusal, RowsHeld, TensorCopy};
+use kernel_layout::tensor_copy::{self, CopyRefusal, TensorCopy};
 use kernel_layout::tile::TileLayout;
 use kernel_layout::{Dim, Form, Layout};
 use la_arena::ArenaMap;
@@ -25,22 +25,27 @@ pub enum TensorCopyRefusal {
         /// The rows of tensor memory.
         required: u32,
     },
-    /// The window is a part of the tile that the layout is one of.
-    Part {
-        /// The extents of the tile.
-        required: Vec<u32>,
-        /// The extents of the window.
-        actual: Vec<u32>,
-    },
+    /// The tile is also used row by row, and has the layout of one row.
+    ByRows,
     /// No descriptor leads through shared memory.
     Source {
         /// The axis along which elements lie side by side there.
         contiguous: usize,
-        /// A layout that is read.
-        nearest: Option<Box<Form>>,
     },
     /// The layouts do not fit together.
     Layout(CopyRefusal),
+}
+
+impl TensorCopyRefusal {
+    /// Whether it is the source that would have to lie otherwise.
+    pub(crate) fn is_of_the_source(&self) -> bool {
+        match self {
+            TensorCopyRefusal::ByRows | TensorCopyRefusal::Source { .. } => true,
+            TensorCopyRefusal::Bits { .. }
+            | TensorCopyRefusal::BlockRows { .. }
+            | TensorCopyRefusal::Layout(_) => false,
+        }
+    }
 }
 
 /// How the tensor cores copy a window of shared memory to one of tensor memory.
@@ -65,17 +70,10 @@ pub(crate) fn plan(
     let memory = tensor_memory::window(kernel, to)
         .expect("build has checked the parts of tiles in tensor memory");
     let shared = &layouts[from.root];
-    let shared = if from.transposed && shared.tensor_rank() == 2 {
-        shared.permute_axes(&[1, 0])
-    } else {
-        shared.clone()
-    };
-    if shared.shape() != from.shape {
-        return Err(TensorCopyRefusal::Part {
-            required: shared.shape(),
-            actual: from.shape.clone(),
-        });
+    if shared.tensor_rank() != 2 {
+        return Err(TensorCopyRefusal::ByRows);
     }
+    let shared = as_window(from, shared.clone());
     let bytes = to.dtype.bytes();
     let held = tensor_memory::held(kernel, to.root);
     tensor_copy::tensor_copy(&shared, &memory, held, bytes).map_err(|refusal| match refusal {
@@ -84,10 +82,7 @@ pub(crate) fn plan(
                 shared.bases(Dim::Offset).first().is_some_and(|basis| basis[axis] != 0)
             };
             let contiguous = (0..2).find(|&axis| along(axis)).unwrap_or(1);
-            TensorCopyRefusal::Source {
-                contiguous,
-                nearest: nearest((&memory, held), &from.shape, bytes),
-            }
+            TensorCopyRefusal::Source { contiguous }
         }
         CopyRefusal::Rows { .. }
         | CopyRefusal::Copies { .. }
@@ -97,37 +92,50 @@ pub(crate) fn plan(
     })
 }
 
-/// The layout of shared memory with the widest swizzle from which such a tile is copied, or the one without.
-fn nearest(
-    (memory, held): (&Layout, RowsHeld),
-    shape: &[u32],
-    element_bytes: u32,
-) -> Option<Box<Form>> {
+/// The layout of an allocation as a window has its axes, or the other way.
+fn as_window(window: &SharedType, layout: Layout) -> Layout {
+    if window.transposed { layout.permute_axes(&[1, 0]) } else { layout }
+}
+
+/// The swizzles of tiles whose rows lie side by side, the widest first.
+fn swizzles(element_bytes: u32) -> [Form; 3] {
     let element_bits = element_bytes * 8;
-    let swizzled = [128, 64, 32].map(|swizzle_bytes| Form::NvmmaShared {
+    [128, 64, 32].map(|swizzle_bytes| Form::NvmmaShared {
         swizzle_bytes,
         element_bits,
         transposed: false,
         fp4_padded: false,
-    });
-    let reads = |form: &Form| {
-        let layout = form.to_layout(shape).ok();
-        layout
-            .is_some_and(|one| tensor_copy::tensor_copy(&one, memory, held, element_bytes).is_ok())
-    };
-    if let Some(form) = swizzled.into_iter().find(reads) {
-        return Some(Box::new(form));
+    })
+}
+
+/// The layout of the allocation of `from` with the widest swizzle from which such a tile is copied, or the one without; as it is written.
+pub(crate) fn nearest(kernel: &Kernel, from: &SharedType, to: &TensorMemoryType) -> Option<Form> {
+    let memory = tensor_memory::window(kernel, to).ok()?;
+    let held = tensor_memory::held(kernel, to.root);
+    let bytes = to.dtype.bytes();
+    let mut allocated = from.shape.clone();
+    if from.transposed {
+        allocated.reverse();
     }
-    let source = tensor_copy::unswizzled_source(memory, element_bytes)?;
-    let tile = TileLayout::from_linear(&source).ok()?;
-    Some(Box::new(Form::Tile(tile))).filter(|form| reads(form))
+    let reads = |form: &Form| {
+        let layout = form.to_layout(&allocated).ok();
+        let layout = layout.map(|layout| as_window(from, layout));
+        layout.is_some_and(|one| tensor_copy::tensor_copy(&one, &memory, held, bytes).is_ok())
+    };
+    swizzles(bytes).into_iter().find(reads).or_else(|| {
+        let source = as_window(from, tensor_copy::unswizzled_source(&memory, bytes)?);
+        Some(Form::Tile(TileLayout::from_linear(&source).ok()?)).filter(reads)
+    })
 }
 
 /// The layout of the allocation that a window is of from which tensor memory is filled, where nothing else asks for one.
 pub(crate) fn source(kernel: &Kernel, from: &SharedType, to: &TensorMemoryType) -> Option<Layout> {
     let memory = tensor_memory::window(kernel, to).ok()?;
     let held = tensor_memory::held(kernel, to.root);
-    let shape = memory.shape();
-    let layout = nearest((&memory, held), &shape, to.dtype.bytes())?.to_layout(&shape).ok()?;
-    Some(if from.transposed { layout.permute_axes(&[1, 0]) } else { layout })
+    let (shape, bytes) = (memory.shape(), to.dtype.bytes());
+    let reads = |layout: &Layout| tensor_copy::tensor_copy(layout, &memory, held, bytes).is_ok();
+    let swizzled =
+        swizzles(bytes).into_iter().filter_map(|form| form.to_layout(&shape).ok()).find(reads);
+    let unswizzled = || tensor_copy::unswizzled_source(&memory, bytes).filter(reads);
+    Some(as_window(from, swizzled.or_else(unswizzled)?))
 }

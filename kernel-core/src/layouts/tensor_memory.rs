@@ -45,12 +45,17 @@ pub(crate) fn pinned(
         let (form, place) = (form.clone(), place.clone());
         Box::new(LayoutProblem::Form { at, form, place, error })
     };
-    if let Form::TensorMemory { col_stride, .. } = *form
-        && col_stride.saturating_mul(element_bits) > COLUMN_BITS
-    {
-        let allowed: &[u32] = if element_bits == COLUMN_BITS { &[1] } else { &[1, 2] };
-        let (what, actual) = ("column stride", col_stride);
-        return Err(refused(LayoutError::NotOneOf { what, actual, allowed }));
+    if let Form::TensorMemory { col_stride, .. } = *form {
+        // Elements fill the columns, or have one each: those are what instructions take to registers.
+        let allowed: &[u32] = match element_bits {
+            8 => &[1, 4],
+            16 => &[1, 2],
+            _ => &[1],
+        };
+        if !allowed.contains(&col_stride) {
+            let (what, actual) = ("column stride", col_stride);
+            return Err(refused(LayoutError::NotOneOf { what, actual, allowed }));
+        }
     }
     let mut layout = place.clone().layout(form, at)?;
     if *form == Form::TensorMemoryScales {
@@ -99,6 +104,17 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
         col_stride,
         two_ctas: data.role == TensorMemoryRole::Sums && kernel.cta_group() == CtaGroup::Pair,
     }
+}
+
+/// A layout of tensor memory as a user writes it; in words, what products make of an allocation and no user writes.
+pub(crate) fn in_words(form: &Form) -> String {
+    if *form == Form::TensorMemoryScales {
+        return "that of the scales of a product".to_owned();
+    }
+    if let Form::TensorMemory { block, two_ctas: true, .. } = form {
+        return format!("that of the sums of a pair of blocks, {block:?} in each");
+    }
+    format!("`{}`", form.in_code())
 }
 
 /// The extents of one tile of an allocation.

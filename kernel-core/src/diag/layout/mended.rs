@@ -1,9 +1,12 @@
-//! A layout for another number of warps or lanes, made to fit: as much as possible stays as it was written.
+//! Layouts made to fit, for another number of warps or lanes, or another tile of tensor memory: as much as possible stays as it was written.
 
+use kernel_layout::forms::{TmemAtom, TmemColumns};
 use kernel_layout::tile::{Iter, TileAxis, TileLayout};
-use kernel_layout::{Dim, Form, Layout};
+use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{Diagnostic, Place};
+use crate::layouts::tensor_memory;
+use crate::loc::Loc;
 
 /// Lanes of a warp.
 const LANES: u32 = 32;
@@ -31,6 +34,74 @@ pub(super) fn with_copies(diagnostic: Diagnostic, tile: &TileLayout, required: u
     match rows.and_then(whole) {
         Some(whole) => diagnostic.help(Form::Tile(whole).in_code()),
         None => diagnostic,
+    }
+}
+
+/// Adds the block with as many of its numbers as the tile allows.
+pub(super) fn with_block(diagnostic: Diagnostic, form: &Form, place: &Place) -> Diagnostic {
+    match block(form, place) {
+        Some(form) => diagnostic.help(form.in_code()),
+        None => diagnostic,
+    }
+}
+
+fn block(form: &Form, place: &Place) -> Option<Form> {
+    let Form::TensorMemory { block, col_stride, two_ctas } = *form else { return None };
+    let Form::TensorMemory { block: [rows, columns], .. } = whole_block(place)? else {
+        return None;
+    };
+    let kept = |actual: u32, most: u32| if (1..=most).contains(&actual) { actual } else { most };
+    let near = |rows, columns, col_stride| Form::TensorMemory {
+        block: [rows, columns],
+        col_stride,
+        two_ctas,
+    };
+    let columns = kept(block[1], columns);
+    let candidates = [
+        near(block[0], columns, col_stride),
+        near(rows, columns, col_stride),
+        near(rows, columns, 1),
+    ];
+    candidates.into_iter().find(|form| possible(form, place))
+}
+
+/// Whether a tile of tensor memory can have a layout.
+fn possible(form: &Form, place: &Place) -> bool {
+    tensor_memory::pinned(form, Loc::KERNEL, place.shape.clone(), place.element_bytes).is_ok()
+}
+
+/// The block of a tile that was given none; none for a tile with fewer rows than a product.
+pub(super) fn whole_block(place: &Place) -> Option<Form> {
+    let &[rows, columns] = &place.shape[..] else { return None };
+    let block = [rows.min(tensor_memory::BLOCK_ROWS), columns.min(tensor_memory::PRODUCT_COLUMNS)];
+    let form = Form::TensorMemory { block, col_stride: 1, two_ctas: false };
+    possible(&form, place).then_some(form)
+}
+
+/// Adds the load that takes each row to a thread, where it is the shape of the instruction that does not fit.
+pub(super) fn with_plain_load(
+    diagnostic: Diagnostic,
+    form: &Form,
+    place: &Place,
+    error: &LayoutError,
+) -> Diagnostic {
+    let (
+        Form::TensorMemoryLoad { memory, warps, element_bits, .. },
+        LayoutError::TensorMemoryAtom { .. } | LayoutError::TensorMemoryAtomColumns { .. },
+    ) = (form, error)
+    else {
+        return diagnostic;
+    };
+    let plain = Form::TensorMemoryLoad {
+        atom: TmemAtom::M32x32b,
+        columns: TmemColumns::Whole,
+        memory: memory.clone(),
+        warps: *warps,
+        element_bits: *element_bits,
+    };
+    match plain.to_layout(&place.shape) {
+        Ok(_) => diagnostic.help(plain.in_code()),
+        Err(_) => diagnostic,
     }
 }
 

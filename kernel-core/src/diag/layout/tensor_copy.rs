@@ -7,6 +7,7 @@ use super::shared_text;
 use crate::diag::{Code, Diagnostic};
 use crate::layouts::CopyEnds;
 use crate::layouts::tensor_copy::TensorCopyRefusal;
+use crate::layouts::tensor_memory::in_words;
 use crate::loc::Loc;
 
 /// What an instruction reads.
@@ -24,21 +25,31 @@ pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> D
             .why("a block holds sums in columns of 32 bits, or factors packed in them; `tcgen05.cp` moves columns as they lie and leaves no gaps. Where a layout is spelled out, bits are copied as they are")
             ;
             match copies(rows) {
-                Some(_) => diagnostic.help(written(rows, columns)),
+                Some(_) => diagnostic.help(format!(".with_layout({})", written(rows, columns))),
                 None => diagnostic,
             }
         }
-        TensorCopyRefusal::BlockRows { actual, required } => new("no instruction copies to blocks of so many rows")
-            .compare("rows of a block", required.to_string(), actual.to_string())
-            .place(ends.memory_at, "allocated here")
-            .why("`tcgen05.cp` writes the rows of tensor memory one after the other; a block of 64 rows has every other 16 of them (PTX ISA, \"tcgen05.cp\", \"tcgen05.mma: Data path layout\")")
-            .help("let acc = tmem::<f32>([128, 64]);"),
-        TensorCopyRefusal::Part { required, actual } => new("a copy to tensor memory reads a whole tile of shared memory")
-            .compare("extents", format!("{required:?}"), format!("{actual:?}"))
-            .why("a descriptor leads through the layout of the tile; a part of it has none of its own"),
-        TensorCopyRefusal::Source { contiguous, nearest } => {
-            source(at, ends, contiguous, nearest.as_deref())
+        TensorCopyRefusal::BlockRows { actual, required } => {
+            let diagnostic = new("no instruction copies to blocks of so many rows")
+                .compare("rows of a block", required.to_string(), actual.to_string())
+                .place(ends.memory_at, "allocated here")
+                .why("`tcgen05.cp` writes the rows of tensor memory one after the other; a block of 64 rows has every other 16 of them (PTX ISA, \"tcgen05.cp\", \"tcgen05.mma: Data path layout\")");
+            if let Form::TensorMemory { block, col_stride, .. } = &ends.memory
+                && rows >= required
+            {
+                diagnostic.help(format!("tmem_block([{required}, {}], {col_stride})", block[1]))
+            } else if copies(rows).is_some() {
+                // What is no sum of a product may lie otherwise.
+                diagnostic.help(format!(".with_layout({})", written(rows, columns)))
+            } else {
+                diagnostic
+            }
         }
+        TensorCopyRefusal::ByRows => new("a tile that is also used row by row is copied to tensor memory")
+            .compare("layout in shared memory", "that of a tile", "that of one row, for all of them")
+            .place(ends.shared_made_at, "allocated here")
+            .why("`ring[i]` of rank 1 is a buffer of its own, and the tile is nothing but its buffers one behind the other; a descriptor leads through a layout of rows and columns (PTX ISA, \"Shared memory descriptor\")"),
+        TensorCopyRefusal::Source { contiguous } => source(at, ends, contiguous),
         TensorCopyRefusal::Layout(refusal) => layouts(at, ends, &refusal),
     }
 }
@@ -62,16 +73,17 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
                 .place(ends.memory_at, "layout chosen here")
                 .why("`tcgen05.cp` writes 128 rows once, 64 rows for two warps each, 32 rows for each of the four warps, which reach 32 rows of tensor memory each, or one row for each of them into the first of its 32 (PTX ISA, \"tcgen05.cp\": .multicast)")
         }
-        CopyRefusal::Gaps => new("no instruction leaves gaps in the columns of tensor memory")
-            .compare("layout", "elements that fill the columns", ends.memory.in_code())
-            .place(ends.memory_at, "layout chosen here")
-            .why("`tcgen05.cp` moves columns of 32 bits as they lie (PTX ISA, \"tcgen05.cp\")"),
+        CopyRefusal::Gaps => gaps(at, ends),
         CopyRefusal::RowBits { actual, required } => new(
             "the rows of this tile are shorter than an instruction copies",
         )
-        .compare("bits of a row", format!("a multiple of {required}"), actual.to_string())
+        .compare(
+            "bits in a row of tensor memory",
+            format!("a multiple of {required}"),
+            actual.to_string(),
+        )
         .place(ends.memory_at, "allocated here")
-        .why("`tcgen05.cp` copies 128 or 256 bits of each row (PTX ISA, \"tcgen05.cp\": .shape)"),
+        .why("`tcgen05.cp` copies 128 or 256 bits of each row; what is shorter, threads store: `to.store(from.load())` (PTX ISA, \"tcgen05.cp\": .shape)"),
         CopyRefusal::Interrupted { span_bytes, actual } => {
             interrupted(at, ends, *span_bytes, *actual)
         }
@@ -79,8 +91,30 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
     }
 }
 
+/// Columns of tensor memory between those that are written.
+fn gaps(at: Loc, ends: &CopyEnds) -> Diagnostic {
+    let [_, columns] = ends.shape;
+    let diagnostic = Diagnostic::new(
+        Code::TensorCopy,
+        at,
+        "no instruction leaves gaps in the columns of tensor memory",
+    )
+    .place(ends.memory_at, "allocated here");
+    if let Form::TensorMemory { block: [block_rows, block_columns], col_stride, .. } = &ends.memory
+        && columns < *block_columns
+    {
+        return diagnostic
+            .compare("columns of a block", format!("{columns}, as the part"), block_columns.to_string())
+            .why("blocks below one another lie side by side in tensor memory, so that the columns that a part leaves out of each block lie between those that it has")
+            .help(format!(".with_layout(tmem_block([{block_rows}, {columns}], {col_stride}))"));
+    }
+    diagnostic
+        .compare("layout", "elements that fill the columns", in_words(&ends.memory))
+        .why("`tcgen05.cp` moves columns of 32 bits as they lie (PTX ISA, \"tcgen05.cp\")")
+}
+
 /// Shared memory through which no descriptor leads.
-fn source(at: Loc, ends: &CopyEnds, contiguous: usize, nearest: Option<&Form>) -> Diagnostic {
+fn source(at: Loc, ends: &CopyEnds, contiguous: usize) -> Diagnostic {
     let headline = "the tensor cores cannot copy from this layout of shared memory";
     let diagnostic = Diagnostic::new(Code::TensorCopy, at, headline);
     let diagnostic = if contiguous == 0 {
@@ -90,19 +124,13 @@ fn source(at: Loc, ends: &CopyEnds, contiguous: usize, nearest: Option<&Form>) -
             "rows of the tile",
         )
     } else {
-        let required = nearest.map_or_else(
+        let required = ends.nearest.as_ref().map_or_else(
             || "16 bytes of each row one behind the other".to_owned(),
             |form| format!("`{}`", form.in_code()),
         );
         diagnostic.compare("layout", required, shared_text(&ends.shared))
     };
-    let diagnostic = placed(diagnostic, ends).why(READS);
-    match nearest {
-        Some(form) if contiguous == 1 => {
-            diagnostic.help(format!(".with_layout({})", form.in_code()))
-        }
-        Some(_) | None => diagnostic,
-    }
+    with_nearest(placed(diagnostic, ends).why(READS), ends)
 }
 
 /// A span of the swizzle that does not lie together in tensor memory.
@@ -114,18 +142,28 @@ fn interrupted(at: Loc, ends: &CopyEnds, span_bytes: u32, actual: u32) -> Diagno
         at,
         "no instruction copies a swizzled span to several places in tensor memory",
     );
-    let diagnostic =
-        if let Form::TensorMemory { block: [block_rows, _], col_stride, .. } = &ends.memory {
-            diagnostic
-                .compare("columns of a block", format!("{span} or more"), run.to_string())
-                .help(format!("tmem_block([{block_rows}, {span}], {col_stride})"))
-        } else {
-            let actual = format!("{run}, in `{}`", ends.memory.in_code());
-            diagnostic.compare("columns that follow one another", format!("{span} or more"), actual)
-        };
+    let diagnostic = if let Form::TensorMemory { block: [block_rows, _], col_stride, .. } =
+        &ends.memory
+    {
+        diagnostic
+            .compare("columns of a block", format!("{span} or more"), run.to_string())
+            .help(format!("tmem_block([{block_rows}, {span}], {col_stride})"))
+    } else {
+        let actual = format!("{run}; the layout is {}", in_words(&ends.memory));
+        let required = format!("{span} or more");
+        with_nearest(diagnostic.compare("columns that follow one another", required, actual), ends)
+    };
     placed(diagnostic, ends)
         .place(ends.memory_at, "allocated here")
         .why(format!("a descriptor speaks of tiles of 8 rows by a span of the swizzle, here {span_bytes} bytes or {span} elements; the blocks below one another lie side by side in tensor memory, so that the columns of the one are followed by those of the other (PTX ISA, \"Shared memory descriptor\")"))
+}
+
+/// The layout that shared memory can have.
+fn with_nearest(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
+    match &ends.nearest {
+        Some(form) => diagnostic.help(format!(".with_layout({})", form.in_code())),
+        None => diagnostic,
+    }
 }
 
 /// The place where the layout of shared memory was pinned.

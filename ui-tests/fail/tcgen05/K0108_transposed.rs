@@ -1,0 +1,10 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel(c: TensorMut<f32, 2>) {
+    let held = tmem::<f32>([128, 64]);
+    held.store(zeros([128, 64]));
+    c.tile([0, 0], [64, 128]).store(held.t().load());
+}
+
+fn main() {}

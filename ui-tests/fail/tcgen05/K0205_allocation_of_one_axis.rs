@@ -1,0 +1,8 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel() {
+    let _held = tmem::<f32>([128]);
+}
+
+fn main() {}

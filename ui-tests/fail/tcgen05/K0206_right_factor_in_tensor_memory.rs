@@ -1,0 +1,13 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel(c: TensorMut<f32, 2>) {
+    let (a, b) = (shared::<f16>([128, 64]), tmem::<f16>([64, 64]));
+    let (acc, done) = (tmem::<f32>([128, 64]), barrier(1));
+    tcgen05::mma(a, b, acc).accumulate(false);
+    tcgen05::commit(done);
+    done.wait(0);
+    c.tile([0, 0], [128, 64]).store(acc.load());
+}
+
+fn main() {}

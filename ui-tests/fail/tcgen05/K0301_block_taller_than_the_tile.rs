@@ -1,0 +1,8 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel() {
+    let _held = tmem::<f32>([64, 64]).with_layout(tmem_block([128, 64], 1));
+}
+
+fn main() {}

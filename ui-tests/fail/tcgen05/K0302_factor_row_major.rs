@@ -1,0 +1,13 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel() {
+    let a = shared::<f16>([128, 64]).with_layout(row_major());
+    let b = shared::<f16>([64, 64]);
+    let (acc, done) = (tmem::<f32>([128, 64]), barrier(1));
+    tcgen05::mma(a, b, acc).accumulate(false);
+    tcgen05::commit(done);
+    done.wait(0);
+}
+
+fn main() {}

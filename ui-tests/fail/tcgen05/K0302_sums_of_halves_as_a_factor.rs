@@ -1,0 +1,14 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn kernel() {
+    let (a, b) = (shared::<f16>([128, 64]), shared::<f16>([64, 64]));
+    let (scores, acc) = (tmem::<f16>([128, 64]), tmem::<f32>([128, 64]));
+    let done = barrier(1);
+    tcgen05::mma(a, b, scores).accumulate(false);
+    tcgen05::mma(scores, b, acc).accumulate(false);
+    tcgen05::commit(done);
+    done.wait(0);
+}
+
+fn main() {}
