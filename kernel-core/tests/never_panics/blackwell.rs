@@ -1,4 +1,4 @@
-//! Kernels made up from the words of Blackwell's tensor cores, of pairs of blocks and of cluster launch control.
+//! Kernels made up from the words of Blackwell's tensor cores, of tensor memory, of pairs of blocks and of cluster launch control.
 
 use crate::random::Random;
 
@@ -21,10 +21,20 @@ const PINS: &[&str] = &[
     ".with_layout(tmem_block([32, 64], 1))",
     ".with_layout(swizzle(128))",
 ];
+const NOTATION: &[&str] = &[
+    ".with_layout(layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]))",
+    ".with_layout(layout!(S[(128, 64) : (1 @ TLane, 1 @ TCol)]))",
+    ".with_layout(layout!(S[(64, 64) : (1 @ TLane, 1 @ TCol)] + R[2 : 64 @ TLane]))",
+    ".with_layout(layout!(S[(128, 4, 16) : (1 @ TLane, 1 @ TCol, 4 @ TCol)]))",
+];
+const SHARED_PINS: &[&str] =
+    &["", ".with_layout(swizzle(32))", ".with_layout(swizzle(128))", ".with_layout(row_major())"];
 const BARRIERS: &[&str] = &["bar", "bars[0]", "bars[slot]", "bar.of_block(1)", "bars", "bars[5]"];
 const SUMS: &[&str] = &["acc", "accs[0]", "accs[slot]", "accs", "accs[2]", "left", "n"];
 const LEFT: &[&str] = &["left", "left.t()", "ring[0]", "ring", "tall", "acc", "left.of_block(1)"];
 const RIGHT: &[&str] = &["right", "right.t()", "left", "tall", "right.of_block(0)", "n"];
+const WINDOWS: &[&str] = &["acc", "accs[0]", "accs[slot]", "tall", "wide", "scales"];
+const SOURCES: &[&str] = &["staged", "staged.t()", "left", "bytes"];
 const CONDITIONS: &[&str] = &["more", "n > 0", "cluster::rank() == 0", "true", "false", "n", "acc"];
 const MASKS: &[&str] = &["0b11", "1", "n", "0", "0b111", "1 << 20", "-1", "more"];
 
@@ -47,6 +57,9 @@ pub(crate) fn kernel(random: &mut Random) -> String {
         &["", ", cluster = 3", ", cluster = [1, 2]"],
     );
     let warps = mostly(random, &["4", "8"], &["1", "2"]);
+    let staged = mostly(random, &["", ""], SHARED_PINS);
+    let wide = mostly(random, &["", ""], NOTATION);
+    let blocks = mostly(random, &["4"], &["1", "2", "8", "16"]);
     let load = mostly(random, &["acc.load()"], &["accs[0].load()", "accs.load()", "left.load()"]);
     format!(
         "#[kernel(target = {target}, warps = {warps}{cluster})]
@@ -60,6 +73,11 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              let acc = tmem::<{sum}>([{rows}, {columns}]){pin};
              let accs = tmem::<{sum}>([2, {rows}, {columns}]);
              let tall = tmem::<{dtype}>([{rows}, {depth}]);
+             let staged = shared::<{sum}>([{rows}, {columns}]){staged};
+             let wide = tmem::<{sum}>([{rows}, {columns}]){wide};
+             let (scales, others) = (tmem::<u8>([{rows}, {blocks}]), tmem::<u8>([{columns}, {blocks}]));
+             let bytes = shared::<u8>([{rows}, {blocks}]);
+             let (rows, cols) = (shared::<e4m3>([{rows}, 128]), shared::<e4m3>([{columns}, 128]));
              let words = shared::<u32>([2, 4]);
              let (bar, bars) = (barrier(1), barriers(2, 1));
              let mut slot = 0;
@@ -83,8 +101,63 @@ fn said(random: &mut Random) -> String {
     }
 }
 
+/// A tile of tensor memory, or a part or a view of one, of what that is again.
+fn window(random: &mut Random, depth: usize) -> String {
+    let whole = mostly(random, &["acc", "accs[0]", "wide"], WINDOWS).to_owned();
+    (0..random.below(depth + 1)).fold(whole, |of, _| {
+        let rows = mostly(random, &["128", "128", "64"], EXTENTS);
+        let columns = mostly(random, &["32", "64", "16"], EXTENTS);
+        match random.below(8) {
+            0..=3 => {
+                let at = mostly(random, &["0", "32", "0", "64"], &["16", "8", "1", "n", "-32"]);
+                let row = mostly(random, &["0"], &["64", "128", "16"]);
+                format!("{of}.tile([{row}, {at}], [{rows}, {columns}])")
+            }
+            4..=6 => {
+                let dtype = mostly(random, &["f32", "f16", "u8"], DTYPES);
+                format!("{of}.view::<{dtype}>([{rows}, {columns}])")
+            }
+            _ => of + mostly(random, PINS, NOTATION),
+        }
+    })
+}
+
+/// Something that is done with parts and views, with copies to them, or with scales.
+fn with_windows(random: &mut Random, products: &'static [&'static str]) -> String {
+    let one = window(random, 3);
+    match random.below(9) {
+        0 | 1 => {
+            let source = mostly(random, &["staged"], SOURCES);
+            format!("tcgen05::copy({source}, {one}){};", said(random))
+        }
+        2 => format!("copy_async({}, {one});", mostly(random, &["staged", "bytes"], SOURCES)),
+        3 => format!("{one}.store({}.load());", window(random, 2)),
+        4 => format!("let taken = {one}; taken.store(taken.load());"),
+        5 => format!(
+            "tcgen05::{}({}, right, {one}){};",
+            mostly(random, products, &["mma", "mma_pair"]),
+            if random.once_in(2) { "left".to_owned() } else { window(random, 2) },
+            said(random)
+        ),
+        6 | 7 => {
+            let of_left = if random.once_in(4) { window(random, 2) } else { "scales".to_owned() };
+            let sums = if random.once_in(4) { one } else { "acc".to_owned() };
+            format!(
+                "tcgen05::mma_scaled(rows, cols.t(), {sums}, {of_left}, others){};",
+                said(random)
+            )
+        }
+        _ => {
+            format!("let held = if more {{ {one} }} else {{ {} }}; held.load();", window(random, 1))
+        }
+    }
+}
+
 fn statement(random: &mut Random, products: &'static [&'static str], depth: usize) -> String {
     let bar = mostly(random, &["bar", "bars[slot]"], BARRIERS);
+    if random.once_in(3) {
+        return with_windows(random, products);
+    }
     match random.below(if depth == 0 { 8 } else { 11 }) {
         0..=2 => format!(
             "tcgen05::{}({}, {}, {}){};",
