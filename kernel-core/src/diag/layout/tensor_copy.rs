@@ -74,16 +74,21 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
                 .why("`tcgen05.cp` writes 128 rows once, 64 rows for two warps each, 32 rows for each of the four warps, which reach 32 rows of tensor memory each, or one row for each of them into the first of its 32 (PTX ISA, \"tcgen05.cp\": .multicast)")
         }
         CopyRefusal::Gaps => gaps(at, ends),
-        CopyRefusal::RowBits { actual, required } => new(
-            "the rows of this tile are shorter than an instruction copies",
-        )
-        .compare(
-            "bits in a row of tensor memory",
-            format!("a multiple of {required}"),
-            actual.to_string(),
-        )
-        .place(ends.memory_at, "allocated here")
-        .why("`tcgen05.cp` copies 128 or 256 bits of each row; what is shorter, threads store: `to.store(from.load())` (PTX ISA, \"tcgen05.cp\": .shape)"),
+        CopyRefusal::RowBits { actual, required } => {
+            let by_threads = if ends.memory == Form::TensorMemoryScales {
+                "; shorter rows of scales are stored by threads: `to.store(from.load())`"
+            } else {
+                ""
+            };
+            new("the rows of this tile are shorter than an instruction copies")
+                .compare(
+                    "bits in a row of tensor memory",
+                    format!("a multiple of {required}"),
+                    actual.to_string(),
+                )
+                .place(ends.memory_at, "allocated here")
+                .why(format!("`tcgen05.cp` copies 128 or 256 bits of each row{by_threads} (PTX ISA, \"tcgen05.cp\": .shape)"))
+        }
         CopyRefusal::Interrupted { span_bytes, actual } => {
             interrupted(at, ends, *span_bytes, *actual)
         }
