@@ -17,9 +17,9 @@ macro_rules! reductions {
             reduce_add "add" ".f32" "the sum" "`u32`, `i32`, `u64`, `f16`, `bf16`, `f32`" ", `f64`";
             reduce_min "min" ".u32" "the smaller" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`" "";
             reduce_max "max" ".u32" "the larger" "`u32`, `i32`, `u64`, `i64`, `f16`, `bf16`" "";
-            reduce_and "and" ".b32" "bitwise and" "`u32`, `i32`, `u64`, `i64`" "";
-            reduce_or "or" ".b32" "bitwise or" "`u32`, `i32`, `u64`, `i64`" "";
-            reduce_xor "xor" ".b32" "bitwise exclusive or" "`u32`, `i32`, `u64`, `i64`" "";
+            reduce_and "and" ".b32" "bitwise and" "`u32`, `i32`, `u64`" ", `i64`";
+            reduce_or "or" ".b32" "bitwise or" "`u32`, `i32`, `u64`" ", `i64`";
+            reduce_xor "xor" ".b32" "bitwise exclusive or" "`u32`, `i32`, `u64`" ", `i64`";
         }
     };
 }

@@ -111,8 +111,12 @@ impl Builder<'_> {
             Some(how) => {
                 let dtype = self.cells.settled(self.num(address));
                 let mut takes = how.takes().to_vec();
-                // By tensor map there are no sums of `f64` (PTX ISA, "cp.reduce.async.bulk", "cp.reduce.async.bulk.tensor").
-                takes.extend((how == TmaReduce::Add).then_some(Dtype::F64));
+                // What no tensor map has (PTX ISA, "cp.reduce.async.bulk", "cp.reduce.async.bulk.tensor").
+                match how {
+                    TmaReduce::Add => takes.push(Dtype::F64),
+                    TmaReduce::And | TmaReduce::Or | TmaReduce::Xor => takes.push(Dtype::I64),
+                    TmaReduce::Min | TmaReduce::Max => {}
+                }
                 self.reduces("bulk", &takes, (how, dtype), loc)?;
                 BulkKind::Reduce(how)
             }

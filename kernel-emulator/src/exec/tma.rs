@@ -188,7 +188,7 @@ fn fill(map: &TensorMap, bytes: usize) -> Vec<u8> {
 }
 
 /// What a reduction does to elements of a type (PTX ISA, "cp.reduce.async.bulk.tensor"; types as in
-/// "cp.reduce.async.bulk").
+/// "cp.reduce.async.bulk"). Of signed 64 bits there are the smallest and the largest alone: at bits, an H200 stops with an illegal instruction.
 fn reduction(verb: IntOp, dtype: u32) -> Run<AtomOp> {
     let float = match verb {
         IntOp::Add => Some(FloatOp::Add),
@@ -203,7 +203,7 @@ fn reduction(verb: IntOp, dtype: u32) -> Run<AtomOp> {
         2 => int(Int::U32),
         3 if !counting => int(Int::S32),
         4 if !counting => int(Int::U64),
-        5 if !counting => int(Int::S64),
+        5 if matches!(verb, IntOp::Min | IntOp::Max) => int(Int::S64),
         6 => float.map(|op| AtomOp::Half(op, Half::F16)),
         7 if verb == IntOp::Add => Some(AtomOp::F32(FloatOp::Add)),
         8 if verb == IntOp::Add => Some(AtomOp::F64(FloatOp::Add)),

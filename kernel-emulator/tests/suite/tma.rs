@@ -393,7 +393,15 @@ fn reductions_of_integers_go_by_the_type_of_the_map() {
 
 #[test]
 fn a_reduction_that_the_type_does_not_have_is_a_fault() {
-    for (dtype, columns, op) in [(7, 8, "min"), (6, 16, "xor"), (3, 8, "inc"), (0, 32, "add")] {
+    for (dtype, columns, op) in [
+        (7, 8, "min"),
+        (6, 16, "xor"),
+        (3, 8, "inc"),
+        (0, 32, "add"),
+        // Signed 64 bits.
+        (5, 4, "and"),
+        (5, 4, "add"),
+    ] {
         let fault = reduced(dtype, columns, op).expect_err("there is no such reduction");
         assert_eq!(fault.kind, FaultKind::IllegalOperand, "{fault}");
     }

@@ -10,7 +10,7 @@
 //@ expect odd: odd(i) ^ x(0, i) ^ x(1, i)
 use kiln::prelude::*;
 
-#[kernel(target = [sm_90a, sm_100a], warps = 2, grid = x.dim(0), instances(T = [u32, i32, u64, i64]))]
+#[kernel(target = [sm_90a, sm_100a], warps = 2, grid = x.dim(0), instances(T = [u32, i32, u64]))]
 pub fn tma_reduce_bits<T: Int>(
     x: Tensor<T, 2>,
     #[block(128)] all: TensorMapMut<T, 1>,
