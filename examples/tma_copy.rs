@@ -1,4 +1,4 @@
-//! A tile of 8 × 256 halves through TMA: from a tensor to shared memory, and back to another tensor; and sums into a third one.
+//! A tile of 8 × 256 halves through TMA: from a tensor to shared memory, and back to another tensor.
 //!
 //! `cargo run --release --example tma_copy`
 
@@ -19,25 +19,6 @@ pub fn tma_copy(a: Tensor<f16, 2>, b: TensorMut<f16, 2>) {
     copy_async(a.tile(at, [8, 256]), staged).on(arrived); // completes on a barrier: TMA
     arrived.wait(0);
     copy_async(staged, b.tile(at, [8, 256]));
-    tma::store_wait(0);
-}
-
-/// sums += the rows of a, 64 of them a block: each block adds its part where the tensor is.
-#[kernel(target = [sm_90a, sm_100a], warps = 4, grid = [cdiv(a.dim(0), 64), cdiv(a.dim(1), 128)])]
-pub fn tma_reduce(
-    #[block(64, 128)] a: TensorMap<f32, 2>,
-    #[block(128)] sums: TensorMapMut<f32, 1>,
-) {
-    let (row, column) = (block_id(0) * 64, block_id(1) * 128);
-    let staged = shared::<f32>([64, 128]);
-    let part = shared::<f32>([128]);
-    let arrived = barrier(1);
-    arrived.expect(a.block_bytes());
-    tma::load(a, [row, column], arrived, staged);
-    arrived.wait(0);
-    part.store(staged.load().sum(0));
-    fence_async();
-    tma::reduce_add(sums, [column], part);
     tma::store_wait(0);
 }
 
@@ -62,18 +43,5 @@ fn main() -> Result<()> {
         assert!(b.to_vec(&stream)? == host, "the copy is no copy");
         println!("{rows} x {columns} halves copied, {} instructions each way", boxes / 2);
     }
-
-    let columns = 1000;
-    let host: Vec<f32> =
-        (0u8..17).cycle().take(rows * columns).map(|i| f32::from(i) - 8.0).collect();
-    let a = stream.upload(&host, [rows, columns])?;
-    let mut sums = stream.zeros::<f32, 1>([columns])?;
-    tma_reduce(tma_reduce::Args { a: &a, sums: &mut sums }).launch(&stream)?;
-    let required: Vec<f32> = (0..columns)
-        .map(|column| (0..rows).map(|row| host[row * columns + column]).sum())
-        .collect();
-    // Whole numbers: the order of the blocks does not matter.
-    assert!(sums.to_vec(&stream)? == required, "the sums are wrong");
-    println!("the sums of {columns} columns");
     Ok(())
 }

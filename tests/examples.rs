@@ -71,7 +71,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 25);
+    assert_eq!(examples, 26);
 }
 
 #[test]
@@ -330,8 +330,19 @@ fn scatter() {
 #[test]
 fn tma_copy() {
     let text = run("tma_copy");
-    assert_eq!(text.lines().count(), 4, "{text}");
+    assert_eq!(text.lines().count(), 3, "{text}");
     // 1024 columns are 16 whole columns of the swizzle; 1000 are not.
     assert!(text.contains("203 x 1024 halves copied, 1 instructions each way"), "{text}");
     assert!(text.contains("203 x 1000 halves copied, 4 instructions each way"), "{text}");
+}
+
+/// The example compares every column.
+#[test]
+fn tma_reduce() {
+    let text = run("tma_reduce");
+    assert!(text.contains("the sums of 1000 columns of 203 rows"), "{text}");
+    assert!(text.contains("the maxima of 1000 columns of 203 rows"), "{text}");
+    // One row in the last block, and columns of which rows are 16 bytes long.
+    let (text, _) = run_with("tma_reduce", &["65", "132"]);
+    assert!(text.contains("the maxima of 132 columns of 65 rows"), "{text}");
 }

@@ -82,7 +82,7 @@ impl Builder<'_> {
         let actual = self.describe(val);
         let diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} lies in shared memory"))
             .compare("", "a `Shared<T>`", actual)
-            .why("tensor cores read factors from shared memory, and the left one of `tcgen05::mma` from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
+            .why("tensor cores read factors from shared memory, and the left one of a product from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
         let help = match val {
             Val::Value(value) if matches!(self.ty(*value), Type::Tile(Elem::Number(_), _)) => {
                 let name = self.cells.settled(self.num(*value)).name();
