@@ -1,8 +1,9 @@
 //! The tensor cores of Blackwell (`sm_100a`): products whose sums lie in tensor memory.
 //!
-//! One thread starts products and copies to tensor memory, and goes on. They run in the order in which they are started. The tensor cores of two blocks multiply together
-//! in [`mma_pair`]. Everything else waits for a barrier: [`commit`] lets
-//! it end a phase when all that was started so far is done.
+//! One thread starts products and copies to tensor memory, and goes on. Copies, and products of one kind and shape that add to the same sums, run in the order in which
+//! they are started. A product that reads or overwrites what a product of other sums, another shape or another kind is still at begins behind a commit and a wait
+//! (PTX ISA, "tcgen05 Memory Consistency Model"): the emulator stops where that is missing, the compiler does not see it. The tensor cores of two blocks multiply
+//! together in [`mma_pair`]. Everything else waits for a barrier: [`commit`] lets it end a phase when all that was started so far is done.
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -22,7 +23,8 @@ use super::tensor_memory::Tmem;
 /// | `i8`, `u8`, either with either | `i32` |
 /// | `e4m3`, `e5m2`, either with either | `f32`, `f16` |
 ///
-/// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 where M is 128 or more). `b` lies in shared memory, `a` there or in tensor memory.
+/// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 where M is 128 or more), and all are powers of two, as extents of tiles are; other
+/// widths are products side by side. `b` lies in shared memory, `a` there or in tensor memory.
 /// Of 8 and 16 bits, either may be transposed with `.t()`; of 32 bits the depth is what lies side by side, `a` of `[m, k]` and
 /// `b.t()` of `[n, k]`.
 ///
