@@ -74,8 +74,10 @@ pub use tensor_memory::{
     TENSOR_MEMORY_COLUMNS, TENSOR_MEMORY_ROWS, check_tensor_memory, tensor_memory,
     tensor_memory_columns, tensor_memory_scales,
 };
-pub use tensor_memory_access::{TmemAtom, TmemColumns, tensor_memory_registers};
-use tensor_memory_access::{has_gap, words};
+use tensor_memory_access::words;
+pub use tensor_memory_access::{
+    TmemAtom, TmemColumns, tensor_memory_has_gap, tensor_memory_registers,
+};
 pub use tensor_memory_moves::{TensorMemoryMoves, TensorMemoryUnit, tensor_memory_moves};
 pub use tensor_memory_window::{PartRefusal, tensor_memory_part};
 

@@ -259,9 +259,9 @@ impl Lower<'_> {
         let more = self.tensor_memory_reach(&moves);
         let mut values = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
         let mut loaded = Vec::new();
+        let ty = if dtype == Dtype::F32 { Type::F32 } else { Type::B32 };
         for run in runs(&moves) {
             let address = self.tensor_memory_address(window, place(run), more);
-            let ty = if dtype == Dtype::F32 { Type::F32 } else { Type::B32 };
             let words = || run.iter().flat_map(|unit| &unit.words);
             let registers: Vec<_> = words().map(|_| self.e.fresh(ty)).collect();
             let list = registers.iter().map(|&register| Operand::Reg(register)).collect();
@@ -279,7 +279,6 @@ impl Lower<'_> {
                 RowsHeld::All => Val::Reg(register),
                 RowsHeld::FirstOfWarps => {
                     // The other lanes have read rows that hold nothing.
-                    let ty = if dtype == Dtype::F32 { Type::F32 } else { Type::B32 };
                     self.e.shuffle(Val::Reg(register), Word::Idx, Val::Int(0), ty)
                 }
             };

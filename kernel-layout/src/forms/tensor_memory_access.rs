@@ -146,7 +146,7 @@ fn places(
     packed_bits: usize,
     last: Dim,
 ) -> Result<Layout, LayoutError> {
-    let gap = has_gap(memory);
+    let gap = tensor_memory_has_gap(memory);
     let atom = match (atom, gap) {
         (TmemAtom::M32x32b, true) => TmemAtom::M16x32bx2,
         (TmemAtom::M16x32bx2, false) => {
@@ -204,7 +204,18 @@ fn places(
 /// Whether every other 16 rows of tensor memory hold nothing that a lane could read: those that a block of 64 rows leaves to others.
 ///
 /// Row bit 5 of a tensor of few scales is empty as well, and the bits before of one with a row for each warp: copies lie there.
-pub(super) fn has_gap(memory: &Layout) -> bool {
+///
+/// ```
+/// use kernel_layout::forms::{tensor_memory, tensor_memory_has_gap, tensor_memory_scales};
+/// assert!(tensor_memory_has_gap(&tensor_memory([64, 32], 1, false, &[64, 32])?));
+/// assert!(!tensor_memory_has_gap(&tensor_memory([64, 32], 1, false, &[128, 32])?));
+/// assert!(!tensor_memory_has_gap(&tensor_memory_scales(&[16, 4])?));
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Requires
+/// `memory` has the input `Row`, of 128.
+pub fn tensor_memory_has_gap(memory: &Layout) -> bool {
     let empty = |basis: &Basis| basis.iter().all(|&part| part == 0);
     let rows = memory.bases(Dim::Row);
     empty(&rows[4]) && !empty(&rows[5]) && !rows[..4].iter().all(empty)

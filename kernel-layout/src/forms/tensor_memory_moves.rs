@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{TENSOR_MEMORY_ROWS, TmemAtom, has_gap, words};
+use super::{TENSOR_MEMORY_ROWS, TmemAtom, tensor_memory_has_gap, words};
 use crate::layout::log2;
 use crate::{Dim, Layout};
 
@@ -89,7 +89,7 @@ impl Match<'_> {
     fn of(&self, atom: TmemAtom) -> Option<TensorMemoryMoves> {
         let (in_unit, mut lanes, atom_bits) = atom.tile();
         let rows = self.memory.bases(Dim::Row);
-        let gap = has_gap(self.memory);
+        let gap = tensor_memory_has_gap(self.memory);
         if atom == TmemAtom::M32x32b && gap {
             return None;
         }

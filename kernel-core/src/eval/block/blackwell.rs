@@ -2,6 +2,7 @@
 //!
 //! What is started is done at once, as in `hopper`.
 
+use kernel_layout::forms::tensor_memory_has_gap;
 use kernel_layout::{Basis, Dim, Layout};
 
 use super::ops::{Factor, products};
@@ -182,7 +183,7 @@ impl Machine<'_> {
         let (rows, columns) = (layout.bases(Dim::Row), layout.bases(Dim::Col));
         let nothing = |basis: &Basis| basis.iter().all(|&part| part == 0);
         // Rows may be copies, but not those that a block of 64 rows leaves to others; columns never are.
-        let gap = nothing(&rows[4]) && !nothing(&rows[5]) && !rows[..4].iter().all(nothing);
+        let gap = tensor_memory_has_gap(&layout);
         let rows = reached(rows, ty.shape[1], |bit, _| gap && bit == 4);
         let columns = reached(columns, ty.shape[1], |_, basis| nothing(basis));
         let mut places = Vec::with_capacity(rows.len() * columns.len());
