@@ -1,9 +1,10 @@
 //! The tensor cores of Blackwell (`sm_100a`): products whose sums lie in tensor memory.
 //!
-//! One thread starts products and copies to tensor memory, and goes on. Copies, and products of one kind and shape that add to the same sums, run in the order in which
-//! they are started. A product that reads or overwrites what a product of other sums, another shape or another kind is still at begins behind a commit and a wait
-//! (PTX ISA, "tcgen05 Memory Consistency Model"): the emulator stops where that is missing, the compiler does not see it. The tensor cores of two blocks multiply
-//! together in [`mma_pair`]. Everything else waits for a barrier: [`commit`] lets it end a phase when all that was started so far is done.
+//! One thread starts products and copies to tensor memory, and goes on. Copies and products run in the order in which they are started, and so do products of one
+//! kind and shape that add to the same sums. A product that reads what another one under way writes, that writes what it reads, or that adds to its sums
+//! with another shape or kind begins behind a commit and a wait (PTX ISA, "tcgen05 Memory Consistency Model"), and so does what threads read and write: K0410
+//! where that is missing. The tensor cores of two blocks multiply together in [`mma_pair`]. A barrier says what is done: [`commit`] lets it end a phase when all that was
+//! started so far is.
 
 use super::barrier::Barrier;
 use super::copy::Copying;

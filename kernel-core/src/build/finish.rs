@@ -2,7 +2,6 @@
 
 use super::{
     Builder, begins, counted, expected, gather, in_flight, named, pairs, per_thread, specialize,
-    tensor_order,
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -94,7 +93,6 @@ impl Builder<'_> {
                 .chain(bytes)
                 .chain(named::check(&kernel))
                 .chain(rows)
-                .chain(tensor_order::check(&kernel))
                 .chain(pairs::check(&kernel))
             {
                 self.report(diagnostic);
@@ -103,12 +101,6 @@ impl Builder<'_> {
         self.shared_budget(&kernel);
         if self.problems.reports() == self.reports_before {
             self.tensor_memory_layouts(&kernel);
-        }
-        if self.problems.reports() == self.reports_before
-            && !self.awaits
-            && let Some(left) = tensor_order::left(&kernel)
-        {
-            self.report(left);
         }
         Some(kernel)
     }

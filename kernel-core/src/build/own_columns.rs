@@ -16,14 +16,27 @@ use crate::{
 };
 
 /// Which of the tiles of an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tile {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tile {
     /// The only one.
     Only,
     /// One that is known when compiling.
     Known(i128),
     /// The one of this number.
     Of(Value),
+    /// One of them.
+    Some,
+}
+
+impl Tile {
+    /// Whether two are the same tile; none where that is not known.
+    pub(super) fn same(self, other: Tile) -> Option<bool> {
+        match (self, other) {
+            (Tile::Some, _) | (_, Tile::Some) => None,
+            (Tile::Known(one), Tile::Known(other)) => Some(one == other),
+            (one, other) => (one == other).then_some(true),
+        }
+    }
 }
 
 /// Where a window lies.
@@ -79,6 +92,16 @@ impl Columns {
             }
             TensorMemoryOp::Load | TensorMemoryOp::Store => None,
         }
+    }
+
+    /// Which tile a window is of, and its columns of 32 bits within that; none of one that is not known before the kernel runs.
+    pub(super) fn tile_and_columns(
+        &self,
+        kernel: &Kernel,
+        window: Value,
+    ) -> Option<(Tile, BTreeSet<u32>)> {
+        let (place, columns) = self.of(kernel, window)?;
+        Some((place.tile, columns))
     }
 
     /// The columns of 32 bits of a window within its tile.

@@ -4,7 +4,7 @@ use kernel_layout::forms::PartRefusal;
 use kernel_layout::tensor_copy::RowsHeld;
 use kernel_layout::{Basis, Dim, Form, Layout};
 
-use super::{Builder, left_factor, own_columns};
+use super::{Builder, left_factor, own_columns, tensor_order};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
@@ -21,8 +21,8 @@ const LEAST_ROWS: u32 = 64;
 const WARP_ROWS: u32 = 32;
 
 impl Builder<'_> {
-    /// Reports allocations of tensor memory that have no layout, or that together are more than there is, and products of what lies in
-    /// other layouts than theirs.
+    /// Reports allocations of tensor memory that have no layout, or that together are more than there is, products of what lies in
+    /// other layouts than theirs, and an order that the tensor cores do not keep.
     pub(super) fn tensor_memory_layouts(&mut self, kernel: &Kernel) {
         let mut total = 0u32;
         // The first allocation that finds no room.
@@ -70,6 +70,11 @@ impl Builder<'_> {
         columns.find(kernel, &kernel.body);
         products(kernel, &kernel.body, (&rows, &columns), &mut found);
         accesses(kernel, &kernel.body, kernel.warps, &mut found);
+        // What was refused, or is still to come, may be the wait that is missed here.
+        if found.is_empty() && !self.awaits {
+            let named = |value| self.scopes.holder(value).map(|(name, _)| name.to_owned());
+            found = tensor_order::check(kernel, (&rows, &columns), &named);
+        }
         for diagnostic in found {
             self.report(diagnostic);
         }

@@ -1,0 +1,163 @@
+//! What a wait says: a phase ends by arrivals, and who arrives may have waited for another barrier before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Agent, Slot};
+use crate::{
+    ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, Tcgen05, Type, Value},
+    loc::Loc,
+};
+
+/// All warps of a block together, outside of partitions.
+pub(super) const ALL: Agent = 0;
+
+/// Who arrives at which barriers, and who waits for which.
+pub(super) struct Told<'a> {
+    kernel: &'a Kernel,
+    /// The partitions by where they are written, and their numbers there.
+    agents: BTreeMap<(Loc, usize), Agent>,
+    arrivals: BTreeMap<Barriers, BTreeSet<Agent>>,
+    waits: BTreeMap<Agent, BTreeSet<Barriers>>,
+    /// The barriers that each commits to.
+    commits: BTreeMap<Agent, Vec<Value>>,
+    /// The barriers by the value that an allocation gives.
+    pub(super) made: BTreeMap<Barriers, Value>,
+    /// Those that copies complete on.
+    pub(super) counted: BTreeSet<Barriers>,
+}
+
+/// The barriers of an operand.
+pub(super) fn root(kernel: &Kernel, value: Value) -> Option<Barriers> {
+    match kernel.ty(value) {
+        Type::Barrier(ty) => Some(ty.root),
+        Type::Scalar(_)
+        | Type::Tile(..)
+        | Type::Shared(_)
+        | Type::TensorMemory(_)
+        | Type::Error => None,
+    }
+}
+
+impl<'a> Told<'a> {
+    /// That of a kernel.
+    pub(super) fn of(kernel: &'a Kernel) -> Self {
+        let mut told = Told {
+            kernel,
+            agents: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            commits: BTreeMap::new(),
+            made: BTreeMap::new(),
+            counted: BTreeSet::new(),
+        };
+        told.region(&kernel.body, ALL);
+        told
+    }
+
+    /// The partition of this number in the statement at `at`; the first is the default one.
+    pub(super) fn agent(&self, at: Loc, number: usize) -> Agent {
+        self.agents.get(&(at, number)).copied().unwrap_or(ALL)
+    }
+
+    fn region(&mut self, region: &Region, agent: Agent) {
+        for stmt in &region.stmts {
+            match &stmt.kind {
+                StmtKind::Op { op, args, result } => self.op(op, args, *result, agent),
+                StmtKind::Specialize { default, partitions, .. } => {
+                    let others = partitions.iter().map(|partition| &partition.body);
+                    for (number, body) in std::iter::once(default).chain(others).enumerate() {
+                        let new = self.agents.len() + 1;
+                        let inner = *self.agents.entry((stmt.loc, number)).or_insert(new);
+                        self.region(body, inner);
+                    }
+                }
+                StmtKind::If { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Loop { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. }
+                | StmtKind::Ptx { .. } => {
+                    for inner in stmt.kind.regions() {
+                        self.region(inner, agent);
+                    }
+                }
+            }
+        }
+    }
+
+    fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>, agent: Agent) {
+        let barriers = args.iter().filter_map(|&value| root(self.kernel, value));
+        match op {
+            Op::Barrier(BarrierOp::Alloc(root)) => {
+                self.made.extend(result.map(|value| (*root, value)));
+            }
+            Op::Barrier(BarrierOp::Index | BarrierOp::Remote) => {}
+            Op::Barrier(BarrierOp::Wait | BarrierOp::Test) => {
+                self.waits.entry(agent).or_default().extend(barriers);
+            }
+            _ => {
+                if let Op::Tcgen05(Tcgen05::Commit { .. }) = op {
+                    self.commits.entry(agent).or_default().push(args[0]);
+                }
+                for root in barriers {
+                    self.arrivals.entry(root).or_default().insert(agent);
+                    if !matches!(op, Op::Barrier(BarrierOp::Arrive) | Op::Tcgen05(_)) {
+                        self.counted.insert(root);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether `other` can tell `agent` something: another partition, or the same one of another block. What all warps wait for, each
+    /// knows itself.
+    fn speaks(&self, other: Agent, agent: Agent) -> bool {
+        other != agent && other != ALL || self.kernel.cluster != [1; 3]
+    }
+
+    /// The barriers that others have waited for, and those whom they have heard, when `agent` hears of them.
+    fn heard(&self, agent: Agent, others: impl Iterator<Item = Agent>) -> BTreeSet<Barriers> {
+        let mut heard = BTreeSet::new();
+        let mut asked = BTreeSet::new();
+        let mut open: Vec<Agent> = others.filter(|&other| self.speaks(other, agent)).collect();
+        while let Some(other) = open.pop() {
+            if !asked.insert(other) {
+                continue;
+            }
+            for &root in self.waits.get(&other).into_iter().flatten() {
+                heard.insert(root);
+                let before = self.arrivals.get(&root).into_iter().flatten().copied();
+                // What the partition itself has waited for, the walk knows better.
+                open.extend(before.filter(|&before| self.speaks(before, agent)));
+            }
+        }
+        heard
+    }
+
+    /// Whether what was committed to one of `commits` is over when `agent` has waited for `waited`.
+    pub(super) fn covers(
+        &self,
+        agent: Agent,
+        waited: Slot,
+        commits: impl IntoIterator<Item = Slot>,
+    ) -> bool {
+        let arrivals = self.arrivals.get(&waited.root).into_iter().flatten().copied();
+        let heard = self.heard(agent, arrivals);
+        commits.into_iter().any(|commit| commit.meets(waited) || heard.contains(&commit.root))
+    }
+
+    /// The same, when it has met with others: at a named barrier, or with the blocks of its cluster.
+    pub(super) fn covers_meeting(
+        &self,
+        agent: Agent,
+        commits: impl IntoIterator<Item = Slot>,
+    ) -> bool {
+        let heard = self.heard(agent, self.waits.keys().copied());
+        commits.into_iter().any(|commit| heard.contains(&commit.root))
+    }
+
+    /// What a partition commits to.
+    pub(super) fn commits(&self, agent: Agent) -> &[Value] {
+        self.commits.get(&agent).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,269 @@
+//! The order of what the tensor cores do: kernels that do not wait, beside their twins that do.
+
+#[path = "support/rendered.rs"]
+mod rendered;
+
+use rendered::rendered;
+
+/// What every body finds.
+const MADE: &str = "
+    let (done, other, full) = (barrier(1), barrier(1), barrier(1));
+    let rings = barriers(2, 1);
+    let (a, b) = (shared::<f16>([128, 64]), shared::<f16>([64, 64]));
+    let (wide, bytes, right) = (shared::<f16>([64, 128]), shared::<e4m3>([128, 64]), shared::<e4m3>([64, 64]));
+    let (acc, sums) = (tmem::<f32>([128, 64]), tmem::<f32>([128, 128]));
+    let accs = tmem::<f32>([2, 128, 64]);
+    let held = tmem::<f16>([128, 64]);
+";
+const STORED: &str = "c.tile([0, 0], [128, 64]).store(acc.load());";
+
+/// The messages of a kernel with this body.
+fn messages(body: &str) -> Vec<String> {
+    let source = format!(
+        "fn k(h: Tensor<f16, 2>, #[block(128, 64)] m: TensorMap<f16, 2>, c: TensorMut<f32, 2>, more: bool, n: i32) {{ {MADE} {body} }}"
+    );
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    rendered(quote::quote!(target = sm_100a, warps = 4), &function)
+}
+
+/// The wrong kernel has one message, which begins and ends so; the right one has none.
+#[track_caller]
+fn twins(headline: &str, help: &str, wrong: &str, right: &str) {
+    let found = messages(wrong);
+    assert_eq!(found.len(), 1, "{wrong}\n{}", found.join("\n"));
+    assert!(found[0].starts_with(&format!("[K0410] {headline}")), "{}", found[0]);
+    let (_, said) = found[0].split_once("help      ").expect("there is a help");
+    assert_eq!(said, help, "{wrong}");
+    let found = messages(right);
+    assert!(found.is_empty(), "{right}\n{}", found.join("\n"));
+}
+
+const READ: &str = "tensor memory is read while what was started may still be under way";
+
+#[test]
+fn a_wait_is_for_the_barrier_that_was_committed_to() {
+    let product = "tcgen05::mma(a, b, acc).accumulate(false);";
+    let with = |end: &str| format!("{product} {end}");
+    twins(
+        READ,
+        "done.wait(0);",
+        &with(&format!("tcgen05::commit(done); other.wait(0); {STORED} done.wait(0);")),
+        &with(&format!("tcgen05::commit(done); other.wait(0); done.wait(0); {STORED}")),
+    );
+    // One of a ring by its number, where that is known.
+    twins(
+        READ,
+        "rings[1].wait(0);",
+        &with(&format!("tcgen05::commit(rings[1]); rings[0].wait(0); {STORED} rings[1].wait(0);")),
+        &with(&format!("tcgen05::commit(rings[1]); rings[1].wait(0); {STORED}")),
+    );
+    let unknown =
+        format!("tcgen05::commit(rings[n]); rings[n].wait(0); {STORED} rings[1].wait(0);");
+    assert!(messages(&with(&unknown)).is_empty());
+    // A commit before the product says nothing of it.
+    twins(
+        READ,
+        "tcgen05::commit(done); done.wait(0);",
+        &format!(
+            "tcgen05::commit(done); {product} done.wait(0); {STORED} tcgen05::commit(done); done.wait(1);"
+        ),
+        &with(&format!("tcgen05::commit(done); done.wait(0); {STORED}")),
+    );
+    twins(
+        "the kernel can end while what was started is under way",
+        "done.wait(0);",
+        &with("tcgen05::commit(done); other.wait(0);"),
+        &with("tcgen05::commit(done); done.wait(0);"),
+    );
+    // The last product of a loop that waits for the one before.
+    let looped =
+        "for step in 0..4 { done.wait(step & 1); tcgen05::mma(a, b, acc); tcgen05::commit(done); }";
+    twins(
+        "the kernel can end while what was started is under way",
+        "done.wait(0);",
+        looped,
+        &format!("{looped} done.wait(0);"),
+    );
+}
+
+#[test]
+fn parts_and_tiles_are_told_apart() {
+    let two = |first: &str, second: &str| {
+        format!(
+            "tcgen05::mma(a, b, {first}).accumulate(false); tcgen05::commit(done);
+            tcgen05::mma(a, b, {second}).accumulate(false); tcgen05::commit(other);
+            done.wait(0); c.tile([0, 0], [128, 64]).store({first}.load());"
+        )
+    };
+    for [first, second] in [
+        ["sums.tile([0, 0], [128, 64])", "sums.tile([0, 64], [128, 64])"],
+        ["accs[0]", "accs[1]"],
+        ["accs[1]", "acc"],
+    ] {
+        let early = two(first, second);
+        let late = format!("c.tile([0, 0], [128, 64]).store({second}.load());");
+        twins(
+            READ,
+            "other.wait(0);",
+            &format!("{early} {late} other.wait(0);"),
+            &format!("{early} other.wait(0); {late}"),
+        );
+    }
+    // Which tile it is, the kernel knows when it runs: any wait for the ring will do.
+    let ring = "for step in 0..n {
+            let (this, before) = (step & 1, 1 - (step & 1));
+            tcgen05::mma(a, b, accs[this]).accumulate(false);
+            tcgen05::commit(rings[this]);
+            if step > 0 { rings[before].wait(0); c.tile([0, 0], [128, 64]).store(accs[before].load()); }
+        }
+        rings[0].wait(0); rings[1].wait(0);";
+    assert!(messages(ring).is_empty(), "{}", messages(ring).join("\n"));
+}
+
+#[test]
+fn products_of_other_kinds_and_shapes_wait_for_one_another() {
+    let between = "tcgen05::commit(done); done.wait(0);";
+    let end = "tcgen05::commit(other); other.wait(0);";
+    let headline = "a product of another kind or shape adds to sums of one that may be under way";
+    let help = "tcgen05::commit(other); other.wait(0);";
+    for [first, second] in [
+        ["tcgen05::mma(a, b, acc);", "tcgen05::mma(bytes, right, acc);"],
+        ["tcgen05::mma(a, wide, sums);", "tcgen05::mma(a, b, sums.tile([0, 64], [128, 64]));"],
+        ["tcgen05::mma(a, b, sums.tile([0, 0], [128, 64]));", "tcgen05::mma(a, wide, sums);"],
+    ] {
+        twins(
+            headline,
+            help,
+            &format!("{first} {second} {end}"),
+            &format!("{first} {between} {second} {end}"),
+        );
+        // Of a branch, and of the iteration before.
+        twins(
+            headline,
+            help,
+            &format!("if more {{ {first} }} {second} {end}"),
+            &format!("if more {{ {first} }} else {{ {second} }} {end}"),
+        );
+        let looped = |between: &str| {
+            format!(
+                "for step in 0..n {{ if step > 0 {{ {second} {between} }} {first} tcgen05::commit(full); full.wait(step & 1); }} {end}"
+            )
+        };
+        let found = messages(&looped(""));
+        assert_eq!(found.len(), 1, "{}", found.join("\n"));
+        assert!(found[0].starts_with(&format!("[K0410] {headline}")), "{}", found[0]);
+        assert!(messages(&looped("tcgen05::commit(done); done.wait(0);")).is_empty());
+    }
+    // One kind and shape, and sums elsewhere.
+    for right in [
+        "tcgen05::mma(a, b, acc); tcgen05::mma(a, b, acc);",
+        "tcgen05::mma(a, b, acc); tcgen05::mma(bytes, right, accs[0]);",
+        "tcgen05::mma(a, b, acc).when(more); tcgen05::mma(bytes, right, acc).when(!more);",
+        "tcgen05::copy(shared::<f32>([128, 64]), acc); tcgen05::mma(a, b, acc); tcgen05::copy(shared::<f32>([128, 64]), acc);",
+    ] {
+        let body = format!("{right} {end}");
+        assert!(messages(&body).is_empty(), "{}", messages(&body).join("\n"));
+    }
+}
+
+#[test]
+fn factors_and_sums_wait_for_one_another() {
+    let between = "tcgen05::commit(done); done.wait(0);";
+    let end = "tcgen05::commit(other); other.wait(0);";
+    // Sums of halves, in columns that the next product reads packed.
+    let first = "tcgen05::mma(held, b, acc);";
+    let over = "let below = held.view::<f32>([128, 32]); let narrow = shared::<f16>([64, 32]);";
+    let second = "tcgen05::mma(a, narrow, below);";
+    twins(
+        "a product writes its sums over the left factor of one that may be under way",
+        "tcgen05::commit(other); other.wait(0);",
+        &format!("{over} {first} {second} {end}"),
+        &format!("{over} {first} {between} {second} {end}"),
+    );
+    twins(
+        "a product reads its left factor where one that may be under way has its sums",
+        "tcgen05::commit(other); other.wait(0);",
+        &format!("{over} {second} {first} {end}"),
+        &format!("{over} {second} {between} {first} {end}"),
+    );
+}
+
+#[test]
+fn shared_memory_is_read_before_it_is_written_again() {
+    let product = "tcgen05::mma(a, b, acc); tcgen05::commit(done);";
+    let headline = "shared memory is written while the tensor cores may still read it";
+    for write in [
+        "a.store(h.tile([0, 0], [128, 64]).load());",
+        "copy_async(h.tile([0, 0], [128, 64]), a); copy_async_wait_all();",
+        "full.expect_copies(); tma::load(m, [0, 0], full, a); full.wait(0);",
+    ] {
+        twins(
+            headline,
+            "done.wait(0);",
+            &format!("{product} {write} done.wait(0);"),
+            &format!("{product} done.wait(0); {write}"),
+        );
+        let looped = |wait: &str| {
+            format!("for step in 0..n {{ {write} sync(); {product} {wait} }} done.wait(0);")
+        };
+        twins(headline, "done.wait(0);", &looped(""), &looped("done.wait(step & 1);"));
+    }
+    // Something else may be written.
+    let other = format!("{product} wide.store(zeros([64, 128])); done.wait(0);");
+    assert!(messages(&other).is_empty(), "{}", messages(&other).join("\n"));
+}
+
+#[test]
+fn partitions_wait_for_what_others_start() {
+    let kernel = |before: &str, reader: &str, starter: &str| {
+        format!(
+            "{before} warp_specialize(|| {{ {reader} }}, [partition(1).run(|| {{ {starter} }})]);"
+        )
+    };
+    let product = "tcgen05::mma(a, b, acc).accumulate(false); tcgen05::commit(done);";
+    twins(
+        READ,
+        "done.wait(0);",
+        &kernel("", &format!("{STORED} done.wait(0);"), product),
+        &kernel("", &format!("done.wait(0); {STORED}"), product),
+    );
+    // Another barrier says nothing of it.
+    twins(
+        READ,
+        "done.wait(0);",
+        &kernel("", &format!("other.wait(0); {STORED} done.wait(0);"), product),
+        &kernel(
+            "",
+            &format!("other.wait(0); {STORED}"),
+            &format!("{product} done.wait(0); other.arrive();"),
+        ),
+    );
+    // What the reader wrote itself, before it tells the other.
+    let before = "acc.store(zeros([128, 64])); let first = acc.load(); full.arrive(); done.wait(0); c.tile([0, 0], [128, 64]).store(first);";
+    let body = kernel("", before, &format!("full.wait(0); {product}"));
+    assert!(messages(&body).is_empty(), "{}", messages(&body).join("\n"));
+    // Behind the partitions, everybody has come.
+    let behind = format!("{} {STORED}", kernel("", "sync();", &format!("{product} done.wait(0);")));
+    assert!(messages(&behind).is_empty(), "{}", messages(&behind).join("\n"));
+    twins(
+        READ,
+        "done.wait(0);",
+        &format!("{} {STORED} done.wait(0);", kernel("", "sync();", product)),
+        &format!("{} done.wait(0); {STORED}", kernel("", "sync();", product)),
+    );
+    // A product that the partition waits for through the one that fills its buffers.
+    let multiplies = "for step in 0..n { full.wait(step & 1); tcgen05::mma(a, b, acc); tcgen05::commit(other); } tcgen05::commit(done);";
+    let fills = "for step in 0..n { other.wait((step & 1) ^ 1); full.expect_copies(); tma::load(m, [0, 0], full, a); }";
+    let three = format!(
+        "warp_specialize(|| {{ done.wait(0); {STORED} }}, [partition(1).run(|| {{ {multiplies} }}), partition(1).run(|| {{ {fills} }})]);"
+    );
+    assert!(messages(&three).is_empty(), "{}", messages(&three).join("\n"));
+    // What was started before the partitions is under way in each of them.
+    let started = "tcgen05::mma(a, b, acc).accumulate(false); tcgen05::commit(done);";
+    twins(
+        READ,
+        "done.wait(0);",
+        &kernel(started, STORED, "done.wait(0);"),
+        &kernel(started, &format!("done.wait(0); {STORED}"), "done.wait(0);"),
+    );
+}
