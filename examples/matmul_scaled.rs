@@ -8,9 +8,9 @@
 //!
 //! | instance | factors | scales | of so many |
 //! |---|---|---|---|
-//! | MXFP8 | `e4m3` | powers of two, `u8` | 32 |
-//! | MXFP4 | two FP4 numbers to a `u8` | powers of two, `u8` | 32 |
-//! | NVFP4 | two FP4 numbers to a `u8` | `e4m3` | 16 |
+//! | MXFP8 | `e4m3` | powers of two, `ue8m0` | 32 |
+//! | MXFP4 | two FP4 numbers to a byte, `e2m1x2` | powers of two, `ue8m0` | 32 |
+//! | NVFP4 | two FP4 numbers to a byte, `e2m1x2` | `e4m3` | 16 |
 
 #![expect(
     unreachable_pub,
@@ -123,7 +123,7 @@ pub mod gemm {
 
     /// A step of the depth is 128 bytes of each row of `a`, of shape `[m, k]`, and of `b`, of shape `[n, k]`; `SCALES` scales count for it.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), 128)),
-             instances((T, S, SCALES) = [(e4m3, u8, 4), (u8, u8, 8), (u8, e4m3, 16)]))]
+             instances((T, S, SCALES) = [(e4m3, ue8m0, 4), (e2m1x2, ue8m0, 8), (e2m1x2, e4m3, 16)]))]
     pub fn matmul<T: Scalar, S: Scalar, const SCALES: i32>(
         #[block(128, 128)] a: TensorMap<T, 2>,
         of_a: Tensor<S, 2>,
@@ -182,18 +182,15 @@ impl Factor for e4m3 {
     }
 }
 
-impl Factor for u8 {
+impl Factor for e2m1x2 {
     const NUMBERS: usize = 2;
 
-    fn nth(i: usize) -> u8 {
-        (i * 89 % 256).to_le_bytes()[0]
+    fn nth(i: usize) -> e2m1x2 {
+        e2m1x2::from_bits((i * 89 % 256).to_le_bytes()[0])
     }
 
-    /// A sign, two bits of exponent, one of fraction; the first number in the lower half.
     fn number(self, at: usize) -> f64 {
-        let bits = self >> (4 * at) & 0xf;
-        let magnitude = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][usize::from(bits & 7)];
-        if bits & 8 == 0 { magnitude } else { -magnitude }
+        self.to_f32()[at].into()
     }
 }
 
@@ -203,14 +200,13 @@ trait Scale: Element {
     fn factor(self) -> f64;
 }
 
-impl Scale for u8 {
-    fn nth(i: usize) -> u8 {
-        [127, 128, 126, 125, 129][i % 5]
+impl Scale for ue8m0 {
+    fn nth(i: usize) -> ue8m0 {
+        ue8m0::from_exponent([0, 1, -1, -2, 2][i % 5])
     }
 
-    /// A power of two.
     fn factor(self) -> f64 {
-        2f64.powi(i32::from(self) - 127)
+        self.to_f32().into()
     }
 }
 
@@ -289,11 +285,26 @@ fn main() -> Result<()> {
     let mut table = report::Table::new(&["m", "n", "k", "instance", "error", "ms", "TFLOP/s"]);
     let progress = report::progress(3 * sizes.len(), "matmul_scaled");
     for size in sizes {
-        check::<e4m3, u8>(&mut table, &stream, ("MXFP8", 32, gemm::matmul::<e4m3, u8, 4>), size)?;
+        check::<e4m3, ue8m0>(
+            &mut table,
+            &stream,
+            ("MXFP8", 32, gemm::matmul::<e4m3, ue8m0, 4>),
+            size,
+        )?;
         progress.inc(1);
-        check::<u8, u8>(&mut table, &stream, ("MXFP4", 32, gemm::matmul::<u8, u8, 8>), size)?;
+        check::<e2m1x2, ue8m0>(
+            &mut table,
+            &stream,
+            ("MXFP4", 32, gemm::matmul::<e2m1x2, ue8m0, 8>),
+            size,
+        )?;
         progress.inc(1);
-        check::<u8, e4m3>(&mut table, &stream, ("NVFP4", 16, gemm::matmul::<u8, e4m3, 16>), size)?;
+        check::<e2m1x2, e4m3>(
+            &mut table,
+            &stream,
+            ("NVFP4", 16, gemm::matmul::<e2m1x2, e4m3, 16>),
+            size,
+        )?;
         progress.inc(1);
     }
     progress.finish_and_clear();

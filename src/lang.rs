@@ -5,7 +5,7 @@
 //!
 //! | kind | types | where it lives |
 //! |---|---|---|
-//! | scalars | `bool`, `i8` to `i64`, `u8` to `u64`, [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`e4m3`], [`e5m2`], [`Ptr`] | the same value in every thread of the block |
+//! | scalars | `bool`, `i8` to `i64`, `u8` to `u64`, [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`e4m3`], [`e5m2`], [`e2m1x2`], [`ue8m0`], [`Ptr`] | the same value in every thread of the block |
 //! | tiles | [`Tile<T>`](Tile) | a dense array, spread over the registers of the block's threads |
 //! | handles | [`Tensor`], [`TensorMut`], [`View`], [`ViewMut`], [`Shared`] | name memory, and are themselves free to copy |
 //!
@@ -90,6 +90,7 @@
 //! | `f32` | 4 | 32 bits | factors of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
 //! | [`e4m3`], [`e5m2`] | 1 | 32 bits, the bits as they are | without arithmetic (K0204): moved, converted from `sm_90a` on, factors of [`wgmma::mma`] and [`dot`] |
+//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, the bits as they are | without arithmetic and conversions (K0204): moved, factors and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
 //! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504),
@@ -329,7 +330,7 @@ mod target;
 mod ptx;
 
 pub use half::{bf16, f16};
-pub use kernel_runtime::{e4m3, e5m2};
+pub use kernel_runtime::{e2m1x2, e4m3, e5m2, ue8m0};
 
 pub use array::{Array, array};
 pub use barrier::{Barrier, Barriers, barrier, barriers};

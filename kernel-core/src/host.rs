@@ -694,8 +694,14 @@ fn is_no_type(name: &str) -> bool {
 fn element_type(ty: &syn::Type) -> TokenStream {
     if let syn::Type::Path(path) = ty
         && let Some(last) = path.path.segments.last()
-        && let Some(dtype @ (Dtype::F16 | Dtype::Bf16 | Dtype::E4m3 | Dtype::E5m2)) =
-            Dtype::from_name(&last.ident.to_string())
+        && let Some(
+            dtype @ (Dtype::F16
+            | Dtype::Bf16
+            | Dtype::E4m3
+            | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0),
+        ) = Dtype::from_name(&last.ident.to_string())
     {
         let name = format_ident!("{}", dtype.name());
         return quote!(::kiln::__private::#name);

@@ -187,8 +187,8 @@ fn a_copy_joins_what_an_instruction_joins() {
     for scales in [".with_layout(row_major())", ".with_layout(swizzle(32))"] {
         let body = format!(
             "let (a, b) = (shared::<e4m3>([128, 1024]), shared::<e4m3>([32, 1024])); let acc = tmem::<f32>([128, 32]);
-             let (of_a, of_b) = (tmem::<u8>([128, 32]), tmem::<u8>([32, 32])); of_b.store(zeros([32, 32]));
-             let from = shared::<u8>([128, 32]){scales}; tcgen05::copy(from, of_a);
+             let (of_a, of_b) = (tmem::<ue8m0>([128, 32]), tmem::<ue8m0>([32, 32])); of_b.store(zeros([32, 32]));
+             let from = shared::<ue8m0>([128, 32]){scales}; tcgen05::copy(from, of_a);
              tcgen05::mma_scaled(a, b.t(), acc, of_a, of_b); {END}"
         );
         pasted(&body, "K0307", scales);

@@ -1,6 +1,8 @@
 //! Arguments of a launch, with their types erased.
 
-use crate::{DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer, e4m3, e5m2};
+use crate::{
+    DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer, e2m1x2, e4m3, e5m2, ue8m0,
+};
 use half::{bf16, f16};
 use std::{fmt, marker::PhantomData};
 
@@ -238,4 +240,6 @@ scalars! {
     f64, _value => None;
     e4m3, _value => None;
     e5m2, _value => None;
+    e2m1x2, _value => None;
+    ue8m0, _value => None;
 }

@@ -1,15 +1,15 @@
 //! The element types of device tensors, and their bytes.
 
-use crate::{e4m3, e5m2};
+use crate::{e2m1x2, e4m3, e5m2, ue8m0};
 use half::{bf16, f16};
 use std::fmt::Debug;
 
 /// A type that a [`DeviceTensor`](crate::DeviceTensor) can hold.
 ///
-/// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, `e4m3` and `e5m2` have it.
+/// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, `e4m3`, `e5m2`, `e2m1x2` and `ue8m0` have it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a device tensor",
-    note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, e4m3 and e5m2"
+    note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, e4m3, e5m2, e2m1x2 and ue8m0"
 )]
 pub trait Element:
     sealed::Sealed + Copy + Default + PartialEq + Debug + Send + Sync + 'static
@@ -79,6 +79,8 @@ number! {
     f64, "f64", value => f64::to_bits(value);
     e4m3, "e4m3", value => u64::from(e4m3::to_bits(value));
     e5m2, "e5m2", value => u64::from(e5m2::to_bits(value));
+    e2m1x2, "e2m1x2", value => u64::from(e2m1x2::to_bits(value));
+    ue8m0, "ue8m0", value => u64::from(ue8m0::to_bits(value));
 }
 
 impl sealed::Sealed for bool {}

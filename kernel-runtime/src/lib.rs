@@ -39,6 +39,7 @@
 
 mod image;
 
+mod float4;
 mod float8;
 
 mod element;
@@ -82,6 +83,7 @@ pub use argument::{Argument, DevicePtr, IntoArgument};
 pub use device::{Device, Properties};
 pub use element::Element;
 pub use error::{Actual, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
+pub use float4::{e2m1x2, ue8m0};
 pub use float8::{e4m3, e5m2};
 #[doc(hidden)]
 pub use grid::checked as __checked;

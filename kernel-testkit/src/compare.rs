@@ -75,7 +75,9 @@ fn ulp(dtype: Dtype, value: f64) -> f64 {
         | Dtype::U8
         | Dtype::U16
         | Dtype::U32
-        | Dtype::U64 => return 1.0,
+        | Dtype::U64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => return 1.0,
     };
     let exponent = i32::try_from(value.abs().to_bits() >> 52).expect("11 bits") - 1023;
     2f64.powi(exponent.max(least) - fraction)

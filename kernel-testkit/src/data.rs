@@ -62,7 +62,8 @@ pub fn encode(dtype: Dtype, value: Number) -> Vec<u8> {
         Dtype::I16 => int!(i16),
         Dtype::I32 => int!(i32),
         Dtype::I64 => int!(i64),
-        Dtype::U8 => int!(u8),
+        // Of FP4 and of scales, a test says the bits.
+        Dtype::U8 | Dtype::E2m1x2 | Dtype::Ue8m0 => int!(u8),
         Dtype::U16 => int!(u16),
         Dtype::U32 => int!(u32),
         Dtype::U64 => int!(u64),
@@ -116,7 +117,9 @@ pub fn decode(dtype: Dtype, bytes: &[u8]) -> Number {
         Dtype::I16 => Number::Int(i16::from_le_bytes(array(bytes)).into()),
         Dtype::I32 => Number::Int(i32::from_le_bytes(array(bytes)).into()),
         Dtype::I64 => Number::Int(i64::from_le_bytes(array(bytes)).into()),
-        Dtype::U8 => Number::Int(u8::from_le_bytes(array(bytes)).into()),
+        Dtype::U8 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
+            Number::Int(u8::from_le_bytes(array(bytes)).into())
+        }
         Dtype::U16 => Number::Int(u16::from_le_bytes(array(bytes)).into()),
         Dtype::U32 => Number::Int(u32::from_le_bytes(array(bytes)).into()),
         Dtype::U64 => Number::Int(u64::from_le_bytes(array(bytes)).into()),
@@ -325,7 +328,9 @@ pub fn edges(dtype: Dtype) -> Vec<Vec<u8>> {
             | Dtype::U8
             | Dtype::U16
             | Dtype::U32
-            | Dtype::U64 => unreachable!("`is_float` says so"),
+            | Dtype::U64
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0 => unreachable!("`is_float` says so"),
         };
         let infinity = name_bits;
         let sign = 1u64 << (bytes * 8 - 1);

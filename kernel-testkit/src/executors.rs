@@ -312,7 +312,13 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
 /// The number of an element type (CUDA driver API, `CUtensorMapDataType`).
 fn map_dtype(dtype: ir::Dtype) -> u32 {
     match dtype {
-        ir::Dtype::Bool | ir::Dtype::I8 | ir::Dtype::U8 | ir::Dtype::E4m3 | ir::Dtype::E5m2 => 0,
+        ir::Dtype::Bool
+        | ir::Dtype::I8
+        | ir::Dtype::U8
+        | ir::Dtype::E4m3
+        | ir::Dtype::E5m2
+        | ir::Dtype::E2m1x2
+        | ir::Dtype::Ue8m0 => 0,
         ir::Dtype::I16 | ir::Dtype::U16 => 1,
         ir::Dtype::U32 => 2,
         ir::Dtype::I32 => 3,

@@ -116,12 +116,12 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 ///
 /// | `a`, `b` | elements | `a_scales`, `b_scales` | of so many | |
 /// |---|---|---|---|---|
-/// | `e4m3`, `e5m2`, either with either | as they are | `u8`: powers of two, ue8m0 | 32 | MXFP8 |
-/// | `u8` | two FP4 numbers, e2m1, the first in the lower half | `u8` | 32 | MXFP4 |
-/// | `u8` | the same | `e4m3` without a sign, or `u8` | 16 | NVFP4 |
+/// | `e4m3`, `e5m2`, either with either | as they are | `ue8m0`: powers of two | 32 | MXFP8 |
+/// | `e2m1x2` | two FP4 numbers, the first in the lower half | `ue8m0` | 32 | MXFP4 |
+/// | `e2m1x2` | the same | `e4m3` without a sign, or `ue8m0` | 16 | NVFP4 |
 ///
 /// `b` lies in shared memory, `a` there or in tensor memory; two elements to a byte, their extents along the depth count bytes. Of FP4 the depth is what
-/// lies side by side: `a` of `[m, k / 2]`, and `b.t()` of `[n, k / 2]`. A scale of ue8m0 is 2 to the power of its bits less 127. Sums are `f32`.
+/// lies side by side: `a` of `[m, k / 2]`, and `b.t()` of `[n, k / 2]`. A scale of `ue8m0` is 2 to the power of its bits less 127. Sums are `f32`.
 ///
 /// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` lie in tensor memory, where [`copy`] or [`Tmem::store`] brought them. M is a
 /// multiple of 128, N at least 16, K at least four blocks.
@@ -143,9 +143,9 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// use kiln::prelude::*;
 ///
 /// /// 128 of the depth: four scales for each row and column.
-/// fn step(a: Shared<e4m3>, b: Shared<e4m3>, of_a: Shared<u8>, of_b: Shared<u8>, acc: Tmem<f32>) {
-///     let a_scales = tmem::<u8>([128, 4]);
-///     let b_scales = tmem::<u8>([128, 4]);
+/// fn step(a: Shared<e4m3>, b: Shared<e4m3>, of_a: Shared<ue8m0>, of_b: Shared<ue8m0>, acc: Tmem<f32>) {
+///     let a_scales = tmem::<ue8m0>([128, 4]);
+///     let b_scales = tmem::<ue8m0>([128, 4]);
 ///     tcgen05::copy(of_a, a_scales);
 ///     tcgen05::copy(of_b, b_scales);
 ///     tcgen05::mma_scaled(a, b.t(), acc, a_scales, b_scales);

@@ -206,16 +206,14 @@ impl Builder<'_> {
             return None;
         }
         if self.is_ptr(tile) || self.cells.unify(self.num(tile), Num::Known(dtype)).is_err() {
-            let actual = self.cells.name(self.num(tile));
-            self.report(
-                Diagnostic::new(
-                    Code::DtypeMismatch,
-                    loc,
-                    "the tile does not have the element type of its destination",
-                )
-                .compare("", dtype.name(), actual)
-                .help(format!(".cast::<{}>()", dtype.name())),
-            );
+            let num = self.num(tile);
+            let diagnostic = Diagnostic::new(
+                Code::DtypeMismatch,
+                loc,
+                "the tile does not have the element type of its destination",
+            )
+            .compare("", dtype.name(), self.cells.name(num));
+            self.report(self.cast_help(diagnostic, dtype, num));
             return None;
         }
         Some(tile)
@@ -376,7 +374,7 @@ impl Builder<'_> {
             },
             None => self.literal_help(diagnostic, dtype, num),
             Some(Dtype::Bool) => diagnostic.help("select(mask, 1, 0)"),
-            Some(_) => diagnostic.help(format!(".cast::<{}>()", dtype.name())),
+            Some(_) => self.cast_help(diagnostic, dtype, num),
         };
         self.report(diagnostic);
         None

@@ -203,6 +203,10 @@ pub(super) fn of_type(name: &str) -> Option<Advice> {
         ),
         "f8e4m3" | "float8e4nv" | "float8_e4m3fn" | "float8_e4m3" => ("", "e4m3"),
         "f8e5m2" | "float8e5" | "float8_e5m2" => ("", "e5m2"),
+        "f4" | "fp4" | "float4" | "e2m1" | "float4_e2m1fn_x2" | "f4e2m1" => {
+            ("FP4 numbers come two to a byte", "e2m1x2")
+        }
+        "e8m0" | "float8_e8m0fnu" | "f8e8m0" => ("", "ue8m0"),
         "fp16" | "float16" => ("", "f16"),
         "bfloat16" => ("", "bf16"),
         "fp32" | "float32" => ("", "f32"),

@@ -94,7 +94,7 @@ impl Builder<'_> {
                 Val::Error
             };
         }
-        if self.refuse_float8(symbol(op), &[&a, &b], loc) {
+        if self.refuse_unreckoned(symbol(op), &[&a, &b], loc) {
             return Val::Error;
         }
         if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
@@ -140,8 +140,8 @@ impl Builder<'_> {
         Val::Value(self.emit_num(Op::Binary(op), vec![x, y], shape, num, loc))
     }
 
-    /// Reports arithmetic on FP8 numbers.
-    pub(super) fn refuse_float8(&mut self, what: &str, operands: &[&Val], loc: Loc) -> bool {
+    /// Reports arithmetic on what is stored and moved, but not computed with.
+    pub(super) fn refuse_unreckoned(&mut self, what: &str, operands: &[&Val], loc: Loc) -> bool {
         let known = operands.iter().find_map(|val| {
             let num = match val {
                 Val::Const(_, num) => *num,
@@ -150,11 +150,12 @@ impl Builder<'_> {
                 }
                 _ => return None,
             };
-            self.cells.known(num).filter(|dtype| dtype.is_float8()).map(|dtype| (*val, dtype))
+            let unreckoned = |dtype: &Dtype| dtype.is_float8() || dtype.is_opaque();
+            self.cells.known(num).filter(unreckoned).map(|dtype| (*val, dtype))
         });
         let Some((val, dtype)) = known else { return false };
         let written = self.written(val).unwrap_or_default();
-        self.report(float8_arithmetic(what, dtype, &written, loc));
+        self.report(no_arithmetic(what, dtype, &written, loc));
         true
     }
 
@@ -186,9 +187,8 @@ impl Builder<'_> {
                     (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
                         diagnostic.help("select(mask, 1, 0)")
                     }
-                    (Some(x), Some(y)) => {
-                        diagnostic.help(format!(".cast::<{}>()", wider(x, y).name()))
-                    }
+                    (Some(x), Some(_)) if x.is_opaque() => self.cast_help(diagnostic, x, b),
+                    (Some(x), Some(y)) => self.cast_help(diagnostic, wider(x, y), a),
                     (Some(dtype), None) => self.literal_help(diagnostic, dtype, b),
                     (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
                     // Of two literals, the integer is the one of the wrong form.
@@ -213,6 +213,18 @@ impl Builder<'_> {
         }
     }
 
+    /// How what is of another element type becomes one of `dtype`: by a conversion, where there are any.
+    pub(super) fn cast_help(&self, diagnostic: Diagnostic, dtype: Dtype, of: Num) -> Diagnostic {
+        let from = self.cells.known(of).filter(|from| from.is_opaque());
+        match from.or_else(|| dtype.is_opaque().then_some(dtype)) {
+            None => diagnostic.help(format!(".cast::<{}>()", dtype.name())),
+            Some(_) if dtype.is_opaque() && self.cells.known(of).is_none() => {
+                self.literal_help(diagnostic, dtype, of)
+            }
+            Some(opaque_one) => diagnostic.why(opaque(opaque_one)),
+        }
+    }
+
     /// How a literal is written to be of an element type that it is not of. Its own value, or no code at all: what
     /// is pasted must not change the program.
     pub(super) fn literal_help(&self, diagnostic: Diagnostic, dtype: Dtype, of: Num) -> Diagnostic {
@@ -229,6 +241,15 @@ impl Builder<'_> {
                     "Rust has no literals of `{name}`; `{name}::from_f32` makes one when compiling"
                 ),
                 value.map(|value| format!("{name}::from_f32({value:?})")),
+            ),
+            (Dtype::E2m1x2 | Dtype::Ue8m0, _) => (
+                format!(
+                    "Rust has no literals of `{name}`; `{name}::from_bits` makes one when compiling"
+                ),
+                match self.cells.literal_of(of) {
+                    Some(Const::Int(bits @ 0..=255)) => Some(format!("{name}::from_bits({bits})")),
+                    _ => None,
+                },
             ),
             (Dtype::F16 | Dtype::Bf16, value) => (
                 format!("Rust has no literals of `{name}`; `{name}::of` makes one when compiling"),
@@ -402,7 +423,7 @@ impl Builder<'_> {
         if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
             return Val::Error;
         }
-        if self.refuse_float8("a comparison", &[&a, &b], loc) {
+        if self.refuse_unreckoned("a comparison", &[&a, &b], loc) {
             return Val::Error;
         }
         let bool_num = Num::Known(Dtype::Bool);
@@ -452,7 +473,7 @@ impl Builder<'_> {
     /// An operation on one operand.
     pub(super) fn unary(&mut self, op: Unary, a: Val, loc: Loc) -> Val {
         let a = self.plain(a);
-        if self.refuse_float8(unary_name(op), &[&a], loc) {
+        if self.refuse_unreckoned(unary_name(op), &[&a], loc) {
             return Val::Error;
         }
         if let Val::Const(value, num) = &a {
@@ -540,7 +561,7 @@ impl Builder<'_> {
 
     /// `a · b + c`, rounded once.
     pub(super) fn fma(&mut self, a: Val, b: Val, c: Val, loc: Loc) -> Val {
-        if self.refuse_float8("`fma`", &[&a, &b, &c], loc) {
+        if self.refuse_unreckoned("`fma`", &[&a, &b, &c], loc) {
             return Val::Error;
         }
         let (Some(a), Some(b), Some(c)) =
@@ -610,6 +631,30 @@ impl Builder<'_> {
     /// Converts to another element type.
     pub(super) fn cast(&mut self, a: Val, to: Num, loc: Loc) -> Val {
         let a = self.plain(a);
+        let from = match &a {
+            Val::Const(_, num) => self.cells.known(*num),
+            Val::Value(x) if !self.is_ptr(*x) && !self.is_handle(*x) => {
+                self.cells.known(self.num(*x))
+            }
+            _ => None,
+        };
+        let known = [from, self.cells.known(to)];
+        if known[0] != known[1]
+            && let Some(dtype) = known.into_iter().flatten().find(|dtype| dtype.is_opaque())
+        {
+            let power = match (&a, dtype) {
+                (Val::Const(value, _), Dtype::Ue8m0) => exponent_bits(*value),
+                _ => None,
+            };
+            let names = [from, self.cells.known(to)].map(|dtype| {
+                dtype.map_or_else(|| "a number".to_owned(), |dtype| format!("`{}`", dtype.name()))
+            });
+            let diagnostic = no_conversion(&names, dtype, loc);
+            return self.report(match power {
+                Some(bits) => diagnostic.help(format!("ue8m0::from_bits({bits})")),
+                None => diagnostic,
+            });
+        }
         if let (Val::Const(value, _), Some(dtype)) = (&a, self.cells.known(to)) {
             return Val::Const(cast_const(*value, dtype), to);
         }
@@ -627,13 +672,54 @@ impl Builder<'_> {
     }
 }
 
-/// What is said of arithmetic on an FP8 number, which is written as `written` if it has a name.
-pub(super) fn float8_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -> Diagnostic {
+/// What is said of arithmetic on what is only stored and moved, which is written as `written` if it has a name.
+pub(super) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -> Diagnostic {
     let name = dtype.name();
+    if dtype.is_opaque() {
+        return Diagnostic::new(
+            Code::DtypeRefused,
+            loc,
+            format!("{what} is not defined on `{name}`"),
+        )
+        .compare("element type", "one with arithmetic: `f32`, `u8` and others", format!("`{name}`"))
+        .why(opaque(dtype))
+        .help(format!("`u8` in place of `{name}`, where its bits are computed with"));
+    }
     Diagnostic::new(Code::DtypeRefused, loc, format!("{what} is not defined on `{name}`"))
         .compare("element type", "one with arithmetic: `f32`, `f16` and others", format!("`{name}`"))
         .why("no instruction computes with FP8 numbers: they are stored, converted, and factors of products")
         .help(format!("{written}.cast::<f32>()"))
+}
+
+/// What is said of conversions of what tensor cores alone read as numbers.
+pub(super) fn no_conversion([from, to]: &[String; 2], dtype: Dtype, loc: Loc) -> Diagnostic {
+    let by = match dtype {
+        Dtype::E2m1x2 => "`e2m1x2::from_f32` and `to_f32`",
+        _ => "`ue8m0::from_exponent` and `to_f32`",
+    };
+    Diagnostic::new(Code::DtypeRefused, loc, format!("no conversion makes {to} of {from}"))
+        .compare("", "numbers, or `bool`, on both sides", format!("{from} and {to}"))
+        .why(format!("{}; the host converts, by {by}", opaque(dtype)))
+}
+
+/// The bits of a power of two.
+fn exponent_bits(value: Const) -> Option<u32> {
+    #[expect(clippy::cast_precision_loss, reason = "what is rounded is no power of two in range")]
+    let value = match value {
+        Const::Int(value) => value as f64,
+        Const::Float(value) => value,
+        Const::Bool(_) => return None,
+    };
+    (0..255u32).find(|bits| 2f64.powi(bits.cast_signed() - 127).to_bits() == value.to_bits())
+}
+
+/// What tensor cores alone read as numbers.
+fn opaque(dtype: Dtype) -> String {
+    let what = match dtype {
+        Dtype::E2m1x2 => "two FP4 numbers in a byte",
+        _ => "a power of two, by its exponent",
+    };
+    format!("`{}` is {what}, which nothing but products of the tensor cores reads", dtype.name())
 }
 
 /// Rust's `as`, on constants.

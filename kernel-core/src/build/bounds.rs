@@ -135,10 +135,11 @@ fn broken_bound<'a>(
     })
 }
 
-/// Which element types a trait of the language is there for. `Scalar` and `Cast` are there for all of them.
+/// Which element types a trait of the language is there for. `Scalar` is there for all of them.
 fn of_language(bound: &str) -> Option<fn(Dtype) -> bool> {
     Some(match bound {
-        "Scalar" | "Cast" => |_| true,
+        "Scalar" => |_| true,
+        "Cast" => |dtype| !dtype.is_opaque(),
         "Number" => Dtype::has_arithmetic,
         "Float" => |dtype| dtype.is_float() && dtype.has_arithmetic(),
         "Int" => Dtype::is_int,

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
+    ir::{Const, Dtype},
     loc::Loc,
     syntax::{
         ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Receiver, Segment, Struct,
@@ -67,8 +68,7 @@ impl Builder<'_> {
             },
             [.., parent, name] => {
                 let bound = self.scopes.lookup_type(env, &parent.name);
-                let parent_known =
-                    bound.is_some() || crate::ir::Dtype::from_name(&parent.name).is_some();
+                let parent_known = bound.is_some() || Dtype::from_name(&parent.name).is_some();
                 if parent_known && !matches!(bound, Some(Binding::Use(_))) {
                     return self.associated_call(parent, name, args, env, loc);
                 }
@@ -340,14 +340,45 @@ impl Builder<'_> {
                     ("of" | "from_f32" | "from_f64" | "from", [val]) => {
                         self.cast(val.clone(), num, loc)
                     }
-                    ("of" | "from_f32" | "from_f64" | "from", other) => self.report(
-                        Diagnostic::new(
-                            Code::ArgumentCount,
-                            loc,
-                            format!("`{}` takes one number", name.name),
+                    ("from_bits", [Val::Const(Const::Int(bits), _)])
+                        if dtype.is_opaque() && (0..=0xff).contains(bits) =>
+                    {
+                        Val::Const(Const::Int(*bits), num)
+                    }
+                    ("from_bits", [val]) if dtype.is_opaque() => {
+                        let actual = match val {
+                            Val::Const(Const::Int(bits), _) => bits.to_string(),
+                            other => self.describe(other),
+                        };
+                        let name = dtype.name();
+                        let one = if dtype == Dtype::Ue8m0 { 127 } else { 0x22 };
+                        self.report(
+                            Diagnostic::new(
+                                Code::Kind,
+                                args[0].loc,
+                                format!("`{name}::from_bits` takes a constant byte"),
+                            )
+                            .compare("", "a constant from 0 to 255", actual)
+                            .why("no instruction makes these numbers when a kernel runs: it reads and moves them")
+                            .help(format!("{name}::from_bits({one})")),
                         )
-                        .compare("arguments", "1", other.len().to_string()),
-                    ),
+                    }
+                    ("of" | "from_f32" | "from_f64" | "from" | "from_bits", other)
+                        if name.name != "from_bits" || dtype.is_opaque() =>
+                    {
+                        self.report(
+                            Diagnostic::new(
+                                Code::ArgumentCount,
+                                loc,
+                                format!("`{}` takes one number", name.name),
+                            )
+                            .compare(
+                                "arguments",
+                                "1",
+                                other.len().to_string(),
+                            ),
+                        )
+                    }
                     _ => self.error(
                         Code::UnknownName,
                         name.loc,

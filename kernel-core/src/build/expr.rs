@@ -378,7 +378,7 @@ impl Builder<'_> {
             BinOp::OrOr => self.short_circuit(false, a, b, env, loc),
             BinOp::Arith(op) => {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
-                if self.refuse_float8(super::arith::symbol(op), &[&left, &right], loc)
+                if self.refuse_unreckoned(super::arith::symbol(op), &[&left, &right], loc)
                     || self.literal_fits(op, (a, &left), (b, &right)).is_none()
                 {
                     return Val::Error;

@@ -105,7 +105,9 @@ pub(super) const fn sums(factor: Dtype) -> &'static [Dtype] {
         | Dtype::U16
         | Dtype::U32
         | Dtype::U64
-        | Dtype::F64 => &[],
+        | Dtype::F64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => &[],
     }
 }
 

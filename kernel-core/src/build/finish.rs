@@ -147,14 +147,22 @@ impl Builder<'_> {
                         *value = Const::Int(i128::from(*known));
                     }
                 }
-                // The literals, or zeros, that these are of became FP8 numbers later.
+                // The literals, or zeros, that these are of became something without arithmetic later.
                 StmtKind::Op {
                     op: Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Fma,
                     args,
                     ..
-                } if self.float8(args).is_some() => {
-                    let dtype = self.float8(args).expect("just tested");
-                    self.report(super::arith::float8_arithmetic("arithmetic", dtype, "", loc));
+                } if self.unreckoned(args).is_some() => {
+                    let dtype = self.unreckoned(args).expect("just tested");
+                    self.report(super::arith::no_arithmetic("arithmetic", dtype, "", loc));
+                }
+                StmtKind::Op { op: Op::Cast, args, result: Some(result) }
+                    if self.opaque(&[args[0], *result]).is_some() =>
+                {
+                    let dtype = self.opaque(&[args[0], *result]).expect("just tested");
+                    let names =
+                        [args[0], *result].map(|value| format!("`{}`", self.dtype_name(value)));
+                    self.report(super::arith::no_conversion(&names, dtype, loc));
                 }
                 StmtKind::Op { op: Op::Cast, args, result: Some(result) }
                     if self.target == kernel_ptx::Target::SM_80
@@ -192,12 +200,30 @@ impl Builder<'_> {
         })
     }
 
-    /// Reports a conversion that the target has no instruction for.
-    fn no_float8_conversion(&mut self, values: [Value; 2], loc: Loc) {
-        let [from, to] = values.map(|value| match self.values[value].ty.elem() {
+    /// What tensor cores alone read, of the types of these values.
+    fn opaque(&self, values: &[Value]) -> Option<Dtype> {
+        values.iter().find_map(|value| match self.values[*value].ty.elem() {
+            Some(Elem::Number(dtype)) if dtype.is_opaque() => Some(dtype),
+            Some(Elem::Number(_) | Elem::Ptr(_)) | None => None,
+        })
+    }
+
+    /// What has no arithmetic, of the types of these values.
+    fn unreckoned(&self, values: &[Value]) -> Option<Dtype> {
+        self.float8(values).or_else(|| self.opaque(values))
+    }
+
+    /// The element type of a value that is converted, or the result of it.
+    fn dtype_name(&self, value: Value) -> &'static str {
+        match self.values[value].ty.elem() {
             Some(Elem::Number(dtype)) => dtype.name(),
             Some(Elem::Ptr(_)) | None => unreachable!("a conversion is one of numbers"),
-        });
+        }
+    }
+
+    /// Reports a conversion that the target has no instruction for.
+    fn no_float8_conversion(&mut self, values: [Value; 2], loc: Loc) {
+        let [from, to] = values.map(|value| self.dtype_name(value));
         let target = self.target.to_string();
         let headline = format!("`{target}` does not convert `{from}` to `{to}`");
         self.report(

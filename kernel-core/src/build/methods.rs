@@ -259,7 +259,7 @@ impl Builder<'_> {
             }
             (method @ ("sum" | "max" | "min" | "argmax" | "argmin" | "cumsum"), [axis]) => {
                 let num = self.num(tile);
-                if self.refuse_float8(&format!("`{method}`"), &[&val], loc) {
+                if self.refuse_unreckoned(&format!("`{method}`"), &[&val], loc) {
                     return Val::Error;
                 }
                 if self.cells.known(num) == Some(Dtype::Bool) || self.is_ptr(tile) {

@@ -108,6 +108,7 @@ impl Builder<'_> {
                         );
                         self.report(match super::nearest(&name.name, known) {
                             Some(near) => diagnostic.help(near),
+                            None if dtype == Dtype::Ue8m0 => diagnostic.help("ue8m0::from_bits(127)"),
                             None => diagnostic.why("element types have BITS, BYTES, ZERO, MIN and MAX, floats also INFINITY, NEG_INFINITY, NAN and EPSILON"),
                         })
                     }
@@ -681,8 +682,8 @@ fn set_at(root: &mut Val, path: &[usize], val: Val) {
 }
 
 /// The constants of element types.
-const CONSTANTS: [&str; 9] =
-    ["BITS", "BYTES", "ZERO", "MIN", "MAX", "INFINITY", "NEG_INFINITY", "NAN", "EPSILON"];
+const CONSTANTS: [&str; 10] =
+    ["BITS", "BYTES", "ZERO", "ONE", "MIN", "MAX", "INFINITY", "NEG_INFINITY", "NAN", "EPSILON"];
 
 /// `f32::MAX` and the like: the value and its type.
 pub(super) fn dtype_constant(dtype: Dtype, name: &str) -> Option<(Const, Dtype)> {
@@ -698,6 +699,13 @@ pub(super) fn dtype_constant(dtype: Dtype, name: &str) -> Option<(Const, Dtype)>
             "MIN" => Some((Const::Int(lo), dtype)),
             "MAX" => Some((Const::Int(hi), dtype)),
             "ZERO" => Some((Const::Int(0), dtype)),
+            _ => None,
+        };
+    }
+    if dtype == Dtype::Ue8m0 {
+        return match name {
+            "ONE" => Some((Const::Int(127), dtype)),
+            "NAN" => Some((Const::Int(255), dtype)),
             _ => None,
         };
     }

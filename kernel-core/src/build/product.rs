@@ -46,7 +46,9 @@ impl Precision {
                 | Dtype::I64
                 | Dtype::U16
                 | Dtype::U32
-                | Dtype::U64,
+                | Dtype::U64
+                | Dtype::E2m1x2
+                | Dtype::Ue8m0,
             )
             | (
                 Precision::Tf32,
@@ -63,7 +65,9 @@ impl Precision {
                 | Dtype::Bf16
                 | Dtype::F64
                 | Dtype::E4m3
-                | Dtype::E5m2,
+                | Dtype::E5m2
+                | Dtype::E2m1x2
+                | Dtype::Ue8m0,
             ) => &[],
         }
     }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Factors and scales that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
-const FORMS: &str = "e4m3 or e5m2 · e4m3 or e5m2 with scales u8 (ue8m0) of 32; u8 · u8 (e2m1 in pairs) with scales u8 of 32 or 16, or e4m3 of 16";
+const FORMS: &str = "e4m3 or e5m2 · e4m3 or e5m2 with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
 /// The manual's section on them.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
 /// Scales along the depth in a column.
@@ -38,7 +38,7 @@ impl Builder<'_> {
         let scales = [self.scales(&vals[3], args[3].loc)?, self.scales(&vals[4], args[4].loc)?];
         let operands = Operands { a, b, acc, scales };
         self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
-        let scaled = self.scaled(&operands, loc)?;
+        let scaled = self.scaled(&operands, args, loc)?;
         self.scaled_extents(&operands, scaled, args, loc)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         for one in scales {
@@ -67,13 +67,13 @@ impl Builder<'_> {
                 .why(format!(
                     "the tensor cores read scales there, and factors in shared memory {SECTION}"
                 ))
-                .help("let scales = tmem::<u8>([128, 4]);"),
+                .help("let scales = tmem::<ue8m0>([128, 4]);"),
         );
         None
     }
 
     /// Which product it is, by the element types and by how many elements have one scale.
-    fn scaled(&mut self, operands: &Operands, loc: Loc) -> Option<Scaled> {
+    fn scaled(&mut self, operands: &Operands, args: &[Expr], loc: Loc) -> Option<Scaled> {
         let Operands { a, b, acc, scales } = *operands;
         let [left, right] = [a, b].map(|one| self.cells.settled(self.num(one)));
         let [of_left, of_right] = scales.map(|one| self.cells.settled(self.num(one)));
@@ -84,15 +84,14 @@ impl Builder<'_> {
         let sum = self.cells.settled(acc_num);
         let bytes = self.ty(b).shape()[0];
         let columns = self.ty(scales[1]).shape()[1];
-        let is_float8 = |dtype| matches!(dtype, Dtype::E4m3 | Dtype::E5m2);
         // An FP4 factor has two elements to a byte.
         let kind = match (left, right, of_left) {
-            (_, _, Dtype::U8) if is_float8(left) && is_float8(right) => Some(Scaled::Mxf8),
-            (Dtype::U8, Dtype::U8, Dtype::U8) if bytes * 2 / columns.max(1) == 16 => {
+            (_, _, Dtype::Ue8m0) if left.is_float8() && right.is_float8() => Some(Scaled::Mxf8),
+            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) if bytes * 2 / columns.max(1) == 16 => {
                 Some(Scaled::Nvf4)
             }
-            (Dtype::U8, Dtype::U8, Dtype::U8) => Some(Scaled::Mxf4),
-            (Dtype::U8, Dtype::U8, Dtype::E4m3) => Some(Scaled::Nvf4),
+            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) => Some(Scaled::Mxf4),
+            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::E4m3) => Some(Scaled::Nvf4),
             _ => None,
         };
         if let Some(kind) = kind
@@ -100,6 +99,9 @@ impl Builder<'_> {
             && sum == Dtype::F32
         {
             return Some(kind);
+        }
+        if self.untold_bytes(operands, args).is_some() {
+            return None;
         }
         let [left, right, of_left, of_right, sum] =
             [left, right, of_left, of_right, sum].map(Dtype::name);
@@ -114,6 +116,39 @@ impl Builder<'_> {
             .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
         );
         None
+    }
+
+    /// Reports bytes, which say neither of factors nor of scales what they mean.
+    fn untold_bytes(&mut self, operands: &Operands, args: &[Expr]) -> Option<()> {
+        let Operands { a, b, scales: [of_a, of_b], .. } = *operands;
+        let sides = [(a, 0, "factor"), (b, 1, "factor"), (of_a, 3, "scales"), (of_b, 4, "scales")];
+        let is_byte = |one| self.cells.known(self.num(one)) == Some(Dtype::U8);
+        let &(value, at, what) = sides.iter().find(|(one, ..)| is_byte(*one))?;
+        let (required, dtype) = match what {
+            "factor" => ("`e2m1x2`, `e4m3` or `e5m2`", "e2m1x2"),
+            _ => ("`ue8m0`, or `e4m3` of 16 FP4 numbers", "ue8m0"),
+        };
+        let made = match self.ty(value).clone() {
+            Type::TensorMemory(_) => "tmem",
+            _ => "shared",
+        };
+        let mut shape = self.ty(value).shape().to_vec();
+        if matches!(self.ty(value), Type::Shared(shared) if shared.transposed) {
+            shape.reverse();
+        }
+        self.report(
+            Diagnostic::new(
+                Code::DtypeRefused,
+                args[at].loc,
+                format!("bytes are no {what} of a block-scaled product"),
+            )
+            .compare("element type", required, "`u8`")
+            .why(format!(
+                "the type says which numbers the tensor cores take the bits for {SECTION}"
+            ))
+            .help(format!("{made}::<{dtype}>({shape:?})")),
+        );
+        Some(())
     }
 
     /// The extents that block-scaled products have.

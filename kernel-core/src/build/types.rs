@@ -368,7 +368,7 @@ impl Builder<'_> {
                         (Some(_), Some(dtype))
                             if dtype != Dtype::Bool && !self.is_address(&val) =>
                         {
-                            diagnostic.help(format!(".cast::<{}>()", dtype.name()))
+                            self.cast_help(diagnostic, dtype, a)
                         }
                         _ => diagnostic,
                     };

@@ -30,7 +30,9 @@ fn round(dtype: Dtype, value: f64) -> f64 {
         | Dtype::U8
         | Dtype::U16
         | Dtype::U32
-        | Dtype::U64 => unreachable!("ir::verify checks that a float has a float type"),
+        | Dtype::U64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => unreachable!("ir::verify checks that a float has a float type"),
     }
 }
 
@@ -186,6 +188,8 @@ pub(super) fn fma(dtype: Dtype, a: Element, b: Element, c: Element) -> Element {
             | Dtype::U32
             | Dtype::E4m3
             | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0
             // The product of two 16-bit floats is exact in f64.
             | Dtype::U64 => round(dtype, add_to_odd(a * b, c)),
         }),
@@ -269,7 +273,9 @@ fn int_to_float(to: Dtype, value: i128) -> f64 {
         | Dtype::U8
         | Dtype::U16
         | Dtype::U32
-        | Dtype::U64 => value as f64,
+        | Dtype::U64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => value as f64,
     }
 }
 

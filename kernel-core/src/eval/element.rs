@@ -109,7 +109,9 @@ impl Element {
             | Dtype::U8
             | Dtype::U16
             | Dtype::U32
-            | Dtype::U64 => Element::Int(wrap(dtype, i128::from(bits))),
+            | Dtype::U64
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0 => Element::Int(wrap(dtype, i128::from(bits))),
             Dtype::F16 => Element::Float(float::F16.value_of(low16(bits))),
             Dtype::Bf16 => Element::Float(float::BF16.value_of(low16(bits))),
             Dtype::F32 => {
@@ -148,7 +150,9 @@ impl Element {
                 | Dtype::U8
                 | Dtype::U16
                 | Dtype::U32
-                | Dtype::U64 => unreachable!("ir::verify checks that a float has a float type"),
+                | Dtype::U64
+                | Dtype::E2m1x2
+                | Dtype::Ue8m0 => unreachable!("ir::verify checks that a float has a float type"),
             },
             Element::Pointer(_) => unreachable!("ir::verify checks that no pointer is stored"),
             Element::Undefined => return Err(Fault::Undefined),

@@ -62,7 +62,13 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
 /// The element type of a map; bytes are copied as what has their size.
 fn element(dtype: Dtype) -> &'static str {
     match dtype {
-        Dtype::Bool | Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => "u8",
+        Dtype::Bool
+        | Dtype::I8
+        | Dtype::U8
+        | Dtype::E4m3
+        | Dtype::E5m2
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => "u8",
         Dtype::I16 | Dtype::U16 => "u16",
         Dtype::I32 => "i32",
         Dtype::U32 => "u32",

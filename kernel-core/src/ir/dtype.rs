@@ -34,11 +34,16 @@ pub enum Dtype {
     E4m3,
     /// Five bits of exponent and two of fraction; as `E4m3` otherwise (the same specification, "E5M2").
     E5m2,
+    /// Two FP4 numbers in a byte, the first in the lower half: bits that tensor cores alone read (OCP Microscaling Formats,
+    /// "FP4 E2M1"; PTX ISA, "Packed Data Types": `.e2m1x2`).
+    E2m1x2,
+    /// A power of two, by eight bits of exponent: a scale of block-scaled products (OCP Microscaling Formats, "E8M0").
+    Ue8m0,
 }
 
 impl Dtype {
     /// Every element type.
-    pub const ALL: [Dtype; 15] = [
+    pub const ALL: [Dtype; 17] = [
         Dtype::Bool,
         Dtype::I8,
         Dtype::I16,
@@ -54,6 +59,8 @@ impl Dtype {
         Dtype::F64,
         Dtype::E4m3,
         Dtype::E5m2,
+        Dtype::E2m1x2,
+        Dtype::Ue8m0,
     ];
 
     /// The name in kernels.
@@ -74,6 +81,8 @@ impl Dtype {
             Dtype::F64 => "f64",
             Dtype::E4m3 => "e4m3",
             Dtype::E5m2 => "e5m2",
+            Dtype::E2m1x2 => "e2m1x2",
+            Dtype::Ue8m0 => "ue8m0",
         }
     }
 
@@ -85,7 +94,13 @@ impl Dtype {
     /// Bytes of one element in memory.
     pub const fn bytes(self) -> u32 {
         match self {
-            Dtype::Bool | Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => 1,
+            Dtype::Bool
+            | Dtype::I8
+            | Dtype::U8
+            | Dtype::E4m3
+            | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0 => 1,
             Dtype::I16 | Dtype::U16 | Dtype::F16 | Dtype::Bf16 => 2,
             Dtype::I32 | Dtype::U32 | Dtype::F32 => 4,
             Dtype::I64 | Dtype::U64 | Dtype::F64 => 8,
@@ -102,9 +117,15 @@ impl Dtype {
         matches!(self, Dtype::E4m3 | Dtype::E5m2)
     }
 
+    /// Bits that nothing but products of tensor cores reads as numbers. They are neither floats nor integers: no instruction computes
+    /// with them, and the language converts none.
+    pub const fn is_opaque(self) -> bool {
+        matches!(self, Dtype::E2m1x2 | Dtype::Ue8m0)
+    }
+
     /// A number type that arithmetic and comparisons are defined on.
     pub const fn has_arithmetic(self) -> bool {
-        !matches!(self, Dtype::Bool) && !self.is_float8()
+        !matches!(self, Dtype::Bool) && !self.is_float8() && !self.is_opaque()
     }
 
     /// A signed integer type.
@@ -114,6 +135,6 @@ impl Dtype {
 
     /// An integer type, signed or not.
     pub const fn is_int(self) -> bool {
-        !self.is_float() && !matches!(self, Dtype::Bool)
+        !self.is_float() && !matches!(self, Dtype::Bool) && !self.is_opaque()
     }
 }

@@ -28,7 +28,14 @@ pub fn register_type(elem: Elem) -> Option<Type> {
         Elem::Number(Dtype::F32) => Type::F32,
         Elem::Number(Dtype::F64) => Type::F64,
         Elem::Number(
-            Dtype::I8 | Dtype::I16 | Dtype::U8 | Dtype::U16 | Dtype::E4m3 | Dtype::E5m2,
+            Dtype::I8
+            | Dtype::I16
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::E4m3
+            | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0,
         ) => return None,
     })
 }

@@ -81,7 +81,7 @@ pub(crate) fn scaled_instruction(
         Scaled::Mxf8 => u32::from(dtype == Dtype::E5m2),
     };
     let turned = |major: Major| u32::from(major == Major::Mn);
-    let powers_of_two = u32::from(scales != Dtype::E4m3);
+    let powers_of_two = u32::from(scales == Dtype::Ue8m0);
     id << 4
         | factor(left) << 7
         | factor(right) << 10
@@ -116,7 +116,9 @@ pub(crate) fn instruction(
         | Dtype::Bf16
         | Dtype::F64
         | Dtype::E4m3
-        | Dtype::E5m2 => other(),
+        | Dtype::E5m2
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => other(),
     };
     let factor = |dtype: Dtype| match dtype {
         Dtype::F16 | Dtype::E4m3 | Dtype::U8 => 0,
@@ -129,7 +131,9 @@ pub(crate) fn instruction(
         | Dtype::U16
         | Dtype::U32
         | Dtype::U64
-        | Dtype::F64 => other(),
+        | Dtype::F64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => other(),
     };
     let turned = |major: Major| u32::from(major == Major::Mn);
     sum << 4
@@ -144,7 +148,7 @@ pub(crate) fn instruction(
 #[cfg(test)]
 mod tests {
     use super::{Block, instruction, scaled_instruction};
-    use crate::ir::Dtype::{Bf16, E4m3, E5m2, F16, F32, I8, I32, U8};
+    use crate::ir::Dtype::{Bf16, E2m1x2, E4m3, E5m2, F16, F32, I8, I32, U8, Ue8m0};
     use crate::ir::Scaled::{Mxf4, Mxf8, Nvf4};
     use kernel_layout::wgmma::Major::{K, Mn};
 
@@ -178,14 +182,14 @@ mod tests {
             scaled_instruction(block, scaled, ([factor, factor], scales), [K, K], id)
         };
         for id in 0..4 {
-            assert_eq!(of(square, Mxf8, E4m3, U8, id), 0x08a0_0000 | id << 29 | id << 4);
+            assert_eq!(of(square, Mxf8, E4m3, Ue8m0, id), 0x08a0_0000 | id << 29 | id << 4);
         }
-        assert_eq!(of(Block { rows: 128, columns: 256 }, Mxf8, E4m3, U8, 0), 0x08c0_0000);
-        assert_eq!(of(square, Mxf8, E5m2, U8, 0), 0x08a0_0480);
-        assert_eq!(of(square, Mxf4, U8, U8, 0), 0x08a0_0480);
-        assert_eq!(of(square, Mxf4, U8, U8, 2), 0x48a0_04a0);
-        assert_eq!(of(square, Nvf4, U8, E4m3, 0), 0x0820_0480);
-        let turned = scaled_instruction(square, Mxf8, ([E4m3, E5m2], U8), [Mn, K], 1);
+        assert_eq!(of(Block { rows: 128, columns: 256 }, Mxf8, E4m3, Ue8m0, 0), 0x08c0_0000);
+        assert_eq!(of(square, Mxf8, E5m2, Ue8m0, 0), 0x08a0_0480);
+        assert_eq!(of(square, Mxf4, E2m1x2, Ue8m0, 0), 0x08a0_0480);
+        assert_eq!(of(square, Mxf4, E2m1x2, Ue8m0, 2), 0x48a0_04a0);
+        assert_eq!(of(square, Nvf4, E2m1x2, E4m3, 0), 0x0820_0480);
+        let turned = scaled_instruction(square, Mxf8, ([E4m3, E5m2], Ue8m0), [Mn, K], 1);
         assert_eq!(turned, 0x28a0_8410);
     }
 }

@@ -246,6 +246,8 @@ impl Lower<'_> {
             | Dtype::U16
             | Dtype::E4m3
             | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0
             | Dtype::F16
             | Dtype::Bf16 => {
                 let shifted = self.e.pure(Opcode::Shr, mods![Type::U32], Type::B32, &[word, shift]);
@@ -266,7 +268,9 @@ impl Lower<'_> {
                     | Dtype::F32
                     | Dtype::F64
                     | Dtype::E4m3
-                    | Dtype::E5m2 => self.e.extend(dtype, shifted),
+                    | Dtype::E5m2
+                    | Dtype::E2m1x2
+                    | Dtype::Ue8m0 => self.e.extend(dtype, shifted),
                 }
             }
         }
@@ -285,6 +289,8 @@ impl Lower<'_> {
             | Dtype::U16
             | Dtype::E4m3
             | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0
             | Dtype::F16
             | Dtype::Bf16 => {
                 let bits = match dtype {
@@ -301,7 +307,9 @@ impl Lower<'_> {
                     | Dtype::F32
                     | Dtype::F64
                     | Dtype::E4m3
-                    | Dtype::E5m2 => new,
+                    | Dtype::E5m2
+                    | Dtype::E2m1x2
+                    | Dtype::Ue8m0 => new,
                 };
                 let length = Val::Int(i64::from(dtype.bytes() * 8));
                 self.e.pure(Opcode::Bfi, mods![Type::B32], Type::B32, &[bits, word, shift, length])
@@ -338,7 +346,9 @@ fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word,
             | Dtype::U32
             | Dtype::Bf16
             | Dtype::E4m3
-            | Dtype::E5m2 => None,
+            | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0 => None,
         },
         Atomic::Max if integer => Some((Word::Max, arithmetic(dtype))),
         Atomic::Min if integer => Some((Word::Min, arithmetic(dtype))),

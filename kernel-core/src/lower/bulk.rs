@@ -128,7 +128,9 @@ fn reduction(how: TmaReduce, dtype: Dtype) -> Vec<Modifier> {
         | Dtype::I16
         | Dtype::U16
         | Dtype::E4m3
-        | Dtype::E5m2 => {
+        | Dtype::E5m2
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => {
             unreachable!("build::bulk rejects reductions of such elements")
         }
     };

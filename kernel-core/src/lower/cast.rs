@@ -211,7 +211,9 @@ impl Emitter {
             | Dtype::F32
             | Dtype::F64
             | Dtype::E4m3
-            | Dtype::E5m2 => {
+            | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0 => {
                 if from == Dtype::F32 && to.bytes() == 4 {
                     return converted;
                 }

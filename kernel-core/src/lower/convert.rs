@@ -419,7 +419,9 @@ impl Emitter {
                 | Dtype::U16
                 | Dtype::U32
                 | Dtype::E4m3
-                | Dtype::E5m2,
+                | Dtype::E5m2
+                | Dtype::E2m1x2
+                | Dtype::Ue8m0,
             ) => {
                 vec![self.shuffle(values[0], mode, lane, Type::B32)]
             }

@@ -329,6 +329,8 @@ pub(super) fn factor(dtype: Dtype) -> Type {
         | Dtype::U64
         | Dtype::F16
         | Dtype::Bf16
-        | Dtype::F64 => arithmetic(dtype),
+        | Dtype::F64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => arithmetic(dtype),
     }
 }

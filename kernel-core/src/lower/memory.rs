@@ -180,13 +180,17 @@ impl Emitter {
         let Elem::Number(dtype) = elem else { return vec![word] };
         match dtype {
             Dtype::F16 | Dtype::Bf16 if words.elements == 2 => self.unpack(word).to_vec(),
-            Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 if words.elements == 4 => {
+            Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0
+                if words.elements == 4 =>
+            {
                 self.unpack_bytes(dtype, word).to_vec()
             }
             Dtype::I8
             | Dtype::U8
             | Dtype::E4m3
             | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0
             | Dtype::I16
             | Dtype::U16
             | Dtype::Bool
@@ -218,7 +222,9 @@ impl Emitter {
             | Dtype::F32
             | Dtype::F64
             | Dtype::E4m3
-            | Dtype::E5m2 => vec![word],
+            | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0 => vec![word],
         }
     }
 

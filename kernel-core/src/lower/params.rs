@@ -49,7 +49,9 @@ impl Params {
 /// The type of a scalar in parameter memory.
 fn memory_type(dtype: Dtype) -> Type {
     match dtype {
-        Dtype::Bool | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => Type::U8,
+        Dtype::Bool | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
+            Type::U8
+        }
         Dtype::I8 => Type::S8,
         Dtype::I16 => Type::S16,
         Dtype::U16 => Type::U16,

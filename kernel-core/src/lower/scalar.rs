@@ -1,7 +1,7 @@
 //! One element at a time: arithmetic, comparison, selection.
 //!
 //! Integers of up to 32 bits live in 32-bit registers, extended by their own sign; what may leave the
-//! range of an 8- or 16-bit type is extended again. FP8 numbers live there as their bits, as a `u8` does. Halves live in
+//! range of an 8- or 16-bit type is extended again. FP8 numbers and what tensor cores alone read live there as their bits, as a `u8` does. Halves live in
 //! 16-bit registers, booleans in predicates, pointers in 64-bit registers.
 
 use kernel_ptx::{Opcode, Type, Word};
@@ -16,7 +16,13 @@ pub(super) fn arithmetic(dtype: Dtype) -> Type {
     match dtype {
         Dtype::Bool => Type::Pred,
         Dtype::I8 | Dtype::I16 | Dtype::I32 => Type::S32,
-        Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::E4m3 | Dtype::E5m2 => Type::U32,
+        Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::E4m3
+        | Dtype::E5m2
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => Type::U32,
         Dtype::I64 => Type::S64,
         Dtype::U64 => Type::U64,
         Dtype::F16 => Type::F16,
@@ -60,7 +66,9 @@ pub(super) fn float_constant(value: f64, dtype: Dtype) -> Val {
         Dtype::Bf16 => Val::Int(i64::from((value as f32).to_bits() >> 16)),
         Dtype::F16 => Val::Int(half_bits(value as f32)),
         Dtype::E4m3 | Dtype::E5m2 => Val::Int(byte_bits(value, dtype)),
-        Dtype::Bool
+        Dtype::E2m1x2
+        | Dtype::Ue8m0
+        | Dtype::Bool
         | Dtype::I8
         | Dtype::I16
         | Dtype::I32
@@ -68,7 +76,7 @@ pub(super) fn float_constant(value: f64, dtype: Dtype) -> Val {
         | Dtype::U8
         | Dtype::U16
         | Dtype::U32
-        | Dtype::U64 => unreachable!("ir::verify rejects a float literal of an integer type"),
+        | Dtype::U64 => unreachable!("ir::verify rejects a float literal of a type that is none"),
     }
 }
 
@@ -120,7 +128,7 @@ impl Emitter {
         let narrow = match dtype {
             Dtype::I8 => Type::S8,
             Dtype::I16 => Type::S16,
-            Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 => {
+            Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
                 return self.and(Type::U32, value, Val::Int(0xff));
             }
             Dtype::U16 => return self.and(Type::U32, value, Val::Int(0xffff)),
@@ -204,8 +212,8 @@ impl Emitter {
                 | Unary::Floor
                 | Unary::Ceil => self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a)),
             },
-            Dtype::E4m3 | Dtype::E5m2 => {
-                unreachable!("ir::verify rejects {op:?} of an FP8 number")
+            Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
+                unreachable!("ir::verify rejects {op:?} of what is only moved")
             }
             Dtype::F32 => self.unary_f32(op, a),
             Dtype::F64 => self.unary_f64(op, a),
@@ -369,7 +377,9 @@ impl Emitter {
             | Dtype::F32
             | Dtype::F64
             | Dtype::E4m3
-            | Dtype::E5m2 => {
+            | Dtype::E5m2
+            | Dtype::E2m1x2
+            | Dtype::Ue8m0 => {
                 unreachable!("ir::verify rejects a pointer offset that is no integer")
             }
         }
@@ -496,8 +506,8 @@ impl Emitter {
             Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => {
                 self.float(Opcode::Fma, arithmetic(dtype), &[a, b, c])
             }
-            Dtype::E4m3 | Dtype::E5m2 => {
-                unreachable!("ir::verify rejects a product of FP8 numbers")
+            Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
+                unreachable!("ir::verify rejects a product of what is only moved")
             }
             Dtype::Bool
             | Dtype::I8
@@ -537,7 +547,7 @@ impl Emitter {
                 let [a, b] = [a, b].map(|half| self.half_to_f32(dtype, half));
                 self.compare_float(word, Type::F32, a, b)
             }
-            Elem::Number(Dtype::E4m3 | Dtype::E5m2) => {
+            Elem::Number(Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0) => {
                 unreachable!("ir::verify rejects a comparison of FP8 numbers")
             }
             Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)) => {

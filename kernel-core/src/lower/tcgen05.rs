@@ -114,7 +114,6 @@ impl Lower<'_> {
             right.read.major,
         ];
         let whole = block.of_instruction(group);
-        let plain = tensor_core::instruction(whole, factors, sum, majors);
         let guard = self.e.guard(starts);
         let adds = self.scalar(args[3]);
         let adds = Operand::Reg(self.e.reg(adds, Type::Pred));
@@ -143,18 +142,18 @@ impl Lower<'_> {
                     let b = self.advanced(&right, column, k);
                     let enabled = if k == 0 { adds.clone() } else { always.clone() };
                     let mut operands = vec![sums.clone(), a, b];
-                    let mut bits = plain;
-                    if let Some(scaled) = scaled {
-                        let first = k * scaled.to_a_byte() / scaled.block();
-                        let dtype = self.tensor_memory_type(args[4]).dtype;
-                        let of = (factors, dtype);
-                        bits =
-                            tensor_core::scaled_instruction(whole, scaled, of, majors, first % 4);
-                        scales.extend(
-                            [(args[4], row), (args[5], column)]
-                                .map(|(scales, line)| self.scales_of(scales, [line, first])),
-                        );
-                    }
+                    let bits = match scaled {
+                        None => tensor_core::instruction(whole, factors, sum, majors),
+                        Some(scaled) => {
+                            let first = k * scaled.to_a_byte() / scaled.block();
+                            scales.extend(
+                                [(args[4], row), (args[5], column)]
+                                    .map(|(scales, line)| self.scales_of(scales, [line, first])),
+                            );
+                            let of = (factors, self.tensor_memory_type(args[4]).dtype);
+                            tensor_core::scaled_instruction(whole, scaled, of, majors, first % 4)
+                        }
+                    };
                     let bits = Operand::Reg(self.e.reg(Val::Int(i64::from(bits)), Type::B32));
                     operands.push(bits);
                     operands.append(&mut scales);
@@ -220,6 +219,8 @@ fn kind(factor: Dtype) -> Word {
         | Dtype::U16
         | Dtype::U32
         | Dtype::U64
-        | Dtype::F64 => unreachable!("build refuses products of these types"),
+        | Dtype::F64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => unreachable!("build refuses products of these types"),
     }
 }

@@ -13,7 +13,8 @@ fn mostly(
 }
 
 const EXTENTS: &[&str] = &["8", "16", "32", "64", "128", "256", "512", "1", "3", "n"];
-const DTYPES: &[&str] = &["f16", "bf16", "f32", "i8", "e4m3", "f64", "u32", "bool"];
+const DTYPES: &[&str] =
+    &["f16", "bf16", "f32", "i8", "e4m3", "f64", "u32", "bool", "e2m1x2", "ue8m0"];
 const PINS: &[&str] = &[
     ".with_layout(tmem_block([128, 64], 1))",
     ".with_layout(tmem_block([64, 32], 1))",
@@ -60,6 +61,8 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     let staged = mostly(random, &["", ""], SHARED_PINS);
     let wide = mostly(random, &["", ""], NOTATION);
     let blocks = mostly(random, &["4"], &["1", "2", "8", "16"]);
+    let of_scales = mostly(random, &["ue8m0", "ue8m0", "e4m3"], DTYPES);
+    let scaled = mostly(random, &["e4m3", "e2m1x2"], DTYPES);
     let load = mostly(random, &["acc.load()"], &["accs[0].load()", "accs.load()", "left.load()"]);
     format!(
         "#[kernel(target = {target}, warps = {warps}{cluster})]
@@ -75,9 +78,9 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              let tall = tmem::<{dtype}>([{rows}, {depth}]);
              let staged = shared::<{sum}>([{rows}, {columns}]){staged};
              let wide = tmem::<{sum}>([{rows}, {columns}]){wide};
-             let (scales, others) = (tmem::<u8>([{rows}, {blocks}]), tmem::<u8>([{columns}, {blocks}]));
-             let bytes = shared::<u8>([{rows}, {blocks}]);
-             let (rows, cols) = (shared::<e4m3>([{rows}, 128]), shared::<e4m3>([{columns}, 128]));
+             let (scales, others) = (tmem::<{of_scales}>([{rows}, {blocks}]), tmem::<{of_scales}>([{columns}, {blocks}]));
+             let bytes = shared::<{of_scales}>([{rows}, {blocks}]);
+             let (rows, cols) = (shared::<{scaled}>([{rows}, 128]), shared::<{scaled}>([{columns}, 128]));
              let words = shared::<u32>([2, 4]);
              let (bar, bars) = (barrier(1), barriers(2, 1));
              let mut slot = 0;

@@ -41,6 +41,8 @@ const WORDS: &[&str] = &[
     "f16",
     "bf16",
     "e4m3",
+    "ue8m0",
+    "from_bits",
     "f32",
     "f64",
     "i8",
@@ -132,8 +134,9 @@ const WORDS: &[&str] = &[
     "_",
 ];
 
-const TYPES: &[&str] =
-    &["f16", "bf16", "f32", "f64", "i8", "i32", "i64", "u8", "u32", "u64", "bool", "e5m2"];
+const TYPES: &[&str] = &[
+    "f16", "bf16", "f32", "f64", "i8", "i32", "i64", "u8", "u32", "u64", "bool", "e5m2", "e2m1x2",
+];
 const SHAPES: &[&str] = &[
     "[16]",
     "[64]",

@@ -64,7 +64,7 @@ struct MapDtype {
 /// The element type of that name. Types of a byte that maps do not tell apart may go by their own names.
 fn dtype(name: &str) -> Option<MapDtype> {
     let (number, bytes, float) = match name {
-        "u8" | "i8" | "bool" | "e4m3" | "e5m2" => (0, 1, false),
+        "u8" | "i8" | "bool" | "e4m3" | "e5m2" | "e2m1x2" | "ue8m0" => (0, 1, false),
         "u16" | "i16" => (1, 2, false),
         "u32" => (2, 4, false),
         "i32" => (3, 4, false),

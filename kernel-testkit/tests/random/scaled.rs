@@ -10,13 +10,13 @@ use crate::tcgen05::{ADVANCE, BY_MAP};
 /// Element types of the factors, that of the scales, bytes of a factor that have a scale, and what scales there are. Sums are exact
 /// whatever their order.
 const FORMATS: [([&str; 2], &str, u64, &str); 7] = [
-    (["e4m3", "e4m3"], "u8", 32, POWERS),
-    (["e4m3", "e5m2"], "u8", 32, POWERS),
-    (["e5m2", "e4m3"], "u8", 32, POWERS),
-    (["e5m2", "e5m2"], "u8", 32, POWERS),
-    (["u8", "u8"], "u8", 16, POWERS),
-    (["u8", "u8"], "u8", 8, POWERS),
-    (["u8", "u8"], "e4m3", 8, "1, 0.5, 1.5, 2"),
+    (["e4m3", "e4m3"], "ue8m0", 32, POWERS),
+    (["e4m3", "e5m2"], "ue8m0", 32, POWERS),
+    (["e5m2", "e4m3"], "ue8m0", 32, POWERS),
+    (["e5m2", "e5m2"], "ue8m0", 32, POWERS),
+    (["e2m1x2", "e2m1x2"], "ue8m0", 16, POWERS),
+    (["e2m1x2", "e2m1x2"], "ue8m0", 8, POWERS),
+    (["e2m1x2", "e2m1x2"], "e4m3", 8, "1, 0.5, 1.5, 2"),
 ];
 /// Powers of two around 1.
 const POWERS: &str = "127, 128, 126, 127";
@@ -56,7 +56,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let mut below = |end: u64| random.bits() % end;
     let (dtypes, dtype, block, scales) =
         FORMATS[usize::try_from(below(FORMATS.len() as u64)).expect("a short table")];
-    let is_float8 = dtypes[0] != "u8";
+    let is_float8 = dtypes[0] != "e2m1x2";
     // In a ring both factors' scales are copied, those of 128 rows or more.
     let ring = below(4) == 0;
     let rows = if ring { 128 } else { 128 << below(2) };
@@ -103,7 +103,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     // The two sides' lists repeat after other numbers of scales.
     let arguments = [("p", whole[0], "127, 126"), ("q", whole[1], "128, 127, 126, 126")].map(
         |(name, extent, more)| {
-            let more = if dtype == "u8" { more } else { "1.5, 1, 2" };
+            let more = if dtype == "ue8m0" { more } else { "1.5, 1, 2" };
             format!("//@ arg {name}: {dtype}[{extent}, {of_depth}] list({scales}, {more})\n")
         },
     );

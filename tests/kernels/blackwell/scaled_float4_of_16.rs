@@ -1,25 +1,25 @@
 //! FP4 with powers of two for 16 numbers.
 //@ run: eval, emulate
 //@ compare: exact
-//@ arg a: u8[128, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
-//@ arg b: u8[16, 64] list(18, 5, 193, 112, 255, 64, 46)
-//@ arg s: u8[128, 8] list(127, 128, 126, 129, 127)
-//@ arg t: u8[16, 8] list(127, 126, 128)
+//@ arg a: e2m1x2[128, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
+//@ arg b: e2m1x2[16, 64] list(18, 5, 193, 112, 255, 64, 46)
+//@ arg s: ue8m0[128, 8] list(127, 128, 126, 129, 127)
+//@ arg t: ue8m0[16, 8] list(127, 126, 128)
 //@ arg c: f32[128, 16] poison
 //@ expect c: sum(k, 0, 64, (((1 - 2 * ((a(i, k) % 16) / 8)) * ((a(i, k) % 16) % 8 + max((a(i, k) % 16) % 8 - 4, 0) + 2 * max((a(i, k) % 16) % 8 - 6, 0)) * 0.5) * ((1 - 2 * ((b(j, k) % 16) / 8)) * ((b(j, k) % 16) % 8 + max((b(j, k) % 16) % 8 - 4, 0) + 2 * max((b(j, k) % 16) % 8 - 6, 0)) * 0.5) + ((1 - 2 * ((a(i, k) / 16) / 8)) * ((a(i, k) / 16) % 8 + max((a(i, k) / 16) % 8 - 4, 0) + 2 * max((a(i, k) / 16) % 8 - 6, 0)) * 0.5) * ((1 - 2 * ((b(j, k) / 16) / 8)) * ((b(j, k) / 16) % 8 + max((b(j, k) / 16) % 8 - 4, 0) + 2 * max((b(j, k) / 16) % 8 - 6, 0)) * 0.5)) * exp2(s(i, k / 8) + t(j, k / 8) - 254))
 use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, grid = 1)]
 pub fn scaled_float4_of_16(
-    a: Tensor<u8, 2>,
-    b: Tensor<u8, 2>,
-    s: Tensor<u8, 2>,
-    t: Tensor<u8, 2>,
+    a: Tensor<e2m1x2, 2>,
+    b: Tensor<e2m1x2, 2>,
+    s: Tensor<ue8m0, 2>,
+    t: Tensor<ue8m0, 2>,
     c: TensorMut<f32, 2>,
 ) {
-    let (left, right) = (shared::<u8>([128, 64]), shared::<u8>([16, 64]));
-    let (left_scales, right_scales) = (tmem::<u8>([128, 8]), tmem::<u8>([16, 8]));
-    let of_left = shared::<u8>([128, 8]);
+    let (left, right) = (shared::<e2m1x2>([128, 64]), shared::<e2m1x2>([16, 64]));
+    let (left_scales, right_scales) = (tmem::<ue8m0>([128, 8]), tmem::<ue8m0>([16, 8]));
+    let of_left = shared::<ue8m0>([128, 8]);
     let acc = tmem::<f32>([128, 16]);
     let done = barrier(1);
     left.store(a.tile([0, 0], [128, 64]).load());

@@ -4,8 +4,8 @@
 //@ compare: exact
 //@ arg a: e4m3[256, 128] list(1, -2, 0.5, 0, 2, -1, 4)
 //@ arg b: e4m3[128, 128] list(2, 1, 0, -1, 3)
-//@ arg s: u8[256, 4] list(127, 128, 126, 129, 127)
-//@ arg t: u8[128, 4] list(127, 126, 128)
+//@ arg s: ue8m0[256, 4] list(127, 128, 126, 129, 127)
+//@ arg t: ue8m0[128, 4] list(127, 126, 128)
 //@ arg c: f32[128, 32] poison
 //@ arg d: f32[256, 16] poison
 //@ expect c: 2 * sum(k, 0, 128, a(i, k) * b(j, k) * exp2(s(i, k / 32) + t(j, k / 32) - 254))
@@ -16,16 +16,16 @@ use kiln::prelude::*;
 pub fn scaled_float8(
     a: Tensor<e4m3, 2>,
     b: Tensor<e4m3, 2>,
-    s: Tensor<u8, 2>,
-    t: Tensor<u8, 2>,
+    s: Tensor<ue8m0, 2>,
+    t: Tensor<ue8m0, 2>,
     c: TensorMut<f32, 2>,
     d: TensorMut<f32, 2>,
 ) {
     let (left, right) = (shared::<e4m3>([256, 128]), shared::<e4m3>([16, 128]));
     let (upper, wide) = (shared::<e4m3>([128, 128]), shared::<e5m2>([128, 128]));
-    let (of_left, of_right) = (shared::<u8>([128, 4]), shared::<u8>([128, 4]));
-    let (left_scales, right_scales) = (tmem::<u8>([128, 4]), tmem::<u8>([128, 4]));
-    let (tall_scales, narrow_scales) = (tmem::<u8>([256, 4]), tmem::<u8>([16, 4]));
+    let (of_left, of_right) = (shared::<ue8m0>([128, 4]), shared::<ue8m0>([128, 4]));
+    let (left_scales, right_scales) = (tmem::<ue8m0>([128, 4]), tmem::<ue8m0>([128, 4]));
+    let (tall_scales, narrow_scales) = (tmem::<ue8m0>([256, 4]), tmem::<ue8m0>([16, 4]));
     let acc = tmem::<f32>([128, 128]);
     let tall = tmem::<f32>([256, 16]);
     let done = barrier(1);

@@ -1,14 +1,14 @@
 //! Block-scaled products whose left factor lies in tensor memory: of FP8, of two blocks of rows and columns, and of FP4 with scales for 16 numbers.
 //@ run: eval, emulate
 //@ compare: exact
-//@ arg a: u8[128, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
-//@ arg b: u8[16, 64] list(18, 5, 193, 112, 255, 64, 46)
-//@ arg s: u8[128, 8] list(127, 128, 126, 129, 127)
-//@ arg t: u8[16, 8] list(127, 126, 128)
+//@ arg a: e2m1x2[128, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
+//@ arg b: e2m1x2[16, 64] list(18, 5, 193, 112, 255, 64, 46)
+//@ arg s: ue8m0[128, 8] list(127, 128, 126, 129, 127)
+//@ arg t: ue8m0[16, 8] list(127, 126, 128)
 //@ arg u: e4m3[256, 128] list(1, -2, 0.5, 0, 2, -1, 4)
 //@ arg v: e5m2[16, 128] list(2, 1, 0, -1, 3)
-//@ arg of_u: u8[256, 4] list(127, 128, 126, 129, 127)
-//@ arg of_v: u8[16, 4] list(127, 126, 128)
+//@ arg of_u: ue8m0[256, 4] list(127, 128, 126, 129, 127)
+//@ arg of_v: ue8m0[16, 4] list(127, 126, 128)
 //@ arg c: f32[128, 16] poison
 //@ arg w: f32[256, 16] poison
 //@ expect c: sum(k, 0, 64, (((1 - 2 * ((a(i, k) % 16) / 8)) * ((a(i, k) % 16) % 8 + max((a(i, k) % 16) % 8 - 4, 0) + 2 * max((a(i, k) % 16) % 8 - 6, 0)) * 0.5) * ((1 - 2 * ((b(j, k) % 16) / 8)) * ((b(j, k) % 16) % 8 + max((b(j, k) % 16) % 8 - 4, 0) + 2 * max((b(j, k) % 16) % 8 - 6, 0)) * 0.5) + ((1 - 2 * ((a(i, k) / 16) / 8)) * ((a(i, k) / 16) % 8 + max((a(i, k) / 16) % 8 - 4, 0) + 2 * max((a(i, k) / 16) % 8 - 6, 0)) * 0.5) * ((1 - 2 * ((b(j, k) / 16) / 8)) * ((b(j, k) / 16) % 8 + max((b(j, k) / 16) % 8 - 4, 0) + 2 * max((b(j, k) / 16) % 8 - 6, 0)) * 0.5)) * exp2(s(i, k / 8) + t(j, k / 8) - 254))
@@ -17,21 +17,21 @@ use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, grid = 1)]
 pub fn scaled_left_in_tensor_memory(
-    a: Tensor<u8, 2>,
-    b: Tensor<u8, 2>,
-    s: Tensor<u8, 2>,
-    t: Tensor<u8, 2>,
+    a: Tensor<e2m1x2, 2>,
+    b: Tensor<e2m1x2, 2>,
+    s: Tensor<ue8m0, 2>,
+    t: Tensor<ue8m0, 2>,
     u: Tensor<e4m3, 2>,
     v: Tensor<e5m2, 2>,
-    of_u: Tensor<u8, 2>,
-    of_v: Tensor<u8, 2>,
+    of_u: Tensor<ue8m0, 2>,
+    of_v: Tensor<ue8m0, 2>,
     c: TensorMut<f32, 2>,
     w: TensorMut<f32, 2>,
 ) {
-    let (fours, right) = (tmem::<u8>([128, 64]), shared::<u8>([16, 64]));
+    let (fours, right) = (tmem::<e2m1x2>([128, 64]), shared::<e2m1x2>([16, 64]));
     let (eights, wide) = (tmem::<e4m3>([256, 128]), shared::<e5m2>([16, 128]));
-    let (four_scales, right_scales) = (tmem::<u8>([128, 8]), tmem::<u8>([16, 8]));
-    let (eight_scales, wide_scales) = (tmem::<u8>([256, 4]), tmem::<u8>([16, 4]));
+    let (four_scales, right_scales) = (tmem::<ue8m0>([128, 8]), tmem::<ue8m0>([16, 8]));
+    let (eight_scales, wide_scales) = (tmem::<ue8m0>([256, 4]), tmem::<ue8m0>([16, 4]));
     let acc = tmem::<f32>([128, 16]);
     let tall = tmem::<f32>([256, 16]);
     let done = barrier(1);

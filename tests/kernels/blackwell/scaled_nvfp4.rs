@@ -1,8 +1,8 @@
 //! NVFP4: two numbers to a byte, FP8 scales for 16 of them.
 //@ run: eval, emulate
 //@ compare: exact
-//@ arg a: u8[128, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
-//@ arg b: u8[16, 64] list(18, 5, 193, 112, 255, 64, 46)
+//@ arg a: e2m1x2[128, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
+//@ arg b: e2m1x2[16, 64] list(18, 5, 193, 112, 255, 64, 46)
 //@ arg s: e4m3[128, 8] list(1, 0.5, 3, 1.5, 2)
 //@ arg t: e4m3[16, 8] list(2, 1, 0.25, 3)
 //@ arg c: f32[128, 16] poison
@@ -11,13 +11,13 @@ use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, grid = 1)]
 pub fn scaled_nvfp4(
-    a: Tensor<u8, 2>,
-    b: Tensor<u8, 2>,
+    a: Tensor<e2m1x2, 2>,
+    b: Tensor<e2m1x2, 2>,
     s: Tensor<e4m3, 2>,
     t: Tensor<e4m3, 2>,
     c: TensorMut<f32, 2>,
 ) {
-    let (left, right) = (shared::<u8>([128, 64]), shared::<u8>([16, 64]));
+    let (left, right) = (shared::<e2m1x2>([128, 64]), shared::<e2m1x2>([16, 64]));
     let (left_scales, right_scales) = (tmem::<e4m3>([128, 8]), tmem::<e4m3>([16, 8]));
     let of_left = shared::<e4m3>([128, 8]);
     let acc = tmem::<f32>([128, 16]);

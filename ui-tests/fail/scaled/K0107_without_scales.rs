@@ -4,8 +4,8 @@ use kiln::prelude::*;
 pub fn kernel() {
     let (a, b) = (shared::<e4m3>([128, 128]), shared::<e4m3>([128, 128]));
     let acc = tmem::<f32>([128, 128]);
-    let of_a = tmem::<u8>([128, 4]);
-    let of_b = tmem::<u8>([128, 4]);
+    let of_a = tmem::<ue8m0>([128, 4]);
+    let of_b = tmem::<ue8m0>([128, 4]);
     let done = barrier(1);
     tcgen05::mma_scaled(a, b.t(), acc);
     tcgen05::commit(done);

@@ -4,7 +4,7 @@ use kiln::prelude::*;
 pub fn kernel() {
     let (a, b) = (shared::<e4m3>([128, 128]), shared::<e4m3>([64, 128]));
     let (acc, sums, done) = (tmem::<f32>([128, 64]), tmem::<f32>([128, 128]), barrier(1));
-    let (of_a, of_b) = (tmem::<u8>([128, 4]), tmem::<u8>([64, 4]));
+    let (of_a, of_b) = (tmem::<ue8m0>([128, 4]), tmem::<ue8m0>([64, 4]));
     tcgen05::mma_pair(a, b.t(), sums).accumulate(false);
     tcgen05::mma_scaled(a, b.t(), acc, of_a, of_b).accumulate(false);
     tcgen05::commit(done).multicast(0b11);

@@ -104,7 +104,10 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             holds(register(args[0]) && args[0] == args[1], "operands differ")?;
             let ordered = !matches!(compare, Compare::Eq | Compare::Ne);
             holds(!(ordered && number(args[0]) == Some(Dtype::Bool)), "booleans have no order")?;
-            holds(!number(args[0]).is_some_and(Dtype::is_float8), "wrong element type")?;
+            holds(
+                number(args[0]).is_none_or(|dtype| dtype.has_arithmetic() || dtype == Dtype::Bool),
+                "wrong element type",
+            )?;
             gives(result, &args[0].with_elem(Elem::Number(Dtype::Bool)))
         }
         Op::Select => {
@@ -125,7 +128,8 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
         Op::Cast => {
             count(args, 1)?;
             let to = number(some(result)?).ok_or("the result is no number")?;
-            holds(number(args[0]).is_some(), "the operand is no number")?;
+            let from = number(args[0]).ok_or("the operand is no number")?;
+            holds(!from.is_opaque() && !to.is_opaque(), "wrong element type")?;
             gives(result, &args[0].with_elem(Elem::Number(to)))
         }
         Op::LoadTensor(index) => {
@@ -289,7 +293,9 @@ fn constant(value: Const, args: &[&Type], result: Option<&Type>) -> Outcome {
     };
     let fits = match value {
         Const::Bool(_) => *dtype == Dtype::Bool,
-        Const::Int(value) => dtype.is_int() && int_range(*dtype).contains(&value),
+        Const::Int(value) => {
+            (dtype.is_int() || dtype.is_opaque()) && int_range(*dtype).contains(&value)
+        }
         Const::Float(_) => dtype.is_float(),
     };
     holds(fits, "the constant does not fit its type")
@@ -355,7 +361,7 @@ fn unary_takes(op: Unary, dtype: Dtype) -> bool {
     let computed = dtype.is_float() && dtype.has_arithmetic();
     match op {
         Unary::Neg | Unary::Abs => dtype.has_arithmetic(),
-        Unary::Not => !dtype.is_float(),
+        Unary::Not => dtype.is_int() || dtype == Dtype::Bool,
         Unary::Exp
         | Unary::Exp2
         | Unary::Log
@@ -384,7 +390,7 @@ fn binary(op: Binary, a: &Type, b: &Type) -> Outcome {
         | Binary::Rem
         | Binary::Min
         | Binary::Max => dtype.has_arithmetic(),
-        Binary::And | Binary::Or | Binary::Xor => !dtype.is_float(),
+        Binary::And | Binary::Or | Binary::Xor => dtype.is_int() || dtype == Dtype::Bool,
         Binary::Shl | Binary::Shr => dtype.is_int(),
     });
     holds(takes, "wrong element type")
