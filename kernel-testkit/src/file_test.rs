@@ -2,14 +2,13 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::Command,
     sync::OnceLock,
 };
 
 use kernel_core::compile::Variant;
 
 use crate::{
-    arguments, compare,
+    Assembler, arguments, compare,
     data::{Argument, Buffer, Number, Random, encode},
     directives::{Case, Directives, Executor},
     executors,
@@ -96,8 +95,7 @@ impl FileTest {
     /// # Errors
     /// What the compiler says of the file.
     pub fn ptx(&self) -> Result<Vec<(&str, &str)>, String> {
-        let builds = &self.loaded()?.prepared.builds;
-        let texts = builds.iter().flat_map(|build| {
+        let texts = self.builds()?.iter().flat_map(|build| {
             build.variants.iter().map(|variant| (build.target.as_str(), variant.ptx.as_str()))
         });
         Ok(texts.collect())
@@ -274,38 +272,35 @@ impl FileTest {
         Ok(())
     }
 
+    /// What was compiled: every instance for every target.
+    ///
+    /// # Errors
+    /// What the compiler says of the file.
+    pub fn builds(&self) -> Result<&[Build], String> {
+        Ok(&self.loaded()?.prepared.builds)
+    }
+
     /// Assembles every PTX text, `sm_80` also for Hopper. Gives a line for each that spills registers.
     ///
     /// # Errors
     /// What the assembler says; spilled registers where the header forbids them.
-    pub fn assemble(&self, ptxas: &Path, scratch: &Path) -> Result<Vec<String>, String> {
+    pub fn assemble(&self, assembler: &Assembler) -> Result<Vec<String>, String> {
         let loaded = self.loaded()?;
         let mut spills = Vec::new();
-        let file = scratch.join(format!("{}.ptx", self.name.replace('/', "-")));
         for build in &loaded.prepared.builds {
             for variant in &build.variants {
-                std::fs::write(&file, &variant.ptx).map_err(|error| error.to_string())?;
                 let targets: &[&str] = match build.target.as_str() {
                     "sm_80" => &["sm_80", "sm_90a"],
                     other => &[other],
                 };
                 for target in targets {
                     let what = format!("[{}] {}, -arch={target}", build.label, variant.name);
-                    let output = Command::new(ptxas)
-                        .args(["-v", "-o", "/dev/null", &format!("-arch={target}")])
-                        .arg(&file)
-                        .output()
-                        .map_err(|error| format!("{}: {error}", ptxas.display()))?;
-                    let said = String::from_utf8_lossy(&output.stderr).into_owned()
-                        + &String::from_utf8_lossy(&output.stdout);
-                    // Code C7508: the instruction is dropped, and with it what the kernel asks for.
-                    if !output.status.success() || said.contains("ignored") {
-                        return Err(format!("{what}: {said}"));
-                    }
-                    for line in said.lines().filter(|line| line.contains("spill stores")) {
-                        if !line.contains(" 0 bytes spill stores") {
-                            spills.push(format!("{}: {what}: {}", self.name, line.trim()));
-                        }
+                    let assembled = assembler
+                        .assemble(&self.name, &variant.ptx, target)
+                        .map_err(|error| format!("{what}: {error}"))?;
+                    if assembled.spilled_bytes > 0 {
+                        let bytes = assembled.spilled_bytes;
+                        spills.push(format!("{}: {what}: {bytes} bytes", self.name));
                     }
                 }
             }

@@ -9,14 +9,22 @@
 //! * `gpu`: a GPU, on the same PTX, where there is one.
 //!
 //! All of them agree; what a kernel has to write has been written, and nothing else has.
+//!
+//! What compiled kernels cost is asked of their text: [`instructions`] counts, [`ideal`] says how few would do, and [`assembler`]
+//! has NVIDIA's assembler find the registers.
 
 pub mod arguments;
+pub mod assembler;
 pub mod compare;
 pub mod data;
 pub mod directives;
+pub mod examples;
 pub mod executors;
 pub mod expression;
 mod file_test;
+pub mod ideal;
+pub mod instructions;
 pub mod prepare;
 
+pub use assembler::Assembler;
 pub use file_test::{FileTest, gpu};

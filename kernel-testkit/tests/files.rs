@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use kernel_testkit::{FileTest, directives::Executor, gpu};
+use kernel_testkit::{Assembler, FileTest, directives::Executor, gpu};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -19,13 +19,13 @@ fn main() -> ExitCode {
     let root = package.join("../tests/kernels");
     let files = FileTest::all(&root).expect("the tests are part of the repository");
     let files: Vec<Arc<FileTest>> = files.into_iter().map(Arc::new).collect();
-    let ptxas = std::env::var_os("KILN_PTXAS").map(PathBuf::from);
+    let assembler = Assembler::named(Path::new(env!("CARGO_TARGET_TMPDIR")));
     if !args.list {
         if let Err(reason) = gpu() {
             let count = files.iter().filter(|file| file.names(Executor::Gpu)).count();
             eprintln!("gpu: skipped, no device, for {count} files: {reason}");
         }
-        if ptxas.is_none() {
+        if assembler.is_none() {
             eprintln!("ptxas: left out, KILN_PTXAS names none");
         }
     }
@@ -33,9 +33,9 @@ fn main() -> ExitCode {
     for file in &files {
         trials.push(trial("run", file, FileTest::run));
         trials.push(trial("deterministic", file, FileTest::deterministic));
-        if let Some(ptxas) = ptxas.clone() {
+        if let Some(assembler) = assembler.clone() {
             trials.push(trial("ptxas", file, move |file| {
-                let spills = file.assemble(&ptxas, Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+                let spills = file.assemble(&assembler)?;
                 for line in spills {
                     eprintln!("spill: {line}");
                 }

@@ -1,11 +1,10 @@
 //! Every instruction form that the compiler emits, for the file tests, the examples, and kernels made at random, is in the list
 //! of `kernel-differential`, whose tests say that it agrees with a GPU. `UPDATE_EXPECT=1` writes the list anew.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
 use kernel_differential::form::form;
-use kernel_testkit::FileTest;
-use quote::ToTokens;
+use kernel_testkit::{FileTest, examples};
 
 #[path = "random/copies.rs"]
 mod copies;
@@ -44,11 +43,10 @@ fn every_form_that_is_emitted_is_in_the_list() {
         collect(&texts, &mut forms);
     }
     let mut left_out = Vec::new();
-    for (name, text) in example_kernels(&root.join("examples")) {
-        // A file test says what runs it.
-        match FileTest::of(&name, &format!("//@ run: emulate\n{text}")).ptx() {
+    for example in examples::all(&root.join("examples")).expect("the examples can be read") {
+        match example.compiled().ptx() {
             Ok(texts) => collect(&texts, &mut forms),
-            Err(error) => left_out.push((name, error)),
+            Err(error) => left_out.push((example.kernel, error)),
         }
     }
     // This one needs items of a library of its own, which rustc brings and the test kit does not have.
@@ -70,34 +68,4 @@ fn collect(texts: &[(&str, &str)], forms: &mut BTreeSet<String>) {
         let module = kernel_ptx::parse(text).expect("the compiler writes PTX");
         forms.extend(module.instructions().map(|(_, instruction)| form(instruction)));
     }
-}
-
-/// The kernels of the examples, each as a file of its own.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kernels are functions and modules")]
-fn example_kernels(folder: &Path) -> Vec<(String, String)> {
-    let mut kernels = Vec::new();
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("the examples are part of the repository")
-        .map(|entry| entry.expect("it is readable").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
-        .collect();
-    files.sort();
-    for path in files {
-        let text = fs::read_to_string(&path).expect("it is readable");
-        let file = syn::parse_file(&text).expect("examples compile");
-        for item in file.items {
-            let (attrs, ident) = match &item {
-                syn::Item::Fn(function) => (&function.attrs, &function.sig.ident),
-                syn::Item::Mod(module) => (&module.attrs, &module.ident),
-                _ => continue,
-            };
-            let is_kernel = |attr: &syn::Attribute| {
-                attr.path().segments.last().is_some_and(|segment| segment.ident == "kernel")
-            };
-            if attrs.iter().any(is_kernel) {
-                kernels.push((ident.to_string(), item.to_token_stream().to_string()));
-            }
-        }
-    }
-    kernels
 }

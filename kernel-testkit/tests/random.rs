@@ -8,14 +8,9 @@
     reason = "a choice that is not understood, or not followed, has to be said"
 )]
 
-use std::{
-    ops::Range,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    sync::Arc,
-};
+use std::{ops::Range, path::Path, process::ExitCode};
 
-use kernel_testkit::{FileTest, gpu};
+use kernel_testkit::{Assembler, FileTest, gpu};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 #[path = "random/copies.rs"]
@@ -71,18 +66,17 @@ fn main() -> ExitCode {
     if let Err(reason) = gpu() {
         eprintln!("gpu: skipped, no device, for all seeds: {reason}");
     }
-    let ptxas = std::env::var_os("KILN_PTXAS").map(PathBuf::from);
-    if ptxas.is_none() {
+    let assembler = Assembler::named(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    if assembler.is_none() {
         eprintln!("ptxas: left out, KILN_PTXAS names none");
     }
-    let ptxas = Arc::new(ptxas);
     let trials = seeds.flat_map(|seed| {
         FAMILIES.map(|(family, kernel)| {
             let name = format!("{family}_{seed}");
-            let ptxas = Arc::clone(&ptxas);
+            let assembler = assembler.clone();
             Trial::test(name.clone(), move || {
                 let text = kernel(seed);
-                let assembler = ptxas.as_deref().filter(|_| UNSEEN.contains(&family));
+                let assembler = assembler.as_ref().filter(|_| UNSEEN.contains(&family));
                 agrees(&name, &text, assembler)
                     .map_err(|error| Failed::from(format!("{name}: {error}\n\n{text}")))
             })
@@ -97,15 +91,12 @@ fn range(text: &str) -> Option<Range<u64>> {
 }
 
 /// Compiles and runs a kernel, and has its PTX assembled.
-fn agrees(name: &str, text: &str, ptxas: Option<&Path>) -> Result<(), String> {
+fn agrees(name: &str, text: &str, assembler: Option<&Assembler>) -> Result<(), String> {
     // A panic of the compiler has to name the kernel too.
     let run = std::panic::catch_unwind(|| {
         let test = FileTest::of(name, text);
         test.run()?;
-        match ptxas {
-            Some(ptxas) => test.assemble(ptxas, Path::new(env!("CARGO_TARGET_TMPDIR"))).map(|_| ()),
-            None => Ok(()),
-        }
+        assembler.map_or(Ok(()), |assembler| test.assemble(assembler).map(|_| ()))
     });
     run.unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,0 +1,82 @@
+//! The kernels of the examples, compiled as file tests are.
+
+use std::{path::Path, sync::OnceLock};
+
+use quote::ToTokens;
+
+use crate::FileTest;
+
+/// A kernel of an example. It is compiled once, when it is first asked for.
+#[derive(Debug)]
+pub struct Example {
+    /// The example's name.
+    pub example: String,
+    /// The function, or the module that it is in.
+    pub kernel: String,
+    text: String,
+    compiled: OnceLock<FileTest>,
+}
+
+impl Example {
+    /// Every instance of the kernel, compiled; what the compiler says where the kernel needs items of a library of its own, which
+    /// rustc would bring.
+    pub fn compiled(&self) -> &FileTest {
+        self.compiled.get_or_init(|| {
+            // A file test says what runs it.
+            let text = format!("//@ run: emulate\n{}", self.text);
+            FileTest::of(&self.name(), &text)
+        })
+    }
+
+    /// Whether the kernel names a target.
+    pub fn names(&self, target: &str) -> bool {
+        self.text.contains(target)
+    }
+
+    /// The example and the kernel.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.example, self.kernel)
+    }
+}
+
+/// The kernels of the examples in a folder, by example and place.
+///
+/// # Errors
+/// A folder or a file that cannot be read, or is no Rust.
+#[expect(clippy::wildcard_enum_match_arm, reason = "kernels are functions and modules")]
+pub fn all(folder: &Path) -> Result<Vec<Example>, String> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut kernels = Vec::new();
+    for path in files {
+        let said = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(&path).map_err(|error| said(&error))?;
+        let file = syn::parse_file(&text).map_err(|error| said(&error))?;
+        let example = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for item in file.items {
+            let (attrs, ident) = match &item {
+                syn::Item::Fn(function) => (&function.attrs, &function.sig.ident),
+                syn::Item::Mod(module) => (&module.attrs, &module.ident),
+                _ => continue,
+            };
+            let is_kernel = |attr: &syn::Attribute| {
+                attr.path().segments.last().is_some_and(|segment| segment.ident == "kernel")
+            };
+            if attrs.iter().any(is_kernel) {
+                kernels.push(Example {
+                    example: example.clone(),
+                    kernel: ident.to_string(),
+                    text: item.to_token_stream().to_string(),
+                    compiled: OnceLock::new(),
+                });
+            }
+        }
+    }
+    Ok(kernels)
+}
