@@ -33,8 +33,31 @@ impl Assembler {
     /// Assembles a text that is called `name` meanwhile.
     ///
     /// # Errors
-    /// What the assembler says.
+    /// What the assembler says, also where it ignores something that the text asks for.
     pub fn assemble(&self, name: &str, ptx: &str, target: &str) -> Result<Assembled, String> {
+        let said = self.said(name, ptx, target)?;
+        // Code C7508: the instruction is dropped, and with it what the kernel asks for.
+        if said.contains("ignored") {
+            return Err(said);
+        }
+        read(&said).ok_or_else(|| format!("no number of registers: {said}"))
+    }
+
+    /// Assembles a text that another compiler made, some of which the assembler may ignore.
+    ///
+    /// # Errors
+    /// What the assembler says.
+    pub fn assemble_foreign(
+        &self,
+        name: &str,
+        ptx: &str,
+        target: &str,
+    ) -> Result<Assembled, String> {
+        let said = self.said(name, ptx, target)?;
+        read(&said).ok_or_else(|| format!("no number of registers: {said}"))
+    }
+
+    fn said(&self, name: &str, ptx: &str, target: &str) -> Result<String, String> {
         let file = self.scratch.join(format!("{}.ptx", name.replace(['/', ' '], "-")));
         std::fs::write(&file, ptx).map_err(|error| format!("{}: {error}", file.display()))?;
         let output = Command::new(&self.ptxas)
@@ -44,11 +67,7 @@ impl Assembler {
             .map_err(|error| format!("{}: {error}", self.ptxas.display()))?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
-        // Code C7508: the instruction is dropped, and with it what the kernel asks for.
-        if !output.status.success() || said.contains("ignored") {
-            return Err(said);
-        }
-        read(&said).ok_or_else(|| format!("no number of registers: {said}"))
+        if output.status.success() { Ok(said) } else { Err(said) }
     }
 
     /// The version, as the assembler says it.

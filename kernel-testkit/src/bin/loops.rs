@@ -120,7 +120,7 @@ fn of_files(assembler: &Assembler, files: &[PathBuf]) -> Result<(), String> {
         let said = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
         let text = std::fs::read_to_string(file).map_err(|error| said(&error))?;
         let assembled =
-            assembler.assemble("kernel", &text, TARGET).map_err(|error| said(&error))?;
+            assembler.assemble_foreign("kernel", &text, TARGET).map_err(|error| said(&error))?;
         let launch = std::fs::read_to_string(file.with_extension("json")).ok();
         let cost = Cost {
             registers: assembled.registers,
