@@ -7,7 +7,7 @@ use super::shared_text;
 use crate::diag::{Code, Diagnostic};
 use crate::layouts::CopyEnds;
 use crate::layouts::tensor_copy::TensorCopyRefusal;
-use crate::layouts::tensor_memory::in_words;
+use crate::layouts::tensor_memory::{BLOCK_ROWS, in_words};
 use crate::loc::Loc;
 
 /// What an instruction reads.
@@ -65,9 +65,11 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
                 Some(required) => diagnostic
                     .compare("copies of each row", required, actual_copies(&ends.memory))
                     .help(written(rows, columns)),
-                None => {
-                    diagnostic.compare("rows of the tile", "4, 32, 64 or 128", rows.to_string())
-                }
+                None => diagnostic.compare(
+                    "rows of the tile",
+                    "4, 32, 64, 128 or more",
+                    rows.to_string(),
+                ),
             };
             diagnostic
                 .place(ends.memory_at, "layout chosen here")
@@ -185,7 +187,7 @@ fn copies(rows: u32) -> Option<&'static str> {
         4 => Some("none, and one row for each warp"),
         32 => Some("R[4 : 32 @ TLane]"),
         64 => Some("R[2 : 64 @ TLane] or R[2 : 32 @ TLane]"),
-        128 => Some("none"),
+        128.. => Some("none"),
         _ => None,
     }
 }
@@ -205,6 +207,13 @@ fn actual_copies(form: &Form) -> String {
 fn written(rows: u32, columns: u32) -> String {
     if rows == 4 {
         return format!("layout!(S[(4, {columns}) : (32 @ TLane, 1 @ TCol)])");
+    }
+    let blocks = rows / BLOCK_ROWS;
+    if blocks > 1 {
+        // Blocks of all rows side by side.
+        return format!(
+            "layout!(S[({blocks}, {BLOCK_ROWS}, {columns}) : ({columns} @ TCol, 1 @ TLane, 1 @ TCol)])"
+        );
     }
     let copies = match rows {
         32 => " + R[4 : 32 @ TLane]",
