@@ -267,3 +267,50 @@ fn partitions_wait_for_what_others_start() {
         &kernel(started, &format!("done.wait(0); {STORED}"), "done.wait(0);"),
     );
 }
+
+#[test]
+fn every_way_is_followed_to_where_it_goes() {
+    let product = "tcgen05::mma(a, b, acc).accumulate(false); tcgen05::commit(done);";
+    let none = |body: &str| {
+        let found = messages(body);
+        assert!(found.is_empty(), "{body}\n{}", found.join("\n"));
+    };
+    // Nothing leaves such a loop but behind the test that says that the product is done.
+    none(&format!("{product} while !done.try_wait(0) {{}} {STORED}"));
+    none(&format!("{product} loop {{ if done.try_wait(0) {{ break; }} }} {STORED}"));
+    none(&format!(
+        "for step in 0..n {{ {product} done.wait(step & 1); if more {{ break; }} }} {STORED}"
+    ));
+    // A loop that does not run starts nothing.
+    none(&format!("for step in 0..0 {{ tcgen05::mma(a, b, acc); }} {STORED}"));
+    // A way that ends does not come to the read.
+    none(&format!(
+        "if more {{ {product} done.wait(0); return; }} acc.store(zeros([128, 64])); {STORED}"
+    ));
+    twins(
+        "the kernel can end while what was started is under way",
+        "done.wait(0);",
+        &format!("if more {{ {product} return; }} {product} done.wait(0);"),
+        &format!("if more {{ {product} done.wait(0); return; }} {product} done.wait(0);"),
+    );
+    twins(
+        READ,
+        "done.wait(0);",
+        &format!(
+            "for step in 0..n {{ {product} if more {{ break; }} done.wait(step & 1); }} {STORED} done.wait(0);"
+        ),
+        &format!(
+            "for step in 0..n {{ {product} done.wait(step & 1); if more {{ break; }} }} {STORED}"
+        ),
+    );
+    twins(
+        READ,
+        "done.wait(0);",
+        &format!(
+            "for step in 0..n {{ {product} if more {{ continue; }} done.wait(step & 1); }} {STORED} done.wait(0);"
+        ),
+        &format!(
+            "for step in 0..n {{ {product} done.wait(step & 1); if more {{ continue; }} }} {STORED}"
+        ),
+    );
+}

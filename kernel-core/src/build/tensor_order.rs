@@ -14,12 +14,13 @@ use self::{
     flight::{Does, Extent, Flight, Operand, Overlap, Places, Shape, Slot, When},
     refusal::Refusals,
     told::{ALL, Told},
+    under_way::{State, UnderWay, behind_one, joined, later},
 };
 use super::{left_factor::FirstRows, own_columns::Columns};
 use crate::{
     diag::Diagnostic,
     ir::{
-        BarrierOp, ClusterOp, Kernel, NamedOp, Op, Region, Scaled, Stmt, StmtKind, Tcgen05,
+        BarrierOp, ClusterOp, Kernel, NamedOp, Op, Region, Scaled, StmtKind, Tcgen05,
         TensorMemoryOp, Terminator, TmaKind, Value,
     },
     loc::Loc,
@@ -29,25 +30,10 @@ use crate::{
 mod flight;
 mod refusal;
 mod told;
+mod under_way;
 
 /// A partition, by its number.
 type Agent = usize;
-
-/// How far a flight has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct State {
-    /// The barriers that a commit behind it arrives at.
-    commits: BTreeSet<Slot>,
-    /// One of them.
-    by: Option<Value>,
-    /// A wait since then that says nothing of it.
-    missed: Option<Value>,
-    /// On other ways to this place it has been waited for: on a condition on which it is started, perhaps.
-    waited_elsewhere: bool,
-}
-
-/// What is under way on the way to a place of a partition.
-type UnderWay = BTreeMap<Flight, State>;
 
 /// The most walks of the body of a loop. What a commit and a wait do to a flight is settled after as many iterations as lie between its start and them.
 const LOOKS: u32 = 4;
@@ -74,8 +60,10 @@ pub(super) fn check(
         started: Vec::new(),
         reads: BTreeMap::new(),
         behind: BTreeMap::new(),
+        loops: Vec::new(),
+        ended: Vec::new(),
     };
-    let left = walk.region(&kernel.body, ALL, UnderWay::new());
+    let left = walk.partition((ALL, &kernel.body), UnderWay::new());
     walk.others();
     walk.ends(&left);
     walk.refusals.found
@@ -101,22 +89,38 @@ struct Walk<'a> {
     /// The reads of tensor memory of each partition, with what it has done before.
     reads: BTreeMap<(Agent, Loc), (Extent, Behind)>,
     behind: BTreeMap<Agent, Behind>,
+    loops: Vec<Iterations>,
+    /// What is under way where a `return` ends the kernel.
+    ended: Vec<UnderWay>,
+}
+
+/// What leaves an iteration of a loop, to the next one and to behind the loop.
+#[derive(Debug, Default)]
+struct Iterations {
+    continued: Vec<UnderWay>,
+    broken: Vec<UnderWay>,
 }
 
 impl Walk<'_> {
-    fn region(&mut self, region: &Region, agent: Agent, mut under_way: UnderWay) -> UnderWay {
+    /// Follows a region; what is under way behind it, if the way goes on there.
+    fn region(
+        &mut self,
+        region: &Region,
+        agent: Agent,
+        mut under_way: UnderWay,
+    ) -> Option<UnderWay> {
         for stmt in &region.stmts {
             match &stmt.kind {
                 StmtKind::Op { op, args, .. } => {
                     self.op(op, args, (agent, stmt.loc), &mut under_way);
                 }
                 StmtKind::If { then, otherwise, .. } => {
-                    let other = self.region(otherwise, agent, under_way.clone());
-                    let then = self.region(then, agent, under_way.clone());
-                    under_way = either(&under_way, then, other);
+                    let ways =
+                        [then, otherwise].map(|way| self.region(way, agent, under_way.clone()));
+                    under_way = behind_one(&under_way, ways.into_iter().flatten())?;
                 }
                 StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                    under_way = self.iterations(&stmt.kind, body, agent, under_way);
+                    under_way = self.iterations(&stmt.kind, body, agent, under_way)?;
                 }
                 StmtKind::Specialize { default, partitions, .. } => {
                     let before = std::mem::take(&mut under_way);
@@ -134,56 +138,75 @@ impl Walk<'_> {
                 StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
             }
         }
-        under_way
+        let at = |depth: u32| self.loops.len().checked_sub(1 + depth as usize);
+        match region.end {
+            Terminator::Yield(_) => return Some(under_way),
+            Terminator::Return => self.ended.push(under_way),
+            Terminator::Continue(depth, _) => {
+                let iterations = at(depth).and_then(|at| self.loops.get_mut(at))?;
+                iterations.continued.push(under_way);
+            }
+            Terminator::Break(depth, _) => {
+                let iterations = at(depth).and_then(|at| self.loops.get_mut(at))?;
+                iterations.broken.push(under_way);
+            }
+        }
+        None
     }
 
-    /// A partition; what is left is what nobody waits for.
+    /// A partition, or the whole kernel; what is left is what nobody else waits for.
     fn partition(&mut self, (agent, body): (Agent, &Region), before: UnderWay) -> UnderWay {
-        let mut left = self.region(body, agent, before);
+        let ended = std::mem::take(&mut self.ended);
+        let end = self.region(body, agent, before.clone());
+        let ends = std::mem::replace(&mut self.ended, ended).into_iter().chain(end);
+        let mut left = behind_one(&before, ends).unwrap_or_default();
         let told = self.told;
         left.retain(|_, state| !told.covers_meeting(agent, state.commits.iter().copied()));
         left
     }
 
+    /// A loop; what is under way behind it, if it ends.
     fn iterations(
         &mut self,
         stmt: &StmtKind,
         body: &Region,
         agent: Agent,
         under_way: UnderWay,
-    ) -> UnderWay {
-        match self.at_least_once(stmt) {
-            Some(false) => return under_way,
-            _ if nested_loops(body) > WALKED_AGAIN => {
-                let left = self.region(body, agent, under_way.clone());
-                return either(&under_way.clone(), under_way, left);
-            }
-            Some(true) | None => {}
+    ) -> Option<UnderWay> {
+        let any = self.any_iteration(stmt);
+        if any == Some(false) {
+            return Some(under_way);
         }
         // An iteration begins with what the one before has left.
-        let first = self.region(body, agent, under_way.clone());
-        let mut entered = joined(under_way.clone(), later(first.clone()));
-        let mut left = first.clone();
-        for _ in 1..LOOKS {
-            left = self.region(body, agent, entered.clone());
-            let again = joined(entered.clone(), later(left.clone()));
+        let looks = if nested_loops(body) > WALKED_AGAIN { 1 } else { LOOKS };
+        let mut entered = under_way.clone();
+        let mut left = Vec::new();
+        for _ in 0..looks {
+            self.loops.push(Iterations::default());
+            self.region(body, agent, entered.clone());
+            let Iterations { continued, broken } = self.loops.pop().unwrap_or_default();
+            let again = continued.iter().cloned().map(later).fold(entered.clone(), joined);
+            left = broken;
+            if let StmtKind::For { .. } = stmt {
+                left.extend(continued);
+            }
             if again == entered {
                 break;
             }
             entered = again;
         }
-        let skipped =
-            if self.at_least_once(stmt) == Some(true) { first } else { under_way.clone() };
-        either(&under_way, skipped, left)
+        if let (StmtKind::For { .. }, None) = (stmt, any) {
+            left.push(under_way.clone());
+        }
+        behind_one(&under_way, left)
     }
 
-    /// Whether a loop runs its body at least once, to the end; none where that is not known.
-    fn at_least_once(&self, stmt: &StmtKind) -> Option<bool> {
-        let StmtKind::For { from, to, step, body, .. } = stmt else { return None };
+    /// Whether a loop runs its body at least once; none where that is not known.
+    fn any_iteration(&self, stmt: &StmtKind) -> Option<bool> {
+        let StmtKind::For { from, to, step, .. } = stmt else { return Some(true) };
         let known = [from, to, step].map(|&at| self.places.known(at));
         let [Some(from), Some(to), Some(step)] = known else { return None };
-        let any = if step < 0 { from > to } else { from < to };
-        (!any || runs_through(body)).then_some(any)
+        Some(if step < 0 { from > to } else { from < to })
     }
 
     fn op(
@@ -351,68 +374,6 @@ impl Walk<'_> {
         });
         if let Some((flight, state)) = left {
             self.refusals.end(flight, state);
-        }
-    }
-}
-
-/// Whether nothing in a branch or in the body of a loop leaves it before its end.
-fn runs_through(region: &Region) -> bool {
-    let inside = |stmt: &Stmt| match &stmt.kind {
-        StmtKind::Loop { .. } => false,
-        kind => kind.regions().into_iter().all(runs_through),
-    };
-    matches!(region.end, Terminator::Continue(0, _) | Terminator::Yield(_))
-        && region.stmts.iter().all(inside)
-        && !region.stmts.iter().any(continues)
-}
-
-/// Whether a branch goes on with the next iteration of the loop that it is in.
-fn continues(stmt: &Stmt) -> bool {
-    let StmtKind::If { then, otherwise, .. } = &stmt.kind else { return false };
-    [then, otherwise].iter().any(|branch| !matches!(branch.end, Terminator::Yield(_)))
-}
-
-/// What the next iteration finds.
-fn later(under_way: UnderWay) -> UnderWay {
-    let mut found = UnderWay::new();
-    for (flight, state) in under_way {
-        meet(&mut found, flight.later(), state);
-    }
-    found
-}
-
-/// What is left behind one of two ways, which began with the same.
-fn either(before: &UnderWay, one: UnderWay, other: UnderWay) -> UnderWay {
-    let over = |left: &UnderWay| {
-        before.keys().filter(|flight| !left.contains_key(flight)).cloned().collect::<Vec<_>>()
-    };
-    let waited = [over(&one), over(&other)].concat();
-    let mut left = joined(one, other);
-    for flight in waited {
-        left.entry(flight).and_modify(|state| state.waited_elsewhere = true);
-    }
-    left
-}
-
-fn joined(mut one: UnderWay, other: UnderWay) -> UnderWay {
-    for (flight, state) in other {
-        meet(&mut one, flight, state);
-    }
-    one
-}
-
-/// Where ways meet, what has been committed to is what was on all of them.
-fn meet(into: &mut UnderWay, flight: Flight, state: State) {
-    match into.entry(flight) {
-        std::collections::btree_map::Entry::Vacant(entry) => {
-            entry.insert(state);
-        }
-        std::collections::btree_map::Entry::Occupied(mut entry) => {
-            let known = entry.get_mut();
-            known.commits = known.commits.intersection(&state.commits).copied().collect();
-            known.by = known.by.filter(|_| !known.commits.is_empty());
-            known.missed = known.missed.filter(|&missed| state.missed == Some(missed));
-            known.waited_elsewhere |= state.waited_elsewhere;
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What is said of an order that the tensor cores do not keep.
 
 use super::{
-    Named, State,
+    Named,
     flight::{Does, Flight, Operand, Places},
     told::Told,
+    under_way::State,
 };
 use crate::{
     diag::{Code, Diagnostic},
