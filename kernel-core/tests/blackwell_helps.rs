@@ -104,6 +104,24 @@ fn a_product_has_its_operands_in_layouts_of_products() {
     let narrow = "tmem_block([128, 8], 1)";
     let body = product("shared::<f16>([128, 64])", &format!("{sums}.with_layout({narrow})"));
     pasted(&body, "K0302", narrow);
+    // Blocks of 8 columns are those of instructions of 64 rows.
+    let narrow = |sums: &str, columns: u32| {
+        format!(
+            "let (a, b) = (shared::<f16>([128, 64]), shared::<f16>([64, {columns}])); let acc = {sums}; tcgen05::mma(a, b, acc); {END}"
+        )
+    };
+    for element in ["f32", "f16"] {
+        let sums = format!("tmem::<{element}>([128, 8]) /*layout*/");
+        pasted(&narrow(&sums, 8), "K0210", " /*layout*/");
+    }
+    for block in ["tmem_block([64, 4], 1)", "tmem_block([128, 8], 1)"] {
+        let sums = format!("tmem::<f32>([128, 32]).with_layout({block})");
+        pasted(&narrow(&sums, 32), "K0302", block);
+    }
+    assert_eq!(
+        messages(&narrow("tmem::<f32>([128, 32]).with_layout(tmem_block([64, 8], 1))", 32), 1),
+        [""; 0]
+    );
     let apart = "tmem_block([128, 64], 2)";
     pasted(&product(&format!("{left}.with_layout({apart})"), sums), "K0302", apart);
     let again = format!(

@@ -1,6 +1,6 @@
 //! The fifth generation of tensor cores: `tcgen05::mma`, `tcgen05::commit`.
 
-use kernel_layout::wgmma::INSTRUCTION_K_BYTES;
+use kernel_layout::{Form, wgmma::INSTRUCTION_K_BYTES};
 
 use super::{Builder, value::Val};
 use crate::{
@@ -220,7 +220,7 @@ impl Builder<'_> {
         let &[rows, depth] = self.ty(a).shape() else { return None };
         let &[_, columns] = self.ty(acc).shape() else { return None };
         let step = INSTRUCTION_K_BYTES / bytes;
-        let least = if rows >= 128 { tensor_memory::LEAST_PRODUCT_COLUMNS } else { 8 };
+        let least = tensor_memory::least_product_columns(self.rows_of_instruction(acc, rows));
         let (what, required, actual, why) = if rows < 64 {
             ("rows", "64 or more".to_owned(), rows, "one instruction has 64 or 128 rows")
         } else if depth < step {
@@ -232,16 +232,43 @@ impl Builder<'_> {
         } else {
             return Some(());
         };
-        self.report(
-            Diagnostic::new(
-                Code::DotShape,
-                loc,
-                "no product of the tensor cores has these extents",
-            )
-            .compare(what, required, actual.to_string())
-            .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")")),
-        );
+        let diagnostic = Diagnostic::new(
+            Code::DotShape,
+            loc,
+            "no product of the tensor cores has these extents",
+        )
+        .compare(what, required, actual.to_string())
+        .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")"));
+        self.report(match self.in_blocks_of_64_rows(acc).filter(|_| what == "columns") {
+            Some((allocated, layout)) => {
+                diagnostic.place(allocated, "the sums").help(format!(".with_layout({layout})"))
+            }
+            None => diagnostic,
+        });
         None
+    }
+
+    /// The layout in which these sums are those of instructions of 64 rows, for a tile whose layout is not pinned, and where it is allocated.
+    fn in_blocks_of_64_rows(&self, acc: Value) -> Option<(Loc, String)> {
+        let Type::TensorMemory(ty) = self.ty(acc) else { return None };
+        let data = &self.tensor_memory[ty.root];
+        let (rows, columns) = (64, ty.shape[1]);
+        let fits = columns >= tensor_memory::least_product_columns(rows)
+            && data.pinned.is_none()
+            && tensor_memory::tile(data)[..] == ty.shape[..];
+        let col_stride = 4 / self.cells.settled(self.num(acc)).bytes();
+        let form = Form::TensorMemory { block: [rows, columns], col_stride, two_ctas: false };
+        fits.then(|| (data.loc, form.in_code()))
+    }
+
+    /// The rows of each instruction that adds to these sums, of so many rows.
+    fn rows_of_instruction(&self, acc: Value, rows: u32) -> u32 {
+        if let Type::TensorMemory(ty) = self.ty(acc)
+            && let Some(Form::TensorMemory { block, .. }) = self.tensor_memory[ty.root].pinned
+        {
+            return rows.min(block[0]);
+        }
+        rows
     }
 
     /// What `.accumulate(flag)` makes of a product; `started` says what it is said of.

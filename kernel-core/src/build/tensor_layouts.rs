@@ -395,14 +395,17 @@ fn no_factor(kernel: &Kernel, ty: &TensorMemoryType, at: Loc, actual: &Form) -> 
 fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
     let stride = (COLUMN_BITS / (ty.dtype.bytes() * 8)).max(1);
-    let least = ty.shape[1].min(tensor_memory::LEAST_PRODUCT_COLUMNS);
+    let has_columns = |[rows, columns]: [u32; 2]| {
+        let least = ty.shape[1].min(tensor_memory::least_product_columns(rows));
+        (least..=PRODUCT_COLUMNS).contains(&columns)
+    };
     match tensor_memory::form(kernel, ty.root) {
         Form::TensorMemory { block, col_stride, two_ctas: false }
-            if col_stride == stride && (least..=PRODUCT_COLUMNS).contains(&block[1]) =>
+            if col_stride == stride && has_columns(block) =>
         {
             None
         }
-        other => Some(no_sums(kernel, ty, at, (&other, stride, least))),
+        other => Some(no_sums(kernel, ty, at, (&other, stride))),
     }
 }
 
@@ -447,15 +450,26 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
     })
 }
 
-/// Why a tile of tensor memory has no sums of a product: their columns lie so far apart, in blocks of at least so many.
+/// Why a tile of tensor memory has no sums of a product, whose columns lie so far apart.
 fn no_sums(
     kernel: &Kernel,
     ty: &TensorMemoryType,
     at: Loc,
-    (actual, stride, least): (&Form, u32, u32),
+    (actual, stride): (&Form, u32),
 ) -> Diagnostic {
-    let block = [ty.shape[0].min(BLOCK_ROWS), ty.shape[1].min(PRODUCT_COLUMNS)];
-    let required = format!("tmem_block([64 or 128, {least} to {PRODUCT_COLUMNS}], {stride})");
+    let [rows, columns] = [ty.shape[0].min(BLOCK_ROWS), ty.shape[1].min(PRODUCT_COLUMNS)];
+    let of_rows = |rows: u32| {
+        let least = tensor_memory::least_product_columns(rows);
+        let fits = rows <= ty.shape[0] && least <= ty.shape[1];
+        fits.then(|| format!("tmem_block([{rows}, {least} to {PRODUCT_COLUMNS}], {stride})"))
+    };
+    let required = [LEAST_ROWS, BLOCK_ROWS].into_iter().filter_map(of_rows).collect::<Vec<_>>();
+    let required = required.join(" or ");
+    // Of 128 rows, 8 columns are those of blocks of 64.
+    let block = [
+        if columns < tensor_memory::least_product_columns(rows) { LEAST_ROWS } else { rows },
+        columns,
+    ];
     Diagnostic::new(Code::DotOperand, at, "no product has this layout in tensor memory")
         .compare("layout", required, tensor_memory::in_words(actual))
         .place(kernel.tensor_memory[ty.root].loc, "allocated here")

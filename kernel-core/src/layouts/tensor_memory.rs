@@ -26,6 +26,8 @@ pub(crate) const PRODUCT_COLUMNS: u32 = 256;
 const LEAST_COLUMNS: u32 = 32;
 /// The fewest columns of an instruction of 128 rows (PTX ISA, "tcgen05.mma: Matrix shape").
 pub(crate) const LEAST_PRODUCT_COLUMNS: u32 = 16;
+/// The fewest columns of an instruction of 64 rows (PTX ISA, "tcgen05.mma: Matrix shape").
+const LEAST_COLUMNS_OF_64_ROWS: u32 = 8;
 /// Bits of a column.
 pub(crate) const COLUMN_BITS: u32 = 32;
 
@@ -178,6 +180,11 @@ pub(crate) fn allocated(kernel: &Kernel) -> u32 {
         })
         .sum();
     if all == 0 { 0 } else { all.next_power_of_two().max(LEAST_COLUMNS) }
+}
+
+/// The fewest columns of an instruction of so many rows.
+pub(crate) const fn least_product_columns(rows: u32) -> u32 {
+    if rows < BLOCK_ROWS { LEAST_COLUMNS_OF_64_ROWS } else { LEAST_PRODUCT_COLUMNS }
 }
 
 /// How `warps` warps hold a tile of an allocation that they read or write.

@@ -14,11 +14,13 @@ fn mostly(
 
 const EXTENTS: &[&str] = &["8", "16", "32", "64", "128", "256", "512", "1", "3", "n"];
 const DTYPES: &[&str] =
-    &["f16", "bf16", "f32", "i8", "e4m3", "f64", "u32", "bool", "e2m1x2", "ue8m0"];
+    &["f16", "bf16", "f32", "i8", "u8", "i32", "e4m3", "f64", "u32", "bool", "e2m1x2", "ue8m0"];
 const PINS: &[&str] = &[
     ".with_layout(tmem_block([128, 64], 1))",
     ".with_layout(tmem_block([64, 32], 1))",
     ".with_layout(tmem_block([64, 16], 2))",
+    ".with_layout(tmem_block([64, 8], 1))",
+    ".with_layout(tmem_block([128, 8], 1))",
     ".with_layout(tmem_block([32, 64], 1))",
     ".with_layout(swizzle(128))",
 ];
@@ -45,8 +47,10 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     let depth = mostly(random, &["64", "32"], EXTENTS);
     let columns = mostly(random, &["64", "128"], EXTENTS);
     let half = mostly(random, &["32", "64", "64"], EXTENTS);
-    let dtype = mostly(random, &["f16", "bf16", "f16", "e4m3"], DTYPES);
-    let sum = mostly(random, &["f32"], DTYPES);
+    let dtype = mostly(random, &["f16", "bf16", "f16", "e4m3", "i8", "u8"], DTYPES);
+    let usual: &'static [&'static str] =
+        if ["i8", "u8"].contains(&dtype) { &["i32"] } else { &["f32", "f32", "f16"] };
+    let sum = mostly(random, usual, DTYPES);
     let pin = mostly(random, &["", "", ""], PINS);
     let products: &'static [&'static str] =
         if random.once_in(2) { &["mma_pair"] } else { &["mma"] };
@@ -61,8 +65,6 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     let staged = mostly(random, &["", ""], SHARED_PINS);
     let wide = mostly(random, &["", ""], NOTATION);
     let blocks = mostly(random, &["4"], &["1", "2", "8", "16"]);
-    let of_scales = mostly(random, &["ue8m0", "ue8m0", "e4m3"], DTYPES);
-    let scaled = mostly(random, &["e4m3", "e2m1x2"], DTYPES);
     let load = mostly(random, &["acc.load()"], &["accs[0].load()", "accs.load()", "left.load()"]);
     format!(
         "#[kernel(target = {target}, warps = {warps}{cluster})]
@@ -78,9 +80,9 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              let tall = tmem::<{dtype}>([{rows}, {depth}]);
              let staged = shared::<{sum}>([{rows}, {columns}]){staged};
              let wide = tmem::<{sum}>([{rows}, {columns}]){wide};
-             let (scales, others) = (tmem::<{of_scales}>([{rows}, {blocks}]), tmem::<{of_scales}>([{columns}, {blocks}]));
-             let bytes = shared::<{of_scales}>([{rows}, {blocks}]);
-             let (rows, cols) = (shared::<{scaled}>([{rows}, 128]), shared::<{scaled}>([{columns}, 128]));
+             let (scales, others) = (tmem::<u8>([{rows}, {blocks}]), tmem::<u8>([{columns}, {blocks}]));
+             let bytes = shared::<u8>([{rows}, {blocks}]);
+             let (rows, cols) = (shared::<e4m3>([{rows}, 128]), shared::<e4m3>([{columns}, 128]));
              let words = shared::<u32>([2, 4]);
              let (bar, bars) = (barrier(1), barriers(2, 1));
              let mut slot = 0;

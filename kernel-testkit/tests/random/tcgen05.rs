@@ -127,7 +127,8 @@ pub(crate) fn kernel(seed: u64) -> String {
         let block_rows = if rows == 64 { 64 } else { 64 << halved };
         // Sums of 64 rows in blocks side by side lie in other rows than a left factor.
         let halved = if left_in_tensor_memory && rows == 64 { 0 } else { below(2) };
-        [block_rows, (columns >> halved).max(columns.min(16))]
+        let least = if block_rows == 64 && (bytes > 1 || right.transposed) { 8 } else { 16 };
+        [block_rows, (columns >> halved).max(columns.min(least))]
     });
     // The layout of the left factor follows that of the sums, where it would not be the same by itself.
     let left_pinned =
