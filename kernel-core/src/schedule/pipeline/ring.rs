@@ -350,7 +350,7 @@ impl Out<'_, '_> {
         });
     }
 
-    /// What an iteration is less than if there is one `distance` after it. See [`nearest_bound`](super::nearest_bound).
+    /// What an iteration is less than if there is one `distance` after it. See [`nearest_bound`](crate::schedule::nearest_bound).
     fn limit(&mut self, to: Value, distance: i128, ty: &Type) -> Value {
         let Some(Elem::Number(dtype)) = ty.elem() else { unreachable!("loops count integers") };
         let bound = self.int(bound_of(dtype, distance), ty);
