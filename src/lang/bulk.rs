@@ -25,7 +25,7 @@ use super::stub;
 /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk`).
 ///
 /// # Errors
-/// K0502 on `sm_80`, K0203 where the element types differ, K0206 for a tile of addresses, K0402 for a window or a barrier of another
+/// K0502 on `sm_80`, K0203 where the element types differ, K0206 for a tile of addresses, K0406 for an address that may differ from thread to thread, K0402 for a window or a barrier of another
 /// block, K0404 for what is no shared memory or is transposed, K0412 for a window that is not copied as it lies.
 ///
 /// ```no_run

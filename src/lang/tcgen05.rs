@@ -40,7 +40,8 @@ use super::tensor_memory::Tmem;
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0210 for extents, K0203 and K0204 for element types, K0302 for a factor
-/// that no descriptor describes and for sums over the columns of a left factor, K0410 where the kernel can end before it is done, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel
+/// that no descriptor describes and for sums over the columns of a left factor, K0410 where the kernel can end before it is done, K0405 where an iteration of a
+/// pipelined loop can, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel
 /// of pairs.
 ///
 /// ```no_run
@@ -136,8 +137,8 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 ///
 /// # Errors
 /// K0502 on other targets, K0206 for an operand that lies elsewhere, K0204 for element types, K0210 for extents, K0302 for layouts that
-/// no instruction reads, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel of pairs, which
-/// have no scales.
+/// no instruction reads, K0410 where the kernel can end before it is done, K0405 where an iteration of a pipelined loop can, K0402 for a whole ring or a window of
+/// another block, K0414 for several tiles at once, K0511 in a kernel of pairs, which have no scales.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -180,8 +181,8 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
 /// the layouts say (PTX ISA, "tcgen05.cp").
 ///
 /// # Errors
-/// K0502 on other targets, K0206 for an operand that lies elsewhere, K0202 and K0203 where the two differ, K0307 for layouts that no
-/// instruction joins, K0410 where the kernel can end before it is done, K0402 for a whole ring or a window of another block, K0414 for several tiles at once.
+/// K0502 on other targets, K0206 for an operand that lies elsewhere, K0202 and K0203 where the two differ, K0301 for a pinned layout that does not fit, K0307
+/// for layouts that no instruction joins, K0410 where the kernel can end before it is done, K0402 for a whole ring or a window of another block, K0414 for several tiles at once.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -204,7 +205,7 @@ pub fn copy<T: Scalar>(from: Shared<T>, to: Tmem<T>) -> Copying {
 /// `tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64` (PTX ISA, "tcgen05.commit").
 ///
 /// # Errors
-/// K0502 on other targets, K0402 for a barrier of another block.
+/// K0502 on other targets, K0206 for what is no barrier, K0402 for a barrier of another block and for a whole ring.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -52,8 +52,9 @@ impl<T: Scalar> Sealed for Tmem<T> {}
 /// `tcgen05.alloc`, `tcgen05.relinquish_alloc_permit`, `tcgen05.dealloc`, once for all (PTX ISA, "tcgen05.alloc").
 ///
 /// # Errors
-/// K0502 on other targets than `sm_100a`, K0201 and K0205 for the shape, K0403 in a loop or branch, K0414 for fewer than 64 rows
-/// without a layout that is pinned, K0510 for more than 512 columns.
+/// K0502 on other targets than `sm_100a`, K0106, K0201 and K0205 for the shape, K0204 for elements of other than 8, 16 and 32 bits, K0403 in a loop or branch,
+/// K0209 for a variable that is one allocation or another, K0301 and K0414 for a tile of which no product has the extents, without a layout that is pinned, K0302 where what holds
+/// scales has one, K0510 for more than 512 columns.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -72,7 +73,7 @@ impl<T: Scalar> Tmem<T> {
     /// The same memory with its elements arranged as `layout` says: [`tmem_block`](super::tmem_block), or extents and strides
     /// ([`layout!`](crate::layout)) along `TLane`, the rows of tensor memory, and `TCol`, its columns, counted in elements.
     ///
-    /// A tile has all 128 rows; where it has fewer of its own, copies: `R[4 : 32 @ TLane]` gives each of the four warps all 32
+    /// A layout has a place for all 128 rows, but for blocks of 64, which leave every other 16 rows to the next block; where a tile has fewer rows of its own, copies: `R[4 : 32 @ TLane]` gives each of the four warps all 32
     /// rows. [`load`](Tmem::load) reads in each warp what is in its rows, [`store`](Tmem::store) writes all copies. Of a tile of four
     /// rows, the first of each warp's 32 may hold one alone, without copies: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`; a load then hands it to
     /// the other lanes. Columns of 32 bits have no copies.
@@ -115,7 +116,7 @@ impl<T: Scalar> Tmem<T> {
     /// None: an address.
     ///
     /// # Errors
-    /// K0205 for another rank, K0207 for a part that ends outside, K0414 for a start at no multiple, for rows that cannot be left out, for parts of
+    /// K0106 for what is not known when compiling, K0205 for another rank, K0207 for a part that ends outside, K0414 for a start at no multiple, for rows that cannot be left out, for parts of
     /// columns, and for several tiles at once.
     ///
     /// ```no_run
@@ -193,8 +194,8 @@ impl<T: Scalar> Tmem<T> {
     /// `tcgen05.st`, as [`load`](Tmem::load), then `tcgen05.wait::st` (PTX ISA, "tcgen05.st").
     ///
     /// # Errors
-    /// K0202 where the tile has another shape, K0203 where it has another element type, K0414 for several tiles at once, K0503 for a
-    /// number of warps that is no multiple of 4.
+    /// K0202 where the tile has another shape, K0203 where it has another element type, K0414 for several tiles at once, K0410 while a product may be under
+    /// way, K0503 for a number of warps that is no multiple of 4.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -54,7 +54,7 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 /// dimensions as the map has, [once or several times](self); with `.cta_group::2` where the barrier may be that of the other block.
 ///
 /// # Errors
-/// K0502 on `sm_80`, K0402 for a barrier of another block before `sm_100a`, K0507 for one without pairs, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for
+/// K0502 on `sm_80`, K0206 for what is no map or no barrier, K0205 for another number of coordinates, K0402 for a barrier of another block before `sm_100a`, K0507 for one without pairs, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for
 /// what is no shared memory or is transposed.
 ///
 /// ```no_run
@@ -179,7 +179,9 @@ pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) ->
 /// # Errors
 /// K0502 before `sm_100a`, K0416 for another block or fewer rows, K0205 for other ranks, K0306 for a layout of `rows` that they are not taken from, K0202 where the
 /// shapes differ, K0203 and K0204 for element types, K0409 for a layout of `to` that no map has and a column that is no multiple of 16
-/// bytes, K0404 for what is no shared memory or is transposed.
+/// bytes, K0404 for what is no shared memory or is transposed, K0206 for a tensor without a map, for what is no tile of numbers, no scalar column and no
+/// barrier, K0402 for a whole ring of tiles or barriers, K0507 for a barrier of a block outside of the pair, K0411 where the barrier expects
+/// other bytes.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -37,7 +37,7 @@ use super::tile::Tile;
 /// of depth, `wgmma.commit_group` (PTX ISA, `wgmma.mma_async`).
 ///
 /// # Errors
-/// K0502 on other targets, K0210 for extents, K0204 for element types, K0302 for an operand that no descriptor describes, K0503 for a
+/// K0502 on other targets, K0206 for a right factor in registers, K0402 for a window of another block, K0210 for extents, K0204 for element types, K0302 for an operand that no descriptor describes, K0503 for a
 /// number of warps that is no multiple of 4, K0203 for factors of types that do not go together, K0410 where the accumulator is used too early.
 ///
 /// ```no_run

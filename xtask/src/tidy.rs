@@ -13,6 +13,7 @@ mod arrows;
 mod codes;
 pub(crate) mod licences;
 mod places;
+mod raised;
 mod reference;
 mod sizes;
 mod snapshots;
@@ -58,6 +59,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(unsafety::check(&repository, &metadata, root));
     findings.extend(codes::check(&repository));
     findings.extend(reference::check(&repository));
+    findings.extend(raised::check(&repository));
     findings.extend(licences::check(&repository, &licences::packages(root, Graph::Build)?));
     findings.extend(snapshots::check(&repository));
     findings.extend(words::check(&repository));

@@ -63,12 +63,12 @@ fn untitled(repository: &Repository, overview: &File) -> Vec<Finding> {
 }
 
 /// A function that users can name.
-struct Function {
-    name: String,
+pub(super) struct Function {
+    pub(super) name: String,
     /// From 1.
     line: usize,
     /// What stands before it, line by line.
-    docs: Vec<String>,
+    pub(super) docs: Vec<String>,
 }
 
 impl Function {
@@ -89,7 +89,7 @@ impl Function {
 }
 
 /// The public functions of a file and the methods of its public traits, but for hidden ones.
-fn functions(file: &File) -> Vec<Function> {
+pub(super) fn functions(file: &File) -> Vec<Function> {
     let mut functions = Vec::new();
     let (mut docs, mut hidden, mut in_trait) = (Vec::new(), false, false);
     for (line, text) in file.lines() {
