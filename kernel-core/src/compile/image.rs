@@ -1,0 +1,293 @@
+//! A kernel for one target: its variants, from the built kernel to PTX.
+
+use super::{Image, Options, Phase, Variant, plain};
+use crate::{
+    build::{self, Built, Request},
+    diag::{Code, Diagnostic, Problems},
+    ir, layouts,
+    loc::{Loc, Locations},
+    lower, schedule,
+    syntax::Kernel,
+};
+
+/// What every variant is compiled with.
+pub(super) struct Around<'a> {
+    pub(super) locations: &'a Locations,
+    pub(super) options: Options,
+    pub(super) dumps: &'a mut Vec<(String, String)>,
+    pub(super) ended: &'a mut dyn FnMut(Phase),
+}
+
+pub(super) fn targets(
+    kernel: &Kernel,
+    problems: &mut Problems,
+) -> Vec<(String, kernel_ptx::Target)> {
+    let mut out: Vec<(String, kernel_ptx::Target)> = Vec::new();
+    for ident in &kernel.attr.targets {
+        if let Some(target) = build::target_named(&ident.name) {
+            out.push((ident.name.clone(), target));
+        } else {
+            let names = build::TARGETS.map(|(name, _)| name);
+            let mut diagnostic = Diagnostic::new(
+                Code::Target,
+                ident.loc,
+                format!("`{}` is not a target", ident.name),
+            )
+            .compare(
+                "target",
+                format!("one of {}", names.join(", ")),
+                ident.name.clone(),
+            );
+            if let Some((why, near)) = build::nearest_target(&ident.name) {
+                diagnostic = diagnostic.why(why).help(format!("target = {near}"));
+            } else if let Some(near) = build::nearest(&ident.name, names) {
+                diagnostic = diagnostic.help(format!("target = {near}"));
+            }
+            problems.push(diagnostic);
+        }
+    }
+    if kernel.attr.targets.is_empty() && !kernel.attr.target_refused {
+        let loc = kernel.function.name.loc;
+        problems.push(
+            Diagnostic::new(Code::Target, loc, "the attribute of the kernel names no target")
+                .why("a kernel is compiled ahead of time, for the targets that it names")
+                .help("#[kernel(target = sm_80, warps = 4)]"),
+        );
+    }
+    if out.is_empty() {
+        // Reported above; the body is still looked at, for a target that can do what most can.
+        out.push(("sm_90a".to_owned(), kernel_ptx::Target::SM_90A));
+    }
+    out
+}
+
+pub(super) fn compile_image(
+    request: &Request<'_>,
+    target: &str,
+    problems: &mut Problems,
+    around: &mut Around<'_>,
+) -> Option<Image> {
+    let aligned = build::build(request, problems)?;
+    (around.ended)(Phase::Build);
+    let label = dump_label(request, target);
+    let mut variants = Vec::new();
+    let (warps, params, declared) =
+        (aligned.kernel.block_warps(), aligned.kernel.params.clone(), aligned.declared.clone());
+    let raw_access = aligned.kernel.raw_access();
+    let (cluster, programmatic) = (aligned.kernel.cluster, aligned.kernel.is_programmatic());
+    let first = if aligned.assumed.is_empty() {
+        lower_variant("general", aligned, &label, problems, around)?
+    } else {
+        let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
+        (around.ended)(Phase::Build);
+        let mut refused = [Problems::new(), Problems::new()];
+        let aligned = lower_variant("aligned", aligned, &label, &mut refused[0], around);
+        let general = lower_variant("general", general, &label, &mut refused[1], around);
+        report_variants(&refused, problems);
+        variants.push(general?.variant);
+        aligned?
+    };
+    let wished = first.wished;
+    variants.insert(0, first.variant);
+    if !wished.is_empty() {
+        let divisible = build::build(&Request { assume: &wished, ..*request }, problems)?;
+        (around.ended)(Phase::Build);
+        let divisible = lower_variant("divisible", divisible, &label, problems, around)?;
+        variants.insert(0, divisible.variant);
+    }
+    // Where the assumptions change nothing, there is nothing to choose between.
+    variants.reverse();
+    variants.dedup_by(|asks_more, asks_less| {
+        (&asks_more.entry, &asks_more.ptx, asks_more.shared_bytes, &asks_more.maps)
+            == (&asks_less.entry, &asks_less.ptx, asks_less.shared_bytes, &asks_less.maps)
+    });
+    variants.reverse();
+    Some(Image {
+        target: target.to_owned(),
+        warps,
+        cluster,
+        programmatic,
+        params,
+        declared,
+        variants,
+        raw_access,
+    })
+}
+
+/// What the variant that is taken first assumes, in the words of a message.
+const ALIGNED: &str = "aligned: contiguous tensors that begin at multiples of 16 bytes";
+/// The same of the other one.
+const GENERAL: &str = "general: tensors of any alignment";
+
+/// The problems of the two variants: each once, with the variant where the other one has not the same.
+fn report_variants([aligned, general]: &[Problems; 2], problems: &mut Problems) {
+    let of_one = |diagnostic: &Diagnostic, other: &Problems, variant| {
+        let mut diagnostic = diagnostic.clone();
+        if other.iter().any(|same| *same == diagnostic) {
+            return diagnostic;
+        }
+        diagnostic.variant = Some(variant);
+        let here =
+            |same: &Diagnostic| (same.code, same.primary) == (diagnostic.code, diagnostic.primary);
+        if diagnostic.code == Code::AssertedLayout && !other.iter().any(here) {
+            return diagnostic.why("a load may have one layout for aligned tensors and another one for all others; `.to_layout(..)` right behind it gives it one for both");
+        }
+        diagnostic
+    };
+    let of_aligned = aligned.iter().map(|diagnostic| of_one(diagnostic, general, ALIGNED));
+    let of_general = general.iter().map(|diagnostic| of_one(diagnostic, aligned, GENERAL));
+    for warning in aligned.warnings().chain(general.warnings()) {
+        problems.warn(warning.clone());
+    }
+    for diagnostic in of_aligned.chain(of_general) {
+        // What was refused elsewhere, in a helper say, may be the reason of a broken rule.
+        if diagnostic.code != Code::Bug || problems.is_empty() {
+            problems.push(diagnostic);
+        }
+    }
+}
+
+fn dump_label(request: &Request<'_>, target: &str) -> String {
+    let mut label = request.kernel.name().to_owned();
+    for (name, value) in &request.instance.values {
+        label.extend(["-", name, "=", &value.tokens.to_string().replace(' ', "")]);
+    }
+    label.push('-');
+    label.push_str(target);
+    plain(&label)
+}
+
+/// A variant, and what else of the extents of tensors would spare it copies.
+struct Made {
+    variant: Variant,
+    wished: Vec<ir::Fact>,
+}
+
+fn lower_variant(
+    name: &'static str,
+    built: Built,
+    label: &str,
+    problems: &mut Problems,
+    around: &mut Around<'_>,
+) -> Option<Made> {
+    let Around { locations, options, dumps, ended } = around;
+    let Built { mut kernel, assumed, .. } = built;
+    if options.dump {
+        dumps.push((format!("{label}-{name}.ir"), kernel.to_string()));
+    }
+    holds(ir::verify(&kernel), "building", problems)?;
+    ended(Phase::Verify);
+    schedule::pipeline::pipeline(&mut kernel);
+    schedule::rotate(&mut kernel);
+    schedule::meet_at_the_end(&mut kernel);
+    schedule::fences(&mut kernel);
+    schedule::ahead(&mut kernel);
+    ended(Phase::Schedule);
+    if options.dump {
+        dumps.push((format!("{label}-{name}.schedule"), kernel.to_string()));
+    }
+    let inferred = match layouts::infer(&mut kernel) {
+        Ok(inferred) => inferred,
+        Err(list) => {
+            for problem in list {
+                problems.push(problem.into_diagnostic());
+            }
+            return None;
+        }
+    };
+    for idle in &inferred.idle {
+        problems.warn(idle.clone().into_diagnostic());
+    }
+    schedule::order(&mut kernel, &inferred.layouts);
+    schedule::tensor_meetings(&mut kernel, &inferred.layouts);
+    ended(Phase::Layouts);
+    let sound = ir::verify(&kernel).and_then(|()| layouts::verify(&kernel, &inferred));
+    holds(sound, "layout inference", problems)?;
+    ended(Phase::Verify);
+    if options.dump {
+        dumps.push((
+            format!("{label}-{name}.layouts"),
+            kernel.with_layouts_and_lines(&inferred.layouts, &inferred.shared, &|loc| {
+                locations.line_column(loc).0
+            }),
+        ));
+    }
+    let file =
+        locations.place(Loc::KERNEL).map_or("kernel.rs".to_owned(), |place| relative(&place.file));
+    let mut lowered = lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| {
+        locations.line_column(loc)
+    });
+    let blocks =
+        schedule::blocks_per_multiprocessor(&kernel, &inferred.layouts, lowered.shared_bytes);
+    if let Some(blocks) = blocks {
+        for function in &mut lowered.module.functions {
+            function.directives.push(kernel_ptx::Directive::MinBlocks(blocks));
+        }
+    }
+    let limit = kernel.target.shared_bytes_per_block();
+    if u64::from(lowered.shared_bytes) > limit {
+        // The allocations alone fit, or `build` would have said so.
+        let (loc, exchanged) = lowered.widest_exchange.unwrap_or((Loc::KERNEL, 0));
+        problems.push(
+            Diagnostic::new(
+                Code::SharedBudget,
+                loc,
+                format!("a block on {} cannot have this much shared memory", kernel.target),
+            )
+            .compare("bytes", format!("at most {limit}"), lowered.shared_bytes.to_string())
+            .why(format!(
+                "this operation needs its values in other threads than they are in, and {exchanged} bytes of shared memory to exchange them; allocations that are still used count beside. A smaller tile, or a narrower element type before the operation, needs less"
+            )),
+        );
+        return None;
+    }
+    ended(Phase::Lower);
+    let ptx = lowered.module.to_string();
+    ended(Phase::Print);
+    if options.dump {
+        dumps.push((format!("{label}-{name}.ptx"), ptx.clone()));
+    }
+    let wished = if lowered.maps.is_empty() {
+        Vec::new()
+    } else {
+        let known = layouts::analyze(&kernel);
+        layouts::tma::Planning { kernel: &kernel, known: &known, layouts: &inferred.shared }
+            .wished()
+    };
+    let variant = Variant {
+        name,
+        entry: lowered.entry,
+        ptx,
+        shared_bytes: lowered.shared_bytes,
+        tensor_columns: layouts::tensor_memory::allocated(&kernel),
+        requires: assumed,
+        maps: lowered.maps,
+    };
+    Some(Made { variant, wished })
+}
+
+/// The invariants of the IR hold, or the compiler itself is at fault.
+fn holds(sound: Result<(), String>, after: &str, problems: &mut Problems) -> Option<()> {
+    let Err(text) = sound else { return Some(()) };
+    if !problems.is_empty() {
+        // What was refused elsewhere, in a helper say, may be the reason.
+        return None;
+    }
+    problems.push(
+        Diagnostic::new(Code::Bug, Loc::KERNEL, format!("the compiler broke its own rules after {after}"))
+            .why(text)
+            .help("please report this with the kernel's source; `KILN_DUMP=DIR cargo build` writes what the compiler saw"),
+    );
+    None
+}
+
+/// The path as it may appear in PTX: relative as rustc gives it for workspace members, else the file's name alone.
+pub(super) fn relative(file: &str) -> String {
+    let absolute = file.starts_with('/') || file.contains(':');
+    let parts = file.rsplit(['/', '\\']);
+    if absolute {
+        parts.into_iter().next().unwrap_or(file).to_owned()
+    } else {
+        file.replace('\\', "/")
+    }
+}
