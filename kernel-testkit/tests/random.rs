@@ -21,6 +21,8 @@ mod hopper;
 mod operand;
 #[path = "random/operations.rs"]
 mod operations;
+#[path = "random/order.rs"]
+mod order;
 #[path = "random/pairs.rs"]
 mod pairs;
 #[path = "random/product.rs"]
@@ -43,17 +45,18 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 7] = [
+const FAMILIES: [(&str, Maker); 8] = [
     ("seed", program::kernel),
     ("copies", copies::kernel),
     ("hopper", hopper::kernel),
     ("tcgen05", tcgen05::kernel),
+    ("order", order::kernel),
     ("pairs", pairs::kernel),
     ("scaled", scaled::kernel),
     ("memory", tensor_memory::kernel),
 ];
 
-/// The families that are only emulated.
+/// The families that are only emulated, and whose forms are their own.
 const UNSEEN: [&str; 4] = ["tcgen05", "pairs", "scaled", "memory"];
 
 fn main() -> ExitCode {
