@@ -21,7 +21,7 @@ use tiles::{asked, bits, numbers};
 /// narrower than that (K0301).
 #[kernel(
     target = sm_100a,
-    warps = 8,
+    warps = 4,
     grid = [1],
     instances((M, N, BN, SWIZZLE) = [
         (128, 16, 1, 32), (128, 16, 1, 64), (128, 16, 2, 32), (128, 16, 2, 64), (128, 16, 4, 32), (128, 16, 4, 64), (128, 16, 8, 32), (128, 16, 8, 64), (128, 16, 16, 32), (128, 16, 16, 64),

@@ -70,6 +70,17 @@ fn an_instruction_moves_what_the_tile_has() {
     };
     loaded("16x256b", "[128, 4]");
     loaded("16x32bx2", "[128, 64]");
+    let narrow = |element: &str, columns: u32| {
+        let allocation = format!("tmem::<{element}>([64, {columns}])");
+        let body = format!("let t = {allocation}; let v = t.load(); t.store(v);");
+        // A load and a store.
+        assert_eq!(messages(&body, 1).len(), 2, "{body}");
+        let body = format!("let t = {allocation}; let v = t.load();");
+        pasted(&body, "K0414", &allocation);
+    };
+    narrow("f32", 1);
+    narrow("f16", 2);
+    narrow("u8", 4);
 }
 
 #[test]
@@ -164,8 +175,11 @@ fn a_pair_has_blocks_of_its_extents() {
              tcgen05::mma_pair(a, b, {used}); tcgen05::commit(done).multicast(0b11); done.wait(0);"
         )
     };
-    let part = pair(128, "tmem::<f32>([128, 128]) /*layout*/", "acc.tile([0, 64], [128, 64])");
-    pasted_in_clusters(&part, "K0302", " /*layout*/", 2);
+    let part = pair(128, "tmem::<f32>([128, 128])", "acc.tile([0, 64], [128, 64])");
+    assert_eq!(messages(&part, 2), [""; 0]);
+    let narrow = "tmem_block([128, 32], 1)";
+    let part = format!("tmem::<f32>([128, 128]).with_layout({narrow})");
+    pasted_in_clusters(&pair(128, &part, "acc.tile([0, 64], [128, 64])"), "K0302", narrow, 2);
     let pinned = "tmem::<f32>([64, 64]).with_layout(tmem_block([64, 64], 1))";
     pasted_in_clusters(&pair(64, pinned, "acc"), "K0302", pinned, 2);
     let half = pair(64, "tmem::<f32>([64, 64])", "acc");

@@ -2,7 +2,7 @@
 
 use kernel_layout::forms::PartRefusal;
 use kernel_layout::tensor_copy::RowsHeld;
-use kernel_layout::{Basis, Dim, Form, Layout};
+use kernel_layout::{Basis, Dim, Form, Layout, LayoutError};
 
 use super::{Builder, left_factor, own_columns, tensor_order};
 use crate::{
@@ -11,7 +11,10 @@ use crate::{
         CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
         TensorMemoryOp, TensorMemoryRole, TensorMemoryType, Type, Value,
     },
-    layouts::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS, COLUMNS, PRODUCT_COLUMNS},
+    layouts::{
+        LayoutProblem,
+        tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS, COLUMNS, PRODUCT_COLUMNS},
+    },
     loc::Loc,
 };
 
@@ -230,9 +233,10 @@ fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagno
                 ..
             } => {
                 if let Type::TensorMemory(window) = kernel.ty(args[0])
-                    && tensor_memory::registers(kernel, window, warps, stmt.loc).is_err()
+                    && let Err(problem) = tensor_memory::registers(kernel, window, warps, stmt.loc)
                 {
-                    found.push(not_accessed(kernel, window, stmt.loc));
+                    let few = too_few_columns(kernel, window, &problem, stmt.loc);
+                    found.push(few.unwrap_or_else(|| not_accessed(kernel, window, stmt.loc)));
                 }
             }
             StmtKind::Specialize { default, partitions, .. } => {
@@ -254,6 +258,38 @@ fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagno
             }
         }
     }
+}
+
+/// A window with fewer columns than an instruction moves: those of blocks of 64 rows come in pairs.
+fn too_few_columns(
+    kernel: &Kernel,
+    window: &TensorMemoryType,
+    problem: &LayoutProblem,
+    at: Loc,
+) -> Option<Diagnostic> {
+    let LayoutProblem::Form {
+        error: LayoutError::TensorMemoryAtomColumns { actual, required, .. },
+        ..
+    } = problem
+    else {
+        return None;
+    };
+    let data = &kernel.tensor_memory[window.root];
+    let headline = "no instruction reads or writes so few columns of a block of 64 rows";
+    let diagnostic = Diagnostic::new(Code::TensorMemory, at, headline)
+        .compare("columns of 32 bits", format!("{required} or more"), actual.to_string())
+        .place(data.loc, "allocated here")
+        .why("a block of 64 rows leaves every other 16 of the 128 empty; of the others, an instruction moves two pieces of the columns at a time (PTX ISA, \"tcgen05.ld\": .16x32bx2)");
+    // A part is as wide as its own extents say.
+    let whole = tensor_memory::tile(data)[..] == window.shape[..];
+    let made = if data.of.is_some() { ".view" } else { "tmem" };
+    let mut shape = data.shape.clone();
+    *shape.last_mut()? *= required / actual;
+    Some(if whole && data.pinned.is_none() {
+        diagnostic.help(format!("{made}::<{}>({shape:?})", data.dtype.name()))
+    } else {
+        diagnostic
+    })
 }
 
 /// A window that no instruction takes to registers: what fills a column of 32 bits are elements from here and there.
@@ -417,10 +453,15 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
     let actual = tensor_memory::form(kernel, ty.root);
     if let Form::TensorMemory { block, col_stride, two_ctas } = actual
         && col_stride == stride
-        && block[..] == ty.shape[..]
-        && (two_ctas || block[0] == BLOCK_ROWS)
     {
-        return None;
+        // A part of a wider block has its columns side by side as well, where it has all rows; of 64 rows they lie in two halves.
+        let whole = match (block[0], two_ctas) {
+            (BLOCK_ROWS, _) => block[0] == ty.shape[0] && block[1] >= ty.shape[1],
+            (_, two_ctas) => two_ctas && block[..] == ty.shape[..],
+        };
+        if whole {
+            return None;
+        }
     }
     let block = [ty.shape[0], ty.shape[1]];
     let diagnostic = Diagnostic::new(Code::DotOperand, at, "no product of a pair has this layout in tensor memory")
