@@ -254,12 +254,18 @@ fn flash_attention() {
     assert_eq!(text.matches("head ").count(), 12, "twelve instances:\n{text}");
 }
 
-/// Every choice of the contiguous indices, a narrower tile, `f16`, and FP8.
+/// Every choice of the contiguous indices, a narrower tile, `f16`, and FP8; blocks that take tiles over.
 #[test]
 fn matmul_tcgen05() {
     let text = run("matmul_tcgen05");
-    assert_eq!(text.matches(" bf16 128x128").count(), 4, "four of bf16:\n{text}");
-    for name in ["bf16 128x64", " f16 128x128", "e4m3 128x128"] {
+    assert_eq!(text.matches(" bf16 128x128").count(), 5, "five of bf16:\n{text}");
+    for name in [
+        "bf16 128x64",
+        " f16 128x128",
+        "e4m3 128x128, b",
+        "bf16 128x128, tiles taken over",
+        "e4m3 128x128, tiles taken over",
+    ] {
         assert_eq!(text.matches(name).count(), 1, "one of {name}:\n{text}");
     }
 }
