@@ -19,11 +19,13 @@ use crate::numeric::matrix::TensorCore;
 
 mod join;
 mod loads;
+pub(crate) mod multiprocessor;
 pub(crate) mod pool;
 mod registers;
 pub(crate) mod warp;
 pub(crate) mod warpgroup;
 
+pub(crate) use multiprocessor::{Multiprocessors, Seat};
 pub(crate) use registers::Registers;
 pub(crate) use warp::{Flow, State, Warp};
 
@@ -66,6 +68,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) check_tensor_fences: bool,
     pub(crate) check_init_fences: bool,
     pub(crate) tensor_core: TensorCore,
+    pub(crate) multiprocessors: Multiprocessors,
     /// Held by atomic operations on 128 bits of global memory.
     pub(crate) wide_atomics: Mutex<()>,
 }
@@ -98,6 +101,14 @@ impl Launch<'_> {
         [0, 1, 2].map(|d| {
             u32::try_from(cluster[d]).expect("a grid has 32-bit extents") * self.cluster[d]
         })
+    }
+
+    /// The coordinates of a block of a cluster.
+    pub(crate) fn block_id(&self, cluster: u64, rank: u32) -> [u32; 3] {
+        let [sx, sy, _] = self.cluster;
+        let (first, inside) =
+            (self.first_block(cluster), [rank % sx, rank / sx % sy, rank / (sx * sy)]);
+        [0, 1, 2].map(|d| first[d] + inside[d])
     }
 
     /// Where dynamic shared memory starts, from the start of the block's shared memory: a multiple of 1024.
@@ -185,6 +196,7 @@ impl Handoff {
 pub(crate) struct Block {
     pub(crate) id: [u32; 3],
     pub(crate) rank: u32,
+    pub(crate) multiprocessor: u64,
     pub(crate) shared: Shared,
     pub(crate) races: Races,
     pub(crate) proxies: Proxies,
@@ -237,6 +249,8 @@ pub(crate) struct ClusterBarrier {
 /// What the blocks of a cluster share.
 #[derive(Debug, Default)]
 pub(crate) struct Cluster {
+    /// Its number in the grid.
+    pub(crate) index: u64,
     pub(crate) blocks: Vec<Block>,
     pub(crate) barrier: ClusterBarrier,
     /// Threads that the cluster barrier waits for: those that have not left.
@@ -267,6 +281,12 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     pub(crate) fn block(&mut self) -> &mut Block {
         &mut self.cluster.blocks[self.block]
+    }
+
+    /// The blocks that allocate tensor memory together with this one, itself first.
+    pub(crate) fn seats(&self) -> Vec<Seat> {
+        let rank = self.cluster.blocks[self.block].rank;
+        self.launch.multiprocessors.together(self.cluster.index, rank)
     }
 
     /// The instruction at an index.
@@ -339,13 +359,7 @@ fn special_value(
         Special::Warpid => same(warp.index),
         Special::Nwarpid => same(launch.warps().max(64)),
         // Blocks go to multiprocessors in turn.
-        Special::Smid => {
-            let [x, y, z] = block.id;
-            let [gx, gy, _] = launch.grid;
-            let linear =
-                (u64::from(z) * u64::from(gy) + u64::from(y)) * u64::from(gx) + u64::from(x);
-            [linear % u64::from(crate::MULTIPROCESSORS); LANES]
-        }
+        Special::Smid => [block.multiprocessor % u64::from(crate::MULTIPROCESSORS); LANES],
         Special::Nsmid => same(crate::MULTIPROCESSORS),
         Special::Gridid => [launch.grid_id; LANES],
         Special::LanemaskEq => by_lane(&|lane| 1 << lane),

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use kernel_ptx::{Directive, Features, Initial, Linkage, Module, Space, Target};
 
 use crate::code::Code;
+use crate::code::tcgen05::Group;
 use crate::decode;
 use crate::decode::layout::{param_bytes, param_offsets, variable_bytes};
 use crate::fault::Fault;
-use crate::machine::Launch;
+use crate::machine::{Launch, Multiprocessors};
 use crate::memory::{DeviceMemory, MemoryError};
 use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
@@ -123,6 +124,10 @@ pub struct Options {
     /// `fence.mbarrier_init` nor `fence.proxy.async`. The manual asks for the fence; some compilers leave it out, so the default is not to
     /// ask.
     pub check_init_fences: bool,
+    /// How many blocks are on one multiprocessor together and share the 512 columns of its tensor memory, so that
+    /// `tcgen05.alloc` waits for what the others hold: neighbours in the order of clusters and of ranks; of blocks that work in pairs
+    /// so many pairs on two multiprocessors. The default is one.
+    pub resident_blocks: u32,
     /// How floating-point `mma.sync` and `wgmma` add their products, which PTX leaves open. The default is quick
     /// and agrees with every device where no partial sum is rounded; [`TensorCore::Hopper`] gives the
     /// bits of an H200.
@@ -138,6 +143,7 @@ impl Default for Options {
             check_races: true,
             check_tensor_fences: false,
             check_init_fences: false,
+            resident_blocks: 1,
             tensor_core: TensorCore::InOrder,
         }
     }
@@ -176,6 +182,13 @@ impl Options {
     #[must_use]
     pub fn with_check_init_fences(mut self, check: bool) -> Options {
         self.check_init_fences = check;
+        self
+    }
+
+    /// The same, with so many blocks on one multiprocessor.
+    #[must_use]
+    pub fn with_resident_blocks(mut self, blocks: u32) -> Options {
+        self.resident_blocks = blocks;
         self
     }
 
@@ -367,6 +380,11 @@ impl Program {
             check_tensor_fences: options.check_tensor_fences,
             check_init_fences: options.check_init_fences,
             tensor_core: options.tensor_core,
+            multiprocessors: Multiprocessors::new(
+                options.resident_blocks,
+                config.cluster.iter().product(),
+                code.tensor_group == Some(Group::Pair),
+            ),
             wide_atomics: Mutex::new(()),
         };
         let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;

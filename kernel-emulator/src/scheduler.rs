@@ -17,6 +17,7 @@ use crate::code::Place;
 use crate::exec::memory::hazards;
 use crate::exec::{barrier, bulk};
 use crate::fault::{Fault, FaultKind, Passed, Trap};
+use crate::machine::multiprocessor::{Outlook, Wanted};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset};
 use crate::memory::tensor::TensorMemory;
 
@@ -47,17 +48,18 @@ struct Unit {
 enum Turn {
     Done,
     Preempted,
+    /// Nothing can run before another cluster gives something back.
+    Waits,
 }
 
 impl Unit {
     /// Makes it the cluster `index` of the grid, at its start.
     fn reset(&mut self, launch: &Launch<'_>, index: u64) {
         self.index = index;
+        self.cluster.index = index;
         (self.stalls, self.stalled_events) = (0, 0);
         let blocks = launch.cluster_blocks() as usize;
         let warps = launch.warps();
-        let first = launch.first_block(index);
-        let [sx, sy, _] = launch.cluster;
         self.cluster.blocks.resize_with(blocks, Block::default);
         self.cluster.barrier = crate::machine::ClusterBarrier::default();
         self.cluster.flights.reset();
@@ -65,11 +67,9 @@ impl Unit {
         self.cluster.threads = launch.threads() * launch.cluster_blocks();
         self.warps.resize_with(blocks, Vec::new);
         for (rank, block) in (0u32..).zip(&mut self.cluster.blocks) {
-            let inside = [rank % sx, rank / sx % sy, rank / (sx * sy)];
-            for d in 0..3 {
-                block.id[d] = first[d] + inside[d];
-            }
+            block.id = launch.block_id(index, rank);
             block.rank = rank;
+            block.multiprocessor = launch.multiprocessors.seat(index, rank).multiprocessor;
             block.shared.reset(launch.shared_bytes());
             block.races.reset(warps as usize, launch.shared_bytes(), launch.check_races);
             let followed = if launch.code.reads_async { launch.shared_bytes() } else { 0 };
@@ -134,8 +134,11 @@ impl Unit {
                 return Ok(Turn::Done);
             }
             if ran == 0 {
-                self.unstick(launch)?;
-                continue;
+                match self.unstick(launch)? {
+                    Outlook::Now => continue,
+                    Outlook::Later => return Ok(Turn::Waits),
+                    Outlook::Never => return Err(Box::new(self.stuck(launch))),
+                }
             }
             spent += ran;
             if let Err(trap) = launch.spend(ran) {
@@ -248,18 +251,14 @@ impl Unit {
         all.find(|(_, warp)| !warp.done())
     }
 
-    /// Nothing can run: lets lanes that wait for others at a join go on, then waits time out; then it
-    /// is a fault.
-    fn unstick(&mut self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+    /// Nothing can run: lets lanes that wait for others at a join go on, then waits time out; then only other clusters can help.
+    fn unstick(&mut self, launch: &Launch<'_>) -> Result<Outlook, Box<Fault>> {
         let mut released = false;
         for warp in self.warps.iter_mut().flatten() {
             released |= warp.release_joins();
         }
-        if released {
-            return Ok(());
-        }
-        if self.land_copies(launch)? {
-            return Ok(());
+        if released || self.land_copies(launch)? {
+            return Ok(Outlook::Now);
         }
         let events = self.cluster.blocks.iter().map(|block| block.events).sum();
         if self.stalled_events != events {
@@ -274,10 +273,27 @@ impl Unit {
                 waits |= warp.timeout;
             }
             if waits {
-                return Ok(());
+                return Ok(Outlook::Now);
             }
         }
-        Err(Box::new(self.stuck(launch)))
+        let wanted = self.wanted(launch);
+        if wanted.is_empty() {
+            return Ok(Outlook::Never);
+        }
+        Ok(launch.multiprocessors.outlook(self.index, wanted))
+    }
+
+    /// The columns of tensor memory for which blocks of the cluster wait.
+    fn wanted(&self, launch: &Launch<'_>) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for (block, warps) in self.cluster.blocks.iter().zip(&self.warps) {
+            for fragment in warps.iter().flat_map(|warp| &warp.fragments) {
+                if let State::Columns { count } = fragment.state {
+                    wanted.push((launch.multiprocessors.together(self.index, block.rank), count));
+                }
+            }
+        }
+        wanted
     }
 }
 
@@ -397,6 +413,13 @@ fn worker(
         state.running -= 1;
         match result {
             Ok(Turn::Preempted) => state.parked.push_back(unit),
+            Ok(Turn::Waits) => {
+                state.parked.push_back(unit);
+                // Other threads run those for which it waits.
+                drop(state);
+                std::thread::yield_now();
+                state = lock();
+            }
             Ok(Turn::Done) => {
                 for (rank, block) in (0u64..).zip(&mut unit.cluster.blocks) {
                     if !block.output.is_empty() {

@@ -224,7 +224,9 @@ impl Warp {
                 State::Partner { begun } => {
                     cx.cluster.blocks[cx.block ^ 1].tensor.begun.len() > begun
                 }
-                State::Columns { count } => block.tensor.room(count).is_some(),
+                State::Columns { count } => {
+                    cx.launch.multiprocessors.room(&cx.seats(), count).is_some()
+                }
                 State::Mbarrier { seen, .. } => block.events != seen || self.timeout,
             };
             if ready {

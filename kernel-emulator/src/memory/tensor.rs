@@ -1,7 +1,6 @@
 //! The tensor memory of one block: 128 lanes of 512 columns of 32 bits (PTX ISA, "Tensor Memory").
 //!
-//! Each block has a multiprocessor of its own here, so that an allocation waits only for what its own block holds.
-//! Columns that were allocated anew count as never written.
+//! Which columns are free, its multiprocessor says (`machine/multiprocessor.rs`). Columns that were allocated anew count as never written.
 //!
 //! For the order of accesses, sixteen neighbouring lanes of a column are one [`Unit`]: every access covers all or
 //! none of them, but for `tcgen05.cp.4x256b`.
@@ -12,8 +11,6 @@ use super::race::Clock;
 pub(crate) const LANES: usize = 128;
 /// Columns of tensor memory.
 pub(crate) const COLUMNS: u32 = 512;
-/// Columns are allocated in multiples of this.
-const LEAST: u32 = 32;
 /// Lanes of a [`Unit`].
 const SHARE: usize = 16;
 /// Units of a column.
@@ -154,15 +151,6 @@ impl TensorMemory {
         self.waiting.clear();
         self.warps.clear();
         self.warps.resize(warps, Accesses::default());
-    }
-
-    /// Where so many columns are free.
-    pub(crate) fn room(&self, columns: u32) -> Option<u32> {
-        (0..=COLUMNS - columns).step_by(LEAST as usize).find(|&start| {
-            self.allocations
-                .iter()
-                .all(|&(first, count)| start + columns <= first || first + count <= start)
-        })
     }
 
     /// Allocates columns that are free.

@@ -85,12 +85,12 @@ impl Unit {
                     if divergence { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
                 (kind, detail)
             }
-            State::Warpgroup { .. } => (FaultKind::WarpDivergence, self.wait(first)),
+            State::Warpgroup { .. } => (FaultKind::WarpDivergence, self.wait(launch, first)),
             State::Cluster { .. }
             | State::Mbarrier { .. }
             | State::Registers { .. }
             | State::Partner { .. }
-            | State::Columns { .. } => (FaultKind::Deadlock, self.wait(first)),
+            | State::Columns { .. } => (FaultKind::Deadlock, self.wait(launch, first)),
             State::Ready | State::Join => (FaultKind::Deadlock, "nothing can run".to_owned()),
         };
         detail.push_str(&self.others(launch, first, &all));
@@ -110,7 +110,7 @@ impl Unit {
             if waiting.fragment.mask != waiting.warp.live {
                 let _ = write!(who, " (lanes {:#010x})", waiting.fragment.mask);
             }
-            let what = self.wait(*waiting);
+            let what = self.wait(launch, *waiting);
             match groups
                 .iter_mut()
                 .find(|(block, at, same, _)| (*block, *at, same) == (waiting.block, line, &what))
@@ -135,8 +135,27 @@ impl Unit {
         text
     }
 
+    /// What the other blocks of a multiprocessor hold of its tensor memory.
+    fn held_by_others(&self, launch: &Launch<'_>, block: &Block) -> String {
+        let all = &launch.multiprocessors;
+        let mut text = String::new();
+        for seat in all.together(self.index, block.rank) {
+            for (held, waits) in all.others(seat) {
+                let [x, y, z] = launch.block_id(held.seat.cluster, held.seat.rank);
+                let end = held.start + held.columns;
+                let _ = write!(text, ", block ({x}, {y}, {z}) columns {}..{end}", held.start);
+                if held.seat.cluster == self.index {
+                    text.push_str(" of the same cluster, in which nothing can run");
+                } else if waits {
+                    text.push_str(" and waits for others itself");
+                }
+            }
+        }
+        text
+    }
+
     /// What lanes wait for.
-    fn wait(&self, waiting: Waiting<'_>) -> String {
+    fn wait(&self, launch: &Launch<'_>, waiting: Waiting<'_>) -> String {
         let block = self.block_of(waiting);
         match waiting.fragment.state {
             State::Members(needed) => {
@@ -183,7 +202,8 @@ impl Unit {
             State::Columns { count } => {
                 let held: u32 = block.tensor.allocations().iter().map(|(_, n)| n).sum();
                 format!(
-                    "waits for {count} columns of tensor memory, of which the block holds {held} of 512: only a `tcgen05.dealloc` makes room"
+                    "waits for {count} columns of tensor memory, of which the block holds {held} of 512{}: only a `tcgen05.dealloc` makes room",
+                    self.held_by_others(launch, block)
                 )
             }
             State::Mbarrier { word, parity, .. } => {

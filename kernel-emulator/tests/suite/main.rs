@@ -38,6 +38,7 @@ mod matrix;
 mod memory;
 mod print;
 mod races;
+mod resident_blocks;
 mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_pairs;

@@ -88,11 +88,10 @@ pub(super) fn alloc(
     if let Some(state) = begin(cx, warp, group, Together::Alloc { columns })? {
         return Ok(Flow::Retry(state));
     }
-    let tensor = &mut cx.block().tensor;
-    let Some(start) = tensor.room(columns) else {
+    let Some(start) = cx.launch.multiprocessors.allocate(&cx.seats(), columns) else {
         return Ok(Flow::Retry(State::Columns { count: columns }));
     };
-    tensor.allocate(start, columns);
+    cx.block().tensor.allocate(start, columns);
     done(cx, warp);
     let (mut place, mut local) = (to.place, at);
     if place == crate::code::Place::Generic {
@@ -132,8 +131,8 @@ pub(super) fn dealloc(
     done(cx, warp);
     let region = Region { shares: u8::MAX, column: at.column, columns };
     super::order::released(cx, warp, region)?;
-    let tensor = &mut cx.block().tensor;
-    tensor.deallocate(at.column, columns);
+    cx.block().tensor.deallocate(at.column, columns);
+    cx.launch.multiprocessors.deallocate(cx.seats()[0], at.column);
     cx.block().events += 1;
     Ok(Flow::Next)
 }
