@@ -47,6 +47,34 @@ fn a_product_is_waited_for() {
 }
 
 #[test]
+fn a_copy_is_waited_for() {
+    let copy = "@%p2 tcgen05.cp.cta_group::1.128x128b [%r4], %d2;";
+    let read = "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%v1,%v2,%v3,%v4}, [%r5]; tcgen05.wait::ld.sync.aligned; st.global.v4.b32 [%d0], {%v1,%v2,%v3,%v4};";
+    let right = format!("{copy} {COMMIT} {WAIT} {read}");
+    let other = COMMIT.replace("%p2", "%p1");
+    for (wrong, detail) in [
+        (format!("{copy} {BARRIER} {read}"), "a `tcgen05.commit` of its thread"),
+        (format!("{copy} {COMMIT} {BARRIER} {read} {WAIT}"), "nobody has waited for the mbarrier"),
+        // Neither a commit of another thread nor one that comes before counts.
+        (format!("{copy} {other} {WAIT} {read}"), "a `tcgen05.commit` of its thread"),
+        (format!("{COMMIT} {copy} {WAIT} {read}"), "a `tcgen05.commit` of its thread"),
+    ] {
+        let fault = filled(FaultKind::AsyncInFlight, &wrong, &right);
+        assert!(fault.detail.contains("which a `tcgen05.cp` has still to write: "), "{fault}");
+        assert!(fault.detail.contains(detail), "{fault}");
+    }
+    // What is copied behind the commit, that does not wait for.
+    let second = |before: &str, behind: &str| {
+        format!(
+            "add.u32 %r8, %r4, 4; add.u32 %r5, %r5, 4; {copy} {before} {COMMIT} {behind} {WAIT} {read}"
+        )
+    };
+    let again = copy.replace("[%r4]", "[%r8]");
+    let fault = filled(FaultKind::AsyncInFlight, &second("", &again), &second(&again, ""));
+    assert!(fault.detail.contains("of column 4 of tensor memory, which a `tcgen05.cp`"), "{fault}");
+}
+
+#[test]
 fn who_loads_has_waited_or_synchronised_with_who_did() {
     let one = "setp.eq.u32 %p4, %r1, 2; @!%p4 bra BEHIND;";
     let fault = filled(

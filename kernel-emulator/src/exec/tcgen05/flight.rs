@@ -37,7 +37,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    const fn text(self) -> &'static str {
+    pub(super) const fn text(self) -> &'static str {
         match self {
             Work::Product { .. } => "`tcgen05.mma`",
             Work::Copy => "`tcgen05.cp`",

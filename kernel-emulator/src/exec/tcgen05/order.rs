@@ -43,13 +43,19 @@ impl Actor {
         }
     }
 
-    const fn text(&self, access: Access) -> &'static str {
-        match (self, access) {
-            (Actor::Warp { .. }, Access::Read) => "`tcgen05.ld` reads",
-            (Actor::Warp { .. }, Access::Write) => "`tcgen05.st` writes",
-            (Actor::Operation { .. }, Access::Read) => "the operation reads",
-            (Actor::Operation { .. }, Access::Write) => "the operation writes",
-        }
+    fn text(&self, cx: &Context<'_>, access: Access) -> String {
+        let does = match access {
+            Access::Read => "reads",
+            Access::Write => "writes",
+        };
+        let who = match (self, access) {
+            (Actor::Warp { .. }, Access::Read) => "`tcgen05.ld`",
+            (Actor::Warp { .. }, Access::Write) => "`tcgen05.st`",
+            (Actor::Operation { signature, .. }, _) => {
+                cx.cluster.tensor.signature(*signature).work.text()
+            }
+        };
+        format!("{who} {does}")
     }
 }
 
@@ -250,8 +256,9 @@ fn check(
                         lane: u32::try_from(index % 8 * 16).expect("small"),
                         column: u32::try_from(index / 8).expect("small"),
                     };
-                    let what = actor.map_or("`tcgen05.dealloc` gives back", |a| a.text(access));
-                    return Err(fault(cx, (block, mark), wrote, (what, place), &conflict));
+                    let gives_back = || "`tcgen05.dealloc` gives back".to_owned();
+                    let what = actor.map_or_else(gives_back, |actor| actor.text(cx, access));
+                    return Err(fault(cx, (block, mark), wrote, (&what, place), &conflict));
                 }
             }
         }
@@ -272,6 +279,10 @@ fn fault(
     let cells = format!("lanes {lane} to {end} of column {column} of tensor memory");
     let (did, still) =
         if wrote { ("wrote", "has still to write") } else { ("read", "has still to read") };
+    let operation = match mark.by {
+        By::Operation { signature } => cx.cluster.tensor.signature(signature).work.text(),
+        By::Warp { .. } | By::Nobody => "`tcgen05` operation",
+    };
     let mut trap = match (mark.by, conflict) {
         (By::Warp { index, .. }, Conflict::UnderWay) => {
             let (op, wait) = if wrote { ("st", "wait::st") } else { ("ld", "wait::ld") };
@@ -285,9 +296,7 @@ fn fault(
         (_, Conflict::Unfenced(fence)) => {
             let who = match mark.by {
                 By::Warp { index, .. } => format!("warp {index} {did}"),
-                By::Operation { .. } | By::Nobody => {
-                    format!("an operation of the tensor core {did}")
-                }
+                By::Operation { .. } | By::Nobody => format!("a {operation} {did}"),
             };
             let by = if *fence == BEFORE {
                 "that warp, before it synchronises"
@@ -306,15 +315,14 @@ fn fault(
         }
         (By::Operation { .. } | By::Nobody, Conflict::UnderWay) => {
             let missing = cx.cluster.tensor.missing(mark.number);
-            let detail =
-                format!("{what} {cells}, which an operation of the tensor core {still}: {missing}");
+            let detail = format!("{what} {cells}, which a {operation} {still}: {missing}");
             let mut trap = Trap::new(FaultKind::AsyncInFlight, detail);
             trap.product = Some(mark.pc);
             trap
         }
         (By::Operation { .. } | By::Nobody, Conflict::Unordered) => {
             let detail = format!(
-                "{what} {cells}, which an operation of the tensor core {did}, and this warp neither waited for the mbarrier of its `tcgen05.commit` nor synchronised with who did"
+                "{what} {cells}, which a {operation} {did}, and this warp neither waited for the mbarrier of its `tcgen05.commit` nor synchronised with who did"
             );
             let mut trap = Trap::new(FaultKind::Race, detail);
             trap.product = Some(mark.pc);
