@@ -14,10 +14,14 @@
 use kiln::Ring;
 use kiln::prelude::*;
 
+#[path = "support/normal.rs"]
+mod normal;
+#[path = "support/reference.rs"]
+mod reference;
 #[path = "support/report.rs"]
 mod report;
-#[path = "support/samples.rs"]
-mod samples;
+
+use reference::Reference;
 
 /// One block computes a tile of 128 × `BN`: two warpgroups multiply, a warp beside them loads.
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(d.dim(0), 128), cdiv(d.dim(1), BN)],
@@ -84,32 +88,33 @@ fn main() -> Result<()> {
     let progress = report::progress(instances.len() * sizes.len(), "matmul_accumulate");
     for [m, n, k] in sizes {
         let halves = |len, seed| -> Vec<f16> {
-            report::random(len, seed).into_iter().map(f16::from_f32).collect()
+            normal::numbers(len, seed).into_iter().map(f16::from_f32).collect()
         };
         let (a_host, b_host) = (halves(m * k, 1), halves(k * n, 2));
-        let c_host = report::random(m * n, 3);
+        let c_host = normal::numbers(m * n, 3);
         let (a, b) = (stream.upload(&a_host, [m, k])?, stream.upload(&b_host, [k, n])?);
         let c = stream.upload(&c_host, [m, n])?;
+        let floats = |host: &[f16]| -> Vec<f32> { host.iter().map(|x| x.to_f32()).collect() };
+        let c_at = |row: usize, column: usize| f64::from(c_host[row * n + column]);
+        let reference = Reference::of(&floats(&a_host), &floats(&b_host), c_at, [m, n, k]);
         for (name, make) in &instances {
             let mut d = stream.full([m, n], f32::NAN)?;
             make(accumulate::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)?;
             let actual = d.to_vec(&stream)?;
-            let required = |row: usize, column: usize| {
-                let product: f64 = (0..k)
-                    .map(|i| a_host[row * k + i].to_f64() * b_host[i * n + column].to_f64())
-                    .sum();
-                product + f64::from(c_host[row * n + column])
+            let name_and_size = format!("{name} at {m}x{n}x{k}");
+            let range = |_, _, required: f64| {
+                let off = normal::rounding(k, required);
+                [required - off, required + off]
             };
-            let error = samples::relative_error([m, n], required, |row, column| {
-                f64::from(actual[row * n + column])
-            });
+            let error = reference
+                .compare(&name_and_size, range, |row, column| f64::from(actual[row * n + column]));
             let ms = report::median_ms(&stream, || {
                 make(accumulate::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)
             })?;
             table.row(&[&m, &n, &k, name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             // Products are exact; each of k sums rounds to 24 bits, which add up like a random walk.
             let bound = 2f64.powi(-24) * (k as f64).sqrt() * 8.0;
-            assert!(error < bound, "{name} at {m}x{n}x{k}: relative error {error}");
+            assert!(error < bound, "{name_and_size}: relative error {error}");
             progress.inc(1);
         }
     }

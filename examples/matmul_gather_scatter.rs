@@ -12,10 +12,14 @@
 use kiln::Ring;
 use kiln::prelude::*;
 
+#[path = "support/normal.rs"]
+mod normal;
+#[path = "support/reference.rs"]
+mod reference;
 #[path = "support/report.rs"]
 mod report;
-#[path = "support/samples.rs"]
-mod samples;
+
+use reference::Reference;
 
 /// One block computes 128 rows of the list and `BN` columns: four warps gather rows of `x`, TMA brings `w`, two warpgroups
 /// multiply.
@@ -91,9 +95,8 @@ fn main() -> Result<()> {
         report::Table::new(&["rows", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
     let progress = report::progress(2 * sizes.len(), "matmul_gather_scatter");
     for [m, n, k] in sizes {
-        let scale = 1.0 / (k as f32).sqrt();
         let values = |len, seed| -> Vec<bf16> {
-            report::random(len, seed).into_iter().map(|x| bf16::from_f32(x * scale)).collect()
+            normal::numbers(len, seed).into_iter().map(bf16::from_f32).collect()
         };
         let (x_host, w_host) = (values(m * k, 1), values(k * n, 2));
         // Each row once, in another order: steps coprime to the number of rows.
@@ -104,6 +107,14 @@ fn main() -> Result<()> {
         let (x, w) = (stream.upload(&x_host, [m, k])?, stream.upload(&w_host, [k, n])?);
         let gather = stream.upload(&gather_host, [m])?;
         let scatter = stream.upload(&scatter_host, [m])?;
+        let floats = |host: &[bf16]| -> Vec<f32> { host.iter().map(|x| x.to_f32()).collect() };
+        let reference = Reference::of(&floats(&x_host), &floats(&w_host), |_, _| 0.0, [m, n, k]);
+        // Where each row of x · w is: from where it was gathered, to where it is scattered.
+        let mut rows = vec![0; m];
+        for (&from, &to) in gather_host.iter().zip(&scatter_host) {
+            let natural = |row: i32| usize::try_from(row).expect("rows are natural");
+            rows[natural(from)] = natural(to);
+        }
         for (at, name) in ["128x128, 4 stages", "128x256, 3 stages"].into_iter().enumerate() {
             let out = stream.full([m, n], bf16::NAN)?;
             let launch = || {
@@ -124,21 +135,18 @@ fn main() -> Result<()> {
             launch()?;
             let ms = report::median_ms(&stream, launch)?;
             let actual = out.to_vec(&stream)?;
-            // Row `listed` of the lists: from where it was gathered, and to where scattered.
-            let listed =
-                |list: &[i32], row: usize| usize::try_from(list[row]).expect("rows are natural");
-            let required = |row: usize, column: usize| {
-                let from = listed(&gather_host, row);
-                (0..k)
-                    .map(|i| x_host[from * k + i].to_f64() * w_host[i * n + column].to_f64())
-                    .sum()
+            // Both are rounded to bf16: where sums in f32 may be off across the middle between two numbers, to either.
+            let range = |_, _, required: f64| {
+                let off = normal::rounding(k, required);
+                [required - off, required + off].map(|edge| bf16::from_f64(edge).to_f64())
             };
-            let error = samples::relative_error([m, n], required, |row, column| {
-                actual[listed(&scatter_host, row) * n + column].to_f64()
+            let name_and_size = format!("{name} at {m}x{n}x{k}");
+            let error = reference.compare(&name_and_size, range, |row, column| {
+                actual[rows[row] * n + column].to_f64()
             });
             table.row(&[&m, &n, &k, &name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             // Rounding the result alone costs up to 2^-9 of each value.
-            assert!(error < 3e-3, "{name} at {m}x{n}x{k}: relative error {error}");
+            assert!(error < 3e-3, "{name_and_size}: relative error {error}");
             progress.inc(1);
         }
     }

@@ -14,10 +14,14 @@
 
 use kiln::prelude::*;
 
+#[path = "support/normal.rs"]
+mod normal;
+#[path = "support/reference.rs"]
+mod reference;
 #[path = "support/report.rs"]
 mod report;
-#[path = "support/samples.rs"]
-mod samples;
+
+use reference::Reference;
 
 /// Block (i, j, s) multiplies `SPAN` of the depth of tile (i, j), and adds the result.
 #[kernel(target = sm_90a, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 128), cdiv(a.dim(1), SPAN)],
@@ -76,20 +80,23 @@ fn main() -> Result<()> {
     let progress = report::progress(instances.len() * sizes.len(), "split_k");
     for [m, n, k] in sizes {
         let values = |len, seed| -> Vec<bf16> {
-            report::random(len, seed).into_iter().map(bf16::from_f32).collect()
+            normal::numbers(len, seed).into_iter().map(bf16::from_f32).collect()
         };
         let (a_host, b_host) = (values(m * k, 1), values(k * n, 2));
         let (a, b) = (stream.upload(&a_host, [m, k])?, stream.upload(&b_host, [k, n])?);
+        let floats = |host: &[bf16]| -> Vec<f32> { host.iter().map(|x| x.to_f32()).collect() };
+        let reference = Reference::of(&floats(&a_host), &floats(&b_host), |_, _| 0.0, [m, n, k]);
         for (name, make) in &instances {
             let mut c = stream.zeros::<f32, 2>([m, n])?;
             make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;
             let actual = c.to_vec(&stream)?;
-            let required = |row: usize, column: usize| {
-                (0..k).map(|i| a_host[row * k + i].to_f64() * b_host[i * n + column].to_f64()).sum()
+            let name_and_size = format!("{name} at {m}x{n}x{k}");
+            let range = |_, _, required: f64| {
+                let off = normal::rounding(k, required);
+                [required - off, required + off]
             };
-            let error = samples::relative_error([m, n], required, |row, column| {
-                f64::from(actual[row * n + column])
-            });
+            let error = reference
+                .compare(&name_and_size, range, |row, column| f64::from(actual[row * n + column]));
             // What is timed adds to what is there: the sums are not looked at any more.
             let ms = report::median_ms(&stream, || {
                 make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)
@@ -97,7 +104,7 @@ fn main() -> Result<()> {
             table.row(&[&m, &n, &k, name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             // Products are exact; each of k sums rounds to 24 bits, which add up like a random walk.
             let bound = 2f64.powi(-24) * (k as f64).sqrt() * 8.0;
-            assert!(error < bound, "{name} at {m}x{n}x{k}: relative error {error}");
+            assert!(error < bound, "{name_and_size}: relative error {error}");
             progress.inc(1);
         }
     }
