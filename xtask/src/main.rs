@@ -1,4 +1,5 @@
-//! Repository chores: `cargo xtask tidy`, `cargo xtask licences`, `cargo xtask ptxas`, `cargo xtask loops`.
+//! Repository chores: `cargo xtask tidy`, `cargo xtask licences`, `cargo xtask ptxas`, `cargo xtask loops`,
+//! `cargo xtask programs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its findings")]
 
@@ -10,10 +11,12 @@ use std::{
 use anyhow::{Context, Result, bail};
 use lexopt::prelude::*;
 
+mod programs;
 mod ptxas;
 mod repository;
 mod tidy;
 
+use programs::Extents;
 use repository::Repository;
 use tidy::licences::{self, Graph};
 
@@ -24,6 +27,7 @@ cargo xtask COMMAND
   licences  check the packages of every feature and platform against deny.toml; tidy checks those of a build
   ptxas     assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
   loops     print what the kernels of the examples cost on Blackwell, or those of PTX files: registers, instructions of loops
+  programs  run every program for Blackwell on the emulator, optimised, in all configurations; products of 4096 in each extent with --large
 ";
 
 /// Gives how many there are.
@@ -52,12 +56,14 @@ fn main() -> Result<ExitCode> {
     let mut arguments = lexopt::Parser::from_env();
     let mut command = None;
     let mut paths = Vec::new();
+    let mut extents = Extents::Small;
     while let Some(argument) = arguments.next()? {
         match argument {
             Short('h') | Long("help") => {
                 print!("{USAGE}");
                 return Ok(ExitCode::SUCCESS);
             }
+            Long("large") if command.as_deref() == Some("programs") => extents = Extents::Large,
             Value(name) if command.is_none() => command = Some(name.string()?),
             Value(path) if command.as_deref() == Some("loops") => paths.push(path),
             other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected().into()),
@@ -72,6 +78,7 @@ fn main() -> Result<ExitCode> {
         }
         Some("ptxas") => ptxas::run()?,
         Some("loops") => costs(&paths)?,
+        Some("programs") => programs::run(&repository::root(), extents)?,
         Some(other) => bail!("there is no command `{other}`\n\n{USAGE}"),
         None => bail!("{USAGE}"),
     };
