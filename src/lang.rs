@@ -90,7 +90,7 @@
 //! | `f32` | 4 | 32 bits | factors of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
 //! | [`e4m3`], [`e5m2`] | 1 | 32 bits, the bits as they are | without arithmetic (K0204): moved, converted from `sm_90a` on, factors of [`wgmma::mma`] and [`dot`] |
-//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, the bits as they are | without arithmetic and conversions (K0204): moved, factors and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
+//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, the bits as they are | without arithmetic and conversions (K0204): moved, factors of [`tcgen05::mma`], factors and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
 //! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504),

@@ -51,6 +51,7 @@ mod expr;
 mod factors;
 mod families;
 mod finish;
+mod float4;
 mod forms;
 mod gather;
 mod generic;
@@ -182,6 +183,7 @@ pub fn build(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
         tensor_memory: Arena::new(),
         tensor_memory_cells: la_arena::ArenaMap::new(),
         shared_pins: la_arena::ArenaMap::new(),
+        float4_reads: la_arena::ArenaMap::new(),
         tensor_memory_pins: la_arena::ArenaMap::new(),
         operands: std::collections::BTreeMap::new(),
         regions: vec![Region::default()],
@@ -236,6 +238,8 @@ struct Builder<'p> {
     tensor_memory_cells: la_arena::ArenaMap<crate::ir::TensorMemory, Num>,
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,
+    /// How products read the FP4 numbers of shared allocations.
+    float4_reads: la_arena::ArenaMap<Shared, float4::Packing>,
     /// Where an allocation of tensor memory was given its layout.
     tensor_memory_pins: la_arena::ArenaMap<crate::ir::TensorMemory, Loc>,
     /// Where the operands of a matrix product are written, by the place of the product.

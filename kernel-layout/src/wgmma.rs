@@ -39,9 +39,11 @@
 //! the instruction's own rule sets are disjoint, and no start has one of them.
 
 mod columns;
+mod padded;
 mod refusal;
 
 pub use columns::{Elements, INSTRUCTION_N_LIMIT, instruction_n, is_instruction_n};
+pub use padded::padded_operand;
 pub use refusal::{Nearest, Refusal};
 
 use crate::forms::{default_swizzle_bytes, nvmma_alignment_bytes};

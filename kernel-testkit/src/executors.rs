@@ -3,7 +3,7 @@
 use kernel_core::{
     compile::Variant,
     eval, ir,
-    layouts::tma::{MapExtent, MapStride, TensorMap},
+    layouts::tma::{MapExtent, MapStride, Padding, TensorMap},
 };
 use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};
 
@@ -286,10 +286,20 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
     if inner != u64::from(map.dtype.bytes()) {
         return Err(format!("neighbours of a tensor map are {inner} bytes apart"));
     }
+    // Of padded FP4 numbers, two are one element of the tensor.
+    let (dtype, numbers) = match map.padding {
+        Padding::None => (map_dtype(map.dtype), 1),
+        Padding::Float4 => (14, 2),
+    };
+    let mut dims: Vec<u64> =
+        map.dims.iter().map(|dim| extent(dim.extent)).collect::<Result<_, _>>()?;
+    if let Some(inner) = dims.first_mut() {
+        *inner *= numbers;
+    }
     let encoded = kernel_emulator::TensorMap {
-        dtype: map_dtype(map.dtype),
+        dtype,
         address: addresses[number] + buffer.offset as u64 * bytes,
-        dims: map.dims.iter().map(|dim| extent(dim.extent)).collect::<Result<_, _>>()?,
+        dims,
         strides_bytes: map.dims.iter().skip(1).map(|dim| stride(dim.stride)).collect(),
         box_dims: map.dims.iter().map(|dim| dim.box_elems).collect(),
         element_strides: map.dims.iter().map(|dim| dim.element_stride).collect(),

@@ -29,6 +29,30 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Layout(());
 
+impl Layout {
+    /// [`swizzle(128)`](swizzle()), with eight bytes of padding behind every eight bytes: pairs of FP4 numbers ([`e2m1x2`](super::e2m1x2)) as
+    /// products of FP8 by FP4 read them, a byte of shared memory for each number.
+    ///
+    /// An allocation that such a product reads lies so without being asked for. A row has a multiple of 64 elements. By tensor map it is filled
+    /// with [`tma::load`](super::tma::load), whose first column is then a multiple of 64; the tensor begins at a multiple of 32 bytes, its rows
+    /// are multiples of 64 bytes long and of 32 bytes apart. Nothing copies such a tile back by tensor map, and no gather fills it.
+    ///
+    /// PTX and errors: [of layouts](Layout#ptx-and-errors). Another layout than `swizzle(128)`, and elements that are no FP4 numbers, are refused
+    /// where they are written; copies that do not pad are K0409.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn operand<const N: i32>() -> Shared<e2m1x2> {
+    ///     shared::<e2m1x2>([N, 64]).with_layout(swizzle(128).fp4_padded()) // 128 numbers a row
+    /// }
+    /// ```
+    #[must_use]
+    pub const fn fp4_padded(self) -> Layout {
+        Layout(())
+    }
+}
+
 /// A register layout in nested blocks: what each thread holds, how the 32 lanes of a warp lie, how
 /// the warps lie.
 ///

@@ -60,7 +60,7 @@ pub trait Scalar: Copy + 'static + Operand<Self> + Sealed {
     label = "not a number type",
     note = "number types are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`",
     note = "`e4m3` and `e5m2` are stored, converted and multiplied by `wgmma::mma` and `dot`: `.cast::<f32>()` makes numbers of them",
-    note = "`e2m1x2` and `ue8m0` are stored, and multiplied by `tcgen05::mma_scaled`; nothing converts them"
+    note = "`e2m1x2` and `ue8m0` are stored, and multiplied by `tcgen05::mma` and `tcgen05::mma_scaled`; nothing converts them"
 )]
 pub trait Number:
     Scalar

@@ -22,7 +22,11 @@ use super::tensor_memory::Tmem;
 /// | `bf16` | `f32` |
 /// | `f32`, of which 19 bits count (tf32) | `f32` |
 /// | `i8`, `u8`, either with either | `i32` |
-/// | `e4m3`, `e5m2`, either with either | `f32`, `f16` |
+/// | `e4m3`, `e5m2`, `e2m1x2`, each with each | `f32`, `f16` |
+///
+/// FP4 factors, `e2m1x2`, have two numbers of the depth to an element: where the other factor has K elements, they have K / 2. They lie
+/// [padded](super::Layout::fp4_padded) in shared memory, without being asked for, with the depth side by side, which is a multiple of 128
+/// numbers. Numbers of six bits, e2m3 and e3m2, are no elements: sixteen of them are twelve bytes.
 ///
 /// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 where M is 128 or more), and all are powers of two, as extents of tiles are; other
 /// widths are products side by side. `b` lies in shared memory, `a` there or in tensor memory.
@@ -89,7 +93,7 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 /// `.cta_group::2` too (PTX ISA, "tcgen05.mma"). The blocks meet before they give tensor memory back, and so before they end.
 ///
 /// # Errors
-/// Those of [`mma`], K0507 for a kernel whose clusters have no pairs, K0511 for one that has products of single blocks as well.
+/// Those of [`mma`], K0204 for FP4 factors, K0507 for a kernel whose clusters have no pairs, K0511 for one that has products of single blocks as well.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -118,10 +122,11 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// | `a`, `b` | elements | `a_scales`, `b_scales` | of so many | |
 /// |---|---|---|---|---|
 /// | `e4m3`, `e5m2`, either with either | as they are | `ue8m0`: powers of two | 32 | MXFP8 |
+/// | `e4m3` or `e5m2` with `e2m1x2`, on either side | two FP4 numbers, [padded](super::Layout::fp4_padded) | `ue8m0` | 32 | MXFP8 by MXFP4 |
 /// | `e2m1x2` | two FP4 numbers, the first in the lower half | `ue8m0` | 32 | MXFP4 |
 /// | `e2m1x2` | the same | `e4m3` without a sign, or `ue8m0` | 16 | NVFP4 |
 ///
-/// `b` lies in shared memory, `a` there or in tensor memory; two elements to a byte, their extents along the depth count bytes. Of FP4 the depth is what
+/// `b` lies in shared memory, `a` there or, but for padded FP4, in tensor memory; two FP4 numbers are an element, of which extents along the depth count half as many. Of FP4 the depth is what
 /// lies side by side: `a` of `[m, k / 2]`, and `b.t()` of `[n, k / 2]`. A scale of `ue8m0` is 2 to the power of its bits less 127. Sums are `f32`.
 ///
 /// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` lie in tensor memory, where [`copy`] or [`Tmem::store`] brought them. M is a

@@ -533,6 +533,10 @@ impl Builder<'_> {
             },
             other => other,
         };
+        let dtype = self.cells.settled(self.num(window));
+        if self.padded_dtype(&form, dtype, loc).is_none() {
+            return Val::Error;
+        }
         let data = &self.shared[shared.root];
         let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
         let pinned = data.pinned.clone();

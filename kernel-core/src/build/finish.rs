@@ -1,5 +1,7 @@
 //! The end of building: open types are settled, dead values stay behind, budgets are checked.
 
+use kernel_layout::Form;
+
 use super::{
     Builder, begins, counted, expected, gather, in_flight, named, pairs, per_thread, specialize,
 };
@@ -244,7 +246,11 @@ impl Builder<'_> {
             let stages = rings.get(root).copied().unwrap_or(1);
             let elements: u64 = data.shape.iter().map(|e| u64::from(*e)).product();
             // Every tile starts at a multiple of 128 bytes.
-            let bytes = (elements * u64::from(data.dtype.bytes())).next_multiple_of(128);
+            // Padding is as long as what it pads.
+            let padded = matches!(data.pinned, Some(Form::NvmmaShared { fp4_padded: true, .. }));
+            let to_an_element = if padded { 2 } else { 1 };
+            let bytes = elements * u64::from(data.dtype.bytes()) * to_an_element;
+            let bytes = bytes.next_multiple_of(128);
             total += bytes * u64::from(stages);
             if total > limit && over.is_none() {
                 over = Some(data.loc);

@@ -119,6 +119,10 @@ impl Builder<'_> {
                 let part = Rc::clone(part);
                 self.partition_method(&part, name, &vals, args, loc)
             }
+            Val::Layout(form) => {
+                let form = form.clone();
+                self.layout_method(&form, name, &vals, loc)
+            }
             Val::Array(parts) => match (name.name.as_str(), vals.len()) {
                 ("len", 0) => Val::Const(
                     Const::Int(i128::try_from(parts.len()).expect("small")),

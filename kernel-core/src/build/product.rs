@@ -261,29 +261,45 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<()> {
         let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
-        if let ([m, k], [k_of_b, n], [rows, cols]) = (&sa[..], &sb[..], &sc[..])
-            && (k, rows, cols) == (k_of_b, m, n)
+        // Of FP4, two numbers of the depth are one element.
+        let numbers = [0, 1].map(|factor: usize| {
+            self.cells.known(self.num(values[factor])).map_or(1, Dtype::numbers)
+        });
+        let agree = |k: u32, k_of_b: u32| k * numbers[0] == k_of_b * numbers[1];
+        if let (&[m, k], &[k_of_b, n], &[rows, cols]) = (&sa[..], &sb[..], &sc[..])
+            && agree(k, k_of_b)
+            && (rows, cols) == (m, n)
         {
             return Some(());
         }
+        let required = match numbers {
+            [1, 2] => "[m, k] · [k / 2, n] + [m, n]",
+            [2, 1] => "[m, k / 2] · [k, n] + [m, n]",
+            _ => "[m, k] · [k, n] + [m, n]",
+        };
         let mut diagnostic =
             Diagnostic::new(Code::DotShape, loc, "the operands of a product do not fit together")
-                .compare("", "[m, k] · [k, n] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"));
+                .compare("", required, format!("{sa:?} · {sb:?} + {sc:?}"));
         if let ([m, k], [n, k_of_b]) = (sa.as_slice(), sb.as_slice()) {
             diagnostic = match sc.as_slice() {
                 // The same factor read the other way round would fit.
-                [rows, cols] if k == k_of_b && rows == m && cols == n => {
+                [rows, cols] if agree(*k, *k_of_b) && rows == m && cols == n => {
                     let [a, b, acc] = factors(args);
                     let mut texts = vec![a, format!("{b}.t()"), acc];
                     texts.extend(args.iter().skip(3).filter_map(Expr::operand_text));
                     diagnostic.help(format!("{call}({})", texts.join(", ")))
                 }
-                _ if k == n => {
+                _ if agree(*k, *n) => {
                     let in_tensor_memory = matches!(self.ty(values[2]), Type::TensorMemory(_));
                     let made_by = if in_tensor_memory { "tmem" } else { "zeros" };
                     let dtype = self.cells.settled(self.num(values[2])).name();
                     diagnostic.help(format!("{made_by}::<{dtype}>([{m}, {k_of_b}])"))
                 }
+                _ if numbers != [1; 2] => diagnostic.why(format!(
+                    "a row of the left factor has {} numbers, a column of the right one {}: two to an element of `e2m1x2`",
+                    k * numbers[0],
+                    n * numbers[1]
+                )),
                 _ => diagnostic.why(format!(
                     "a row of the left factor has {k} elements, a column of the right one {n}"
                 )),

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Factors and scales that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
-const FORMS: &str = "e4m3 or e5m2 · e4m3 or e5m2 with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
+const FORMS: &str = "e4m3 or e5m2, or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
 /// The manual's section on them.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
 /// Scales along the depth in a column.
@@ -40,6 +40,7 @@ impl Builder<'_> {
         self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
         let scaled = self.scaled(&operands, args, loc)?;
         self.scaled_extents(&operands, scaled, args, loc)?;
+        self.float4_factors([a, b], Some(scaled), args)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         for one in scales {
             self.has_role(one, TensorMemoryRole::Scales);
@@ -82,16 +83,16 @@ impl Builder<'_> {
             let _ = self.cells.unify(acc_num, super::value::Num::Known(Dtype::F32));
         }
         let sum = self.cells.settled(acc_num);
-        let bytes = self.ty(b).shape()[0];
+        let depth = self.ty(b).shape()[0] * right.numbers();
         let columns = self.ty(scales[1]).shape()[1];
-        // An FP4 factor has two elements to a byte.
+        let is_narrow = |dtype: Dtype| dtype.is_float8() || dtype == Dtype::E2m1x2;
         let kind = match (left, right, of_left) {
-            (_, _, Dtype::Ue8m0) if left.is_float8() && right.is_float8() => Some(Scaled::Mxf8),
-            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) if bytes * 2 / columns.max(1) == 16 => {
+            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) if depth / columns.max(1) == 16 => {
                 Some(Scaled::Nvf4)
             }
             (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) => Some(Scaled::Mxf4),
             (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::E4m3) => Some(Scaled::Nvf4),
+            (_, _, Dtype::Ue8m0) if is_narrow(left) && is_narrow(right) => Some(Scaled::Mxf8),
             _ => None,
         };
         if let Some(kind) = kind
@@ -159,14 +160,14 @@ impl Builder<'_> {
         args: &[Expr],
         loc: Loc,
     ) -> Option<()> {
-        let &[rows, bytes] = self.ty(operands.a).shape() else { return None };
+        let &[rows, elements] = self.ty(operands.a).shape() else { return None };
         let &[_, columns] = self.ty(operands.acc).shape() else { return None };
         let refused = |what: &str, required: String, actual: u32, why: &str| {
             Diagnostic::new(Code::DotShape, loc, "no block-scaled product has these extents")
                 .compare(what, required, actual.to_string())
                 .why(format!("{why} {SECTION}"))
         };
-        let depth = bytes * scaled.to_a_byte();
+        let depth = elements * self.cells.settled(self.num(operands.a)).numbers();
         let least = scaled.block() * TO_A_COLUMN;
         let problem = if rows < BLOCK_ROWS {
             let why = "one block-scaled instruction has 128 rows";

@@ -143,6 +143,10 @@ fn unbuilt(at: Loc, form: &Form, place: &Place, error: &LayoutError) -> Diagnost
     if matches!(form, Form::TensorMemory { .. }) {
         return mended::with_block(diagnostic, form, place);
     }
+    if matches!(form, Form::NvmmaShared { fp4_padded: true, .. }) {
+        // Nothing else pads.
+        return diagnostic;
+    }
     with_help(diagnostic, place)
 }
 

@@ -4,12 +4,15 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use crate::ir::{Dtype, Fill};
-use crate::layouts::tma::{MapExtent, MapStride, TensorMap};
+use crate::layouts::tma::{MapExtent, MapStride, Padding, TensorMap};
 
 /// A map of a tensor.
 pub(super) fn tokens(map: &TensorMap) -> TokenStream {
     let param = Literal::u32_unsuffixed(map.param);
-    let dtype = element(map.dtype);
+    let dtype = match map.padding {
+        Padding::None => element(map.dtype),
+        Padding::Float4 => "16u4_align16b",
+    };
     let dims = map.dims.iter().map(|dim| {
         let extent = match dim.extent {
             MapExtent::Axis { axis, divide } => {

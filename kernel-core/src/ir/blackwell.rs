@@ -82,16 +82,16 @@ pub enum CtaGroup {
 /// How a block-scaled product reads its factors and their scales (PTX ISA, "tcgen05.mma: Block scaling").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaled {
-    /// FP8 factors; 32 elements of the depth have one scale, a power of two.
+    /// FP8 factors, either of which may be padded FP4; 32 numbers of the depth have one scale, a power of two.
     Mxf8,
-    /// Pairs of FP4 in bytes; 32 elements have one scale, a power of two.
+    /// Pairs of FP4 in bytes; 32 numbers have one scale, a power of two.
     Mxf4,
-    /// Pairs of FP4 in bytes; 16 elements have one scale, of type e4m3 or a power of two.
+    /// Pairs of FP4 in bytes; 16 numbers have one scale, of type e4m3 or a power of two.
     Nvf4,
 }
 
 impl Scaled {
-    /// The elements of the depth that have one scale.
+    /// The numbers of the depth that have one scale.
     pub const fn block(self) -> u32 {
         match self {
             Scaled::Mxf8 | Scaled::Mxf4 => 32,
@@ -99,11 +99,11 @@ impl Scaled {
         }
     }
 
-    /// The elements of a byte of a factor.
-    pub const fn to_a_byte(self) -> u32 {
+    /// Whether factors are bytes of two FP4 numbers without padding.
+    pub const fn is_packed(self) -> bool {
         match self {
-            Scaled::Mxf8 => 1,
-            Scaled::Mxf4 | Scaled::Nvf4 => 2,
+            Scaled::Mxf8 => false,
+            Scaled::Mxf4 | Scaled::Nvf4 => true,
         }
     }
 }

@@ -107,6 +107,29 @@ impl Dtype {
         }
     }
 
+    /// How many numbers an element is: two of FP4.
+    pub const fn numbers(self) -> u32 {
+        match self {
+            Dtype::E2m1x2 => 2,
+            Dtype::Bool
+            | Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::U64
+            | Dtype::F16
+            | Dtype::Bf16
+            | Dtype::F32
+            | Dtype::F64
+            | Dtype::E4m3
+            | Dtype::E5m2
+            | Dtype::Ue8m0 => 1,
+        }
+    }
+
     /// A floating-point type, of whichever size.
     pub const fn is_float(self) -> bool {
         matches!(self, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64) || self.is_float8()

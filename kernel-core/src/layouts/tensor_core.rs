@@ -2,7 +2,7 @@
 
 use kernel_layout::Form;
 use kernel_layout::Layout;
-use kernel_layout::wgmma::{Major, Operand, Refusal, operand, tcgen05_operand};
+use kernel_layout::wgmma::{Major, Operand, Refusal, operand, padded_operand, tcgen05_operand};
 use la_arena::ArenaMap;
 
 use super::tensor_memory;
@@ -61,10 +61,16 @@ pub(crate) fn read(
     let (layout, bytes) = (&layouts[window.root], window.dtype.bytes());
     let read = match scaled {
         Some(Scaled::Mxf4 | Scaled::Nvf4) => operand(layout, bytes, side.axis(window), width),
+        Some(Scaled::Mxf8) | None if window.dtype == Dtype::E2m1x2 => {
+            padded_operand(layout, side.axis(window), width)
+        }
         Some(Scaled::Mxf8) | None => tcgen05_operand(layout, bytes, side.axis(window), width),
     };
     read.map_err(Box::new)
 }
+
+/// FP4 among the factors of `.kind::f8f6f4` and `.kind::mxf8f6f4` (PTX ISA, "tcgen05.mma: Instruction descriptor").
+const E2M1: u32 = 5;
 
 /// The instruction descriptor of a block-scaled product, with the first byte of a column that has its scales (PTX ISA, "tcgen05.mma:
 /// Instruction descriptor" of `.kind::mxf8f6f4`, `.kind::mxf4`, `.kind::mxf4nvf4`).
@@ -78,6 +84,7 @@ pub(crate) fn scaled_instruction(
     let factor = |dtype: Dtype| match scaled {
         // Pairs of FP4.
         Scaled::Mxf4 | Scaled::Nvf4 => 1,
+        Scaled::Mxf8 if dtype == Dtype::E2m1x2 => E2M1,
         Scaled::Mxf8 => u32::from(dtype == Dtype::E5m2),
     };
     let turned = |major: Major| u32::from(major == Major::Mn);
@@ -124,6 +131,7 @@ pub(crate) fn instruction(
         Dtype::F16 | Dtype::E4m3 | Dtype::U8 => 0,
         Dtype::Bf16 | Dtype::E5m2 | Dtype::I8 => 1,
         Dtype::F32 => 2,
+        Dtype::E2m1x2 => E2M1,
         Dtype::Bool
         | Dtype::I16
         | Dtype::I32
@@ -132,7 +140,6 @@ pub(crate) fn instruction(
         | Dtype::U32
         | Dtype::U64
         | Dtype::F64
-        | Dtype::E2m1x2
         | Dtype::Ue8m0 => other(),
     };
     let turned = |major: Major| u32::from(major == Major::Mn);
@@ -191,5 +198,9 @@ mod tests {
         assert_eq!(of(square, Nvf4, E2m1x2, E4m3, 0), 0x0820_0480);
         let turned = scaled_instruction(square, Mxf8, ([E4m3, E5m2], Ue8m0), [Mn, K], 1);
         assert_eq!(turned, 0x28a0_8410);
+        // FP4 is type 5, beside FP8: in bits 7 to 9 of the left factor, in bits 10 to 12 of the right one.
+        let mixed = scaled_instruction(square, Mxf8, ([E2m1x2, E5m2], Ue8m0), [K, K], 0);
+        assert_eq!(mixed, 0x08a0_0680);
+        assert_eq!(instruction(square, [E4m3, E2m1x2], F32, [K, K]), 0x0820_1410);
     }
 }

@@ -8,6 +8,7 @@
 //! fewer instructions is said by [`Planning::wished`]: the compiler makes a variant that assumes it.
 
 mod by_rows;
+mod padded;
 
 use std::collections::BTreeSet;
 
@@ -41,6 +42,8 @@ pub struct TensorMap {
     pub param: u32,
     /// The elements of the map: those of the tensor, or unsigned integers that are two, four or eight of them.
     pub dtype: Dtype,
+    /// What the box has in shared memory besides its elements.
+    pub padding: Padding,
     /// The dimensions, the innermost first: 1 to 5.
     pub dims: Vec<MapDim>,
     /// 0, 32, 64 or 128.
@@ -51,6 +54,15 @@ pub struct TensorMap {
     pub l2_promotion_bytes: u32,
     /// Copies to the tensor go by it.
     pub written: bool,
+}
+
+/// What lies between the elements of a box in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Padding {
+    /// Nothing.
+    None,
+    /// Eight bytes behind every eight. Extents and boxes of the innermost dimension count numbers, two to an element of the tensor.
+    Float4,
 }
 
 impl TensorMap {
@@ -141,6 +153,7 @@ pub struct MapStart {
 }
 
 pub use by_rows::{Columns, RowsPlan};
+pub use padded::PaddedRefusal;
 
 /// Why a block cannot be copied by tensor map.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +188,8 @@ pub enum TmaRefusal {
         /// The layout of the window.
         actual: Box<SharedLayout>,
     },
+    /// The window holds padded FP4 numbers, with which this is not done.
+    Padded(PaddedRefusal),
     /// The map, or where the window begins, breaks a rule of the hardware.
     Rule {
         /// The rule.
@@ -217,6 +232,9 @@ impl Planning<'_> {
     /// # Errors
     /// Where no map does it, with the reason.
     pub fn plan(&self, tma: Tma, args: &[Value]) -> Result<TmaPlan, TmaRefusal> {
+        if let Some((window, coordinates)) = self.padded_window(tma, args) {
+            return self.padded(tma, window, &coordinates);
+        }
         let (plan, dtype) = self.planned(tma, args, Extents::Known)?;
         let options = &self.kernel.params[tma.param as usize].map;
         let map = (options, tma.kind.reads_shared());
@@ -236,7 +254,7 @@ impl Planning<'_> {
                 self.wishes(inner, facts);
             }
             let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind else { continue };
-            if tma.kind.by_rows() {
+            if tma.kind.by_rows() || self.padded_window(*tma, args).is_some() {
                 continue;
             }
             let plan = |extents| self.planned(*tma, args, extents);
@@ -257,6 +275,14 @@ impl Planning<'_> {
                 Size::Axis { .. } | Size::Known(_) => None,
             }));
         }
+    }
+
+    /// The window of a copy, if FP4 numbers lie padded in it, and where the copy begins.
+    fn padded_window(&self, tma: Tma, args: &[Value]) -> Option<(&SharedType, Vec<Value>)> {
+        let (_, rank) = tensor(self.kernel, tma.param);
+        let operands = tma.operands(rank, args);
+        let window = super::shared::window_of(self.kernel, operands.window?);
+        padded::is_padded(self.kernel, window.root).then_some((window, operands.coordinates))
     }
 
     fn planned(
@@ -486,6 +512,7 @@ fn of_plan(
     let map = TensorMap {
         param,
         dtype,
+        padding: Padding::None,
         dims,
         swizzle_bytes: match plan.swizzle {
             SwizzleMode::None => 0,

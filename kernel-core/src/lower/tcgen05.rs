@@ -104,8 +104,10 @@ impl Lower<'_> {
         let factors = warpgroup::factors(self.kernel, args);
         let sum = self.tensor_memory_type(args[2]).dtype;
         let shape = self.tensor_memory_type(args[2]).shape.clone();
-        let depth = self.shared_type(args[1]).shape[0];
-        let step = INSTRUCTION_K_BYTES / factors[0].bytes();
+        // In numbers: an instruction reads 32 bytes of them, in which padding counts as well.
+        let depth = self.shared_type(args[1]).shape[0] * factors[1].numbers();
+        let to_an_element = if scaled.is_some_and(Scaled::is_packed) { 2 } else { 1 };
+        let step = INSTRUCTION_K_BYTES / factors[0].bytes() * to_an_element;
         let majors = [
             match &left {
                 Left::Shared(left) => left.read.major,
@@ -129,7 +131,8 @@ impl Lower<'_> {
             for column in (0..shape[1]).step_by(columns as usize) {
                 let at = place_of(&memory, [row, column], sum.bytes());
                 let sums = self.tensor_memory_address(args[2], at, Val::Int(0));
-                for k in (0..depth).step_by(step as usize) {
+                for number in (0..depth).step_by(step as usize) {
+                    let k = number / to_an_element;
                     let a = match &left {
                         Left::Shared(left) => self.advanced(left, row, k),
                         Left::TensorMemory => {
@@ -140,12 +143,12 @@ impl Lower<'_> {
                         }
                     };
                     let b = self.advanced(&right, column, k);
-                    let enabled = if k == 0 { adds.clone() } else { always.clone() };
+                    let enabled = if number == 0 { adds.clone() } else { always.clone() };
                     let mut operands = vec![sums.clone(), a, b];
                     let bits = match scaled {
                         None => tensor_core::instruction(whole, factors, sum, majors),
                         Some(scaled) => {
-                            let first = k * scaled.to_a_byte() / scaled.block();
+                            let first = number / scaled.block();
                             scales.extend(
                                 [(args[4], row), (args[5], column)]
                                     .map(|(scales, line)| self.scales_of(scales, [line, first])),
@@ -210,7 +213,7 @@ fn kind(factor: Dtype) -> Word {
     match factor {
         Dtype::F16 | Dtype::Bf16 => Word::KindF16,
         Dtype::F32 => Word::KindTf32,
-        Dtype::E4m3 | Dtype::E5m2 => Word::KindF8f6f4,
+        Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 => Word::KindF8f6f4,
         Dtype::I8 | Dtype::U8 => Word::KindI8,
         Dtype::Bool
         | Dtype::I16
@@ -220,7 +223,6 @@ fn kind(factor: Dtype) -> Word {
         | Dtype::U32
         | Dtype::U64
         | Dtype::F64
-        | Dtype::E2m1x2
         | Dtype::Ue8m0 => unreachable!("build refuses products of these types"),
     }
 }

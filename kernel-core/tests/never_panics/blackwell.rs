@@ -65,6 +65,13 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     let staged = mostly(random, &["", ""], SHARED_PINS);
     let wide = mostly(random, &["", ""], NOTATION);
     let blocks = mostly(random, &["4"], &["1", "2", "8", "16"]);
+    let of_scales = mostly(random, &["ue8m0", "ue8m0", "e4m3"], DTYPES);
+    let scaled = mostly(random, &["e4m3", "e2m1x2"], DTYPES);
+    let beside = mostly(random, &["e2m1x2", "e5m2"], DTYPES);
+    let other = if random.once_in(2) { scaled } else { beside };
+    let [deep, wide_deep] =
+        [scaled, other].map(|dtype| if dtype == "e2m1x2" { "64" } else { "128" });
+    let fours = mostly(random, &["", "", ""], &[".with_layout(swizzle(128).fp4_padded())"]);
     let load = mostly(random, &["acc.load()"], &["accs[0].load()", "accs.load()", "left.load()"]);
     format!(
         "#[kernel(target = {target}, warps = {warps}{cluster})]
@@ -80,9 +87,9 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              let tall = tmem::<{dtype}>([{rows}, {depth}]);
              let staged = shared::<{sum}>([{rows}, {columns}]){staged};
              let wide = tmem::<{sum}>([{rows}, {columns}]){wide};
-             let (scales, others) = (tmem::<u8>([{rows}, {blocks}]), tmem::<u8>([{columns}, {blocks}]));
-             let bytes = shared::<u8>([{rows}, {blocks}]);
-             let (rows, cols) = (shared::<e4m3>([{rows}, 128]), shared::<e4m3>([{columns}, 128]));
+             let (scales, others) = (tmem::<{of_scales}>([{rows}, {blocks}]), tmem::<{of_scales}>([{columns}, {blocks}]));
+             let bytes = shared::<{of_scales}>([{rows}, {blocks}]);
+             let (rows, cols) = (shared::<{scaled}>([{rows}, {deep}]){fours}, shared::<{other}>([{columns}, {wide_deep}]));
              let words = shared::<u32>([2, 4]);
              let (bar, bars) = (barrier(1), barriers(2, 1));
              let mut slot = 0;
@@ -148,7 +155,12 @@ fn with_windows(random: &mut Random, products: &'static [&'static str]) -> Strin
             let of_left = if random.once_in(4) { window(random, 2) } else { "scales".to_owned() };
             let sums = if random.once_in(4) { one } else { "acc".to_owned() };
             format!(
-                "tcgen05::mma_scaled(rows, cols.t(), {sums}, {of_left}, others){};",
+                "tcgen05::{}{};",
+                if random.once_in(2) {
+                    format!("mma_scaled(rows, cols.t(), {sums}, {of_left}, others)")
+                } else {
+                    format!("mma(rows, cols.t(), {sums})")
+                },
                 said(random)
             )
         }

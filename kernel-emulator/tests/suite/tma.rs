@@ -549,6 +549,14 @@ fn narrow_elements_get_sixteen_bytes_for_each_sixteen() {
                 }
             }
             assert_eq!(actual, required, "type {dtype}, swizzle {swizzle}");
+            // Boxes begin where rows of 128 elements do, not at any 16 bytes.
+            let fault = loaded(10 * row, map, &[64, 2], image).expect_err("in the middle of a row");
+            let bytes = 64 * bits / 8;
+            let required = format!(
+                "is 64, at {bytes} bytes; a tensor copy starts at a multiple of {} bytes",
+                2 * bytes
+            );
+            assert!(fault.to_string().contains(&required), "{fault}");
         }
     }
     // Nibbles side by side.

@@ -9,8 +9,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MapRule {
-    /// The address of element 0 is a multiple of 16 bytes.
-    Address,
+    /// The address of element 0 is a multiple.
+    Address {
+        /// Of 16 bytes, of 32 where the map pads FP4 numbers.
+        bytes: u64,
+    },
     /// The extent of an axis is a multiple: the map splits the axis, or takes several elements as one.
     Divisible {
         /// The axis of the tensor.
@@ -30,8 +33,15 @@ pub enum MapRule {
         /// The bytes of an element of the map.
         bytes: u64,
     },
-    /// The stride of a dimension other than the innermost is a multiple of 16 bytes.
+    /// The stride of a dimension other than the innermost is a multiple.
     StrideMultiple {
+        /// The dimension.
+        place: MapPlace,
+        /// Of 16 bytes, of 32 where the map pads FP4 numbers.
+        bytes: u64,
+    },
+    /// Rows of a tensor whose FP4 numbers the map pads are a multiple of 64 bytes, 128 numbers.
+    PaddedRow {
         /// The dimension.
         place: MapPlace,
     },
@@ -106,7 +116,15 @@ impl fmt::Display for MapPlace {
 impl fmt::Display for MapRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Address => f.write_str("an address that is a multiple of 16 bytes"),
+            Self::Address { bytes } => {
+                write!(f, "an address that is a multiple of {bytes} bytes")
+            }
+            Self::PaddedRow { place } => {
+                write!(
+                    f,
+                    "a multiple of 64 bytes on {place}, of which the map pads 128 FP4 numbers together"
+                )
+            }
             Self::Divisible { axis, by } => {
                 write!(f, "an extent that is a multiple of {by} on axis {axis}")
             }
@@ -114,8 +132,8 @@ impl fmt::Display for MapRule {
             Self::InnerStride { place, bytes } => {
                 write!(f, "a stride of {bytes} bytes, which is one element, on {place}")
             }
-            Self::StrideMultiple { place } => {
-                write!(f, "a stride that is a multiple of 16 bytes on {place}")
+            Self::StrideMultiple { place, bytes } => {
+                write!(f, "a stride that is a multiple of {bytes} bytes on {place}")
             }
             Self::StrideLimit { place } => write!(f, "a stride below 2^40 bytes on {place}"),
             Self::Inside { bytes } => {

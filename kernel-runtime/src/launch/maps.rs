@@ -55,6 +55,10 @@ fn one(
 
 /// An element type of maps.
 struct MapDtype {
+    /// What a dimension of neighbours counts: numbers, of which an element of the tensor may have two.
+    numbers: u64,
+    /// What the address, strides and rows are multiples of, in bytes.
+    alignment: u64,
     /// As `CUtensorMapDataType` numbers it (CUDA Driver API, "Data types used by CUDA driver").
     number: u32,
     bytes: u64,
@@ -63,6 +67,15 @@ struct MapDtype {
 
 /// The element type of that name. Types of a byte that maps do not tell apart may go by their own names.
 fn dtype(name: &str) -> Option<MapDtype> {
+    if name == "16u4_align16b" {
+        return Some(MapDtype {
+            number: PADDED,
+            bytes: 1,
+            float: false,
+            numbers: 2,
+            alignment: PADDED_ALIGNMENT,
+        });
+    }
     let (number, bytes, float) = match name {
         "u8" | "i8" | "bool" | "e4m3" | "e5m2" | "e2m1x2" | "ue8m0" => (0, 1, false),
         "u16" | "i16" => (1, 2, false),
@@ -77,17 +90,25 @@ fn dtype(name: &str) -> Option<MapDtype> {
         "tf32" => (11, 4, true),
         _ => return None,
     };
-    Some(MapDtype { number, bytes, float })
+    Some(MapDtype { number, bytes, float, numbers: 1, alignment: ALIGNMENT })
 }
 
 /// The bits that a stride's address has to end with zeros in (PTX ISA, "Tensor-map"; CUDA Driver API, "cuTensorMapEncodeTiled").
 const ALIGNMENT: u64 = 16;
 
+/// FP4 numbers, two to a byte, of which each sixteen get sixteen bytes of shared memory: `CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B`. Its rules
+/// are stricter (CUDA Driver API, "cuTensorMapEncodeTiled").
+const PADDED: u32 = 14;
+/// What the address and strides of such a map are multiples of, in bytes.
+const PADDED_ALIGNMENT: u64 = 32;
+/// What its innermost extent is a multiple of, in numbers.
+const PADDED_ROW: u64 = 128;
+
 /// Strides stay below this.
 const STRIDE_LIMIT: u64 = 1 << 40;
 
-fn breaks_stride_rules(bytes: u64) -> bool {
-    bytes >= STRIDE_LIMIT || !bytes.is_multiple_of(ALIGNMENT)
+fn breaks_stride_rules(bytes: u64, alignment: u64) -> bool {
+    bytes >= STRIDE_LIMIT || !bytes.is_multiple_of(alignment)
 }
 
 /// What the encoder is given: everything that the launch needs to find a map that it has made before.
@@ -119,14 +140,15 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
         // Nothing is ever a step away in a dimension of one element: any legal stride describes it.
         if extent == 1 && index == 0 {
             stride = dtype.bytes;
-        } else if extent == 1 && breaks_stride_rules(stride) {
-            stride = ALIGNMENT;
+        } else if extent == 1 && breaks_stride_rules(stride, dtype.alignment) {
+            stride = dtype.alignment;
         }
         if index == 0 && stride != dtype.bytes {
             let rule = MapRule::InnerStride { place: place(index, dim), bytes: dtype.bytes };
             return Err((rule, Actual::StrideBytes(stride)));
         }
-        encoding.extents[index] = extent;
+        encoding.extents[index] =
+            if index == 0 { extent.saturating_mul(dtype.numbers) } else { extent };
         encoding.strides_bytes[index] = stride;
         encoding.box_elems[index] = dim.box_elems;
         encoding.element_strides[index] = dim.element_stride;
@@ -199,8 +221,11 @@ fn stride_bytes_of(stride: MapStride, tensor: &TensorValue<'_>) -> Result<u64, B
 
 /// The rules of the encoder, those about the argument first. What the driver answers to all of them is one error code.
 fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Result<(), Broken> {
-    if !encoding.address.is_multiple_of(ALIGNMENT) {
-        return Err((MapRule::Address, Actual::Address(encoding.address)));
+    let padded = encoding.dtype == PADDED;
+    let alignment = if padded { PADDED_ALIGNMENT } else { ALIGNMENT };
+    if !encoding.address.is_multiple_of(alignment) {
+        let rule = MapRule::Address { bytes: alignment };
+        return Err((rule, Actual::Address(encoding.address)));
     }
     for (index, dim) in info.dims.iter().enumerate() {
         let (place, extent) = (place(index, dim), encoding.extents[index]);
@@ -211,8 +236,12 @@ fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Resul
         if stride >= STRIDE_LIMIT {
             return Err((MapRule::StrideLimit { place }, Actual::StrideBytes(stride)));
         }
-        if index != 0 && breaks_stride_rules(stride) {
-            return Err((MapRule::StrideMultiple { place }, Actual::StrideBytes(stride)));
+        if index != 0 && breaks_stride_rules(stride, alignment) {
+            let rule = MapRule::StrideMultiple { place, bytes: alignment };
+            return Err((rule, Actual::StrideBytes(stride)));
+        }
+        if index == 0 && padded && !extent.is_multiple_of(PADDED_ROW) {
+            return Err((MapRule::PaddedRow { place }, Actual::Bytes(extent / 2)));
         }
     }
     let (bytes, actual) = (span_bytes(encoding), tensor.end() - tensor.address);
@@ -224,7 +253,12 @@ fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Resul
 
 /// Bytes from the first element of a map to the end of the last one. Extents and strides have been checked: at most 5 times 2^72.
 fn span_bytes(encoding: &Encoding) -> u64 {
-    let last = encoding.extents[..encoding.rank].iter().zip(encoding.strides_bytes);
+    let mut extents = encoding.extents;
+    if encoding.dtype == PADDED {
+        // Two numbers are a byte.
+        extents[0] /= 2;
+    }
+    let last = extents[..encoding.rank].iter().zip(encoding.strides_bytes);
     let last: u128 = last.map(|(extent, stride)| u128::from(extent - 1) * u128::from(stride)).sum();
     u64::try_from(last + u128::from(encoding.strides_bytes[0])).unwrap_or(u64::MAX)
 }

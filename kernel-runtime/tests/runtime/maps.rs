@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use kernel_emulator::TensorMap;
 use kernel_runtime::{
     __launch, Device, DeviceTensor, Element, Fact, Fill, Image, IntoArgument, Launch, MapDim,
-    MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Result, Stream, Target, Variant,
+    MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Result, Stream, Target, Variant, e2m1x2,
 };
 
 /// An axis of the tensor as it is.
@@ -248,7 +248,7 @@ fn each_element_type_has_the_number_of_the_driver() -> Result<()> {
         Ok(())
     }
     let stream = stream()?;
-    for dtype in ["u8", "e4m3", "e5m2"] {
+    for dtype in ["u8", "e4m3", "e5m2", "e2m1x2", "ue8m0"] {
         number::<u8>(&stream, dtype, 0)?;
     }
     number::<i8>(&stream, "i8", 0)?;
@@ -263,6 +263,22 @@ fn each_element_type_has_the_number_of_the_driver() -> Result<()> {
     number::<f32>(&stream, "f32", 7)?;
     number::<f64>(&stream, "f64", 8)?;
     number::<bf16>(&stream, "bf16", 9)
+}
+
+/// Of padded FP4 numbers, two are an element of the tensor; the innermost extent counts numbers.
+#[test]
+fn a_map_of_padded_numbers_counts_numbers() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<e2m1x2, 2>([48, 192])?;
+    let dims = const { &[axis(1, 128), axis(0, 8)] };
+    let info = MapInfo { swizzle_bytes: 128, ..map("16u4_align16b", dims) };
+    let required = TensorMap {
+        dtype: 14,
+        swizzle: 3,
+        ..required(x.device_ptr().address(), &[384, 48], &[192], &[128, 8])
+    };
+    assert_eq!(passed(&stream, vec![info].leak(), &x)?, [bytes(&required)]);
+    Ok(())
 }
 
 #[test]

@@ -6,7 +6,7 @@ use kernel_layout::{Form, basis_text};
 
 use super::shared_text;
 use crate::diag::{Code, Diagnostic};
-use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, TmaRefusal};
+use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, PaddedRefusal, TmaRefusal};
 use crate::layouts::warpgroup::{Generation, Side};
 use crate::layouts::{Allocation, Origin};
 use crate::loc::Loc;
@@ -61,6 +61,7 @@ pub(super) fn refused(
         .compare("instructions", format!("at most {MOST_INSTRUCTIONS}"), actual.to_string())
         .why("one instruction of TMA copies a box of at most 256 elements along an axis, one row of it directly behind the other")
         .help(format!(".with_layout({})", form(required_swizzle_bytes))),
+        TmaRefusal::Padded(refusal) => unpadded(at, refusal),
         TmaRefusal::Rule { rule, required, actual } => ruled(at, rule, required, actual),
         TmaRefusal::Part => Diagnostic::new(
             Code::TensorMap,
@@ -74,6 +75,39 @@ pub(super) fn refused(
         Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
         None => diagnostic,
     }
+}
+
+/// A copy that is not done with padded FP4 numbers.
+fn unpadded(at: Loc, refusal: PaddedRefusal) -> Diagnostic {
+    let why = "a tensor map that pads FP4 numbers is one for loads of whole boxes of 128 numbers in a row (CUDA driver API, `cuTensorMapEncodeTiled`: 16U4_ALIGN16B)";
+    let (headline, required, actual) = match refusal {
+        PaddedRefusal::Stored => (
+            "no copy takes the padding out of FP4 numbers",
+            "a load, to this tile",
+            "a store or a reduction, from it".to_owned(),
+        ),
+        PaddedRefusal::ByRows => (
+            "no gather or scatter pads FP4 numbers",
+            "`tma::load`",
+            "rows here and there".to_owned(),
+        ),
+        PaddedRefusal::Swizzle { actual } => {
+            return Diagnostic::new(
+                Code::TensorMap,
+                at,
+                "the tensor map is declared with another swizzle than padded FP4 numbers have",
+            )
+            .compare("swizzle of the map", "128", actual.to_string())
+            .why(why)
+            .help("swizzle = 128");
+        }
+        PaddedRefusal::Turned { axis } => (
+            "a copy pads FP4 numbers along the last axis of the tensor",
+            "neighbours along the last axis",
+            format!("neighbours along axis {axis}"),
+        ),
+    };
+    Diagnostic::new(Code::TensorMap, at, headline).compare("", required, actual).why(why)
 }
 
 /// A layout that boxes have, as a user writes it.
@@ -134,16 +168,28 @@ fn piece(declined: &Declined) -> Option<(&'static str, String, String)> {
 fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
     let (headline, what, text, why) = match rule {
         Rule::InnerCoordinate => (
-            "a copy by tensor map begins at a multiple of 16 bytes",
+            if required == u64::from(MAP_BYTES) {
+                "a copy by tensor map begins at a multiple of 16 bytes"
+            } else {
+                "a copy to padded FP4 numbers begins at a multiple of 64 bytes"
+            },
             "bytes before the window in its row",
             format!("a multiple of {required}"),
-            "TMA reads and writes rows in pieces of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction",
+            if required == u64::from(MAP_BYTES) {
+                "TMA reads and writes rows in pieces of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction"
+            } else {
+                "TMA pads 128 numbers at a time, which are 64 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction"
+            },
         ),
         Rule::GlobalStrideAlignment => (
             "no tensor map has this stride",
             "bytes from one row of the tensor to the next",
             format!("a multiple of {required}"),
-            "in a tensor map every row begins at a multiple of 16 bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
+            if required == u64::from(MAP_BYTES) {
+                "in a tensor map every row begins at a multiple of 16 bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)"
+            } else {
+                "in a map that pads FP4 numbers every row begins at a multiple of 32 bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)"
+            },
         ),
         Rule::GlobalStrideRange => (
             "no tensor map has this stride",

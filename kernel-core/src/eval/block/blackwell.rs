@@ -61,12 +61,11 @@ impl Machine<'_> {
             return Ok(());
         }
         match op {
-            Tcgen05::Mma { scaled: Some(scaled), .. } => {
-                let (a, b, depth) = self.scaled_factors(scaled, args);
+            Tcgen05::Mma { group: CtaGroup::One, scaled, .. } => {
+                let (a, b, depth) = self.factors(scaled, args);
                 let extents = [depth, self.shape(args[1])[1] as usize];
                 self.tcgen05_product(self.rank, (&a, &b), extents, args)?;
             }
-            Tcgen05::Mma { group: CtaGroup::One, .. } => self.tcgen05_mma(args)?,
             Tcgen05::Mma { group: CtaGroup::Pair, .. } => self.tcgen05_mma_pair(args)?,
             Tcgen05::Commit { .. } => {
                 for rank in self.receivers(op.mask(args))? {
@@ -115,13 +114,6 @@ impl Machine<'_> {
                 self.read_shared_of(rank, factor)
             }
         }
-    }
-
-    fn tcgen05_mma(&mut self, args: &[Value]) -> Result<(), Fault> {
-        let a = self.read_factor(self.rank, args[0]);
-        let b = self.read_shared(args[1]);
-        let extents = [self.shape(args[1])[0] as usize, self.shape(args[1])[1] as usize];
-        self.tcgen05_product(self.rank, (&a, &b), extents, args)
     }
 
     /// The product of factors of such a depth and so many columns, in the tensor memory of a block.

@@ -8,7 +8,10 @@ use kernel_layout::Dim;
 use kernel_layout::forms::{nvmma_shared, row_major_shared};
 use kernel_layout::tma::{Declined, Rule};
 
-use super::{BOX_ELEMENTS, MapDim, MapExtent, MapStride, Planning, TensorMap, TmaRefusal};
+use super::{
+    BOX_ELEMENTS, MapDim, MapExtent, MapStride, PaddedRefusal, Padding, Planning, TensorMap,
+    TmaRefusal,
+};
 use super::{preferred, tensor};
 use crate::ir::{Tma, Value};
 use crate::layouts::SharedLayout;
@@ -45,6 +48,9 @@ impl Planning<'_> {
         let operands = tma.operands(rank, args);
         let window = operands.window.expect("ir::verify wants a window of a gather");
         let window = window_of(self.kernel, window);
+        if super::padded::is_padded(self.kernel, window.root) {
+            return Err(TmaRefusal::Padded(PaddedRefusal::ByRows));
+        }
         let element_bytes = dtype.bytes();
         let (rows, columns) = (window.shape[0], window.shape[1]);
         let options = &self.kernel.params[tma.param as usize].map;
@@ -116,6 +122,7 @@ impl Planning<'_> {
         let map = TensorMap {
             param: tma.param,
             dtype,
+            padding: Padding::None,
             dims: vec![dim(1, box_columns), dim(0, 1)],
             swizzle_bytes: swizzle.unwrap_or(0),
             fill: options.fill,

@@ -105,10 +105,12 @@ impl Tile {
         let element_bits = map.element_bits().expect("`TensorMap::check` knows the type");
         let start = i64::from(column);
         let at_bits = start * i64::from(element_bits);
-        if at_bits % (8 * i64::from(UNIT)) != 0 {
+        // A box of elements that are padded is a row of them, and starts where one does (`cuTensorMapEncodeTiled`, `16U4_ALIGN16B`).
+        let unit = if map.padded().is_some() { map.box_dims[0] * element_bits / 8 } else { UNIT };
+        if at_bits % (8 * i64::from(unit)) != 0 {
             let bytes = at_bits / 8;
             let detail = format!(
-                "the innermost coordinate is {start}, at {bytes} bytes; a tensor copy starts at a multiple of {UNIT} bytes"
+                "the innermost coordinate is {start}, at {bytes} bytes; a tensor copy starts at a multiple of {unit} bytes"
             );
             return Err(Trap::new(FaultKind::IllegalOperand, detail));
         }

@@ -4,7 +4,7 @@ use super::{MATRIX, axis, images, launch, map, stream, tensor, variant};
 use half::f16;
 use kernel_runtime::{
     __launch, Actual, Device, DeviceTensor, Element, Error, Fill, Image, IntoArgument, MapDim,
-    MapExtent, MapInfo, MapPlace, MapRule, MapStride, Result, Stream, Target,
+    MapExtent, MapInfo, MapPlace, MapRule, MapStride, Result, Stream, Target, e2m1x2,
 };
 
 /// How a map of `x` is refused; nothing has run.
@@ -41,9 +41,39 @@ fn a_misaligned_address() -> Result<()> {
     let x = stream.zeros::<f16, 2>([48, 64])?;
     let address = x.device_ptr().address() + 8;
     let (rule, actual, message) = refusal(&stream, MATRIX, &*x.slice(1, 4..64)?);
-    assert_eq!((rule, actual), (MapRule::Address, Actual::Address(address)));
+    assert_eq!((rule, actual), (MapRule::Address { bytes: 16 }, Actual::Address(address)));
     let has = format!("the address {address:#x}");
     assert_eq!(message, text("an address that is a multiple of 16 bytes", &has));
+    Ok(())
+}
+
+/// A map that pads FP4 numbers takes 128 of them at a time, and begins rows at multiples of 32 bytes.
+#[test]
+fn padded_numbers_have_rules_of_their_own() -> Result<()> {
+    let stream = stream()?;
+    let dims = const { &[axis(1, 128), axis(0, 8)] };
+    let padded = MapInfo { swizzle_bytes: 128, ..map("16u4_align16b", dims) };
+    let x = stream.zeros::<e2m1x2, 2>([48, 160])?;
+    let (rule, actual, message) = refusal(&stream, padded, &x);
+    let place = MapPlace::Axis(1);
+    assert_eq!((rule, actual), (MapRule::PaddedRow { place }, Actual::Bytes(160)));
+    assert_eq!(
+        message,
+        text(
+            "a multiple of 64 bytes on axis 1, of which the map pads 128 FP4 numbers together",
+            "160 bytes"
+        )
+    );
+    let (rule, actual, _) = refusal(&stream, padded, &*x.slice(1, 16..144)?);
+    let address = x.device_ptr().address() + 16;
+    assert_eq!((rule, actual), (MapRule::Address { bytes: 32 }, Actual::Address(address)));
+    let x = stream.zeros::<e2m1x2, 2>([48, 144])?;
+    let (rule, actual, _) = refusal(&stream, padded, &*x.slice(1, 0..128)?);
+    let place = MapPlace::Axis(0);
+    assert_eq!(
+        (rule, actual),
+        (MapRule::StrideMultiple { place, bytes: 32 }, Actual::StrideBytes(144))
+    );
     Ok(())
 }
 
@@ -54,7 +84,10 @@ fn strides_that_no_map_has() -> Result<()> {
     // 136 bytes: 8 times 17.
     let (rule, actual, message) = refusal(&stream, MATRIX, &x);
     let place = MapPlace::Axis(0);
-    assert_eq!((rule, actual), (MapRule::StrideMultiple { place }, Actual::StrideBytes(136)));
+    assert_eq!(
+        (rule, actual),
+        (MapRule::StrideMultiple { place, bytes: 16 }, Actual::StrideBytes(136))
+    );
     assert_eq!(
         message,
         text("a stride that is a multiple of 16 bytes on axis 0", "a stride of 136 bytes")

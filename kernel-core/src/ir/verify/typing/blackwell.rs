@@ -98,7 +98,8 @@ pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Out
             let (right, sums) = (window(args[1])?, one_tile(args[2])?);
             let fits = match (left.as_slice(), right.shape.as_slice(), sums.shape.as_slice()) {
                 ([rows, depth], [depth2, cols], [rows2, all]) => {
-                    (depth, rows, blocks * cols) == (depth2, rows2, *all)
+                    let numbers = [depth * dtype.numbers(), depth2 * right.dtype.numbers()];
+                    numbers[0] == numbers[1] && (rows, blocks * cols) == (rows2, *all)
                 }
                 _ => false,
             };
@@ -107,7 +108,7 @@ pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Out
             holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
             if let Some(scaled) = scaled {
                 holds(group == CtaGroup::One, "no pair of blocks has scales")?;
-                let depth = right.shape[0] * scaled.to_a_byte() / scaled.block();
+                let depth = right.shape[0] * right.dtype.numbers() / scaled.block();
                 for (scales, extent) in [(args[4], sums.shape[0]), (args[5], sums.shape[1])] {
                     let scales = one_tile(scales)?;
                     holds(scales.dtype.bytes() == 1, "scales are bytes")?;

@@ -1,0 +1,117 @@
+//! FP4 numbers that lie padded: eight bytes of numbers, eight of nothing.
+
+use super::{Major, Nearest, Operand, Refusal, operand};
+use crate::{Dim, Form, Layout};
+
+/// The bits of an offset within the eight bytes of sixteen numbers.
+const WITHIN: usize = 3;
+
+/// As [`tcgen05_operand`](super::tcgen05_operand), of a tile of pairs of FP4 numbers in bytes, of which an instruction finds each sixteen in sixteen
+/// bytes, the first eight of which they fill: a factor of `.kind::f8f6f4` and `.kind::mxf8f6f4` (PTX ISA, "tcgen05.mma: Packing formats used in
+/// shared memory"). The axis that is not `mn_axis` is the depth, along which the pairs lie.
+///
+/// What the operand says of the depth is counted in numbers, two to an element of the layout: to an instruction, a number takes a byte.
+///
+/// ```
+/// use kernel_layout::forms::nvmma_shared;
+/// use kernel_layout::wgmma::{padded_operand, tcgen05_operand};
+/// // 128 rows of 128 numbers, and of 128 bytes.
+/// let (fours, eights) = (nvmma_shared(128, 8, false, true, &[128, 64])?, nvmma_shared(128, 8, false, false, &[128, 128])?);
+/// assert_eq!(padded_operand(&fours, 0, 128), tcgen05_operand(&eights, 1, 0, 128));
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn padded_operand(
+    layout: &Layout,
+    mn_axis: usize,
+    mn_instruction: u32,
+) -> Result<Operand, Refusal> {
+    if layout.tensor_rank() != 2 || mn_axis > 1 {
+        return Err(Refusal::Rank { actual: layout.outs().len(), required: 2 });
+    }
+    let read = numbers(layout, 1 - mn_axis)
+        .ok_or(Refusal::NotOnePlaceEach)
+        .and_then(|numbers| operand(&numbers, 1, mn_axis, mn_instruction));
+    match read {
+        Ok(read) if read.major == Major::K => Ok(read),
+        Ok(_) | Err(Refusal::Bases { .. } | Refusal::MnMajor { .. } | Refusal::NotOnePlaceEach) => {
+            Err(refusal(layout, mn_axis))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// The layout as instructions see it: a byte for each number.
+fn numbers(layout: &Layout, k_axis: usize) -> Option<Layout> {
+    let bases = layout.bases(Dim::Offset);
+    let along_k = |bit: usize| {
+        bases[bit]
+            .iter()
+            .enumerate()
+            .all(|(axis, &at)| at == if axis == k_axis { 1 << bit } else { 0 })
+    };
+    let padded =
+        bases.len() > WITHIN && (0..WITHIN).all(along_k) && bases[WITHIN].iter().all(|&at| at == 0);
+    if !padded {
+        return None;
+    }
+    let seen = bases.iter().enumerate().map(|(bit, basis)| {
+        let mut basis = basis.clone();
+        basis[k_axis] = if bit <= WITHIN { 1 << bit } else { 2 * basis[k_axis] };
+        basis
+    });
+    let outs = layout.out_dims().map(|dim| {
+        let size = layout.out_size(dim);
+        (dim, if dim == Dim::axis(k_axis) { 2 * size } else { size })
+    });
+    Layout::new(vec![(Dim::Offset, seen.collect())], outs.collect()).ok()
+}
+
+/// The refusal of a layout, against the padded one of its tile.
+fn refusal(layout: &Layout, mn_axis: usize) -> Refusal {
+    let form = Form::NvmmaShared {
+        swizzle_bytes: 128,
+        element_bits: 8,
+        transposed: mn_axis == 1,
+        fp4_padded: true,
+    };
+    let required = form.to_layout(&layout.shape()).ok();
+    match required.and_then(|required| layout.mismatch(&required)) {
+        Some(mismatch) => Refusal::Bases { nearest: Box::new(Nearest { form, mismatch }) },
+        None => Refusal::NotOnePlaceEach,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::padded_operand;
+    use crate::forms::nvmma_shared;
+    use crate::wgmma::{Refusal, descriptor};
+
+    /// An instruction further along is 32 numbers, 32 bytes of padded memory; 128 of them fill a row of the swizzle, behind which the next
+    /// column of rows begins.
+    #[test]
+    fn instructions_begin_32_bytes_apart() {
+        let tile = nvmma_shared(128, 8, false, true, &[64, 128]).expect("there is such a layout");
+        let read = padded_operand(&tile, 0, 64).expect("it is padded");
+        let starts = [0, 32, 64, 96, 128, 160].map(|k| read.start_bytes(0, k));
+        assert_eq!(starts, [0, 32, 64, 96, 64 * 128, 64 * 128 + 32]);
+        // Groups of 8 rows are 1024 bytes apart.
+        assert_eq!(descriptor(&read), 0x4000_0040_0000_0000);
+    }
+
+    #[test]
+    fn what_is_not_padded_along_the_depth_is_refused() {
+        let of = |padded, shape: &[u32]| {
+            nvmma_shared(128, 8, false, padded, shape).expect("there is such a layout")
+        };
+        assert!(matches!(
+            padded_operand(&of(false, &[64, 128]), 0, 64),
+            Err(Refusal::Bases { .. })
+        ));
+        // Numbers that lie side by side along the columns of the right factor.
+        assert!(padded_operand(&of(true, &[64, 128]), 1, 128).is_err());
+    }
+}
