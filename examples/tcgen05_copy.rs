@@ -17,11 +17,13 @@ use tiles::{asked, bits, numbers};
 
 /// `BN` columns of a block of tensor memory, a swizzle of `SWIZZLE` bytes in shared memory.
 ///
+/// Of tiles of more than 64 KiB, the registers of four warps do not hold all elements at once: eight read them.
+///
 /// What the list leaves out has no instruction: of 256 rows, blocks narrower than a span of the swizzle (K0307), and rows
 /// narrower than that (K0301).
 #[kernel(
     target = sm_100a,
-    warps = 4,
+    warps = if M * N > 128 * 128 { 8 } else { 4 },
     grid = [1],
     instances((M, N, BN, SWIZZLE) = [
         (128, 16, 1, 32), (128, 16, 1, 64), (128, 16, 2, 32), (128, 16, 2, 64), (128, 16, 4, 32), (128, 16, 4, 64), (128, 16, 8, 32), (128, 16, 8, 64), (128, 16, 16, 32), (128, 16, 16, 64),

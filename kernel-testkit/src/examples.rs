@@ -11,7 +11,7 @@ use crate::FileTest;
 pub struct Example {
     /// The example's name.
     pub example: String,
-    /// The function, or the module that it is in.
+    /// The function, or the module that it is in; both where the module has others.
     pub kernel: String,
     text: String,
     compiled: OnceLock<FileTest>,
@@ -43,7 +43,6 @@ impl Example {
 ///
 /// # Errors
 /// A folder or a file that cannot be read, or is no Rust.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kernels are functions and modules")]
 pub fn all(folder: &Path) -> Result<Vec<Example>, String> {
     let mut files = Vec::new();
     for entry in folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))? {
@@ -60,18 +59,10 @@ pub fn all(folder: &Path) -> Result<Vec<Example>, String> {
         let file = syn::parse_file(&text).map_err(|error| said(&error))?;
         let example = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for item in file.items {
-            let (attrs, ident) = match &item {
-                syn::Item::Fn(function) => (&function.attrs, &function.sig.ident),
-                syn::Item::Mod(module) => (&module.attrs, &module.ident),
-                _ => continue,
-            };
-            let is_kernel = |attr: &syn::Attribute| {
-                attr.path().segments.last().is_some_and(|segment| segment.ident == "kernel")
-            };
-            if attrs.iter().any(is_kernel) {
+            for (kernel, item) in alone(item) {
                 kernels.push(Example {
                     example: example.clone(),
-                    kernel: ident.to_string(),
+                    kernel,
                     text: item.to_token_stream().to_string(),
                     compiled: OnceLock::new(),
                 });
@@ -79,4 +70,37 @@ pub fn all(folder: &Path) -> Result<Vec<Example>, String> {
         }
     }
     Ok(kernels)
+}
+
+fn is_kernel(attrs: &[syn::Attribute]) -> bool {
+    attrs.iter().any(|attr| attr.path().segments.last().is_some_and(|last| last.ident == "kernel"))
+}
+
+/// The kernels of an item, named, each as if there were no other; none where the item is something else.
+#[expect(clippy::wildcard_enum_match_arm, reason = "kernels are functions and modules")]
+fn alone(item: syn::Item) -> Vec<(String, syn::Item)> {
+    let module = match item {
+        syn::Item::Fn(function) if is_kernel(&function.attrs) => {
+            return vec![(function.sig.ident.to_string(), syn::Item::Fn(function))];
+        }
+        syn::Item::Mod(module) if is_kernel(&module.attrs) => module,
+        _ => return Vec::new(),
+    };
+    let kernel = |item: &syn::Item| match item {
+        syn::Item::Fn(function) if is_kernel(&function.attrs) => Some(function.sig.ident.clone()),
+        _ => None,
+    };
+    let items = module.content.iter().flat_map(|(_, items)| items);
+    let names: Vec<_> = items.filter_map(kernel).collect();
+    if names.len() < 2 {
+        return vec![(module.ident.to_string(), syn::Item::Mod(module))];
+    }
+    let only = |name: &syn::Ident| {
+        let mut module = module.clone();
+        if let Some((_, items)) = &mut module.content {
+            items.retain(|item| kernel(item).is_none_or(|other| other == *name));
+        }
+        (format!("{}::{name}", module.ident), syn::Item::Mod(module))
+    };
+    names.iter().map(only).collect()
 }
