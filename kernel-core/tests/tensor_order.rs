@@ -314,3 +314,177 @@ fn every_way_is_followed_to_where_it_goes() {
         ),
     );
 }
+
+/// All of them are right.
+#[track_caller]
+fn accepted(bodies: &[&str]) {
+    for body in bodies {
+        let found = messages(body);
+        assert!(found.is_empty(), "{body}\n{}", found.join("\n"));
+    }
+}
+
+/// `if step > 0 { done.wait(..); }` is for the iteration before, of which the first one has none.
+#[test]
+fn a_wait_on_a_condition_is_for_what_there_is_on_it() {
+    let fill = "a.store(h.tile([0, 0], [128, 64]).load());";
+    let product = "tcgen05::mma(a, b, acc).accumulate(false); tcgen05::commit(done);";
+    let last = format!("if n > 0 {{ done.wait((n - 1) & 1); {STORED} }}");
+    let before = format!(
+        "for step in 0..n {{ if step > 0 {{ done.wait((step - 1) & 1); }} {fill} {product} }} {last}"
+    );
+    let behind = format!(
+        "for step in 0..n {{ {fill} {product} if step + 1 < n {{ done.wait(step & 1); }} }} {last}"
+    );
+    let open = format!(
+        "let mut open = false; for step in 0..n {{ if open {{ done.wait(0); }} {fill} {product} open = true; }} if open {{ done.wait(0); }}"
+    );
+    let kinds = "for step in 0..n {
+            if step > 0 { full.wait((step - 1) & 1); }
+            tcgen05::mma(a, b, acc); tcgen05::commit(done); done.wait(step & 1);
+            tcgen05::mma(bytes, right, acc); tcgen05::commit(full);
+        }
+        full.wait((n - 1) & 1);";
+    let optional = format!(
+        "acc.store(zeros([128, 64])); if more {{ {product} }} if more {{ done.wait(0); }} {STORED}"
+    );
+    let when = format!(
+        "acc.store(zeros([128, 64])); tcgen05::mma(a, b, acc).when(more); tcgen05::commit(done).when(more); if more {{ done.wait(0); }} {STORED}"
+    );
+    let committed = format!(
+        "for step in 0..4 {{ tcgen05::mma(a, b, acc); if step == 3 {{ tcgen05::commit(done); }} }} done.wait(0); {STORED}"
+    );
+    accepted(&[&before, &behind, &open, kinds, &optional, &when, &committed]);
+    // What is always started is not waited for by a wait on a condition, and what a loop starts last not by those within.
+    let one = "done.wait(0);";
+    twins(
+        READ,
+        one,
+        &format!("{product} if more {{ done.wait(0); }} {STORED} done.wait(0);"),
+        &format!("{product} if more {{ done.wait(0); }} else {{ done.wait(0); }} {STORED}"),
+    );
+    let within =
+        format!("for step in 0..n {{ {product} if step + 1 < n {{ done.wait(step & 1); }} }}");
+    twins(
+        READ,
+        one,
+        &format!("{within} {STORED} done.wait((n - 1) & 1);"),
+        &format!("{within} done.wait((n - 1) & 1); {STORED}"),
+    );
+}
+
+/// Two tiles of sums, of which one is read while products add to the other.
+#[test]
+fn of_tiles_by_numbers_of_the_run_any_wait_counts() {
+    let read = |tile: &str| format!("c.tile([0, 0], [128, 64]).store({tile}.load());");
+    let committed_late = format!(
+        "for step in 0..n {{
+            let this = step & 1;
+            if step > 0 {{ rings[1 - this].wait((step - 1) / 2 % 2); }}
+            tcgen05::mma(a, b, accs[this]).accumulate(false);
+            if step > 0 {{ {} }}
+            tcgen05::commit(rings[this]);
+        }}
+        rings[0].wait(0); rings[1].wait(0);",
+        read("accs[1 - this]")
+    );
+    let loops = |first: &str, loaded: &str, end: &str| {
+        format!(
+            "{first} for step in 1..n {{
+                done.wait((step - 1) & 1);
+                tcgen05::mma(a, b, next).accumulate(false); tcgen05::commit(done);
+                {}
+                {end}
+            }}
+            done.wait((n - 1) & 1);",
+            read(loaded)
+        )
+    };
+    let start = "tcgen05::mma(a, b, this).accumulate(false); tcgen05::commit(done);";
+    let swapped = loops(
+        &format!("let (mut this, mut next) = (accs[0], accs[1]); {start}"),
+        "this",
+        "(this, next) = (next, this);",
+    );
+    accepted(&[&committed_late, &swapped]);
+    // The same tile, whichever it is, and one for which there was no wait at all.
+    let carried = |wait: &str, end: &str| {
+        format!(
+            "let mut this = accs[0]; for step in 0..n {{ {start} {wait} {} this = accs[step & 1]; }} {end}",
+            read("this")
+        )
+    };
+    twins(
+        READ,
+        "done.wait(0);",
+        &carried("", "done.wait(0);"),
+        &carried("done.wait(step & 1);", ""),
+    );
+    let other = |wait: &str, end: &str| {
+        format!(
+            "for step in 0..n {{ let this = accs[step & 1]; {start} {wait} {} }} {end}",
+            read("accs[1 - (step & 1)]")
+        )
+    };
+    twins(READ, "done.wait(0);", &other("", "done.wait(0);"), &other("done.wait(step & 1);", ""));
+}
+
+#[test]
+fn what_a_partition_wrote_is_its_own_until_it_says_so() {
+    let kernel = |reader: &str| {
+        format!(
+            "warp_specialize(|| {{ acc.store(zeros([128, 64])); {reader} }}, [partition(1).run(|| {{
+                full.wait(0); tcgen05::mma(a, b, acc); tcgen05::commit(done);
+            }})]);"
+        )
+    };
+    twins(
+        READ,
+        "done.wait(0);",
+        &kernel(&format!("full.arrive(); {STORED} done.wait(0);")),
+        &kernel(&format!("{STORED} full.arrive(); done.wait(0);")),
+    );
+}
+
+/// A help names what has the same name where it is pasted.
+#[test]
+fn barriers_have_the_names_that_they_have_where_the_message_is() {
+    let help = |body: &str| {
+        let found = messages(body);
+        assert_eq!(found.len(), 1, "{body}\n{}", found.join("\n"));
+        let help = found[0].split_once("help      ").map(|(_, help)| help.to_owned());
+        let (_, required) = found[0].split_once("required  ").expect("something is required");
+        let required = required.lines().next().expect("one line at least").to_owned();
+        (required, help)
+    };
+    let product = "tcgen05::mma(a, b, acc).accumulate(false);";
+    let unnamed = ("a wait for `rings[..]`".to_owned(), None);
+    let ring =
+        |slot: &str| format!("for slot in 0..2 {{ {product} tcgen05::commit(rings[{slot}]); }}");
+    let waits = "rings[0].wait(0); rings[1].wait(0);";
+    assert_eq!(help(&format!("{} {STORED} {waits}", ring("slot"))), unnamed);
+    assert_eq!(help(&format!("{} {STORED} {waits}", ring("1 - slot"))), unnamed);
+    // Of another partition.
+    let partitions = format!(
+        "warp_specialize(|| {{ {STORED} {waits} }}, [partition(1).run(|| {{ {} }})]);",
+        ring("slot")
+    );
+    assert_eq!(help(&partitions), unnamed);
+    // Two branches, whose variables are as many.
+    let branches = format!(
+        "if more {{ let first = n + 1; acc.store(zeros([128, 64])); }} else {{ let slot = n & 1; {product} tcgen05::commit(rings[slot]); {STORED} rings[slot].wait(0); }}"
+    );
+    let named = |name: &str| (format!("a wait for `{name}`"), Some(format!("{name}.wait(0);")));
+    assert_eq!(help(&branches), named("rings[slot]"));
+    // Fields of a struct.
+    let fields = |commit: &str| {
+        format!(
+            "struct Sums {{ ready: Barrier, slots: Barriers }}
+            let sums = Sums {{ ready: barrier(1), slots: barriers(2, 1) }};
+            {product} tcgen05::commit({commit}); {STORED} {commit}.wait(0);"
+        )
+    };
+    for field in ["sums.ready", "sums.slots[1]"] {
+        assert_eq!(help(&fields(field)), named(field));
+    }
+}

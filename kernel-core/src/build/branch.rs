@@ -145,7 +145,7 @@ impl Builder<'_> {
         for (var, old) in self.scopes.vars.iter_mut().zip(before) {
             if !var.val.same(&old.val) {
                 let unset = matches!(old.val, Val::Unit);
-                *var = Var { val: Val::Error, mutable: old.mutable || unset };
+                *var = Var { val: Val::Error, mutable: old.mutable || unset, ..old };
             }
         }
     }

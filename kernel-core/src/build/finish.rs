@@ -3,7 +3,8 @@
 use kernel_layout::Form;
 
 use super::{
-    Builder, begins, counted, expected, gather, in_flight, named, pairs, per_thread, specialize,
+    Builder, begins, counted, expected, gather, in_flight, named, pairs, per_thread, scope::Holder,
+    specialize,
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -85,9 +86,9 @@ impl Builder<'_> {
                 bytes = expected::check(&kernel, &self.uses);
             }
             let found = in_flight::check(&kernel, &|value| {
-                let (name, var) = self.scopes.holder(value)?;
-                let gets = if var.mutable { "" } else { "let " };
-                Some([format!("{gets}{name} = "), name.to_owned()])
+                let Holder { name, mutable } = self.scopes.holder(value)?;
+                let gets = if *mutable || name.contains('.') { "" } else { "let " };
+                Some([format!("{gets}{name} = "), name.to_string()])
             });
             let rows = gather::check(&kernel, &self.uses);
             for diagnostic in found

@@ -26,6 +26,16 @@ pub(super) struct VarId(pub(super) u32);
 pub(super) struct Var {
     pub(super) val: Val,
     pub(super) mutable: bool,
+    /// Empty for one that the source does not name.
+    pub(super) name: Rc<str>,
+}
+
+/// Where a value was held first.
+#[derive(Clone, Debug)]
+pub(super) struct Holder {
+    /// A variable, or a field of one.
+    pub(super) name: Rc<str>,
+    pub(super) mutable: bool,
 }
 
 /// What a name stands for.
@@ -86,8 +96,8 @@ struct Scope {
 pub(super) struct Scopes {
     scopes: Vec<Scope>,
     pub(super) vars: Vec<Var>,
-    /// The variable that held a value first, by the value's number.
-    holders: BTreeMap<u32, VarId>,
+    /// What held a value first, by the value's number. By name: the numbers of variables are given again behind a branch or a loop.
+    holders: BTreeMap<u32, Holder>,
     pub(super) impls: Vec<(Rc<Impl>, ScopeId)>,
     /// What is not certain, as device items are still to come.
     pub(super) doubt: Doubt,
@@ -110,7 +120,7 @@ impl Scopes {
 
     pub(super) fn declare(&mut self, scope: ScopeId, name: &str, mutable: bool, val: Val) -> VarId {
         let id = VarId(u32::try_from(self.vars.len()).expect("fewer than 2^32 variables"));
-        self.vars.push(Var { val, mutable });
+        self.vars.push(Var { val, mutable, name: name.into() });
         self.doubt.declared(id);
         self.bind(scope, name, Binding::Var(id));
         self.held(id);
@@ -119,15 +129,30 @@ impl Scopes {
 
     /// A variable has another value.
     pub(super) fn held(&mut self, id: VarId) {
-        if let Val::Value(value) = self.vars[id.0 as usize].val {
-            self.holders.entry(value.into_raw().into_u32()).or_insert(id);
+        let Var { val, mutable, name } = self.vars[id.0 as usize].clone();
+        if !name.is_empty() {
+            self.hold(&val, Holder { name, mutable });
         }
     }
 
-    /// The variable that held a value first, and its name.
-    pub(super) fn holder(&self, value: Value) -> Option<(&str, &Var)> {
-        let id = *self.holders.get(&value.into_raw().into_u32())?;
-        Some((self.name_of(id)?, &self.vars[id.0 as usize]))
+    fn hold(&mut self, val: &Val, holder: Holder) {
+        match val {
+            Val::Value(value) => {
+                self.holders.entry(value.into_raw().into_u32()).or_insert(holder);
+            }
+            Val::Struct(fields) => {
+                for ((field, _), val) in fields.def.fields.iter().zip(&fields.fields) {
+                    let name = format!("{}.{field}", holder.name).into();
+                    self.hold(val, Holder { name, ..holder });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What held a value first.
+    pub(super) fn holder(&self, value: Value) -> Option<&Holder> {
+        self.holders.get(&value.into_raw().into_u32())
     }
 
     /// What a name stands for as a value. If nothing of that name is a value, what else it stands for.
@@ -181,9 +206,7 @@ impl Scopes {
 
     /// The name of a variable.
     pub(super) fn name_of(&self, var: VarId) -> Option<&str> {
-        let is = |binding: &Binding| matches!(binding, Binding::Var(other) if *other == var);
-        let mut names = self.scopes.iter().flat_map(|scope| &scope.names);
-        names.find(|(name, binding)| is(binding) && !name.is_empty()).map(|(name, _)| name.as_str())
+        self.vars.get(var.0 as usize).map(|var| &*var.name).filter(|name| !name.is_empty())
     }
 
     /// The name of the variable with this number.

@@ -75,7 +75,7 @@ impl Builder<'_> {
         accesses(kernel, &kernel.body, kernel.warps, &mut found);
         // What was refused, or is still to come, may be the wait that is missed here.
         if found.is_empty() && !self.awaits {
-            let named = |value| self.scopes.holder(value).map(|(name, _)| name.to_owned());
+            let named = |value| self.scopes.holder(value).map(|holder| holder.name.to_string());
             found = tensor_order::check(kernel, (&rows, &columns), &named);
         }
         for diagnostic in found {

@@ -5,6 +5,9 @@
 //! has waited for that. Among themselves, copies and products run in order, and so do products of one kind and shape that add to the same sums;
 //! other products need a wait between them (PTX ISA, "tcgen05 Memory Consistency Model: Pipelined instructions").
 //!
+//! What is certainly not waited for is refused. A wait on a condition may be for what there is on that condition, or for an iteration before the first of
+//! which there was none; of tiles that are told apart when the kernel runs, a wait for one may be the one that is needed.
+//!
 //! A partition is followed along its ways. Of the others it is asked whether it has waited for them at all before it reads what they
 //! write. Which phase a wait is for is known when the kernel runs: the emulator looks at that.
 
@@ -14,13 +17,13 @@ use self::{
     flight::{Does, Extent, Flight, Operand, Overlap, Places, Shape, Slot, When},
     refusal::Refusals,
     told::{ALL, Told},
-    under_way::{State, UnderWay, behind_one, joined, later},
+    under_way::{State, UnderWay, behind_one},
 };
 use super::{left_factor::FirstRows, own_columns::Columns};
 use crate::{
     diag::Diagnostic,
     ir::{
-        BarrierOp, ClusterOp, Kernel, NamedOp, Op, Region, Scaled, StmtKind, Tcgen05,
+        BarrierOp, Barriers, ClusterOp, Kernel, NamedOp, Op, Region, Scaled, StmtKind, Tcgen05,
         TensorMemoryOp, Terminator, TmaKind, Value,
     },
     loc::Loc,
@@ -56,14 +59,21 @@ pub(super) fn check(
         kernel,
         places: &places,
         told: &told,
-        refusals: Refusals { kernel, told: &told, places: &places, named, found: Vec::new() },
+        refusals: Refusals {
+            kernel,
+            told: &told,
+            places: &places,
+            named,
+            found: Vec::new(),
+            visible: Vec::new(),
+        },
         started: Vec::new(),
         reads: BTreeMap::new(),
         behind: BTreeMap::new(),
         loops: Vec::new(),
         ended: Vec::new(),
     };
-    let left = walk.partition((ALL, &kernel.body), UnderWay::new());
+    let left = walk.partition((ALL, &kernel.body), UnderWay::default());
     walk.others();
     walk.ends(&left);
     walk.refusals.found
@@ -77,6 +87,8 @@ struct Behind {
     met: bool,
     /// What it has written itself.
     stored: Vec<Extent>,
+    /// The barriers at which it has arrived since it wrote something.
+    told: BTreeSet<Barriers>,
 }
 
 struct Walk<'a> {
@@ -103,7 +115,15 @@ struct Iterations {
 
 impl Walk<'_> {
     /// Follows a region; what is under way behind it, if the way goes on there.
-    fn region(
+    fn region(&mut self, region: &Region, agent: Agent, under_way: UnderWay) -> Option<UnderWay> {
+        let outside = self.refusals.visible.len();
+        self.refusals.visible.extend(&region.args);
+        let left = self.statements(region, agent, under_way);
+        self.refusals.visible.truncate(outside);
+        left
+    }
+
+    fn statements(
         &mut self,
         region: &Region,
         agent: Agent,
@@ -111,8 +131,9 @@ impl Walk<'_> {
     ) -> Option<UnderWay> {
         for stmt in &region.stmts {
             match &stmt.kind {
-                StmtKind::Op { op, args, .. } => {
+                StmtKind::Op { op, args, result } => {
                     self.op(op, args, (agent, stmt.loc), &mut under_way);
+                    self.refusals.visible.extend(*result);
                 }
                 StmtKind::If { then, otherwise, .. } => {
                     let ways =
@@ -130,7 +151,7 @@ impl Walk<'_> {
                         let behind = self.behind.get(&agent).cloned().unwrap_or_default();
                         self.behind.insert(inner, behind);
                         let left = self.partition((inner, body), before.clone());
-                        under_way = joined(under_way, left);
+                        under_way = under_way.joined(left);
                     }
                     // All have come to its end.
                     self.behind.entry(agent).or_default().met = true;
@@ -161,7 +182,7 @@ impl Walk<'_> {
         let ends = std::mem::replace(&mut self.ended, ended).into_iter().chain(end);
         let mut left = behind_one(&before, ends).unwrap_or_default();
         let told = self.told;
-        left.retain(|_, state| !told.covers_meeting(agent, state.commits.iter().copied()));
+        left.end(|state| told.covers_meeting(agent, state.commits.iter().copied()));
         left
     }
 
@@ -181,11 +202,16 @@ impl Walk<'_> {
         let looks = if nested_loops(body) > WALKED_AGAIN { 1 } else { LOOKS };
         let mut entered = under_way.clone();
         let mut left = Vec::new();
+        let (found, ended) = (self.refusals.found.len(), self.ended.len());
         for _ in 0..looks {
+            // What is known of all iterations is known when the last look begins.
+            self.refusals.found.truncate(found);
+            self.ended.truncate(ended);
             self.loops.push(Iterations::default());
             self.region(body, agent, entered.clone());
             let Iterations { continued, broken } = self.loops.pop().unwrap_or_default();
-            let again = continued.iter().cloned().map(later).fold(entered.clone(), joined);
+            let again = continued.iter().cloned().map(UnderWay::later);
+            let again = again.fold(entered.clone(), UnderWay::joined);
             left = broken;
             if let StmtKind::For { .. } = stmt {
                 left.extend(continued);
@@ -198,7 +224,7 @@ impl Walk<'_> {
         if let (StmtKind::For { .. }, None) = (stmt, any) {
             left.push(under_way.clone());
         }
-        behind_one(&under_way, left)
+        behind_one(&under_way, left.into_iter().map(UnderWay::behind_iteration))
     }
 
     /// Whether a loop runs its body at least once; none where that is not known.
@@ -220,8 +246,10 @@ impl Walk<'_> {
             Op::Tcgen05(started @ Tcgen05::Mma { scaled, .. }) => {
                 let flights = self.product((args, *scaled), (agent, loc), started.condition(args));
                 for later in &flights {
-                    let earlier = under_way.iter().find(|(earlier, _)| later.collides(earlier));
-                    if let Some((earlier, state)) = earlier {
+                    let mut earlier = under_way.flights.iter();
+                    let hit =
+                        earlier.find(|(earlier, state)| !state.excused && later.collides(earlier));
+                    if let Some((earlier, state)) = hit {
                         self.refusals.product(later, earlier, state);
                     }
                 }
@@ -239,7 +267,7 @@ impl Walk<'_> {
             }
             Op::Tcgen05(Tcgen05::Commit { .. }) => {
                 let Some(slot) = self.places.slot(args[0]) else { return };
-                for state in under_way.values_mut() {
+                for state in under_way.flights.values_mut() {
                     state.commits.insert(slot);
                     state.by.get_or_insert(args[0]);
                 }
@@ -248,19 +276,24 @@ impl Walk<'_> {
                 let Some(slot) = self.places.slot(args[0]) else { return };
                 self.behind.entry(agent).or_default().waits.insert(slot);
                 let told = self.told;
-                under_way.retain(|_, state| {
+                under_way.end(|state| {
                     let over = told.covers(agent, slot, state.commits.iter().copied());
                     if !state.commits.is_empty() {
                         state.missed = Some(args[0]);
                     }
-                    !over
+                    over
                 });
+            }
+            Op::Barrier(BarrierOp::Arrive) => {
+                let behind = self.behind.entry(agent).or_default();
+                if !behind.stored.is_empty() {
+                    behind.told.extend(self.places.slot(args[0]).map(|slot| slot.root));
+                }
             }
             Op::Named(NamedOp::Sync, _) | Op::Cluster(ClusterOp::Sync | ClusterOp::Wait) => {
                 self.behind.entry(agent).or_default().met = true;
                 let told = self.told;
-                under_way
-                    .retain(|_, state| !told.covers_meeting(agent, state.commits.iter().copied()));
+                under_way.end(|state| told.covers_meeting(agent, state.commits.iter().copied()));
             }
             Op::TensorMemory(access @ (TensorMemoryOp::Load | TensorMemoryOp::Store)) => {
                 let Some(extent) = self.places.extent(args[0]) else { return };
@@ -288,7 +321,8 @@ impl Walk<'_> {
             if flight.does == Does::Writes && !self.started.contains(&flight) {
                 self.started.push(flight.clone());
             }
-            under_way.insert(flight, State::default());
+            let conditional = flight.when != When::Always;
+            under_way.flights.insert(flight, State { conditional, ..State::default() });
         }
     }
 
@@ -322,8 +356,15 @@ impl Walk<'_> {
             Does::Writes => true,
             Does::Reads(_) => stores,
         };
-        let hit = under_way.iter().filter(|(flight, _)| against(flight.does));
-        let hit = hit.filter(|(flight, _)| extent.overlap(&flight.extent) != Overlap::No);
+        let hit = under_way.flights.iter().filter(|(flight, state)| {
+            // Which tile of several it is, and of which one a wait says something, is known when the kernel runs.
+            let counts = match extent.overlap(&flight.extent) {
+                Overlap::No => false,
+                Overlap::Perhaps => !under_way.waited.contains(&flight.extent.memory),
+                Overlap::Certain => true,
+            };
+            against(flight.does) && !state.excused && counts
+        });
         // A write says more than a read of the same product.
         if let Some((flight, state)) = hit.max_by_key(|(flight, _)| flight.does) {
             self.refusals.access(stores, (flight, state), loc);
@@ -333,8 +374,9 @@ impl Walk<'_> {
     /// Threads or copies write shared memory.
     fn writes_shared(&mut self, window: Option<&Value>, loc: Loc, under_way: &UnderWay) {
         let Some(extent) = window.and_then(|&window| self.places.extent(window)) else { return };
-        let hit =
-            under_way.iter().find(|(flight, _)| extent.overlap(&flight.extent) == Overlap::Certain);
+        let hit = under_way.flights.iter().find(|(flight, state)| {
+            !state.excused && extent.overlap(&flight.extent) == Overlap::Certain
+        });
         if let Some((flight, state)) = hit {
             self.refusals.overwritten((flight, state), loc);
         }
@@ -343,17 +385,21 @@ impl Walk<'_> {
     /// Reads of what other partitions start, by a partition that has not waited for them.
     fn others(&mut self) {
         for ((agent, loc), (extent, behind)) in &self.reads {
-            let written = |stored: &Extent| extent.overlap(stored) != Overlap::No;
-            if behind.met || behind.stored.iter().any(written) {
+            if behind.met {
                 continue;
             }
+            let written = |stored: &Extent| extent.overlap(stored) != Overlap::No;
+            let own = behind.stored.iter().any(written);
             let missed = self.started.iter().find(|flight| {
                 let commits = || self.told.commits(flight.agent).iter().copied();
                 let heard = |&wait: &Slot| {
                     let commits = commits().filter_map(|barrier| self.places.slot(barrier));
                     self.told.covers(*agent, wait, commits)
                 };
+                // What it has written itself, nobody multiplies before it says so.
+                let own = own && !self.told.awaits(flight.agent, &behind.told);
                 flight.agent != *agent
+                    && !own
                     && extent.overlap(&flight.extent) != Overlap::No
                     && !behind.waits.iter().any(heard)
             });
@@ -368,7 +414,7 @@ impl Walk<'_> {
     /// What is under way at the end, and nobody waits for.
     fn ends(&mut self, left: &UnderWay) {
         let told = self.told;
-        let left = left.iter().find(|(flight, state)| {
+        let left = left.flights.iter().find(|(flight, state)| {
             !state.waited_elsewhere
                 && !told.covers_meeting(flight.agent, state.commits.iter().copied())
         });

@@ -125,7 +125,7 @@ pub(super) enum Memory {
 /// Where a window lies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Extent {
-    memory: Memory,
+    pub(super) memory: Memory,
     tile: Tile,
     /// Its columns of 32 bits within the tile; none for all of them.
     columns: Option<BTreeSet<u32>>,
@@ -293,7 +293,8 @@ impl<'a> Places<'a> {
                 let memory = Memory::Tensor(self.kernel.tensor_columns(ty.root));
                 let (tile, columns) = match self.columns.tile_and_columns(self.kernel, window) {
                     Some((tile, columns)) => (tile, Some(columns)),
-                    None => (Tile::Some, None),
+                    // One that a loop hands on, or a branch chooses: it is itself, whatever it is.
+                    None => (Tile::Of(window), None),
                 };
                 let halves = self.halves(window).unwrap_or([true; 2]);
                 Some(Extent { memory, tile, columns, halves })

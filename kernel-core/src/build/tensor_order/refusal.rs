@@ -23,6 +23,15 @@ pub(super) struct Refusals<'a> {
     pub(super) places: &'a Places<'a>,
     pub(super) named: Named<'a>,
     pub(super) found: Vec<Diagnostic>,
+    /// The values whose names mean the same where the walk is.
+    pub(super) visible: Vec<Value>,
+}
+
+/// A barrier in a message.
+struct Spelled {
+    text: String,
+    /// Whether that names it where the message is: of a ring, the number may be a variable of a loop or of another partition.
+    can_be_written: bool,
 }
 
 impl Refusals<'_> {
@@ -108,46 +117,59 @@ impl Refusals<'_> {
     /// What was started and nobody has waited for.
     fn unwaited(&self, flight: &Flight, state: &State, at: Loc, headline: &str) -> Diagnostic {
         let by = state.by.or_else(|| self.told.commits(flight.agent).first().copied());
+        let wait = |name: &Spelled| name.can_be_written.then(|| format!("{}.wait(0);", name.text));
         let (required, actual, help) = match state.by {
             Some(by) => {
                 let by = self.name(by);
+                let text = &by.text;
                 let actual = match state.missed {
                     Some(missed) => {
-                        format!("committed to `{by}`; the wait is for `{}`", self.name(missed))
+                        format!(
+                            "committed to `{text}`; the wait is for `{}`",
+                            self.name(missed).text
+                        )
                     }
-                    None => format!("committed to `{by}`, and not waited for"),
+                    None => format!("committed to `{text}`, and not waited for"),
                 };
-                (format!("a wait for `{by}`"), actual, format!("{by}.wait(0);"))
+                (format!("a wait for `{text}`"), actual, wait(&by))
             }
             None => {
-                let (made, name) = match by.map(|by| self.name(by)).or_else(|| self.unused()) {
-                    Some(name) => ("", name),
-                    None => ("let done = barrier(1); ", "done".to_owned()),
-                };
+                let unused = || self.unused().map(|text| Spelled { text, can_be_written: true });
+                let name = by.map(|by| self.name(by)).or_else(unused);
+                let made = if name.is_some() { "" } else { "let done = barrier(1); " };
+                let name = name
+                    .unwrap_or_else(|| Spelled { text: "done".to_owned(), can_be_written: true });
+                let text = &name.text;
                 (
-                    format!("`tcgen05::commit({name})`, and a wait for `{name}`"),
+                    format!("`tcgen05::commit({text})`, and a wait for `{text}`"),
                     "not committed to a barrier".to_owned(),
-                    format!("{made}tcgen05::commit({name}); {name}.wait(0);"),
+                    wait(&name).map(|wait| format!("{made}tcgen05::commit({text}); {wait}")),
                 )
             }
         };
-        Diagnostic::new(Code::InFlight, at, headline).compare("", required, actual).help(help)
+        let diagnostic =
+            Diagnostic::new(Code::InFlight, at, headline).compare("", required, actual);
+        match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }
     }
 
     /// A barrier by its name, or one of a ring by the name of the ring and its number.
-    fn name(&self, barrier: Value) -> String {
+    fn name(&self, barrier: Value) -> Spelled {
         let one = |value| (self.named)(value);
-        if let Some(name) = one(barrier) {
-            return name;
+        if let Some(text) = one(barrier) {
+            return Spelled { text, can_be_written: true };
         }
-        let Some(&[ring, number]) = self.places.of_ring.get(barrier) else {
-            return "done".to_owned();
+        let ring = self.places.of_ring.get(barrier);
+        let Some((&[_, number], ring)) = ring.and_then(|of| Some((of, one(of[0])?))) else {
+            return Spelled { text: "barrier".to_owned(), can_be_written: false };
         };
-        let number = match self.places.known(number) {
-            Some(known) => known.to_string(),
-            None => one(number).unwrap_or_else(|| "i".to_owned()),
-        };
-        format!("{}[{number}]", one(ring).unwrap_or_else(|| "done".to_owned()))
+        let here = || one(number).filter(|_| self.visible.contains(&number));
+        let number = self.places.known(number).map(|known| known.to_string()).or_else(here);
+        let can_be_written = number.is_some();
+        let number = number.unwrap_or_else(|| "..".to_owned());
+        Spelled { text: format!("{ring}[{number}]"), can_be_written }
     }
 
     /// A single barrier that no copy completes on.

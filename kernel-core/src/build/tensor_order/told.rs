@@ -156,6 +156,11 @@ impl<'a> Told<'a> {
         commits.into_iter().any(|commit| heard.contains(&commit.root))
     }
 
+    /// Whether a partition waits for one of these.
+    pub(super) fn awaits(&self, agent: Agent, barriers: &BTreeSet<Barriers>) -> bool {
+        self.waits.get(&agent).is_some_and(|waits| !waits.is_disjoint(barriers))
+    }
+
     /// What a partition commits to.
     pub(super) fn commits(&self, agent: Agent) -> &[Value] {
         self.commits.get(&agent).map_or(&[], Vec::as_slice)
