@@ -1,5 +1,5 @@
 //! Runs the programs for Blackwell on the emulator, in every configuration of the pages that they come from: the tutorials on gather and scatter and
-//! on copies to tensor memory of Gluon, and the copy to tensor memory of TIRx.
+//! on copies to tensor memory of Gluon, and the copy to tensor memory of `TIRx`.
 
 use std::{
     path::{Path, PathBuf},
