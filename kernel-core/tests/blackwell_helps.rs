@@ -268,7 +268,7 @@ fn what_is_started_is_waited_for_before_the_kernel_ends() {
         ("tcgen05::commit(done);", 1),
         ("done.wait(0);", 1),
         ("tcgen05::commit(done); done.wait(0);", 0),
-        ("tcgen05::commit(done); if more { done.wait(0); }", 0),
+        ("tcgen05::commit(done); if more { done.wait(0); }", 1),
         ("if more { tcgen05::commit(done); } done.wait(0);", 1),
         ("warp_specialize(|| { sync(); }, [partition(1).run(|| { done.wait(0); })]);", 1),
         (

@@ -210,7 +210,7 @@ impl Walk<'_> {
             self.loops.push(Iterations::default());
             self.region(body, agent, entered.clone());
             let Iterations { continued, broken } = self.loops.pop().unwrap_or_default();
-            let again = continued.iter().cloned().map(UnderWay::later);
+            let again = continued.iter().cloned().map(|left| left.later(&entered));
             let again = again.fold(entered.clone(), UnderWay::joined);
             left = broken;
             if let StmtKind::For { .. } = stmt {
@@ -415,8 +415,7 @@ impl Walk<'_> {
     fn ends(&mut self, left: &UnderWay) {
         let told = self.told;
         let left = left.flights.iter().find(|(flight, state)| {
-            !state.waited_elsewhere
-                && !told.covers_meeting(flight.agent, state.commits.iter().copied())
+            !state.excused && !told.covers_meeting(flight.agent, state.commits.iter().copied())
         });
         if let Some((flight, state)) = left {
             self.refusals.end(flight, state);

@@ -96,9 +96,9 @@ sync();",
     let random = Random::of(&format!("order {seed}"));
     let lines = head.lines().map(str::to_owned).collect();
     let mut writer = Writer { random, lines, open: [false; 2], stored: 0 };
-    let statements = 6 + writer.below(10);
+    let statements = 8 + writer.below(10);
     for _ in 0..statements {
-        writer.statement(true);
+        writer.statement();
     }
     for (at, name) in ["first", "second"].iter().enumerate() {
         if writer.open[at] {
@@ -123,9 +123,33 @@ impl Writer {
         WINDOWS[usize::try_from(at).expect("a short table")]
     }
 
-    /// One of what there is; `outside` of loops and branches, where barriers are waited for in turn.
-    fn statement(&mut self, outside: bool) {
-        match self.below(if outside { 14 } else { 9 }) {
+    /// One of what there is.
+    fn statement(&mut self) {
+        match self.below(5) {
+            0 | 1 => self.what_loops_do(),
+            2 => self.barrier(),
+            3 => {
+                let turns = 1 + self.below(3);
+                self.push(format!("for step in 0..{turns} {{"));
+                for _ in 0..=self.below(3) {
+                    self.what_loops_do();
+                }
+                self.push("}");
+            }
+            // What is started on a condition may be waited for on that condition, which is not looked at.
+            _ => {
+                let rows = self.below(2) * 1000;
+                self.push(format!("if x.dim(0) > {rows} {{"));
+                for _ in 0..=self.below(3) {
+                    self.what_threads_do();
+                }
+                self.push("}");
+            }
+        }
+    }
+
+    fn what_loops_do(&mut self) {
+        match self.below(9) {
             0..5 => self.product(),
             5 => {
                 let (window, columns) = match self.window() {
@@ -134,37 +158,25 @@ impl Writer {
                 };
                 self.push(format!("tcgen05::copy(of_{columns}, {window});"));
             }
-            6 => {
+            _ => self.what_threads_do(),
+        }
+    }
+
+    fn what_threads_do(&mut self) {
+        match self.below(3) {
+            0 => {
                 let (window, columns) = self.window();
                 let value = self.below(5);
                 self.push(format!("{window}.store(full([128, {columns}], {value}.0));"));
             }
-            7 => match self.below(4) {
+            1 => match self.below(4) {
                 0 => self.push("held.store(x.tile([0, 32], [128, 64]).load());"),
                 1 => self.push("of_64.store(z.tile([0, 0], [128, 64]).load()); sync();"),
                 2 => self.push("a.store(x.tile([0, 32], [128, 64]).load()); sync();"),
                 _ => self.push("f.store(y.tile([0, 0], [64, 64]).load()); sync();"),
             },
-            8 | 11 => self.read(),
-            9 | 10 => self.barrier(),
-            12 => {
-                let turns = 1 + self.below(3);
-                self.push(format!("for step in 0..{turns} {{"));
-                self.inside();
-            }
-            _ => {
-                let rows = self.below(2) * 1000;
-                self.push(format!("if x.dim(0) > {rows} {{"));
-                self.inside();
-            }
+            _ => self.read(),
         }
-    }
-
-    fn inside(&mut self) {
-        for _ in 0..=self.below(3) {
-            self.statement(false);
-        }
-        self.push("}");
     }
 
     fn product(&mut self) {

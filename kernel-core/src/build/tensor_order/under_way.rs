@@ -58,13 +58,14 @@ impl UnderWay {
         self
     }
 
-    /// What the next iteration finds.
-    pub(super) fn later(self) -> Self {
+    /// What the next iteration finds, behind one that began with `entered`.
+    pub(super) fn later(self, entered: &UnderWay) -> Self {
         let UnderWay { flights, waited } = self.behind_iteration();
         let mut found = UnderWay { flights: BTreeMap::new(), waited };
         for (flight, mut state) in flights {
-            state.conditional = true;
-            state.excused |= state.waited_elsewhere;
+            // The first iteration has not found what an iteration starts.
+            state.conditional |= !entered.flights.contains_key(&flight);
+            state.excused |= state.conditional && state.waited_elsewhere;
             found.meet(flight.later(), state);
         }
         found
