@@ -37,8 +37,11 @@ impl Builder<'_> {
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
         let scales = [self.scales(&vals[3], args[3].loc)?, self.scales(&vals[4], args[4].loc)?];
         let operands = Operands { a, b, acc, scales };
+        if self.untold_bytes(&operands, args).is_some() {
+            return None;
+        }
         self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
-        let scaled = self.scaled(&operands, args, loc)?;
+        let scaled = self.scaled(&operands, loc)?;
         self.scaled_extents(&operands, scaled, args, loc)?;
         self.float4_factors([a, b], Some(scaled), args)?;
         self.has_role(acc, TensorMemoryRole::Sums);
@@ -74,7 +77,7 @@ impl Builder<'_> {
     }
 
     /// Which product it is, by the element types and by how many elements have one scale.
-    fn scaled(&mut self, operands: &Operands, args: &[Expr], loc: Loc) -> Option<Scaled> {
+    fn scaled(&mut self, operands: &Operands, loc: Loc) -> Option<Scaled> {
         let Operands { a, b, acc, scales } = *operands;
         let [left, right] = [a, b].map(|one| self.cells.settled(self.num(one)));
         let [of_left, of_right] = scales.map(|one| self.cells.settled(self.num(one)));
@@ -100,9 +103,6 @@ impl Builder<'_> {
             && sum == Dtype::F32
         {
             return Some(kind);
-        }
-        if self.untold_bytes(operands, args).is_some() {
-            return None;
         }
         let [left, right, of_left, of_right, sum] =
             [left, right, of_left, of_right, sum].map(Dtype::name);
