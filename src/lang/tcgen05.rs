@@ -3,8 +3,9 @@
 //! One thread starts products and copies to tensor memory, and goes on. Copies and products run in the order in which they are started, and so do products of one
 //! kind and shape that add to the same sums. A product that reads what another one under way writes, that writes what it reads, or that adds to its sums
 //! with another shape or kind begins behind a commit and a wait (PTX ISA, "tcgen05 Memory Consistency Model"), and so does what threads read and write: K0410
-//! where that is missing. The tensor cores of two blocks multiply together in [`mma_pair`]. A barrier says what is done: [`commit`] lets it end a phase when all that was
-//! started so far is.
+//! where that is certainly missing. Whether a wait on a condition, for a phase, or for one of several tiles was the one that is needed, is known when the kernel
+//! runs: the emulator looks at that. The tensor cores of two blocks multiply together in [`mma_pair`]. A barrier says what is done: [`commit`] lets it end a phase when
+//! all that was started so far is.
 
 use super::barrier::Barrier;
 use super::copy::Copying;

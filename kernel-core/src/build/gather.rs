@@ -92,7 +92,9 @@ impl Builder<'_> {
                     format!("{:?}", shared.shape),
                 )
                 .place(of_rows, "the rows")
-                .place(of_map, "the block of the tensor map"),
+                .place(of_map, "the block of the tensor map")
+                .why("four rows at a time follow one another in shared memory, each as wide as the block of the map (PTX ISA, \"cp.async.bulk.tensor\": `.tile::gather4`)")
+                .help(format!("shared::<{}>({:?})", dtype.name(), [count, columns])),
             );
         }
         if self.copied_dtype(dtype, (window, &shared), at).is_none() {
@@ -224,6 +226,9 @@ impl Builder<'_> {
             Diagnostic::new(Code::Axis, loc, what)
                 .compare("rank", "1", shape.len().to_string())
                 .why("each element is the number of a row")
+                .help(
+                    self.applied(value, &format!(".reshape([{}])", shape.iter().product::<u32>())),
+                )
         } else if let Err((_, actual)) = self.cells.unify(Num::Known(Dtype::I32), self.num(value)) {
             Diagnostic::new(Code::DtypeMismatch, loc, "the numbers of rows are `i32`")
                 .compare("element type", "i32", actual)

@@ -84,7 +84,12 @@ impl Builder<'_> {
             .compare("", "a `Shared<T>`", actual)
             .why("tensor cores read factors from shared memory, and the left one of a product from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
         let help = match val {
-            Val::Value(value) if matches!(self.ty(*value), Type::Tile(Elem::Number(_), _)) => {
+            Val::Value(value)
+                if matches!(
+                    self.ty(*value),
+                    Type::Tile(Elem::Number(_), _) | Type::TensorMemory(_)
+                ) =>
+            {
                 let name = self.cells.settled(self.num(*value)).name();
                 Some(format!("let tile = shared::<{name}>({:?});", self.ty(*value).shape()))
             }
