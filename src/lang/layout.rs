@@ -165,10 +165,10 @@ pub const fn row_major() -> Layout {
     Layout(())
 }
 
-/// A layout in tensor memory: blocks of `block[0]` rows (64 or 128) and `block[1]` columns, side by side.
+/// A layout in tensor memory: blocks of `block[0]` rows (64 or 128) and `block[1]` columns (a power of two), side by side.
 ///
-/// `col_stride` counts elements from one column to the next: 1, or for elements of 16 bits 2, so that each has a column of 32 bits of its own, as
-/// the sums of products in `f16` do. Blocks follow one another along the rows first; each lies in further columns. A product has one
+/// `col_stride` counts elements from one column to the next: 1, or for elements of 16 bits 2 and of 8 bits 4, so that each has a column of 32 bits of
+/// its own, as the sums of products in `f16` do. Blocks follow one another along the rows first; each lies in further columns. A product has one
 /// instruction for each block of its sums and each 32 bytes of depth: 64 or 128 rows, and up to 256 columns.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
@@ -349,9 +349,10 @@ impl TilePart {
 /// | `tx` | threads of the block |
 /// | `TLane`, `TCol` | rows and columns of tensor memory |
 ///
-/// With a thread axis it is a layout of registers, for [`Tile::to_layout`](crate::lang::Tile::to_layout); without one a layout of
-/// shared memory, for [`Shared::with_layout`](crate::lang::Shared::with_layout). Extents and strides are powers of two; a stride
-/// that is computed stands in parentheses and is a constant.
+/// With a thread axis it is a layout of registers, for [`Tile::to_layout`](crate::lang::Tile::to_layout); with `TLane` and `TCol` one of tensor
+/// memory, for [`Tmem::with_layout`](crate::lang::Tmem::with_layout); else one of shared memory, for
+/// [`Shared::with_layout`](crate::lang::Shared::with_layout). Extents and strides are powers of two; a stride that is computed stands in
+/// parentheses and is a constant.
 ///
 /// PTX and errors: [of layouts](crate::lang::Layout#ptx-and-errors). K0102 is for an axis that is not in this table.
 ///

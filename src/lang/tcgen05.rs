@@ -29,8 +29,10 @@ use super::tensor_memory::Tmem;
 /// [padded](super::Layout::fp4_padded) in shared memory, without being asked for, with the depth side by side, which is a multiple of 128
 /// numbers. Numbers of six bits, e2m3 and e3m2, are no elements: sixteen of them are twelve bytes.
 ///
-/// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 where M is 128 or more), and all are powers of two, as extents of tiles are; other
-/// widths are products side by side. `b` lies in shared memory, `a` there or in tensor memory.
+/// These are the kinds f16 (of `f16` and `bf16`), tf32, i8 and f8f6f4 of the hardware.
+///
+/// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 where M is 128 or more), and all are powers of two, as extents of tiles are; an
+/// instruction has up to 128 rows and 256 columns, and more are several of them. Other widths are products side by side. `b` lies in shared memory, `a` there or in tensor memory.
 /// Of 8 and 16 bits, either may be transposed with `.t()`; of 32 bits the depth is what lies side by side, `a` of `[m, k]` and
 /// `b.t()` of `[n, k]`.
 ///
@@ -131,11 +133,13 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// lies side by side: `a` of `[m, k / 2]`, and `b.t()` of `[n, k / 2]`. A scale of `ue8m0` is 2 to the power of its bits less 127. Sums are `f32`.
 ///
 /// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` lie in tensor memory, where [`copy`] or [`Tmem::store`] brought them. M is a
-/// multiple of 128, N at least 16, K at least four blocks.
+/// multiple of 128, N at least 16 (32 where blocks of it are narrower than the sums), K at least four blocks.
 ///
 /// # Layout
 /// What holds scales has their layout, without being asked: four along the depth in a column, 32 rows of the factor in 32 rows,
 /// and a copy for each warp. Of fewer than 128 rows, scales of four blocks are too short for a copy and are stored. A block of 128 rows by four scales is 512 bytes in the shared memory from which it is copied, byte `(m % 32) · 16 + (m / 32) · 4 + j`.
+/// Scales that lie so in a tensor come by tensor map as 32 rows of 16 bytes: copied to `tmem::<ue8m0>([32, 16])` with the layout
+/// `layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane])`, they are the scales that `.view::<ue8m0>([128, 4])` of it names.
 ///
 /// # PTX
 /// `tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X`, `kind::mxf4` with `scale_vec::2X`, `kind::mxf4nvf4` with `scale_vec::4X` (PTX
@@ -171,7 +175,8 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
 /// Starts a copy of a tile from shared to tensor memory, bits as they are, and goes on.
 ///
 /// Copies and products run in the order in which a partition starts them: a product may read or add to what a copy before it
-/// writes, and a copy may overwrite what a product before it reads, without a wait. Threads read the tile, and write the
+/// writes, and a copy may overwrite what a product before it reads, without a wait (of the second the manual does not speak; Gluon's tutorial of this
+/// copy relies on it, and the emulator keeps it). Threads read the tile, and write the
 /// source again, behind a barrier that was committed to.
 ///
 /// # Layout

@@ -76,7 +76,7 @@ impl<T: Scalar> Tmem<T> {
     /// A layout has a place for all 128 rows, but for blocks of 64, which leave every other 16 rows to the next block; where a tile has fewer rows of its own, copies: `R[4 : 32 @ TLane]` gives each of the four warps all 32
     /// rows. [`load`](Tmem::load) reads in each warp what is in its rows, [`store`](Tmem::store) writes all copies. Of a tile of four
     /// rows, the first of each warp's 32 may hold one alone, without copies: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`; a load then hands it to
-    /// the other lanes. Columns of 32 bits have no copies.
+    /// the other lanes. A column of 32 bits is there once: no copies along `TCol`.
     ///
     /// # PTX
     /// None; it decides which instructions read, write, copy and multiply.
@@ -194,8 +194,8 @@ impl<T: Scalar> Tmem<T> {
     /// `tcgen05.st`, as [`load`](Tmem::load), then `tcgen05.wait::st` (PTX ISA, "tcgen05.st").
     ///
     /// # Errors
-    /// K0202 where the tile has another shape, K0203 where it has another element type, K0414 for several tiles at once, K0410 while a product may be under
-    /// way, K0503 for a number of warps that is no multiple of 4.
+    /// K0202 where the tile has another shape, K0203 where it has another element type, K0414 for several tiles at once and for columns of which no instruction
+    /// writes what a word holds, K0410 while a product may be under way, K0503 for a number of warps that is no multiple of 4.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

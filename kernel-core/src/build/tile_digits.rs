@@ -9,6 +9,8 @@ use crate::{
 
 /// Lanes of a warp.
 const LANES: i64 = 32;
+/// Rows of tensor memory (PTX ISA, "Tensor Memory").
+const TENSOR_MEMORY_ROWS: u64 = 128;
 
 /// A digit of a layout, and where it is written.
 pub(super) struct Digit {
@@ -114,26 +116,24 @@ pub(super) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
         let last = stride.saturating_mul(extent.cast_signed() - 1);
         if axis == TileAxis::LaneId && last >= LANES {
             let at = if stride >= LANES { digit.stride_at } else { digit.extent_at };
-            return Some(
-                Diagnostic::new(Code::LayoutForm, at, "this layout has more lanes than a warp")
-                    .compare("lane", "0 to 31", last.to_string())
-                    .why("a warp has 32 lanes; `@ warpid` counts warps, and `@ tx` the threads of a block"),
-            );
+            let diagnostic = Diagnostic::new(Code::LayoutForm, at, "this layout has more lanes than a warp")
+                .compare("lane", "0 to 31", last.to_string())
+                .why("a warp has 32 lanes; `@ warpid` counts warps, `@ tx` the threads of a block, and `@ TLane` the rows of tensor memory");
+            return Some(with_copies(diagnostic, digit, digits));
         }
         for bit in 0..extent.ilog2() {
             let (of, bit) = counted(axis, stride.ilog2() + bit);
             if let Some(other) = bits.iter().find(|other| other.of == of && other.bit == bit) {
                 let name = of.name(digits);
-                return Some(
-                    Diagnostic::new(
-                        Code::LayoutForm,
-                        digit.stride_at,
-                        "two digits of this layout lead to one place",
-                    )
-                    .compare(format!("bit {bit} of the {name}"), "of one digit", "of two digits")
-                    .place(digits[other.digit].stride_at, "the other one")
-                    .why("elements that differ in these two digits alone would lie in one another"),
-                );
+                let diagnostic = Diagnostic::new(
+                    Code::LayoutForm,
+                    digit.stride_at,
+                    "two digits of this layout lead to one place",
+                )
+                .compare(format!("bit {bit} of the {name}"), "of one digit", "of two digits")
+                .place(digits[other.digit].stride_at, "the other one")
+                .why("elements that differ in these two digits alone would lie in one another");
+                return Some(with_copies(diagnostic, digit, digits));
             }
             bits.push(Bit { of, bit, digit: index });
         }
@@ -155,6 +155,9 @@ fn empty(of: Counted, bits: &[Bit], layout: &TileLayout, digits: &[Digit]) -> Op
     )
     .compare(format!("{name} {}", 1u64 << first), "an element, or a copy of one", "nothing")
     .why(format!("every {name} up to the last one holds an element"));
+    if of == Counted::Rows && digits[above.digit].replica {
+        return Some(with_copies(diagnostic, &digits[above.digit], digits));
+    }
     let Some(axis) = of.copies() else {
         // Without the gap, if the digit begins above it.
         let digit = &digits[above.digit];
@@ -182,6 +185,17 @@ fn empty(of: Counted, bits: &[Bit], layout: &TileLayout, digits: &[Digit]) -> Op
         }
         Ok(_) | Err(_) => Some(diagnostic),
     }
+}
+
+/// Of copies in tensor memory, those with which its rows hold what the layout has: each of four warps reaches a quarter of the 128 rows (PTX ISA,
+/// "tcgen05: Access restrictions").
+fn with_copies(diagnostic: Diagnostic, digit: &Digit, digits: &[Digit]) -> Diagnostic {
+    let own = digits.iter().filter(|one| one.iter.axis == TileAxis::TLane && !one.replica);
+    let rows: u64 = own.map(|one| one.iter.extent).product();
+    if digit.replica && (rows == 32 || rows == 64) {
+        return diagnostic.help(format!("R[{} : {rows} @ TLane]", TENSOR_MEMORY_ROWS / rows));
+    }
+    diagnostic
 }
 
 /// Whether a layout of these digits and copies is linear.
