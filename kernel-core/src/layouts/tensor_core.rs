@@ -3,6 +3,7 @@
 use kernel_layout::Form;
 use kernel_layout::Layout;
 use kernel_layout::wgmma::{Major, Operand, Refusal, operand, padded_operand, tcgen05_operand};
+use kernel_ptx::Word;
 use la_arena::ArenaMap;
 
 use super::tensor_memory;
@@ -45,6 +46,31 @@ pub(crate) fn block(kernel: &Kernel, window: &TensorMemoryType) -> Block {
         unreachable!("build refuses sums in any other layout")
     };
     Block { rows, columns: columns.min(tensor_memory::PRODUCT_COLUMNS).min(window.shape[1]) }
+}
+
+/// The kind of a product (PTX ISA, "tcgen05.mma: kinds").
+pub(crate) fn kind(factor: Dtype, scaled: Option<Scaled>) -> Word {
+    match scaled {
+        Some(Scaled::Mxf8) => return Word::KindMxf8f6f4,
+        Some(Scaled::Mxf4) => return Word::KindMxf4,
+        Some(Scaled::Nvf4) => return Word::KindMxf4nvf4,
+        None => {}
+    }
+    match factor {
+        Dtype::F16 | Dtype::Bf16 => Word::KindF16,
+        Dtype::F32 => Word::KindTf32,
+        Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 => Word::KindF8f6f4,
+        Dtype::I8 | Dtype::U8 => Word::KindI8,
+        Dtype::Bool
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F64
+        | Dtype::Ue8m0 => unreachable!("build refuses products of these types"),
+    }
 }
 
 /// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction. Of FP4 the depth is what lies

@@ -12,7 +12,7 @@ use super::coords::ThreadMap;
 use super::emitter::{Val, mods};
 use super::matrix_descriptor::Described;
 use super::tensor_memory::ROW_SHIFT;
-use crate::ir::{self, CtaGroup, Dtype, Scaled, Tcgen05, Value};
+use crate::ir::{self, CtaGroup, Scaled, Tcgen05, Value};
 use crate::layouts::warpgroup::{self, Generation, Side};
 use crate::layouts::{tensor_core, tensor_memory};
 
@@ -121,10 +121,8 @@ impl Lower<'_> {
         let adds = Operand::Reg(self.e.reg(adds, Type::Pred));
         let always = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
         let mut modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group()].to_vec();
-        match scaled {
-            Some(scaled) => modifiers.extend(scaled_kind(scaled).map(Modifier::from)),
-            None => modifiers.push(kind(factors[0]).into()),
-        }
+        modifiers.push(tensor_core::kind(factors[0], scaled).into());
+        modifiers.extend(scaled.into_iter().flat_map(scales_of_a_line).map(Modifier::from));
         let memory = self.tensor_memory_layout(root).clone();
         let mut scales = Vec::new();
         for row in (0..shape[0]).step_by(rows as usize) {
@@ -191,12 +189,12 @@ impl Lower<'_> {
     }
 }
 
-/// The kind of a block-scaled product, and how many scales an instruction has for a line (PTX ISA, "tcgen05.mma": `.scale_vec`).
-fn scaled_kind(scaled: Scaled) -> [Word; 3] {
+/// How many scales an instruction has for a line (PTX ISA, "tcgen05.mma": `.scale_vec`).
+fn scales_of_a_line(scaled: Scaled) -> [Word; 2] {
     match scaled {
-        Scaled::Mxf8 => [Word::KindMxf8f6f4, Word::BlockScale, Word::ScaleVec1x],
-        Scaled::Mxf4 => [Word::KindMxf4, Word::BlockScale, Word::ScaleVec2x],
-        Scaled::Nvf4 => [Word::KindMxf4nvf4, Word::BlockScale, Word::ScaleVec4x],
+        Scaled::Mxf8 => [Word::BlockScale, Word::ScaleVec1x],
+        Scaled::Mxf4 => [Word::BlockScale, Word::ScaleVec2x],
+        Scaled::Nvf4 => [Word::BlockScale, Word::ScaleVec4x],
     }
 }
 
@@ -206,23 +204,4 @@ fn scaled_kind(scaled: Scaled) -> [Word; 3] {
 fn place_of(memory: &Layout, element: [u32; 2], element_bytes: u32) -> u32 {
     let [row, column] = tensor_memory::place(memory, element, element_bytes);
     (row << ROW_SHIFT) + column
-}
-
-/// The kind of a product (PTX ISA, "tcgen05.mma: kinds").
-fn kind(factor: Dtype) -> Word {
-    match factor {
-        Dtype::F16 | Dtype::Bf16 => Word::KindF16,
-        Dtype::F32 => Word::KindTf32,
-        Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 => Word::KindF8f6f4,
-        Dtype::I8 | Dtype::U8 => Word::KindI8,
-        Dtype::Bool
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::F64
-        | Dtype::Ue8m0 => unreachable!("build refuses products of these types"),
-    }
 }

@@ -6,13 +6,14 @@ use super::{Agent, told};
 use crate::{
     build::own_columns::{Columns, Tile},
     ir::{
-        BarrierOp, Barriers, Const, Dtype, Kernel, Op, Region, Scaled, Shared, StmtKind,
-        TensorMemory, Type, Value,
+        BarrierOp, Barriers, Const, Kernel, Op, Region, Scaled, Shared, StmtKind, TensorMemory,
+        Type, Value,
     },
     layouts::{tensor_core, tensor_memory},
     loc::Loc,
 };
 use kernel_layout::forms::tensor_memory_has_gap;
+use kernel_ptx::Word;
 use la_arena::ArenaMap;
 
 /// One of an allocation of barriers.
@@ -35,7 +36,7 @@ impl Slot {
 /// instructions").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shape {
-    kind: &'static str,
+    kind: Word,
     rows: u32,
     columns: u32,
 }
@@ -49,21 +50,13 @@ impl Shape {
             Type::Shared(window) => window.dtype,
             _ => return None,
         };
-        let kind = match (scaled, factor) {
-            (Some(Scaled::Mxf8), _) => "mxf8f6f4",
-            (Some(Scaled::Mxf4), _) => "mxf4",
-            (Some(Scaled::Nvf4), _) => "mxf4nvf4",
-            (None, Dtype::F16 | Dtype::Bf16) => "f16",
-            (None, Dtype::F32) => "tf32",
-            (None, Dtype::I8 | Dtype::U8) => "i8",
-            (None, _) => "f8f6f4",
-        };
+        let kind = tensor_core::kind(factor, scaled);
         Some(Shape { kind, rows: block.rows, columns: block.columns })
     }
 
     /// As a message says it.
     pub(super) fn in_words(self) -> String {
-        format!("kind::{}, {} rows by {} columns", self.kind, self.rows, self.columns)
+        format!("{}, {} rows by {} columns", self.kind.text(), self.rows, self.columns)
     }
 }
 
