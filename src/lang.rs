@@ -182,7 +182,7 @@
 //! # Errors
 //!
 //! What is wrong with a kernel is an error of `cargo build`, with the smallest expression underlined, required and actual facts,
-//! and most often a fix. It has a code, whose page says more: `cargo run -p kiln-cli -- explain K0202`. The first two digits say
+//! and most often a fix. It has a code, whose page says more: `cargo run -p kiln-gpu-cli -- explain K0202`. The first two digits say
 //! what it is about: 01 Rust that a kernel cannot use, 02 shapes and element types, 03 layouts, 04 memory, 05 what the hardware
 //! has, 06 the host's side.
 //!

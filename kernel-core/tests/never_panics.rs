@@ -1,7 +1,7 @@
 //! Whatever is written under `#[kernel]`, the compiler answers with items or with diagnostics: it never panics.
 //!
 //! Valid kernels are mutated token by token, and bodies are made up from the language's own words. All of it
-//! is seeded. `KILN_FUZZ_TURNS=1000000 KILN_FUZZ_SEED=7 cargo test -p kernel-core --test never_panics` runs
+//! is seeded. `KILN_FUZZ_TURNS=1000000 KILN_FUZZ_SEED=7 cargo test -p kiln-gpu-core --test never_panics` runs
 //! longer, on other inputs; `KILN_FUZZ_FIRST=59656 KILN_FUZZ_TURNS=1` repeats one.
 
 #[path = "never_panics/blackwell.rs"]

@@ -1,7 +1,7 @@
 //! The error pages: the example of each raises exactly its code, with exactly the message that the page
 //! shows, and the fix compiles.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p kernel-core --test pages` writes the messages anew.
+//! `UPDATE_EXPECT=1 cargo test -p kiln-gpu-core --test pages` writes the messages anew.
 
 use kernel_core::{
     Options,

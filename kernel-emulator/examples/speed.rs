@@ -1,7 +1,7 @@
 //! How fast the emulator is on one core: lane instructions a second of each kind of instruction, and
 //! operations a second of `mma.sync` in each kind of element. It asserts nothing.
 //!
-//! `cargo run --release -p kernel-emulator --example speed`
+//! `cargo run --release -p kiln-gpu-emulator --example speed`
 //!
 //! Every line is the best of several runs, by the time that the thread ran, so that other work on the
 //! machine disturbs little.

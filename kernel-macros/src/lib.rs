@@ -30,7 +30,7 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a function, or the items of a module, usable by kernels of other modules and crates.
 ///
-/// See [`kiln::device`](https://docs.rs/kiln) for what can be shared and how.
+/// See [`kiln::device`](https://docs.rs/kiln-gpu) for what can be shared and how.
 #[proc_macro_attribute]
 pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     // Functions of one name in different crates are told apart by this.

@@ -1,11 +1,12 @@
-//! The GPU back end: NVIDIA's driver, loaded at run time through cudarc's bindings.
+//! The GPU back end: NVIDIA's driver, through cudarc's bindings.
 //!
-//! The bindings panic when the library is missing, so every path into this module starts at [`driver`],
+//! The bindings may panic when the library is missing, so every path into this module starts at [`driver`],
 //! which looks first. Handles of the driver may be used from any thread; what a call needs besides is
 //! that the calling thread has the device's primary context current, which each entry point sees to.
 
 mod function;
 mod launch;
+mod library;
 mod queue;
 mod tensor_map;
 
@@ -15,15 +16,13 @@ use cudarc::driver::{
     sys::{self, CUdevice_attribute as A},
 };
 use function::Function;
+use library::LIBRARY;
 pub(crate) use queue::{Mark, Queue};
 use std::{
     collections::HashMap,
     ffi::{CStr, c_char},
     sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
 };
-
-/// The file that the driver installs.
-const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 /// The oldest driver with everything that this back end calls; `cuMemAllocAsync` came with CUDA 11.2,
 /// and cudarc's bindings start at 11.4.
@@ -76,8 +75,7 @@ fn check(call: &'static str, answer: sys::CUresult) -> Result<(), DriverError> {
 fn driver() -> Result<(DriverVersion, bool)> {
     static DRIVER: OnceLock<Result<(DriverVersion, bool)>> = OnceLock::new();
     let start = || {
-        // SAFETY: loading the driver's library runs its initialisers, which have no preconditions.
-        if !unsafe { sys::is_culib_present() } {
+        if library::library().is_none() {
             return Err(Error::DriverMissing { library: LIBRARY });
         }
         let failed = |cause| Error::Driver { device: LIBRARY.to_owned(), cause: Box::new(cause) };

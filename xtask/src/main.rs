@@ -45,7 +45,7 @@ fn print(findings: &[tidy::Finding]) -> usize {
 fn costs(paths: &[OsString]) -> Result<usize> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "kernel-testkit", "--bin", "loops", "--"])
+        .args(["run", "--quiet", "--package", "kiln-gpu-testkit", "--bin", "loops", "--"])
         .args(paths)
         .status()
         .context("cargo run")?;

@@ -89,7 +89,7 @@ pub(crate) fn run(root: &Path, extents: Extents) -> Result<usize> {
 fn build(root: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(root).args(["build", "--quiet", "--release", "--package", "kiln"]);
+    command.current_dir(root).args(["build", "--quiet", "--release", "--package", "kiln-gpu"]);
     for program in &PROGRAMS {
         command.args(["--example", program.example]);
     }

@@ -1,6 +1,6 @@
 //! Streams and events of the driver, and the work that goes onto streams.
 
-use super::{Context, Gpu, check, tensor_map};
+use super::{Context, Gpu, check, library, tensor_map};
 use crate::{
     Element, Error, Result,
     tensor_map::{Encoding, TensorMap},
@@ -257,11 +257,9 @@ impl Mark {
         later.synchronize()?;
         // The bindings have this function or its successor, according to the toolkit they were built
         // for; the driver has had this one since the first version.
-        // SAFETY: the library is loaded, since an event exists.
-        let library = unsafe { sys::culib() };
-        // SAFETY: the driver documents this signature for the symbol.
-        let symbol = unsafe { library.get::<Elapsed>(b"cuEventElapsedTime\0") };
-        let Ok(elapsed) = symbol else {
+        // SAFETY: the driver documents this signature for the name.
+        let elapsed = unsafe { library::function::<Elapsed>(c"cuEventElapsedTime") };
+        let Some(elapsed) = elapsed else {
             return Err(Error::DriverMissing { library: "libcuda's cuEventElapsedTime" });
         };
         let mut milliseconds = 0.0;

@@ -1,6 +1,6 @@
 //! Tensor maps as the driver encodes them.
 
-use super::check;
+use super::{check, library};
 use crate::{
     DriverError,
     tensor_map::{Encoding, TensorMap},
@@ -31,12 +31,10 @@ const CALL: &str = "cuTensorMapEncodeTiled";
 /// # Errors
 /// What the driver says; that it has no such function before CUDA 12.
 pub(super) fn encode(encoding: &Encoding) -> Result<TensorMap, DriverError> {
-    // The bindings have this function only when they were built for CUDA 12 or later, and panic where the driver lacks it.
-    // SAFETY: the library is loaded, since a stream exists.
-    let library = unsafe { sys::culib() };
-    // SAFETY: the driver documents this signature for the symbol.
-    let symbol = unsafe { library.get::<EncodeTiled>(b"cuTensorMapEncodeTiled\0") };
-    let Ok(encode) = symbol else {
+    // The bindings have this function only when they were built for CUDA 12 or later, and may panic where the driver lacks it.
+    // SAFETY: the driver documents this signature for the name.
+    let encode = unsafe { library::function::<EncodeTiled>(c"cuTensorMapEncodeTiled") };
+    let Some(encode) = encode else {
         let message = "the driver is older than CUDA 12.0".to_owned();
         let code = sys::CUresult::CUDA_ERROR_NOT_FOUND;
         return Err(DriverError {

@@ -9,7 +9,8 @@ use super::Finding;
 use crate::repository::Repository;
 
 /// The crates that need it, as ARCHITECTURE.md says.
-const NEED_IT: [&str; 4] = ["kernel-runtime", "kernel-differential", "kernel-testkit", "benches"];
+const NEED_IT: [&str; 4] =
+    ["kiln-gpu-runtime", "kiln-gpu-differential", "kiln-gpu-testkit", "benches"];
 const LINE: &str = "#![forbid(unsafe_code)]";
 
 pub(super) fn check(repository: &Repository, metadata: &Value, root: &Path) -> Vec<Finding> {
@@ -49,7 +50,7 @@ mod tests {
             json!({ "name": name, "targets": [{ "kind": [kind], "src_path": path }] })
         };
         let metadata = json!({ "packages": [
-            package("a", "lib"), package("b", "proc-macro"), package("c", "test"), package("kernel-runtime", "lib"),
+            package("a", "lib"), package("b", "proc-macro"), package("c", "test"), package("kiln-gpu-runtime", "lib"),
         ] });
         let repository = Repository::of(&[
             ("a/src/lib.rs", "//! A.\n#![forbid(unsafe_code)]\n"),
