@@ -5,6 +5,7 @@
 //! (every access of up to 8 aligned bytes is single-copy atomic), and none of it is undefined here.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -215,6 +216,21 @@ impl DeviceMemory {
         }
     }
 
+    /// Bytes of the largest allocation that is tried: 4 TiB.
+    pub const LARGEST: u64 = 1 << 42;
+
+    /// The addresses of the allocation that `address` lies in.
+    pub fn range_of(&self, address: u64) -> Option<Range<u64>> {
+        let allocation = self.find(address, 1).ok()?;
+        Some(allocation.base..allocation.base + allocation.bytes)
+    }
+
+    /// Bytes of all allocations.
+    pub fn allocated_bytes(&self) -> u64 {
+        let allocations = self.allocations.read().unwrap_or_else(PoisonError::into_inner);
+        allocations.values().map(|allocation| allocation.bytes).sum()
+    }
+
     /// Allocates `bytes` bytes at a multiple of 256; the bytes count as never written.
     ///
     /// # Errors
@@ -232,7 +248,7 @@ impl DeviceMemory {
             return Err(MemoryError::Alignment { align });
         }
         let too_much = MemoryError::OutOfMemory { bytes };
-        if bytes > 1 << 42 {
+        if bytes > Self::LARGEST {
             return Err(too_much);
         }
         let base = {

@@ -4,7 +4,7 @@ use crate::{
     DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer, e2m1x2, e4m3, e5m2, ue8m0,
 };
 use half::{bf16, f16};
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 /// One argument of a launch.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) enum Value<'a> {
 /// A borrowed tensor without its element type.
 #[derive(Debug)]
 pub(crate) struct TensorValue<'a> {
-    pub(crate) buffer: &'a Buffer,
+    pub(crate) buffer: &'a Arc<Buffer>,
     pub(crate) address: u64,
     pub(crate) shape: &'a [usize],
     pub(crate) strides: &'a [usize],
@@ -31,8 +31,16 @@ pub(crate) struct TensorValue<'a> {
 }
 
 impl TensorValue<'_> {
-    /// The first address behind the last element; there is at least one.
+    /// Whether there are no elements.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// The first address behind the last element; that of element 0 where there is none.
     pub(crate) fn end(&self) -> u64 {
+        if self.is_empty() {
+            return self.address;
+        }
         let steps =
             self.shape.iter().zip(self.strides).map(|(extent, stride)| (extent - 1) * stride);
         self.address + ((steps.sum::<usize>() + 1) * self.element_bytes) as u64

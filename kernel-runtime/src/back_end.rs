@@ -21,9 +21,12 @@ use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
 use crate::{
-    Element, Grid, Image, Result, Variant,
+    Element, Error, Grid, Image, Result, Variant,
+    launch::Blocks,
+    pinned,
     tensor_map::{Encoding, TensorMap},
 };
+use std::{ffi::c_void, sync::Arc};
 
 /// Runs the same expression on whichever back end a value belongs to.
 macro_rules! each {
@@ -42,10 +45,29 @@ pub(crate) struct Order<'a> {
     pub(crate) image: &'static Image,
     pub(crate) variant: &'static Variant,
     pub(crate) grid: Grid,
+    pub(crate) blocks: Blocks,
     /// One value for each entry parameter but the tensor maps, in order, zero-extended to 64 bits.
     pub(crate) values: &'a mut [u64],
     /// The entry parameters behind those.
     pub(crate) maps: &'a mut [TensorMap],
+}
+
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+impl Order<'_> {
+    /// Refuses a cooperative launch of more blocks than the device holds at once.
+    pub(crate) fn require_room(
+        &self,
+        grid: [u32; 3],
+        resident: u32,
+        device: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let required = grid.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+        if self.blocks == Blocks::Independent || required <= u64::from(resident) {
+            return Ok(());
+        }
+        let kernel = self.image.kernel;
+        Err(Error::TooManyBlocks { kernel, device: device(), required, actual: resident })
+    }
 }
 
 /// An ordered list of work on one device.
@@ -66,7 +88,122 @@ pub(crate) enum Mark {
     Emulator(emulator::Mark),
 }
 
+/// Recorded work, as a capture leaves it.
+#[derive(Debug)]
+pub(crate) enum Captured {
+    #[cfg(feature = "cuda")]
+    Cuda(cuda::Captured),
+    #[cfg(feature = "emulator")]
+    Emulator(emulator::Graph),
+}
+
+/// Recorded work that can be launched.
+#[derive(Debug)]
+pub(crate) enum Graph {
+    #[cfg(feature = "cuda")]
+    Cuda(cuda::Graph),
+    #[cfg(feature = "emulator")]
+    Emulator(emulator::Graph),
+}
+
+impl Captured {
+    pub(crate) fn instantiate(self) -> Result<Graph> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(captured) => captured.instantiate().map(Graph::Cuda),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(graph) => Ok(Graph::Emulator(graph)),
+        }
+    }
+}
+
+impl Graph {
+    /// Takes over what a capture of the same device has recorded.
+    pub(crate) fn replace(&mut self, captured: Captured) -> Result<()> {
+        match (self, captured) {
+            #[cfg(feature = "cuda")]
+            (Self::Cuda(graph), Captured::Cuda(captured)) => graph.replace(&captured),
+            #[cfg(feature = "emulator")]
+            (Self::Emulator(graph), Captured::Emulator(captured)) => {
+                *graph = captured;
+                Ok(())
+            }
+            #[cfg(all(feature = "cuda", feature = "emulator"))]
+            (Self::Cuda(_), Captured::Emulator(_)) | (Self::Emulator(_), Captured::Cuda(_)) => {
+                unreachable!("a graph is recorded on its own device")
+            }
+            #[cfg(not(any(feature = "cuda", feature = "emulator")))]
+            (graph, _) => match *graph {},
+        }
+    }
+}
+
 impl Queue {
+    /// Whether work on both is in one order; on the emulator all is.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            #[cfg(feature = "cuda")]
+            (Self::Cuda(queue), Self::Cuda(other)) => queue.is_same(other),
+            #[cfg(feature = "emulator")]
+            (Self::Emulator(queue), Self::Emulator(other)) => queue.is_same(other),
+            #[cfg(all(feature = "cuda", feature = "emulator"))]
+            (Self::Cuda(_), Self::Emulator(_)) | (Self::Emulator(_), Self::Cuda(_)) => false,
+            #[cfg(not(any(feature = "cuda", feature = "emulator")))]
+            _ => match *self {},
+        }
+    }
+
+    /// The driver's handle of a stream.
+    pub(crate) fn raw(&self) -> Option<*mut c_void> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref queue) => Some(queue.raw()),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(_) => None,
+        }
+    }
+
+    /// Records what is put on the queue from now on, in place of running it.
+    pub(crate) fn begin_capture(&self) -> Result<()> {
+        each!(self, queue => queue.begin_capture())
+    }
+
+    /// What was recorded.
+    pub(crate) fn end_capture(&self) -> Result<Captured> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref queue) => queue.end_capture().map(Captured::Cuda),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(ref queue) => Ok(Captured::Emulator(queue.end_capture())),
+        }
+    }
+
+    /// Starts recorded work of the same device.
+    pub(crate) fn launch_graph(&self, graph: &Graph) -> Result<()> {
+        match (self, graph) {
+            #[cfg(feature = "cuda")]
+            (Self::Cuda(queue), Graph::Cuda(graph)) => queue.launch_graph(graph),
+            #[cfg(feature = "emulator")]
+            (Self::Emulator(queue), Graph::Emulator(graph)) => queue.launch_graph(graph),
+            #[cfg(all(feature = "cuda", feature = "emulator"))]
+            (Self::Cuda(_), Graph::Emulator(_)) | (Self::Emulator(_), Graph::Cuda(_)) => {
+                unreachable!("Graph::launch refuses streams of another device")
+            }
+            #[cfg(not(any(feature = "cuda", feature = "emulator")))]
+            _ => match *self {},
+        }
+    }
+
+    /// Copies pinned memory to the device; the memory is kept, and kept from the host, until the copy is done.
+    pub(crate) fn upload_pinned(&self, address: u64, from: &Arc<pinned::Memory>) -> Result<()> {
+        each!(self, queue => queue.upload_pinned(address, from))
+    }
+
+    /// Copies as many bytes as pinned memory has from the device.
+    pub(crate) fn download_pinned(&self, address: u64, to: &Arc<pinned::Memory>) -> Result<()> {
+        each!(self, queue => queue.download_pinned(address, to))
+    }
+
     /// Waits until all work of the queue is done.
     pub(crate) fn synchronize(&self) -> Result<()> {
         each!(self, queue => queue.synchronize())
@@ -95,6 +232,11 @@ impl Queue {
     /// Copies `count` elements to the host, after all work of the queue.
     pub(crate) fn download<T: Element>(&self, address: u64, count: usize) -> Result<Vec<T>> {
         each!(self, queue => queue.download(address, count))
+    }
+
+    /// Copies as many elements as the slice has, which take any bits, to the host, after all work of the queue.
+    pub(crate) fn download_into<T: Element>(&self, address: u64, values: &mut [T]) -> Result<()> {
+        each!(self, queue => queue.download_into(address, values))
     }
 
     /// Copies elements at offsets from the first one to the host, after all work of the queue; all of

@@ -4,15 +4,32 @@
 //! knows who may still be working on it, and lets a stream wait for another one only where the order
 //! matters, that is read after write, write after read, write after write, and the final free. As long
 //! as one stream alone uses a buffer, which is the common case, that costs one atomic load.
+//!
+//! Other libraries may work on the same memory: on memory that they own, and on memory that was handed to them. Kiln
+//! does not see their work; it knows the stream that it is on. Each use elsewhere then waits for that stream, and that
+//! stream waits for each use as soon as it is enqueued, so that whatever the other library does before and after is in order.
 
 use crate::{Result, Stream};
 use std::{
     fmt,
+    panic::AssertUnwindSafe,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
+
+/// Keeps something of another library alive until it is dropped. Nothing of it is looked at, so that a panic elsewhere cannot
+/// show it half changed.
+pub(crate) type Owner = AssertUnwindSafe<Box<dyn Send + Sync>>;
+
+/// How memory of another library stays allocated.
+pub(crate) enum Lease {
+    /// Until this is dropped.
+    Owned(#[expect(dead_code, reason = "it is held and dropped")] Owner),
+    /// As long as the view lives through which it is used.
+    Borrowed,
+}
 
 /// What a use does to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +46,11 @@ pub(crate) struct Buffer {
     bytes: usize,
     /// The id of the stream that has all unfinished uses, or [`SEVERAL`].
     only: AtomicU64,
+    /// Whether `users.outside` has streams.
+    is_shared: AtomicBool,
     users: Mutex<Users>,
+    /// Why the memory is there, where Kiln did not allocate it. Taken when the buffer is dropped.
+    lease: Option<Lease>,
 }
 
 /// No stream has this id.
@@ -40,20 +61,39 @@ struct Users {
     writer: Stream,
     /// Streams that have read since the last write, other than the writer.
     readers: Vec<Stream>,
+    /// Streams on which other libraries may use the memory at any time.
+    outside: Vec<Stream>,
 }
 
 impl Buffer {
     /// Memory of unspecified content.
     pub(crate) fn new(stream: &Stream, bytes: usize) -> Result<Self> {
-        let address = if bytes == 0 { 0 } else { stream.queue().allocate(bytes)? };
-        let users = Users { writer: stream.clone(), readers: Vec::new() };
-        Ok(Self {
+        let address = if bytes == 0 { 0 } else { stream.allocate(bytes)? };
+        Ok(Self::at(stream, address, bytes, None))
+    }
+
+    /// Memory that somebody else owns and may be using on `stream`.
+    ///
+    /// The caller guarantees what [`DeviceTensor::from_raw`](crate::DeviceTensor::from_raw) asks for.
+    pub(crate) fn foreign(stream: &Stream, address: u64, bytes: usize, lease: Lease) -> Self {
+        let mut buffer = Self::at(stream, address, bytes, Some(lease));
+        let users = buffer.users.get_mut().unwrap_or_else(PoisonError::into_inner);
+        users.outside.push(stream.clone());
+        *buffer.is_shared.get_mut() = true;
+        buffer
+    }
+
+    fn at(stream: &Stream, address: u64, bytes: usize, lease: Option<Lease>) -> Self {
+        let users = Users { writer: stream.clone(), readers: Vec::new(), outside: Vec::new() };
+        Self {
             home: stream.clone(),
             address,
             bytes,
             only: AtomicU64::new(stream.id()),
+            is_shared: AtomicBool::new(false),
             users: Mutex::new(users),
-        })
+            lease,
+        }
     }
 
     pub(crate) fn address(&self) -> u64 {
@@ -64,21 +104,30 @@ impl Buffer {
         &self.home
     }
 
-    /// Orders a use on `stream`, a stream of the same device, after the uses that it depends on.
+    /// Whether the memory may go before the buffer does: nothing may hold the buffer longer than its view lives.
+    pub(crate) fn is_borrowed(&self) -> bool {
+        matches!(self.lease, Some(Lease::Borrowed))
+    }
+
+    /// Orders a use on `stream` after the uses that it depends on.
     ///
-    /// The caller enqueues the use before it gives up the tensor's borrow; a later write or free, which
-    /// needs that borrow to have ended, therefore finds it in the stream.
+    /// The caller enqueues the use and calls [`Self::used_on`] before it gives up the tensor's borrow; a later write or free,
+    /// which needs that borrow to have ended, therefore finds it in the stream.
     pub(crate) fn use_on(&self, stream: &Stream, access: Access) -> Result<()> {
         if self.only.load(Ordering::Acquire) == stream.id() {
             return Ok(());
         }
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if !users.outside.is_empty() {
+            // They wait for each use of Kiln's, so that waiting for them is waiting for all.
+            return users.others_outside(stream).try_for_each(|outside| stream.wait_for(outside));
+        }
         match access {
             Access::Read => {
                 let known = users.writer.id() == stream.id()
                     || users.readers.iter().any(|reader| reader.id() == stream.id());
                 if !known {
-                    stream.queue().wait_for(users.writer.queue())?;
+                    stream.wait_for(&users.writer)?;
                     users.readers.push(stream.clone());
                     self.only.store(SEVERAL, Ordering::Release);
                 }
@@ -92,6 +141,45 @@ impl Buffer {
         }
         Ok(())
     }
+
+    /// Lets other libraries that have the memory wait for a use that is on `stream` now.
+    pub(crate) fn used_on(&self, stream: &Stream) -> Result<()> {
+        if !self.is_shared.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        users.others_outside(stream).try_for_each(|outside| outside.wait_for(stream))
+    }
+
+    /// Hands the memory to another library, which uses it on `stream`, after all uses so far.
+    pub(crate) fn share_with(&self, stream: &Stream) -> Result<()> {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        users.wait_all(stream)?;
+        if users.outside.iter().all(|outside| !outside.is_same_queue(stream)) {
+            users.outside.push(stream.clone());
+        }
+        self.only.store(SEVERAL, Ordering::Release);
+        self.is_shared.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Buffer {
+    /// Leaves the memory to somebody who frees it on `stream`, in order with the work so far; `None` for memory that others have.
+    pub(crate) fn give_up(mut self, stream: &Stream) -> Option<Result<u64>> {
+        if self.lease.is_some() || *self.is_shared.get_mut() {
+            return None;
+        }
+        let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = users.wait_all(stream) {
+            return Some(Err(error));
+        }
+        let address = std::mem::take(&mut self.address);
+        // What is left has no memory to free.
+        self.bytes = 0;
+        Some(Ok(address))
+    }
 }
 
 impl Users {
@@ -99,8 +187,14 @@ impl Users {
     fn wait_all(&self, stream: &Stream) -> Result<()> {
         std::iter::once(&self.writer)
             .chain(&self.readers)
+            .chain(&self.outside)
             .filter(|user| user.id() != stream.id())
-            .try_for_each(|user| stream.queue().wait_for(user.queue()))
+            .try_for_each(|user| stream.wait_for(user))
+    }
+
+    /// The streams of other libraries that are not `stream` under another name.
+    fn others_outside(&self, stream: &Stream) -> impl Iterator<Item = &Stream> {
+        self.outside.iter().filter(|outside| !outside.is_same_queue(stream))
     }
 }
 
@@ -112,8 +206,11 @@ impl Drop for Buffer {
         let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
         // When a wait cannot be enqueued the device is in a failed state, and the memory is kept rather
         // than freed under a kernel's feet.
-        if users.wait_all(&self.home).is_ok() {
-            self.home.queue().free(self.address);
+        let waited = users.wait_all(&self.home).is_ok();
+        match (waited, self.lease.take()) {
+            (true, None) => self.home.queue().free(self.address),
+            (true, Some(lease)) => drop(lease),
+            (false, lease) => std::mem::forget(lease),
         }
     }
 }

@@ -5,22 +5,27 @@
 //! that the calling thread has the device's primary context current, which each entry point sees to.
 
 mod function;
+mod graph;
+pub mod interop;
 mod launch;
 mod library;
+mod memory;
 mod queue;
 mod tensor_map;
 
-use crate::{DriverError, DriverVersion, Error, Image, Properties, Result, Variant};
+use crate::{DriverError, DriverVersion, Error, Image, Properties, Resources, Result, Variant};
 use cudarc::driver::{
     DriverError as Code,
     sys::{self, CUdevice_attribute as A},
 };
 use function::Function;
+pub(crate) use graph::{Captured, Graph};
 use library::LIBRARY;
+pub(crate) use memory::Pinned;
 pub(crate) use queue::{Mark, Queue};
 use std::{
     collections::HashMap,
-    ffi::{CStr, c_char},
+    ffi::{CStr, c_char, c_void},
     sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
 };
 
@@ -185,6 +190,26 @@ impl Gpu {
         let answer = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, self.device) };
         check("cuDevicePrimaryCtxRetain", answer).map_err(|cause| self.failed(cause))?;
         Ok(*self.context.get_or_init(|| Context(context)))
+    }
+
+    /// Makes the primary context current on the calling thread.
+    fn bind(&self) -> Result<()> {
+        self.context()?.bind().map_err(|cause| self.failed(cause))
+    }
+
+    /// Whether another library's context is the one that Kiln uses.
+    pub(crate) fn has_context(&self, context: *mut c_void) -> Result<bool> {
+        Ok(self.context()?.0 == context.cast())
+    }
+
+    /// What a kernel takes; loads it.
+    pub(crate) fn resources(
+        &self,
+        image: &'static Image,
+        variant: &'static Variant,
+    ) -> Result<Resources> {
+        self.bind()?;
+        Ok(self.function(image, variant)?.resources)
     }
 
     /// The loaded kernel of a variant; loads it the first time. The context is current.

@@ -6,8 +6,15 @@ use crate::back_end::Queue;
 use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
-use crate::{Error, Image, Result, Stream, Target, image::list_of, tensor_map};
-use std::{fmt, sync::Arc};
+use crate::{
+    Error, Image, Resources, Result, Stream, Target, Variant, buffer::Owner, foreign::Found,
+    graph::Recording, image::list_of, pinned::HostMemory, tensor_map,
+};
+use std::{
+    ffi::c_void,
+    fmt,
+    sync::{Arc, Once, OnceLock},
+};
 
 /// The environment variable that names the device of [`Device::best_for`].
 const VARIABLE: &str = "KILN_DEVICE";
@@ -24,6 +31,21 @@ struct Inner {
     id: u64,
     machine: Machine,
     tensor_maps: tensor_map::Cache,
+    stand_ins: OnceLock<StandIns>,
+}
+
+/// Addresses of memory for the tensor maps of tensors without elements, [`StandIns::BYTES`] at each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandIns {
+    pub(crate) zeros: u64,
+    /// Bits that are all 1: not a number, in every floating-point type.
+    pub(crate) ones: u64,
+    /// What a kernel may write.
+    pub(crate) written: u64,
+}
+
+impl StandIns {
+    const BYTES: usize = 256;
 }
 
 /// The back end's side of a device.
@@ -46,13 +68,29 @@ pub struct Properties {
     pub shared_bytes_per_block: u32,
 }
 
+/// How much memory a device has, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryUse {
+    /// What nobody has, of the whole device.
+    pub free: u64,
+    /// The memory of the device.
+    pub total: u64,
+    /// What the pool of this process has, used or not.
+    pub reserved: u64,
+    /// What tensors and others have of the pool.
+    pub used: u64,
+}
+
 impl Device {
     /// A device that runs code for one of `targets`: the first GPU that runs the newest of them that
     /// any GPU runs, and without such a GPU the emulator of the newest target. `to_string` says which
     /// it is and why.
     ///
+    /// Where that is the emulator, a line on standard error says so, and why, once in a process.
+    ///
     /// The environment variable `KILN_DEVICE` overrides the choice: `emulator`, `emulator:sm_90a`,
-    /// `cuda:0`. Every call that chooses the same GPU, or the same emulator, gives the same device.
+    /// `cuda:0`; `gpu` takes the GPU that would have been chosen, and refuses the emulator. Every call that chooses the same GPU, or the same emulator, gives the same device.
     ///
     /// # Errors
     /// [`Error::NoDevice`] when nothing runs any of the targets, [`Error::DeviceVariable`] when the
@@ -141,14 +179,113 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`] when the device has failed.
     pub fn stream(&self) -> Result<Stream> {
+        self.stream_with(None)
+    }
+
+    /// A new stream, whose work is recorded if there is something to record it into.
+    pub(crate) fn stream_with(&self, recording: Option<Recording>) -> Result<Stream> {
+        let queue = match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => Queue::Cuda(cuda::Queue::new(gpu)?),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => Queue::Emulator(emulator::Queue::new(machine)),
+        };
+        Ok(Stream::new(self.clone(), queue, recording))
+    }
+
+    /// A stream of another library, which lives as long as `owner`.
+    pub(crate) fn foreign_stream(&self, stream: *mut c_void, owner: Owner) -> Result<Stream> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
             Machine::Cuda(ref gpu) => {
-                Ok(Stream::new(self.clone(), Queue::Cuda(cuda::Queue::new(gpu)?)))
+                let queue = cuda::Queue::foreign(gpu, stream, owner)?;
+                Ok(Stream::new(self.clone(), Queue::Cuda(queue), None))
             }
             #[cfg(feature = "emulator")]
-            Machine::Emulator(ref machine) => {
-                Ok(Stream::new(self.clone(), Queue::Emulator(emulator::Queue::new(machine))))
+            Machine::Emulator(_) => {
+                let _ = (stream, owner);
+                Err(Error::ForeignContext { device: self.label() })
+            }
+        }
+    }
+
+    /// What the device knows of an address.
+    pub(crate) fn find(&self, address: u64) -> Result<Found> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.find(address),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => Ok(machine.find(address)),
+        }
+    }
+
+    /// What a kernel takes of the device; loads it.
+    pub(crate) fn resources(
+        &self,
+        image: &'static Image,
+        variant: &'static Variant,
+    ) -> Result<Resources> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.resources(image, variant),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => machine.resources(image, variant),
+        }
+    }
+
+    /// Host memory for copies that the host does not wait for.
+    pub(crate) fn host_memory(&self, bytes: usize) -> Result<HostMemory> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => HostMemory::pinned(bytes, || gpu.pinned(bytes)),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => HostMemory::on_heap(bytes),
+        }
+    }
+
+    /// How much memory the device has, and what Kiln's pool has of it.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the device has failed.
+    pub fn memory_use(&self) -> Result<MemoryUse> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.memory_use(),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => Ok(machine.memory_use()),
+        }
+    }
+
+    /// Lets the device's pool keep up to `bytes` of memory that tensors have given back, for later tensors, in place of giving
+    /// it back to the driver whenever a stream is waited for. Allocations from kept memory take about as long as a launch, others
+    /// much longer. The pool is the device's current one, which other libraries of the process may use too. Nothing happens on the emulator.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the device has failed.
+    pub fn keep_memory(&self, bytes: u64) -> Result<()> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.keep_memory(bytes),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => {
+                let _ = bytes;
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives memory that the pool keeps and no tensor uses back to the driver, but for `keep_bytes`. Nothing happens on the emulator.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the device has failed.
+    pub fn trim_memory(&self, keep_bytes: u64) -> Result<()> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.trim_memory(keep_bytes),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => {
+                let _ = keep_bytes;
+                Ok(())
             }
         }
     }
@@ -220,9 +357,39 @@ impl Device {
         if label == other.label() { format!("another {label}") } else { label }
     }
 
+    /// The GPU, where it is one.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn gpu(&self) -> Option<&cuda::Gpu> {
+        match self.inner.machine {
+            Machine::Cuda(ref gpu) => Some(gpu),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => None,
+        }
+    }
+
     /// The tensor maps of launches so far.
     pub(crate) fn tensor_maps(&self) -> &tensor_map::Cache {
         &self.inner.tensor_maps
+    }
+
+    /// The memory of [`StandIns`], allocated the first time that it is needed and kept as long as the device.
+    pub(crate) fn stand_ins(&self) -> Result<StandIns> {
+        if let Some(known) = self.inner.stand_ins.get() {
+            return Ok(*known);
+        }
+        // A stream of its own: that of the launch may be recording.
+        let stream = self.stream()?;
+        let address = stream.queue().allocate(3 * StandIns::BYTES)?;
+        let mut bytes = [0u8; 3 * StandIns::BYTES];
+        bytes[StandIns::BYTES..].fill(0xFF);
+        stream.queue().upload(address, &bytes)?;
+        let at = |index: usize| address + (index * StandIns::BYTES) as u64;
+        let made = StandIns { zeros: at(0), ones: at(1), written: at(2) };
+        let kept = *self.inner.stand_ins.get_or_init(|| made);
+        if kept.zeros != address {
+            stream.queue().free(address);
+        }
+        Ok(kept)
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -234,7 +401,8 @@ impl Device {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let inner = Inner { id, machine, tensor_maps: tensor_map::Cache::default() };
+        let tensor_maps = tensor_map::Cache::default();
+        let inner = Inner { id, machine, tensor_maps, stand_ins: OnceLock::new() };
         Self { inner: Arc::new(inner), reason: None }
     }
 
@@ -243,6 +411,13 @@ impl Device {
         let unknown = || Error::DeviceVariable { actual: value.to_owned() };
         let device = match value.split_once(':') {
             None if value == "emulator" => Self::shared_emulator(newest(targets)?)?,
+            None if value == "gpu" => {
+                let refused = |reasons| Error::NoDevice {
+                    targets: list_of(targets.iter().copied()),
+                    reasons: format!("{VARIABLE} is `gpu`, and {reasons}"),
+                };
+                Self::best_gpu(targets).map_err(refused)?.0
+            }
             Some(("emulator", name)) => {
                 Self::shared_emulator(Target::from_name(name).ok_or_else(unknown)?)?
             }
@@ -266,7 +441,11 @@ impl Device {
             Err(refused) => refused,
         };
         match Self::shared_emulator(newest) {
-            Ok(device) => Ok(device.because(refused)),
+            Ok(device) => {
+                static SAID: Once = Once::new();
+                SAID.call_once(|| say(&fallback(&device.label(), &refused)));
+                Ok(device.because(refused))
+            }
             Err(disabled) => Err(Error::NoDevice {
                 targets: list_of(targets.iter().copied()),
                 reasons: format!("{refused}; {disabled}"),
@@ -310,7 +489,6 @@ impl Device {
 
     /// The emulator that the whole process shares, one for each target.
     fn shared_emulator(target: Target) -> Result<Self> {
-        use std::sync::OnceLock;
         static SM_80: OnceLock<Device> = OnceLock::new();
         static SM_90A: OnceLock<Device> = OnceLock::new();
         static SM_100A: OnceLock<Device> = OnceLock::new();
@@ -329,6 +507,21 @@ impl Device {
     fn because(self, reason: String) -> Self {
         Self { reason: Some(reason.into()), ..self }
     }
+}
+
+/// What is said where kernels run on the CPU though nobody asked for it.
+fn fallback(device: &str, reason: &str) -> String {
+    format!(
+        "kiln: kernels run on the {device}, since {reason} ({VARIABLE}=gpu makes this an error, {VARIABLE}=emulator says that it is meant)"
+    )
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "a program that is slower than it should be has to say why"
+)]
+fn say(line: &str) {
+    eprintln!("{line}");
 }
 
 fn newest(targets: &[Target]) -> Result<Target> {
@@ -381,7 +574,8 @@ mod tests {
 
     #[test]
     fn the_variable_has_to_name_a_device() {
-        for value in ["", "gpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "emulator:sm_70", "cuda:0:1"]
+        for value in
+            ["", "gpus", "cuda", "cuda:", "cuda:x", "cuda:-1", "emulator:sm_70", "cuda:0:1"]
         {
             let error = Device::named(value, TARGETS).expect_err(value);
             assert!(
@@ -389,6 +583,28 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn the_variable_refuses_the_emulator() {
+        match Device::named("gpu", TARGETS) {
+            Ok(device) => assert!(!device.is_emulator(), "{device}"),
+            Err(error) => assert!(
+                error
+                    .to_string()
+                    .starts_with("no device runs sm_80, sm_90a: KILN_DEVICE is `gpu`, and "),
+                "{error}"
+            ),
+        }
+    }
+
+    #[test]
+    fn the_fallback_says_what_and_why() {
+        assert_eq!(
+            fallback("emulator for sm_90a", "the driver reports no GPU"),
+            "kiln: kernels run on the emulator for sm_90a, since the driver reports no GPU (KILN_DEVICE=gpu makes this an \
+             error, KILN_DEVICE=emulator says that it is meant)"
+        );
     }
 
     #[test]

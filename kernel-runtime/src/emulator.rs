@@ -1,11 +1,16 @@
 //! The emulator back end: kernels run on the CPU, and have run when a launch returns.
 
+mod graph;
+
 use crate::{
-    Element, Error, Grid, Image, Properties, Result, Target, Variant,
+    Element, Error, Grid, Image, MemoryUse, Properties, Resources, Result, Target, Variant,
     back_end::Order,
-    grid::persistent_blocks,
+    foreign::Found,
+    grid::{persistent_blocks, with_tensor_memory},
     tensor_map::{Encoding, TensorMap},
 };
+pub(crate) use graph::Graph;
+use graph::{Step, Taken};
 use kernel_emulator::{
     DeviceMemory, EntryInfo, LaunchConfig, MemoryError, Options, ParamInfo, Program, Report,
 };
@@ -81,6 +86,8 @@ fn limit(variable: Option<&str>) -> Result<u64> {
 /// A stream of an emulated GPU; all work on it is done.
 pub(crate) struct Queue {
     machine: Arc<Machine>,
+    /// What was asked for since the work is being recorded.
+    steps: Mutex<Option<Vec<Step>>>,
 }
 
 /// A moment of the host's clock.
@@ -131,6 +138,20 @@ impl Machine {
             Target::Sm80 => 1,
             Target::Sm90a | Target::Sm100a => 16,
         }
+    }
+
+    /// The allocation that an address lies in.
+    pub(crate) fn find(&self, address: u64) -> Found {
+        match self.memory.range_of(address) {
+            Some(range) => Found::Range { start: range.start, bytes: range.end - range.start },
+            None => Found::Nothing,
+        }
+    }
+
+    /// What is allocated, of as much as one allocation may have.
+    pub(crate) fn memory_use(&self) -> MemoryUse {
+        let (total, used) = (DeviceMemory::LARGEST, self.memory.allocated_bytes());
+        MemoryUse { free: total.saturating_sub(used), total, reserved: used, used }
     }
 
     /// What the last launch did.
@@ -193,6 +214,54 @@ impl Machine {
         Ok(())
     }
 
+    /// What a kernel takes, as far as its text says.
+    pub(crate) fn resources(
+        &self,
+        image: &'static Image,
+        variant: &'static Variant,
+    ) -> Result<Resources> {
+        let program = self.program(image, variant)?;
+        let entry = self.entry(image, variant, &program)?;
+        self.check_limits(image, variant, entry)?;
+        Ok(self.resources_of(image, variant, entry))
+    }
+
+    fn entry<'p>(
+        &self,
+        image: &'static Image,
+        variant: &'static Variant,
+        program: &'p Program,
+    ) -> Result<&'p EntryInfo> {
+        program.entry(variant.entry).ok_or_else(|| {
+            let cause = format!("the PTX has no entry `{}`", variant.entry);
+            self.load_error(image, variant, &cause)
+        })
+    }
+
+    /// By the limits of a multiprocessor (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"): 2048
+    /// threads, 32 blocks, its shared memory, of which each block takes 1 KiB for the system. Registers would allow fewer.
+    fn resources_of(&self, image: &Image, variant: &Variant, entry: &EntryInfo) -> Resources {
+        let properties = self.properties();
+        let shared_bytes = entry.static_shared_bytes + variant.dynamic_shared_bytes;
+        let shared_of_multiprocessor = properties.shared_bytes_per_block + 1024;
+        let blocks = (2048 / image.threads.max(1))
+            .min(32)
+            .min(shared_of_multiprocessor / (shared_bytes + 1024))
+            .max(1);
+        let cluster = image.cluster.iter().product::<u32>().max(1);
+        let resident = blocks * properties.multiprocessors / cluster * cluster;
+        let resident =
+            with_tensor_memory(resident, properties.multiprocessors, variant.tensor_columns);
+        Resources {
+            registers: None,
+            local_bytes: None,
+            shared_bytes,
+            threads: image.threads,
+            blocks_per_multiprocessor: resident / properties.multiprocessors,
+            resident_blocks: resident,
+        }
+    }
+
     fn load_error(&self, image: &'static Image, variant: &'static Variant, cause: &str) -> Error {
         Error::ModuleLoad {
             kernel: image.kernel,
@@ -211,7 +280,12 @@ impl Machine {
 
 impl Queue {
     pub(crate) fn new(machine: &Arc<Machine>) -> Self {
-        Self { machine: Arc::clone(machine) }
+        Self { machine: Arc::clone(machine), steps: Mutex::new(None) }
+    }
+
+    /// All work of a machine is in one order.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.machine, &other.machine)
     }
 
     /// Work is done before a call returns.
@@ -240,7 +314,11 @@ impl Queue {
     pub(crate) fn fill<T: Element>(&self, address: u64, value: T, count: usize) -> Result<()> {
         let mut element = Vec::new();
         T::encode(&[value], &mut element);
-        self.write("fill", address, &element.repeat(count))
+        let bytes = element.repeat(count);
+        match self.take(|| Step::Write { address, bytes: bytes.clone() }) {
+            Taken::Recorded => Ok(()),
+            Taken::Run => self.write("fill", address, &bytes),
+        }
     }
 
     pub(crate) fn upload<T: Element>(&self, address: u64, values: &[T]) -> Result<()> {
@@ -251,10 +329,15 @@ impl Queue {
 
     pub(crate) fn download<T: Element>(&self, address: u64, count: usize) -> Result<Vec<T>> {
         let mut bytes = vec![0; count * T::BYTES];
-        self.read(address, &mut bytes)?;
+        self.read("to_vec", address, &mut bytes)?;
         let mut values = Vec::with_capacity(count);
         T::decode(&bytes, &mut values);
         Ok(values)
+    }
+
+    pub(crate) fn download_into<T: Element>(&self, address: u64, values: &mut [T]) -> Result<()> {
+        values.copy_from_slice(&self.download(address, values.len())?);
+        Ok(())
     }
 
     /// Reads each element by itself, since what lies between them may never have been written.
@@ -267,13 +350,16 @@ impl Queue {
         let mut values = Vec::new();
         let mut bytes = vec![0; T::BYTES];
         for offset in offsets {
-            self.read(address + (offset * T::BYTES) as u64, &mut bytes)?;
+            self.read("to_vec", address + (offset * T::BYTES) as u64, &mut bytes)?;
             T::decode(&bytes, &mut values);
         }
         Ok(values)
     }
 
     pub(crate) fn copy(&self, from: u64, to: u64, bytes: usize) -> Result<()> {
+        if self.take(|| Step::Copy { from, to, bytes }) == Taken::Recorded {
+            return Ok(());
+        }
         let machine = &self.machine;
         let copied = machine.memory.copy(from, to, bytes as u64);
         copied.map_err(|cause| machine.memory_error("copy", cause))
@@ -304,11 +390,20 @@ impl Queue {
     pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
         let machine = &self.machine;
         let Order { image, variant, grid, .. } = *order;
+        let recorded = self.take(|| Step::Launch {
+            image,
+            variant,
+            grid,
+            blocks: order.blocks,
+            values: order.values.to_vec(),
+            maps: order.maps.to_vec(),
+        });
+        if recorded == Taken::Recorded {
+            return Ok(());
+        }
         let program = machine.program(image, variant)?;
         let refused = |cause: String| machine.load_error(image, variant, &cause);
-        let entry = program
-            .entry(variant.entry)
-            .ok_or_else(|| refused(format!("the PTX has no entry `{}`", variant.entry)))?;
+        let entry = machine.entry(image, variant, &program)?;
         machine.check_limits(image, variant, entry)?;
         let params = parameter_block(entry, order.values, order.maps).map_err(refused)?;
         let grid = match grid {
@@ -318,6 +413,8 @@ impl Queue {
                 [persistent_blocks(at_most, resident, image.cluster[0]), 1, 1]
             }
         };
+        let room = machine.resources_of(image, variant, entry).resident_blocks;
+        order.require_room(grid, room, || machine.name())?;
         let config = LaunchConfig {
             grid,
             block: [image.threads, 1, 1],
@@ -348,9 +445,9 @@ impl Queue {
         written.map_err(|cause| self.machine.memory_error(operation, cause))
     }
 
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<()> {
+    fn read(&self, operation: &'static str, address: u64, bytes: &mut [u8]) -> Result<()> {
         let read = self.machine.memory.read(address, bytes);
-        read.map_err(|cause| self.machine.memory_error("to_vec", cause))
+        read.map_err(|cause| self.machine.memory_error(operation, cause))
     }
 }
 
@@ -430,6 +527,7 @@ impl fmt::Debug for Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch::Blocks;
 
     #[test]
     fn the_instruction_limit_is_the_variables_number_or_the_default() {
@@ -483,7 +581,9 @@ mod tests {
         report.shared_bank_conflicts = 7;
         let line = |image: &'static Image| {
             let grid = Grid::Blocks([3, 2, 1]);
-            let order = Order { image, variant: &VARIANT, grid, values: &mut [], maps: &mut [] };
+            let (values, maps) = (&mut [][..], &mut [][..]);
+            let blocks = Blocks::Independent;
+            let order = Order { image, variant: &VARIANT, grid, blocks, values, maps };
             statistics(&order, [3, 2, 1], &report)
         };
         let counts = "grid 3x2x1: 12 warp instructions, 380 lane instructions, 7 bank conflicts";

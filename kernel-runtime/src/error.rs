@@ -66,7 +66,7 @@ pub enum Error {
         actual: String,
     },
     /// The environment variable `KILN_DEVICE` does not name a device.
-    #[error("KILN_DEVICE is `{actual}`; it takes `emulator`, `emulator:sm_90a` or `cuda:0`")]
+    #[error("KILN_DEVICE is `{actual}`; it takes `gpu`, `cuda:0`, `emulator` or `emulator:sm_90a`")]
     DeviceVariable {
         /// The variable's value.
         actual: String,
@@ -102,16 +102,6 @@ pub enum Error {
         required: String,
         /// The tensor's device.
         actual: String,
-    },
-    /// An argument has no elements.
-    #[error("`{kernel}`: argument `{argument}` has no elements: its shape is {actual:?}")]
-    ZeroSize {
-        /// The kernel.
-        kernel: &'static str,
-        /// The argument.
-        argument: &'static str,
-        /// The argument's shape.
-        actual: Vec<usize>,
     },
     /// An extent does not fit the kernels' index type, `i32`.
     #[error(
@@ -204,8 +194,8 @@ pub enum Error {
         /// What is wrong.
         fault: GridFault,
     },
-    /// An extent of the grid is not positive, or is more than the device takes.
-    #[error("`{kernel}`: axis {axis} of the grid is {actual}; it has to be 1 to {limit}")]
+    /// An extent of the grid is negative, or is more than the device takes.
+    #[error("`{kernel}`: axis {axis} of the grid is {actual}; it has to be 0 to {limit}")]
     GridOutOfRange {
         /// The kernel.
         kernel: &'static str,
@@ -229,6 +219,20 @@ pub enum Error {
         required: u32,
         /// The extent of the grid.
         actual: i32,
+    },
+    /// A cooperative launch has more blocks than the device holds at once.
+    #[error(
+        "`{kernel}`: a cooperative launch has {required} blocks; {device} holds {actual} of this kernel's at once"
+    )]
+    TooManyBlocks {
+        /// The kernel.
+        kernel: &'static str,
+        /// The device.
+        device: String,
+        /// Blocks of the grid.
+        required: u64,
+        /// Blocks that the device holds at once.
+        actual: u32,
     },
     /// The device does not hold a cluster of this kernel's blocks at once.
     #[error(
@@ -342,6 +346,41 @@ pub enum Error {
         /// The bytes asked for.
         required: u64,
     },
+    /// A stream or context of another library that Kiln cannot use.
+    #[error(
+        "the stream or context is not of the primary context of {device}, which is what Kiln shares with CUDA's runtime and cudarc"
+    )]
+    ForeignContext {
+        /// The device.
+        device: String,
+    },
+    /// Memory of another library is not what it was said to be.
+    #[error("a tensor over memory of {device} needs {required}: {actual}")]
+    ForeignMemory {
+        /// The device.
+        device: String,
+        /// The bytes that the tensor covers.
+        required: String,
+        /// What is there instead.
+        actual: String,
+    },
+    /// Something that a graph cannot hold was recorded.
+    #[error("{operation} cannot be recorded into a graph: do it before the capture")]
+    NotInGraph {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// Memory was to be given away that something else has as well.
+    #[error(
+        "{operation} needs memory that Kiln allocated and that nothing else uses: copy the tensor"
+    )]
+    NotOwned {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// Pinned memory was to be used in a way that a guard forbids.
+    #[error("pinned memory is in use: a guard of `read` or `write` is still held")]
+    PinnedInUse,
     /// The emulator stopped the kernel: it did what a GPU would answer with wrong results, a trap or a hang.
     #[cfg(feature = "emulator")]
     #[error("`{kernel}` failed in the emulator: {fault}")]
@@ -419,6 +458,33 @@ pub enum Error {
         /// The device of the second event.
         actual: String,
     },
+}
+
+impl Error {
+    /// Whether the GPU's context is lost: the driver answers every later call in this process with the same error, whatever it is
+    /// about, and memory of the device is gone.
+    ///
+    /// A kernel that accessed memory out of bounds, was stopped or trapped does that (CUDA Driver API, "CUresult": the errors after
+    /// which "the process must be terminated and relaunched"). What a program can do is to end and be started again, or to run what may
+    /// fail in a process of its own. Errors of arguments, of memory that is used up, and all of the emulator's leave everything as it was.
+    pub fn is_fatal(&self) -> bool {
+        match self {
+            Self::Driver { cause, .. } | Self::LaunchRefused { cause, .. } => cause.is_fatal(),
+            _ => false,
+        }
+    }
+}
+
+impl DriverError {
+    /// Whether the context is lost; see [`Error::is_fatal`].
+    pub fn is_fatal(&self) -> bool {
+        // CUDA Driver API, "CUresult": ECC uncorrectable, NVLink uncorrectable, hardware stack error, illegal instruction, misaligned
+        // address, invalid address space, invalid pc, launch failed, illegal address, launch timeout, assert, tensor memory
+        // leak, contained, context is destroyed.
+        const FATAL: [u32; 14] =
+            [214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 226];
+        FATAL.contains(&self.code)
+    }
 }
 
 /// `2x1x1`: extents as messages show them.

@@ -4,7 +4,7 @@ mod check;
 mod maps;
 
 use crate::{
-    Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Result, Stream, Variant,
+    Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Resources, Result, Stream, Variant,
     argument::Value, back_end::Order, buffer::Access, image::list_of,
 };
 use std::ops::Deref;
@@ -26,6 +26,16 @@ pub struct Launch<'a> {
     persistent: Option<i32>,
     /// Why the kernel's own grid has no value.
     fault: Option<GridFault>,
+    blocks: Blocks,
+}
+
+/// What a kernel may assume of the blocks of its grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocks {
+    /// They run in any order, not all at once.
+    Independent,
+    /// All of them are under way together: they may wait for one another.
+    Cooperative,
 }
 
 /// As [`Launch`], for a kernel that works with raw addresses: the launch itself is `unsafe`.
@@ -43,7 +53,14 @@ pub fn __launch<'a>(
     arguments: Vec<Argument<'a>>,
     grid: Option<Result<Grid, GridFault>>,
 ) -> Launch<'a> {
-    let launch = Launch { images, arguments, grid: None, persistent: None, fault: None };
+    let launch = Launch {
+        images,
+        arguments,
+        grid: None,
+        persistent: None,
+        fault: None,
+        blocks: Blocks::Independent,
+    };
     match grid {
         Some(Ok(grid)) => launch.grid(grid),
         Some(Err(fault)) => Launch { fault: Some(fault), ..launch },
@@ -74,6 +91,13 @@ impl Launch<'_> {
             Grid::Persistent { at_most } => (None, Some(at_most)),
         };
         Self { grid, persistent, fault: None, ..self }
+    }
+
+    /// Has all blocks of the grid run at the same time, so that they may wait for one another: a cooperative launch (CUDA C++
+    /// Programming Guide, "Cooperative Groups", "Grid Synchronization"). A grid of more blocks than the device holds at once is
+    /// [`Error::TooManyBlocks`]; [`persistent`](crate::persistent) gives as many as there is room for.
+    pub fn cooperative(self) -> Self {
+        Self { blocks: Blocks::Cooperative, ..self }
     }
 
     /// The kernel's name.
@@ -122,14 +146,32 @@ impl Launch<'_> {
         self.variant(device).map(|variant| variant.ptx)
     }
 
+    /// Loads the code that a launch on `device` would run, so that the first launch need not: the driver compiles PTX when it loads
+    /// it, which takes from milliseconds to seconds.
+    ///
+    /// # Errors
+    /// Those of [`launch`](Self::launch) that concern target, arguments and code.
+    pub fn load(&self, device: &Device) -> Result<()> {
+        self.resources(device).map(drop)
+    }
+
+    /// What the code that a launch on `device` would run takes of it. Loads the code.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn resources(&self, device: &Device) -> Result<Resources> {
+        let image = self.image(device)?;
+        device.resources(image, self.variant(device)?)
+    }
+
     /// Checks the launch and puts it on the stream. On a GPU the kernel runs later, in the stream's
-    /// order; on the emulator it has run.
+    /// order; on the emulator it has run. A grid without blocks is nothing to do.
     ///
     /// # Errors
     /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it:
-    /// [`Error::WrongDevice`], [`Error::ZeroSize`], [`Error::DimTooLarge`], [`Error::FactBroken`],
+    /// [`Error::WrongDevice`], [`Error::DimTooLarge`], [`Error::FactBroken`],
     /// [`Error::OverlappingElements`], [`Error::Aliased`], [`Error::TensorMap`], [`Error::TensorMapRefused`]. About the grid:
-    /// [`Error::GridMissing`], [`Error::GridExpression`], [`Error::GridOutOfRange`], [`Error::GridNotOfClusters`]. About the code:
+    /// [`Error::GridMissing`], [`Error::GridExpression`], [`Error::GridOutOfRange`], [`Error::GridNotOfClusters`], [`Error::TooManyBlocks`]. About the code:
     /// [`Error::SharedMemory`], [`Error::BlockTooLarge`], [`Error::ClusterTooLarge`], [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
     /// [`Error::Driver`], and `Error::Fault` on the emulator.
     pub fn launch(self, stream: &Stream) -> Result<()> {
@@ -139,12 +181,15 @@ impl Launch<'_> {
         if let Some(fault) = self.fault {
             return Err(Error::GridExpression { kernel: image.kernel, fault });
         }
-        let grid = check::grid(image, self.grid, self.persistent)?;
+        let Some(grid) = check::grid(image, self.grid, self.persistent)? else { return Ok(()) };
+        if let Some(recording) = stream.recording() {
+            recording.require_open()?;
+        }
         let mut maps = maps::encoded(image, variant, &self.arguments, stream)?;
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {
                 let access = if tensor.mutable { Access::Write } else { Access::Read };
-                tensor.buffer.use_on(stream, access)?;
+                stream.begin_use(tensor.buffer, access)?;
             }
         }
         let count = self.arguments.iter().map(Argument::slots).sum();
@@ -161,7 +206,14 @@ impl Launch<'_> {
             next += argument.write(&mut values[next..]);
         }
         let maps = &mut maps[..];
-        stream.queue().launch(&mut Order { image, variant, grid, values, maps })
+        let blocks = self.blocks;
+        stream.queue().launch(&mut Order { image, variant, grid, blocks, values, maps })?;
+        for argument in &self.arguments {
+            if let Value::Tensor(tensor) = &argument.0 {
+                stream.end_use(tensor.buffer)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -169,6 +221,11 @@ impl UnsafeLaunch<'_> {
     /// As [`Launch::grid`].
     pub fn grid(self, grid: impl IntoGrid) -> Self {
         Self(self.0.grid(grid))
+    }
+
+    /// As [`Launch::cooperative`].
+    pub fn cooperative(self) -> Self {
+        Self(self.0.cooperative())
     }
 
     /// As [`Launch::launch`]; the `Ptr` arguments are passed on unchecked.

@@ -52,11 +52,21 @@ mod buffer;
 
 mod stream;
 
+#[expect(unsafe_code, reason = "what another library says of its memory has to be believed")]
+mod foreign;
+
+#[expect(unsafe_code, reason = "the device copies to it while nobody looks")]
+mod pinned;
+
+mod graph;
+
 mod device;
 
 mod argument;
 
 mod grid;
+
+mod resources;
 
 #[expect(unsafe_code, reason = "a kernel with raw pointers is launched by an unsafe call")]
 mod launch;
@@ -80,11 +90,14 @@ pub use cudarc::driver::sys as driver_sys;
 #[doc(hidden)]
 pub use argument::__tensor_within;
 pub use argument::{Argument, DevicePtr, IntoArgument};
-pub use device::{Device, Properties};
+#[cfg(feature = "cuda")]
+pub use cuda::interop as cudarc;
+pub use device::{Device, MemoryUse, Properties};
 pub use element::Element;
 pub use error::{Actual, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
 pub use float4::{e2m1x2, ue8m0};
 pub use float8::{e4m3, e5m2};
+pub use graph::Graph;
 #[doc(hidden)]
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
@@ -94,5 +107,7 @@ pub use image::{
 #[cfg(feature = "emulator")]
 pub use kernel_emulator::{Fault, Report};
 pub use launch::{__launch, __launch_unsafe, Launch, UnsafeLaunch};
+pub use pinned::{Pinned, PinnedMut, PinnedRef};
+pub use resources::Resources;
 pub use stream::{Event, Stream};
 pub use tensor::{DeviceTensor, TensorView, TensorViewMut};

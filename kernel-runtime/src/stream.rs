@@ -5,6 +5,7 @@ use crate::{
     back_end::{Mark, Queue},
     buffer::{Access, Buffer},
     device::Device,
+    graph::Recording,
     tensor,
 };
 use std::{fmt, sync::Arc};
@@ -22,16 +23,17 @@ struct Inner {
     id: u64,
     device: Device,
     queue: Queue,
+    /// What the work is recorded into, for the stream of a [`Device::capture`].
+    recording: Option<Recording>,
 }
 
 impl Stream {
-    #[cfg(any(feature = "cuda", feature = "emulator"))]
-    pub(crate) fn new(device: Device, queue: Queue) -> Self {
+    pub(crate) fn new(device: Device, queue: Queue, recording: Option<Recording>) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         // 0 stands for "several streams" in a buffer.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { inner: Arc::new(Inner { id, device, queue }) }
+        Self { inner: Arc::new(Inner { id, device, queue, recording }) }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -40,6 +42,54 @@ impl Stream {
 
     pub(crate) fn queue(&self) -> &Queue {
         &self.inner.queue
+    }
+
+    /// Whether both put their work into one list: other libraries' streams may be named several times.
+    pub(crate) fn is_same_queue(&self, other: &Self) -> bool {
+        self.id() == other.id() || self.queue().is_same(other.queue())
+    }
+
+    /// Lets later work of this stream wait for the work so far of `other`.
+    pub(crate) fn wait_for(&self, other: &Self) -> Result<()> {
+        if self.is_same_queue(other) {
+            return Ok(());
+        }
+        self.queue().wait_for(other.queue())
+    }
+
+    /// The address of `bytes` bytes of unspecified content; `bytes` is not zero.
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<u64> {
+        self.outside_of_captures("an allocation")?;
+        self.queue().allocate(bytes)
+    }
+
+    /// What the stream's work is recorded into.
+    pub(crate) fn recording(&self) -> Option<&Recording> {
+        self.inner.recording.as_ref()
+    }
+
+    /// Refuses what cannot be part of a graph.
+    pub(crate) fn outside_of_captures(&self, operation: &'static str) -> Result<()> {
+        match self.recording() {
+            None => Ok(()),
+            Some(_) => Err(Error::NotInGraph { operation }),
+        }
+    }
+
+    /// Orders a use after the uses that it depends on; a use that is recorded is put in order when its graph is launched.
+    pub(crate) fn begin_use(&self, buffer: &Arc<Buffer>, access: Access) -> Result<()> {
+        match self.recording() {
+            None => buffer.use_on(self, access),
+            Some(recording) => recording.add(buffer, access),
+        }
+    }
+
+    /// Says that the use is enqueued.
+    pub(crate) fn end_use(&self, buffer: &Buffer) -> Result<()> {
+        match self.recording() {
+            None => buffer.used_on(self),
+            Some(_) => Ok(()),
+        }
     }
 
     /// The stream's device.
@@ -52,6 +102,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Driver`] when a kernel or a copy failed.
     pub fn synchronize(&self) -> Result<()> {
+        self.outside_of_captures("synchronize")?;
         self.queue().synchronize()
     }
 
@@ -60,6 +111,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Driver`] when the device has failed.
     pub fn record(&self) -> Result<Event> {
+        self.outside_of_captures("record")?;
         Ok(Event { device: self.device().clone(), mark: self.queue().record()? })
     }
 
@@ -69,6 +121,7 @@ impl Stream {
     /// [`Error::EventsOfTwoDevices`] for an event of another device; [`Error::Driver`] when the device
     /// has failed.
     pub fn wait(&self, event: &Event) -> Result<()> {
+        self.outside_of_captures("wait")?;
         same_device(self.device(), &event.device)?;
         self.queue().wait(&event.mark)
     }
@@ -139,8 +192,31 @@ impl Stream {
         if values.is_empty() {
             return Ok(());
         }
-        let address = to.contiguous_on("write", self, Access::Write)?;
-        self.queue().upload(address, values)
+        self.outside_of_captures("write")?;
+        to.contiguous_on("write", self, Access::Write, |address| {
+            self.queue().upload(address, values)
+        })
+    }
+
+    /// Copies a tensor's elements, in row-major order, over a host slice, after all work that writes them. Waits for the stream.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::StreamOfAnotherDevice`]; [`Error::Driver`] when a kernel or a copy failed.
+    pub fn download_into<T: Element, const R: usize>(
+        &self,
+        from: &DeviceTensor<T, R>,
+        values: &mut [T],
+    ) -> Result<()> {
+        tensor::check_length("download_into", &from.shape(), values.len())?;
+        if T::ANY_BITS && from.is_contiguous() && !values.is_empty() {
+            self.outside_of_captures("download_into")?;
+            return from.contiguous_on("download_into", self, Access::Read, |address| {
+                self.queue().download_into(address, values)
+            });
+        }
+        // Elements that are apart are picked out of a copy, and a `bool` is checked.
+        values.copy_from_slice(&from.to_vec(self)?);
+        Ok(())
     }
 
     /// Sets all elements of a contiguous tensor.
@@ -155,8 +231,10 @@ impl Stream {
         if to.is_empty() {
             return Ok(());
         }
-        let address = to.contiguous_on("fill", self, Access::Write)?;
-        self.queue().fill(address, value, to.len())
+        let count = to.len();
+        to.contiguous_on("fill", self, Access::Write, |address| {
+            self.queue().fill(address, value, count)
+        })
     }
 
     /// Copies a contiguous tensor over another one of the same shape on the same device.
@@ -178,9 +256,11 @@ impl Stream {
         if from.is_empty() {
             return Ok(());
         }
-        let source = from.contiguous_on("copy", self, Access::Read)?;
-        let target = to.contiguous_on("copy", self, Access::Write)?;
-        self.queue().copy(source, target, from.len() * T::BYTES)
+        from.contiguous_on("copy", self, Access::Read, |source| {
+            to.contiguous_on("copy", self, Access::Write, |target| {
+                self.queue().copy(source, target, from.len() * T::BYTES)
+            })
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, sync::Arc};
 pub use view::{TensorView, TensorViewMut};
+pub(crate) use view::{exclusive, shared};
 
 /// `R`-dimensional elements of type `T` in the memory of a device.
 ///
@@ -31,11 +32,16 @@ pub struct DeviceTensor<T, const R: usize> {
 impl<T: Element, const R: usize> DeviceTensor<T, R> {
     /// A row-major tensor over the whole of a buffer of the right size.
     pub(crate) fn new(buffer: Buffer, shape: [usize; R]) -> Self {
+        Self::over(buffer, shape, row_major(shape))
+    }
+
+    /// A tensor from the start of a buffer that is large enough.
+    pub(crate) fn over(buffer: Buffer, shape: [usize; R], strides: [usize; R]) -> Self {
         Self {
             buffer: Arc::new(buffer),
             offset: 0,
             shape,
-            strides: row_major(shape),
+            strides,
             dtype: T::DTYPE,
             element_bytes: T::BYTES,
             element: PhantomData,
@@ -50,11 +56,13 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
-        let address = self.use_on("to_vec", stream, Access::Read)?;
-        if self.is_contiguous() {
-            return stream.queue().download(address, self.len());
-        }
-        stream.queue().gather(address, self.span(), self.offsets())
+        stream.outside_of_captures("to_vec")?;
+        self.on("to_vec", stream, Access::Read, |address| {
+            if self.is_contiguous() {
+                return stream.queue().download(address, self.len());
+            }
+            stream.queue().gather(address, self.span(), self.offsets())
+        })
     }
 }
 
@@ -115,8 +123,8 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         DevicePtr::new(self.address(), self.dtype, self.device().id())
     }
 
-    /// The address of element 0 in bytes; 0 when the buffer has no memory.
-    pub(crate) fn address(&self) -> u64 {
+    /// The address of element 0 on the device, in bytes; 0 for a new tensor without elements. It is valid as long as the tensor.
+    pub fn address(&self) -> u64 {
         self.buffer.address() + (self.offset * self.element_bytes) as u64
     }
 
@@ -124,7 +132,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.element_bytes
     }
 
-    pub(crate) fn buffer(&self) -> &Buffer {
+    pub(crate) fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
 
@@ -141,8 +149,14 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         span_of(&self.shape, &self.strides)
     }
 
-    /// The address, once a use by `operation` is in order on the stream.
-    fn use_on(&self, operation: &'static str, stream: &Stream, access: Access) -> Result<u64> {
+    /// Runs a use by `operation` in order on the stream, given the address of element 0.
+    fn on<U>(
+        &self,
+        operation: &'static str,
+        stream: &Stream,
+        access: Access,
+        enqueue: impl FnOnce(u64) -> Result<U>,
+    ) -> Result<U> {
         if self.device() != stream.device() {
             return Err(Error::StreamOfAnotherDevice {
                 operation,
@@ -150,19 +164,39 @@ impl<T, const R: usize> DeviceTensor<T, R> {
                 actual: self.device().label_beside(stream.device()),
             });
         }
-        self.buffer.use_on(stream, access)?;
-        Ok(self.address())
+        stream.begin_use(&self.buffer, access)?;
+        let result = enqueue(self.address())?;
+        stream.end_use(&self.buffer)?;
+        Ok(result)
     }
 
-    /// As [`Self::use_on`], for operations on row-major memory.
-    pub(crate) fn contiguous_on(
+    /// As [`Self::on`], for operations on row-major memory.
+    pub(crate) fn contiguous_on<U>(
         &self,
         operation: &'static str,
         stream: &Stream,
         access: Access,
-    ) -> Result<u64> {
+        enqueue: impl FnOnce(u64) -> Result<U>,
+    ) -> Result<U> {
         self.require_contiguous(operation)?;
-        self.use_on(operation, stream, access)
+        self.on(operation, stream, access, enqueue)
+    }
+
+    /// Gives the memory up to somebody who frees it on `stream`: its address and the number of elements.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn give_up(self, operation: &'static str, stream: &Stream) -> Result<(u64, usize)> {
+        self.require_contiguous(operation)?;
+        if self.device() != stream.device() {
+            return Err(Error::StreamOfAnotherDevice {
+                operation,
+                required: stream.device().label(),
+                actual: self.device().label_beside(stream.device()),
+            });
+        }
+        let (count, whole) = (self.len(), self.offset == 0);
+        let buffer = Arc::into_inner(self.buffer).filter(|_| whole);
+        let address = buffer.and_then(|buffer| buffer.give_up(stream));
+        Ok((address.ok_or(Error::NotOwned { operation })??, count))
     }
 
     fn require_contiguous(&self, operation: &'static str) -> Result<()> {
@@ -203,7 +237,7 @@ impl<T, const R: usize> fmt::Debug for DeviceTensor<T, R> {
 }
 
 /// The strides of a row-major tensor; extents are saturated, as a tensor that large cannot exist.
-fn row_major<const R: usize>(shape: [usize; R]) -> [usize; R] {
+pub(crate) fn row_major<const R: usize>(shape: [usize; R]) -> [usize; R] {
     let mut strides = [1; R];
     let mut step = 1usize;
     for axis in (0..R).rev() {
@@ -231,6 +265,19 @@ fn count(shape: &[usize]) -> Option<usize> {
 pub(crate) fn bytes_of<T: Element>(shape: &[usize]) -> Result<usize> {
     count(shape)
         .and_then(|count| count.checked_mul(T::BYTES))
+        .filter(|bytes| isize::try_from(*bytes).is_ok())
+        .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype: T::DTYPE })
+}
+
+/// The bytes from element 0 to the end of the last one, gaps included; 0 without elements.
+pub(crate) fn span_bytes<T: Element>(shape: &[usize], strides: &[usize]) -> Result<usize> {
+    if shape.contains(&0) {
+        return Ok(0);
+    }
+    let last = shape.iter().zip(strides).try_fold(0usize, |last, (extent, stride)| {
+        last.checked_add((extent - 1).checked_mul(*stride)?)
+    });
+    last.and_then(|last| last.checked_add(1)?.checked_mul(T::BYTES))
         .filter(|bytes| isize::try_from(*bytes).is_ok())
         .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype: T::DTYPE })
 }

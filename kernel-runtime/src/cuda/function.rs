@@ -6,7 +6,7 @@ use super::{
     text_before_nul,
 };
 use crate::grid::with_tensor_memory;
-use crate::{DriverError, DriverVersion, Error, Image, Result, Variant};
+use crate::{DriverError, DriverVersion, Error, Image, Resources, Result, Variant};
 use cudarc::driver::sys::{self, CUfunction_attribute as A};
 use std::{
     ffi::{CString, c_void},
@@ -16,8 +16,7 @@ use std::{
 /// A loaded kernel. Its module stays loaded for the life of the process, as its device does.
 pub(super) struct Function {
     pub(super) handle: sys::CUfunction,
-    /// How many blocks of this kernel the GPU holds at once; whole clusters, where it has them.
-    pub(super) resident_blocks: u32,
+    pub(super) resources: Resources,
 }
 
 // SAFETY: a function handle is an opaque pointer that the driver lets any thread launch.
@@ -76,7 +75,15 @@ impl Function {
         let multiprocessors = gpu.properties.multiprocessors;
         let resident_blocks =
             with_tensor_memory(resident_blocks, multiprocessors, variant.tensor_columns);
-        Ok(Self { handle, resident_blocks })
+        let resources = Resources {
+            registers: Some(attribute(A::CU_FUNC_ATTRIBUTE_NUM_REGS)?),
+            local_bytes: Some(attribute(A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?),
+            shared_bytes: fixed + variant.dynamic_shared_bytes,
+            threads,
+            blocks_per_multiprocessor: resident_blocks / multiprocessors.max(1),
+            resident_blocks,
+        };
+        Ok(Self { handle, resources })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Queue, check, function::Function};
 use crate::{
     DriverError, Error, Grid, Image, Result, Variant, back_end::Order, grid::persistent_blocks,
+    launch::Blocks,
 };
 use cudarc::driver::sys::{
     self, CUlaunchAttribute, CUlaunchAttributeID as Id, CUlaunchAttributeValue,
@@ -24,9 +25,10 @@ impl Queue {
             Grid::Blocks(blocks) => blocks.map(i32::cast_unsigned),
             Grid::Persistent { at_most } => {
                 let [cluster, _, _] = order.image.cluster;
-                [persistent_blocks(at_most, function.resident_blocks, cluster), 1, 1]
+                [persistent_blocks(at_most, function.resources.resident_blocks, cluster), 1, 1]
             }
         };
+        order.require_room(grid, function.resources.resident_blocks, || self.gpu.label())?;
         let mut inline = [null_mut(); INLINE_POINTERS];
         let mut allocated = Vec::new();
         let count = order.values.len() + order.maps.len();
@@ -45,10 +47,11 @@ impl Queue {
         for (pointer, map) in behind.iter_mut().zip(order.maps.iter_mut()) {
             *pointer = from_mut(map).cast();
         }
-        let launched = if needs_attributes(order.image) {
-            self.launch_with_attributes(order, &function, grid, pointers)
-        } else {
+        let plain = !needs_attributes(order.image) && order.blocks == Blocks::Independent;
+        let launched = if plain {
             self.launch_plain(order, &function, grid, pointers)
+        } else {
+            self.launch_with_attributes(order, &function, grid, pointers)
         };
         launched.map_err(|cause| self.launch_error(order, cause))
     }
@@ -89,13 +92,18 @@ impl Queue {
         grid: [u32; 3],
         pointers: &mut [*mut c_void],
     ) -> Result<(), DriverError> {
-        let mut attributes = [cluster_attribute(order.image.cluster), PROGRAMMATIC];
-        let attributes = match (is_clustered(order.image), order.image.programmatic) {
-            (true, true) => &mut attributes[..],
-            (true, false) => &mut attributes[..1],
-            (false, true) => &mut attributes[1..],
-            (false, false) => &mut [],
-        };
+        let wanted = [
+            is_clustered(order.image).then(|| cluster_attribute(order.image.cluster)),
+            order.image.programmatic.then_some(PROGRAMMATIC),
+            (order.blocks == Blocks::Cooperative).then_some(COOPERATIVE),
+        ];
+        let mut attributes = [PROGRAMMATIC; 3];
+        let mut count = 0;
+        for attribute in wanted.into_iter().flatten() {
+            attributes[count] = attribute;
+            count += 1;
+        }
+        let attributes = &mut attributes[..count];
         let config = config(order.image, order.variant, grid, self.stream, attributes);
         // SAFETY: as above; the attributes outlive the call, and each has the value that its number stands for. The driver has the
         // function, since it has read PTX of Hopper (`Function::load`).
@@ -154,6 +162,13 @@ const PROGRAMMATIC: CUlaunchAttribute = CUlaunchAttribute {
     id: Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
     pad: [0; 4],
     value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+};
+
+/// All blocks run at the same time.
+const COOPERATIVE: CUlaunchAttribute = CUlaunchAttribute {
+    id: Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+    pad: [0; 4],
+    value: CUlaunchAttributeValue { cooperative: 1 },
 };
 
 /// What `cuLaunchKernelEx` is given, and the questions about occupancy. The attributes are borrowed by address.

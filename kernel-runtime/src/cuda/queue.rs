@@ -3,16 +3,19 @@
 use super::{Context, Gpu, check, library, tensor_map};
 use crate::{
     Element, Error, Result,
+    buffer::Owner,
     tensor_map::{Encoding, TensorMap},
 };
 use cudarc::driver::sys;
-use std::{fmt, ptr::null_mut, sync::Arc};
+use std::{ffi::c_void, fmt, ptr::null_mut, sync::Arc};
 
 /// A stream of the driver.
 pub(crate) struct Queue {
     pub(super) gpu: Arc<Gpu>,
     context: Context,
     pub(super) stream: sys::CUstream,
+    /// Who destroys the stream, where that is not Kiln; dropped with the queue.
+    owner: Option<Owner>,
 }
 
 // SAFETY: a stream handle is an opaque pointer that the driver lets any thread use.
@@ -43,11 +46,43 @@ impl Queue {
         // SAFETY: the context is current; the pointer is to a live handle.
         let answer = unsafe { sys::cuStreamCreate(&raw mut stream, flags) };
         check("cuStreamCreate", answer).map_err(failed)?;
-        Ok(Self { gpu: Arc::clone(gpu), context, stream })
+        Ok(Self { gpu: Arc::clone(gpu), context, stream, owner: None })
+    }
+
+    /// A stream of another library.
+    ///
+    /// The caller guarantees that it lives as long as `owner`.
+    pub(crate) fn foreign(gpu: &Arc<Gpu>, stream: *mut c_void, owner: Owner) -> Result<Self> {
+        let context = gpu.context()?;
+        let failed = |cause| gpu.failed(cause);
+        context.bind().map_err(failed)?;
+        let stream: sys::CUstream = stream.cast();
+        let mut actual = null_mut();
+        // SAFETY: the caller guarantees that the stream is alive; the pointer is to a live handle.
+        let answer = unsafe { sys::cuStreamGetCtx(stream, &raw mut actual) };
+        check("cuStreamGetCtx", answer).map_err(failed)?;
+        if actual != context.0 {
+            return Err(Error::ForeignContext { device: gpu.label() });
+        }
+        Ok(Self { gpu: Arc::clone(gpu), context, stream, owner: Some(owner) })
+    }
+
+    /// The driver's handle.
+    pub(crate) fn raw(&self) -> *mut c_void {
+        self.stream.cast()
+    }
+
+    /// Whether both name one stream of the driver.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.stream == other.stream && Arc::ptr_eq(&self.gpu, &other.gpu)
     }
 
     /// Runs one call of the driver with the context current.
-    fn call(&self, name: &'static str, call: impl FnOnce() -> sys::CUresult) -> Result<()> {
+    pub(super) fn call(
+        &self,
+        name: &'static str,
+        call: impl FnOnce() -> sys::CUresult,
+    ) -> Result<()> {
         self.bind()?;
         check(name, call()).map_err(|cause| self.gpu.failed(cause))
     }
@@ -110,17 +145,15 @@ impl Queue {
                 // SAFETY: the caller has `count` elements of four bytes at the address.
                 unsafe { sys::cuMemsetD32Async(address, value, count, stream) }
             }),
-            // The driver has no 64-bit fill: the first element comes from the host, and what is there
-            // is doubled until all are.
-            bytes => {
-                self.upload(address, &[value])?;
-                let mut done = 1;
-                while done < count {
-                    let next = done.min(count - done);
-                    self.copy(address, address + (done * bytes) as u64, next * bytes)?;
-                    done += next;
-                }
-                Ok(())
+            // The driver has no 64-bit fill: a column of the lower halves, eight bytes apart, and one of the upper.
+            _ => {
+                [(0, bits & 0xFFFF_FFFF), (4, bits >> 32)].into_iter().try_for_each(|(at, half)| {
+                    let half = u32::try_from(half).expect("32 bits were taken");
+                    self.call("cuMemsetD2D32Async", || {
+                        // SAFETY: the caller has `count` elements of eight bytes at the address.
+                        unsafe { sys::cuMemsetD2D32Async(address + at, 8, half, 1, count, stream) }
+                    })
+                })
             }
         }
     }
@@ -151,7 +184,7 @@ impl Queue {
     }
 
     /// Downloads as many bytes as the elements have, each of which takes any bits.
-    fn download_into<T: Element>(&self, address: u64, values: &mut [T]) -> Result<()> {
+    pub(crate) fn download_into<T: Element>(&self, address: u64, values: &mut [T]) -> Result<()> {
         let bytes = size_of_val(values);
         self.call("cuMemcpyDtoHAsync", || {
             // SAFETY: the caller has as many bytes at the address; `values` outlives the copy, since the
@@ -221,6 +254,9 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        if self.owner.is_some() {
+            return;
+        }
         let _ = self.call("cuStreamDestroy", || {
             // SAFETY: nothing else has the handle; the driver finishes the stream's work first.
             unsafe { sys::cuStreamDestroy_v2(self.stream) }

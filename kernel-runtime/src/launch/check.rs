@@ -65,12 +65,12 @@ pub(super) fn variant(
     })
 }
 
-/// The grid, once somebody has given one that the device takes.
+/// The grid, once somebody has given one that the device takes; `None` for a grid without blocks.
 pub(super) fn grid(
     image: &'static Image,
     blocks: Option<[i32; 3]>,
     persistent: Option<i32>,
-) -> Result<Grid> {
+) -> Result<Option<Grid>> {
     let kernel = image.kernel;
     let (grid, extents) = match (blocks, persistent) {
         (Some(blocks), _) => (Grid::Blocks(blocks), blocks),
@@ -78,7 +78,7 @@ pub(super) fn grid(
         (None, None) => return Err(Error::GridMissing { kernel }),
     };
     for (axis, (actual, limit)) in extents.into_iter().zip(LIMITS).enumerate() {
-        if !(1..=limit).contains(&actual) {
+        if !(0..=limit).contains(&actual) {
             return Err(Error::GridOutOfRange { kernel, axis, limit, actual });
         }
         let required = image.cluster[axis];
@@ -88,7 +88,7 @@ pub(super) fn grid(
             return Err(Error::GridNotOfClusters { kernel, axis, required, actual });
         }
     }
-    Ok(grid)
+    Ok((!extents.contains(&0)).then_some(grid))
 }
 
 /// Whether an argument is what a parameter takes. A read parameter takes a `&mut` argument's tensor too.
@@ -118,15 +118,12 @@ fn tensor(
         return Err(Error::WrongDevice { kernel, argument, required, actual });
     }
     let TensorValue { shape, strides, mutable, .. } = *tensor;
-    if shape.contains(&0) {
-        return Err(Error::ZeroSize { kernel, argument, actual: shape.to_vec() });
-    }
     for (axis, extent) in shape.iter().copied().enumerate() {
         if i32::try_from(extent).is_err() {
             return Err(Error::DimTooLarge { kernel, argument, axis, actual: extent });
         }
     }
-    if mutable && may_overlap(shape, strides) {
+    if mutable && !tensor.is_empty() && may_overlap(shape, strides) {
         let (shape, strides) = (shape.to_vec(), strides.to_vec());
         return Err(Error::OverlappingElements { kernel, argument, shape, strides });
     }
@@ -158,7 +155,8 @@ fn may_overlap(shape: &[usize], strides: &[usize]) -> bool {
 }
 
 /// Refuses a written tensor that shares bytes with another tensor of the launch. Borrows rule that out
-/// for tensors that come straight from a caller, but two views may have been swapped.
+/// for tensors that come straight from a caller, but two views may have been swapped, and memory of another library may be
+/// there under two names.
 fn aliases(image: &'static Image, arguments: &[Argument<'_>]) -> Result<()> {
     for (index, argument) in arguments.iter().enumerate() {
         let Value::Tensor(written) = &argument.0 else { continue };
@@ -168,7 +166,6 @@ fn aliases(image: &'static Image, arguments: &[Argument<'_>]) -> Result<()> {
         for (other_index, other) in arguments.iter().enumerate() {
             let Value::Tensor(other) = &other.0 else { continue };
             let apart = other_index == index
-                || !std::ptr::eq(written.buffer, other.buffer)
                 || written.end() <= other.address
                 || other.end() <= written.address;
             if !apart {

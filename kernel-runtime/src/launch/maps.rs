@@ -4,6 +4,7 @@ use crate::{
     Actual, Argument, Error, Fill, Image, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride,
     Result, Stream, Variant,
     argument::{TensorValue, Value},
+    device::StandIns,
     tensor_map::{Encoding, MOST_DIMS, TensorMap},
 };
 
@@ -39,10 +40,16 @@ fn one(
             return Err(refused((MapRule::Tensor, Actual::None)));
         }
     };
-    let encoding = encoding(info, tensor).map_err(refused)?;
     let device = stream.device();
+    let encoding = if tensor.is_empty() {
+        stand_in(info, device.stand_ins()?).map_err(refused)?
+    } else {
+        encoding(info, tensor).map_err(refused)?
+    };
     device.tensor_maps().get_or_encode(&encoding, || {
-        check(info, &encoding, tensor).map_err(refused)?;
+        if !tensor.is_empty() {
+            check(info, &encoding, tensor).map_err(refused)?;
+        }
         stream.queue().encode(&encoding).map_err(|cause| Error::TensorMapRefused {
             kernel,
             argument,
@@ -157,6 +164,41 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
     let row_bytes = encoding.extents[0].saturating_mul(dtype.bytes);
     if info.written && !row_bytes.is_multiple_of(ALIGNMENT) {
         return Err((MapRule::WrittenRow, Actual::Bytes(row_bytes)));
+    }
+    Ok(encoding)
+}
+
+/// The map of a tensor without elements, which the encoder knows nothing of: a single element that is what a copy fills in for
+/// those outside; a row of 16 bytes that nobody looks at, for a map that is written through.
+fn stand_in(info: &MapInfo, memory: StandIns) -> Result<Encoding, Broken> {
+    let dtype = dtype(info.dtype).ok_or((MapRule::Dtype, Actual::Dtype(info.dtype)))?;
+    let address = match (info.written, info.fill) {
+        (true, _) => memory.written,
+        (false, Fill::Zero) => memory.zeros,
+        (false, Fill::Nan) => memory.ones,
+    };
+    let mut encoding = Encoding {
+        dtype: dtype.number,
+        rank: info.dims.len().min(MOST_DIMS),
+        address,
+        extents: [0; MOST_DIMS],
+        strides_bytes: [0; MOST_DIMS],
+        box_elems: [0; MOST_DIMS],
+        element_strides: [0; MOST_DIMS],
+        swizzle: swizzle(info.swizzle_bytes)?,
+        l2_promotion: l2_promotion(info.l2_promotion_bytes)?,
+        fill: u32::from(info.fill == Fill::Nan),
+    };
+    for (index, dim) in info.dims.iter().enumerate().take(MOST_DIMS) {
+        let inner = index == 0;
+        encoding.extents[index] = match (inner, info.written) {
+            (true, _) if encoding.dtype == PADDED => PADDED_ROW,
+            (true, true) => ALIGNMENT / dtype.bytes,
+            (true, false) | (false, _) => 1,
+        };
+        encoding.strides_bytes[index] = if inner { dtype.bytes } else { PADDED_ROW };
+        encoding.box_elems[index] = dim.box_elems;
+        encoding.element_strides[index] = dim.element_stride;
     }
     Ok(encoding)
 }

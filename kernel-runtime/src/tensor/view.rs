@@ -303,11 +303,13 @@ impl<'a, T, const R: usize> TensorViewMut<'a, T, R> {
 }
 
 /// Makes a view; the signature of the caller ties it to what it borrows.
-fn shared<'a, T, const R: usize>(tensor: DeviceTensor<T, R>) -> TensorView<'a, T, R> {
+pub(crate) fn shared<'a, T, const R: usize>(tensor: DeviceTensor<T, R>) -> TensorView<'a, T, R> {
     TensorView { tensor, borrow: PhantomData }
 }
 
 /// Makes an exclusive view; the signature of the caller ties it to what it borrows.
-fn exclusive<'a, T, const R: usize>(tensor: DeviceTensor<T, R>) -> TensorViewMut<'a, T, R> {
+pub(crate) fn exclusive<'a, T, const R: usize>(
+    tensor: DeviceTensor<T, R>,
+) -> TensorViewMut<'a, T, R> {
     TensorViewMut { tensor, borrow: PhantomData }
 }

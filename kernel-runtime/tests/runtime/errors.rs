@@ -6,6 +6,7 @@ use crate::kernels::{
 };
 use kernel_runtime::{
     __launch, Device, DeviceTensor, Error, IntoArgument, ParamKind, Result, Stream, Target,
+    persistent,
 };
 
 fn stream() -> Result<Stream> {
@@ -76,13 +77,67 @@ fn a_pointer_to_another_device() -> Result<()> {
 }
 
 #[test]
-fn an_argument_without_elements() -> Result<()> {
+fn an_argument_without_elements_is_as_good_as_any() -> Result<()> {
     let stream = stream()?;
     let (a, b) = (stream.zeros([4])?, stream.zeros([0])?);
+    // No block of the kernel's finds an element to write.
+    scaled_sum(Args { a: &a, b: &b, c: &mut stream.zeros([0])?, scale: 1.0, negate: false })
+        .grid(2)
+        .launch(&stream)?;
+    // It reads behind the end of `b`, which is the kernel's mistake, and the emulator's to find.
     let error = refusal(&stream, &a, &b, &mut stream.zeros([4])?);
-    assert_eq!(error.to_string(), "`scaled_sum`: argument `b` has no elements: its shape is [0]");
-    assert!(matches!(error, Error::ZeroSize { argument: "b", .. }));
+    assert!(matches!(error, Error::Fault { .. }), "{error}");
     Ok(())
+}
+
+#[test]
+fn a_grid_without_blocks_is_nothing_to_do() -> Result<()> {
+    let stream = stream()?;
+    let mut out = stream.full([1], 5u32)?;
+    for grid in [[0, 1, 1], [1, 0, 1], [3, 2, 0]] {
+        write_one(&COUNT_BLOCKS_IMAGES, &mut out, 1).grid(grid).launch(&stream)?;
+    }
+    write_one(&COUNT_BLOCKS_IMAGES, &mut out, 1).grid(persistent(0)).launch(&stream)?;
+    assert_eq!(out.to_vec(&stream)?, [5]);
+    Ok(())
+}
+
+#[test]
+fn a_cooperative_grid_has_to_fit_the_device() -> Result<()> {
+    let stream = stream()?;
+    let mut out = stream.zeros::<u32, 1>([4000])?;
+    fn launch(out: &mut DeviceTensor<u32, 1>, blocks: i32) -> kernel_runtime::Launch<'_> {
+        write_one(&COUNT_BLOCKS_IMAGES, out, blocks).cooperative()
+    }
+    // 108 multiprocessors of 32 blocks.
+    let resources = launch(&mut out, 1).resources(stream.device())?;
+    assert_eq!((resources.resident_blocks, resources.blocks_per_multiprocessor), (3456, 32));
+    assert_eq!((resources.threads, resources.shared_bytes, resources.registers), (1, 0, None));
+    launch(&mut out, 3456).launch(&stream)?;
+    assert_eq!(out.to_vec(&stream)?[..3456], [3456; 3456]);
+    let error = launch(&mut out, 3457).launch(&stream).expect_err("one block too many");
+    assert_eq!(
+        error.to_string(),
+        "`count_blocks`: a cooperative launch has 3457 blocks; emulator for sm_80 holds 3456 of this kernel's at once"
+    );
+    Ok(())
+}
+
+#[test]
+fn only_what_takes_the_context_along_is_fatal() {
+    let of = |code| Error::Driver {
+        device: "cuda:0".to_owned(),
+        cause: Box::new(kernel_runtime::DriverError {
+            call: "cuStreamSynchronize",
+            code,
+            name: String::new(),
+            message: String::new(),
+        }),
+    };
+    // Illegal address, launch failed, illegal instruction; out of memory, not found, not ready.
+    assert!([700, 719, 715].into_iter().all(|code| of(code).is_fatal()));
+    assert!(![2, 500, 600].into_iter().any(|code| of(code).is_fatal()));
+    assert!(!Error::PinnedInUse.is_fatal());
 }
 
 #[test]
@@ -199,7 +254,7 @@ fn a_grid_that_is_missing_or_out_of_range() -> Result<()> {
         launch.launch(&stream).expect_err("out of range")
     };
     for (grid, bad_axis) in
-        [([0, 1, 1], 0), ([-1, 1, 1], 0), ([1, 65_536, 1], 1), ([1, 1, 65_536], 2), ([1, 1, 0], 2)]
+        [([-1, 1, 1], 0), ([1, 65_536, 1], 1), ([1, 1, 65_536], 2), ([1, 0, -1], 2)]
     {
         let error = refused(grid);
         let Error::GridOutOfRange { axis, actual, .. } = error else { panic!("{error:?}") };
@@ -207,13 +262,13 @@ fn a_grid_that_is_missing_or_out_of_range() -> Result<()> {
     }
     assert_eq!(
         refused([1, 65_536, 1]).to_string(),
-        "`count_blocks`: axis 1 of the grid is 65536; it has to be 1 to 65535"
+        "`count_blocks`: axis 1 of the grid is 65536; it has to be 0 to 65535"
     );
-    let persistent = write_one(&COUNT_BLOCKS_IMAGES, &mut out, 1)
-        .grid(kernel_runtime::persistent(0))
+    let negative = write_one(&COUNT_BLOCKS_IMAGES, &mut out, 1)
+        .grid(persistent(-1))
         .launch(&stream)
-        .expect_err("no tiles");
-    assert!(matches!(persistent, Error::GridOutOfRange { axis: 0, actual: 0, .. }));
+        .expect_err("fewer than no tiles");
+    assert!(matches!(negative, Error::GridOutOfRange { axis: 0, actual: -1, .. }));
     assert!(stream.device().emulator_report().is_none(), "nothing has run");
     Ok(())
 }

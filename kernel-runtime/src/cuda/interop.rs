@@ -1,0 +1,194 @@
+//! Kiln beside [cudarc](::cudarc): contexts, streams and slices of cudarc's, used in place.
+//!
+//! ```no_run
+//! use cudarc::driver::CudaContext;
+//! use kernel_runtime::{Device, Stream, cudarc as interop};
+//!
+//! let context = CudaContext::new(0)?;
+//! let theirs = context.default_stream();
+//! let data = theirs.clone_htod(&[1.0f32, 2.0, 3.0, 4.0])?;
+//!
+//! let device = Device::from_cudarc(&context)?;
+//! let stream = Stream::from_cudarc(&theirs)?; // one stream under two names
+//! let tensor = interop::view(&data, [2, 2])?; // a kernel takes `&tensor`
+//! assert_eq!(tensor.to_vec(&stream)?, [1.0, 2.0, 3.0, 4.0]);
+//! # let _ = device;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::{
+    Device, DeviceTensor, Element, Error, Result, Stream,
+    buffer::{Buffer, Lease},
+    tensor,
+};
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop,
+};
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+};
+
+impl Device {
+    /// The GPU of a context of cudarc's: the same as [`Device::cuda`] of its number.
+    ///
+    /// # Errors
+    /// [`Error::ForeignContext`] for a context that is not the GPU's primary one; those of [`Device::cuda`].
+    pub fn from_cudarc(context: &Arc<CudaContext>) -> Result<Self> {
+        let device = Self::cuda(context.ordinal())?;
+        match device.gpu() {
+            Some(gpu) if gpu.has_context(context.cu_ctx().cast())? => Ok(device),
+            Some(_) | None => Err(Error::ForeignContext { device: device.label() }),
+        }
+    }
+}
+
+impl Stream {
+    /// A stream of cudarc's, the default stream among them. Work of both libraries on it is in one order.
+    ///
+    /// # Errors
+    /// As [`Device::from_cudarc`]; [`Error::Driver`].
+    pub fn from_cudarc(stream: &Arc<CudaStream>) -> Result<Self> {
+        let device = Device::from_cudarc(stream.context())?;
+        let owner = AssertUnwindSafe(Box::new(Arc::clone(stream)) as Box<_>);
+        device.foreign_stream(stream.cu_stream().cast(), owner)
+    }
+}
+
+/// A slice of cudarc's as a tensor, which it dereferences to. Made by [`view`] and [`view_strided`].
+pub struct View<'a, T, const R: usize> {
+    // Dropped first: cudarc then records what was put on its stream, Kiln's work included.
+    tensor: DeviceTensor<T, R>,
+    _recorded: SyncOnDrop<'a>,
+}
+
+/// A slice of cudarc's as a tensor that kernels may write. Made by [`view_mut`] and [`view_strided_mut`].
+pub struct ViewMut<'a, T, const R: usize> {
+    tensor: DeviceTensor<T, R>,
+    _recorded: SyncOnDrop<'a>,
+    // Dropped last: what is recorded refers to it.
+    _stream: Arc<CudaStream>,
+}
+
+/// A `CudaSlice` or `CudaView` as a row-major tensor.
+///
+/// Kiln's work on it is in order with cudarc's on the slice's stream, on whatever stream it is launched.
+///
+/// # Errors
+/// [`Error::Length`] when the slice has fewer elements than the shape; [`Error::ForeignContext`], [`Error::Driver`].
+pub fn view<T: Element, S: DevicePtr<T>, const R: usize>(
+    slice: &S,
+    shape: [usize; R],
+) -> Result<View<'_, T, R>> {
+    view_strided(slice, shape, tensor::row_major(shape))
+}
+
+/// As [`view`], with distances between neighbours along the axes, in elements.
+///
+/// # Errors
+/// As [`view`].
+pub fn view_strided<T: Element, S: DevicePtr<T>, const R: usize>(
+    slice: &S,
+    shape: [usize; R],
+    strides: [usize; R],
+) -> Result<View<'_, T, R>> {
+    let (stream, bytes) = fitting::<T, S>(slice, &shape, &strides)?;
+    let (address, recorded) = slice.device_ptr(slice.stream());
+    let buffer = Buffer::foreign(&stream, address, bytes, Lease::Borrowed);
+    Ok(View { tensor: DeviceTensor::over(buffer, shape, strides), _recorded: recorded })
+}
+
+/// As [`view`], exclusive: kernels may write it.
+///
+/// # Errors
+/// As [`view`].
+pub fn view_mut<T: Element, S: DevicePtrMut<T>, const R: usize>(
+    slice: &mut S,
+    shape: [usize; R],
+) -> Result<ViewMut<'_, T, R>> {
+    view_strided_mut(slice, shape, tensor::row_major(shape))
+}
+
+/// As [`view_mut`], with distances between neighbours along the axes, in elements.
+///
+/// # Errors
+/// As [`view`].
+pub fn view_strided_mut<T: Element, S: DevicePtrMut<T>, const R: usize>(
+    slice: &mut S,
+    shape: [usize; R],
+    strides: [usize; R],
+) -> Result<ViewMut<'_, T, R>> {
+    let (stream, bytes) = fitting::<T, S>(slice, &shape, &strides)?;
+    let theirs = Arc::clone(slice.stream());
+    // SAFETY: the stream lives as long as the `Arc`, which `ViewMut` holds until the reference is gone; the slice's own reference
+    // to it cannot be used while the slice is borrowed exclusively.
+    let for_view: &CudaStream = unsafe { &*Arc::as_ptr(&theirs) };
+    let (address, recorded) = slice.device_ptr_mut(for_view);
+    let buffer = Buffer::foreign(&stream, address, bytes, Lease::Borrowed);
+    let tensor = DeviceTensor::over(buffer, shape, strides);
+    Ok(ViewMut { tensor, _recorded: recorded, _stream: theirs })
+}
+
+/// Kiln's name for the slice's stream, and the bytes that the tensor covers.
+fn fitting<T: Element, S: DeviceSlice<T>>(
+    slice: &S,
+    shape: &[usize],
+    strides: &[usize],
+) -> Result<(Stream, usize)> {
+    let bytes = tensor::span_bytes::<T>(shape, strides)?;
+    let (required, actual) = (bytes / T::BYTES, slice.len());
+    if required > actual {
+        return Err(Error::Length { operation: "view", shape: shape.to_vec(), required, actual });
+    }
+    Ok((Stream::from_cudarc(slice.stream())?, bytes))
+}
+
+/// The tensor's memory as a slice of cudarc's, in row-major order, for use on `stream` after Kiln's work on it. Nothing is copied.
+///
+/// # Errors
+/// [`Error::NotOwned`] when views of other libraries, graphs or clones of the memory exist; [`Error::NotContiguous`] for a tensor
+/// that does not cover its memory in row-major order; [`Error::StreamOfAnotherDevice`], [`Error::Driver`].
+pub fn into_slice<T: Element, const R: usize>(
+    tensor: DeviceTensor<T, R>,
+    stream: &Arc<CudaStream>,
+) -> Result<CudaSlice<T>> {
+    let kiln = Stream::from_cudarc(stream)?;
+    let (address, count) = tensor.give_up("into_slice", &kiln)?;
+    // SAFETY: the driver gave the memory for as many elements, as cudarc's allocations are made; nothing else has it any more, and
+    // the stream waits for the work on it.
+    Ok(unsafe { stream.upgrade_device_ptr(address, count) })
+}
+
+impl<T, const R: usize> Deref for View<'_, T, R> {
+    type Target = DeviceTensor<T, R>;
+    fn deref(&self) -> &Self::Target {
+        &self.tensor
+    }
+}
+
+impl<T, const R: usize> Deref for ViewMut<'_, T, R> {
+    type Target = DeviceTensor<T, R>;
+    fn deref(&self) -> &Self::Target {
+        &self.tensor
+    }
+}
+
+impl<T, const R: usize> DerefMut for ViewMut<'_, T, R> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.tensor
+    }
+}
+
+impl<T, const R: usize> fmt::Debug for View<'_, T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.tensor, f)
+    }
+}
+
+impl<T, const R: usize> fmt::Debug for ViewMut<'_, T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.tensor, f)
+    }
+}

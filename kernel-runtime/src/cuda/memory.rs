@@ -1,0 +1,187 @@
+//! Memory beside tensors: pinned memory of the host, what the driver knows of an address, the device's pool.
+
+use super::{Gpu, Queue, check};
+use crate::{DriverError, Error, MemoryUse, Result, foreign::Found, pinned::Memory};
+use cudarc::driver::sys::{self, CUpointer_attribute as A};
+use std::{
+    ffi::c_void,
+    ptr::{NonNull, from_mut, null_mut},
+    sync::Arc,
+};
+
+/// Host memory that the driver has pinned.
+pub(crate) struct Pinned {
+    gpu: Arc<Gpu>,
+    start: NonNull<u8>,
+}
+
+impl Pinned {
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_err() {
+            return;
+        }
+        // SAFETY: `cuMemHostAlloc` gave the memory, and copies of it are done: `pinned::Memory` has waited for them.
+        let _ = unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
+    }
+}
+
+impl Gpu {
+    /// Pinned memory, reachable from every context; `bytes` is not zero.
+    pub(crate) fn pinned(self: &Arc<Self>, bytes: usize) -> Result<Pinned> {
+        self.bind()?;
+        let mut start: *mut c_void = null_mut();
+        // SAFETY: a context is current; the pointer is to a live address.
+        let answer =
+            unsafe { sys::cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE) };
+        let required = bytes as u64;
+        if answer == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(Error::OutOfMemory { device: "the host".to_owned(), required });
+        }
+        check("cuMemHostAlloc", answer).map_err(|cause| self.failed(cause))?;
+        let start = NonNull::new(start.cast())
+            .ok_or_else(|| Error::OutOfMemory { device: "the host".to_owned(), required })?;
+        Ok(Pinned { gpu: Arc::clone(self), start })
+    }
+
+    /// What the driver knows of an address.
+    pub(crate) fn find(&self, address: u64) -> Result<Found> {
+        self.bind()?;
+        let mut kind = 0u32;
+        match self.pointer_attribute(A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address, &mut kind) {
+            Ok(()) => {}
+            Err(cause) if cause.code == sys::CUresult::CUDA_ERROR_INVALID_VALUE as u32 => {
+                return Ok(Found::Nothing);
+            }
+            Err(cause) => return Err(self.failed(cause)),
+        }
+        let mut managed = 0u32;
+        let is_managed = A::CU_POINTER_ATTRIBUTE_IS_MANAGED;
+        self.pointer_attribute(is_managed, address, &mut managed)
+            .map_err(|cause| self.failed(cause))?;
+        let on_device = kind == sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32;
+        if !on_device && managed == 0 {
+            return Ok(Found::Host);
+        }
+        let mut owner = -1i32;
+        let ordinal = A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+        self.pointer_attribute(ordinal, address, &mut owner).map_err(|cause| self.failed(cause))?;
+        if managed == 0
+            && let Ok(owner) = usize::try_from(owner)
+            && owner != self.ordinal
+        {
+            return Ok(Found::OtherDevice { ordinal: owner });
+        }
+        let (mut start, mut bytes) = (0u64, 0usize);
+        self.pointer_attribute(A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address, &mut start)
+            .and_then(|()| {
+                self.pointer_attribute(A::CU_POINTER_ATTRIBUTE_RANGE_SIZE, address, &mut bytes)
+            })
+            .map_err(|cause| self.failed(cause))?;
+        Ok(Found::Range { start, bytes: bytes as u64 })
+    }
+
+    /// Writes an attribute of an address to `value`, whose type has to be the one that the driver documents.
+    #[expect(clippy::unused_self, reason = "the context of the GPU is current")]
+    fn pointer_attribute<V>(
+        &self,
+        attribute: A,
+        address: u64,
+        value: &mut V,
+    ) -> Result<(), DriverError> {
+        // SAFETY: the callers above pass what the driver documents for each attribute (CUDA Driver API, "cuPointerGetAttribute").
+        let answer =
+            unsafe { sys::cuPointerGetAttribute(from_mut(value).cast(), attribute, address) };
+        check("cuPointerGetAttribute", answer)
+    }
+
+    /// The device's memory, and what its pool has of it.
+    pub(crate) fn memory_use(&self) -> Result<MemoryUse> {
+        self.bind()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: a context is current; the pointers are to live integers.
+        let answer = unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
+        check("cuMemGetInfo", answer).map_err(|cause| self.failed(cause))?;
+        let mut memory = MemoryUse { free: free as u64, total: total as u64, reserved: 0, used: 0 };
+        if let Some(pool) = self.pool()? {
+            use sys::CUmemPool_attribute as P;
+            memory.reserved = self.pool_attribute(pool, P::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
+            memory.used = self.pool_attribute(pool, P::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
+        }
+        Ok(memory)
+    }
+
+    /// Lets the pool keep so many bytes that nobody uses.
+    pub(crate) fn keep_memory(&self, bytes: u64) -> Result<()> {
+        let Some(pool) = self.pool()? else { return Ok(()) };
+        let mut value = bytes;
+        let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        // SAFETY: the pool is the device's own; the attribute is a 64-bit integer (CUDA Driver API, "cuMemPoolSetAttribute").
+        let answer =
+            unsafe { sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut value).cast()) };
+        check("cuMemPoolSetAttribute", answer).map_err(|cause| self.failed(cause))
+    }
+
+    /// Gives memory of the pool that nobody uses back, but for so many bytes.
+    pub(crate) fn trim_memory(&self, keep_bytes: u64) -> Result<()> {
+        let Some(pool) = self.pool()? else { return Ok(()) };
+        let keep = usize::try_from(keep_bytes).unwrap_or(usize::MAX);
+        // SAFETY: the pool is the device's own.
+        let answer = unsafe { sys::cuMemPoolTrimTo(pool, keep) };
+        check("cuMemPoolTrimTo", answer).map_err(|cause| self.failed(cause))
+    }
+
+    /// The pool that `cuMemAllocAsync` takes from, where the device has pools.
+    fn pool(&self) -> Result<Option<sys::CUmemoryPool>> {
+        if !self.memory_pools {
+            return Ok(None);
+        }
+        self.bind()?;
+        let mut pool = null_mut();
+        // SAFETY: the device handle came from `cuDeviceGet`; the pointer is to a live handle.
+        let answer = unsafe { sys::cuDeviceGetMemPool(&raw mut pool, self.device) };
+        check("cuDeviceGetMemPool", answer).map_err(|cause| self.failed(cause))?;
+        Ok(Some(pool))
+    }
+
+    fn pool_attribute(
+        &self,
+        pool: sys::CUmemoryPool,
+        attribute: sys::CUmemPool_attribute,
+    ) -> Result<u64> {
+        let mut value = 0u64;
+        // SAFETY: the pool is the device's own; the attributes read here are 64-bit integers.
+        let answer =
+            unsafe { sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut value).cast()) };
+        check("cuMemPoolGetAttribute", answer).map_err(|cause| self.failed(cause))?;
+        Ok(value)
+    }
+}
+
+impl Queue {
+    pub(crate) fn upload_pinned(&self, address: u64, from: &Memory) -> Result<()> {
+        let host = from.host();
+        self.call("cuMemcpyHtoDAsync", || {
+            // SAFETY: the caller has as many bytes at the address; the host's are kept, and not written to, until the copy is
+            // done (`pinned::Memory`).
+            unsafe {
+                sys::cuMemcpyHtoDAsync_v2(address, host.start().cast(), host.bytes(), self.stream)
+            }
+        })
+    }
+
+    pub(crate) fn download_pinned(&self, address: u64, to: &Memory) -> Result<()> {
+        let host = to.host();
+        self.call("cuMemcpyDtoHAsync", || {
+            // SAFETY: as above; nobody looks at the host's bytes until the copy is done.
+            unsafe {
+                sys::cuMemcpyDtoHAsync_v2(host.start().cast(), address, host.bytes(), self.stream)
+            }
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! Streams and memory of other libraries, used in place.
+//!
+//! A program that has a CUDA context already, through another library, hands its streams and memory to Kiln here, and Kiln's to the
+//! library. Nothing is copied, and the host waits for nothing: order between the library's work and Kiln's follows from the
+//! streams. Work of Kiln's on the library's own stream is in order by itself. On another stream it waits for what the library's
+//! stream has so far, and the library's stream waits for it, by events, with each use.
+
+use crate::{
+    Device, DeviceTensor, Element, Error, Result, Stream, TensorView, TensorViewMut,
+    buffer::{Buffer, Lease},
+    tensor,
+};
+use std::{ffi::c_void, panic::AssertUnwindSafe};
+
+/// What a device knows of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(feature = "cuda", feature = "emulator")),
+    expect(dead_code, reason = "there is no device to ask")
+)]
+pub(crate) enum Found {
+    /// It lies in this allocation.
+    Range { start: u64, bytes: u64 },
+    /// It is memory of the host.
+    #[cfg(feature = "cuda")]
+    Host,
+    /// It is memory of another GPU.
+    #[cfg(feature = "cuda")]
+    OtherDevice { ordinal: usize },
+    /// Nothing is there.
+    Nothing,
+}
+
+impl Stream {
+    /// A stream that another library made, such as a `CUstream` or a `cudaStream_t`, or its default stream (null).
+    ///
+    /// Kiln's work goes onto it in order with the library's. It is not destroyed by Kiln: `owner` is what keeps it alive, an `Arc`
+    /// of the library's own type, say, and is dropped with the last clone of this stream and the last tensor that was made on it.
+    ///
+    /// # Errors
+    /// [`Error::ForeignContext`] for a stream that is not of the device's primary context, and on the emulator, which has no such
+    /// streams; [`Error::Driver`] when the driver refuses it.
+    ///
+    /// # Safety
+    /// `stream` is a stream of the driver that lives until `owner` is dropped, and is not being captured.
+    pub unsafe fn from_raw(
+        device: &Device,
+        stream: *mut c_void,
+        owner: impl Send + Sync + 'static,
+    ) -> Result<Self> {
+        device.foreign_stream(stream, AssertUnwindSafe(Box::new(owner)))
+    }
+
+    /// The driver's handle, a `CUstream`; `None` on the emulator. It is valid while a clone of this stream is.
+    pub fn raw(&self) -> Option<*mut c_void> {
+        self.queue().raw()
+    }
+}
+
+impl<T: Element, const R: usize> DeviceTensor<T, R> {
+    /// A tensor over memory of another library: element 0 lies at `address`, neighbours along an axis as many elements apart as
+    /// `strides` says.
+    ///
+    /// `stream` is the one that the library uses the memory on, from [`Stream::from_raw`]; a stream of Kiln's own if the library
+    /// is done with it. The library's work there before and after each use of Kiln's is in order with it. `owner` keeps the memory
+    /// allocated, and is dropped when Kiln's last use is done or in that stream's order. Kernels take the tensor as any other.
+    ///
+    /// What the device knows is checked: that the address is aligned to the element's size, and that all elements lie in one
+    /// allocation of this device that has not been freed. An allocator with a pool of its own may have given a part of that
+    /// allocation to somebody else, which nobody but it can tell.
+    ///
+    /// On the emulator, `address` is that of a tensor of the same device ([`DeviceTensor::address`]).
+    ///
+    /// # Errors
+    /// [`Error::ForeignMemory`]; [`Error::TooLarge`] where the strides reach further than addresses do.
+    ///
+    /// # Safety
+    /// From now until `owner` is dropped, the memory is allocated, holds elements of `T` as far as it is read before it is written,
+    /// and work on other streams than `stream` that Kiln does not know of neither writes it nor, where Kiln writes it, reads it.
+    pub unsafe fn from_raw(
+        stream: &Stream,
+        address: u64,
+        shape: [usize; R],
+        strides: [usize; R],
+        owner: impl Send + Sync + 'static,
+    ) -> Result<Self> {
+        stream.outside_of_captures("a tensor over foreign memory")?;
+        let bytes = checked::<T>(stream.device(), address, &shape, &strides)?;
+        let address = if bytes == 0 { 0 } else { address };
+        let buffer = Buffer::foreign(stream, address, bytes, Lease::Owned(AssertUnwindSafe(Box::new(owner))));
+        Ok(Self::over(buffer, shape, strides))
+    }
+
+    /// Hands the memory to another library, which uses it on `stream` from now on: that stream waits for Kiln's work on it, and
+    /// each later use of Kiln's on other streams is in order with that stream, as for [`Self::from_raw`].
+    ///
+    /// # Errors
+    /// [`Error::StreamOfAnotherDevice`], [`Error::Driver`].
+    pub fn share_with(&self, stream: &Stream) -> Result<()> {
+        if self.device() != stream.device() {
+            return Err(Error::StreamOfAnotherDevice {
+                operation: "share_with",
+                required: stream.device().label(),
+                actual: self.device().label_beside(stream.device()),
+            });
+        }
+        stream.outside_of_captures("sharing memory")?;
+        self.buffer().share_with(stream)
+    }
+}
+
+impl<T: Element, const R: usize> TensorView<'_, T, R> {
+    /// As [`DeviceTensor::from_raw`], for memory that is only read.
+    ///
+    /// # Errors
+    /// As [`DeviceTensor::from_raw`].
+    ///
+    /// # Safety
+    /// As for [`DeviceTensor::from_raw`].
+    pub unsafe fn from_raw(
+        stream: &Stream,
+        address: u64,
+        shape: [usize; R],
+        strides: [usize; R],
+        owner: impl Send + Sync + 'static,
+    ) -> Result<Self> {
+        // SAFETY: the caller guarantees it.
+        unsafe { DeviceTensor::from_raw(stream, address, shape, strides, owner) }
+            .map(tensor::shared)
+    }
+}
+
+impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
+    /// As [`DeviceTensor::from_raw`], as an exclusive view.
+    ///
+    /// # Errors
+    /// As [`DeviceTensor::from_raw`].
+    ///
+    /// # Safety
+    /// As for [`DeviceTensor::from_raw`].
+    pub unsafe fn from_raw(
+        stream: &Stream,
+        address: u64,
+        shape: [usize; R],
+        strides: [usize; R],
+        owner: impl Send + Sync + 'static,
+    ) -> Result<Self> {
+        // SAFETY: the caller guarantees it.
+        unsafe { DeviceTensor::from_raw(stream, address, shape, strides, owner) }
+            .map(tensor::exclusive)
+    }
+}
+
+/// The bytes from element 0 to the end of the last one, once the device agrees that they are there.
+fn checked<T: Element>(
+    device: &Device,
+    address: u64,
+    shape: &[usize],
+    strides: &[usize],
+) -> Result<usize> {
+    let span = tensor::span_bytes::<T>(shape, strides)?;
+    if span == 0 {
+        return Ok(0);
+    }
+    let refused = |actual: String| Error::ForeignMemory {
+        device: device.label(),
+        required: format!("{span} bytes of {} at {address:#x}", T::DTYPE),
+        actual,
+    };
+    if !address.is_multiple_of(T::BYTES as u64) {
+        return Err(refused(format!("the address is no multiple of {}", T::BYTES)));
+    }
+    match device.find(address)? {
+        Found::Range { start, bytes } => {
+            let available = (start + bytes).saturating_sub(address);
+            if available < span as u64 {
+                let range = format!("the allocation of {bytes} bytes at {start:#x}");
+                return Err(refused(format!("{range} has {available} bytes from there")));
+            }
+            Ok(span)
+        }
+        #[cfg(feature = "cuda")]
+        Found::Host => Err(refused("the address is memory of the host".to_owned())),
+        #[cfg(feature = "cuda")]
+        Found::OtherDevice { ordinal } => {
+            Err(refused(format!("the address is memory of cuda:{ordinal}")))
+        }
+        Found::Nothing => {
+            Err(refused("nothing is allocated there, or it has been freed".to_owned()))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Graphs: work that is recorded once and launched many times, at the cost of one launch.
+//!
+//! A graph holds the memory that its work uses, and keeps the order that streams keep: a launch of it waits for what its
+//! tensors wait for, and what comes later waits for it.
+
+use crate::{
+    Device, Error, Result, Stream,
+    back_end::{self, Captured},
+    buffer::{Access, Buffer},
+    pinned,
+};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Recorded work of one device: kernels, fills, copies on the device and to and from pinned memory.
+///
+/// Made by [`Device::capture`]. The tensors that it uses may be dropped; their memory lives as long as the graph.
+///
+/// ```
+/// # #[cfg(feature = "emulator")]
+/// # fn main() -> kernel_runtime::Result<()> {
+/// use kernel_runtime::{Device, Target};
+///
+/// let device = Device::emulator(Target::Sm80)?;
+/// let stream = device.stream()?;
+/// let a = stream.upload(&[1.0f32, 2.0], [2])?;
+/// let mut b = stream.zeros([2])?;
+/// let graph = device.capture(|stream| stream.copy(&a, &mut b))?;
+/// assert_eq!(b.to_vec(&stream)?, [0.0, 0.0]); // nothing has run
+/// graph.launch(&stream)?;
+/// assert_eq!(b.to_vec(&stream)?, [1.0, 2.0]);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "emulator"))]
+/// # fn main() {}
+/// ```
+pub struct Graph {
+    device: Device,
+    work: back_end::Graph,
+    uses: Uses,
+}
+
+/// What recorded work touches.
+#[derive(Default)]
+struct Uses {
+    buffers: Vec<(Arc<Buffer>, Access)>,
+    pinned: Vec<(Arc<pinned::Memory>, Access)>,
+}
+
+/// Where the stream of a capture notes what its work touches; `None` once the capture is over.
+pub(crate) struct Recording(Mutex<Option<Uses>>);
+
+impl Recording {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Some(Uses::default())))
+    }
+
+    /// Notes a use of a buffer.
+    pub(crate) fn add(&self, buffer: &Arc<Buffer>, access: Access) -> Result<()> {
+        if buffer.is_borrowed() {
+            return Err(Error::NotInGraph { operation: "memory that another library lends" });
+        }
+        self.note(|uses| note(&mut uses.buffers, buffer, access))
+    }
+
+    /// Notes a use of pinned memory.
+    pub(crate) fn add_pinned(&self, memory: &Arc<pinned::Memory>, access: Access) -> Result<()> {
+        self.note(|uses| note(&mut uses.pinned, memory, access))
+    }
+
+    /// Refuses work that comes after the end of the capture.
+    pub(crate) fn require_open(&self) -> Result<()> {
+        self.note(|_| {})
+    }
+
+    fn note(&self, note: impl FnOnce(&mut Uses)) -> Result<()> {
+        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(uses) = uses.as_mut() else {
+            return Err(Error::NotInGraph { operation: "work after the capture has ended" });
+        };
+        note(uses);
+        Ok(())
+    }
+
+    fn close(&self) -> Uses {
+        let mut uses =
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        // A launch locks all of them: in one order, so that two launches never wait for each other.
+        uses.pinned.sort_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
+        uses
+    }
+}
+
+/// One entry for each piece of memory: a write counts for the reads as well.
+fn note<M>(list: &mut Vec<(Arc<M>, Access)>, memory: &Arc<M>, access: Access) {
+    match list.iter_mut().find(|(known, _)| Arc::ptr_eq(known, memory)) {
+        Some((_, known)) if access == Access::Write => *known = Access::Write,
+        Some(_) => {}
+        None => list.push((Arc::clone(memory), access)),
+    }
+}
+
+impl Device {
+    /// Records what `work` puts on the stream that it is given, which is there for the capture alone; nothing runs.
+    ///
+    /// Kernels, [`Stream::fill`], [`Stream::copy`], [`Stream::upload_async`] and [`Stream::download_async`] can be recorded. Kernels
+    /// are loaded when they are recorded, if [`Launch::load`](crate::Launch::load) has not done so before. Arguments are those of
+    /// the recording: scalars, addresses and tensor maps are fixed until [`Graph::update`].
+    ///
+    /// # Errors
+    /// Those of `work`; [`Error::NotInGraph`] for allocations, blocking copies, waits, events, and for memory that another library
+    /// only lends; [`Error::Driver`].
+    pub fn capture(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<Graph> {
+        let (work, uses) = self.record(work)?;
+        Ok(Graph { device: self.clone(), work: work.instantiate()?, uses })
+    }
+
+    fn record(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<(Captured, Uses)> {
+        let stream = self.stream_with(Some(Recording::new()))?;
+        stream.queue().begin_capture()?;
+        let result = work(&stream);
+        let uses = stream.recording().map(Recording::close).unwrap_or_default();
+        // The driver's capture is ended in any case; what `work` says comes first.
+        let recorded = stream.queue().end_capture();
+        result?;
+        Ok((recorded?, uses))
+    }
+}
+
+impl Graph {
+    /// The device that the work is for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Puts all the work on a stream, after what its tensors wait for. On the emulator it has run when this returns.
+    ///
+    /// A graph that is launched while an earlier launch of it is under way runs after that one. Programs that launch graphs and
+    /// kernels with the same tensors from several threads order them themselves.
+    ///
+    /// # Errors
+    /// [`Error::StreamOfAnotherDevice`]; [`Error::NotInGraph`] on the stream of a capture; [`Error::PinnedInUse`] while the host
+    /// holds pinned memory that the graph copies; [`Error::Driver`], and `Error::Fault` on the emulator.
+    pub fn launch(&self, stream: &Stream) -> Result<()> {
+        stream.outside_of_captures("the launch of a graph")?;
+        if *stream.device() != self.device {
+            return Err(Error::StreamOfAnotherDevice {
+                operation: "the launch of a graph",
+                required: self.device.label(),
+                actual: stream.device().label_beside(&self.device),
+            });
+        }
+        let pinned = self.uses.pinned.iter();
+        let copies: Vec<_> =
+            pinned.map(|(memory, access)| memory.begin(stream, *access)).collect::<Result<_>>()?;
+        for (buffer, access) in &self.uses.buffers {
+            buffer.use_on(stream, *access)?;
+        }
+        stream.queue().launch_graph(&self.work)?;
+        for (buffer, _) in &self.uses.buffers {
+            buffer.used_on(stream)?;
+        }
+        copies.into_iter().try_for_each(|copy| copy.end(stream))
+    }
+
+    /// Records `work` in place of what the graph does, for later launches. Where it is the same work on other arguments, the
+    /// driver changes these and nothing else; other work makes the graph anew, which takes longer.
+    ///
+    /// # Errors
+    /// As [`Device::capture`]; the graph is as before then.
+    pub fn update(&mut self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
+        let (work, uses) = self.device.record(work)?;
+        self.work.replace(work)?;
+        self.uses = uses;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.uses.buffers.len();
+        write!(f, "Graph on {} with {count} buffers", self.device.label())
+    }
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recording")
+    }
+}

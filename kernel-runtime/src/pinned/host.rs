@@ -1,0 +1,124 @@
+//! Bytes of the host that a device copies, from the driver or from the heap.
+
+#[cfg(feature = "cuda")]
+use crate::cuda;
+use crate::{Error, Result};
+use std::{
+    alloc::{Layout, alloc_zeroed, dealloc},
+    ptr::{NonNull, without_provenance_mut},
+};
+
+/// An allocation of the host, aligned to [`ALIGNMENT`]; its bytes are always initialised.
+///
+/// Who may look at them, [`Memory`](super::Memory) decides.
+pub(crate) struct HostMemory {
+    start: NonNull<u8>,
+    bytes: usize,
+    source: Source,
+}
+
+/// Where the bytes came from, and go back to.
+enum Source {
+    /// Nothing was allocated, or nothing is to be given back.
+    Nowhere,
+    Heap,
+    #[cfg(feature = "cuda")]
+    Driver(#[expect(dead_code, reason = "it is held and dropped")] cuda::Pinned),
+}
+
+/// As that of the driver's allocations: a page.
+const ALIGNMENT: usize = 4096;
+
+// SAFETY: the bytes belong to this value alone; access to them is ordered by the lock of `Memory`.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    fn nothing() -> Self {
+        let start = NonNull::new(without_provenance_mut(ALIGNMENT)).expect("it is not zero");
+        Self { start, bytes: 0, source: Source::Nowhere }
+    }
+
+    /// Zeros on the heap.
+    pub(crate) fn on_heap(bytes: usize) -> Result<Self> {
+        if bytes == 0 {
+            return Ok(Self::nothing());
+        }
+        let missing =
+            || Error::OutOfMemory { device: "the host".to_owned(), required: bytes as u64 };
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| missing())?;
+        // SAFETY: the layout has a size that is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        let start = NonNull::new(start).ok_or_else(missing)?;
+        Ok(Self { start, bytes, source: Source::Heap })
+    }
+
+    /// Zeros in memory that the driver has pinned.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn pinned(
+        bytes: usize,
+        allocate: impl FnOnce() -> Result<cuda::Pinned>,
+    ) -> Result<Self> {
+        if bytes == 0 {
+            return Ok(Self::nothing());
+        }
+        let pinned = allocate()?;
+        let start = pinned.start();
+        // SAFETY: the driver has given as many bytes, which nobody else has yet.
+        unsafe { start.write_bytes(0, bytes) };
+        Ok(Self { start, bytes, source: Source::Driver(pinned) })
+    }
+
+    /// The first byte.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// How many there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Keeps the memory for the life of the process.
+    pub(crate) fn leak(&mut self) {
+        std::mem::forget(std::mem::replace(&mut self.source, Source::Nowhere));
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// Nobody writes to them meanwhile.
+    #[cfg(feature = "emulator")]
+    pub(crate) unsafe fn as_bytes(&self) -> &[u8] {
+        // SAFETY: the bytes are there and initialised; the caller keeps writers out.
+        unsafe { std::slice::from_raw_parts(self.start(), self.bytes) }
+    }
+
+    /// The bytes, to be written.
+    ///
+    /// # Safety
+    /// Nobody else looks at them meanwhile.
+    #[cfg(feature = "emulator")]
+    #[expect(clippy::mut_from_ref, reason = "the lock of `Memory` keeps others out")]
+    pub(crate) unsafe fn as_bytes_mut(&self) -> &mut [u8] {
+        // SAFETY: the bytes are there and initialised; the caller keeps others out.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.bytes) }
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        match self.source {
+            Source::Heap => {
+                let layout = Layout::from_size_align(self.bytes, ALIGNMENT)
+                    .expect("the allocation was made with it");
+                // SAFETY: `alloc_zeroed` gave the memory for this layout.
+                unsafe { dealloc(self.start(), layout) };
+            }
+            Source::Nowhere => {}
+            #[cfg(feature = "cuda")]
+            Source::Driver(_) => {}
+        }
+    }
+}
