@@ -87,7 +87,12 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
         stream.outside_of_captures("a tensor over foreign memory")?;
         let bytes = checked::<T>(stream.device(), address, &shape, &strides)?;
         let address = if bytes == 0 { 0 } else { address };
-        let buffer = Buffer::foreign(stream, address, bytes, Lease::Owned(AssertUnwindSafe(Box::new(owner))));
+        let buffer = Buffer::foreign(
+            stream,
+            address,
+            bytes,
+            Lease::Owned(AssertUnwindSafe(Box::new(owner))),
+        );
         Ok(Self::over(buffer, shape, strides))
     }
 

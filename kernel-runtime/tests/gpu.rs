@@ -12,6 +12,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 #[path = "gpu/hopper.rs"]
 mod hopper;
+#[path = "gpu/interop.rs"]
+#[expect(unsafe_code, reason = "memory is handed over as another library would")]
+mod interop;
 #[path = "runtime/kernels.rs"]
 #[expect(dead_code, reason = "the tests on the emulator use the others")]
 mod kernels;
@@ -34,7 +37,7 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let device = Device::cuda(0).map_err(|reason| reason.to_string());
     if let (Err(reason), false) = (&device, args.list) {
-        let count = TESTS.len() + hopper::TESTS.len();
+        let count = TESTS.len() + interop::TESTS.len() + hopper::TESTS.len();
         eprintln!("gpu: skipped, no device, for {count} tests: {reason}");
     }
     let hopper = device.clone().and_then(|device| {
@@ -44,7 +47,7 @@ fn main() -> ExitCode {
     if let (Ok(_), Err(reason), false) = (&device, &hopper, args.list) {
         eprintln!("gpu: skipped, no device, for {} tests: {reason}", hopper::TESTS.len());
     }
-    let anywhere = TESTS.iter().map(|test| trial(test, &device));
+    let anywhere = TESTS.iter().chain(interop::TESTS).map(|test| trial(test, &device));
     let trials = anywhere.chain(hopper::TESTS.iter().map(|test| trial(test, &hopper)));
     libtest_mimic::run(&args, trials.collect()).exit_code()
 }

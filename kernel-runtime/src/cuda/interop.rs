@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use super::check;
 use crate::{
     Device, DeviceTensor, Element, Error, Result, Stream,
     buffer::{Buffer, Lease},
@@ -155,6 +156,14 @@ pub fn into_slice<T: Element, const R: usize>(
     stream: &Arc<CudaStream>,
 ) -> Result<CudaSlice<T>> {
     let kiln = Stream::from_cudarc(stream)?;
+    if tensor.is_empty() {
+        let device = kiln.device().label();
+        return stream.null().or_else(|code| {
+            check("cuMemAllocAsync", code.0)
+                .and_then(|()| unreachable!("cudarc has said that the call failed"))
+                .map_err(|cause| Error::Driver { device, cause: Box::new(cause) })
+        });
+    }
     let (address, count) = tensor.give_up("into_slice", &kiln)?;
     // SAFETY: the driver gave the memory for as many elements, as cudarc's allocations are made; nothing else has it any more, and
     // the stream waits for the work on it.

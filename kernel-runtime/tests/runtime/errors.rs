@@ -84,8 +84,10 @@ fn an_argument_without_elements_is_as_good_as_any() -> Result<()> {
     scaled_sum(Args { a: &a, b: &b, c: &mut stream.zeros([0])?, scale: 1.0, negate: false })
         .grid(2)
         .launch(&stream)?;
-    // It reads behind the end of `b`, which is the kernel's mistake, and the emulator's to find.
-    let error = refusal(&stream, &a, &b, &mut stream.zeros([4])?);
+    // Here it reads behind the end of `b`, which is the kernel's mistake, and the emulator's to find.
+    let mut c = stream.zeros([4])?;
+    let args = Args { a: &a, b: &b, c: &mut c, scale: 1.0, negate: false };
+    let error = scaled_sum(args).launch(&stream).expect_err("there is no element to read");
     assert!(matches!(error, Error::Fault { .. }), "{error}");
     Ok(())
 }

@@ -313,16 +313,10 @@ fn modes_that_no_map_has() -> Result<()> {
 
 /// What is wrong with every launch is said before what is wrong with a map.
 #[test]
-fn tensors_without_elements_and_of_other_devices() -> Result<()> {
+fn tensors_of_other_devices() -> Result<()> {
     let (here, there) = (stream()?, Device::emulator(Target::Sm100a)?.stream()?);
     let images = images("f16", 2, vec![variant(2, &[MATRIX])]);
     let mut out = here.zeros([16])?;
-    let empty = here.zeros::<f16, 2>([0, 64])?;
-    let error = launch(images, &empty, &mut out).launch(&here).expect_err("there are no rows");
-    assert_eq!(
-        error.to_string(),
-        "`copy_maps`: argument `x` has no elements: its shape is [0, 64]"
-    );
     let elsewhere = there.zeros::<f16, 2>([48, 64])?;
     let error = launch(images, &elsewhere, &mut out).launch(&here).expect_err("another device");
     assert!(matches!(error, Error::WrongDevice { argument: "x", .. }), "{error}");
