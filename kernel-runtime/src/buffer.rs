@@ -72,6 +72,15 @@ impl Buffer {
         Ok(Self::at(stream, address, bytes, None))
     }
 
+    /// Memory of these bytes.
+    pub(crate) fn with_bytes(stream: &Stream, bytes: &[u8]) -> Result<Self> {
+        let buffer = Self::new(stream, bytes.len())?;
+        if !bytes.is_empty() {
+            stream.queue().upload(buffer.address, bytes)?;
+        }
+        Ok(buffer)
+    }
+
     /// Memory that somebody else owns and may be using on `stream`.
     ///
     /// The caller guarantees what [`DeviceTensor::from_raw`](crate::DeviceTensor::from_raw) asks for.

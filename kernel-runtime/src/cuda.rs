@@ -65,15 +65,20 @@ fn check(call: &'static str, answer: sys::CUresult) -> Result<(), DriverError> {
     if answer == sys::CUresult::CUDA_SUCCESS {
         return Ok(());
     }
+    Err(describe(call, answer))
+}
+
+/// The driver's answer in words.
+fn describe(call: &'static str, answer: sys::CUresult) -> DriverError {
     let text = |text: Result<&CStr, Code>| {
         text.map_or_else(|_| "unknown".to_owned(), |text| text.to_string_lossy().into_owned())
     };
-    Err(DriverError {
+    DriverError {
         call,
         code: answer as u32,
         name: text(Code(answer).error_name()),
         message: text(Code(answer).error_string()),
-    })
+    }
 }
 
 /// Loads and initialises the driver once; says which version it is and whether it has GPUs at all.
@@ -157,6 +162,10 @@ impl Gpu {
             making: Mutex::new(()),
             functions: RwLock::new(HashMap::new()),
         })
+    }
+
+    pub(crate) fn ordinal(&self) -> usize {
+        self.ordinal
     }
 
     pub(crate) fn name(&self) -> &str {

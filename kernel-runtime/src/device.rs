@@ -357,6 +357,16 @@ impl Device {
         if label == other.label() { format!("another {label}") } else { label }
     }
 
+    /// The GPU's number, as the driver counts them; `None` on the emulator.
+    pub fn ordinal(&self) -> Option<usize> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => Some(gpu.ordinal()),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => None,
+        }
+    }
+
     /// The GPU, where it is one.
     #[cfg(feature = "cuda")]
     pub(crate) fn gpu(&self) -> Option<&cuda::Gpu> {

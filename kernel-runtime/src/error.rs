@@ -370,6 +370,38 @@ pub enum Error {
         /// The operation.
         operation: &'static str,
     },
+    /// A tensor whose type is known at run time is not of the type that was asked for.
+    #[error("the tensor is a {actual}, not a {required}")]
+    NotOfType {
+        /// The type asked for.
+        required: crate::ParamKind,
+        /// The tensor's.
+        actual: crate::ParamKind,
+    },
+    /// A tensor that may only be read was to be written.
+    #[error(
+        "{operation}: whoever lent the tensor allows reading only: use `as_tensor`, or copy it"
+    )]
+    ReadOnly {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// Elements cannot be seen as those of another type.
+    #[error(
+        "a tensor of {from} with shape {shape:?} and strides {strides:?} cannot be seen as {to}: {why}"
+    )]
+    Reinterpret {
+        /// The element type.
+        from: &'static str,
+        /// The one asked for.
+        to: &'static str,
+        /// The tensor's shape.
+        shape: Vec<usize>,
+        /// The tensor's strides, in elements.
+        strides: Vec<usize>,
+        /// What does not fit.
+        why: &'static str,
+    },
     /// Memory was to be given away that something else has as well.
     #[error(
         "{operation} needs memory that Kiln allocated and that nothing else uses: copy the tensor"
@@ -468,10 +500,7 @@ impl Error {
     /// which "the process must be terminated and relaunched"). What a program can do is to end and be started again, or to run what may
     /// fail in a process of its own. Errors of arguments, of memory that is used up, and all of the emulator's leave everything as it was.
     pub fn is_fatal(&self) -> bool {
-        match self {
-            Self::Driver { cause, .. } | Self::LaunchRefused { cause, .. } => cause.is_fatal(),
-            _ => false,
-        }
+        matches!(self, Self::Driver { cause, .. } | Self::LaunchRefused { cause, .. } if cause.is_fatal())
     }
 }
 

@@ -51,6 +51,20 @@ impl Stream {
         device.foreign_stream(stream, AssertUnwindSafe(Box::new(owner)))
     }
 
+    /// Counts as a user of the memory from now on, whatever is put on it.
+    pub(crate) fn take_part_in(&self, buffer: &Buffer) -> Result<()> {
+        let owner = buffer.home().device();
+        if owner != self.device() {
+            return Err(Error::StreamOfAnotherDevice {
+                operation: "share_with",
+                required: self.device().label(),
+                actual: owner.label_beside(self.device()),
+            });
+        }
+        self.outside_of_captures("sharing memory")?;
+        buffer.share_with(self)
+    }
+
     /// The driver's handle, a `CUstream`; `None` on the emulator. It is valid while a clone of this stream is.
     pub fn raw(&self) -> Option<*mut c_void> {
         self.queue().raw()
@@ -85,7 +99,9 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
         owner: impl Send + Sync + 'static,
     ) -> Result<Self> {
         stream.outside_of_captures("a tensor over foreign memory")?;
-        let bytes = checked::<T>(stream.device(), address, &shape, &strides)?;
+        let dtype = (T::DTYPE, T::BYTES);
+        let bytes = tensor::span_bytes(dtype, &shape, &strides)?;
+        stream.device().require_memory(address, bytes, dtype)?;
         let address = if bytes == 0 { 0 } else { address };
         let buffer = Buffer::foreign(
             stream,
@@ -102,15 +118,7 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
     /// # Errors
     /// [`Error::StreamOfAnotherDevice`], [`Error::Driver`].
     pub fn share_with(&self, stream: &Stream) -> Result<()> {
-        if self.device() != stream.device() {
-            return Err(Error::StreamOfAnotherDevice {
-                operation: "share_with",
-                required: stream.device().label(),
-                actual: self.device().label_beside(stream.device()),
-            });
-        }
-        stream.outside_of_captures("sharing memory")?;
-        self.buffer().share_with(stream)
+        stream.take_part_in(self.buffer())
     }
 }
 
@@ -156,42 +164,43 @@ impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
     }
 }
 
-/// The bytes from element 0 to the end of the last one, once the device agrees that they are there.
-fn checked<T: Element>(
-    device: &Device,
-    address: u64,
-    shape: &[usize],
-    strides: &[usize],
-) -> Result<usize> {
-    let span = tensor::span_bytes::<T>(shape, strides)?;
-    if span == 0 {
-        return Ok(0);
-    }
-    let refused = |actual: String| Error::ForeignMemory {
-        device: device.label(),
-        required: format!("{span} bytes of {} at {address:#x}", T::DTYPE),
-        actual,
-    };
-    if !address.is_multiple_of(T::BYTES as u64) {
-        return Err(refused(format!("the address is no multiple of {}", T::BYTES)));
-    }
-    match device.find(address)? {
-        Found::Range { start, bytes } => {
-            let available = (start + bytes).saturating_sub(address);
-            if available < span as u64 {
-                let range = format!("the allocation of {bytes} bytes at {start:#x}");
-                return Err(refused(format!("{range} has {available} bytes from there")));
+impl Device {
+    /// Refuses memory that the device does not know to be there: `span` bytes of elements of a type with a name and a size.
+    pub(crate) fn require_memory(
+        &self,
+        address: u64,
+        span: usize,
+        (dtype, element_bytes): (&'static str, usize),
+    ) -> Result<()> {
+        if span == 0 {
+            return Ok(());
+        }
+        let refused = |actual: String| Error::ForeignMemory {
+            device: self.label(),
+            required: format!("{span} bytes of {dtype} at {address:#x}"),
+            actual,
+        };
+        if !address.is_multiple_of(element_bytes as u64) {
+            return Err(refused(format!("the address is no multiple of {element_bytes}")));
+        }
+        match self.find(address)? {
+            Found::Range { start, bytes } => {
+                let available = (start + bytes).saturating_sub(address);
+                if available < span as u64 {
+                    let range = format!("the allocation of {bytes} bytes at {start:#x}");
+                    return Err(refused(format!("{range} has {available} bytes from there")));
+                }
+                Ok(())
             }
-            Ok(span)
-        }
-        #[cfg(feature = "cuda")]
-        Found::Host => Err(refused("the address is memory of the host".to_owned())),
-        #[cfg(feature = "cuda")]
-        Found::OtherDevice { ordinal } => {
-            Err(refused(format!("the address is memory of cuda:{ordinal}")))
-        }
-        Found::Nothing => {
-            Err(refused("nothing is allocated there, or it has been freed".to_owned()))
+            #[cfg(feature = "cuda")]
+            Found::Host => Err(refused("the address is memory of the host".to_owned())),
+            #[cfg(feature = "cuda")]
+            Found::OtherDevice { ordinal } => {
+                Err(refused(format!("the address is memory of cuda:{ordinal}")))
+            }
+            Found::Nothing => {
+                Err(refused("nothing is allocated there, or it has been freed".to_owned()))
+            }
         }
     }
 }

@@ -55,6 +55,9 @@ mod stream;
 #[expect(unsafe_code, reason = "what another library says of its memory has to be believed")]
 mod foreign;
 
+#[expect(unsafe_code, reason = "what another library says of its memory has to be believed")]
+mod any;
+
 #[expect(unsafe_code, reason = "the device copies to it while nobody looks")]
 mod pinned;
 
@@ -87,6 +90,7 @@ mod error;
 #[doc(hidden)]
 pub use cudarc::driver::sys as driver_sys;
 
+pub use any::{AnyTensor, dlpack};
 #[doc(hidden)]
 pub use argument::__tensor_within;
 pub use argument::{Argument, DevicePtr, IntoArgument};

@@ -4,6 +4,7 @@
 //! without gaps; views of a tensor have other shapes and strides over the same memory, borrow it like a
 //! slice borrows a `Vec`, and dereference to a tensor, so that a kernel takes either.
 
+mod reinterpret;
 mod view;
 
 use crate::{
@@ -19,8 +20,8 @@ pub(crate) use view::{exclusive, shared};
 /// Shapes and strides are in elements. The memory is given back when the last work that uses it is done.
 pub struct DeviceTensor<T, const R: usize> {
     buffer: Arc<Buffer>,
-    /// Where element 0 lies, in elements from the start of the buffer.
-    offset: usize,
+    /// Where element 0 lies, in bytes from the start of the buffer.
+    offset_bytes: usize,
     shape: [usize; R],
     strides: [usize; R],
     /// [`Element::DTYPE`]; kept as a value so that code generic over `T` needs no bound to launch.
@@ -37,9 +38,19 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
 
     /// A tensor from the start of a buffer that is large enough.
     pub(crate) fn over(buffer: Buffer, shape: [usize; R], strides: [usize; R]) -> Self {
+        Self::within(Arc::new(buffer), 0, shape, strides)
+    }
+
+    /// A tensor from some byte of a buffer that is large enough.
+    pub(crate) fn within(
+        buffer: Arc<Buffer>,
+        offset_bytes: usize,
+        shape: [usize; R],
+        strides: [usize; R],
+    ) -> Self {
         Self {
-            buffer: Arc::new(buffer),
-            offset: 0,
+            buffer,
+            offset_bytes,
             shape,
             strides,
             dtype: T::DTYPE,
@@ -125,11 +136,16 @@ impl<T, const R: usize> DeviceTensor<T, R> {
 
     /// The address of element 0 on the device, in bytes; 0 for a new tensor without elements. It is valid as long as the tensor.
     pub fn address(&self) -> u64 {
-        self.buffer.address() + (self.offset * self.element_bytes) as u64
+        self.buffer.address() + self.offset_bytes as u64
     }
 
     pub(crate) fn element_bytes(&self) -> usize {
         self.element_bytes
+    }
+
+    /// The buffer, and where element 0 lies in it, in bytes.
+    pub(crate) fn into_parts(self) -> (Arc<Buffer>, usize) {
+        (self.buffer, self.offset_bytes)
     }
 
     pub(crate) fn buffer(&self) -> &Arc<Buffer> {
@@ -193,7 +209,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
                 actual: self.device().label_beside(stream.device()),
             });
         }
-        let (count, whole) = (self.len(), self.offset == 0);
+        let (count, whole) = (self.len(), self.offset_bytes == 0);
         let buffer = Arc::into_inner(self.buffer).filter(|_| whole);
         let address = buffer.and_then(|buffer| buffer.give_up(stream));
         Ok((address.ok_or(Error::NotOwned { operation })??, count))
@@ -270,16 +286,20 @@ pub(crate) fn bytes_of<T: Element>(shape: &[usize]) -> Result<usize> {
 }
 
 /// The bytes from element 0 to the end of the last one, gaps included; 0 without elements.
-pub(crate) fn span_bytes<T: Element>(shape: &[usize], strides: &[usize]) -> Result<usize> {
+pub(crate) fn span_bytes(
+    (dtype, element_bytes): (&'static str, usize),
+    shape: &[usize],
+    strides: &[usize],
+) -> Result<usize> {
     if shape.contains(&0) {
         return Ok(0);
     }
     let last = shape.iter().zip(strides).try_fold(0usize, |last, (extent, stride)| {
         last.checked_add((extent - 1).checked_mul(*stride)?)
     });
-    last.and_then(|last| last.checked_add(1)?.checked_mul(T::BYTES))
+    last.and_then(|last| last.checked_add(1)?.checked_mul(element_bytes))
         .filter(|bytes| isize::try_from(*bytes).is_ok())
-        .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype: T::DTYPE })
+        .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype })
 }
 
 /// Checks that a host slice has as many elements as a shape.

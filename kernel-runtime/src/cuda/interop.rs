@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::check;
+use super::describe;
 use crate::{
     Device, DeviceTensor, Element, Error, Result, Stream,
     buffer::{Buffer, Lease},
@@ -138,7 +138,7 @@ fn fitting<T: Element, S: DeviceSlice<T>>(
     shape: &[usize],
     strides: &[usize],
 ) -> Result<(Stream, usize)> {
-    let bytes = tensor::span_bytes::<T>(shape, strides)?;
+    let bytes = tensor::span_bytes((T::DTYPE, T::BYTES), shape, strides)?;
     let (required, actual) = (bytes / T::BYTES, slice.len());
     if required > actual {
         return Err(Error::Length { operation: "view", shape: shape.to_vec(), required, actual });
@@ -158,10 +158,9 @@ pub fn into_slice<T: Element, const R: usize>(
     let kiln = Stream::from_cudarc(stream)?;
     if tensor.is_empty() {
         let device = kiln.device().label();
-        return stream.null().or_else(|code| {
-            check("cuMemAllocAsync", code.0)
-                .and_then(|()| unreachable!("cudarc has said that the call failed"))
-                .map_err(|cause| Error::Driver { device, cause: Box::new(cause) })
+        return stream.null().map_err(|code| {
+            let cause = Box::new(describe("cuMemAllocAsync", code.0));
+            Error::Driver { device, cause }
         });
     }
     let (address, count) = tensor.give_up("into_slice", &kiln)?;

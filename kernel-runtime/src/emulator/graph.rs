@@ -53,6 +53,7 @@ pub(super) enum Taken {
 }
 
 impl Queue {
+    #[expect(clippy::unnecessary_wraps, reason = "the GPU's queue has the same face, and may fail")]
     pub(crate) fn begin_capture(&self) -> Result<()> {
         *self.steps() = Some(Vec::new());
         Ok(())

@@ -154,7 +154,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
     ) -> DeviceTensor<T, S> {
         DeviceTensor {
             buffer: Arc::clone(&self.buffer),
-            offset: self.offset + offset,
+            offset_bytes: self.offset_bytes + offset * self.element_bytes,
             shape,
             strides,
             dtype: self.dtype,

@@ -104,20 +104,21 @@ fn a_grid_without_blocks_is_nothing_to_do() -> Result<()> {
     Ok(())
 }
 
+fn cooperative(out: &mut DeviceTensor<u32, 1>, blocks: i32) -> kernel_runtime::Launch<'_> {
+    write_one(&COUNT_BLOCKS_IMAGES, out, blocks).cooperative()
+}
+
 #[test]
 fn a_cooperative_grid_has_to_fit_the_device() -> Result<()> {
     let stream = stream()?;
     let mut out = stream.zeros::<u32, 1>([4000])?;
-    fn launch(out: &mut DeviceTensor<u32, 1>, blocks: i32) -> kernel_runtime::Launch<'_> {
-        write_one(&COUNT_BLOCKS_IMAGES, out, blocks).cooperative()
-    }
     // 108 multiprocessors of 32 blocks.
-    let resources = launch(&mut out, 1).resources(stream.device())?;
+    let resources = cooperative(&mut out, 1).resources(stream.device())?;
     assert_eq!((resources.resident_blocks, resources.blocks_per_multiprocessor), (3456, 32));
     assert_eq!((resources.threads, resources.shared_bytes, resources.registers), (1, 0, None));
-    launch(&mut out, 3456).launch(&stream)?;
+    cooperative(&mut out, 3456).launch(&stream)?;
     assert_eq!(out.to_vec(&stream)?[..3456], [3456; 3456]);
-    let error = launch(&mut out, 3457).launch(&stream).expect_err("one block too many");
+    let error = cooperative(&mut out, 3457).launch(&stream).expect_err("one block too many");
     assert_eq!(
         error.to_string(),
         "`count_blocks`: a cooperative launch has 3457 blocks; emulator for sm_80 holds 3456 of this kernel's at once"

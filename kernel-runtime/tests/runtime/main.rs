@@ -1,9 +1,11 @@
 //! The runtime on the emulator: kernels written by hand, and every error that needs no GPU.
 #![cfg(feature = "emulator")]
 
+mod any;
 mod boxes;
 mod clusters;
 mod devices;
+mod dlpack;
 mod errors;
 mod facts;
 mod foreign;
