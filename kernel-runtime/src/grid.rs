@@ -51,12 +51,12 @@ pub(crate) fn persistent_blocks(at_most: i32, resident: u32, cluster: u32) -> u3
 }
 
 /// The columns of tensor memory of a multiprocessor (PTX ISA, "Tensor Memory").
-#[cfg(any(feature = "cuda", test))]
+#[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
 const TENSOR_COLUMNS: u32 = 512;
 
 /// How many of the resident blocks have their `columns` of tensor memory at once. The driver does not count them: a block of which it
 /// makes room for too many waits in its allocation until another one ends.
-#[cfg(any(feature = "cuda", test))]
+#[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
 pub(crate) fn with_tensor_memory(resident: u32, multiprocessors: u32, columns: u32) -> u32 {
     match TENSOR_COLUMNS.checked_div(columns) {
         Some(blocks) => resident.min(multiprocessors * blocks.max(1)),
