@@ -157,7 +157,11 @@ impl Device {
     ///
     /// With `KILN_STATS=1`, devices made after write a line to standard error about each launch that ends well: the kernel, its
     /// instance and variant, the grid, how many instructions ran, and bank conflicts of shared memory (passes that it needed
-    /// besides the first). [`Device::emulator_report`] has the numbers of the last launch.
+    /// besides the first).
+    #[cfg_attr(
+        feature = "emulator",
+        doc = "[`Device::emulator_report`] has the numbers of the last launch."
+    )]
     ///
     /// # Errors
     /// [`Error::BackEndDisabled`] without the feature `emulator`, [`Error::LimitVariable`] when `KILN_MAX_INSTRUCTIONS` is no

@@ -1,4 +1,4 @@
-//! y = alpha · x + y on tensors that are not contiguous, run on the emulator and compared with the same sum on the
+//! y = alpha · x + y on tensors that are not contiguous, run on a GPU or the emulator and compared with the same sum on the
 //! host.
 
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ const FIRST: usize = 3;
 const ALPHA: f32 = -2.5;
 
 fn main() -> Result<ExitCode> {
-    let device = Device::emulator(Target::Sm80)?;
+    let device = Device::best_for(saxpy::TARGETS)?;
     let stream = device.stream()?;
     let [rows, columns] = SHAPE;
     // Small multiples of a quarter, so that no sum is rounded.
