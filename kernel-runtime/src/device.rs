@@ -1,17 +1,13 @@
 //! Devices: GPUs by number, emulators by target, and the choice between them.
 
-#[cfg(any(feature = "cuda", feature = "emulator"))]
-use crate::back_end::Queue;
+mod machine;
+
 #[cfg(feature = "cuda")]
 use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
-use crate::{
-    Error, Image, Resources, Result, Stream, Target, Variant, buffer::Owner, foreign::Found,
-    graph::Recording, image::list_of, pinned::HostMemory, tensor_map,
-};
+use crate::{Error, Image, Result, Stream, Target, image::list_of, tensor_map};
 use std::{
-    ffi::c_void,
     fmt,
     sync::{Arc, Once, OnceLock},
 };
@@ -186,114 +182,6 @@ impl Device {
         self.stream_with(None)
     }
 
-    /// A new stream, whose work is recorded if there is something to record it into.
-    pub(crate) fn stream_with(&self, recording: Option<Recording>) -> Result<Stream> {
-        let queue = match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => Queue::Cuda(cuda::Queue::new(gpu)?),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(ref machine) => Queue::Emulator(emulator::Queue::new(machine)),
-        };
-        Ok(Stream::new(self.clone(), queue, recording))
-    }
-
-    /// A stream of another library, which lives as long as `owner`.
-    pub(crate) fn foreign_stream(&self, stream: *mut c_void, owner: Owner) -> Result<Stream> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => {
-                let queue = cuda::Queue::foreign(gpu, stream, owner)?;
-                Ok(Stream::new(self.clone(), Queue::Cuda(queue), None))
-            }
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(_) => {
-                let _ = (stream, owner);
-                Err(Error::ForeignContext { device: self.label() })
-            }
-        }
-    }
-
-    /// What the device knows of an address.
-    pub(crate) fn find(&self, address: u64) -> Result<Found> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => gpu.find(address),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(ref machine) => Ok(machine.find(address)),
-        }
-    }
-
-    /// What a kernel takes of the device; loads it.
-    pub(crate) fn resources(
-        &self,
-        image: &'static Image,
-        variant: &'static Variant,
-    ) -> Result<Resources> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => gpu.resources(image, variant),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(ref machine) => machine.resources(image, variant),
-        }
-    }
-
-    /// Host memory for copies that the host does not wait for.
-    pub(crate) fn host_memory(&self, bytes: usize) -> Result<HostMemory> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => HostMemory::pinned(bytes, || gpu.pinned(bytes)),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(_) => HostMemory::on_heap(bytes),
-        }
-    }
-
-    /// How much memory the device has, and what Kiln's pool has of it.
-    ///
-    /// # Errors
-    /// [`Error::Driver`] when the device has failed.
-    pub fn memory_use(&self) -> Result<MemoryUse> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => gpu.memory_use(),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(ref machine) => Ok(machine.memory_use()),
-        }
-    }
-
-    /// Lets the device's pool keep up to `bytes` of memory that tensors have given back, for later tensors, in place of giving
-    /// it back to the driver whenever a stream is waited for. Allocations from kept memory take about as long as a launch, others
-    /// much longer. The pool is the device's current one, which other libraries of the process may use too. Nothing happens on the emulator.
-    ///
-    /// # Errors
-    /// [`Error::Driver`] when the device has failed.
-    pub fn keep_memory(&self, bytes: u64) -> Result<()> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => gpu.keep_memory(bytes),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(_) => {
-                let _ = bytes;
-                Ok(())
-            }
-        }
-    }
-
-    /// Gives memory that the pool keeps and no tensor uses back to the driver, but for `keep_bytes`. Nothing happens on the emulator.
-    ///
-    /// # Errors
-    /// [`Error::Driver`] when the device has failed.
-    pub fn trim_memory(&self, keep_bytes: u64) -> Result<()> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => gpu.trim_memory(keep_bytes),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(_) => {
-                let _ = keep_bytes;
-                Ok(())
-            }
-        }
-    }
-
     /// The device's name, such as `NVIDIA H200` or `emulator for sm_90a`.
     pub fn name(&self) -> String {
         match self.inner.machine {
@@ -359,26 +247,6 @@ impl Device {
     pub(crate) fn label_beside(&self, other: &Device) -> String {
         let label = self.label();
         if label == other.label() { format!("another {label}") } else { label }
-    }
-
-    /// The GPU's number, as the driver counts them; `None` on the emulator.
-    pub fn ordinal(&self) -> Option<usize> {
-        match self.inner.machine {
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(ref gpu) => Some(gpu.ordinal()),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(_) => None,
-        }
-    }
-
-    /// The GPU, where it is one.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn gpu(&self) -> Option<&cuda::Gpu> {
-        match self.inner.machine {
-            Machine::Cuda(ref gpu) => Some(gpu),
-            #[cfg(feature = "emulator")]
-            Machine::Emulator(_) => None,
-        }
     }
 
     /// The tensor maps of launches so far.

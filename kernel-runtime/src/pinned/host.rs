@@ -1,18 +1,23 @@
 //! Bytes of the host that a device copies, from the driver or from the heap.
 
+#[cfg(feature = "emulator")]
+use crate::Error;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::Result;
 #[cfg(feature = "cuda")]
 use crate::cuda;
-use crate::{Error, Result};
-use std::{
-    alloc::{Layout, alloc_zeroed, dealloc},
-    ptr::{NonNull, without_provenance_mut},
-};
+#[cfg(feature = "emulator")]
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use std::ptr::without_provenance_mut;
+use std::{mem::ManuallyDrop, ptr::NonNull};
 
 /// An allocation of the host, aligned to [`ALIGNMENT`]; its bytes are always initialised.
 ///
 /// Who may look at them, [`Memory`](super::Memory) decides.
 pub(crate) struct HostMemory {
     start: NonNull<u8>,
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
     bytes: usize,
     source: Source,
 }
@@ -21,12 +26,14 @@ pub(crate) struct HostMemory {
 enum Source {
     /// Nothing was allocated, or nothing is to be given back.
     Nowhere,
-    Heap,
+    #[cfg(feature = "emulator")]
+    Heap(Layout),
     #[cfg(feature = "cuda")]
     Driver(#[expect(dead_code, reason = "it is held and dropped")] cuda::Pinned),
 }
 
 /// As that of the driver's allocations: a page.
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 const ALIGNMENT: usize = 4096;
 
 // SAFETY: the bytes belong to this value alone; access to them is ordered by the lock of `Memory`.
@@ -35,12 +42,14 @@ unsafe impl Send for HostMemory {}
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
     fn nothing() -> Self {
         let start = NonNull::new(without_provenance_mut(ALIGNMENT)).expect("it is not zero");
         Self { start, bytes: 0, source: Source::Nowhere }
     }
 
     /// Zeros on the heap.
+    #[cfg(feature = "emulator")]
     pub(crate) fn on_heap(bytes: usize) -> Result<Self> {
         if bytes == 0 {
             return Ok(Self::nothing());
@@ -51,7 +60,7 @@ impl HostMemory {
         // SAFETY: the layout has a size that is not zero.
         let start = unsafe { alloc_zeroed(layout) };
         let start = NonNull::new(start).ok_or_else(missing)?;
-        Ok(Self { start, bytes, source: Source::Heap })
+        Ok(Self { start, bytes, source: Source::Heap(layout) })
     }
 
     /// Zeros in memory that the driver has pinned.
@@ -76,13 +85,14 @@ impl HostMemory {
     }
 
     /// How many there are.
+    #[cfg(feature = "cuda")]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Keeps the memory for the life of the process.
     pub(crate) fn leak(&mut self) {
-        std::mem::forget(std::mem::replace(&mut self.source, Source::Nowhere));
+        let _kept = ManuallyDrop::new(std::mem::replace(&mut self.source, Source::Nowhere));
     }
 
     /// The bytes.
@@ -110,9 +120,8 @@ impl HostMemory {
 impl Drop for HostMemory {
     fn drop(&mut self) {
         match self.source {
-            Source::Heap => {
-                let layout = Layout::from_size_align(self.bytes, ALIGNMENT)
-                    .expect("the allocation was made with it");
+            #[cfg(feature = "emulator")]
+            Source::Heap(layout) => {
                 // SAFETY: `alloc_zeroed` gave the memory for this layout.
                 unsafe { dealloc(self.start(), layout) };
             }

@@ -1,0 +1,161 @@
+//! What GPUs and emulators do each in their own way.
+//!
+//! Without a back end there is no device, and the matches are empty.
+#![cfg_attr(
+    not(any(feature = "cuda", feature = "emulator")),
+    expect(
+        unused_variables,
+        unreachable_code,
+        clippy::needless_pass_by_value,
+        reason = "nothing runs without a back end"
+    )
+)]
+#![cfg_attr(
+    not(all(feature = "cuda", feature = "emulator")),
+    expect(clippy::unnecessary_wraps, reason = "the other back end may fail, or has an answer")
+)]
+
+use super::Device;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use super::Machine;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::back_end::Queue;
+#[cfg(feature = "cuda")]
+use crate::cuda;
+#[cfg(feature = "emulator")]
+use crate::{Error, emulator};
+use crate::{
+    Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner, foreign::Found,
+    graph::Recording, pinned::HostMemory,
+};
+use std::ffi::c_void;
+
+impl Device {
+    /// A new stream, whose work is recorded if there is something to record it into.
+    pub(crate) fn stream_with(&self, recording: Option<Recording>) -> Result<Stream> {
+        let queue = match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => Queue::Cuda(cuda::Queue::new(gpu)?),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => Queue::Emulator(emulator::Queue::new(machine)),
+        };
+        Ok(Stream::new(self.clone(), queue, recording))
+    }
+
+    /// A stream of another library, which lives as long as `owner`.
+    pub(crate) fn foreign_stream(&self, stream: *mut c_void, owner: Owner) -> Result<Stream> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => {
+                let queue = cuda::Queue::foreign(gpu, stream, owner)?;
+                Ok(Stream::new(self.clone(), Queue::Cuda(queue), None))
+            }
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => {
+                let _ = (stream, owner);
+                Err(Error::ForeignContext { device: self.label() })
+            }
+        }
+    }
+
+    /// What the device knows of an address.
+    pub(crate) fn find(&self, address: u64) -> Result<Found> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.find(address),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => Ok(machine.find(address)),
+        }
+    }
+
+    /// What a kernel takes of the device; loads it.
+    pub(crate) fn resources(
+        &self,
+        image: &'static Image,
+        variant: &'static Variant,
+    ) -> Result<Resources> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.resources(image, variant),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => machine.resources(image, variant),
+        }
+    }
+
+    /// Host memory for copies that the host does not wait for.
+    pub(crate) fn host_memory(&self, bytes: usize) -> Result<HostMemory> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => HostMemory::pinned(bytes, || gpu.pinned(bytes)),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => HostMemory::on_heap(bytes),
+        }
+    }
+
+    /// How much memory the device has, and what Kiln's pool has of it.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the device has failed.
+    pub fn memory_use(&self) -> Result<MemoryUse> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.memory_use(),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => Ok(machine.memory_use()),
+        }
+    }
+
+    /// Lets the device's pool keep up to `bytes` of memory that tensors have given back, for later tensors, in place of giving
+    /// it back to the driver whenever a stream is waited for. Allocations from kept memory take about as long as a launch, others
+    /// much longer. The pool is the device's current one, which other libraries of the process may use too. Nothing happens on the emulator.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the device has failed.
+    pub fn keep_memory(&self, bytes: u64) -> Result<()> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.keep_memory(bytes),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => {
+                let _ = bytes;
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives memory that the pool keeps and no tensor uses back to the driver, but for `keep_bytes`. Nothing happens on the emulator.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the device has failed.
+    pub fn trim_memory(&self, keep_bytes: u64) -> Result<()> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => gpu.trim_memory(keep_bytes),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => {
+                let _ = keep_bytes;
+                Ok(())
+            }
+        }
+    }
+
+    /// The GPU's number, as the driver counts them; `None` on the emulator.
+    pub fn ordinal(&self) -> Option<usize> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => Some(gpu.ordinal()),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => None,
+        }
+    }
+
+    /// The GPU, where it is one.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn gpu(&self) -> Option<&cuda::Gpu> {
+        match self.inner.machine {
+            Machine::Cuda(ref gpu) => Some(gpu),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => None,
+        }
+    }
+}
