@@ -12,7 +12,9 @@
 //!   [errors](lang#errors);
 //! * [`sched`] and [`Ring`] are device code that comes with the crate: which tiles a block computes, and its place in a ring of buffers;
 //! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory, and order of
-//!   execution;
+//!   execution; [`Graph`] records work, [`Pinned`] memory is copied while the host goes on;
+//! * [`Stream::from_raw`], [`DeviceTensor::from_raw`], [`dlpack`] and the module `cudarc` use streams and memory of other
+//!   libraries in place, and hand Kiln's over;
 //! * [`Launch`] and [`UnsafeLaunch`] are what a kernel's name gives;
 //! * [`prelude`] has all of it, for `use kiln::prelude::*`.
 //!
@@ -166,11 +168,14 @@ pub use kernel_macros::kernel;
 /// A name that nothing in sight declares, and a function without the attribute, are rustc's to report: ``cannot find macro
 /// `silu` in this scope``, with a note where it is a function and no macro.
 pub use kernel_macros::device;
+#[cfg(feature = "cuda")]
+pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
-    Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,
-    Event, Fact, Fill, Grid, GridFault, Image, IntoArgument, IntoGrid, Launch, MapDim, MapExtent,
-    MapInfo, MapPlace, MapRule, MapStride, ParamInfo, ParamKind, Properties, Result, Stream,
-    Target, TensorView, TensorViewMut, UnsafeLaunch, Variant, persistent,
+    Actual, AnyTensor, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion,
+    Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, IntoArgument, IntoGrid,
+    Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride, MemoryUse, ParamInfo,
+    ParamKind, Pinned, PinnedMut, PinnedRef, Properties, Resources, Result, Stream, Target,
+    TensorView, TensorViewMut, UnsafeLaunch, Variant, dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};
