@@ -198,8 +198,9 @@ pub mod prelude {
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{
-        Device, DevicePtr, DeviceTensor, Element, Error, Event, Grid, IntoArgument, Launch, Result,
-        Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, persistent,
+        AnyTensor, Device, DevicePtr, DeviceTensor, Element, Error, Event, Graph, Grid,
+        IntoArgument, Launch, Pinned, Result, Stream, Target, TensorView, TensorViewMut,
+        UnsafeLaunch, persistent,
     };
 }
 
