@@ -217,3 +217,8 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The programs of `docs` are compiled as they stand there.
+#[cfg(all(doctest, feature = "cuda"))]
+#[doc = include_str!("../docs/interop.md")]
+mod interop {}
