@@ -189,7 +189,7 @@ impl Launch<'_> {
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {
                 let access = if tensor.mutable { Access::Write } else { Access::Read };
-                stream.begin_use(tensor.buffer, access)?;
+                stream.begin_use(&tensor.buffer, access)?;
             }
         }
         let count = self.arguments.iter().map(Argument::slots).sum();
@@ -210,7 +210,7 @@ impl Launch<'_> {
         stream.queue().launch(&mut Order { image, variant, grid, blocks, values, maps })?;
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {
-                stream.end_use(tensor.buffer)?;
+                stream.end_use(&tensor.buffer)?;
             }
         }
         Ok(())

@@ -93,7 +93,9 @@ pub use cudarc::driver::sys as driver_sys;
 pub use any::{AnyTensor, dlpack};
 #[doc(hidden)]
 pub use argument::__tensor_within;
-pub use argument::{Argument, DevicePtr, IntoArgument};
+pub use argument::{
+    Argument, DevicePtr, IntoArgument, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut,
+};
 #[cfg(feature = "cuda")]
 pub use cuda::interop as cudarc;
 pub use device::{Device, MemoryUse, Properties};

@@ -152,14 +152,6 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         &self.buffer
     }
 
-    pub(crate) fn shape_slice(&self) -> &[usize] {
-        &self.shape
-    }
-
-    pub(crate) fn strides_slice(&self) -> &[usize] {
-        &self.strides
-    }
-
     /// Elements from the first to the last one in memory, gaps included.
     fn span(&self) -> usize {
         span_of(&self.shape, &self.strides)

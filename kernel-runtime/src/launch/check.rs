@@ -117,13 +117,13 @@ fn tensor(
         let (required, actual) = (device.label(), owner.label_beside(device));
         return Err(Error::WrongDevice { kernel, argument, required, actual });
     }
-    let TensorValue { shape, strides, mutable, .. } = *tensor;
+    let TensorValue { shape, strides, mutable, .. } = tensor;
     for (axis, extent) in shape.iter().copied().enumerate() {
         if i32::try_from(extent).is_err() {
             return Err(Error::DimTooLarge { kernel, argument, axis, actual: extent });
         }
     }
-    if mutable && !tensor.is_empty() && may_overlap(shape, strides) {
+    if *mutable && !tensor.is_empty() && may_overlap(shape, strides) {
         let (shape, strides) = (shape.to_vec(), strides.to_vec());
         return Err(Error::OverlappingElements { kernel, argument, shape, strides });
     }
