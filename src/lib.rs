@@ -171,11 +171,12 @@ pub use kernel_macros::device;
 #[cfg(feature = "cuda")]
 pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
-    Actual, AnyTensor, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion,
-    Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, IntoArgument, IntoGrid,
-    Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride, MemoryUse, ParamInfo,
-    ParamKind, Pinned, PinnedMut, PinnedRef, Properties, Resources, Result, Stream, Target,
-    TensorView, TensorViewMut, UnsafeLaunch, Variant, dlpack, persistent,
+    Actual, AnyTensor, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Dtype,
+    Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, Instance, IntoArgument,
+    IntoGrid, Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride, MemoryUse,
+    NamedType, ParamInfo, ParamKind, Pinned, PinnedMut, PinnedRef, Properties, Resources, Result,
+    Stream, Target, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut, TensorView,
+    TensorViewMut, UnsafeLaunch, Variant, dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};
@@ -198,8 +199,9 @@ pub mod prelude {
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{
-        Device, DevicePtr, DeviceTensor, Element, Error, Event, Grid, IntoArgument, Launch, Result,
-        Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, persistent,
+        Device, DevicePtr, DeviceTensor, Dtype, Element, Error, Event, Grid, Instance as _,
+        IntoArgument, Launch, NamedType, Result, Stream, Target, TensorView, TensorViewMut,
+        UnsafeLaunch, persistent,
     };
 }
 

@@ -7,6 +7,8 @@ use crate::{
 };
 use half::{bf16, f16};
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
+#[doc(hidden)]
+pub use tensor::{__given, __pointer_of, __scalar_of, __tensor_of};
 pub use tensor::{TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut};
 
 /// One argument of a launch.
@@ -73,6 +75,11 @@ impl Dims {
 
     pub(crate) fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// All of them, if there are so many.
+    pub(crate) fn exact<const R: usize>(&self) -> Option<[usize; R]> {
+        (**self).try_into().ok().filter(|_| self.rank == R)
     }
 }
 
@@ -216,6 +223,16 @@ impl<T> DevicePtr<T> {
 }
 
 impl<T: Element> DevicePtr<T> {
+    /// The pointer that was given as an argument.
+    pub(crate) fn of_argument(argument: &Argument<'_>) -> Option<Self> {
+        match argument.0 {
+            Value::Pointer { address, dtype, device } if dtype == T::DTYPE => {
+                Some(Self { address, dtype, device, element: PhantomData })
+            }
+            Value::Pointer { .. } | Value::Tensor(_) | Value::Scalar { .. } => None,
+        }
+    }
+
     /// An address that another library allocated; no check knows which device it belongs to.
     pub fn from_address(address: u64) -> Self {
         Self { address, dtype: T::DTYPE, device: None, element: PhantomData }

@@ -5,8 +5,8 @@
 //! made from a shared or an exclusive borrow of a tensor alone. So a type cannot pass on what it has not got, and none of
 //! this is unsafe.
 
-use super::{Argument, Dims, Held, IntoArgument, TensorValue, Value};
-use crate::{DeviceTensor, Result, TensorView, TensorViewMut};
+use super::{Argument, DevicePtr, Dims, Held, IntoArgument, TensorValue, Value};
+use crate::{AnyTensor, DeviceTensor, Element, Error, Result, TensorView, TensorViewMut};
 use std::ops::{Deref, DerefMut};
 
 /// What a kernel reads as a `Tensor<T, R>`: a [`DeviceTensor`], a view of one, or a pointer to either.
@@ -30,8 +30,8 @@ use std::ops::{Deref, DerefMut};
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "this argument reads a `DeviceTensor<{T}, {R}>`, and `{Self}` is none",
-    label = "`&DeviceTensor<{T}, {R}>` is taken here, or a reference to a view of one"
+    message = "this argument takes a `DeviceTensor<{T}, {R}>` to read, not a `{Self}`",
+    label = "`&DeviceTensor<{T}, {R}>`, or a reference to a view of one"
 )]
 pub trait TensorArgument<T, const R: usize> {
     /// The tensor that the kernel reads.
@@ -43,8 +43,8 @@ pub trait TensorArgument<T, const R: usize> {
 
 /// What a kernel writes as a `TensorMut<T, R>`: a [`DeviceTensor`], an exclusive view of one, or a pointer to either.
 #[diagnostic::on_unimplemented(
-    message = "this argument writes a `DeviceTensor<{T}, {R}>`, and `{Self}` is none that may be written",
-    label = "`&mut DeviceTensor<{T}, {R}>` is taken here, or `&mut` a view from `slice_mut` and the like"
+    message = "this argument takes a `DeviceTensor<{T}, {R}>` to write, not a `{Self}`",
+    label = "`&mut DeviceTensor<{T}, {R}>`, or `&mut` a view from `slice_mut` or the like"
 )]
 pub trait TensorArgumentMut<T, const R: usize> {
     /// The tensor that the kernel writes, borrowed for nobody else.
@@ -85,6 +85,18 @@ where
 {
     fn tensor_mut(&mut self) -> Result<TensorRefMut<'_, T, R>> {
         Ok((&mut **self).into())
+    }
+}
+
+impl<T: Element, const R: usize> TensorArgument<T, R> for AnyTensor {
+    fn tensor(&self) -> Result<TensorRef<'_, T, R>> {
+        self.as_tensor().map(TensorRef::from)
+    }
+}
+
+impl<T: Element, const R: usize> TensorArgumentMut<T, R> for AnyTensor {
+    fn tensor_mut(&mut self) -> Result<TensorRefMut<'_, T, R>> {
+        self.as_tensor_mut().map(TensorRefMut::from)
     }
 }
 
@@ -192,6 +204,31 @@ impl<'a, T, const R: usize> IntoArgument<'a> for TensorViewMut<'a, T, R> {
     }
 }
 
+impl<'a> IntoArgument<'a> for &'a AnyTensor {
+    fn into_argument(self) -> Argument<'a> {
+        of_any(self, false)
+    }
+}
+
+/// A tensor that may not be written is one to read: a launch says so where the kernel writes.
+impl<'a> IntoArgument<'a> for &'a mut AnyTensor {
+    fn into_argument(self) -> Argument<'a> {
+        of_any(self, self.is_writable())
+    }
+}
+
+fn of_any(tensor: &AnyTensor, mutable: bool) -> Argument<'_> {
+    Argument(Value::Tensor(TensorValue {
+        buffer: Held::Borrowed(tensor.buffer()),
+        address: tensor.address(),
+        shape: Dims::new(tensor.shape()),
+        strides: Dims::new(tensor.strides()),
+        dtype: tensor.dtype(),
+        element_bytes: tensor.element_bytes(),
+        mutable,
+    }))
+}
+
 fn erased<T, const R: usize>(source: Source<'_, T, R>, mutable: bool) -> Argument<'_> {
     let tensor = source.tensor();
     let (address, dtype, element_bytes) =
@@ -203,4 +240,37 @@ fn erased<T, const R: usize>(source: Source<'_, T, R>, mutable: bool) -> Argumen
     };
     let value = TensorValue { buffer, address, shape, strides, dtype, element_bytes, mutable };
     Argument(Value::Tensor(value))
+}
+
+/// What was given for an argument; the error names it.
+#[doc(hidden)]
+pub fn __given<V>(kernel: &'static str, argument: &'static str, given: Result<V>) -> Result<V> {
+    given.map_err(|cause| Error::Argument { kernel, argument, cause: Box::new(cause) })
+}
+
+/// The tensor behind an argument, for a kernel's own grid; `None` if it is of another type.
+#[doc(hidden)]
+pub fn __tensor_of<'x, T: Element, const R: usize>(
+    arguments: &'x [Argument<'_>],
+    index: usize,
+) -> Option<TensorView<'x, T, R>> {
+    match &arguments.get(index)?.0 {
+        Value::Tensor(tensor) => DeviceTensor::of_argument(tensor),
+        Value::Pointer { .. } | Value::Scalar { .. } => None,
+    }
+}
+
+/// As [`__tensor_of`], for a scalar.
+#[doc(hidden)]
+pub fn __scalar_of<T: Element>(arguments: &[Argument<'_>], index: usize) -> Option<T> {
+    match &arguments.get(index)?.0 {
+        Value::Scalar { bits, dtype, .. } if *dtype == T::DTYPE => Some(T::from_bits(*bits)),
+        Value::Scalar { .. } | Value::Tensor(_) | Value::Pointer { .. } => None,
+    }
+}
+
+/// As [`__tensor_of`], for a pointer.
+#[doc(hidden)]
+pub fn __pointer_of<T: Element>(arguments: &[Argument<'_>], index: usize) -> Option<DevicePtr<T>> {
+    DevicePtr::of_argument(arguments.get(index)?)
 }
