@@ -172,9 +172,10 @@ pub use kernel_macros::device;
 pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
     Actual, AnyTensor, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion,
-    Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, IntoArgument, IntoGrid,
-    Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride, MemoryUse, ParamInfo,
-    ParamKind, Pinned, PinnedMut, PinnedRef, Properties, Resources, Result, Stream, Target,
+    Dtype, Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, Instance,
+    IntoArgument, IntoGrid, Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride,
+    MemoryUse, NamedType, ParamInfo, ParamKind, Pinned, PinnedMut, PinnedRef, Properties,
+    Resources, Result, Stream, Target, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut,
     TensorView, TensorViewMut, UnsafeLaunch, Variant, dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
@@ -198,9 +199,9 @@ pub mod prelude {
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{
-        AnyTensor, Device, DevicePtr, DeviceTensor, Element, Error, Event, Graph, Grid,
-        IntoArgument, Launch, Pinned, Result, Stream, Target, TensorView, TensorViewMut,
-        UnsafeLaunch, persistent,
+        AnyTensor, Device, DevicePtr, DeviceTensor, Dtype, Element, Error, Event, Graph, Grid,
+        Instance as _, IntoArgument, Launch, NamedType, Pinned, Result, Stream, Target, TensorView,
+        TensorViewMut, UnsafeLaunch, persistent,
     };
 }
 

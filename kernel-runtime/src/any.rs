@@ -12,7 +12,8 @@ use std::{fmt, sync::Arc};
 /// A tensor of any element type and any rank, for code that handles tensors of a framework: a [`DeviceTensor`] without its type.
 ///
 /// It is made from a tensor (`AnyTensor::from(tensor)`) or by [`AnyTensor::from_dlpack`], and becomes one again by
-/// [`downcast`](Self::downcast), [`as_tensor`](Self::as_tensor) and [`as_tensor_mut`](Self::as_tensor_mut).
+/// [`downcast`](Self::downcast), [`as_tensor`](Self::as_tensor) and [`as_tensor_mut`](Self::as_tensor_mut). It is also an argument of a
+/// kernel as it is, in `Args` and in `with_arguments` of an instance: the launch checks its type.
 pub struct AnyTensor {
     buffer: Arc<Buffer>,
     /// Where element 0 lies, in bytes from the start of the buffer.
@@ -78,6 +79,10 @@ impl AnyTensor {
     /// The address of element 0 on the device, in bytes; 0 for a new tensor without elements.
     pub fn address(&self) -> u64 {
         self.buffer.address() + self.offset_bytes as u64
+    }
+
+    pub(crate) fn element_bytes(&self) -> usize {
+        self.element_bytes
     }
 
     pub(crate) fn buffer(&self) -> &Arc<Buffer> {

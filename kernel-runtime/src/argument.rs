@@ -1,10 +1,15 @@
 //! Arguments of a launch, with their types erased.
 
+mod tensor;
+
 use crate::{
     DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer, e2m1x2, e4m3, e5m2, ue8m0,
 };
 use half::{bf16, f16};
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
+#[doc(hidden)]
+pub use tensor::{__given, __pointer_of, __scalar_of, __tensor_of};
+pub use tensor::{TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut};
 
 /// One argument of a launch.
 #[derive(Debug)]
@@ -18,16 +23,71 @@ pub(crate) enum Value<'a> {
     Scalar { bits: u64, integer: Option<i128>, dtype: &'static str },
 }
 
-/// A borrowed tensor without its element type.
+/// A tensor without its element type.
 #[derive(Debug)]
 pub(crate) struct TensorValue<'a> {
-    pub(crate) buffer: &'a Arc<Buffer>,
+    pub(crate) buffer: Held<'a>,
     pub(crate) address: u64,
-    pub(crate) shape: &'a [usize],
-    pub(crate) strides: &'a [usize],
+    pub(crate) shape: Dims,
+    pub(crate) strides: Dims,
     pub(crate) dtype: &'static str,
     pub(crate) element_bytes: usize,
     pub(crate) mutable: bool,
+}
+
+/// The memory of an argument: that of a tensor which outlives the launch, or that of a view which was given away.
+#[derive(Debug)]
+pub(crate) enum Held<'a> {
+    Borrowed(&'a Arc<Buffer>),
+    Owned(Arc<Buffer>),
+}
+
+impl Deref for Held<'_> {
+    type Target = Arc<Buffer>;
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Held::Borrowed(buffer) => buffer,
+            Held::Owned(buffer) => buffer,
+        }
+    }
+}
+
+/// The axes that a tensor of a kernel has at most.
+const MAX_RANK: usize = 5;
+
+/// One number an axis, in place: an argument allocates nothing.
+///
+/// Of a rank that no kernel takes, the first axes are kept: a launch refuses it by its rank.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dims {
+    rank: usize,
+    values: [usize; MAX_RANK],
+}
+
+impl Dims {
+    pub(crate) fn new(dims: &[usize]) -> Self {
+        let mut values = [0; MAX_RANK];
+        for (value, dim) in values.iter_mut().zip(dims) {
+            *value = *dim;
+        }
+        Self { rank: dims.len(), values }
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// All of them, if there are so many.
+    pub(crate) fn exact<const R: usize>(&self) -> Option<[usize; R]> {
+        (**self).try_into().ok().filter(|_| self.rank == R)
+    }
+}
+
+impl Deref for Dims {
+    type Target = [usize];
+    fn deref(&self) -> &Self::Target {
+        &self.values[..self.rank.min(MAX_RANK)]
+    }
 }
 
 impl TensorValue<'_> {
@@ -42,7 +102,7 @@ impl TensorValue<'_> {
             return self.address;
         }
         let steps =
-            self.shape.iter().zip(self.strides).map(|(extent, stride)| (extent - 1) * stride);
+            self.shape.iter().zip(&*self.strides).map(|(extent, stride)| (extent - 1) * stride);
         self.address + ((steps.sum::<usize>() + 1) * self.element_bytes) as u64
     }
 }
@@ -50,9 +110,9 @@ impl TensorValue<'_> {
 impl Argument<'_> {
     /// The parameter that this argument would fit exactly.
     pub(crate) fn kind(&self) -> ParamKind {
-        match self.0 {
+        match &self.0 {
             Value::Tensor(TensorValue { dtype, shape, mutable, .. }) => {
-                ParamKind::Tensor { dtype, rank: shape.len(), mutable }
+                ParamKind::Tensor { dtype, rank: shape.rank(), mutable: *mutable }
             }
             Value::Pointer { dtype, .. } => ParamKind::Pointer { dtype },
             Value::Scalar { dtype, .. } => ParamKind::Scalar { dtype },
@@ -74,7 +134,7 @@ impl Argument<'_> {
         match &self.0 {
             Value::Tensor(TensorValue { address, shape, strides, .. }) => {
                 slots[0] = *address;
-                for (slot, value) in slots[1..].iter_mut().zip(shape.iter().chain(*strides)) {
+                for (slot, value) in slots[1..].iter_mut().zip(shape.iter().chain(&**strides)) {
                     *slot = *value as u64;
                 }
                 1 + 2 * shape.len()
@@ -87,38 +147,14 @@ impl Argument<'_> {
     }
 }
 
-/// What a launch takes as an argument: borrowed tensors, device pointers, scalars.
+/// An argument of a launch whose types are checked when it is launched: tensors, device pointers, scalars.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel's argument",
-    note = "arguments are `&DeviceTensor`, `&mut DeviceTensor`, `DevicePtr`, and scalars of the element types"
+    note = "arguments are tensors and views (by reference; views also by value), `DevicePtr`, and scalars of the element types"
 )]
 pub trait IntoArgument<'a> {
     /// The argument without its type.
     fn into_argument(self) -> Argument<'a>;
-}
-
-impl<'a, T, const R: usize> IntoArgument<'a> for &'a DeviceTensor<T, R> {
-    fn into_argument(self) -> Argument<'a> {
-        tensor(self, false)
-    }
-}
-
-impl<'a, T, const R: usize> IntoArgument<'a> for &'a mut DeviceTensor<T, R> {
-    fn into_argument(self) -> Argument<'a> {
-        tensor(self, true)
-    }
-}
-
-fn tensor<T, const R: usize>(tensor: &DeviceTensor<T, R>, mutable: bool) -> Argument<'_> {
-    Argument(Value::Tensor(TensorValue {
-        buffer: tensor.buffer(),
-        address: tensor.address(),
-        shape: tensor.shape_slice(),
-        strides: tensor.strides_slice(),
-        dtype: tensor.dtype(),
-        element_bytes: tensor.element_bytes(),
-        mutable,
-    }))
 }
 
 /// A tensor of any element type and rank within uploaded bytes, for callers that know the types only when they run: the tests of
@@ -134,8 +170,8 @@ pub fn __tensor_within<'a>(
     offset_bytes: usize,
     kind: ParamKind,
     element_bytes: usize,
-    shape: &'a [usize],
-    strides: &'a [usize],
+    shape: &[usize],
+    strides: &[usize],
 ) -> Result<Argument<'a>> {
     let outside = |actual: String| Error::View {
         operation: "__tensor_within",
@@ -157,7 +193,9 @@ pub fn __tensor_within<'a>(
         let place = format!("{offset_bytes} bytes behind the first");
         return Err(outside(format!("{kind} of shape {shape:?} and strides {strides:?}, {place}")));
     }
-    let (buffer, address) = (bytes.buffer(), bytes.address() + offset_bytes as u64);
+    let buffer = Held::Borrowed(bytes.buffer());
+    let address = bytes.address() + offset_bytes as u64;
+    let (shape, strides) = (Dims::new(shape), Dims::new(strides));
     let value = TensorValue { buffer, address, shape, strides, dtype, element_bytes, mutable };
     Ok(Argument(Value::Tensor(value)))
 }
@@ -185,6 +223,16 @@ impl<T> DevicePtr<T> {
 }
 
 impl<T: Element> DevicePtr<T> {
+    /// The pointer that was given as an argument.
+    pub(crate) fn of_argument(argument: &Argument<'_>) -> Option<Self> {
+        match argument.0 {
+            Value::Pointer { address, dtype, device } if dtype == T::DTYPE => {
+                Some(Self { address, dtype, device, element: PhantomData })
+            }
+            Value::Pointer { .. } | Value::Tensor(_) | Value::Scalar { .. } => None,
+        }
+    }
+
     /// An address that another library allocated; no check knows which device it belongs to.
     pub fn from_address(address: u64) -> Self {
         Self { address, dtype: T::DTYPE, device: None, element: PhantomData }

@@ -1,6 +1,6 @@
 //! The element types of device tensors, and their bytes.
 
-use crate::{e2m1x2, e4m3, e5m2, ue8m0};
+use crate::{Dtype, IntoArgument, e2m1x2, e4m3, e5m2, ue8m0};
 use half::{bf16, f16};
 use std::fmt::Debug;
 
@@ -12,12 +12,23 @@ use std::fmt::Debug;
     note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, e4m3, e5m2, e2m1x2 and ue8m0"
 )]
 pub trait Element:
-    sealed::Sealed + Copy + Default + PartialEq + Debug + Send + Sync + 'static
+    sealed::Sealed
+    + for<'a> IntoArgument<'a>
+    + Copy
+    + Default
+    + PartialEq
+    + Debug
+    + Send
+    + Sync
+    + 'static
 {
     /// The type's name in kernels, such as `f16`.
     const DTYPE: &'static str;
     /// Size of one element on the device, in bytes; the alignment is the same.
     const BYTES: usize;
+    /// [`Dtype::of`] the type.
+    #[doc(hidden)]
+    const KIND: Dtype;
     /// Whether every bit pattern is a value of the type; false for `bool` alone.
     #[doc(hidden)]
     const ANY_BITS: bool;
@@ -25,6 +36,9 @@ pub trait Element:
     /// The value's bits, zero-extended.
     #[doc(hidden)]
     fn to_bits(self) -> u64;
+    /// The value that [`to_bits`](Self::to_bits) gave.
+    #[doc(hidden)]
+    fn from_bits(bits: u64) -> Self;
     /// Appends the little-endian bytes of `values`.
     #[doc(hidden)]
     fn encode(values: &[Self], bytes: &mut Vec<u8>);
@@ -39,16 +53,24 @@ mod sealed {
 
 /// Implements [`Element`] for a number, given how its bits become a `u64`.
 macro_rules! number {
-    ($($type:ty, $name:literal, $value:ident => $bits:expr;)*) => {$(
+    ($($type:ty, $kind:ident, $value:ident => $bits:expr;)*) => {$(
         impl sealed::Sealed for $type {}
         impl Element for $type {
-            const DTYPE: &'static str = $name;
+            const DTYPE: &'static str = Dtype::$kind.name();
             const BYTES: usize = size_of::<$type>();
+            const KIND: Dtype = Dtype::$kind;
             const ANY_BITS: bool = true;
 
             fn to_bits(self) -> u64 {
                 let $value = self;
                 $bits
+            }
+            fn from_bits(bits: u64) -> Self {
+                let bytes = bits.to_le_bytes();
+                let (low, _) = bytes
+                    .split_first_chunk::<{ size_of::<$type>() }>()
+                    .expect("an element has at most 8 bytes");
+                Self::from_le_bytes(*low)
             }
             fn encode(values: &[Self], bytes: &mut Vec<u8>) {
                 bytes.reserve(values.len() * Self::BYTES);
@@ -65,32 +87,36 @@ macro_rules! number {
 }
 
 number! {
-    i8, "i8", value => u64::from(value.cast_unsigned());
-    i16, "i16", value => u64::from(value.cast_unsigned());
-    i32, "i32", value => u64::from(value.cast_unsigned());
-    i64, "i64", value => value.cast_unsigned();
-    u8, "u8", value => u64::from(value);
-    u16, "u16", value => u64::from(value);
-    u32, "u32", value => u64::from(value);
-    u64, "u64", value => value;
-    f16, "f16", value => u64::from(f16::to_bits(value));
-    bf16, "bf16", value => u64::from(bf16::to_bits(value));
-    f32, "f32", value => u64::from(f32::to_bits(value));
-    f64, "f64", value => f64::to_bits(value);
-    e4m3, "e4m3", value => u64::from(e4m3::to_bits(value));
-    e5m2, "e5m2", value => u64::from(e5m2::to_bits(value));
-    e2m1x2, "e2m1x2", value => u64::from(e2m1x2::to_bits(value));
-    ue8m0, "ue8m0", value => u64::from(ue8m0::to_bits(value));
+    i8, I8, value => u64::from(value.cast_unsigned());
+    i16, I16, value => u64::from(value.cast_unsigned());
+    i32, I32, value => u64::from(value.cast_unsigned());
+    i64, I64, value => value.cast_unsigned();
+    u8, U8, value => u64::from(value);
+    u16, U16, value => u64::from(value);
+    u32, U32, value => u64::from(value);
+    u64, U64, value => value;
+    f16, F16, value => u64::from(f16::to_bits(value));
+    bf16, Bf16, value => u64::from(bf16::to_bits(value));
+    f32, F32, value => u64::from(f32::to_bits(value));
+    f64, F64, value => f64::to_bits(value);
+    e4m3, E4m3, value => u64::from(e4m3::to_bits(value));
+    e5m2, E5m2, value => u64::from(e5m2::to_bits(value));
+    e2m1x2, E2m1x2, value => u64::from(e2m1x2::to_bits(value));
+    ue8m0, Ue8m0, value => u64::from(ue8m0::to_bits(value));
 }
 
 impl sealed::Sealed for bool {}
 impl Element for bool {
-    const DTYPE: &'static str = "bool";
+    const DTYPE: &'static str = Dtype::Bool.name();
     const BYTES: usize = 1;
+    const KIND: Dtype = Dtype::Bool;
     const ANY_BITS: bool = false;
 
     fn to_bits(self) -> u64 {
         u64::from(self)
+    }
+    fn from_bits(bits: u64) -> Self {
+        bits != 0
     }
     fn encode(values: &[Self], bytes: &mut Vec<u8>) {
         bytes.extend(values.iter().map(|value| u8::from(*value)));

@@ -168,6 +168,44 @@ pub enum Error {
         /// What was given.
         actual: crate::ParamKind,
     },
+    /// What was given for an argument has no tensor for it.
+    #[error("`{kernel}`: argument `{argument}`: {cause}")]
+    Argument {
+        /// The kernel.
+        kernel: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// What [`TensorArgument`](crate::TensorArgument) says.
+        cause: Box<Error>,
+    },
+    /// An instance that was chosen when the program runs takes other arguments than it was given.
+    #[error(
+        "`{kernel}`: the instance {instance} takes {required} as argument `{argument}`, not {actual}; instances that take these arguments: {instances}"
+    )]
+    InstanceArgument {
+        /// The kernel.
+        kernel: &'static str,
+        /// The instance.
+        instance: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// What the instance takes.
+        required: crate::ParamKind,
+        /// What was given.
+        actual: crate::ParamKind,
+        /// The instances of the kernel that take what was given, shortened in the middle where they are many.
+        instances: String,
+    },
+    /// No instance of a kernel has the values that were asked for.
+    #[error("`{kernel}` has no instance {required}; it has {actual}")]
+    NoInstance {
+        /// The kernel.
+        kernel: &'static str,
+        /// What was asked for, such as `with BM = 96, BN = 64`.
+        required: String,
+        /// The instances that there are, shortened in the middle where they are many.
+        actual: String,
+    },
     /// The number of arguments is not the number of parameters.
     #[error("`{kernel}` takes {required} arguments, not {actual}")]
     ArgumentCount {

@@ -4,8 +4,8 @@ mod check;
 mod maps;
 
 use crate::{
-    Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Resources, Result, Stream, Variant,
-    argument::Value, back_end::Order, buffer::Access, image::list_of,
+    __GridOf, Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Resources, Result, Stream,
+    Variant, argument::Value, back_end::Order, buffer::Access, image::list_of,
 };
 use std::ops::Deref;
 
@@ -26,6 +26,10 @@ pub struct Launch<'a> {
     persistent: Option<i32>,
     /// Why the kernel's own grid has no value.
     fault: Option<GridFault>,
+    /// Why there are no arguments.
+    refused: Option<Box<Error>>,
+    /// The images of all instances, where the program has chosen one of them when it runs.
+    choices: &'static [&'static [Image]],
     blocks: Blocks,
 }
 
@@ -60,6 +64,8 @@ pub fn __launch<'a>(
         persistent: None,
         fault: None,
         blocks: Blocks::Independent,
+        refused: None,
+        choices: &[],
     };
     match grid {
         Some(Ok(grid)) => launch.grid(grid),
@@ -76,6 +82,47 @@ pub fn __launch_unsafe<'a>(
     grid: Option<Result<Grid, GridFault>>,
 ) -> UnsafeLaunch<'a> {
     UnsafeLaunch(__launch(images, arguments, grid))
+}
+
+/// A launch that fails: what was given for an argument has no tensor for it.
+#[doc(hidden)]
+pub fn __refused<'a>(images: &'static [Image], error: Error) -> Launch<'a> {
+    Launch { refused: Some(Box::new(error)), ..__launch(images, Vec::new(), None) }
+}
+
+/// As [`__refused`], for kernels whose launches are unsafe.
+#[doc(hidden)]
+pub fn __refused_unsafe<'a>(images: &'static [Image], error: Error) -> UnsafeLaunch<'a> {
+    UnsafeLaunch(__refused(images, error))
+}
+
+/// Makes a launch of the instance at a position, with the grid that the kernel gives for it.
+#[doc(hidden)]
+pub fn __launch_of<'a>(
+    choices: &'static [&'static [Image]],
+    grids: &'static [__GridOf],
+    position: usize,
+    arguments: Result<Vec<Argument<'a>>>,
+) -> Launch<'a> {
+    let images = choices.get(position).copied().unwrap_or_default();
+    match arguments {
+        Ok(arguments) => {
+            let grid = grids.get(position).and_then(|grid| grid(&arguments));
+            Launch { choices, ..__launch(images, arguments, grid) }
+        }
+        Err(error) => __refused(images, error),
+    }
+}
+
+/// As [`__launch_of`], for kernels whose launches are unsafe.
+#[doc(hidden)]
+pub fn __launch_unsafe_of<'a>(
+    choices: &'static [&'static [Image]],
+    grids: &'static [__GridOf],
+    position: usize,
+    arguments: Result<Vec<Argument<'a>>>,
+) -> UnsafeLaunch<'a> {
+    UnsafeLaunch(__launch_of(choices, grids, position, arguments))
 }
 
 impl Launch<'_> {
@@ -134,8 +181,17 @@ impl Launch<'_> {
     /// Those of [`launch`](Self::launch) that concern target and arguments.
     pub fn variant(&self, device: &Device) -> Result<&'static Variant> {
         let image = self.image(device)?;
-        check::arguments(image, &self.arguments, device)?;
+        self.check(image, device)?;
         check::variant(image, &self.arguments)
+    }
+
+    /// Whether the image takes the arguments.
+    fn check(&self, image: &'static Image, device: &Device) -> Result<()> {
+        if let Some(error) = &self.refused {
+            return Err((**error).clone());
+        }
+        let checked = check::arguments(image, &self.arguments, device);
+        checked.map_err(|error| check::among(self.choices, image, &self.arguments, error))
     }
 
     /// The PTX that a launch on `device` would run.
@@ -168,7 +224,7 @@ impl Launch<'_> {
     /// order; on the emulator it has run. A grid without blocks is nothing to do.
     ///
     /// # Errors
-    /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it:
+    /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it: [`Error::Argument`], [`Error::InstanceArgument`],
     /// [`Error::WrongDevice`], [`Error::DimTooLarge`], [`Error::FactBroken`],
     /// [`Error::OverlappingElements`], [`Error::Aliased`], [`Error::TensorMap`], [`Error::TensorMapRefused`]. About the grid:
     /// [`Error::GridMissing`], [`Error::GridExpression`], [`Error::GridOutOfRange`], [`Error::GridNotOfClusters`], [`Error::TooManyBlocks`]. About the code:
@@ -176,7 +232,7 @@ impl Launch<'_> {
     /// [`Error::Driver`], and `Error::Fault` on the emulator.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let image = self.image(stream.device())?;
-        check::arguments(image, &self.arguments, stream.device())?;
+        self.check(image, stream.device())?;
         let variant = check::variant(image, &self.arguments)?;
         if let Some(fault) = self.fault {
             return Err(Error::GridExpression { kernel: image.kernel, fault });
@@ -189,7 +245,7 @@ impl Launch<'_> {
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {
                 let access = if tensor.mutable { Access::Write } else { Access::Read };
-                stream.begin_use(tensor.buffer, access)?;
+                stream.begin_use(&tensor.buffer, access)?;
             }
         }
         let count = self.arguments.iter().map(Argument::slots).sum();
@@ -210,7 +266,7 @@ impl Launch<'_> {
         stream.queue().launch(&mut Order { image, variant, grid, blocks, values, maps })?;
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {
-                stream.end_use(tensor.buffer)?;
+                stream.end_use(&tensor.buffer)?;
             }
         }
         Ok(())

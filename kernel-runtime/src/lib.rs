@@ -31,8 +31,8 @@
 //! device, so that the next launch with the same tensor finds them. Blocks that work together are launched in clusters, and a
 //! kernel may start while the one in front of it ends ([`Image`]).
 //!
-//! The modules, in reading order: `image` (what is compiled), `float8`, `element`, `tensor` and `buffer` (data),
-//! `tensor_map`, `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
+//! The modules, in reading order: `image` (what is compiled), `float4` and `float8`, `dtype` and `element`, `tensor` and `buffer` (data),
+//! `tensor_map`, `stream`, `device`, `argument`, `grid`, `launch` and `instance` (launching), `back_end` with `cuda` and
 //! `emulator`, `error`.
 
 #![deny(unsafe_code)]
@@ -42,6 +42,7 @@ mod image;
 mod float4;
 mod float8;
 
+mod dtype;
 mod element;
 
 mod tensor;
@@ -74,6 +75,8 @@ mod resources;
 #[expect(unsafe_code, reason = "a kernel with raw pointers is launched by an unsafe call")]
 mod launch;
 
+mod instance;
+
 mod back_end;
 
 #[cfg(feature = "cuda")]
@@ -92,11 +95,14 @@ pub use cudarc::driver::sys as driver_sys;
 
 pub use any::{AnyTensor, dlpack};
 #[doc(hidden)]
-pub use argument::__tensor_within;
-pub use argument::{Argument, DevicePtr, IntoArgument};
+pub use argument::{__given, __pointer_of, __scalar_of, __tensor_of, __tensor_within};
+pub use argument::{
+    Argument, DevicePtr, IntoArgument, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut,
+};
 #[cfg(feature = "cuda")]
 pub use cuda::interop as cudarc;
 pub use device::{Device, MemoryUse, Properties};
+pub use dtype::{Dtype, NamedType};
 pub use element::Element;
 pub use error::{Actual, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
 pub use float4::{e2m1x2, ue8m0};
@@ -108,9 +114,15 @@ pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
 pub use image::{
     Fact, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Target, Variant,
 };
+pub use instance::Instance;
+#[doc(hidden)]
+pub use instance::{__GridOf, __find, __find_values};
 #[cfg(feature = "emulator")]
 pub use kernel_emulator::{Fault, Report};
-pub use launch::{__launch, __launch_unsafe, Launch, UnsafeLaunch};
+pub use launch::{
+    __launch, __launch_of, __launch_unsafe, __launch_unsafe_of, __refused, __refused_unsafe,
+    Launch, UnsafeLaunch,
+};
 pub use pinned::{Pinned, PinnedMut, PinnedRef};
 pub use resources::Resources;
 pub use stream::{Event, Stream};

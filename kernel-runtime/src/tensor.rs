@@ -9,6 +9,7 @@ mod view;
 
 use crate::{
     Device, DevicePtr, Element, Error, Result, Stream,
+    argument::TensorValue,
     buffer::{Access, Buffer},
 };
 use std::{fmt, marker::PhantomData, sync::Arc};
@@ -57,6 +58,15 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
             element_bytes: T::BYTES,
             element: PhantomData,
         }
+    }
+
+    /// A view of the tensor that an argument is, if it has these types.
+    pub(crate) fn of_argument<'x>(value: &'x TensorValue<'_>) -> Option<TensorView<'x, T, R>> {
+        let shape = value.shape.exact::<R>().filter(|_| value.dtype == T::DTYPE)?;
+        let strides = value.strides.exact::<R>()?;
+        let offset = value.address.checked_sub(value.buffer.address())?;
+        let offset = usize::try_from(offset).ok()?;
+        Some(shared(Self::within(Arc::clone(&value.buffer), offset, shape, strides)))
     }
 
     /// The elements in row-major order, after all work that writes them. Waits for the stream.
@@ -150,14 +160,6 @@ impl<T, const R: usize> DeviceTensor<T, R> {
 
     pub(crate) fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
-    }
-
-    pub(crate) fn shape_slice(&self) -> &[usize] {
-        &self.shape
-    }
-
-    pub(crate) fn strides_slice(&self) -> &[usize] {
-        &self.strides
     }
 
     /// Elements from the first to the last one in memory, gaps included.

@@ -139,7 +139,7 @@ fn main() -> Result<()> {
     assert_eq!(x.to_vec(&stream)?[0], 157.0);
     kernels::nothing_shared(kernels::nothing_shared::Args { out: &mut x }).launch(&stream)?;
     // No place of this machine in the code.
-    for variant in kernels::one::INSTANCES[0].iter().flat_map(|image| image.variants) {
+    for variant in kernels::one::INSTANCES[0].images().iter().flat_map(|image| image.variants) {
         assert!(!variant.ptx.contains("\"/"), "{}", variant.ptx);
     }
     Ok(())

@@ -77,7 +77,7 @@ fn main() -> Result<()> {
     scaled_sum(scaled_sum::Args { scale: 3.0, a: &a, b: &b, out: &mut out }).launch(&stream)?;
     ensure!(is_right(&out.to_vec(&stream)?), "Kiln's launch gives another result");
 
-    let image = &scaled_sum::INSTANCES[0][0];
+    let image = &scaled_sum::INSTANCES[0].images()[0];
     let launch = scaled_sum(scaled_sum::Args { scale: 3.0, a: &a, b: &b, out: &mut out });
     let variant = launch.variant(&device)?;
     ensure!(variant.dynamic_shared_bytes == 0, "the bare launch asks for no shared memory");

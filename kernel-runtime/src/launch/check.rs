@@ -5,6 +5,7 @@ use crate::{
     Actual, Argument, Device, Error, Fact, Grid, Image, ParamKind, Result, Variant,
     argument::{TensorValue, Value},
     grid::LIMITS,
+    instance,
 };
 
 /// Checks each argument, and the written ones against the others.
@@ -47,6 +48,34 @@ pub(super) fn arguments(
         }
     }
     aliases(image, arguments)
+}
+
+/// What is said where the program chose the instance: an argument of another type may be one that other instances take.
+pub(super) fn among(
+    choices: &'static [&'static [Image]],
+    image: &'static Image,
+    arguments: &[Argument<'_>],
+    error: Error,
+) -> Error {
+    let Error::ArgumentKind { kernel, argument, required, actual } = error else { return error };
+    if choices.is_empty() {
+        return Error::ArgumentKind { kernel, argument, required, actual };
+    }
+    let takes = |image: &&Image| {
+        let mut pairs = image.params.iter().zip(arguments);
+        pairs.all(|(param, argument)| fits(param.kind, argument.kind()))
+    };
+    let fit = choices.iter().filter_map(|images| images.first()).filter(takes);
+    let fit: Vec<&str> = fit.map(|image| image.instance).collect();
+    let instances = instance::listed(&fit);
+    Error::InstanceArgument {
+        kernel,
+        instance: image.instance,
+        argument,
+        required,
+        actual,
+        instances,
+    }
 }
 
 /// The first variant whose facts hold.
@@ -117,13 +146,13 @@ fn tensor(
         let (required, actual) = (device.label(), owner.label_beside(device));
         return Err(Error::WrongDevice { kernel, argument, required, actual });
     }
-    let TensorValue { shape, strides, mutable, .. } = *tensor;
+    let TensorValue { shape, strides, mutable, .. } = tensor;
     for (axis, extent) in shape.iter().copied().enumerate() {
         if i32::try_from(extent).is_err() {
             return Err(Error::DimTooLarge { kernel, argument, axis, actual: extent });
         }
     }
-    if mutable && !tensor.is_empty() && may_overlap(shape, strides) {
+    if *mutable && !tensor.is_empty() && may_overlap(shape, strides) {
         let (shape, strides) = (shape.to_vec(), strides.to_vec());
         return Err(Error::OverlappingElements { kernel, argument, shape, strides });
     }

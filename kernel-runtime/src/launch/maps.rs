@@ -238,7 +238,7 @@ fn axis_of(values: &[usize], axis: usize) -> Result<usize, Broken> {
 fn extent_of(extent: MapExtent, tensor: &TensorValue<'_>) -> Result<u64, Broken> {
     match extent {
         MapExtent::Axis { axis, divide } => {
-            let elements = axis_of(tensor.shape, axis)?;
+            let elements = axis_of(&tensor.shape, axis)?;
             match (elements as u64).checked_div(divide.into()) {
                 Some(extent) if (elements as u64).is_multiple_of(divide.into()) => Ok(extent),
                 Some(_) | None => {
@@ -254,7 +254,7 @@ fn extent_of(extent: MapExtent, tensor: &TensorValue<'_>) -> Result<u64, Broken>
 fn stride_bytes_of(stride: MapStride, tensor: &TensorValue<'_>) -> Result<u64, Broken> {
     let elements = match stride {
         MapStride::Axis { axis, times } => {
-            (axis_of(tensor.strides, axis)? as u64).saturating_mul(times.into())
+            (axis_of(&tensor.strides, axis)? as u64).saturating_mul(times.into())
         }
         MapStride::Elements(elements) => elements,
     };

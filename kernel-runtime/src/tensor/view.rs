@@ -24,6 +24,20 @@ pub struct TensorViewMut<'a, T, const R: usize> {
     borrow: PhantomData<&'a mut DeviceTensor<T, R>>,
 }
 
+impl<T, const R: usize> TensorView<'_, T, R> {
+    /// What the view is of; the caller keeps to the view's borrow.
+    pub(crate) fn into_tensor(self) -> DeviceTensor<T, R> {
+        self.tensor
+    }
+}
+
+impl<T, const R: usize> TensorViewMut<'_, T, R> {
+    /// What the view is of; the caller keeps to the view's borrow.
+    pub(crate) fn into_tensor(self) -> DeviceTensor<T, R> {
+        self.tensor
+    }
+}
+
 impl<T, const R: usize> Deref for TensorView<'_, T, R> {
     type Target = DeviceTensor<T, R>;
     fn deref(&self) -> &Self::Target {

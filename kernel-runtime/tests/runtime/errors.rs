@@ -224,6 +224,8 @@ fn arguments_that_are_not_what_the_parameters_take() -> Result<()> {
     let text = |actual| format!("`scaled_sum`: argument `a` takes Tensor<f32, 1>, not {actual}");
     assert_eq!(wrong((&half).into_argument()), text("Tensor<f64, 1>"));
     assert_eq!(wrong((&matrix).into_argument()), text("Tensor<f32, 2>"));
+    let deep = stream.zeros::<f32, 7>([1; 7])?;
+    assert_eq!(wrong((&deep).into_argument()), text("Tensor<f32, 7>"));
     assert_eq!(wrong(a.device_ptr().into_argument()), text("Ptr<f32>"));
     assert_eq!(wrong(1i32.into_argument()), text("i32"));
 

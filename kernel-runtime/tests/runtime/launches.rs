@@ -8,8 +8,8 @@ use crate::{
     },
 };
 use kernel_runtime::{
-    __launch, __launch_unsafe, Device, Image, IntoArgument, ParamInfo, ParamKind, Result, Target,
-    Variant, persistent,
+    __launch, __launch_unsafe, Device, DeviceTensor, Image, IntoArgument, ParamInfo, ParamKind,
+    Result, Target, TensorArgument, TensorArgumentMut, Variant, persistent,
 };
 
 /// `n` values that are exact in `f32`, in an order that a mistake in indexing shows.
@@ -59,6 +59,52 @@ fn views_are_arguments() -> Result<()> {
         }
         assert_eq!(out.to_vec(&stream)?, required);
     }
+    Ok(())
+}
+
+#[test]
+fn views_by_value_are_arguments_that_a_launch_keeps() -> Result<()> {
+    for device in devices::all()? {
+        let stream = device.stream()?;
+        let host = values(12, 3);
+        let a = stream.upload(&host, [12])?;
+        let mut out = stream.zeros::<f32, 1>([4])?;
+        // Nothing but the launch holds the views: the function that makes them has returned.
+        let launch = |out: &mut DeviceTensor<f32, 1>| -> Result<()> {
+            let arguments = vec![
+                a.slice(0, 1..4)?.into_argument(),
+                a.slice(0, 8..11)?.into_argument(),
+                out.slice_mut(0, 1..4)?.into_argument(),
+                1.0f32.into_argument(),
+                false.into_argument(),
+            ];
+            let launch = __launch(&SCALED_SUM_IMAGES, arguments, None);
+            launch.grid(1).launch(&stream)
+        };
+        launch(&mut out)?;
+        let required = [0.0, host[1] + host[8], host[2] + host[9], host[3] + host[10]];
+        assert_eq!(out.to_vec(&stream)?, required);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_takes_a_tensor_takes_pointers_to_it() -> Result<()> {
+    fn first<T: TensorArgument<f32, 1>>(tensor: &T) -> Result<usize> {
+        Ok(tensor.tensor()?.shape()[0])
+    }
+    fn first_mut<T: TensorArgumentMut<f32, 1>>(tensor: &mut T) -> Result<usize> {
+        Ok(tensor.tensor_mut()?.shape()[0])
+    }
+    let device = Device::emulator(Target::Sm80)?;
+    let stream = device.stream()?;
+    let mut tensor = stream.zeros::<f32, 1>([7])?;
+    assert_eq!(first_mut(&mut tensor)?, 7);
+    assert_eq!(first_mut(&mut tensor.slice_mut(0, 1..3)?)?, 2);
+    assert_eq!(first(&tensor.slice_mut(0, 1..5)?)?, 4);
+    assert_eq!(first(&tensor.slice(0, 1..2)?)?, 1);
+    assert_eq!(first_mut(&mut Box::new(stream.zeros([6])?))?, 6);
+    assert_eq!(first(&std::sync::Arc::new(tensor))?, 7);
     Ok(())
 }
 
