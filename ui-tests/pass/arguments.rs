@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use kiln::prelude::*;
-use kiln::{TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut};
+use kiln::{AnyTensor, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut};
 
 #[kernel(target = sm_80, warps = 4, grid = cdiv(out.dim(0), 32), instances(T = [f32, i32]))]
 pub fn add<T: Number>(x: Tensor<T, 1>, by: T, out: TensorMut<T, 1>) {
@@ -109,5 +109,20 @@ fn main() -> Result<()> {
         assert_eq!(launch.blocks(), None);
         assert_eq!(launch.variant(&device).expect_err("there are two pages").to_string(), error);
     }
+
+    // Tensors whose types the program knows when it runs, with an instance to match.
+    let any = AnyTensor::from(stream.full([2], 2i32)?);
+    let mut sum = AnyTensor::from(stream.full([2], 40i32)?);
+    add::<i32>(add::Args { x: &any, by: 1, out: &mut sum }).launch(&stream)?;
+    let one = add::find(|one| one.T.name() == any.dtype())?;
+    let launch = one.with_arguments([(&any).into_argument(), 4i32.into_argument(), (&mut sum).into_argument()]);
+    assert_eq!(launch.blocks(), Some([1, 1, 1]));
+    launch.launch(&stream)?;
+    let error = add::<f32>(add::Args { x: &any, by: 1.0, out: &mut tail }).launch(&stream);
+    assert_eq!(
+        error.expect_err("a tensor of i32").to_string(),
+        "`add`: argument `x`: the tensor is a Tensor<i32, 1>, not a Tensor<f32, 1>"
+    );
+    assert_eq!(sum.downcast::<i32, 1>()?.to_vec(&stream)?, [50, 50]);
     Ok(())
 }
