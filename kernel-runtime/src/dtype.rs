@@ -152,6 +152,11 @@ fn without_modules(path: &str) -> String {
     let mut rest = path;
     while let Some(c) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("::") {
+            // An item of `<T as Trait>` is in no module.
+            if text.ends_with('>') {
+                text.push_str("::");
+                begin = text.len();
+            }
             text.truncate(begin);
             rest = after;
             continue;
