@@ -23,6 +23,21 @@ use image::{Around, compile_image, relative, targets};
 pub struct Options {
     /// Also give every stage of every instance as text.
     pub dump: bool,
+    /// Also have machine code made of each PTX text, given its target, such as `sm_90a`.
+    pub assemble: Option<Assemble>,
+}
+
+/// Makes machine code for some devices of a PTX text, given its target. It is a part of the world outside: what goes wrong there, it
+/// reports itself.
+pub type Assemble = fn(ptx: &str, target: &str) -> Vec<Cubin>;
+
+/// Machine code for one architecture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cubin {
+    /// As `ptxas` calls it, such as `sm_90a`.
+    pub architecture: String,
+    /// The file.
+    pub bytes: Vec<u8>,
 }
 
 /// What compiling leaves.
@@ -60,6 +75,8 @@ pub struct Variant {
     pub entry: String,
     /// The module's text.
     pub ptx: String,
+    /// Machine code of it, with [`Options::assemble`].
+    pub cubins: Vec<Cubin>,
     /// Dynamic shared memory of a block.
     pub shared_bytes: u32,
     /// Columns of tensor memory that a block allocates; 0 without any.

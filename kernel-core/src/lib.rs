@@ -29,5 +29,7 @@ pub mod lower;
 pub mod schedule;
 pub mod syntax;
 
-pub use compile::{Options, Output, compile_function, compile_module, kernel_finish, not_a_kernel};
+pub use compile::{
+    Assemble, Cubin, Options, Output, compile_function, compile_module, kernel_finish, not_a_kernel,
+};
 pub use device::{device_finish, device_item, provide};

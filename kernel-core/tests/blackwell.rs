@@ -40,7 +40,13 @@ fn order(body: &str, required: &str) {
     let mut problems = Problems::new();
     let unit = syntax::parse_function(attributes(), &function, &locations, &mut problems);
     let mut dumps = Vec::new();
-    compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    compile_unit(
+        &unit,
+        &locations,
+        &mut problems,
+        Options { dump: true, ..Options::default() },
+        &mut dumps,
+    );
     assert_eq!(problems.reports(), 0, "{body}");
     let (_, text) = dumps
         .iter()
@@ -68,7 +74,13 @@ fn ptx(body: &str) -> String {
     let mut problems = Problems::new();
     let unit = syntax::parse_function(attributes(), &function, &locations, &mut problems);
     let mut dumps = Vec::new();
-    compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    compile_unit(
+        &unit,
+        &locations,
+        &mut problems,
+        Options { dump: true, ..Options::default() },
+        &mut dumps,
+    );
     assert_eq!(problems.reports(), 0, "{body}");
     let found = dumps.into_iter().rev().find(|(name, _)| name.rsplit('.').next() == Some("ptx"));
     found.expect("a kernel that compiles has PTX").1
@@ -120,7 +132,13 @@ fn more_warps_than_four_meet_where_they_hand_tensor_memory_on() {
         let attributes = quote::quote!(target = sm_100a, warps = #warps);
         let unit = syntax::parse_function(attributes, &function, &locations, &mut problems);
         let mut dumps = Vec::new();
-        compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+        compile_unit(
+            &unit,
+            &locations,
+            &mut problems,
+            Options { dump: true, ..Options::default() },
+            &mut dumps,
+        );
         assert_eq!(problems.reports(), 0, "{body}");
         let found = dumps.iter().find(|(name, _)| name.ends_with(".layouts"));
         let (_, text) = found.expect("a kernel that compiles has layouts");

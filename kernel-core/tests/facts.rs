@@ -16,7 +16,13 @@ fn compiled(text: &str) -> (Vec<CompiledInstance>, Vec<(String, String)>) {
     let locations = Locations::new(function.sig.ident.span());
     let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
     let mut dumps = Vec::new();
-    let all = compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    let all = compile_unit(
+        &unit,
+        &locations,
+        &mut problems,
+        Options { dump: true, ..Options::default() },
+        &mut dumps,
+    );
     assert!(problems.is_empty(), "{problems:?}");
     (all.into_iter().next().expect("one kernel"), dumps)
 }

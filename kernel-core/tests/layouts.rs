@@ -16,7 +16,7 @@ fn compiled(text: &str) -> Result<Vec<String>, String> {
     let locations = Locations::new(function.sig.ident.span());
     let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
     let mut dumps = Vec::new();
-    let all = compile_unit(&unit, &locations, &mut problems, Options { dump: false }, &mut dumps);
+    let all = compile_unit(&unit, &locations, &mut problems, Options::default(), &mut dumps);
     if !problems.is_empty() {
         return Err(problems.iter().map(|problem| render(problem, &locations)).collect());
     }
@@ -252,7 +252,13 @@ fn dumped(text: &str, starts: &[&str]) -> Vec<String> {
     let locations = Locations::new(function.sig.ident.span());
     let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
     let mut dumps = Vec::new();
-    compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    compile_unit(
+        &unit,
+        &locations,
+        &mut problems,
+        Options { dump: true, ..Options::default() },
+        &mut dumps,
+    );
     assert!(problems.is_empty(), "{problems:?}");
     let (_, dump) =
         dumps.iter().find(|(name, _)| name.ends_with("aligned.layouts")).expect("a dump");

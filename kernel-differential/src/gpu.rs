@@ -85,6 +85,7 @@ fn image(case: &Case) -> &'static [Image] {
         entry: "case",
         ptx: case.ptx.clone().leak(),
         dynamic_shared_bytes: case.shared_bytes,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: maps.leak(),

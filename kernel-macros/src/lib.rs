@@ -2,6 +2,8 @@
 //! touches the world outside (the dump folder).
 #![forbid(unsafe_code)]
 
+mod cubin;
+
 use kernel_core::{Options, Output};
 use proc_macro::TokenStream;
 
@@ -11,7 +13,7 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
-    let options = Options { dump: folder.is_some() };
+    let options = Options { dump: folder.is_some(), assemble: cubin::assemble() };
     let output = match syn::parse::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => {
             kernel_core::compile_function(attr.into(), &function, options)
@@ -55,13 +57,17 @@ pub fn device_finish(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn kernel_finish(input: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
-    let options = Options { dump: folder.is_some() };
+    let options = Options { dump: folder.is_some(), assemble: cubin::assemble() };
     finished(kernel_core::kernel_finish(input.into(), options), folder)
 }
 
 /// Writes the dumps, and gives the tokens.
 fn finished(output: Output, folder: Option<std::ffi::OsString>) -> TokenStream {
-    let Output { tokens, dumps } = output;
+    let Output { mut tokens, dumps } = output;
+    for message in cubin::failures() {
+        let span = proc_macro2::Span::call_site();
+        tokens.extend(syn::Error::new(span, message).to_compile_error());
+    }
     if let Some(folder) = folder
         && let Err(error) = write(std::path::Path::new(&folder), &dumps)
     {

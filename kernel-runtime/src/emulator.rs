@@ -559,6 +559,7 @@ mod tests {
             entry: "scale",
             ptx: "",
             dynamic_shared_bytes: 0,
+            cubins: &[],
             tensor_columns: 0,
             requires: &[],
             maps: &[],

@@ -190,11 +190,11 @@ pub enum Error {
         /// The argument.
         argument: &'static str,
         /// What the instance takes.
-        required: crate::ParamKind,
+        required: Box<crate::ParamKind>,
         /// What was given.
-        actual: crate::ParamKind,
+        actual: Box<crate::ParamKind>,
         /// The instances of the kernel that take what was given, shortened in the middle where they are many.
-        instances: String,
+        instances: Box<str>,
     },
     /// No instance of a kernel has the values that were asked for.
     #[error("`{kernel}` has no instance {required}; it has {actual}")]

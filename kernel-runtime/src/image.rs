@@ -150,6 +150,8 @@ pub struct Variant {
     pub entry: &'static str,
     /// The whole module's text.
     pub ptx: &'static str,
+    /// Machine code of the same module, if any was made ahead of time; a device that none of it is for gets the text.
+    pub cubins: &'static [Cubin],
     /// Dynamic shared memory of a block, in bytes.
     pub dynamic_shared_bytes: u32,
     /// Columns of tensor memory that a block allocates, of the 512 of a multiprocessor; 0 where it has none (PTX ISA, "tcgen05.alloc").
@@ -159,6 +161,31 @@ pub struct Variant {
     /// The tensor maps that the body copies with: one entry parameter of 128 bytes, aligned to 64, for each, in this order
     /// behind all others.
     pub maps: &'static [MapInfo],
+}
+
+/// Machine code that `ptxas` made of a module while the program was built.
+#[derive(Clone, Copy, Debug)]
+pub struct Cubin {
+    /// What it is for, as `ptxas` calls it, such as `sm_90a`.
+    pub architecture: &'static str,
+    /// The file.
+    pub bytes: &'static [u8],
+}
+
+impl Cubin {
+    /// Whether a GPU of the compute capability (major, minor) runs it: one of the same major and no lower minor, of an architecture with
+    /// a suffix the very same (NVCC, "GPU Compilation": binary compatibility; PTX ISA, ".target").
+    pub fn runs_on(&self, (major, minor): (u32, u32)) -> bool {
+        let Some(name) = self.architecture.strip_prefix("sm_") else { return false };
+        let number = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let suffix = &name[number.len()..];
+        let Ok(number) = number.parse::<u32>() else { return false };
+        let (own_major, own_minor) = (number / 10, number % 10);
+        match suffix {
+            "" | "f" => own_major == major && own_minor <= minor,
+            _ => (own_major, own_minor) == (major, minor),
+        }
+    }
 }
 
 /// A statement about one argument that the compiler may rely on.
@@ -235,5 +262,22 @@ impl fmt::Display for Fact {
             }
             Self::ScalarMultiple { of, .. } => write!(f, "a multiple of {of}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// NVCC, "GPU Compilation", "Binary Compatibility"; suffixes as PTX ISA's ".target" has them.
+    #[test]
+    fn machine_code_runs_within_a_major_version() {
+        let runs =
+            |architecture, capability| Cubin { architecture, bytes: &[] }.runs_on(capability);
+        assert!(runs("sm_80", (8, 0)) && runs("sm_80", (8, 9)) && runs("sm_86", (8, 9)));
+        assert!(!runs("sm_86", (8, 0)) && !runs("sm_80", (9, 0)) && !runs("sm_90", (8, 9)));
+        assert!(runs("sm_90a", (9, 0)) && !runs("sm_90a", (9, 1)) && !runs("sm_100a", (10, 3)));
+        assert!(runs("sm_100f", (10, 3)) && runs("sm_120", (12, 1)) && !runs("sm_100f", (11, 0)));
+        assert!(!runs("", (8, 0)) && !runs("sm_", (8, 0)) && !runs("compute_80", (8, 0)));
     }
 }

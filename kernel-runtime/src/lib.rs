@@ -112,7 +112,8 @@ pub use graph::Graph;
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
 pub use image::{
-    Fact, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Target, Variant,
+    Cubin, Fact, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Target,
+    Variant,
 };
 pub use instance::Instance;
 #[doc(hidden)]

@@ -140,6 +140,7 @@ const fn variant(entry: &'static str, ptx: &'static str, dynamic_shared_bytes: u
         entry,
         ptx,
         dynamic_shared_bytes,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: &[],

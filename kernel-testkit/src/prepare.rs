@@ -77,8 +77,13 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
     let (mut unit, locations) = read(file, &mut problems)?;
     kernel_core::provide(&mut unit, &library()?, &locations, &mut problems);
     let mut dumps = Vec::new();
-    let compiled =
-        compile_unit(&unit, &locations, &mut problems, Options { dump: true }, &mut dumps);
+    let compiled = compile_unit(
+        &unit,
+        &locations,
+        &mut problems,
+        Options { dump: true, ..Options::default() },
+        &mut dumps,
+    );
     report(&problems, &locations)?;
     let [kernel] = unit.kernels.as_slice() else {
         return Err("a file test holds one kernel".to_owned());

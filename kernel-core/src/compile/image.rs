@@ -102,6 +102,13 @@ pub(super) fn compile_image(
             == (&asks_less.entry, &asks_less.ptx, asks_less.shared_bytes, &asks_less.maps)
     });
     variants.reverse();
+    if let Some(assemble) = around.options.assemble
+        && problems.is_empty()
+    {
+        for variant in &mut variants {
+            variant.cubins = assemble(&variant.ptx, target);
+        }
+    }
     Some(Image {
         target: target.to_owned(),
         warps,
@@ -258,6 +265,7 @@ fn lower_variant(
         name,
         entry: lowered.entry,
         ptx,
+        cubins: Vec::new(),
         shared_bytes: lowered.shared_bytes,
         tensor_columns: layouts::tensor_memory::allocated(&kernel),
         requires: assumed,

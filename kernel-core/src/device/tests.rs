@@ -294,7 +294,7 @@ fn chain_in(tokens: TokenStream) -> Option<TokenStream> {
 fn finished(kernel: TokenStream, bundles: &[TokenStream]) -> String {
     let function: syn::ItemFn = syn::parse2(kernel).expect("a function");
     let attr = quote!(target = sm_80, warps = 4, grid = 1);
-    let options = crate::Options { dump: false };
+    let options = crate::Options::default();
     let tokens = crate::compile_function(attr, &function, options).tokens;
     let call = chain_in(tokens).expect("a chain");
     let state = call.into_iter().last().expect("the state");
@@ -325,7 +325,7 @@ fn what_was_said_before_the_chain_is_not_said_at_its_end() {
     );
     let function: syn::ItemFn = syn::parse2(kernel.clone()).expect("a function");
     let attr = quote!(target = sm_80, warps = 4, grid = 1);
-    let first = crate::compile_function(attr, &function, crate::Options { dump: false });
+    let first = crate::compile_function(attr, &function, crate::Options::default());
     let first = first.tokens.to_string();
     assert!(first.contains("K0201"), "{first}");
     assert!(

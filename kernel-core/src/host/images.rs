@@ -58,13 +58,19 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     let programmatic = image.programmatic;
     let declared = image.declared.iter().map(fact_tokens);
     let variants = image.variants.iter().map(|variant| {
-        let Variant { name, entry, ptx, shared_bytes, tensor_columns, requires, maps } = variant;
+        let Variant { name, entry, ptx, cubins, shared_bytes, tensor_columns, requires, maps } =
+            variant;
+        let cubins = cubins.iter().map(|cubin| {
+            let (architecture, bytes) = (&cubin.architecture, Literal::byte_string(&cubin.bytes));
+            quote!(::kiln::__private::Cubin { architecture: #architecture, bytes: #bytes })
+        });
         let maps = maps.iter().map(maps::tokens);
         let requires = requires.iter().map(fact_tokens);
         quote!(::kiln::__private::Variant {
             name: #name,
             entry: #entry,
             ptx: #ptx,
+            cubins: &[#(#cubins),*],
             dynamic_shared_bytes: #shared_bytes,
             tensor_columns: #tensor_columns,
             requires: &[#(#requires),*],

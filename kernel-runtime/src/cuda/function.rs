@@ -35,8 +35,12 @@ impl Function {
         variant: &'static Variant,
     ) -> Result<Self> {
         let Image { kernel, threads, .. } = *image;
-        check_version(gpu, image, variant)?;
-        let module = load_module(gpu, image, variant)?;
+        let module = if let Some(module) = load_cubin(gpu, variant) {
+            module
+        } else {
+            check_version(gpu, image, variant)?;
+            load_module(gpu, image, variant)?
+        };
         let refused = |cause| load_error(gpu, image, variant, &cause, "");
         let handle = function_of(module, variant).map_err(refused)?;
 
@@ -209,6 +213,27 @@ fn driver_for((major, minor): (u32, u32)) -> Option<DriverVersion> {
         (8, minor) => version(12, minor + 1),
         (major, minor) => version(major + 4, minor),
     }
+}
+
+/// Loads the machine code that was made for the GPU, if there is any. What the driver refuses, code of a newer toolkit for one, is made
+/// anew from the PTX.
+fn load_cubin(gpu: &Gpu, variant: &'static Variant) -> Option<sys::CUmodule> {
+    let capability = gpu.properties.compute_capability;
+    let fitting = variant.cubins.iter().filter(|cubin| cubin.runs_on(capability));
+    // The names of one major version are in the order of their numbers.
+    let cubin = fitting.max_by_key(|cubin| (cubin.architecture.len(), cubin.architecture))?;
+    let mut module = null_mut();
+    // SAFETY: the bytes are a whole file of machine code, which states its own length; the pointer is to a live handle.
+    let answer = unsafe {
+        sys::cuModuleLoadDataEx(
+            &raw mut module,
+            cubin.bytes.as_ptr().cast(),
+            0,
+            null_mut(),
+            null_mut(),
+        )
+    };
+    check("cuModuleLoadDataEx", answer).ok().map(|()| module)
 }
 
 fn load_module(

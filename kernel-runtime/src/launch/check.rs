@@ -67,14 +67,13 @@ pub(super) fn among(
     };
     let fit = choices.iter().filter_map(|images| images.first()).filter(takes);
     let fit: Vec<&str> = fit.map(|image| image.instance).collect();
-    let instances = instance::listed(&fit);
     Error::InstanceArgument {
         kernel,
         instance: image.instance,
         argument,
-        required,
-        actual,
-        instances,
+        required: Box::new(required),
+        actual: Box::new(actual),
+        instances: instance::listed(&fit).into(),
     }
 }
 

@@ -80,6 +80,7 @@ const fn variant(entry: &'static str, ptx: &'static str) -> Variant {
         entry,
         ptx,
         dynamic_shared_bytes: 0,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: &[],

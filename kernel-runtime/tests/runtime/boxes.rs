@@ -73,6 +73,7 @@ fn image(
         entry,
         ptx,
         dynamic_shared_bytes: 0,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: vec![map].leak(),

@@ -37,6 +37,7 @@ fn places(cluster: [u32; 3], directive: &str) -> &'static [Image] {
         entry: "places",
         ptx: ptx.leak(),
         dynamic_shared_bytes: 0,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: &[],

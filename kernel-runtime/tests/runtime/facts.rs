@@ -11,6 +11,7 @@ const NO_CODE: &[Variant] = &[Variant {
     entry: "none",
     ptx: "",
     dynamic_shared_bytes: 0,
+    cubins: &[],
     tensor_columns: 0,
     requires: &[],
     maps: &[],

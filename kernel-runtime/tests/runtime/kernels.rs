@@ -137,6 +137,7 @@ const fn variant(name: &'static str, entry: &'static str, ptx: &'static str) -> 
         entry,
         ptx,
         dynamic_shared_bytes: 0,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: &[],
@@ -236,6 +237,7 @@ pub(crate) static GREEDY_IMAGES: [Image; 1] = [one_tensor(
     "greedy",
     &[Variant {
         dynamic_shared_bytes: 200 * 1024,
+        cubins: &[],
         tensor_columns: 0,
         ..variant("general", "count_blocks", COUNT_BLOCKS)
     }],

@@ -259,6 +259,7 @@ fn a_kernel_may_have_many_parameters() -> Result<()> {
         entry: "many",
         ptx: ptx.leak(),
         dynamic_shared_bytes: 0,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: &[],

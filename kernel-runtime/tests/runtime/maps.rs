@@ -68,6 +68,7 @@ fn variant(rank: usize, maps: &'static [MapInfo]) -> Variant {
         entry: "copy_maps",
         ptx: copying(rank, maps.len(), 128).leak(),
         dynamic_shared_bytes: 0,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps,

@@ -225,6 +225,7 @@ fn image(build: &Build, variant: &Variant, args: &[Argument]) -> Result<&'static
         entry: variant.entry.clone().leak(),
         ptx: variant.ptx.clone().leak(),
         dynamic_shared_bytes: variant.shared_bytes,
+        cubins: &[],
         tensor_columns: variant.tensor_columns,
         requires: &[],
         maps: maps.collect::<Vec<_>>().leak(),
