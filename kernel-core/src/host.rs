@@ -14,6 +14,7 @@ mod root;
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
+pub use root::with_crate;
 pub(crate) use root::{crate_argument, rooted};
 
 use crate::{

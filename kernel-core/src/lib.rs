@@ -31,3 +31,4 @@ pub mod syntax;
 
 pub use compile::{Options, Output, compile_function, compile_module, kernel_finish, not_a_kernel};
 pub use device::{device_finish, device_item, provide};
+pub use host::with_crate;
