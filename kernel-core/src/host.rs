@@ -20,6 +20,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 pub use images::table;
+pub use root::with_crate;
 pub(crate) use root::{crate_argument, rooted};
 
 use crate::{

@@ -33,3 +33,4 @@ pub use compile::{
     Assemble, Cubin, Options, Output, compile_function, compile_module, kernel_finish, not_a_kernel,
 };
 pub use device::{device_finish, device_item, provide};
+pub use host::with_crate;

@@ -1,8 +1,9 @@
 //! The attributes `#[kernel]` and `#[device]`: a thin shell over `kernel-core`, and the only part of the compiler that
-//! touches the world outside (the dump folder).
+//! touches the world outside: the dump folder, the package's Cargo.toml, and ptxas.
 #![forbid(unsafe_code)]
 
 mod cubin;
+mod manifest;
 
 use kernel_core::{Options, Output};
 use proc_macro::TokenStream;
@@ -16,9 +17,11 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
     let options = Options { dump: folder.is_some(), assemble: cubin::assemble() };
     let output = match syn::parse::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => {
-            kernel_core::compile_function(attr.into(), &function, options)
+            kernel_core::compile_function(named(attr.into()), &function, options)
         }
-        Ok(syn::Item::Mod(module)) => kernel_core::compile_module(&attr.into(), &module, options),
+        Ok(syn::Item::Mod(module)) => {
+            kernel_core::compile_module(&named_alone(attr), &module, options)
+        }
         Ok(other) => {
             let item = quote::ToTokens::into_token_stream(other);
             return kernel_core::not_a_kernel("kernel", &item, None).into();
@@ -40,9 +43,22 @@ pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     let origin =
         ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"].map(variable).join(" ");
     match syn::parse::<syn::Item>(item.clone()) {
-        Ok(item) => kernel_core::device_item(&attr.into(), &item, &origin).into(),
+        Ok(item) => kernel_core::device_item(&named_alone(attr), &item, &origin).into(),
         Err(error) => kernel_core::not_a_kernel("device", &item.into(), Some(&error)).into(),
     }
+}
+
+/// The arguments, and the name of the crate where the package has another one for it.
+fn named(attr: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
+    match manifest::name() {
+        Some(name) => kernel_core::with_crate(attr, &name),
+        None => attr,
+    }
+}
+
+/// As [`named`], for an attribute that takes no other arguments: any that are there are reported as they were written.
+fn named_alone(attr: TokenStream) -> proc_macro2::TokenStream {
+    if attr.is_empty() { named(attr.into()) } else { attr.into() }
 }
 
 /// The end of the chain that a `#[device]` item with needs of its own starts.

@@ -1,6 +1,7 @@
 //! Where generated code finds the crate `kiln`: `::kiln`, unless `crate = path` says otherwise.
 
-use proc_macro2::{Group, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Group, Spacing, Span, TokenStream, TokenTree};
+use quote::quote_spanned;
 
 /// The path in `crate = path`, if that is all there is.
 pub(crate) fn crate_argument(attr: &TokenStream) -> Option<TokenStream> {
@@ -17,6 +18,20 @@ pub(crate) fn crate_argument(attr: &TokenStream) -> Option<TokenStream> {
     Some(quote::ToTokens::into_token_stream(path))
 }
 
+/// The arguments of an attribute with `crate = ::name`, where they have no `crate` of their own.
+///
+/// Whoever knows what the package of a kernel calls the crate says so with this.
+pub fn with_crate(attr: TokenStream, name: &str) -> TokenStream {
+    let is_crate = |tree: TokenTree| matches!(tree, TokenTree::Ident(word) if word == "crate");
+    let Ok(name) = syn::parse_str::<syn::Ident>(name) else { return attr };
+    if attr.clone().into_iter().any(is_crate) {
+        return attr;
+    }
+    // Messages show the place where the arguments begin.
+    let span = attr.clone().into_iter().next().map_or_else(Span::call_site, |tree| tree.span());
+    quote_spanned!(span=> crate = ::#name, #attr)
+}
+
 /// The tokens with `path` for each `::kiln` that begins a path.
 pub(crate) fn rooted(tokens: TokenStream, path: Option<&TokenStream>) -> TokenStream {
     match path {
@@ -30,8 +45,7 @@ fn replaced(tokens: TokenStream, path: &TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
-        let before = at.checked_sub(1).and_then(|before| trees.get(before));
-        if begins_path(&trees[at..]) && !before.is_some_and(continues) {
+        if begins_path(&trees[at..]) && !continue_path(&trees[..at]) {
             out.extend(path.clone());
             at += 3;
             continue;
@@ -55,16 +69,21 @@ fn begins_path(trees: &[TokenTree]) -> bool {
         if first.as_char() == ':' && first.spacing() == Spacing::Joint && second.as_char() == ':' && name == "kiln")
 }
 
-/// Whether a path goes on after this token: `a::kiln`, `<T>::kiln`.
-fn continues(before: &TokenTree) -> bool {
+/// Whether a path goes on after these tokens: `a::kiln`, `<T>::kiln`.
+fn continue_path(before: &[TokenTree]) -> bool {
     const WORDS: [&str; 16] = [
         "as", "const", "dyn", "else", "for", "if", "impl", "in", "let", "match", "move", "mut",
         "ref", "return", "use", "while",
     ];
+    let is = |tree: &TokenTree, one: char| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == one);
     match before {
-        TokenTree::Ident(name) => !WORDS.iter().any(|word| name == word),
-        TokenTree::Punct(punct) => punct.as_char() == '>',
-        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+        // A lifetime: `&'a ::kiln`.
+        [.., quote, TokenTree::Ident(_)] if is(quote, '\'') => false,
+        [.., TokenTree::Ident(name)] => !WORDS.iter().any(|word| name == word),
+        // An arrow: `-> ::kiln`, `=> ::kiln`.
+        [.., shaft, tip] if is(tip, '>') => !is(shaft, '-') && !is(shaft, '='),
+        [.., last] => is(last, '>'),
+        [] => false,
     }
 }
 
@@ -72,23 +91,45 @@ fn continues(before: &TokenTree) -> bool {
 mod tests {
     use quote::quote;
 
-    use super::{crate_argument, rooted};
+    use super::{crate_argument, rooted, with_crate};
 
     #[test]
     fn paths_that_begin_with_the_crate_are_replaced() {
         let tokens = quote!(
-            fn f(a: &mut ::kiln::Launch) -> Vec<::kiln::A> {
-                m::kiln::b(::kiln::c)
+            type B<'a> = &'a ::kiln::B<::kiln::C>;
+            fn f(a: &mut ::kiln::Launch) -> ::kiln::A {
+                m::kiln::b(::kiln::c, <T>::kiln::d);
+                match a {
+                    _ => ::kiln::e,
+                }
             }
         );
         let path = quote!(crate::tiles);
         let wanted = quote!(
-            fn f(a: &mut crate::tiles::Launch) -> Vec<crate::tiles::A> {
-                m::kiln::b(crate::tiles::c)
+            type B<'a> = &'a crate::tiles::B<crate::tiles::C>;
+            fn f(a: &mut crate::tiles::Launch) -> crate::tiles::A {
+                m::kiln::b(crate::tiles::c, <T>::kiln::d);
+                match a {
+                    _ => crate::tiles::e,
+                }
             }
         );
         assert_eq!(rooted(tokens.clone(), Some(&path)).to_string(), wanted.to_string());
         assert_eq!(rooted(tokens.clone(), None).to_string(), tokens.to_string());
+    }
+
+    #[test]
+    fn a_crate_that_is_written_out_stays() {
+        let with = |tokens| with_crate(tokens, "tiles").to_string();
+        assert_eq!(with(quote!()), quote!(crate = ::tiles,).to_string());
+        let wanted = quote!(crate = ::tiles, target = sm_80, grid = crates).to_string();
+        assert_eq!(with(quote!(target = sm_80, grid = crates)), wanted);
+        for written in [quote!(crate = a), quote!(target = sm_80, crate = a::b)] {
+            assert_eq!(with(written.clone()), written.to_string());
+        }
+        assert_eq!(with_crate(quote!(), "not a name").to_string(), "");
+        let path = crate_argument(&with_crate(quote!(), "tiles"));
+        assert_eq!(path.map(|path| path.to_string()), Some(":: tiles".to_owned()));
     }
 
     #[test]

@@ -36,7 +36,10 @@ fn main() -> Result<()> {
     let sums = out.to_vec(&stream)?;
     let theirs = context.default_stream().clone_dtoh(&theirs).expect("the copy is there");
     let right = sums.iter().zip(&theirs).all(|(sum, a)| *sum == a * 1.5);
-    println!("3000 sums on {device} in {milliseconds} ms: {}", if right { "right" } else { "wrong" });
+    println!(
+        "3000 sums on {device} in {milliseconds} ms: {}",
+        if right { "right" } else { "wrong" }
+    );
     assert!(right, "a + a / 2 = 1.5 a");
     Ok(())
 }
