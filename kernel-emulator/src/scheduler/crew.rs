@@ -106,7 +106,9 @@ mod tests {
 
     #[test]
     fn a_crew_has_no_more_threads_than_pieces_of_work_and_than_it_was_given() {
-        for (threads, pieces, required) in [(1, 100, 0), (4, 100, 3), (4, 2, 1), (4, 0, 0), (0, 7, 0)] {
+        for (threads, pieces, required) in
+            [(1, 100, 0), (4, 100, 3), (4, 2, 1), (4, 0, 0), (0, 7, 0)]
+        {
             let crew = Crew::new(Some(threads), pieces);
             let ended = Barrier::new(required + 1);
             let started = AtomicUsize::new(0);
@@ -143,7 +145,8 @@ mod tests {
         let most = processors() - 1;
         let (one, two) = (Crew::new(None, 1 << 20), Crew::new(None, 1 << 20));
         assert_eq!((one.most, one.most_shared), (most, Some(most)));
-        let claimed = |crew: &Crew| std::iter::repeat_with(|| crew.claim()).take_while(|&got| got).count();
+        let claimed =
+            |crew: &Crew| std::iter::repeat_with(|| crew.claim()).take_while(|&got| got).count();
         // Other tests of this process may hold some meanwhile.
         let first = claimed(&one);
         let second = claimed(&two);
