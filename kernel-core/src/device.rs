@@ -202,7 +202,6 @@ pub fn device_finish(input: TokenStream) -> TokenStream {
 }
 
 /// A kernel on its way through a chain.
-#[derive(Debug)]
 pub(crate) struct Waiting {
     /// The arguments of the attribute.
     pub(crate) attr: TokenStream,
@@ -448,7 +447,6 @@ fn path_key(path: &TokenStream) -> String {
 }
 
 /// A device item where it is defined.
-#[derive(Debug)]
 struct Definition {
     id: String,
     tokens: TokenStream,
@@ -538,14 +536,12 @@ fn chain(paths: &[TokenStream], finish: &TokenStream, state: &TokenStream) -> To
 }
 
 /// A bundle as it arrives.
-#[derive(Debug)]
 pub(crate) struct Bundle {
     id: String,
     export: String,
     entries: Vec<Entry>,
 }
 
-#[derive(Debug)]
 struct Entry {
     id: String,
     item: syn::Item,

@@ -12,7 +12,7 @@
 //! | [`layouts`] | a layout for every tile |
 //! | [`lower`] | tile IR and layouts to PTX |
 //! | [`host`] | the items that the host sees |
-//! | [`eval`] | what a kernel means, on dense arrays: the oracle of the tests |
+//! | `eval` | what a kernel means, on dense arrays: the oracle of the tests, with the feature `eval` |
 //! | [`compile`] | all of it, one after the other |
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ pub mod build;
 pub mod compile;
 pub mod device;
 pub mod diag;
+#[cfg(any(test, feature = "eval"))]
 pub mod eval;
 pub mod host;
 pub mod ir;

@@ -64,6 +64,7 @@
 #![forbid(unsafe_code)]
 
 mod code;
+mod compiled;
 mod decode;
 mod exec;
 mod fault;
@@ -74,6 +75,7 @@ mod program;
 mod scheduler;
 mod tensor_map;
 
+pub use compiled::{Compiled, PROFILE};
 pub use fault::{Fault, FaultKind, SourceLine};
 pub use memory::{DeviceMemory, MemoryError};
 pub use numeric::matrix::TensorCore;

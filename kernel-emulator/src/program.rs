@@ -104,8 +104,8 @@ impl LaunchConfig {
 /// How a launch is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Host threads; `None` uses rayon's current pool. Results do not depend on it, but for the
-    /// order of atomic operations of different blocks.
+    /// Host threads at most; `None` is as many as there are processors, which the launches under way in a process share.
+    /// Results do not depend on it, but for the order of atomic operations of different blocks.
     pub threads: Option<usize>,
     /// Warp instructions that the launch may execute; `None` is no limit. The default is 2^36,
     /// about an hour, so that a kernel that spins for ever ends.

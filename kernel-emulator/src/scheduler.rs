@@ -5,13 +5,16 @@
 //! one another make progress whatever the number of host threads. The fault of the lowest block is the
 //! one reported, so that it does not depend on that number either.
 
+mod crew;
 mod locate;
 mod stuck;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Scope;
 
+use self::crew::Crew;
 use self::locate::locate;
 use crate::code::Place;
 use crate::exec::memory::hazards;
@@ -309,6 +312,19 @@ struct Queue {
     counters: Counters,
 }
 
+/// A grid under way, as its workers see it.
+struct Grid<'a> {
+    launch: &'a Launch<'a>,
+    /// Clusters.
+    total: u64,
+    /// How many of them may be under way at once.
+    resident: usize,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    lowest_fault: AtomicU64,
+    crew: Crew,
+}
+
 /// What a grid did.
 pub(crate) struct Finished {
     pub(crate) counters: Counters,
@@ -329,26 +345,10 @@ pub(crate) fn run(launch: &Launch<'_>, threads: Option<usize>) -> Result<Finishe
     let changed = Condvar::new();
     let lowest_fault = AtomicU64::new(u64::MAX);
     let resident = residents(launch);
-    let work = || worker(launch, total, resident, &queue, &changed, &lowest_fault);
-    let available = threads.unwrap_or_else(rayon::current_num_threads).max(1);
-    let workers = usize::try_from(total).unwrap_or(usize::MAX).min(available);
-    if workers <= 1 {
-        work();
-    } else if let Some(threads) = threads
-        && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build()
-    {
-        pool.scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|_| work());
-            }
-        });
-    } else {
-        rayon::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|_| work());
-            }
-        });
-    }
+    let crew = Crew::new(threads, total);
+    let grid = Grid { launch, total, resident, queue, changed, lowest_fault, crew };
+    std::thread::scope(|scope| worker(&grid, scope));
+    let Grid { queue, .. } = grid;
     let mut queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, fault)) = queue.fault {
         return Err(fault);
@@ -371,14 +371,10 @@ fn residents(launch: &Launch<'_>) -> usize {
     (RESIDENT_BYTES / cluster).clamp(16, RESIDENT)
 }
 
-fn worker(
-    launch: &Launch<'_>,
-    total: u64,
-    resident: usize,
-    queue: &Mutex<Queue>,
-    changed: &Condvar,
-    lowest_fault: &AtomicU64,
-) {
+/// Takes one cluster after the other, and a helper into the crew where others are left for it.
+fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
+    let Grid { launch, total, resident, queue, changed, lowest_fault, crew } = grid;
+    let (launch, total, resident) = (*launch, *total, *resident);
     let mut counters = Counters::default();
     let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
     let mut state = lock();
@@ -400,7 +396,12 @@ fn worker(
         };
         let Some((mut unit, start)) = unit else { break };
         state.running += 1;
+        let left = !state.parked.is_empty()
+            || launch.started.load(Relaxed) < lowest_fault.load(Relaxed).min(total);
         drop(state);
+        if left {
+            crew.enlarge(scope, || worker(grid, scope));
+        }
         if let Some(index) = start {
             unit.reset(launch, index);
         }

@@ -1,6 +1,7 @@
 //! The emulator back end: kernels run on the CPU, and have run when a launch returns.
 
 mod graph;
+mod slow;
 
 use crate::{
     Element, Error, Grid, Image, MemoryUse, Properties, Resources, Result, Target, Variant,
@@ -17,6 +18,7 @@ use kernel_emulator::{
 use std::{
     collections::HashMap,
     fmt,
+    io::Write as _,
     sync::{Arc, Mutex, PoisonError, RwLock},
     time::Instant,
 };
@@ -427,8 +429,13 @@ impl Queue {
             .with_check_init_fences(true)
             .with_target(machine.target.name())
             .with_max_instructions(machine.max_instructions);
-        let report = program
-            .launch(&machine.memory, variant.entry, &config, &params, &options)
+        let start = Instant::now();
+        let result = program.launch(&machine.memory, variant.entry, &config, &params, &options);
+        if let Some(text) = slow::NOTICE.after(image.kernel, start.elapsed()) {
+            // Tests hold back what `eprintln!` writes, and tests are what takes long. It can be written or it cannot.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+        let report = result
             .map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
         if machine.statistics == Statistics::Written {
             #[expect(clippy::print_stderr, reason = "a variable asks for it; tests hold it back")]

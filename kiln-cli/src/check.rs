@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use sha2::{Digest, Sha256};
 
 use crate::dtype::{Dtype, Number};
-use crate::init::Init;
+use crate::fill::Init;
 use crate::launch::{Buffer, Expected, Tolerance};
 
 /// How a buffer differs from what it must hold.
@@ -174,7 +174,7 @@ fn agree(dtype: Dtype, actual: u64, required: Number, tolerance: Tolerance) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::init::Places;
+    use crate::fill::Places;
     use crate::launch::Role;
 
     fn buffer(dtype: Dtype, elements: u64) -> Buffer {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::dtype::{Dtype, Number};
 use crate::field::{Field, FieldError, quote_special_numbers};
-use crate::init::{Init, Places};
+use crate::fill::{Init, Places};
 
 mod map;
 mod read;

@@ -3,19 +3,20 @@
 //! [`Launch::read`] takes in a launch description: a JSON file that names a PTX file, a kernel in it, its arguments and
 //! what it must compute. [`run()`] runs it on the emulator. [`layout_form`] reads a layout as it is
 //! written in kernels, [`layout_shown`] finds out who holds what, and [`layout_picture`] draws it with [`layout_svg`]. [`inspect`] tells
-//! what a dump of layouts says.
+//! what a dump of layouts says. [`init`] writes a new package.
 #![forbid(unsafe_code)]
 
 mod field;
 
 pub mod dtype;
-pub mod init;
+pub mod fill;
 pub mod launch;
 
 pub mod check;
 pub mod run;
 
 pub mod command;
+pub mod init;
 pub mod inspect;
 pub mod layout_form;
 pub mod layout_picture;

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
+use kiln_cli::init::Package;
 use kiln_cli::inspect;
 
-/// Runs PTX on the CPU, shows layouts, and explains the codes of messages.
+/// Begins packages with kernels, runs PTX on the CPU, shows layouts, and explains the codes of messages.
 #[derive(Parser)]
 #[command(name = "kiln", version)]
 struct Arguments {
@@ -19,6 +20,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Write a package with a kernel, a test of it that needs no GPU, and profiles. Files that exist are left as they are.
+    Init {
+        /// The package's folder, which is made if it is not there.
+        #[arg(value_name = "PATH", default_value = ".")]
+        path: PathBuf,
+        /// The package's name; the folder's without it.
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// Depend on this checkout of Kiln; on the published version without it.
+        #[arg(long, value_name = "PATH")]
+        kiln: Option<PathBuf>,
+    },
     /// Run kernels of PTX files on the emulator and check what they compute.
     ///
     /// A launch description is a JSON file that names the PTX file and the kernel, its arguments, the buffers' contents
@@ -121,6 +134,13 @@ fn inspected(path: &Path) -> Result<String, String> {
 fn main() -> ExitCode {
     let mut output = io::stdout().lock();
     let status = match Arguments::parse().command {
+        Command::Init { path, name, kiln } => {
+            let package = Package::new(&path, name.as_deref(), kiln.as_deref());
+            match package.and_then(|package| package.write().map(|()| package.told())) {
+                Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
+                Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+            }
+        }
         Command::RunPtx { launches, out, threads, max_instructions, stats } => {
             let options = command::options(threads.map(usize::from), max_instructions);
             let statistics = if stats { Statistics::Shown } else { Statistics::Hidden };

@@ -10,7 +10,7 @@ use kernel_emulator::{
 };
 
 use crate::check::{Mismatch, compare, sha256};
-use crate::init::NotRepresentable;
+use crate::fill::NotRepresentable;
 use crate::launch::{Argument, Buffer, Case, Launch, Param, Role};
 
 /// Why a launch failed.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::dtype::{Dtype, Number};
 use crate::field::{Field, FieldError};
-use crate::init::{Init, Places};
+use crate::fill::{Init, Places};
 
 /// The file that is being read.
 #[derive(Clone, Copy)]
