@@ -27,6 +27,16 @@ impl Call {
         Ok(Self { op, stream: place::stream_for_cpu(targets)?, place: Place::Cpu })
     }
 
+    /// A call for tensors of candle's device whose stream this is.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn on_cuda(
+        op: &'static str,
+        stream: Stream,
+        device: candle_core::CudaDevice,
+    ) -> Self {
+        Self { op, stream, place: Place::Cuda(device) }
+    }
+
     /// The inputs, given where they are ready for kernels.
     pub(crate) fn args<'a, const N: usize>(
         &'a self,

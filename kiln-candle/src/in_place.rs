@@ -174,7 +174,8 @@ impl ArgMut<'_> {
             #[cfg(feature = "cuda")]
             MemoryMut::Cuda(storage) => {
                 arg::within(op, Input::Target, self.layout, crate::cuda::len_of(storage))?;
-                crate::cuda::edit(op, stream, storage, (offset, shape, strides), launch)
+                let storage = (storage, self.layout);
+                crate::cuda::edit(op, stream, storage, (shape, strides), launch)
             }
         }
     }

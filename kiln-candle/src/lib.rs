@@ -3,6 +3,8 @@
 
 mod arg;
 mod call;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod element;
 mod error;
 mod graph;
