@@ -158,7 +158,7 @@ impl<T: Element, const R: usize> TensorView<'_, T, R> {
         strides: [usize; R],
     ) -> Result<Self> {
         stream.outside_of_captures("a tensor over foreign memory")?;
-        let bytes = tensor::span_bytes::<T>(&shape, &strides)?;
+        let bytes = tensor::span_bytes((T::DTYPE, T::BYTES), &shape, &strides)?;
         let address = if bytes == 0 { 0 } else { address };
         let buffer = Buffer::foreign(stream, address, bytes, Lease::Borrowed);
         Ok(tensor::shared(DeviceTensor::over(buffer, shape, strides)))
