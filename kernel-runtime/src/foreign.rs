@@ -157,11 +157,7 @@ impl<T: Element, const R: usize> TensorView<'_, T, R> {
         shape: [usize; R],
         strides: [usize; R],
     ) -> Result<Self> {
-        stream.outside_of_captures("a tensor over foreign memory")?;
-        let bytes = tensor::span_bytes((T::DTYPE, T::BYTES), &shape, &strides)?;
-        let address = if bytes == 0 { 0 } else { address };
-        let buffer = Buffer::foreign(stream, address, bytes, Lease::Borrowed);
-        Ok(tensor::shared(DeviceTensor::over(buffer, shape, strides)))
+        borrowed(stream, address, shape, strides).map(tensor::shared)
     }
 }
 
@@ -184,6 +180,36 @@ impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
         unsafe { DeviceTensor::from_raw(stream, address, shape, strides, owner) }
             .map(tensor::exclusive)
     }
+
+    /// As [`TensorView::from_borrowed`], as an exclusive view.
+    ///
+    /// # Errors
+    /// As [`TensorView::from_borrowed`].
+    ///
+    /// # Safety
+    /// As for [`TensorView::from_borrowed`]; and what the view dereferences to is not moved out of it.
+    pub unsafe fn from_borrowed(
+        stream: &Stream,
+        address: u64,
+        shape: [usize; R],
+        strides: [usize; R],
+    ) -> Result<Self> {
+        borrowed(stream, address, shape, strides).map(tensor::exclusive)
+    }
+}
+
+/// A tensor that must not outlive the memory that it shows.
+fn borrowed<T: Element, const R: usize>(
+    stream: &Stream,
+    address: u64,
+    shape: [usize; R],
+    strides: [usize; R],
+) -> Result<DeviceTensor<T, R>> {
+    stream.outside_of_captures("a tensor over foreign memory")?;
+    let bytes = tensor::span_bytes((T::DTYPE, T::BYTES), &shape, &strides)?;
+    let address = if bytes == 0 { 0 } else { address };
+    let buffer = Buffer::foreign(stream, address, bytes, Lease::Borrowed);
+    Ok(DeviceTensor::over(buffer, shape, strides))
 }
 
 impl Device {

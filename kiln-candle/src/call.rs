@@ -139,8 +139,7 @@ impl<T: Element, const R: usize> Output<T, R> {
     /// On the CPU this copies them out of the emulator; on a GPU it is the same memory, and nothing waits.
     ///
     /// # Errors
-    /// [`Error::OutputShape`] when the shape has another number of elements; [`Error::Kept`] when the tensor of Kiln's has been
-    /// moved out; [`kiln::Error::Driver`] on the CPU, when a kernel failed on the device that `KILN_DEVICE` names.
+    /// [`Error::OutputShape`] when the shape has another number of elements; [`Error::Kept`] when something else holds the tensor; [`kiln::Error::Driver`] on the CPU, when a kernel failed on the device that `KILN_DEVICE` names.
     pub fn finish(self, shape: impl Into<Shape>) -> Result<Value> {
         let shape = shape.into();
         let Self { op, stream, tensor, memory } = self;

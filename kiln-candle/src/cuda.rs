@@ -6,22 +6,22 @@
 //! guard lives until the launch is enqueued, and an output is marked as written.
 
 use crate::{
-    Arg, Call, Element, Error, Result,
+    Arg, Call, Edited, Element, Error, Result,
     call::Given,
     place::{Memory, Source},
 };
 use candle_core::{
-    CudaDevice, CudaStorage, DType, Layout,
+    CudaDevice, CudaStorage, DType,
     backend::BackendStorage,
     cuda::{
         CudaDType, CudaStorageSlice,
-        cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, SyncOnDrop},
+        cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, SyncOnDrop},
     },
 };
 use float8::F8E4M3;
 use half::{bf16, f16};
 use kiln::{
-    DeviceTensor, Stream, TensorView,
+    DeviceTensor, Stream, TensorView, TensorViewMut,
     prelude::{e4m3, ue8m0},
 };
 use std::{marker::PhantomData, sync::Arc};
@@ -187,32 +187,21 @@ pub(crate) fn finish<T: Element>(
 /// Runs a launch that changes candle's memory.
 #[expect(unsafe_code, reason = "Kiln relies on what is said of candle's memory")]
 pub(crate) fn edit<T: Element, const R: usize, E>(
-    op: &'static str,
     stream: &Stream,
-    (storage, layout): (&mut CudaStorage, &Layout),
-    (shape, strides): ([usize; R], [usize; R]),
-    launch: impl FnOnce(&mut DeviceTensor<T, R>) -> Result<(), E>,
+    storage: &mut CudaStorage,
+    (offset, shape, strides): Strided<R>,
+    launch: impl FnOnce(&mut Edited<'_, T, R>) -> Result<(), E>,
 ) -> Result<()>
 where
     Error: From<E>,
 {
-    let theirs: Arc<CudaStream> = storage.device.cuda_stream();
+    let theirs = storage.device.cuda_stream();
     let (address, guard) = for_slice!(&mut storage.slice, slice => slice.device_ptr_mut(&theirs));
-    let address = address + (layout.start_offset() * T::BYTES) as u64;
-    let tenant = Arc::new(());
-    // SAFETY: the layout lies within the storage, whose elements are of type `T` or of its bits; the storage is exclusively ours,
-    // and is given up below if the tensor outlives this function.
-    let mut tensor =
-        unsafe { DeviceTensor::from_raw(stream, address, shape, strides, Arc::clone(&tenant))? };
-    let launched = launch(&mut tensor);
-    drop(tensor);
+    let address = address + (offset * T::BYTES) as u64;
+    // SAFETY: the layout lies within the storage (`arg::within`), whose elements are of type `T` or of its bits, and which is
+    // exclusively ours until the guard is gone. `Edited` lets nobody move the tensor out of it.
+    let view = unsafe { TensorViewMut::from_borrowed(stream, address, shape, strides)? };
+    let launched = launch(&mut Edited::of(view));
     drop(guard);
-    if Arc::strong_count(&tenant) > 1 {
-        // Somebody has moved the tensor out of the closure. It has this memory for ever, and candle a copy.
-        let copy = storage.try_clone(layout);
-        let copy = copy.unwrap_or_else(|_| std::process::abort());
-        std::mem::forget(std::mem::replace(storage, copy));
-        return Err(Error::Kept { op });
-    }
     Ok(launched?)
 }

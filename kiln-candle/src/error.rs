@@ -98,10 +98,8 @@ pub enum Error {
         /// How many there are.
         actual: usize,
     },
-    /// A tensor of Kiln's over an op's output or its changed input is still there when the op is done.
-    #[error(
-        "{op}: a tensor over candle's memory has been moved out of the op; launch with it and leave it there"
-    )]
+    /// The tensor of an output is still there when the output is finished: something has moved it out, or recorded it into a graph.
+    #[error("{op}: the tensor of an output is held elsewhere, so that candle cannot have its memory")]
     Kept {
         /// The op.
         op: &'static str,

@@ -10,7 +10,8 @@ use crate::{
 #[cfg(feature = "cuda")]
 use candle_core::CudaStorage;
 use candle_core::{CpuStorage, DType, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Tensor};
-use kiln::{DeviceTensor, Target};
+use kiln::{DeviceTensor, Target, TensorArgumentMut, TensorRefMut, TensorViewMut};
+use std::ops::Deref;
 
 /// An op that changes a tensor, given up to two others.
 ///
@@ -32,7 +33,7 @@ use kiln::{DeviceTensor, Target};
 ///
 /// use candle_core::{Device, IndexOp, Tensor};
 /// use kernels::axpy;
-/// use kiln_candle::{Arg, ArgMut, Call, InPlaceOp, Result};
+/// use kiln_candle::{Arg, ArgMut, Call, Edited, InPlaceOp, Result};
 ///
 /// struct Axpy {
 ///     alpha: f32,
@@ -44,7 +45,7 @@ use kiln::{DeviceTensor, Target};
 ///
 ///     fn change(&self, call: &Call, target: ArgMut<'_>, [x]: [Arg<'_>; 1]) -> Result<()> {
 ///         let x = x.view::<f32, 1>()?;
-///         target.edit(|y: &mut kiln::DeviceTensor<f32, 1>| {
+///         target.edit(|y: &mut Edited<'_, f32, 1>| {
 ///             axpy(axpy::Args { alpha: self.alpha, x: &x, y }).launch(call.stream())
 ///         })
 ///     }
@@ -119,10 +120,10 @@ impl ArgMut<'_> {
     /// are copied to the emulator before, and back after.
     ///
     /// # Errors
-    /// Those of `launch`; [`Error::Rank`], [`Error::Dtype`], [`Error::PastEnd`], [`Error::Kept`].
+    /// Those of `launch`; [`Error::Rank`], [`Error::Dtype`], [`Error::PastEnd`].
     pub fn edit<T: Element, const R: usize, E>(
         self,
-        launch: impl FnOnce(&mut DeviceTensor<T, R>) -> Result<(), E>,
+        launch: impl FnOnce(&mut Edited<'_, T, R>) -> Result<(), E>,
     ) -> Result<()>
     where
         Error: From<E>,
@@ -137,7 +138,7 @@ impl ArgMut<'_> {
     /// [`Error::NotFlat`]; otherwise as [`edit`](Self::edit).
     pub fn edit_flattened<T: Element, const R: usize, E>(
         self,
-        launch: impl FnOnce(&mut DeviceTensor<T, R>) -> Result<(), E>,
+        launch: impl FnOnce(&mut Edited<'_, T, R>) -> Result<(), E>,
     ) -> Result<()>
     where
         Error: From<E>,
@@ -150,7 +151,7 @@ impl ArgMut<'_> {
         self,
         shape: [usize; R],
         strides: [usize; R],
-        launch: impl FnOnce(&mut DeviceTensor<T, R>) -> Result<(), E>,
+        launch: impl FnOnce(&mut Edited<'_, T, R>) -> Result<(), E>,
     ) -> Result<()>
     where
         Error: From<E>,
@@ -165,7 +166,7 @@ impl ArgMut<'_> {
                 arg::within(op, Input::Target, self.layout, values.len())?;
                 let mut tensor = place::upload(stream, &values, (offset, shape, strides))?;
                 drop(values);
-                launch(&mut tensor)?;
+                launch(&mut Edited::of(tensor.view_mut()))?;
                 let span = place::span_of(&shape, &strides);
                 let changed = tensor.into_strided(0, [span], [1])?.to_vec(stream)?;
                 T::write_cpu(storage, offset, &changed);
@@ -174,8 +175,7 @@ impl ArgMut<'_> {
             #[cfg(feature = "cuda")]
             MemoryMut::Cuda(storage) => {
                 arg::within(op, Input::Target, self.layout, crate::cuda::len_of(storage))?;
-                let storage = (storage, self.layout);
-                crate::cuda::edit(op, stream, storage, (shape, strides), launch)
+                crate::cuda::edit(stream, storage, (offset, shape, strides), launch)
             }
         }
     }
@@ -195,6 +195,30 @@ impl std::fmt::Debug for ArgMut<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (op, dtype) = (self.call.op(), self.dtype().as_str());
         write!(f, "the target of {op}: {dtype} {:?}", self.layout)
+    }
+}
+
+/// The tensor that an op in place changes, for a launch: a kernel reads and writes it.
+#[derive(Debug)]
+pub struct Edited<'a, T, const R: usize>(TensorViewMut<'a, T, R>);
+
+impl<'a, T, const R: usize> Edited<'a, T, R> {
+    pub(crate) fn of(view: TensorViewMut<'a, T, R>) -> Self {
+        Self(view)
+    }
+}
+
+/// Shape and strides. There is no `DerefMut`: a tensor that could be swapped for another one would outlive candle's memory.
+impl<T, const R: usize> Deref for Edited<'_, T, R> {
+    type Target = DeviceTensor<T, R>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<T, const R: usize> TensorArgumentMut<T, R> for Edited<'_, T, R> {
+    fn tensor_mut(&mut self) -> kiln::Result<TensorRefMut<'_, T, R>> {
+        Ok((&mut *self.0).into())
     }
 }
 

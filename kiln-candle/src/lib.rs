@@ -18,7 +18,7 @@ pub use arg::Arg;
 pub use call::{Call, Output, Value, Values};
 pub use element::Element;
 pub use error::{Error, Input, Names, Result, cause};
-pub use in_place::{ArgMut, InPlaceOp};
+pub use in_place::{ArgMut, Edited, InPlaceOp};
 pub use op::{Backward, Forward, Op};
 pub use run::run;
 
@@ -26,7 +26,7 @@ pub use run::run;
 #[macro_export]
 macro_rules! match_dtype {
     ($arg:expr, $name:ident in [$($type:ty),+ $(,)?] => $body:block) => {{
-        let arg: &$crate::Arg<'_> = &$arg;
+        let arg = &$arg;
         let dtype = arg.dtype();
         $(if dtype == <$type as $crate::Element>::CANDLE {
             type $name = $type;

@@ -157,6 +157,15 @@ fn borrowed_memory_is_used_in_place_and_held_by_nobody() -> Result<()> {
         let Err(Error::NotInGraph { operation }) = recorded else { panic!("a graph would hold it") };
         assert_eq!(operation, "memory that another library lends");
 
+        let address = sum.address();
+        {
+            // SAFETY: `sum` lives longer, and is not used meanwhile.
+            let mut first: TensorViewMut<'_, f32, 1> =
+                unsafe { TensorViewMut::from_borrowed(&theirs, address, [1], [1]) }?;
+            ours.fill(&mut first, -1.0)?;
+        }
+        assert_eq!(sum.to_vec(&theirs)?, [-1.0, 55.0]);
+
         // SAFETY: nothing is there to be read.
         let empty: TensorView<'_, f32, 2> =
             unsafe { TensorView::from_borrowed(&theirs, 0, [0, 7], [7, 1]) }?;
