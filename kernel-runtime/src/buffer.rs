@@ -28,7 +28,6 @@ pub(crate) enum Lease {
     /// Until this is dropped.
     Owned(#[expect(dead_code, reason = "it is held and dropped")] Owner),
     /// As long as the view lives through which it is used.
-    #[cfg(feature = "cuda")]
     Borrowed,
 }
 
@@ -117,7 +116,6 @@ impl Buffer {
     /// Whether the memory may go before the buffer does: nothing may hold the buffer longer than its view lives.
     pub(crate) fn is_borrowed(&self) -> bool {
         match self.lease {
-            #[cfg(feature = "cuda")]
             Some(Lease::Borrowed) => true,
             Some(Lease::Owned(_)) | None => false,
         }

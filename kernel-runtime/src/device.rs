@@ -101,6 +101,15 @@ impl Device {
         }
     }
 
+    /// The emulator of the newest of `targets`, which the whole process shares: every call that names the same target gives the
+    /// same device.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] when the list is empty; those of [`Device::emulator`].
+    pub fn emulator_for(targets: &[Target]) -> Result<Self> {
+        Self::shared_emulator(newest(targets)?)
+    }
+
     /// The GPU with a number, as the driver counts them.
     ///
     /// # Errors
@@ -451,6 +460,16 @@ mod tests {
         assert_eq!(ampere.to_string(), "emulator for sm_80 (KILN_DEVICE is `emulator:sm_80`)");
         assert_eq!(newest, Device::named("emulator:sm_90a", &[Target::Sm90a])?);
         assert_ne!(newest, ampere);
+        Ok(())
+    }
+
+    #[test]
+    fn the_emulator_of_the_newest_target_is_shared() -> Result<()> {
+        let device = Device::emulator_for(TARGETS)?;
+        assert_eq!(device.to_string(), "emulator for sm_90a");
+        assert_eq!(device, Device::emulator_for(&[Target::Sm90a])?);
+        assert_ne!(device, Device::emulator_for(&[Target::Sm80])?);
+        assert!(matches!(Device::emulator_for(&[]), Err(Error::NoDevice { .. })));
         Ok(())
     }
 

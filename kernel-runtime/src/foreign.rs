@@ -141,6 +141,24 @@ impl<T: Element, const R: usize> TensorView<'_, T, R> {
         unsafe { DeviceTensor::from_raw(stream, address, shape, strides, owner) }
             .map(tensor::shared)
     }
+
+    /// As [`DeviceTensor::from_raw`], for memory that outlives the view, so that nothing has to own it. Nothing holds it longer
+    /// either: a graph refuses the view. The driver is not asked about the address.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] where the strides reach further than addresses do.
+    ///
+    /// # Safety
+    /// As for [`DeviceTensor::from_raw`], for as long as the view's lifetime; and the address is aligned to the element's size and of
+    /// the stream's device.
+    pub unsafe fn from_borrowed(
+        stream: &Stream,
+        address: u64,
+        shape: [usize; R],
+        strides: [usize; R],
+    ) -> Result<Self> {
+        borrowed(stream, address, shape, strides).map(tensor::shared)
+    }
 }
 
 impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
@@ -162,6 +180,36 @@ impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
         unsafe { DeviceTensor::from_raw(stream, address, shape, strides, owner) }
             .map(tensor::exclusive)
     }
+
+    /// As [`TensorView::from_borrowed`], as an exclusive view.
+    ///
+    /// # Errors
+    /// As [`TensorView::from_borrowed`].
+    ///
+    /// # Safety
+    /// As for [`TensorView::from_borrowed`]; and what the view dereferences to is not moved out of it.
+    pub unsafe fn from_borrowed(
+        stream: &Stream,
+        address: u64,
+        shape: [usize; R],
+        strides: [usize; R],
+    ) -> Result<Self> {
+        borrowed(stream, address, shape, strides).map(tensor::exclusive)
+    }
+}
+
+/// A tensor that must not outlive the memory that it shows.
+fn borrowed<T: Element, const R: usize>(
+    stream: &Stream,
+    address: u64,
+    shape: [usize; R],
+    strides: [usize; R],
+) -> Result<DeviceTensor<T, R>> {
+    stream.outside_of_captures("a tensor over foreign memory")?;
+    let bytes = tensor::span_bytes((T::DTYPE, T::BYTES), &shape, &strides)?;
+    let address = if bytes == 0 { 0 } else { address };
+    let buffer = Buffer::foreign(stream, address, bytes, Lease::Borrowed);
+    Ok(DeviceTensor::over(buffer, shape, strides))
 }
 
 impl Device {

@@ -159,6 +159,25 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.strided(shape, strides).map(exclusive)
     }
 
+    /// The tensor as a view that keeps the memory itself and borrows nothing.
+    pub fn into_view(self) -> TensorView<'static, T, R> {
+        shared(self)
+    }
+
+    /// The tensor with any shape and strides, of which element 0 is the element `offset` in memory, counted from the tensor's first.
+    /// As with [`Self::as_strided`], elements lie between the tensor's first and last, and may coincide.
+    ///
+    /// # Errors
+    /// [`Error::View`] when an element lies outside.
+    pub fn into_strided<const S: usize>(
+        self,
+        offset: usize,
+        shape: [usize; S],
+        strides: [usize; S],
+    ) -> Result<DeviceTensor<T, S>> {
+        self.strided_from(offset, shape, strides)
+    }
+
     /// The same memory under another shape; `offset` counts elements from element 0.
     fn with<const S: usize>(
         &self,
@@ -223,17 +242,29 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         shape: [usize; S],
         strides: [usize; S],
     ) -> Result<DeviceTensor<T, S>> {
+        self.strided_from(0, shape, strides)
+    }
+
+    fn strided_from<const S: usize>(
+        &self,
+        offset: usize,
+        shape: [usize; S],
+        strides: [usize; S],
+    ) -> Result<DeviceTensor<T, S>> {
         let available = if self.is_empty() { 0 } else { self.span() };
         let steps = shape.iter().zip(strides).try_fold(1usize, |end, (extent, stride)| {
             end.checked_add(extent.saturating_sub(1).checked_mul(stride)?)
         });
-        let fits = shape.contains(&0) || steps.is_some_and(|end| end <= available);
-        if !fits {
-            let actual = format!("a view of shape {shape:?} and strides {strides:?}");
+        let end = steps.and_then(|steps| steps.checked_add(offset));
+        let empty = shape.contains(&0);
+        if !empty && end.is_none_or(|end| end > available) {
+            let from = if offset == 0 { String::new() } else { format!(" from element {offset}") };
+            let actual = format!("a view of shape {shape:?} and strides {strides:?}{from}");
             return Err(self.misfit("as_strided", actual));
         }
-        let view = self.with(0, shape, strides);
-        debug_assert!(view.is_empty() || span_of(&shape, &strides) <= available);
+        // No elements need no address; theirs may lie past the end.
+        let view = self.with(if empty { 0 } else { offset }, shape, strides);
+        debug_assert!(empty || offset + span_of(&shape, &strides) <= available);
         Ok(view)
     }
 

@@ -136,3 +136,45 @@ fn an_emulator_has_no_streams_of_others() -> Result<()> {
     assert!(matches!(error, Err(Error::ForeignContext { .. })), "{error:?}");
     Ok(())
 }
+
+#[test]
+fn borrowed_memory_is_used_in_place_and_held_by_nobody() -> Result<()> {
+    for device in devices::all()? {
+        let (theirs, ours) = (device.stream()?, device.stream()?);
+        let memory = theirs.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [6])?;
+        let mut sum = theirs.zeros::<f32, 1>([2])?;
+        // SAFETY: `memory` lives longer. Its third and fifth element.
+        let view: TensorView<'_, f32, 1> =
+            unsafe { TensorView::from_borrowed(&theirs, memory.address() + 8, [2], [2]) }?;
+        scaled_sum(Args { a: &view, b: &view, c: &mut sum, scale: 10.0, negate: false })
+            .launch(&ours)?;
+        assert_eq!(sum.to_vec(&ours)?, [33.0, 55.0]);
+
+        let recorded = device.capture(|stream| {
+            scaled_sum(Args { a: &view, b: &view, c: &mut sum, scale: 10.0, negate: false })
+                .launch(stream)
+        });
+        let Err(Error::NotInGraph { operation }) = recorded else { panic!("a graph would hold it") };
+        assert_eq!(operation, "memory that another library lends");
+
+        let address = sum.address();
+        {
+            // SAFETY: `sum` lives longer, and is not used meanwhile.
+            let mut first: TensorViewMut<'_, f32, 1> =
+                unsafe { TensorViewMut::from_borrowed(&theirs, address, [1], [1]) }?;
+            ours.fill(&mut first, -1.0)?;
+        }
+        assert_eq!(sum.to_vec(&theirs)?, [-1.0, 55.0]);
+
+        // SAFETY: nothing is there to be read.
+        let empty: TensorView<'_, f32, 2> =
+            unsafe { TensorView::from_borrowed(&theirs, 0, [0, 7], [7, 1]) }?;
+        assert_eq!(empty.to_vec(&ours)?, [0.0; 0]);
+        // SAFETY: it is refused.
+        let large = unsafe {
+            TensorView::<f32, 2>::from_borrowed(&theirs, memory.address(), [2, 2], [usize::MAX, 1])
+        };
+        assert!(matches!(large, Err(Error::TooLarge { .. })));
+    }
+    Ok(())
+}

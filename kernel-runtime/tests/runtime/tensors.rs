@@ -106,6 +106,31 @@ fn views_read_what_they_show() -> Result<()> {
 }
 
 #[test]
+fn a_tensor_takes_other_strides_and_back() -> Result<()> {
+    for device in devices::all()? {
+        let stream = device.stream()?;
+        let host: Vec<i32> = (0..24).collect();
+        // Columns 1 and 2 of a matrix of four rows of six, each row's neighbour first.
+        let columns = stream.upload(&host, [24])?.into_strided(1, [2, 4], [1, 6])?;
+        assert_eq!((columns.shape(), columns.strides()), ([2, 4], [1, 6]));
+        assert_eq!(columns.to_vec(&stream)?, [1, 7, 13, 19, 2, 8, 14, 20]);
+
+        let mut span = columns.into_strided(0, [20], [1])?;
+        assert_eq!(span.to_vec(&stream)?, host[1..21]);
+        stream.fill(&mut span, 5)?;
+        let view = span.into_view();
+        assert_eq!(view.slice(0, 18..20)?.to_vec(&stream)?, [5, 5]);
+
+        let empty = stream.upload(&host, [24])?.into_strided(30, [0, 7], [7, 1])?;
+        assert_eq!(empty.to_vec(&stream)?, [0; 0]);
+        let past = stream.upload(&host, [24])?.into_strided(5, [4, 2], [6, 1]);
+        let Err(Error::View { actual, .. }) = past else { panic!("element 24 is not there") };
+        assert_eq!(actual, "a view of shape [4, 2] and strides [6, 1] from element 5");
+    }
+    Ok(())
+}
+
+#[test]
 fn exclusive_views_write_where_they_point() -> Result<()> {
     for device in devices::all()? {
         let stream = device.stream()?;
