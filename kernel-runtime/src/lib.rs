@@ -32,7 +32,7 @@
 //! kernel may start while the one in front of it ends ([`Image`]).
 //!
 //! The modules, in reading order: `image` (what is compiled), `float8`, `element`, `tensor` and `buffer` (data),
-//! `tensor_map`, `stream`, `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
+//! `tensor_map`, `stream`, `comm` (several devices), `device`, `argument`, `grid` and `launch` (launching), `back_end` with `cuda` and
 //! `emulator`, `error`.
 
 #![deny(unsafe_code)]
@@ -62,6 +62,8 @@ mod any;
 mod pinned;
 
 mod graph;
+
+pub mod comm;
 
 mod device;
 
@@ -96,9 +98,10 @@ pub use argument::__tensor_within;
 pub use argument::{Argument, DevicePtr, IntoArgument};
 #[cfg(feature = "cuda")]
 pub use cuda::interop as cudarc;
+pub use comm::{Comm, ReduceOp, Rendezvous};
 pub use device::{Device, MemoryUse, Properties};
 pub use element::Element;
-pub use error::{Actual, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
+pub use error::{Actual, CommError, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
 pub use float4::{e2m1x2, ue8m0};
 pub use float8::{e4m3, e5m2};
 pub use graph::Graph;
