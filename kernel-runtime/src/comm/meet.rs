@@ -300,18 +300,21 @@ fn serve(hub: &Hub, rank: usize, mut stream: TcpStream) {
 /// Takes what rank 0 sends, until it ends.
 fn receive(inbox: &Inbox, mut stream: TcpStream) {
     let lost = |cause: String| CommError::Lost { rank: 0, cause };
+    let mut is_done = false;
     loop {
         match Frame::read(&mut stream) {
             Ok(Frame::Answer { ticket, payload }) => inbox.deliver(ticket, payload),
             Ok(Frame::Failed(error)) => inbox.fail(error),
+            // Its process goes on to be where the others meet, until it ends.
+            Ok(Frame::Goodbye) => is_done = true,
             Ok(
                 Frame::Hello(_)
                 | Frame::Welcome(_)
                 | Frame::Refused(_)
                 | Frame::Post { .. }
-                | Frame::Expired { .. }
-                | Frame::Goodbye,
+                | Frame::Expired { .. },
             ) => return inbox.fail(lost("it sends what only other ranks do".to_owned())),
+            Err(_) if is_done => return inbox.close(),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 return inbox.fail(lost("its process has ended".to_owned()));
             }

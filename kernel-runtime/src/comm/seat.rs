@@ -31,6 +31,16 @@ pub(crate) struct Inbox {
 struct Answers {
     by_ticket: BTreeMap<u64, Vec<u8>>,
     failed: Option<CommError>,
+    /// Rank 0 has ended in order: nothing has failed, and no more answers come.
+    closed: bool,
+}
+
+impl Answers {
+    /// Why no more answers come.
+    fn over(&self) -> Option<CommError> {
+        let closed = || CommError::Lost { rank: 0, cause: "it has left the group".to_owned() };
+        self.failed.clone().or_else(|| self.closed.then(closed))
+    }
 }
 
 impl Inbox {
@@ -49,6 +59,12 @@ impl Inbox {
         self.arrived.notify_all();
     }
 
+    /// Whatever is waited for from now on, and has not come, fails.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.arrived.notify_all();
+    }
+
     pub(crate) fn failure(&self) -> Option<CommError> {
         self.lock().failed.clone()
     }
@@ -61,8 +77,8 @@ impl Inbox {
             if let Some(payload) = answers.by_ticket.remove(&ticket) {
                 return Some(Ok(payload));
             }
-            if let Some(error) = &answers.failed {
-                return Some(Err(error.clone()));
+            if let Some(error) = answers.over() {
+                return Some(Err(error));
             }
             let left = limit.checked_sub(start.elapsed())?;
             let woken = self.arrived.wait_timeout(answers, left);
@@ -121,7 +137,7 @@ impl Seat {
 
     /// Puts down what the rank asks for; the answer is waited for under the number that is returned.
     pub(crate) fn post(&self, signature: Signature, payload: Vec<u8>) -> Result<u64, CommError> {
-        if let Some(error) = self.failure() {
+        if let Some(error) = self.inbox.lock().over() {
             return Err(error);
         }
         let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed);
@@ -186,6 +202,7 @@ impl Drop for Seat {
                 // The process may end now: what others wait for goes out first.
                 let (done, all_done) = mpsc::channel();
                 for writer in hub.writers() {
+                    let _ = writer.send(Outgoing::Frame(Frame::Goodbye));
                     let _ = writer.send(Outgoing::Flush(done.clone()));
                 }
                 drop(done);

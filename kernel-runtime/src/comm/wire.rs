@@ -27,7 +27,7 @@ pub(crate) enum Frame {
     Expired { ticket: u64, signature: Signature, seconds: String },
     /// Either way: the group is over.
     Failed(CommError),
-    /// To rank 0: the rank ends in order.
+    /// Either way: the rank ends in order.
     Goodbye,
 }
 
