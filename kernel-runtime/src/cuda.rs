@@ -10,6 +10,7 @@ pub mod interop;
 mod launch;
 mod library;
 mod memory;
+pub(crate) mod nccl;
 mod queue;
 mod tensor_map;
 

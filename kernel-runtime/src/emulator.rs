@@ -1,5 +1,6 @@
 //! The emulator back end: kernels run on the CPU, and have run when a launch returns.
 
+mod collect;
 mod graph;
 mod slow;
 
@@ -10,6 +11,7 @@ use crate::{
     grid::{persistent_blocks, with_tensor_memory},
     tensor_map::{Encoding, TensorMap},
 };
+use collect::Collect;
 pub(crate) use graph::Graph;
 use graph::{Step, Taken};
 use kernel_emulator::{

@@ -1,9 +1,11 @@
 //! What can go wrong, as types: each variant names the argument or the device it is about, what was
 //! required and what was there.
 
+mod comm;
 mod map;
 
 use crate::GridFault;
+pub use comm::CommError;
 pub use map::{MapPlace, MapRule};
 use std::fmt;
 
@@ -520,6 +522,9 @@ pub enum Error {
         /// The axis and range, or the permutation, asked for.
         actual: String,
     },
+    /// Devices that work together could not, or do no more.
+    #[error(transparent)]
+    Comm(Box<CommError>),
     /// Two events cannot be compared.
     #[error("events on {required} and {actual} have no common clock")]
     EventsOfTwoDevices {
@@ -551,6 +556,12 @@ impl DriverError {
         const FATAL: [u32; 14] =
             [214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 226];
         FATAL.contains(&self.code)
+    }
+}
+
+impl From<CommError> for Error {
+    fn from(error: CommError) -> Self {
+        Self::Comm(Box::new(error))
     }
 }
 

@@ -3,6 +3,8 @@
 //! A graph holds the memory that its work uses, and keeps the order that streams keep: a launch of it waits for what its
 //! tensors wait for, and what comes later waits for it.
 
+#[cfg(feature = "cuda")]
+use crate::cuda::nccl;
 use crate::{
     Device, Error, Result, Stream,
     back_end::{self, Captured},
@@ -47,6 +49,9 @@ pub struct Graph {
 struct Uses {
     buffers: Vec<(Arc<Buffer>, Access)>,
     pinned: Vec<(Arc<pinned::Memory>, Access)>,
+    /// Memberships of groups whose operations are part of it: NCCL keeps them until the graph is gone.
+    #[cfg(feature = "cuda")]
+    comms: Vec<Arc<nccl::Rank>>,
 }
 
 /// Where the stream of a capture notes what its work touches; `None` once the capture is over.
@@ -68,6 +73,16 @@ impl Recording {
     /// Notes a use of pinned memory.
     pub(crate) fn add_pinned(&self, memory: &Arc<pinned::Memory>, access: Access) -> Result<()> {
         self.note(|uses| note(&mut uses.pinned, memory, access))
+    }
+
+    /// Notes operations of a group.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn add_comm(&self, rank: &Arc<nccl::Rank>) -> Result<()> {
+        self.note(|uses| {
+            if uses.comms.iter().all(|known| !Arc::ptr_eq(known, rank)) {
+                uses.comms.push(Arc::clone(rank));
+            }
+        })
     }
 
     /// Refuses work that comes after the end of the capture.
@@ -158,7 +173,11 @@ impl Graph {
         for (buffer, access) in &self.uses.buffers {
             buffer.use_on(stream, *access)?;
         }
+        #[cfg(feature = "cuda")]
+        let watched = nccl::Watch::begin(&self.uses.comms, stream.queue())?;
         stream.queue().launch_graph(&self.work)?;
+        #[cfg(feature = "cuda")]
+        watched.end()?;
         for (buffer, _) in &self.uses.buffers {
             buffer.used_on(stream)?;
         }

@@ -32,7 +32,8 @@
 //! kernel may start while the one in front of it ends ([`Image`]).
 //!
 //! The modules, in reading order: `image` (what is compiled), `float4` and `float8`, `dtype` and `element`, `tensor` and `buffer` (data),
-//! `tensor_map`, `stream`, `device`, `argument`, `grid`, `launch` and `instance` (launching), `back_end` with `cuda` and
+//! `tensor_map`, `stream`, `foreign`, `any`, `pinned` and `graph` (other libraries, recorded work), `comm` (several devices), `device`,
+//! `argument`, `grid`, `resources`, `launch` and `instance` (launching), `back_end` with `cuda` and
 //! `emulator`, `error`.
 
 #![deny(unsafe_code)]
@@ -63,6 +64,8 @@ mod any;
 mod pinned;
 
 mod graph;
+
+pub mod comm;
 
 mod device;
 
@@ -101,10 +104,11 @@ pub use argument::{
 };
 #[cfg(feature = "cuda")]
 pub use cuda::interop as cudarc;
+pub use comm::{Comm, ReduceOp, Rendezvous};
 pub use device::{Device, MemoryUse, Properties};
 pub use dtype::{Dtype, NamedType};
 pub use element::Element;
-pub use error::{Actual, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
+pub use error::{Actual, CommError, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
 pub use float4::{e2m1x2, ue8m0};
 pub use float8::{e4m3, e5m2};
 pub use graph::Graph;

@@ -217,7 +217,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         Ok((address.ok_or(Error::NotOwned { operation })??, count))
     }
 
-    fn require_contiguous(&self, operation: &'static str) -> Result<()> {
+    pub(crate) fn require_contiguous(&self, operation: &'static str) -> Result<()> {
         if self.is_contiguous() {
             return Ok(());
         }

@@ -4,10 +4,16 @@ use super::{Context, Gpu, check, library, tensor_map};
 use crate::{
     Element, Error, Result,
     buffer::Owner,
+    comm::Inbox,
     tensor_map::{Encoding, TensorMap},
 };
 use cudarc::driver::sys;
-use std::{ffi::c_void, fmt, ptr::null_mut, sync::Arc};
+use std::{
+    ffi::c_void,
+    fmt,
+    ptr::null_mut,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 /// A stream of the driver.
 pub(crate) struct Queue {
@@ -16,6 +22,8 @@ pub(crate) struct Queue {
     pub(super) stream: sys::CUstream,
     /// Who destroys the stream, where that is not Kiln; dropped with the queue.
     owner: Option<Owner>,
+    /// Groups of devices whose operations are on the stream since it was last waited for.
+    comms: Mutex<Vec<Arc<Inbox>>>,
 }
 
 // SAFETY: a stream handle is an opaque pointer that the driver lets any thread use.
@@ -46,7 +54,7 @@ impl Queue {
         // SAFETY: the context is current; the pointer is to a live handle.
         let answer = unsafe { sys::cuStreamCreate(&raw mut stream, flags) };
         check("cuStreamCreate", answer).map_err(failed)?;
-        Ok(Self { gpu: Arc::clone(gpu), context, stream, owner: None })
+        Ok(Self { gpu: Arc::clone(gpu), context, stream, owner: None, comms: Mutex::default() })
     }
 
     /// A stream of another library.
@@ -64,7 +72,8 @@ impl Queue {
         if actual != context.0 {
             return Err(Error::ForeignContext { device: gpu.label() });
         }
-        Ok(Self { gpu: Arc::clone(gpu), context, stream, owner: Some(owner) })
+        let (gpu, owner, comms) = (Arc::clone(gpu), Some(owner), Mutex::default());
+        Ok(Self { gpu, context, stream, owner, comms })
     }
 
     /// The driver's handle.
@@ -93,7 +102,30 @@ impl Queue {
 
     pub(crate) fn synchronize(&self) -> Result<()> {
         // SAFETY: the stream lives as long as `self`.
-        self.call("cuStreamSynchronize", || unsafe { sys::cuStreamSynchronize(self.stream) })
+        self.call("cuStreamSynchronize", || unsafe { sys::cuStreamSynchronize(self.stream) })?;
+        // A group that has failed has ended its work: the stream is done, and what it should have written is not there.
+        let comms = std::mem::take(&mut *self.comms());
+        match comms.iter().find_map(|comm| comm.failure()) {
+            None => Ok(()),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    fn comms(&self) -> MutexGuard<'_, Vec<Arc<Inbox>>> {
+        self.comms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An operation of a group is on the stream: whoever waits for the stream is told if the group fails.
+    pub(super) fn depends_on(&self, comm: &Arc<Inbox>) {
+        let mut comms = self.comms();
+        if comms.iter().all(|known| !Arc::ptr_eq(known, comm)) {
+            comms.push(Arc::clone(comm));
+        }
+    }
+
+    /// Marks the end of the work so far, without a time.
+    pub(super) fn mark(&self) -> Result<Mark> {
+        self.record_with(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
     }
 
     pub(crate) fn allocate(&self, bytes: usize) -> Result<u64> {
@@ -228,7 +260,7 @@ impl Queue {
 
     pub(crate) fn wait_for(&self, other: &Self) -> Result<()> {
         // The driver keeps what a wait needs of an event that is destroyed before the wait is over.
-        self.wait(&other.record_with(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?)
+        self.wait(&other.mark()?)
     }
 
     fn record_with(&self, flags: sys::CUevent_flags) -> Result<Mark> {

@@ -149,6 +149,16 @@ impl Device {
         }
     }
 
+    /// The GPU, where it is one, to be kept.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn shared_gpu(&self) -> Option<std::sync::Arc<cuda::Gpu>> {
+        match self.inner.machine {
+            Machine::Cuda(ref gpu) => Some(std::sync::Arc::clone(gpu)),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => None,
+        }
+    }
+
     /// The GPU, where it is one.
     #[cfg(feature = "cuda")]
     pub(crate) fn gpu(&self) -> Option<&cuda::Gpu> {

@@ -1,6 +1,6 @@
 //! Recorded work of the emulator: a list of steps, run one after another by each launch.
 
-use super::Queue;
+use super::{Collect, Queue, collect};
 use crate::{
     Grid, Image, Result, Variant, back_end::Order, launch::Blocks, pinned::Memory,
     tensor_map::TensorMap,
@@ -41,6 +41,7 @@ pub(super) enum Step {
         address: u64,
         to: Arc<Memory>,
     },
+    Collect(Vec<Collect>),
 }
 
 /// What becomes of a step.
@@ -94,6 +95,7 @@ impl Queue {
             Step::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             Step::Upload { address, from } => self.upload_pinned(*address, from),
             Step::Download { address, to } => self.download_pinned(*address, to),
+            Step::Collect(collects) => collect::run(collects),
         }
     }
 

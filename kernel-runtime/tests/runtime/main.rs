@@ -4,6 +4,7 @@
 mod any;
 mod boxes;
 mod clusters;
+mod comm;
 mod devices;
 mod dlpack;
 mod errors;

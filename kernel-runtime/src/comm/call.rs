@@ -1,0 +1,135 @@
+//! From a checked operation to the devices: alone, or with the others of its group.
+
+use super::{Inner, Link, signature::Signature};
+use crate::{
+    CommError, Result, Stream,
+    buffer::{Access, Buffer},
+};
+use std::{cell::RefCell, sync::Arc};
+
+/// Memory that an operation reads or writes.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) buffer: Arc<Buffer>,
+    pub(crate) address: u64,
+    pub(crate) bytes: usize,
+}
+
+/// One operation of one rank.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) rank: Arc<Inner>,
+    pub(crate) stream: Stream,
+    pub(crate) signature: Signature,
+    pub(crate) from: Option<Part>,
+    pub(crate) to: Option<Part>,
+}
+
+impl Call {
+    /// How many ranks the group has.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn ranks(&self) -> usize {
+        self.rank.world_size
+    }
+}
+
+thread_local! {
+    /// What the thread has called since it opened a group.
+    static GROUP: RefCell<Option<Vec<Call>>> = const { RefCell::new(None) };
+}
+
+/// Opens a group until it is dropped.
+struct Open;
+
+impl Open {
+    fn take(&self) -> Vec<Call> {
+        GROUP.with_borrow_mut(Option::take).unwrap_or_default()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // What was called in a closure that fails or panics is not done.
+        drop(self.take());
+    }
+}
+
+/// See [`Comm::group`](super::Comm::group).
+pub(super) fn group<U>(work: impl FnOnce() -> Result<U>) -> Result<U> {
+    let nested = GROUP.with_borrow(Option::is_some);
+    if nested {
+        // The outer one starts all of it.
+        return work();
+    }
+    GROUP.set(Some(Vec::new()));
+    let open = Open;
+    let result = work()?;
+    run(&open.take())?;
+    Ok(result)
+}
+
+/// Starts a call, or keeps it for the end of its group.
+pub(super) fn submit(call: Call) -> Result<()> {
+    let grouped = GROUP.with_borrow(Option::is_some);
+    let borrowed = |part: &Option<Part>| part.as_ref().is_some_and(|part| part.buffer.is_borrowed());
+    if grouped && (borrowed(&call.from) || borrowed(&call.to)) {
+        let required = "memory that stays until the group ends".to_owned();
+        let actual = "memory that another library lends for one call".to_owned();
+        return Err(CommError::Argument { operation: "group", required, actual }.into());
+    }
+    let kept = GROUP.with_borrow_mut(|group| match group {
+        None => Some(call),
+        Some(calls) => {
+            calls.push(call);
+            None
+        }
+    });
+    match kept {
+        None => Ok(()),
+        Some(call) => run(&[call]),
+    }
+}
+
+/// Starts calls that belong together.
+fn run(calls: &[Call]) -> Result<()> {
+    let Some(first) = calls.first() else { return Ok(()) };
+    for call in calls {
+        let recorded = call.stream.recording();
+        let apart = calls.len() > 1
+            && recorded.or(first.stream.recording()).is_some()
+            && call.stream.id() != first.stream.id();
+        if apart {
+            let required = "calls on one stream while they are recorded into a graph".to_owned();
+            let actual = "calls on several".to_owned();
+            return Err(CommError::Argument { operation: "group", required, actual }.into());
+        }
+        if let Some(recording) = recorded {
+            recording.require_open()?;
+        }
+    }
+    for call in calls {
+        if let Some(from) = &call.from {
+            call.stream.begin_use(&from.buffer, Access::Read)?;
+        }
+        if let Some(to) = &call.to {
+            call.stream.begin_use(&to.buffer, Access::Write)?;
+        }
+    }
+    start(calls, first)?;
+    for call in calls {
+        for part in [&call.from, &call.to].into_iter().flatten() {
+            call.stream.end_use(&part.buffer)?;
+        }
+    }
+    Ok(())
+}
+
+/// Hands the calls to their back end; `Comm`s of both kinds are in no group together.
+fn start(calls: &[Call], first: &Call) -> Result<()> {
+    match first.rank.link {
+        #[cfg(feature = "cuda")]
+        Link::Cuda(_) => crate::cuda::nccl::start(calls),
+        #[cfg(feature = "emulator")]
+        Link::Emulator(_) => super::emulated::start(calls, first),
+    }
+}

@@ -1,0 +1,324 @@
+//! How the processes of a group find one another: rank 0 waits at an address, the others come.
+
+use super::{
+    hub::{Combine, Hub, Outgoing, Post, Way},
+    rendezvous::Rendezvous,
+    seat::{Inbox, Reach, Seat},
+    wire::{Frame, Hello},
+};
+use crate::CommError;
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
+    sync::{Arc, Mutex, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Pauses between two looks for who has come.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How long somebody who has connected may take to say who it is.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
+/// Takes a rank's place, once all ranks have come: also what rank 0 has for all of them.
+pub(crate) fn meet(
+    place: &Rendezvous,
+    kind: &str,
+    combine: Combine,
+    gift: impl FnOnce() -> Result<Vec<u8>, CommError>,
+) -> Result<(Seat, Vec<u8>), CommError> {
+    let (seat, gift) =
+        if place.rank == 0 { host(place, kind, combine, gift)? } else { join(place, kind)? };
+    seat.set_limit(place.timeout);
+    Ok((seat, gift))
+}
+
+fn failed(place: &Rendezvous, required: impl Into<String>, actual: impl Into<String>) -> CommError {
+    CommError::Rendezvous {
+        rank: place.rank,
+        address: place.address.clone(),
+        required: required.into(),
+        actual: actual.into(),
+    }
+}
+
+fn hello(place: &Rendezvous, kind: &str) -> Hello {
+    let (rank, world_size) = (place.rank as u64, place.world_size as u64);
+    Hello { rank, world_size, kind: kind.to_owned(), job: place.job.clone() }
+}
+
+/// Listens at the address; where it is not one of this machine's own (a name that others know it by), at all of its addresses.
+fn listen(place: &Rendezvous) -> io::Result<TcpListener> {
+    let addresses: Vec<SocketAddr> = place.address.to_socket_addrs()?.collect();
+    match TcpListener::bind(&addresses[..]) {
+        Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => {
+            let port = addresses.first().map_or(0, SocketAddr::port);
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))
+        }
+        bound => bound,
+    }
+}
+
+/// Rank 0's part.
+fn host(
+    place: &Rendezvous,
+    kind: &str,
+    combine: Combine,
+    gift: impl FnOnce() -> Result<Vec<u8>, CommError>,
+) -> Result<(Seat, Vec<u8>), CommError> {
+    let own = hello(place, kind);
+    let mut streams: Vec<Option<TcpStream>> = (0..place.world_size).map(|_| None).collect();
+    if place.world_size > 1 {
+        let listener = listen(place).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        });
+        let listener =
+            listener.map_err(|error| failed(place, "to listen", error.to_string()))?;
+        if let Err(error) = gather(place, &own, &listener, &mut streams) {
+            refuse_all(&streams, &error);
+            return Err(error);
+        }
+    }
+    let gift = gift().inspect_err(|error| refuse_all(&streams, error))?;
+    let inbox = Arc::new(Inbox::default());
+    let mut ways = vec![Way::Local(Arc::clone(&inbox))];
+    let mut readers = Vec::new();
+    for (rank, stream) in streams.into_iter().enumerate().skip(1) {
+        let stream = stream.expect("`gather` has waited for all of them");
+        let (writer, outgoing) = mpsc::channel();
+        let started = stream.try_clone().and_then(|stream| {
+            let name = format!("kiln-comm-to-{rank}");
+            thread::Builder::new().name(name).spawn(move || write_all(stream, &outgoing))
+        });
+        started.map_err(|error| failed(place, "a thread for each rank", error.to_string()))?;
+        // The channel keeps the order: nothing goes out before the welcome.
+        let _ = writer.send(Outgoing::Frame(Frame::Welcome(gift.clone())));
+        ways.push(Way::Remote(writer));
+        readers.push((rank, stream));
+    }
+    let hub = Arc::new(Hub::new(ways, combine));
+    for (rank, stream) in readers {
+        let hub = Arc::clone(&hub);
+        let name = format!("kiln-comm-from-{rank}");
+        let started = thread::Builder::new().name(name).spawn(move || serve(&hub, rank, stream));
+        started.map_err(|error| failed(place, "a thread for each rank", error.to_string()))?;
+    }
+    Ok((Seat::new(0, inbox, Reach::Here(hub)), gift))
+}
+
+/// Lets all ranks in, until the last has come.
+fn gather(
+    place: &Rendezvous,
+    own: &Hello,
+    listener: &TcpListener,
+    streams: &mut [Option<TcpStream>],
+) -> Result<(), CommError> {
+    let start = Instant::now();
+    let (introduced, introductions) = mpsc::channel();
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                // Somebody who says nothing does not keep the others waiting.
+                let introduced = introduced.clone();
+                let listen = move || {
+                    if let Ok(hello) = introduction(&stream) {
+                        let _ = introduced.send((hello, stream));
+                    }
+                };
+                let name = "kiln-comm-door".to_owned();
+                let _ = thread::Builder::new().name(name).spawn(listen);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
+            // A connection that was given up before it was accepted.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) => return Err(failed(place, "to listen", error.to_string())),
+        }
+        while let Ok((hello, stream)) = introductions.try_recv() {
+            admit(place, own, &hello, stream, streams)?;
+        }
+        if streams.iter().skip(1).all(Option::is_some) {
+            return Ok(());
+        }
+        if start.elapsed() >= place.timeout {
+            let ranks = |came: bool| {
+                let ranks = streams.iter().enumerate();
+                let ranks = ranks.filter(|(rank, stream)| (*rank == 0 || stream.is_some()) == came);
+                let ranks: Vec<_> = ranks.map(|(rank, _)| rank.to_string()).collect();
+                ranks.join(", ")
+            };
+            let (seconds, count) = (place.timeout.as_secs_f64(), place.world_size);
+            let actual = format!("within {seconds} s came {}; missing: {}", ranks(true), ranks(false));
+            return Err(failed(place, format!("all {count} ranks"), actual));
+        }
+    }
+}
+
+fn introduction(stream: &TcpStream) -> io::Result<Hello> {
+    stream.set_nonblocking(false)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(INTRODUCTION))?;
+    let frame = Frame::read(&mut &*stream)?;
+    stream.set_read_timeout(None)?;
+    match frame {
+        Frame::Hello(hello) => Ok(hello),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Takes a rank in. One of another job, or that is there already, is turned away; one that does not fit the group ends it.
+fn admit(
+    place: &Rendezvous,
+    own: &Hello,
+    hello: &Hello,
+    stream: TcpStream,
+    streams: &mut [Option<TcpStream>],
+) -> Result<(), CommError> {
+    let rank = hello.rank;
+    if hello.job != own.job {
+        refuse(&stream, &format!("rank 0 there is of the job `{}`, not `{}`", own.job, hello.job));
+        return Ok(());
+    }
+    let fits = (hello.world_size, &hello.kind) == (own.world_size, &own.kind);
+    let slot = usize::try_from(rank).ok().filter(|rank| *rank > 0);
+    let slot = slot.and_then(|rank| streams.get_mut(rank)).filter(|_| fits);
+    let Some(slot) = slot else {
+        let described = |hello: &Hello| format!("{} ranks on {}", hello.world_size, hello.kind);
+        let (required, actual) = (described(own), described(hello));
+        let error = failed(place, required, format!("rank {rank} came for {actual}"));
+        refuse(&stream, &error.to_string());
+        return Err(error);
+    };
+    if slot.is_some() {
+        refuse(&stream, &format!("another process is rank {rank} already"));
+        return Ok(());
+    }
+    *slot = Some(stream);
+    Ok(())
+}
+
+fn refuse(mut stream: &TcpStream, why: &str) {
+    // If it is gone, it needs no answer.
+    let _ = Frame::Refused(why.to_owned()).write(&mut stream);
+}
+
+fn refuse_all(streams: &[Option<TcpStream>], error: &CommError) {
+    streams.iter().flatten().for_each(|stream| refuse(stream, &error.to_string()));
+}
+
+/// The part of every other rank.
+fn join(place: &Rendezvous, kind: &str) -> Result<(Seat, Vec<u8>), CommError> {
+    let start = Instant::now();
+    let absent = |error: &io::Error| failed(place, "rank 0", error.to_string());
+    let mut stream = loop {
+        // Names are looked up anew: that of a machine that is starting may not be known yet.
+        match connect(place, start) {
+            Ok(stream) => break stream,
+            Err(error) if start.elapsed() >= place.timeout => return Err(absent(&error)),
+            Err(_) => thread::sleep(PAUSE),
+        }
+    };
+    let refused = |why: String| failed(place, "to be let in by rank 0", why);
+    let answer = (|| {
+        stream.set_nodelay(true)?;
+        Frame::Hello(hello(place, kind)).write(&mut stream)?;
+        // Rank 0 answers at the end of its own limit at the latest, and may have begun to wait later than this rank.
+        stream.set_read_timeout(Some(place.timeout + INTRODUCTION))?;
+        let answer = Frame::read(&mut stream)?;
+        stream.set_read_timeout(None)?;
+        Ok(answer)
+    })();
+    let gift = match answer {
+        Ok(Frame::Welcome(gift)) => gift,
+        Ok(Frame::Refused(why)) => return Err(refused(why)),
+        Ok(_) => return Err(refused("it has answered something else".to_owned())),
+        Err(error) => return Err(absent(&error)),
+    };
+    let inbox = Arc::new(Inbox::default());
+    let (answers, reader) = (Arc::clone(&inbox), stream.try_clone());
+    let started = reader.and_then(|stream| {
+        let name = "kiln-comm-from-0".to_owned();
+        thread::Builder::new().name(name).spawn(move || receive(&answers, stream))
+    });
+    started.map_err(|error| failed(place, "a thread for rank 0", error.to_string()))?;
+    Ok((Seat::new(place.rank, inbox, Reach::There(Mutex::new(stream))), gift))
+}
+
+fn connect(place: &Rendezvous, start: Instant) -> io::Result<TcpStream> {
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for address in place.address.to_socket_addrs()? {
+        let left = place.timeout.saturating_sub(start.elapsed()).max(PAUSE);
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Writes what the meeting point has for a rank, until it is gone.
+fn write_all(mut stream: TcpStream, outgoing: &mpsc::Receiver<Outgoing>) {
+    for item in outgoing {
+        let written = match item {
+            Outgoing::Frame(frame) => frame.write(&mut stream),
+            Outgoing::Flush(done) => {
+                let _ = done.send(());
+                Ok(())
+            }
+        };
+        if written.is_err() {
+            // The thread that reads finds the same, and tells the others.
+            return;
+        }
+    }
+}
+
+/// Hands what a rank sends to the meeting point, until it ends.
+fn serve(hub: &Hub, rank: usize, mut stream: TcpStream) {
+    let lost = |cause: String| CommError::Lost { rank, cause };
+    loop {
+        match Frame::read(&mut stream) {
+            Ok(Frame::Post { ticket, signature, payload }) => {
+                hub.post(rank, Post { ticket, signature, payload });
+            }
+            Ok(Frame::Expired { ticket, signature, seconds }) => {
+                hub.expire(rank, ticket, &signature, seconds);
+            }
+            Ok(Frame::Failed(error)) => hub.fail(error),
+            Ok(Frame::Goodbye) => return hub.leave(rank),
+            Ok(
+                Frame::Hello(_) | Frame::Welcome(_) | Frame::Refused(_) | Frame::Answer { .. },
+            ) => return hub.fail(lost("it sends what only rank 0 does".to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return hub.fail(lost("its process has ended".to_owned()));
+            }
+            Err(error) => return hub.fail(lost(error.to_string())),
+        }
+    }
+}
+
+/// Takes what rank 0 sends, until it ends.
+fn receive(inbox: &Inbox, mut stream: TcpStream) {
+    let lost = |cause: String| CommError::Lost { rank: 0, cause };
+    let mut is_done = false;
+    loop {
+        match Frame::read(&mut stream) {
+            Ok(Frame::Answer { ticket, payload }) => inbox.deliver(ticket, payload),
+            Ok(Frame::Failed(error)) => inbox.fail(error),
+            // Its process goes on to be where the others meet, until it ends.
+            Ok(Frame::Goodbye) => is_done = true,
+            Ok(
+                Frame::Hello(_)
+                | Frame::Welcome(_)
+                | Frame::Refused(_)
+                | Frame::Post { .. }
+                | Frame::Expired { .. },
+            ) => return inbox.fail(lost("it sends what only other ranks do".to_owned())),
+            Err(_) if is_done => return inbox.close(),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return inbox.fail(lost("its process has ended".to_owned()));
+            }
+            Err(error) => return inbox.fail(lost(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A rank's place at the meeting point: it puts down what it asks for, and waits for answers.
+
+use super::{
+    hub::{Hub, Outgoing, Post},
+    signature::Signature,
+    wire::Frame,
+};
+use crate::CommError;
+use std::{
+    collections::BTreeMap,
+    net::{Shutdown, TcpStream},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
+    time::{Duration, Instant},
+};
+
+/// How long a rank waits, after its limit, to be told by rank 0 who has not come.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Answers that have come for a rank.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    state: Mutex<Answers>,
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Answers {
+    by_ticket: BTreeMap<u64, Vec<u8>>,
+    failed: Option<CommError>,
+    /// Rank 0 has ended in order: nothing has failed, and no more answers come.
+    closed: bool,
+}
+
+impl Answers {
+    /// Why no more answers come.
+    fn over(&self) -> Option<CommError> {
+        let closed = || CommError::Lost { rank: 0, cause: "it has left the group".to_owned() };
+        self.failed.clone().or_else(|| self.closed.then(closed))
+    }
+}
+
+impl Inbox {
+    fn lock(&self) -> MutexGuard<'_, Answers> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn deliver(&self, ticket: u64, payload: Vec<u8>) {
+        self.lock().by_ticket.insert(ticket, payload);
+        self.arrived.notify_all();
+    }
+
+    /// Whatever is waited for from now on fails; the first reason stays.
+    pub(crate) fn fail(&self, error: CommError) {
+        self.lock().failed.get_or_insert(error);
+        self.arrived.notify_all();
+    }
+
+    /// Whatever is waited for from now on, and has not come, fails.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.arrived.notify_all();
+    }
+
+    pub(crate) fn failure(&self) -> Option<CommError> {
+        self.lock().failed.clone()
+    }
+
+    /// The answer, or why there is none; `None` when neither has come in time.
+    fn wait(&self, ticket: u64, limit: Duration) -> Option<Result<Vec<u8>, CommError>> {
+        let start = Instant::now();
+        let mut answers = self.lock();
+        loop {
+            if let Some(payload) = answers.by_ticket.remove(&ticket) {
+                return Some(Ok(payload));
+            }
+            if let Some(error) = answers.over() {
+                return Some(Err(error));
+            }
+            let left = limit.checked_sub(start.elapsed())?;
+            let woken = self.arrived.wait_timeout(answers, left);
+            (answers, _) = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// How a rank reaches the meeting point.
+#[derive(Debug)]
+pub(crate) enum Reach {
+    /// It is in this process.
+    Here(Arc<Hub>),
+    /// It is in rank 0's process, which reads this connection.
+    There(Mutex<TcpStream>),
+}
+
+/// A rank's place.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    rank: usize,
+    next_ticket: AtomicU64,
+    /// How long the rank waits for others, in nanoseconds.
+    limit: AtomicU64,
+    inbox: Arc<Inbox>,
+    reach: Reach,
+}
+
+impl Seat {
+    pub(crate) fn new(rank: usize, inbox: Arc<Inbox>, reach: Reach) -> Self {
+        let (next_ticket, limit) = (AtomicU64::new(0), AtomicU64::new(0));
+        let seat = Self { rank, next_ticket, limit, inbox, reach };
+        seat.set_limit(super::DEFAULT_LIMIT);
+        seat
+    }
+
+    pub(crate) fn set_limit(&self, limit: Duration) {
+        let nanoseconds = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        self.limit.store(nanoseconds, Ordering::Relaxed);
+    }
+
+    pub(crate) fn limit(&self) -> Duration {
+        Duration::from_nanos(self.limit.load(Ordering::Relaxed))
+    }
+
+    /// Why the group is over, if it is.
+    pub(crate) fn failure(&self) -> Option<CommError> {
+        self.inbox.failure()
+    }
+
+    /// What is told why the group is over, for those who outlive this place.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn inbox(&self) -> &Arc<Inbox> {
+        &self.inbox
+    }
+
+    /// Puts down what the rank asks for; the answer is waited for under the number that is returned.
+    pub(crate) fn post(&self, signature: Signature, payload: Vec<u8>) -> Result<u64, CommError> {
+        if let Some(error) = self.inbox.lock().over() {
+            return Err(error);
+        }
+        let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed);
+        match &self.reach {
+            Reach::Here(hub) => hub.post(self.rank, Post { ticket, signature, payload }),
+            Reach::There(stream) => self.send(stream, &Frame::Post { ticket, signature, payload })?,
+        }
+        Ok(ticket)
+    }
+
+    /// Waits for the answer to what was put down.
+    pub(crate) fn wait(&self, ticket: u64, signature: &Signature) -> Result<Vec<u8>, CommError> {
+        let limit = self.limit();
+        if let Some(answer) = self.inbox.wait(ticket, limit) {
+            return answer;
+        }
+        let seconds = limit.as_secs_f64().to_string();
+        match &self.reach {
+            Reach::Here(hub) => hub.expire(self.rank, ticket, signature, seconds.clone()),
+            Reach::There(stream) => {
+                let frame =
+                    Frame::Expired { ticket, signature: *signature, seconds: seconds.clone() };
+                self.send(stream, &frame)?;
+            }
+        }
+        self.inbox.wait(ticket, GRACE).unwrap_or_else(|| {
+            let cause = "rank 0, where the ranks meet, does not answer".to_owned();
+            let error = CommError::Timeout { operation: signature.to_string(), seconds, cause };
+            self.inbox.fail(error.clone());
+            Err(error)
+        })
+    }
+
+    /// Ends the group for everybody.
+    pub(crate) fn fail(&self, error: CommError) {
+        self.inbox.fail(error.clone());
+        match &self.reach {
+            Reach::Here(hub) => hub.fail(error),
+            Reach::There(stream) => {
+                // Without a connection the group is over for the others as well.
+                let _ = self.send(stream, &Frame::Failed(error));
+            }
+        }
+    }
+
+    fn send(&self, stream: &Mutex<TcpStream>, frame: &Frame) -> Result<(), CommError> {
+        let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        frame.write(&mut *stream).map_err(|error| {
+            // The other direction may have said why.
+            let lost = CommError::Lost { rank: 0, cause: error.to_string() };
+            self.inbox.fail(lost.clone());
+            self.failure().unwrap_or(lost)
+        })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        match &self.reach {
+            Reach::Here(hub) => {
+                hub.leave(self.rank);
+                // The process may end now: what others wait for goes out first.
+                let (done, all_done) = mpsc::channel();
+                for writer in hub.writers() {
+                    let _ = writer.send(Outgoing::Frame(Frame::Goodbye));
+                    let _ = writer.send(Outgoing::Flush(done.clone()));
+                }
+                drop(done);
+                let (start, limit) = (Instant::now(), self.limit());
+                while let Some(left) = limit.checked_sub(start.elapsed())
+                    && all_done.recv_timeout(left).is_ok()
+                {}
+            }
+            Reach::There(stream) => {
+                let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                // Whether rank 0 hears it or finds the connection closed, it knows.
+                let _ = Frame::Goodbye.write(&mut *stream);
+                let _ = stream.shutdown(Shutdown::Write);
+            }
+        }
+    }
+}
