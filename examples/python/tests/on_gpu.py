@@ -1,10 +1,11 @@
 """What only a GPU shows: results on CUDA, order without waiting, CUDA graphs, several streams, errors, and times.
 
-`python3 tests/on_gpu.py`, with the package installed or its wheel on PYTHONPATH. Needs PyTorch with CUDA. Ends with 1 when something is
-wrong; times are printed only.
+`python3 tests/on_gpu.py`, with the package installed, or its wheel unpacked (`unzip`) in a folder on PYTHONPATH. Needs PyTorch
+with CUDA. Ends with 1 when something is wrong; times are printed only.
 """
 
 import ctypes
+import os
 import subprocess
 import sys
 import time
@@ -206,6 +207,25 @@ def what_does_not_fit():
         close(y.to("cuda:0"), reference(x, weight), 2e-5)
 
 
+@check
+def expandable_segments():
+    """PyTorch's allocator with `expandable_segments`, whose tensors are mapped piece by piece, in a process of its own."""
+    settings = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "PYTORCH_ALLOC_CONF": "expandable_segments:True"}
+    child = subprocess.run(
+        [sys.executable, __file__, "large"], env=os.environ | settings, capture_output=True, text=True, timeout=300
+    )
+    assert child.returncode == 0, child.stderr
+
+
+def large():
+    """Tensors of 256 MiB, more than the allocator maps at a time."""
+    x, weight = numbers(16384, 4096, dtype=torch.float32, seed=0), numbers(4096, dtype=torch.float32, seed=1)
+    x.requires_grad_()
+    out = rms_norm(x, weight, EPS)
+    out.backward(torch.ones_like(out))
+    close(out[-64:], reference(x[-64:], weight), 2e-5)
+
+
 def refused(kind, said, call):
     try:
         call()
@@ -300,6 +320,9 @@ def times():
 def main():
     if sys.argv[1:] == ["closed-stream"]:
         closed_stream()
+        return 0
+    if sys.argv[1:] == ["large"]:
+        large()
         return 0
     if not torch.cuda.is_available():
         print("skipped: PyTorch has no CUDA device")
