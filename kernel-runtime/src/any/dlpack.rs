@@ -476,6 +476,14 @@ unsafe fn gathered(
     strides: &[usize],
     element_bytes: usize,
 ) -> Vec<u8> {
+    if shape.contains(&0) {
+        return Vec::new();
+    }
+    if strides == row_major(shape) {
+        let bytes = shape.iter().product::<usize>() * element_bytes;
+        // SAFETY: the caller guarantees that the elements are there, and without gaps they are these bytes.
+        return unsafe { std::slice::from_raw_parts(start, bytes) }.to_vec();
+    }
     let mut bytes = Vec::new();
     for offset in offsets(shape, strides) {
         // SAFETY: the caller guarantees that the element is there.
