@@ -173,6 +173,10 @@ impl Gpu {
         &self.name
     }
 
+    pub(crate) fn driver(&self) -> DriverVersion {
+        self.driver
+    }
+
     pub(crate) fn label(&self) -> String {
         format!("cuda:{} {}", self.ordinal, self.name)
     }

@@ -21,7 +21,10 @@ use std::{
     collections::HashMap,
     fmt,
     io::Write as _,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Instant,
 };
 
@@ -32,6 +35,8 @@ pub(crate) struct Machine {
     /// Parsed kernels by the address of their variant, which is a static.
     programs: RwLock<HashMap<usize, Arc<Program>>>,
     report: Mutex<Option<Report>>,
+    /// Warp instructions of all launches.
+    instructions: AtomicU64,
     /// Warp instructions that one launch may run.
     max_instructions: u64,
     statistics: Statistics,
@@ -111,6 +116,7 @@ impl Machine {
             memory: DeviceMemory::new(),
             programs: RwLock::new(HashMap::new()),
             report: Mutex::new(None),
+            instructions: AtomicU64::new(0),
             max_instructions: limit(std::env::var(LIMIT_VARIABLE).ok().as_deref())?,
             statistics: Statistics::asked(std::env::var(STATISTICS_VARIABLE).ok().as_deref()),
         })
@@ -161,6 +167,11 @@ impl Machine {
     /// What the last launch did.
     pub(crate) fn report(&self) -> Option<Report> {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Warp instructions of all launches so far.
+    pub(crate) fn instructions(&self) -> u64 {
+        self.instructions.load(Ordering::Relaxed)
     }
 
     /// The parsed text of a variant; parses it the first time.
@@ -445,6 +456,7 @@ impl Queue {
                 eprintln!("{}", statistics(order, grid, &report));
             }
         }
+        machine.instructions.fetch_add(report.warp_instructions, Ordering::Relaxed);
         *machine.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! The instances of a kernel as values: listed, looked up, and launched by their position.
 
-use crate::{Argument, Error, Grid, GridFault, Image, Result, Target};
+use crate::{
+    Argument, Device, Error, Grid, GridFault, Image, Resources, Result, Target, image::list_of,
+};
 use std::{
     fmt::{Debug, Display},
     hash::Hash,
@@ -42,6 +44,31 @@ pub trait Instance:
     /// The targets that the instance was compiled for.
     fn targets(self) -> Vec<Target> {
         self.images().iter().map(|image| image.target).collect()
+    }
+
+    /// The compiled code that `device` runs: the newest target that it can.
+    ///
+    /// # Errors
+    /// [`Error::TargetNotRunnable`].
+    fn image(self, device: &Device) -> Result<&'static Image> {
+        device.image_for(self.images()).ok_or_else(|| Error::TargetNotRunnable {
+            kernel: Self::KERNEL,
+            required: list_of(self.targets()),
+            actual: device.label(),
+        })
+    }
+
+    /// What the code takes of a device, before there are arguments. Of several variants it is the one for arguments of which all can
+    /// be assumed, which most have; [`Launch::resources`](crate::Launch::resources) knows the one for given arguments. Loads the code.
+    ///
+    /// # Errors
+    /// Those of [`Launch::launch`](crate::Launch::launch) that concern target and code.
+    fn resources(self, device: &Device) -> Result<Resources> {
+        let image = self.image(device)?;
+        match image.variants.first() {
+            Some(variant) => device.resources(image, variant),
+            None => unreachable!("the last variant of an image requires nothing"),
+        }
     }
 }
 

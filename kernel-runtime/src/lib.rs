@@ -102,9 +102,9 @@ pub use argument::{__given, __pointer_of, __scalar_of, __tensor_of, __tensor_wit
 pub use argument::{
     Argument, DevicePtr, IntoArgument, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut,
 };
+pub use comm::{Comm, ReduceOp, Rendezvous};
 #[cfg(feature = "cuda")]
 pub use cuda::interop as cudarc;
-pub use comm::{Comm, ReduceOp, Rendezvous};
 pub use device::{Device, MemoryUse, Properties};
 pub use dtype::{Dtype, NamedType};
 pub use element::Element;

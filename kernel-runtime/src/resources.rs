@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What the code of a launch takes of a device; see [`Launch::resources`](crate::Launch::resources).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
     /// Registers of a thread; `None` on the emulator, which runs PTX without allocating registers.

@@ -1,6 +1,7 @@
 //! The `kiln` command.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use kiln_cli::init::Package;
-use kiln_cli::inspect;
+use kiln_cli::{inspect, tune};
 
 /// Begins packages with kernels, runs PTX on the CPU, shows layouts, and explains the codes of messages.
 #[derive(Parser)]
@@ -88,6 +89,20 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+    /// Measure the instances of kernels again, in a program or its tests that tune, and report tables and plots.
+    ///
+    /// Runs cargo with `KILN_TUNE=all`: `kiln tune -- run --release --example matmul_async_copy`, `kiln tune -- test matmul`.
+    Tune {
+        /// Show what a cache of times holds, in place of measuring; without FILE, the user's own.
+        #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["report", "cargo"])]
+        list: Option<Option<PathBuf>>,
+        /// The folder for the reports.
+        #[arg(long, value_name = "DIR", default_value = "target/kiln-tune")]
+        report: PathBuf,
+        /// What cargo is to do; its tests without this.
+        #[arg(last = true, value_name = "CARGO ARGUMENTS")]
+        cargo: Vec<OsString>,
+    },
     /// Show what a dump says: with `--layouts` each tile's layout and what each conversion costs, by line of the source.
     ///
     /// Layouts are chosen while cargo builds: `KILN_DUMP=DIR cargo build` writes what it chose to DIR, for all that it compiles.
@@ -156,6 +171,18 @@ fn main() -> ExitCode {
             let page = command::layout(&ShowLayout { forms, shape, element_bits: bits });
             match page.and_then(|page| saved(page, svg.as_deref())) {
                 Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
+                Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+            }
+        }
+        Command::Tune { list, report, cargo } => {
+            let told = match list {
+                Some(file) => Ok(tune::list(file.as_deref())),
+                None => tune::measure(&cargo, &report),
+            };
+            match told {
+                Ok(told) => output
+                    .write_all(told.text.as_bytes())
+                    .and_then(|()| told.warn(&mut io::stderr())),
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }

@@ -59,7 +59,8 @@ fn a_new_folder_gets_a_package() {
     assert!(manifest.starts_with("[package]\nname = \"first-kernel\"\n"), "{manifest}");
     assert!(manifest.contains("\nkiln-gpu = { path = \"/"), "{manifest}");
     assert!(
-        manifest.ends_with("\n[profile.dev.package.kiln-gpu-emulator]\nopt-level = 3\ndebug = false\n"),
+        manifest
+            .ends_with("\n[profile.dev.package.kiln-gpu-emulator]\nopt-level = 3\ndebug = false\n"),
         "{manifest}"
     );
     let told = String::from_utf8(output.stdout).expect("UTF-8");

@@ -22,12 +22,12 @@ use super::Machine;
 use crate::back_end::Queue;
 #[cfg(feature = "cuda")]
 use crate::cuda;
+use crate::{
+    DriverVersion, Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner,
+    foreign::Found, graph::Recording, pinned::HostMemory,
+};
 #[cfg(feature = "emulator")]
 use crate::{Error, emulator};
-use crate::{
-    Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner, foreign::Found,
-    graph::Recording, pinned::HostMemory,
-};
 use std::ffi::c_void;
 
 impl Device {
@@ -156,6 +156,27 @@ impl Device {
             Machine::Cuda(ref gpu) => Some(std::sync::Arc::clone(gpu)),
             #[cfg(feature = "emulator")]
             Machine::Emulator(_) => None,
+        }
+    }
+
+    /// The newest CUDA version that the GPU's driver has; `None` on the emulator.
+    pub fn driver_version(&self) -> Option<DriverVersion> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => Some(gpu.driver()),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => None,
+        }
+    }
+
+    /// How many warp instructions all launches on this emulator have run so far; `None` on a GPU. The same launches always run
+    /// the same number, so that a difference of two is a measure of what lies between.
+    pub fn emulated_instructions(&self) -> Option<u64> {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(_) => None,
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(ref machine) => Some(machine.instructions()),
         }
     }
 

@@ -1,0 +1,61 @@
+//! What can go wrong.
+
+/// The result of tuning.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why there is no choice. A cache that cannot be read or written is none of these: it is told on standard error, and times are
+/// measured, as without a cache.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No instance is left to choose from.
+    #[error("`{kernel}`: no instance to choose from; {reasons}")]
+    NothingToChoose {
+        /// The kernel.
+        kernel: &'static str,
+        /// What ruled the instances out.
+        reasons: String,
+    },
+    /// An instance failed for a reason that is not that it does not fit the device or the arguments.
+    #[error("`{kernel}` ({instance}): {cause}")]
+    Failed {
+        /// The kernel.
+        kernel: &'static str,
+        /// The instance that was launched.
+        instance: String,
+        /// What the launch, or the device, said.
+        cause: kernel_runtime::Error,
+    },
+    /// Two instances compute different results. The one that is named first differs from most others, as far as there are others.
+    #[error(
+        "`{kernel}`: the result of the instance {instance} differs from that of {other}, at element {element}: required \
+         {required}, actual {actual}, of values up to {greatest}; `Tuner::tolerance` allows {allowed}"
+    )]
+    Different {
+        /// The kernel.
+        kernel: &'static str,
+        /// The instance whose result is wrong.
+        instance: String,
+        /// The instance that it was compared with.
+        other: String,
+        /// Where the difference is greatest, counted in row-major order.
+        element: usize,
+        /// What `other` has there.
+        required: f64,
+        /// What `instance` has there.
+        actual: f64,
+        /// The greatest magnitude in the result of `other`.
+        greatest: f64,
+        /// The difference that is allowed.
+        allowed: f64,
+    },
+    /// The environment variable `KILN_TUNE` has no such value.
+    #[error("the variable KILN_TUNE: required `off`, `on` or `all`, actual `{actual}`")]
+    Variable {
+        /// Its value.
+        actual: String,
+    },
+    /// The device failed outside of a launch.
+    #[error(transparent)]
+    Runtime(#[from] kernel_runtime::Error),
+}
