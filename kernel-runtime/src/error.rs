@@ -190,9 +190,9 @@ pub enum Error {
         /// The argument.
         argument: &'static str,
         /// What the instance takes.
-        required: crate::ParamKind,
+        required: Box<crate::ParamKind>,
         /// What was given.
-        actual: crate::ParamKind,
+        actual: Box<crate::ParamKind>,
         /// The instances of the kernel that take what was given, shortened in the middle where they are many.
         instances: String,
     },

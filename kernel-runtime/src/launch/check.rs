@@ -68,14 +68,9 @@ pub(super) fn among(
     let fit = choices.iter().filter_map(|images| images.first()).filter(takes);
     let fit: Vec<&str> = fit.map(|image| image.instance).collect();
     let instances = instance::listed(&fit);
-    Error::InstanceArgument {
-        kernel,
-        instance: image.instance,
-        argument,
-        required,
-        actual,
-        instances,
-    }
+    let (required, actual) = (Box::new(required), Box::new(actual));
+    let instance = image.instance;
+    Error::InstanceArgument { kernel, instance, argument, required, actual, instances }
 }
 
 /// The first variant whose facts hold.
