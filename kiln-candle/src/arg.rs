@@ -86,7 +86,7 @@ impl<'a> Arg<'a> {
             Memory::Cuda { address, elements, storage, .. } => {
                 within(op, self.input, self.layout, elements)?;
                 let layout = (offset, shape, strides);
-                Ok(crate::cuda::view(self.call.stream(), address, layout, storage)?)
+                crate::cuda::view(self.call.stream(), address, layout, storage)
             }
         }
     }
@@ -126,16 +126,12 @@ pub(crate) fn flat<const R: usize>(
     let kept = dims.len().min(R.saturating_sub(1));
     let first = dims.len() - kept;
     for axis in 0..kept {
-        (shape[R - kept + axis], strides[R - kept + axis]) = (dims[first + axis], steps[first + axis]);
+        (shape[R - kept + axis], strides[R - kept + axis]) =
+            (dims[first + axis], steps[first + axis]);
     }
     let merged = merge(&dims[..first], &steps[..first]);
-    let not_flat = || Error::NotFlat {
-        op,
-        input,
-        required: R,
-        shape: dims.to_vec(),
-        strides: steps.to_vec(),
-    };
+    let not_flat =
+        || Error::NotFlat { op, input, required: R, shape: dims.to_vec(), strides: steps.to_vec() };
     let (extent, stride) = merged.ok_or_else(not_flat)?;
     match R.checked_sub(kept + 1) {
         Some(axis) => (shape[axis], strides[axis]) = (extent, stride),
@@ -165,12 +161,7 @@ fn merge(dims: &[usize], strides: &[usize]) -> Option<(usize, usize)> {
 }
 
 /// Refuses a layout that reaches past the end of its storage.
-pub(crate) fn within(
-    op: &'static str,
-    input: Input,
-    layout: &Layout,
-    actual: usize,
-) -> Result<()> {
+pub(crate) fn within(op: &'static str, input: Input, layout: &Layout, actual: usize) -> Result<()> {
     if layout.dims().contains(&0) {
         return Ok(());
     }

@@ -135,12 +135,12 @@ pub(crate) fn view<'a, T: Element, const R: usize>(
     address: u64,
     (offset, shape, strides): Strided<R>,
     _storage: PhantomData<&'a CudaStorage>,
-) -> kiln::Result<TensorView<'a, T, R>> {
+) -> Result<TensorView<'a, T, R>> {
     let address = address + (offset * T::BYTES) as u64;
     // SAFETY: the layout lies within the storage (`arg::within`), whose elements are of type `T` or of its bits (`Arg::with`
     // compared the dtype), and which lives as long as the view. Other streams are in order through the guard that `with_call`
     // holds. Allocations are aligned to 256 bytes.
-    unsafe { TensorView::from_borrowed(stream, address, shape, strides) }
+    Ok(unsafe { TensorView::from_borrowed(stream, address, shape, strides)? })
 }
 
 /// A tensor of unspecified content, allocated by candle.
@@ -160,7 +160,8 @@ pub(crate) fn empty<T: Element, const R: usize>(
     let slice: CudaSlice<T::Raw> = unsafe { device.alloc(elements.max(1))? };
     let slice = Arc::new(slice);
     let theirs = device.cuda_stream();
-    let (address, _guard) = slice.device_ptr(&theirs);
+    let (address, guard) = slice.device_ptr(&theirs);
+    drop(guard);
     let mut strides = [1; R];
     for axis in (1..R).rev() {
         strides[axis - 1] = strides[axis] * shape[axis].max(1);

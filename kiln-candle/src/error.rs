@@ -53,7 +53,9 @@ pub enum Error {
         strides: Vec<usize>,
     },
     /// A layout reaches past the end of its storage, which a tensor made by `Tensor::from_storage` can.
-    #[error("{op}: the layout of input {input} needs {required} elements; its storage has {actual}")]
+    #[error(
+        "{op}: the layout of input {input} needs {required} elements; its storage has {actual}"
+    )]
     PastEnd {
         /// The op.
         op: &'static str,
@@ -99,17 +101,25 @@ pub enum Error {
         actual: usize,
     },
     /// The tensor of an output is still there when the output is finished: something has moved it out, or recorded it into a graph.
-    #[error("{op}: the tensor of an output is held elsewhere, so that candle cannot have its memory")]
+    #[error(
+        "{op}: the tensor of an output is held elsewhere, so that candle cannot have its memory"
+    )]
     Kept {
         /// The op.
         op: &'static str,
     },
     /// Of Kiln: a launch was refused, a kernel failed.
     #[error(transparent)]
-    Kiln(#[from] kiln::Error),
+    Kiln(Box<kiln::Error>),
     /// Of candle.
     #[error(transparent)]
     Candle(#[from] candle_core::Error),
+}
+
+impl From<kiln::Error> for Error {
+    fn from(error: kiln::Error) -> Self {
+        Self::Kiln(Box::new(error))
+    }
 }
 
 /// Which tensor of an op a message is about.
@@ -147,11 +157,11 @@ impl fmt::Display for Names {
 
 impl From<Error> for candle_core::Error {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Candle(error) => error,
-            // Of candle's variants for errors from elsewhere, this one alone keeps their type; its text is theirs.
-            error => Self::Cuda(Box::new(error)).bt(),
+        if let Error::Candle(error) = error {
+            return error;
         }
+        // Of candle's variants for errors from elsewhere, this one alone keeps their type; its text is theirs.
+        Self::Cuda(Box::new(error)).bt()
     }
 }
 
@@ -170,11 +180,12 @@ impl From<Error> for candle_core::Error {
 /// # Ok::<(), candle_core::Error>(())
 /// ```
 pub fn cause(error: &candle_core::Error) -> Option<&Error> {
-    match error {
-        candle_core::Error::Cuda(error) => error.downcast_ref(),
-        candle_core::Error::WithBacktrace { inner, .. }
-        | candle_core::Error::Context { inner, .. }
-        | candle_core::Error::WithPath { inner, .. } => cause(inner),
-        _ => None,
+    use candle_core::Error::{Context, Cuda, WithBacktrace, WithPath};
+    if let Cuda(error) = error {
+        return error.downcast_ref();
     }
+    if let WithBacktrace { inner, .. } | Context { inner, .. } | WithPath { inner, .. } = error {
+        return cause(inner);
+    }
+    None
 }

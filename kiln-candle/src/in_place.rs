@@ -76,7 +76,12 @@ pub trait InPlaceOp<const N: usize>: Sized {
     /// Those of [`change`](Self::change); candle's where devices differ, storages are shared, elements of the target coincide, and on a
     /// Metal device.
     fn apply(&self, target: &Tensor, inputs: [&Tensor; N]) -> candle_core::Result<()> {
-        const { assert!(N <= 2, "candle's ops in place have up to two tensors besides the one that they change") };
+        const {
+            assert!(
+                N <= 2,
+                "candle's ops in place have up to two tensors besides the one that they change"
+            );
+        };
         let change = Change::<_, N>(self);
         match inputs.as_slice() {
             [] => target.inplace_op1(&change),

@@ -2,8 +2,9 @@
 //!
 //! A tensor on the CPU is copied to Kiln's emulator, its results back. One on a GPU stays where it is: see `cuda`.
 
+use crate::Result;
 #[cfg(feature = "cuda")]
-pub use crate::cuda::Placed;
+pub(crate) use crate::cuda::Placed;
 use candle_core::{CpuStorage, DType, DeviceLocation};
 #[cfg(feature = "cuda")]
 use candle_core::{CudaDevice, CudaStorage};
@@ -37,7 +38,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(crate) fn location(&self) -> DeviceLocation {
+    pub(crate) fn location(self) -> DeviceLocation {
         match self {
             Self::Cpu(_) => DeviceLocation::Cpu,
             #[cfg(feature = "cuda")]
@@ -64,11 +65,11 @@ pub(crate) enum Memory<'a> {
 }
 
 impl Memory<'_> {
-    pub(crate) fn dtype(&self) -> DType {
+    pub(crate) fn dtype(self) -> DType {
         match self {
             Self::Cpu(storage) => dtype_of(storage),
             #[cfg(feature = "cuda")]
-            Self::Cuda { dtype, .. } => *dtype,
+            Self::Cuda { dtype, .. } => dtype,
         }
     }
 }
@@ -86,11 +87,11 @@ pub(crate) enum Place {
 }
 
 /// A stream for tensors on the CPU: of the emulator of the newest target, or of the device that `KILN_DEVICE` names.
-pub(crate) fn stream_for_cpu(targets: &[Target]) -> kiln::Result<Stream> {
+pub(crate) fn stream_for_cpu(targets: &[Target]) -> Result<Stream> {
     if std::env::var_os("KILN_DEVICE").is_some() {
-        return Device::best_for(targets)?.stream();
+        return Ok(Device::best_for(targets)?.stream()?);
     }
-    Device::emulator_for(targets)?.stream()
+    Ok(Device::emulator_for(targets)?.stream()?)
 }
 
 /// Copies what a layout reaches to the device of a stream. Elements lie there as they do here: with the same strides, and as far
@@ -100,11 +101,11 @@ pub(crate) fn upload<T: kiln::Element, const R: usize>(
     stream: &Stream,
     values: &[T],
     (offset, shape, strides): (usize, [usize; R], [usize; R]),
-) -> kiln::Result<DeviceTensor<T, R>> {
+) -> Result<DeviceTensor<T, R>> {
     let skipped = offset % (ALIGNMENT / T::BYTES);
     let span = span_of(&shape, &strides);
     let values = if span == 0 { &[] } else { &values[offset - skipped..offset + span] };
-    stream.upload(values, [values.len()])?.into_strided(skipped, shape, strides)
+    Ok(stream.upload(values, [values.len()])?.into_strided(skipped, shape, strides)?)
 }
 
 /// Bytes to a multiple of which allocations on a GPU are aligned.

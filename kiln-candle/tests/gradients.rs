@@ -190,7 +190,7 @@ fn misfits_are_named() -> Result<()> {
     Ok(())
 }
 
-/// The message alone: with RUST_BACKTRACE, candle's errors have a backtrace behind it.
+/// The message alone: with `RUST_BACKTRACE`, candle's errors have a backtrace behind it.
 fn first_line(error: &candle_core::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -18,15 +18,20 @@ mod kernels {
 
     /// dx = 2 · factor · x · g
     #[kernel(target = sm_80, warps = 1, grid = cdiv(dx.dim(0), 32))]
-    pub(super) fn add_square_gradient(factor: f32, x: Tensor<f32, 1>, g: Tensor<f32, 1>, dx: TensorMut<f32, 1>) {
+    pub(super) fn add_square_gradient(
+        factor: f32,
+        x: Tensor<f32, 1>,
+        g: Tensor<f32, 1>,
+        dx: TensorMut<f32, 1>,
+    ) {
         let at = [block_id(0) * 32];
         dx.tile(at, [32]).store(x.tile(at, [32]).load() * g.tile(at, [32]).load() * (2.0 * factor));
     }
 }
 
-/// Where the tests run: on the GPU with the feature `cuda`.
+/// Where the tests run: on the GPU with the feature `cuda`, all threads of a test on one stream.
 fn device() -> Result<Device> {
-    if cfg!(feature = "cuda") { Device::new_cuda(0) } else { Ok(Device::Cpu) }
+    if cfg!(feature = "cuda") { Device::new_cuda_with_stream(0) } else { Ok(Device::Cpu) }
 }
 
 /// Σ factor · x² over the inputs, with the factors 1, 2, 3, ..
@@ -55,14 +60,23 @@ impl<const N: usize> Op<N> for Squares {
     fn backward(&self, step: &Backward<'_, N>) -> kiln_candle::Result<[Option<Tensor>; N]> {
         let mut gradients = [const { None }; N];
         for (number, input) in step.inputs.into_iter().enumerate() {
-            let gradient =
-                run("squares, backward", add_square_gradient::TARGETS, [input, step.gradient], |call, [x, g]| {
+            let gradient = run(
+                "squares, backward",
+                add_square_gradient::TARGETS,
+                [input, step.gradient],
+                |call, [x, g]| {
                     let (view, g) = (x.view::<f32, 1>()?, g.view::<f32, 1>()?);
                     let mut dx = call.empty(view.shape())?;
-                    let args = add_square_gradient::Args { factor: factor(number), x: &view, g: &g, dx: &mut dx };
+                    let args = add_square_gradient::Args {
+                        factor: factor(number),
+                        x: &view,
+                        g: &g,
+                        dx: &mut dx,
+                    };
                     add_square_gradient(args).launch(call.stream())?;
                     dx.finish(x.shape())
-                })?;
+                },
+            )?;
             gradients[number] = Some(gradient);
         }
         Ok(gradients)
@@ -77,7 +91,8 @@ fn elements(number: usize) -> Vec<f32> {
 /// The sum and its gradients, for the weights 1, 2, 3, .. of the elements of the output.
 fn required(count: usize) -> (Vec<f32>, Vec<Vec<f32>>) {
     let sum = |i: usize| (0..count).map(|n| factor(n) * elements(n)[i] * elements(n)[i]).sum();
-    let gradient = |n: usize| (0..30).map(move |i| 2.0 * factor(n) * elements(n)[i] * factor(i)).collect();
+    let gradient =
+        |n: usize| (0..30).map(move |i| 2.0 * factor(n) * elements(n)[i] * factor(i)).collect();
     ((0..30).map(sum).collect(), (0..count).map(gradient).collect())
 }
 
@@ -176,7 +191,7 @@ impl Op<2> for First {
     const TARGETS: &'static [Target] = add_square::TARGETS;
 
     fn forward(&self, call: &Call, [x, _]: [Arg<'_>; 2]) -> kiln_candle::Result<Forward> {
-        Ok(Op::<1>::forward(&Squares, call, [x])?)
+        Op::<1>::forward(&Squares, call, [x])
     }
 
     fn backward(&self, step: &Backward<'_, 2>) -> kiln_candle::Result<[Option<Tensor>; 2]> {
@@ -188,7 +203,8 @@ impl Op<2> for First {
 #[test]
 fn an_input_without_a_gradient_stops_nothing() -> Result<()> {
     let device = device()?;
-    let (x, y) = (Var::from_vec(elements(0), 30, &device)?, Var::from_vec(elements(1), 30, &device)?);
+    let (x, y) =
+        (Var::from_vec(elements(0), 30, &device)?, Var::from_vec(elements(1), 30, &device)?);
     // candle goes on from an input that is no variable, and relies on a gradient there.
     let between = (y.as_tensor() + 1.0)?;
     let gradients = First.apply([x.as_tensor(), &between])?.sum_all()?.backward()?;
@@ -226,7 +242,8 @@ impl Op<1> for Saving {
 fn what_is_saved_reaches_the_backward_step() -> Result<()> {
     let x = Var::from_vec(elements(0), 30, &device()?)?;
     // Two applications of one type of op keep what is their own.
-    let output = (Saving { saved: 2 }.apply([x.as_tensor()])? + Saving { saved: 2 }.apply([x.as_tensor()])?)?;
+    let output = (Saving { saved: 2 }.apply([x.as_tensor()])?
+        + Saving { saved: 2 }.apply([x.as_tensor()])?)?;
     assert_eq!(output.to_vec1::<f32>()?, [20.0; 30]);
     let gradient = output.sum_all()?.backward()?.get(&x).expect("x has one").to_vec1::<f32>()?;
     assert_eq!(gradient, [42.0; 30]);
@@ -262,18 +279,23 @@ fn an_op_without_a_backward_step_says_so() -> Result<()> {
 fn an_error_of_a_forward_step_is_found_again() -> Result<()> {
     let x = Tensor::zeros((2, 3), DType::F32, &device()?)?;
     let error = Squares.apply([&x, &x, &x, &x]).expect_err("the kernel takes one axis");
-    assert!(matches!(cause(&error), Some(Error::Rank { op: "squares", required: 1, .. })), "{error}");
+    assert!(
+        matches!(cause(&error), Some(Error::Rank { op: "squares", required: 1, .. })),
+        "{error}"
+    );
     Ok(())
 }
 
 #[cfg(feature = "cuda")]
 #[test]
 fn inputs_on_two_devices_are_refused() -> Result<()> {
-    let (here, there) = (Tensor::zeros(30, DType::F32, &Device::Cpu)?, Tensor::zeros(30, DType::F32, &device()?)?);
+    let (here, there) =
+        (Tensor::zeros(30, DType::F32, &Device::Cpu)?, Tensor::zeros(30, DType::F32, &device()?)?);
     let error = Squares.apply([&here, &there]).expect_err("candle compares them").to_string();
     assert!(error.starts_with("device mismatch in squares"), "{error}");
     // Those that candle does not know of are compared by the op.
-    let error = Squares.apply([&there, &there, &here, &here]).expect_err("two of them are elsewhere");
+    let error =
+        Squares.apply([&there, &there, &here, &here]).expect_err("two of them are elsewhere");
     assert!(error.to_string().contains("squares"), "{error}");
     Ok(())
 }

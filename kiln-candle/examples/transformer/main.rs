@@ -41,7 +41,8 @@ fn main() -> Result<()> {
         let gradients = [losses[0].backward()?, losses[1].backward()?];
         let mut largest = 0f64;
         for (ours, theirs) in &pairs {
-            let (Some(ours), Some(theirs)) = (gradients[0].get(ours), gradients[1].get(theirs)) else {
+            let (Some(ours), Some(theirs)) = (gradients[0].get(ours), gradients[1].get(theirs))
+            else {
                 candle_core::bail!("a variable has no gradient");
             };
             let difference = (ours - theirs)?.abs()?.flatten_all()?.max(0)?;
@@ -50,7 +51,9 @@ fn main() -> Result<()> {
         let [ours, theirs] = [losses[0].to_scalar::<f32>()?, losses[1].to_scalar::<f32>()?];
         println!("{step:>4} {ours:>12.6} {theirs:>12.6} {largest:>22.2e}");
         if largest > TOLERANCE {
-            candle_core::bail!("the gradients of step {step} differ by {largest}, over {TOLERANCE}");
+            candle_core::bail!(
+                "the gradients of step {step} differ by {largest}, over {TOLERANCE}"
+            );
         }
         for (optimizer, gradients) in optimizers.iter_mut().zip(&gradients) {
             optimizer.step(gradients)?;

@@ -23,7 +23,13 @@ pub(crate) fn rms_norm(by: By, x: &Tensor, weight: &Tensor, eps: f32) -> Result<
     }
 }
 
-pub(crate) fn attention(by: By, q: &Tensor, k: &Tensor, v: &Tensor, causal: bool) -> Result<Tensor> {
+pub(crate) fn attention(
+    by: By,
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    causal: bool,
+) -> Result<Tensor> {
     use kiln_candle::Op;
     #[expect(clippy::cast_precision_loss, reason = "a head is a few elements wide")]
     let scale = (q.dim(D::Minus1)? as f64).sqrt().recip();
@@ -88,7 +94,8 @@ impl Module for Block {
         // Views of one tensor, with heads in front of the sequence: the kernels take them as they lie.
         let part = |i| qkv.narrow(2, i, 1)?.squeeze(2)?.transpose(1, 2);
         let mixed = attention(self.by, &part(0)?, &part(1)?, &part(2)?, true)?;
-        let x = (x + self.out.forward(&mixed.transpose(1, 2)?.reshape((batch, sequence, hidden))?)?)?;
+        let x =
+            (x + self.out.forward(&mixed.transpose(1, 2)?.reshape((batch, sequence, hidden))?)?)?;
         let normed = rms_norm(self.by, &x, &self.norms[1], EPS)?;
         &x + self.down.forward(&self.up.forward(&normed)?.gelu()?)?
     }
