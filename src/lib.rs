@@ -171,11 +171,12 @@ pub use kernel_macros::device;
 #[cfg(feature = "cuda")]
 pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
-    Actual, AnyTensor, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion,
-    Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, IntoArgument, IntoGrid,
-    Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride, MemoryUse, ParamInfo,
-    ParamKind, Pinned, PinnedMut, PinnedRef, Properties, Resources, Result, Stream, Target,
-    TensorView, TensorViewMut, UnsafeLaunch, Variant, dlpack, persistent,
+    Actual, AnyTensor, Argument, Comm, CommError, Device, DevicePtr, DeviceTensor, DriverError,
+    DriverVersion, Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, IntoArgument,
+    IntoGrid, Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride, MemoryUse,
+    ParamInfo, ParamKind, Pinned, PinnedMut, PinnedRef, Properties, ReduceOp, Rendezvous,
+    Resources, Result, Stream, Target, TensorView, TensorViewMut, UnsafeLaunch, Variant, comm,
+    dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};

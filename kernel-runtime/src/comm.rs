@@ -73,12 +73,12 @@ use crate::{CommError, Device, DeviceTensor, Element, Error, Result, Stream};
 pub(crate) use call::{Call, Part};
 use hub::{Hub, Way};
 pub use rendezvous::Rendezvous;
-pub(crate) use seat::Seat;
 #[cfg(feature = "cuda")]
 pub(crate) use seat::Inbox;
 #[cfg(not(feature = "cuda"))]
 use seat::Inbox;
 use seat::Reach;
+pub(crate) use seat::Seat;
 pub use signature::ReduceOp;
 pub(crate) use signature::{Operation, Signature};
 use std::{fmt, sync::Arc, time::Duration};
@@ -145,7 +145,8 @@ impl Comm {
         let ways = inboxes.iter().map(|inbox| Way::Local(Arc::clone(inbox))).collect();
         let hub = Arc::new(Hub::new(ways, combine_for(first)));
         let seats = inboxes.into_iter().enumerate();
-        let seats = seats.map(|(rank, inbox)| Seat::new(rank, inbox, Reach::Here(Arc::clone(&hub))));
+        let seats =
+            seats.map(|(rank, inbox)| Seat::new(rank, inbox, Reach::Here(Arc::clone(&hub))));
         let links = links(devices, seats.collect())?;
         let world_size = devices.len();
         let comm = |(rank, (device, link)): (usize, (&Device, Link))| {
@@ -255,7 +256,8 @@ impl Comm {
         let operation = Operation::AllReduce(op);
         let shape = from.len();
         self.require_len(operation, to.len(), shape, "as many elements in the result")?;
-        let parts = (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts =
+            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
         self.reduce(stream, operation, (T::DTYPE, from.len()), parts)
     }
 
@@ -287,7 +289,8 @@ impl Comm {
         let operation = Operation::AllGather;
         let required = from.len().saturating_mul(self.world_size());
         self.require_len(operation, to.len(), required, "those of all ranks in the result")?;
-        let parts = (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts =
+            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
         self.submit(stream, operation, (T::DTYPE, from.len()), parts)
     }
 
@@ -306,7 +309,8 @@ impl Comm {
         let operation = Operation::ReduceScatter(op);
         let required = to.len().saturating_mul(self.world_size());
         self.require_len(operation, from.len(), required, "a result for each rank in the input")?;
-        let parts = (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts =
+            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
         self.reduce(stream, operation, (T::DTYPE, to.len()), parts)
     }
 
@@ -342,7 +346,8 @@ impl Comm {
         let each = from.len() / self.world_size();
         let whole = each * self.world_size();
         self.require_len(operation, from.len(), whole, "a multiple of the ranks in the input")?;
-        let parts = (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts =
+            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
         self.submit(stream, operation, (T::DTYPE, each), parts)
     }
 

@@ -96,9 +96,9 @@ pub use any::{AnyTensor, dlpack};
 #[doc(hidden)]
 pub use argument::__tensor_within;
 pub use argument::{Argument, DevicePtr, IntoArgument};
+pub use comm::{Comm, ReduceOp, Rendezvous};
 #[cfg(feature = "cuda")]
 pub use cuda::interop as cudarc;
-pub use comm::{Comm, ReduceOp, Rendezvous};
 pub use device::{Device, MemoryUse, Properties};
 pub use element::Element;
 pub use error::{Actual, CommError, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};

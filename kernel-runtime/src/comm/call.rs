@@ -71,7 +71,8 @@ pub(super) fn group<U>(work: impl FnOnce() -> Result<U>) -> Result<U> {
 /// Starts a call, or keeps it for the end of its group.
 pub(super) fn submit(call: Call) -> Result<()> {
     let grouped = GROUP.with_borrow(Option::is_some);
-    let borrowed = |part: &Option<Part>| part.as_ref().is_some_and(|part| part.buffer.is_borrowed());
+    let borrowed =
+        |part: &Option<Part>| part.as_ref().is_some_and(|part| part.buffer.is_borrowed());
     if grouped && (borrowed(&call.from) || borrowed(&call.to)) {
         let required = "memory that stays until the group ends".to_owned();
         let actual = "memory that another library lends for one call".to_owned();

@@ -189,12 +189,7 @@ impl State {
         }
     }
 
-    fn collective(
-        &mut self,
-        rank: usize,
-        post: Post,
-        combine: Combine,
-    ) -> Result<(), CommError> {
+    fn collective(&mut self, rank: usize, post: Post, combine: Combine) -> Result<(), CommError> {
         let number = self.next[rank];
         self.next[rank] += 1;
         let ranks = self.ways.len();

@@ -73,8 +73,7 @@ fn host(
             listener.set_nonblocking(true)?;
             Ok(listener)
         });
-        let listener =
-            listener.map_err(|error| failed(place, "to listen", error.to_string()))?;
+        let listener = listener.map_err(|error| failed(place, "to listen", error.to_string()))?;
         if let Err(error) = gather(place, &own, &listener, &mut streams) {
             refuse_all(&streams, &error);
             return Err(error);
@@ -148,7 +147,8 @@ fn gather(
                 ranks.join(", ")
             };
             let (seconds, count) = (place.timeout.as_secs_f64(), place.world_size);
-            let actual = format!("within {seconds} s came {}; missing: {}", ranks(true), ranks(false));
+            let actual =
+                format!("within {seconds} s came {}; missing: {}", ranks(true), ranks(false));
             return Err(failed(place, format!("all {count} ranks"), actual));
         }
     }
@@ -286,9 +286,9 @@ fn serve(hub: &Hub, rank: usize, mut stream: TcpStream) {
             }
             Ok(Frame::Failed(error)) => hub.fail(error),
             Ok(Frame::Goodbye) => return hub.leave(rank),
-            Ok(
-                Frame::Hello(_) | Frame::Welcome(_) | Frame::Refused(_) | Frame::Answer { .. },
-            ) => return hub.fail(lost("it sends what only rank 0 does".to_owned())),
+            Ok(Frame::Hello(_) | Frame::Welcome(_) | Frame::Refused(_) | Frame::Answer { .. }) => {
+                return hub.fail(lost("it sends what only rank 0 does".to_owned()));
+            }
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 return hub.fail(lost("its process has ended".to_owned()));
             }

@@ -94,8 +94,7 @@ impl Rendezvous {
                 None => Err(wrong(variable, required, value)),
             }
         };
-        let world_size =
-            number(launcher.world_size, "a number from 1 to 65536", 1..65_537)?;
+        let world_size = number(launcher.world_size, "a number from 1 to 65536", 1..65_537)?;
         let ranks = 0..world_size as u64;
         let rank = number(launcher.rank, "a number below that of the processes", ranks.clone())?;
         let local_rank = match get(launcher.local_rank) {
@@ -106,9 +105,10 @@ impl Rendezvous {
             Some(host) => host,
             None => {
                 let hosts = get("SLURM_STEP_NODELIST").or_else(|| get("SLURM_JOB_NODELIST"));
-                hosts.as_deref().and_then(first_host).ok_or_else(|| {
-                    wrong("MASTER_ADDR", "the host of rank 0", get("MASTER_ADDR"))
-                })?
+                hosts
+                    .as_deref()
+                    .and_then(first_host)
+                    .ok_or_else(|| wrong("MASTER_ADDR", "the host of rank 0", get("MASTER_ADDR")))?
             }
         };
         let port = |variable| number(variable, "a port, from 1 to 65535", 1..65_536);
@@ -203,12 +203,9 @@ mod tests {
 
     #[test]
     fn lists_of_hosts_begin_with_the_first() {
-        for (list, first) in [
-            ("a", "a"),
-            ("a,b[1-2]", "a"),
-            ("node[7]", "node7"),
-            ("n[001-010,12]-ib,m", "n001-ib"),
-        ] {
+        for (list, first) in
+            [("a", "a"), ("a,b[1-2]", "a"), ("node[7]", "node7"), ("n[001-010,12]-ib,m", "n001-ib")]
+        {
             assert_eq!(first_host(list).as_deref(), Some(first), "{list}");
         }
         assert_eq!(first_host(""), None);
@@ -216,16 +213,16 @@ mod tests {
 
     #[test]
     fn an_address_of_ipv6_is_put_in_brackets() -> Result<(), CommError> {
-        let six = [("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_ADDR", "::1"), ("MASTER_PORT", "5")];
+        let six =
+            [("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_ADDR", "::1"), ("MASTER_PORT", "5")];
         assert_eq!(of(&six)?.address, "[::1]:5");
         Ok(())
     }
 
     #[test]
     fn what_is_missing_or_no_number_is_named() {
-        let text = |variables: &[(&str, &str)]| {
-            of(variables).expect_err("something is wrong").to_string()
-        };
+        let text =
+            |variables: &[(&str, &str)]| of(variables).expect_err("something is wrong").to_string();
         assert_eq!(
             text(&[]),
             "the environment variable WORLD_SIZE or SLURM_NTASKS or OMPI_COMM_WORLD_SIZE has to be the number of processes, as torchrun, Slurm and mpirun set it; it is not set"

@@ -143,7 +143,9 @@ impl Seat {
         let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed);
         match &self.reach {
             Reach::Here(hub) => hub.post(self.rank, Post { ticket, signature, payload }),
-            Reach::There(stream) => self.send(stream, &Frame::Post { ticket, signature, payload })?,
+            Reach::There(stream) => {
+                self.send(stream, &Frame::Post { ticket, signature, payload })?
+            }
         }
         Ok(ticket)
     }

@@ -60,23 +60,8 @@ impl Operation {
 
 /// The element types, in the order in which they are numbered between processes.
 const DTYPES: [&str; 17] = [
-    "bool",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "f16",
-    "bf16",
-    "f32",
-    "f64",
-    "e4m3",
-    "e5m2",
-    "e2m1x2",
-    "ue8m0",
+    "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
+    "e4m3", "e5m2", "e2m1x2", "ue8m0",
 ];
 
 /// One operation of one rank.
@@ -158,7 +143,9 @@ impl fmt::Display for Signature {
         f.write_str(operation.name())?;
         match operation {
             Operation::Barrier => return Ok(()),
-            Operation::AllReduce(op) | Operation::ReduceScatter(op) => write!(f, " ({})", op.name()),
+            Operation::AllReduce(op) | Operation::ReduceScatter(op) => {
+                write!(f, " ({})", op.name())
+            }
             Operation::Broadcast { root } => write!(f, " (from rank {root})"),
             Operation::Send { to } => write!(f, " (to rank {to})"),
             Operation::Recv { from } => write!(f, " (from rank {from})"),

@@ -231,7 +231,8 @@ impl Shared {
 
     /// Why the group cannot be used; `None` of a communicator that is there.
     fn over(&self) -> CommError {
-        let cause = || CommError::Lost { rank: 0, cause: "NCCL has made no communicator".to_owned() };
+        let cause =
+            || CommError::Lost { rank: 0, cause: "NCCL has made no communicator".to_owned() };
         self.seat.failure().unwrap_or_else(cause)
     }
 
@@ -510,9 +511,13 @@ fn require_type(library: &Library, call: &Call) -> Result<(), CommError> {
     let signature = &call.signature;
     let reduces =
         matches!(signature.operation, Operation::AllReduce(_) | Operation::ReduceScatter(_));
-    if reduces && matches!(signature.dtype, "e4m3" | "e5m2") && library.version < OLDEST_WITH_FLOAT8 {
+    if reduces && matches!(signature.dtype, "e4m3" | "e5m2") && library.version < OLDEST_WITH_FLOAT8
+    {
         let required = format!("NCCL 2.24 or newer for sums of {}", signature.dtype);
-        return Err(CommError::Library { required, actual: format!("{} is loaded", library.name()) });
+        return Err(CommError::Library {
+            required,
+            actual: format!("{} is loaded", library.name()),
+        });
     }
     Ok(())
 }
@@ -536,7 +541,8 @@ fn enqueue(
         code: 0,
         message: error.to_string(),
     })?;
-    let place = |part: &Option<Part>| part.as_ref().map_or((0, 0), |part| (part.address, part.bytes));
+    let place =
+        |part: &Option<Part>| part.as_ref().map_or((0, 0), |part| (part.address, part.bytes));
     let ((from, from_bytes), (to, to_bytes)) = (place(&call.from), place(&call.to));
     let peer = |rank: usize| c_int::try_from(rank).unwrap_or(c_int::MAX);
     let (count, dtype) = (signature.count, number_of(signature.dtype));

@@ -37,10 +37,7 @@ fn ranks<U: Send>(
 }
 
 /// As [`ranks`], where all of them end well.
-fn all<U: Send>(
-    count: usize,
-    work: impl Fn(&Comm, &Stream) -> Result<U> + Sync,
-) -> Result<Vec<U>> {
+fn all<U: Send>(count: usize, work: impl Fn(&Comm, &Stream) -> Result<U> + Sync) -> Result<Vec<U>> {
     ranks(count, LONG, work)?.into_iter().collect()
 }
 

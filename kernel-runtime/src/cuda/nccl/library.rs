@@ -45,8 +45,7 @@ const VARIABLE: &str = "KILN_NCCL";
 /// What packages install, and the link for those who build programs.
 const FILES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
 
-type Reduce =
-    unsafe extern "C" fn(u64, u64, usize, c_int, c_int, Handle, *mut c_void) -> Answer;
+type Reduce = unsafe extern "C" fn(u64, u64, usize, c_int, c_int, Handle, *mut c_void) -> Answer;
 type Gather = unsafe extern "C" fn(u64, u64, usize, c_int, Handle, *mut c_void) -> Answer;
 type ToPeer = unsafe extern "C" fn(u64, usize, c_int, c_int, Handle, *mut c_void) -> Answer;
 
@@ -117,9 +116,8 @@ impl Library {
     }
 
     fn of(loaded: &'static File, file: &str) -> Result<Self, CommError> {
-        let absent = |name: &CStr| {
-            unusable(format!("{file} has no function {}", name.to_string_lossy()))
-        };
+        let absent =
+            |name: &CStr| unusable(format!("{file} has no function {}", name.to_string_lossy()));
         // SAFETY: NCCL documents this signature for the name.
         let get_version = unsafe {
             find::<unsafe extern "C" fn(*mut c_int) -> Answer>(loaded, c"ncclGetVersion")

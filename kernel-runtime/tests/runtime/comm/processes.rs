@@ -216,7 +216,9 @@ fn place(rank: usize, world_size: usize, port: u16, timeout: Duration) -> Rendez
 
 fn refused(place: &Rendezvous) -> Result<String> {
     let error = Comm::init(&Device::emulator(Target::Sm80)?, place).expect_err("nobody comes");
-    assert!(matches!(&error, Error::Comm(cause) if matches!(**cause, CommError::Rendezvous { .. })));
+    assert!(
+        matches!(&error, Error::Comm(cause) if matches!(**cause, CommError::Rendezvous { .. }))
+    );
     Ok(error.to_string())
 }
 
@@ -278,9 +280,6 @@ fn strangers_and_ranks_of_other_jobs_are_turned_away() -> Result<()> {
 fn a_rank_beyond_the_group_is_refused() -> Result<()> {
     let device = Device::emulator(Target::Sm80)?;
     let error = Comm::init(&device, &Rendezvous::new(2, 2, "127.0.0.1:1")).expect_err("no rank 2");
-    assert_eq!(
-        error.to_string(),
-        "init needs a rank below the number of processes, 2, not 2"
-    );
+    assert_eq!(error.to_string(), "init needs a rank below the number of processes, 2, not 2");
     Ok(())
 }
