@@ -23,9 +23,9 @@ use crate::back_end::Queue;
 #[cfg(feature = "cuda")]
 use crate::cuda;
 #[cfg(feature = "emulator")]
-use crate::{Error, emulator};
+use crate::emulator;
 use crate::{
-    Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner, foreign::Found,
+    Error, Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner, foreign::Found,
     graph::Recording, pinned::HostMemory,
 };
 use std::ffi::c_void;
@@ -143,8 +143,8 @@ impl Device {
     /// direction is a call of its own.
     ///
     /// # Errors
-    /// [`Error::NoPeerAccess`](crate::Error::NoPeerAccess) where the hardware has no way from one to the other, and with emulated GPUs, each of which has memory of its
-    /// own; [`Error::Driver`](crate::Error::Driver).
+    /// [`Error::NoPeerAccess`] where the hardware has no way from one to the other, and with emulated GPUs, each of which has memory of its
+    /// own; [`Error::Driver`].
     pub fn enable_peer(&self, other: &Self) -> Result<()> {
         if self == other {
             return Ok(());
@@ -156,7 +156,7 @@ impl Device {
             return Ok(());
         }
         let (device, peer) = (self.label(), other.label_beside(self));
-        Err(crate::Error::NoPeerAccess { device, peer })
+        Err(Error::NoPeerAccess { device, peer })
     }
 
     /// Whether kernels on this device may use memory of another.
