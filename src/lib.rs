@@ -171,12 +171,13 @@ pub use kernel_macros::device;
 #[cfg(feature = "cuda")]
 pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
-    Actual, AnyTensor, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion,
-    Dtype, Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image, Instance,
-    IntoArgument, IntoGrid, Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride,
-    MemoryUse, NamedType, ParamInfo, ParamKind, Pinned, PinnedMut, PinnedRef, Properties,
-    Resources, Result, Stream, Target, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut,
-    TensorView, TensorViewMut, UnsafeLaunch, Variant, dlpack, persistent,
+    Actual, AnyTensor, Argument, Comm, CommError, Device, DevicePtr, DeviceTensor, DriverError,
+    DriverVersion, Dtype, Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image,
+    Instance, IntoArgument, IntoGrid, Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule,
+    MapStride, MemoryUse, NamedType, ParamInfo, ParamKind, Pinned, PinnedMut, PinnedRef,
+    Properties, ReduceOp, Rendezvous, Resources, Result, Stream, Target, TensorArgument,
+    TensorArgumentMut, TensorRef, TensorRefMut, TensorView, TensorViewMut, UnsafeLaunch, Variant,
+    comm, dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};

@@ -71,7 +71,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 26);
+    assert_eq!(examples, 27);
 }
 
 #[test]
@@ -351,4 +351,32 @@ fn tma_reduce() {
     // One row in the last block, and columns of which rows are 16 bytes long.
     let (text, _) = run_with("tma_reduce", &["65", "132"]);
     assert!(text.contains("the maxima of 132 columns of 65 rows"), "{text}");
+}
+
+/// Three ranks in threads, and two in processes as a launcher starts them.
+#[test]
+fn tensor_parallel() {
+    let (text, _) = run_with("tensor_parallel", &["3"]);
+    assert_eq!(text.matches("result as required").count(), 3, "{text}");
+    assert_eq!(run("tensor_parallel").matches("of 2 on emulator").count(), 2);
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    drop(listener);
+    let ranks = ["0", "1"].map(|rank| {
+        Command::new(example("tensor_parallel"))
+            .env("KILN_DEVICE", "emulator")
+            .env("RANK", rank)
+            .env("WORLD_SIZE", "2")
+            .env("MASTER_ADDR", "127.0.0.1")
+            .env("MASTER_PORT", port.to_string())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("it was built")
+    });
+    for (rank, child) in ranks.into_iter().enumerate() {
+        let output = child.wait_with_output().expect("it was started");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.starts_with(&format!("rank {rank} of 2 on emulator")), "{text}");
+        assert!(text.ends_with("result as required\n"), "{text}");
+    }
 }

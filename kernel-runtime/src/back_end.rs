@@ -260,6 +260,31 @@ impl Queue {
         each!(self, queue => queue.copy(from, to, bytes))
     }
 
+    /// Copies bytes from one device to another, each given by a queue of it and an address; this queue is of either.
+    pub(crate) fn copy_between(
+        &self,
+        from: (&Self, u64),
+        to: (&Self, u64),
+        bytes: usize,
+    ) -> Result<()> {
+        match (self, from, to) {
+            #[cfg(feature = "cuda")]
+            (Self::Cuda(queue), (Self::Cuda(source), from), (Self::Cuda(target), to)) => {
+                queue.copy_between((source, from), (target, to), bytes)
+            }
+            #[cfg(feature = "emulator")]
+            (Self::Emulator(_), (Self::Emulator(source), from), (Self::Emulator(target), to)) => {
+                source.copy_to(from, (target, to), bytes)
+            }
+            #[cfg(all(feature = "cuda", feature = "emulator"))]
+            (Self::Cuda(_) | Self::Emulator(_), _, _) => {
+                unreachable!("Stream::copy refuses tensors of both kinds")
+            }
+            #[cfg(not(any(feature = "cuda", feature = "emulator")))]
+            _ => match *self {},
+        }
+    }
+
     /// Marks the end of the work so far, with a time that can be read.
     pub(crate) fn record(&self) -> Result<Mark> {
         match *self {

@@ -256,8 +256,7 @@ impl Comm {
         let operation = Operation::AllReduce(op);
         let shape = from.len();
         self.require_len(operation, to.len(), shape, "as many elements in the result")?;
-        let parts =
-            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts = (Some(part(operation, stream, from)?), Some(part(operation, stream, to)?));
         self.reduce(stream, operation, (T::DTYPE, from.len()), parts)
     }
 
@@ -272,7 +271,7 @@ impl Comm {
         op: ReduceOp,
     ) -> Result<()> {
         let operation = Operation::AllReduce(op);
-        let part = || self.part(operation, stream, tensor);
+        let part = || part(operation, stream, tensor);
         self.reduce(stream, operation, (T::DTYPE, tensor.len()), (Some(part()?), Some(part()?)))
     }
 
@@ -289,8 +288,7 @@ impl Comm {
         let operation = Operation::AllGather;
         let required = from.len().saturating_mul(self.world_size());
         self.require_len(operation, to.len(), required, "those of all ranks in the result")?;
-        let parts =
-            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts = (Some(part(operation, stream, from)?), Some(part(operation, stream, to)?));
         self.submit(stream, operation, (T::DTYPE, from.len()), parts)
     }
 
@@ -309,8 +307,7 @@ impl Comm {
         let operation = Operation::ReduceScatter(op);
         let required = to.len().saturating_mul(self.world_size());
         self.require_len(operation, from.len(), required, "a result for each rank in the input")?;
-        let parts =
-            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts = (Some(part(operation, stream, from)?), Some(part(operation, stream, to)?));
         self.reduce(stream, operation, (T::DTYPE, to.len()), parts)
     }
 
@@ -326,7 +323,7 @@ impl Comm {
     ) -> Result<()> {
         let operation = Operation::Broadcast { root };
         self.require_rank(operation, root)?;
-        let part = Some(self.part(operation, stream, tensor)?);
+        let part = Some(part(operation, stream, tensor)?);
         let parts = if root == self.rank() { (part, None) } else { (None, part) };
         self.submit(stream, operation, (T::DTYPE, tensor.len()), parts)
     }
@@ -346,8 +343,7 @@ impl Comm {
         let each = from.len() / self.world_size();
         let whole = each * self.world_size();
         self.require_len(operation, from.len(), whole, "a multiple of the ranks in the input")?;
-        let parts =
-            (Some(self.part(operation, stream, from)?), Some(self.part(operation, stream, to)?));
+        let parts = (Some(part(operation, stream, from)?), Some(part(operation, stream, to)?));
         self.submit(stream, operation, (T::DTYPE, each), parts)
     }
 
@@ -363,7 +359,7 @@ impl Comm {
     ) -> Result<()> {
         let operation = Operation::Send { to };
         self.require_rank(operation, to)?;
-        let part = self.part(operation, stream, tensor)?;
+        let part = part(operation, stream, tensor)?;
         self.submit(stream, operation, (T::DTYPE, tensor.len()), (Some(part), None))
     }
 
@@ -379,7 +375,7 @@ impl Comm {
     ) -> Result<()> {
         let operation = Operation::Recv { from };
         self.require_rank(operation, from)?;
-        let part = self.part(operation, stream, tensor)?;
+        let part = part(operation, stream, tensor)?;
         self.submit(stream, operation, (T::DTYPE, tensor.len()), (None, Some(part)))
     }
 
@@ -425,26 +421,6 @@ impl Comm {
             #[cfg(feature = "emulator")]
             Link::Emulator(ref seat) => seat,
         }
-    }
-
-    /// The tensor's memory, once it is contiguous and of the stream's device.
-    fn part<T, const R: usize>(
-        &self,
-        operation: Operation,
-        stream: &Stream,
-        tensor: &DeviceTensor<T, R>,
-    ) -> Result<Part> {
-        let operation = operation.name();
-        tensor.require_contiguous(operation)?;
-        if tensor.device() != stream.device() {
-            return Err(Error::StreamOfAnotherDevice {
-                operation,
-                required: stream.device().label(),
-                actual: tensor.device().label_beside(stream.device()),
-            });
-        }
-        let (buffer, address) = (Arc::clone(tensor.buffer()), tensor.address());
-        Ok(Part { buffer, address, bytes: tensor.len() * tensor.element_bytes() })
     }
 
     fn require_len(
@@ -503,6 +479,25 @@ impl Comm {
         let signature = Signature { operation, dtype, count };
         call::submit(Call { rank, stream, signature, from, to })
     }
+}
+
+/// The tensor's memory, once it is contiguous and of the stream's device.
+fn part<T, const R: usize>(
+    operation: Operation,
+    stream: &Stream,
+    tensor: &DeviceTensor<T, R>,
+) -> Result<Part> {
+    let operation = operation.name();
+    tensor.require_contiguous(operation)?;
+    if tensor.device() != stream.device() {
+        return Err(Error::StreamOfAnotherDevice {
+            operation,
+            required: stream.device().label(),
+            actual: tensor.device().label_beside(stream.device()),
+        });
+    }
+    let (buffer, address) = (Arc::clone(tensor.buffer()), tensor.address());
+    Ok(Part { buffer, address, bytes: tensor.len() * tensor.element_bytes() })
 }
 
 /// What the ranks of a device's kind get from the meeting point.

@@ -46,6 +46,8 @@ pub(crate) struct Gpu {
     /// Held while a context or a module is made, so that nothing is made twice.
     making: Mutex<()>,
     functions: RwLock<HashMap<FunctionKey, Arc<Function>>>,
+    /// The numbers of the GPUs whose memory kernels of this one reach.
+    peers: RwLock<Vec<usize>>,
 }
 
 /// The address of a variant, which is a static, and the shape of block and cluster: the linker may give equal
@@ -162,6 +164,7 @@ impl Gpu {
             context: OnceLock::new(),
             making: Mutex::new(()),
             functions: RwLock::new(HashMap::new()),
+            peers: RwLock::default(),
         })
     }
 

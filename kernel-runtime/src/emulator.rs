@@ -380,6 +380,18 @@ impl Queue {
         copied.map_err(|cause| machine.memory_error("copy", cause))
     }
 
+    /// Copies to another machine, or to another queue of this one.
+    pub(crate) fn copy_to(
+        &self,
+        from: u64,
+        (target, to): (&Self, u64),
+        bytes: usize,
+    ) -> Result<()> {
+        let mut copied = vec![0; bytes];
+        self.read("copy", from, &mut copied)?;
+        target.write("copy", to, &copied)
+    }
+
     #[expect(clippy::unused_self, reason = "the GPU's queue has the same face")]
     pub(crate) fn record(&self) -> Mark {
         Mark { at: Instant::now() }

@@ -105,6 +105,14 @@ pub enum Error {
         /// The tensor's device.
         actual: String,
     },
+    /// Kernels on one device cannot reach the memory of another.
+    #[error("kernels on {device} cannot reach the memory of {peer}: copy the tensor")]
+    NoPeerAccess {
+        /// The device of the kernels.
+        device: String,
+        /// The device of the memory.
+        peer: String,
+    },
     /// An extent does not fit the kernels' index type, `i32`.
     #[error(
         "`{kernel}`: axis {axis} of argument `{argument}` has {actual} elements; at most {} are possible",

@@ -237,10 +237,14 @@ impl Stream {
         })
     }
 
-    /// Copies a contiguous tensor over another one of the same shape on the same device.
+    /// Copies a contiguous tensor over another one of the same shape.
+    ///
+    /// The tensors may be on two GPUs, or on two emulated ones, of which the stream is of one: the copy waits for what either device
+    /// does to them, and what either does later waits for it. Where the GPUs have no way to each other, the driver copies through
+    /// the host. Such a copy cannot be recorded into a graph.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`].
+    /// [`Error::Shape`], [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`], [`Error::NotInGraph`].
     pub fn copy<T: Element, const R: usize>(
         &self,
         from: &DeviceTensor<T, R>,
@@ -256,11 +260,42 @@ impl Stream {
         if from.is_empty() {
             return Ok(());
         }
+        if from.device() != to.device() {
+            return self.copy_between(from, to);
+        }
         from.contiguous_on("copy", self, Access::Read, |source| {
             to.contiguous_on("copy", self, Access::Write, |target| {
                 self.queue().copy(source, target, from.len() * T::BYTES)
             })
         })
+    }
+
+    fn copy_between<T: Element, const R: usize>(
+        &self,
+        from: &DeviceTensor<T, R>,
+        to: &DeviceTensor<T, R>,
+    ) -> Result<()> {
+        let (source, target) = (from.device(), to.device());
+        let is_other = |device: &&Device| *device != self.device();
+        let is_elsewhere = is_other(&source) && is_other(&target);
+        if is_elsewhere || source.is_emulator() != target.is_emulator() {
+            let other = [source, target].into_iter().find(is_other).unwrap_or(target);
+            return Err(Error::StreamOfAnotherDevice {
+                operation: "copy",
+                required: self.device().label(),
+                actual: other.label_beside(self.device()),
+            });
+        }
+        from.require_contiguous("copy")?;
+        to.require_contiguous("copy")?;
+        self.outside_of_captures("a copy between devices")?;
+        self.begin_use(from.buffer(), Access::Read)?;
+        self.begin_use(to.buffer(), Access::Write)?;
+        let (source, target) = (from.buffer().home().queue(), to.buffer().home().queue());
+        let bytes = from.len() * T::BYTES;
+        self.queue().copy_between((source, from.address()), (target, to.address()), bytes)?;
+        self.end_use(from.buffer())?;
+        self.end_use(to.buffer())
     }
 }
 

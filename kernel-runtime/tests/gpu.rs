@@ -10,6 +10,8 @@ use kernel_runtime::{
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
+#[path = "gpu/comm.rs"]
+mod comm;
 #[path = "gpu/hopper.rs"]
 mod hopper;
 #[path = "gpu/interop.rs"]
@@ -37,7 +39,7 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let device = Device::cuda(0).map_err(|reason| reason.to_string());
     if let (Err(reason), false) = (&device, args.list) {
-        let count = TESTS.len() + interop::TESTS.len() + hopper::TESTS.len();
+        let count = TESTS.len() + interop::TESTS.len() + hopper::TESTS.len() + comm::TESTS.len();
         eprintln!("gpu: skipped, no device, for {count} tests: {reason}");
     }
     let hopper = device.clone().and_then(|device| {
@@ -47,8 +49,17 @@ fn main() -> ExitCode {
     if let (Ok(_), Err(reason), false) = (&device, &hopper, args.list) {
         eprintln!("gpu: skipped, no device, for {} tests: {reason}", hopper::TESTS.len());
     }
+    let nccl = device.clone().and_then(|device| match comm::missing(&device) {
+        None => Ok(device),
+        Some(reason) => Err(reason),
+    });
+    if let (Ok(_), Err(reason), false) = (&device, &nccl, args.list) {
+        eprintln!("gpu: skipped, no NCCL, for {} tests: {reason}", comm::TESTS.len());
+    }
     let anywhere = TESTS.iter().chain(interop::TESTS).map(|test| trial(test, &device));
-    let trials = anywhere.chain(hopper::TESTS.iter().map(|test| trial(test, &hopper)));
+    let trials = anywhere
+        .chain(hopper::TESTS.iter().map(|test| trial(test, &hopper)))
+        .chain(comm::TESTS.iter().map(|test| trial(test, &nccl)));
     libtest_mimic::run(&args, trials.collect()).exit_code()
 }
 

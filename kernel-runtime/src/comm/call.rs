@@ -41,16 +41,15 @@ thread_local! {
 /// Opens a group until it is dropped.
 struct Open;
 
-impl Open {
-    fn take(&self) -> Vec<Call> {
-        GROUP.with_borrow_mut(Option::take).unwrap_or_default()
-    }
+/// What the group has, which is closed by this.
+fn taken() -> Vec<Call> {
+    GROUP.with_borrow_mut(Option::take).unwrap_or_default()
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
         // What was called in a closure that fails or panics is not done.
-        drop(self.take());
+        drop(taken());
     }
 }
 
@@ -62,9 +61,9 @@ pub(super) fn group<U>(work: impl FnOnce() -> Result<U>) -> Result<U> {
         return work();
     }
     GROUP.set(Some(Vec::new()));
-    let open = Open;
+    let _open = Open;
     let result = work()?;
-    run(&open.take())?;
+    run(&taken())?;
     Ok(result)
 }
 

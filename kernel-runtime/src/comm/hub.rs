@@ -111,12 +111,12 @@ impl Hub {
             | Operation::Barrier => state.collective(rank, post, self.combine),
         };
         if let Err(error) = result {
-            state.fail(error);
+            state.fail(&error);
         }
     }
 
     /// Ends the group for everybody.
-    pub(crate) fn fail(&self, error: CommError) {
+    pub(crate) fn fail(&self, error: &CommError) {
         self.lock().fail(error);
     }
 
@@ -129,7 +129,7 @@ impl Hub {
             (*from == rank && !pair.recvs.is_empty()) || (*to == rank && !pair.sends.is_empty())
         });
         if collective || paired {
-            state.fail(gone(rank));
+            state.fail(&gone(rank));
         }
     }
 
@@ -147,7 +147,7 @@ impl Hub {
                 format!("ranks {} have not called it", list.join(", "))
             }
         };
-        state.fail(CommError::Timeout { operation, seconds, cause });
+        state.fail(&CommError::Timeout { operation, seconds, cause });
     }
 
     /// The threads that write to other processes.
@@ -162,7 +162,7 @@ impl Hub {
 }
 
 impl State {
-    fn fail(&mut self, error: CommError) {
+    fn fail(&mut self, error: &CommError) {
         if self.failed.is_some() {
             return;
         }
@@ -223,10 +223,9 @@ impl State {
         post: Post,
     ) -> Result<(), CommError> {
         let pair = self.pairs.entry((from, to)).or_default();
-        match post.signature.operation {
-            Operation::Send { .. } => pair.sends.push_back(post),
-            _ => pair.recvs.push_back(post),
-        }
+        let is_send = matches!(post.signature.operation, Operation::Send { .. });
+        let list = if is_send { &mut pair.sends } else { &mut pair.recvs };
+        list.push_back(post);
         let (Some(send), Some(recv)) = (pair.sends.front(), pair.recvs.front()) else {
             let other = if rank == from { to } else { from };
             return if self.left[other] { Err(gone(other)) } else { Ok(()) };

@@ -160,10 +160,8 @@ fn introduction(stream: &TcpStream) -> io::Result<Hello> {
     stream.set_read_timeout(Some(INTRODUCTION))?;
     let frame = Frame::read(&mut &*stream)?;
     stream.set_read_timeout(None)?;
-    match frame {
-        Frame::Hello(hello) => Ok(hello),
-        _ => Err(io::ErrorKind::InvalidData.into()),
-    }
+    let Frame::Hello(hello) = frame else { return Err(io::ErrorKind::InvalidData.into()) };
+    Ok(hello)
 }
 
 /// Takes a rank in. One of another job, or that is there already, is turned away; one that does not fit the group ends it.
@@ -284,15 +282,15 @@ fn serve(hub: &Hub, rank: usize, mut stream: TcpStream) {
             Ok(Frame::Expired { ticket, signature, seconds }) => {
                 hub.expire(rank, ticket, &signature, seconds);
             }
-            Ok(Frame::Failed(error)) => hub.fail(error),
+            Ok(Frame::Failed(error)) => hub.fail(&error),
             Ok(Frame::Goodbye) => return hub.leave(rank),
             Ok(Frame::Hello(_) | Frame::Welcome(_) | Frame::Refused(_) | Frame::Answer { .. }) => {
-                return hub.fail(lost("it sends what only rank 0 does".to_owned()));
+                return hub.fail(&lost("it sends what only rank 0 does".to_owned()));
             }
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return hub.fail(lost("its process has ended".to_owned()));
+                return hub.fail(&lost("its process has ended".to_owned()));
             }
-            Err(error) => return hub.fail(lost(error.to_string())),
+            Err(error) => return hub.fail(&lost(error.to_string())),
         }
     }
 }

@@ -130,7 +130,9 @@ fn reduced_as<T: Number>(op: ReduceOp, given: &[Vec<u8>]) -> Vec<u8> {
         }
     }
     if op == ReduceOp::Average {
-        result.iter_mut().for_each(|sum| *sum = sum.divided(given.len()));
+        for sum in &mut result {
+            *sum = sum.divided(given.len());
+        }
     }
     let mut bytes = Vec::new();
     T::encode(&result, &mut bytes);

@@ -101,16 +101,14 @@ impl Rendezvous {
             None => 0,
             Some(_) => number(launcher.local_rank, "a number below that of the processes", ranks)?,
         };
-        let host = match get("MASTER_ADDR").filter(|host| !host.is_empty()) {
-            Some(host) => host,
-            None => {
-                let hosts = get("SLURM_STEP_NODELIST").or_else(|| get("SLURM_JOB_NODELIST"));
-                hosts
-                    .as_deref()
-                    .and_then(first_host)
-                    .ok_or_else(|| wrong("MASTER_ADDR", "the host of rank 0", get("MASTER_ADDR")))?
-            }
+        let of_slurm = || {
+            let hosts = get("SLURM_STEP_NODELIST").or_else(|| get("SLURM_JOB_NODELIST"));
+            hosts.as_deref().and_then(first_host)
         };
+        let stated = get("MASTER_ADDR").filter(|host| !host.is_empty());
+        let host = stated
+            .or_else(of_slurm)
+            .ok_or_else(|| wrong("MASTER_ADDR", "the host of rank 0", get("MASTER_ADDR")))?;
         let port = |variable| number(variable, "a port, from 1 to 65535", 1..65_536);
         let port = if get("KILN_COMM_PORT").is_some() {
             port("KILN_COMM_PORT")?

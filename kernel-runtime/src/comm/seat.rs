@@ -144,7 +144,7 @@ impl Seat {
         match &self.reach {
             Reach::Here(hub) => hub.post(self.rank, Post { ticket, signature, payload }),
             Reach::There(stream) => {
-                self.send(stream, &Frame::Post { ticket, signature, payload })?
+                self.send(stream, &Frame::Post { ticket, signature, payload })?;
             }
         }
         Ok(ticket)
@@ -177,7 +177,7 @@ impl Seat {
     pub(crate) fn fail(&self, error: CommError) {
         self.inbox.fail(error.clone());
         match &self.reach {
-            Reach::Here(hub) => hub.fail(error),
+            Reach::Here(hub) => hub.fail(&error),
             Reach::There(stream) => {
                 // Without a connection the group is over for the others as well.
                 let _ = self.send(stream, &Frame::Failed(error));

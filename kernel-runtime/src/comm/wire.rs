@@ -185,8 +185,12 @@ fn signature(rest: &mut &[u8]) -> Option<Signature> {
 fn put_error(body: &mut Vec<u8>, error: &CommError) {
     let mut put = |kind: u64, numbers: &[usize], texts: &[&str]| {
         put_number(body, kind);
-        numbers.iter().for_each(|number| put_number(body, *number as u64));
-        texts.iter().for_each(|text| put_text(body, text));
+        for number in numbers {
+            put_number(body, *number as u64);
+        }
+        for text in texts {
+            put_text(body, text);
+        }
     };
     match error {
         CommError::Mismatch { rank, actual, other, required } => {

@@ -1,12 +1,12 @@
 //! Memory beside tensors: pinned memory of the host, what the driver knows of an address, the device's pool.
 
-use super::{Gpu, Queue, check};
+use super::{Gpu, Queue, check, library};
 use crate::{DriverError, Error, MemoryUse, Result, foreign::Found, pinned::Memory};
 use cudarc::driver::sys::{self, CUpointer_attribute as A};
 use std::{
-    ffi::c_void,
+    ffi::{c_int, c_void},
     ptr::{NonNull, from_mut, null_mut},
-    sync::Arc,
+    sync::{Arc, PoisonError},
 };
 
 /// Host memory that the driver has pinned.
@@ -30,6 +30,23 @@ impl Drop for Pinned {
         let _ = unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
     }
 }
+
+/// `CUmemAccessDesc`, whose fields have other names from one version of the bindings to the next.
+#[repr(C)]
+struct Access {
+    location: u32,
+    id: c_int,
+    flags: u32,
+}
+
+impl Access {
+    /// `CU_MEM_LOCATION_TYPE_DEVICE`.
+    const DEVICE: u32 = 1;
+    /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+    const BOTH: u32 = 3;
+}
+
+type SetAccess = unsafe extern "C" fn(sys::CUmemoryPool, *const Access, usize) -> sys::CUresult;
 
 impl Gpu {
     /// Pinned memory, reachable from every context; `bytes` is not zero.
@@ -134,6 +151,48 @@ impl Gpu {
         // SAFETY: the pool is the device's own.
         let answer = unsafe { sys::cuMemPoolTrimTo(pool, keep) };
         check("cuMemPoolTrimTo", answer).map_err(|cause| self.failed(cause))
+    }
+
+    /// Whether kernels of this GPU reach the memory of another.
+    pub(crate) fn reaches(&self, other: &Self) -> bool {
+        self.peers.read().unwrap_or_else(PoisonError::into_inner).contains(&other.ordinal)
+    }
+
+    /// Lets kernels of this GPU reach the memory of another; false where the hardware has no way.
+    pub(crate) fn enable_peer(&self, other: &Self) -> Result<bool> {
+        if self.ordinal == other.ordinal || self.reaches(other) {
+            return Ok(true);
+        }
+        let failed = |cause| self.failed(cause);
+        let mut possible = 0;
+        // SAFETY: both device handles came from `cuDeviceGet`; the pointer is to a live integer.
+        let answer =
+            unsafe { sys::cuDeviceCanAccessPeer(&raw mut possible, self.device, other.device) };
+        check("cuDeviceCanAccessPeer", answer).map_err(failed)?;
+        if possible == 0 {
+            return Ok(false);
+        }
+        let theirs = other.context()?;
+        self.bind()?;
+        // SAFETY: the other context was retained and is never released; the driver defines no flag.
+        let answer = unsafe { sys::cuCtxEnablePeerAccess(theirs.0, 0) };
+        // Another library of the process may have done it.
+        if answer != sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED {
+            check("cuCtxEnablePeerAccess", answer).map_err(failed)?;
+        }
+        if let Some(pool) = other.pool()? {
+            // What comes from a pool has access rights of its own (CUDA Driver API, "Stream Ordered Memory Allocator").
+            // SAFETY: the driver documents this signature for the name.
+            let set = unsafe { library::function::<SetAccess>(c"cuMemPoolSetAccess") };
+            let set =
+                set.ok_or(Error::DriverMissing { library: "libcuda's cuMemPoolSetAccess" })?;
+            let access = Access { location: Access::DEVICE, id: self.device, flags: Access::BOTH };
+            // SAFETY: the pool is the other device's own; the pointer is to one description.
+            let answer = unsafe { set(pool, &raw const access, 1) };
+            check("cuMemPoolSetAccess", answer).map_err(failed)?;
+        }
+        self.peers.write().unwrap_or_else(PoisonError::into_inner).push(other.ordinal);
+        Ok(true)
     }
 
     /// The pool that `cuMemAllocAsync` takes from, where the device has pools.

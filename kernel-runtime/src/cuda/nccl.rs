@@ -143,7 +143,9 @@ impl Rank {
         }
         if let Err(error) = joined {
             // None of them may go on to write its handle when this returns.
-            shared.iter().for_each(|rank| rank.end(error.clone()));
+            for rank in &shared {
+                rank.end(error.clone());
+            }
             return Err(error.into());
         }
         shared.into_iter().map(Self::watched).collect()
@@ -424,14 +426,13 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
     let mut watches = Vec::new();
     for call in calls {
         let (rank, queue) = rank_and_queue(call);
-        match call.stream.recording() {
-            Some(recording) => recording.add_comm(rank)?,
-            None => {
-                let on = Some((queue, queue.mark()?));
-                let operation = call.signature.to_string();
-                watches.push(Watch { ranks: vec![rank], operation, on });
-            }
+        if let Some(recording) = call.stream.recording() {
+            recording.add_comm(rank)?;
+            continue;
         }
+        let on = Some((queue, queue.mark()?));
+        let operation = call.signature.to_string();
+        watches.push(Watch { ranks: vec![rank], operation, on });
     }
     let mut locked: Vec<_> = ranks.iter().map(|rank| (*rank, rank.shared.lock())).collect();
     let mut started = library.check("NCCL", "ncclGroupStart", library.group_start());

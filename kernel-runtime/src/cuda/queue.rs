@@ -247,6 +247,20 @@ impl Queue {
         })
     }
 
+    /// Copies from one GPU to another.
+    pub(crate) fn copy_between(
+        &self,
+        (source, from): (&Self, u64),
+        (target, to): (&Self, u64),
+        bytes: usize,
+    ) -> Result<()> {
+        let (source, target) = (source.context.0, target.context.0);
+        self.call("cuMemcpyPeerAsync", || {
+            // SAFETY: the caller has as many bytes at both addresses, each in the context of its queue.
+            unsafe { sys::cuMemcpyPeerAsync(to, target, from, source, bytes, self.stream) }
+        })
+    }
+
     pub(crate) fn record(&self) -> Result<Mark> {
         self.record_with(sys::CUevent_flags::CU_EVENT_DEFAULT)
     }

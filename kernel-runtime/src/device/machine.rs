@@ -22,12 +22,12 @@ use super::Machine;
 use crate::back_end::Queue;
 #[cfg(feature = "cuda")]
 use crate::cuda;
+#[cfg(feature = "emulator")]
+use crate::emulator;
 use crate::{
-    DriverVersion, Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner,
+    DriverVersion, Error, Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner,
     foreign::Found, graph::Recording, pinned::HostMemory,
 };
-#[cfg(feature = "emulator")]
-use crate::{Error, emulator};
 use std::ffi::c_void;
 
 impl Device {
@@ -137,6 +137,35 @@ impl Device {
                 Ok(())
             }
         }
+    }
+
+    /// Lets kernels on this GPU read and write tensors on another one, in place: a launch takes them as arguments then. The other
+    /// direction is a call of its own.
+    ///
+    /// # Errors
+    /// [`Error::NoPeerAccess`] where the hardware has no way from one to the other, and with emulated GPUs, each of which has memory of its
+    /// own; [`Error::Driver`].
+    pub fn enable_peer(&self, other: &Self) -> Result<()> {
+        if self == other {
+            return Ok(());
+        }
+        #[cfg(feature = "cuda")]
+        if let (Some(gpu), Some(peer)) = (self.gpu(), other.gpu())
+            && gpu.enable_peer(peer)?
+        {
+            return Ok(());
+        }
+        let (device, peer) = (self.label(), other.label_beside(self));
+        Err(Error::NoPeerAccess { device, peer })
+    }
+
+    /// Whether kernels on this device may use memory of another.
+    pub(crate) fn reaches(&self, other: &Self) -> bool {
+        #[cfg(feature = "cuda")]
+        if let (Some(gpu), Some(peer)) = (self.gpu(), other.gpu()) {
+            return self == other || gpu.reaches(peer);
+        }
+        self == other
     }
 
     /// The GPU's number, as the driver counts them; `None` on the emulator.

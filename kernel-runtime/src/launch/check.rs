@@ -141,7 +141,7 @@ fn tensor(
     device: &Device,
 ) -> Result<()> {
     let owner = tensor.buffer.home().device();
-    if owner != device {
+    if owner != device && !device.reaches(owner) {
         let (required, actual) = (device.label(), owner.label_beside(device));
         return Err(Error::WrongDevice { kernel, argument, required, actual });
     }

@@ -9,7 +9,7 @@ use kernel_runtime::{
 use std::{fmt::Debug, thread, time::Duration};
 
 /// A limit that is never reached.
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_mins(2);
 /// A limit that is meant to be reached.
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -43,9 +43,10 @@ fn all<U: Send>(count: usize, work: impl Fn(&Comm, &Stream) -> Result<U> + Sync)
 
 /// The error of each rank.
 fn errors<U: Send + Debug>(results: Vec<Result<U>>) -> Vec<CommError> {
-    let error = |result: Result<U>| match result.expect_err("each rank has an error") {
-        Error::Comm(error) => *error,
-        other => panic!("{other}"),
+    let error = |result: Result<U>| {
+        let error = result.expect_err("each rank has an error");
+        let Error::Comm(error) = error else { panic!("{error}") };
+        *error
     };
     results.into_iter().map(error).collect()
 }

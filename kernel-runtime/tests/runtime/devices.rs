@@ -90,3 +90,38 @@ fn a_kernel_without_targets_has_no_device() {
     let error = Device::best_for(&[]).expect_err("no device runs nothing");
     assert!(matches!(error, Error::NoDevice { .. }), "{error:?}");
 }
+
+#[test]
+fn tensors_are_copied_between_devices() -> Result<()> {
+    let (one, two) = (Device::emulator(Target::Sm80)?, Device::emulator(Target::Sm90a)?);
+    let (here, there) = (one.stream()?, two.stream()?);
+    let a = here.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+    let mut b = there.zeros([2, 2])?;
+    here.copy(&a, &mut b)?;
+    assert_eq!(b.to_vec(&there)?, [1.0, 2.0, 3.0, 4.0]);
+    // A part of it, by the stream of the other device.
+    let (from, mut to) = (a.slice(0, 0..1)?, b.slice_mut(0, 1..2)?);
+    there.copy(&from, &mut to)?;
+    assert_eq!(b.to_vec(&there)?, [1.0, 2.0, 1.0, 2.0]);
+
+    let elsewhere = Device::emulator(Target::Sm80)?.stream()?;
+    let error = elsewhere.copy(&a, &mut b).expect_err("a stream of a third device");
+    assert!(matches!(error, Error::StreamOfAnotherDevice { operation: "copy", .. }), "{error}");
+    let error = here.copy(&a.transpose(), &mut b).expect_err("columns");
+    assert!(matches!(error, Error::NotContiguous { .. }), "{error}");
+    let error = one.capture(|stream| stream.copy(&a, &mut b)).expect_err("two devices");
+    assert!(matches!(error, Error::NotInGraph { operation: "a copy between devices" }), "{error}");
+    Ok(())
+}
+
+#[test]
+fn emulated_devices_do_not_reach_each_others_memory() -> Result<()> {
+    let (one, two) = (Device::emulator(Target::Sm80)?, Device::emulator(Target::Sm80)?);
+    one.enable_peer(&one)?;
+    let error = one.enable_peer(&two).expect_err("memory of its own");
+    assert_eq!(
+        error.to_string(),
+        "kernels on emulator for sm_80 cannot reach the memory of another emulator for sm_80: copy the tensor"
+    );
+    Ok(())
+}
