@@ -160,9 +160,9 @@ fn main() -> ExitCode {
                 None => tune::measure(&cargo, &report),
             };
             match told {
-                Ok(told) => {
-                    output.write_all(told.text.as_bytes()).and_then(|()| told.warn(&mut io::stderr()))
-                }
+                Ok(told) => output
+                    .write_all(told.text.as_bytes())
+                    .and_then(|()| told.warn(&mut io::stderr())),
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }
