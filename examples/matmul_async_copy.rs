@@ -44,26 +44,6 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const W: i32>(
     c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
 }
 
-type Make = for<'a> fn(matmul::Args<'a>) -> Launch<'a>;
-
-/// Every instance with its name.
-fn instances() -> Vec<(&'static str, Make)> {
-    vec![
-        ("128x128x16 4 warps", matmul::<128, 128, 16, 4>),
-        ("128x128x16 8 warps", matmul::<128, 128, 16, 8>),
-        ("128x128x32 4 warps", matmul::<128, 128, 32, 4>),
-        ("128x128x32 8 warps", matmul::<128, 128, 32, 8>),
-        ("128x64x16 4 warps", matmul::<128, 64, 16, 4>),
-        ("128x64x16 8 warps", matmul::<128, 64, 16, 8>),
-        ("128x64x32 4 warps", matmul::<128, 64, 32, 4>),
-        ("128x64x32 8 warps", matmul::<128, 64, 32, 8>),
-        ("64x128x16 4 warps", matmul::<64, 128, 16, 4>),
-        ("64x128x16 8 warps", matmul::<64, 128, 16, 8>),
-        ("64x128x32 4 warps", matmul::<64, 128, 32, 4>),
-        ("64x128x32 8 warps", matmul::<64, 128, 32, 8>),
-    ]
-}
-
 fn main() -> Result<()> {
     let device = Device::best_for(matmul::TARGETS)?;
     let stream = device.stream()?;
@@ -74,8 +54,9 @@ fn main() -> Result<()> {
         None => vec![[4096, 4096, 4096], [1024, 1000, 520], [131, 77, 50]],
     };
     let mut table = product::table();
-    let instances = instances();
-    let names: Vec<&str> = instances.iter().map(|(name, _)| *name).collect();
+    let instances: Vec<_> = matmul::instances().collect();
+    let name = |i: &matmul::Instance| format!("{}x{}x{} {} warps", i.BM, i.BN, i.BK, i.W);
+    let names: Vec<String> = instances.iter().map(name).collect();
     for size in sizes {
         product::run::<f16, f16>(
             &mut table,
@@ -83,7 +64,7 @@ fn main() -> Result<()> {
             size,
             [Major::K, Major::Mn],
             &names,
-            |at, a, b, c| instances[at].1(matmul::Args { a, b, c }).launch(&stream),
+            |at, a, b, c| instances[at].with(matmul::Args { a, b, c }).launch(&stream),
         )?;
     }
     table.print();
