@@ -70,9 +70,6 @@ pub fn gate<T: Float, S: Schedule, const BM: i32, const BN: i32>(
     out.tile(at, [BM, BN]).store(gated(x, y).cast::<T>());
 }
 
-/// The launch of an instance.
-type Make<T> = for<'a> fn(gate::Args<'a, T>) -> Launch<'a>;
-
 fn main() -> Result<()> {
     let device = Device::best_for(gate::TARGETS)?;
     let stream = device.stream()?;
@@ -86,15 +83,12 @@ fn main() -> Result<()> {
         report::Table::new(&["type", "order", "rows", "columns", "rel. error", "ms", "GB/s"]);
     let progress = report::progress(sizes.len(), "device_library");
     for size in sizes {
-        let orders: [(&str, Make<f16>, Make<f32>); 4] = [
-            ("linear", gate::<f16, Linear, 32, 64>, gate::<f32, Linear, 32, 64>),
-            ("grouped", gate::<f16, Grouped<4>, 32, 64>, gate::<f32, Grouped<4>, 32, 64>),
-            ("snake", gate::<f16, Snake, 32, 64>, gate::<f32, Snake, 32, 64>),
-            ("columns", gate::<f16, Columns, 32, 64>, gate::<f32, Columns, 32, 64>),
-        ];
-        for (order, half, single) in orders {
-            check(&stream, size, order, half, &mut table)?;
-            check(&stream, size, order, single, &mut table)?;
+        for instance in gate::instances() {
+            match instance.T {
+                Dtype::F16 => check::<f16>(&stream, size, instance, &mut table)?,
+                Dtype::F32 => check::<f32>(&stream, size, instance, &mut table)?,
+                other => unreachable!("`gate` has no instance of {other}"),
+            }
         }
         progress.inc(1);
     }
@@ -107,8 +101,7 @@ fn main() -> Result<()> {
 fn check<T: Element + Float>(
     stream: &Stream,
     [rows, columns]: [usize; 2],
-    order: &str,
-    make: Make<T>,
+    instance: gate::Instance,
     table: &mut report::Table,
 ) -> Result<()> {
     let numbers = |seed| -> Vec<T> {
@@ -118,7 +111,7 @@ fn check<T: Element + Float>(
     let a = stream.upload(&a_host, [rows, columns])?;
     let b = stream.upload(&b_host, [rows, columns])?;
     let mut out = stream.full([rows, columns], T::NAN)?;
-    make(gate::Args { a: &a, b: &b, out: &mut out }).launch(stream)?;
+    instance.with(gate::Args { a: &a, b: &b, out: &mut out }).launch(stream)?;
     let (mut difference, mut norm) = (0.0, 0.0);
     for ((a, b), actual) in a_host.iter().zip(&b_host).zip(out.to_vec(stream)?) {
         let (a, b) = (a.cast::<f64>(), b.cast::<f64>());
@@ -128,9 +121,10 @@ fn check<T: Element + Float>(
     }
     let error = f64::sqrt(difference / norm);
     let ms = report::median_ms(stream, || {
-        make(gate::Args { a: &a, b: &b, out: &mut out }).launch(stream)
+        instance.with(gate::Args { a: &a, b: &b, out: &mut out }).launch(stream)
     })?;
     let bytes = 3 * rows * columns * size_of::<T>();
+    let order = instance.S;
     table.row(&[&T::DTYPE, &order, &rows, &columns], error, ms, bytes as f64);
     // Rounding alone costs up to half of `EPSILON` of each value.
     let limit = f64::from(T::EPSILON.cast::<f32>()).max(4e-6);

@@ -71,8 +71,6 @@ pub fn accumulate<const BN: i32, const STAGES: i32>(
     warp_specialize(multiply, [partition(1).registers(40).run(load)]);
 }
 
-type Make = for<'a> fn(accumulate::Args<'a>) -> Launch<'a>;
-
 fn main() -> Result<()> {
     let device = Device::best_for(accumulate::TARGETS)?;
     let stream = device.stream()?;
@@ -82,10 +80,8 @@ fn main() -> Result<()> {
         None if device.is_emulator() => vec![[200, 136, 152]],
         None => vec![[4096, 4096, 4096], [1000, 1096, 520]],
     };
-    let instances: [(&str, Make); 2] =
-        [("128x128, 4 stages", accumulate::<128, 4>), ("128x64, 4 stages", accumulate::<64, 4>)];
     let mut table = report::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
-    let progress = report::progress(instances.len() * sizes.len(), "matmul_accumulate");
+    let progress = report::progress(accumulate::INSTANCES.len() * sizes.len(), "matmul_accumulate");
     for [m, n, k] in sizes {
         let halves = |len, seed| -> Vec<f16> {
             normal::numbers(len, seed).into_iter().map(f16::from_f32).collect()
@@ -97,9 +93,11 @@ fn main() -> Result<()> {
         let floats = |host: &[f16]| -> Vec<f32> { host.iter().map(|x| x.to_f32()).collect() };
         let c_at = |row: usize, column: usize| f64::from(c_host[row * n + column]);
         let reference = Reference::of(&floats(&a_host), &floats(&b_host), c_at, [m, n, k]);
-        for (name, make) in &instances {
+        for instance in accumulate::instances() {
+            let name = format!("128x{}, {} stages", instance.BN, instance.STAGES);
             let mut d = stream.full([m, n], f32::NAN)?;
-            make(accumulate::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)?;
+            let args = accumulate::Args { a: &a, b: &b, c: &c, d: &mut d };
+            instance.with(args).launch(&stream)?;
             let actual = d.to_vec(&stream)?;
             let name_and_size = format!("{name} at {m}x{n}x{k}");
             let range = |_, _, required: f64| {
@@ -109,9 +107,10 @@ fn main() -> Result<()> {
             let error = reference
                 .compare(&name_and_size, range, |row, column| f64::from(actual[row * n + column]));
             let ms = report::median_ms(&stream, || {
-                make(accumulate::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)
+                let args = accumulate::Args { a: &a, b: &b, c: &c, d: &mut d };
+                instance.with(args).launch(&stream)
             })?;
-            table.row(&[&m, &n, &k, name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
+            table.row(&[&m, &n, &k, &name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             // Products are exact; each of k sums rounds to 24 bits, which add up like a random walk.
             let bound = 2f64.powi(-24) * (k as f64).sqrt() * 8.0;
             assert!(error < bound, "{name_and_size}: relative error {error}");

@@ -150,8 +150,6 @@ pub mod gemm {
     }
 }
 
-type Make = for<'a> fn(gemm::matmul::Args<'a>) -> Launch<'a>;
-
 fn main() -> Result<()> {
     let device = Device::best_for(gemm::matmul::TARGETS)?;
     let stream = device.stream()?;
@@ -161,10 +159,7 @@ fn main() -> Result<()> {
         None if device.is_emulator() => vec![[264, 200, 136]],
         None => vec![[4096, 4096, 4096], [1024, 1024, 2048], [1000, 1096, 520]],
     };
-    let instances: [(&str, Make); 2] = [
-        ("128x128x64, 3 stages", gemm::matmul::<128, 128, 64, 3>),
-        ("128x64x64, 3 stages", gemm::matmul::<128, 64, 64, 3>),
-    ];
+    let instances = gemm::matmul::instances();
     let mut table = report::Table::new(&["m", "n", "k", "instance", "error", "ms", "TFLOP/s"]);
     let progress = report::progress(instances.len() * sizes.len(), "matmul_accumulate_tcgen05");
     for [m, n, k] in sizes {
@@ -178,9 +173,10 @@ fn main() -> Result<()> {
         let floats = |host: &[f16]| -> Vec<f32> { host.iter().map(|x| x.to_f32()).collect() };
         let c_at = |row: usize, column: usize| f64::from(c_host[row * n + column]);
         let reference = Reference::of(&floats(&a_host), &floats(&b_host), c_at, [m, n, k]);
-        for (name, make) in &instances {
+        for one in instances.clone() {
+            let name = format!("{}x{}x{}, {} stages", one.BM, one.BN, one.BK, one.STAGES);
             let mut d = stream.full([m, n], f32::NAN)?;
-            make(gemm::matmul::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)?;
+            one.with(gemm::matmul::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)?;
             let actual = d.to_vec(&stream)?;
             let name_and_size = format!("{name} at {m}x{n}x{k}");
             let range = |_, _, required: f64| {
@@ -190,9 +186,9 @@ fn main() -> Result<()> {
             let error = reference
                 .compare(&name_and_size, range, |row, column| f64::from(actual[row * n + column]));
             let ms = report::median_ms(&stream, || {
-                make(gemm::matmul::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)
+                one.with(gemm::matmul::Args { a: &a, b: &b, c: &c, d: &mut d }).launch(&stream)
             })?;
-            table.row(&[&m, &n, &k, name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
+            table.row(&[&m, &n, &k, &name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             progress.inc(1);
             // Products are exact; each of k sums rounds to 24 bits, which add up like a random walk.
             let bound = 2f64.powi(-24) * (k as f64).sqrt() * 8.0;

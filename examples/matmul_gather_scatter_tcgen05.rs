@@ -141,8 +141,6 @@ pub mod fused {
     }
 }
 
-type Make = for<'a> fn(fused::matmul::Args<'a>) -> Launch<'a>;
-
 fn main() -> Result<()> {
     let device = Device::best_for(fused::matmul::TARGETS)?;
     let stream = device.stream()?;
@@ -152,12 +150,7 @@ fn main() -> Result<()> {
         None if device.is_emulator() => vec![[200, 136, 392]],
         None => vec![[4096, 4096, 4096], [1024, 1024, 2048], [200, 136, 200]],
     };
-    let instances: [(&str, Make); 4] = [
-        ("128x128x128, 2 stages", fused::matmul::<128, 128, 128, 2>),
-        ("128x128x64, 3 stages", fused::matmul::<128, 128, 64, 3>),
-        ("128x64x128, 2 stages", fused::matmul::<128, 64, 128, 2>),
-        ("128x64x64, 3 stages", fused::matmul::<128, 64, 64, 3>),
-    ];
+    let instances = fused::matmul::instances();
     let mut table = report::Table::new(&["rows", "n", "k", "instance", "error", "ms", "TFLOP/s"]);
     let progress = report::progress(instances.len() * sizes.len(), "matmul_gather_scatter_tcgen05");
     for [m, n, k] in sizes {
@@ -181,9 +174,10 @@ fn main() -> Result<()> {
             let natural = |row: i32| usize::try_from(row).expect("rows are natural");
             rows[natural(from)] = natural(to);
         }
-        for (name, make) in &instances {
+        for one in instances.clone() {
+            let name = format!("{}x{}x{}, {} stages", one.BM, one.BN, one.BK, one.STAGES);
             let mut out = stream.full([m, n], bf16::NAN)?;
-            make(fused::matmul::Args {
+            one.with(fused::matmul::Args {
                 x: &x,
                 w: &w,
                 out: &mut out,
@@ -205,7 +199,7 @@ fn main() -> Result<()> {
                     actual[rows[row] * n + column].to_f64()
                 });
             let ms = report::median_ms(&stream, || {
-                make(fused::matmul::Args {
+                one.with(fused::matmul::Args {
                     x: &x,
                     w: &w,
                     out: &mut out,
@@ -214,7 +208,7 @@ fn main() -> Result<()> {
                 })
                 .launch(&stream)
             })?;
-            table.row(&[&m, &n, &k, name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
+            table.row(&[&m, &n, &k, &name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             progress.inc(1);
         }
     }

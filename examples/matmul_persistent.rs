@@ -16,7 +16,6 @@
 )]
 
 use kiln::prelude::*;
-use kiln::sched::{Clustered, Grouped, Linear, Persistent};
 
 #[path = "support/product.rs"]
 mod product;
@@ -154,8 +153,6 @@ pub mod gemm {
     }
 }
 
-type Make = for<'a> fn(gemm::matmul::Args<'a>) -> Launch<'a>;
-
 fn main() -> Result<()> {
     let device = Device::best_for(gemm::matmul::TARGETS)?;
     let stream = device.stream()?;
@@ -166,13 +163,8 @@ fn main() -> Result<()> {
         None if device.is_emulator() => vec![[264, 520, 136]],
         None => vec![[8192, 8192, 8192], [4096, 4096, 4096], [1000, 1096, 520]],
     };
-    let instances: [(&str, Make); 4] = [
-        ("linear", gemm::matmul::<Persistent<Linear>, 1, 256, 3>),
-        ("grouped by 16", gemm::matmul::<Persistent<Grouped<16>>, 1, 256, 3>),
-        ("clusters, linear", gemm::matmul::<Clustered<Linear>, 2, 256, 3>),
-        ("clusters, grouped by 8", gemm::matmul::<Clustered<Grouped<8>>, 2, 256, 3>),
-    ];
-    let names = instances.map(|(name, _)| name);
+    let instances: Vec<_> = gemm::matmul::instances().collect();
+    let names: Vec<String> = instances.iter().map(|one| one.S.to_string()).collect();
     let mut table = product::table();
     for size in sizes {
         product::run::<bf16, bf16>(
@@ -182,7 +174,7 @@ fn main() -> Result<()> {
             [Major::K, Major::Mn],
             &names,
             |at, a, b, c| {
-                let launch = instances[at].1(gemm::matmul::Args { a, b, c });
+                let launch = instances[at].with(gemm::matmul::Args { a, b, c });
                 // The emulator has room for more blocks than there are tiles: with four of them, they take turns.
                 if device.is_emulator() { launch.grid(4) } else { launch }.launch(&stream)
             },

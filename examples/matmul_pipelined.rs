@@ -50,19 +50,6 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32, co
     c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
 }
 
-type Make = for<'a> fn(matmul::Args<'a>) -> Launch<'a>;
-
-/// Every instance with its name.
-fn instances() -> Vec<(&'static str, Make)> {
-    vec![
-        ("128x128x32 3 stages 4 warps", matmul::<128, 128, 32, 3, 4>),
-        ("128x128x32 4 stages 4 warps", matmul::<128, 128, 32, 4, 4>),
-        ("128x128x64 3 stages 4 warps", matmul::<128, 128, 64, 3, 4>),
-        ("128x256x64 3 stages 8 warps", matmul::<128, 256, 64, 3, 8>),
-        ("64x64x32 4 stages 4 warps", matmul::<64, 64, 32, 4, 4>),
-    ]
-}
-
 fn main() -> Result<()> {
     let device = Device::best_for(matmul::TARGETS)?;
     let stream = device.stream()?;
@@ -73,8 +60,11 @@ fn main() -> Result<()> {
         None => vec![[4096, 4096, 4096], [8192, 8192, 8192], [1024, 1000, 520], [131, 77, 50]],
     };
     let mut table = product::table();
-    let instances = instances();
-    let names: Vec<&str> = instances.iter().map(|(name, _)| *name).collect();
+    let instances: Vec<_> = matmul::instances().collect();
+    let name = |i: &matmul::Instance| {
+        format!("{}x{}x{} {} stages {} warps", i.BM, i.BN, i.BK, i.STAGES, i.W)
+    };
+    let names: Vec<String> = instances.iter().map(name).collect();
     for size in sizes {
         product::run::<f16, f16>(
             &mut table,
@@ -82,7 +72,7 @@ fn main() -> Result<()> {
             size,
             [Major::K, Major::Mn],
             &names,
-            |at, a, b, c| instances[at].1(matmul::Args { a, b, c }).launch(&stream),
+            |at, a, b, c| instances[at].with(matmul::Args { a, b, c }).launch(&stream),
         )?;
     }
     table.print();

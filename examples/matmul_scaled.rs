@@ -222,13 +222,11 @@ impl Scale for e4m3 {
     }
 }
 
-type Make<T, S> = for<'a> fn(gemm::matmul::Args<'a, T, S>) -> Launch<'a>;
-
 /// Multiplies factors whose scales count for `block` numbers each, and checks the result.
 fn check<T: Factor, S: Scale>(
     table: &mut report::Table,
     stream: &Stream,
-    (name, block, make): (&str, usize, Make<T, S>),
+    (name, block): (&str, usize),
     [m, n, k]: [usize; 3],
 ) -> Result<()> {
     let (bytes, scales) = (k / T::NUMBERS, k / block);
@@ -247,8 +245,11 @@ fn check<T: Factor, S: Scale>(
     let (of_a, of_b) =
         (stream.upload(&of_a_host, [m, scales])?, stream.upload(&of_b_host, [n, scales])?);
     let mut c = stream.full([m, n], f32::NAN)?;
+    let types = (Dtype::of::<T>(), Dtype::of::<S>());
+    let instance = gemm::matmul::find(|one| (one.T, one.S) == types)?;
     let launch = |c: &mut DeviceTensor<f32, 2>| {
-        make(gemm::matmul::Args { a: &a, of_a: &of_a, b: &b, of_b: &of_b, c }).launch(stream)
+        let args = gemm::matmul::Args { a: &a, of_a: &of_a, b: &b, of_b: &of_b, c };
+        instance.with(args).launch(stream)
     };
     launch(&mut c)?;
     let actual = c.to_vec(stream)?;
@@ -286,26 +287,11 @@ fn main() -> Result<()> {
     let mut table = report::Table::new(&["m", "n", "k", "instance", "error", "ms", "TFLOP/s"]);
     let progress = report::progress(3 * sizes.len(), "matmul_scaled");
     for size in sizes {
-        check::<e4m3, ue8m0>(
-            &mut table,
-            &stream,
-            ("MXFP8", 32, gemm::matmul::<e4m3, ue8m0, 4>),
-            size,
-        )?;
+        check::<e4m3, ue8m0>(&mut table, &stream, ("MXFP8", 32), size)?;
         progress.inc(1);
-        check::<e2m1x2, ue8m0>(
-            &mut table,
-            &stream,
-            ("MXFP4", 32, gemm::matmul::<e2m1x2, ue8m0, 8>),
-            size,
-        )?;
+        check::<e2m1x2, ue8m0>(&mut table, &stream, ("MXFP4", 32), size)?;
         progress.inc(1);
-        check::<e2m1x2, e4m3>(
-            &mut table,
-            &stream,
-            ("NVFP4", 16, gemm::matmul::<e2m1x2, e4m3, 16>),
-            size,
-        )?;
+        check::<e2m1x2, e4m3>(&mut table, &stream, ("NVFP4", 16), size)?;
         progress.inc(1);
     }
     progress.finish_and_clear();

@@ -21,7 +21,7 @@ mod product;
 #[path = "support/report.rs"]
 mod report;
 
-use product::Major;
+use product::{Factor, Major, Products};
 
 /// Blocks that stay: each computes tiles of 128 × `BN` one after the other, while the next one's operands come already.
 #[kiln::kernel]
@@ -144,23 +144,27 @@ pub mod gemm {
     }
 }
 
-/// Runs the instances of one type and one choice of contiguous indices.
-macro_rules! instances {
-    ($table:ident, $stream:ident, $size:ident, $t:ty => $c:ty, $a:ident $b:ident, [$(($name:literal, $bn:literal, $bk:literal, $stages:literal)),*]) => {
-        product::run::<$t, $c>(
-            &mut $table,
-            &$stream,
-            $size,
-            [Major::$a, Major::$b],
-            &[$($name),*],
-            |at, a, b, c| {
-                let all: &[fn(gemm::matmul::Args<'_, $t, $c>) -> Launch<'_>] = &[$(
-                    gemm::matmul::<$t, $c, $bn, $bk, $stages, { matches!(Major::$a, Major::K) }, { matches!(Major::$b, Major::K) }>
-                ),*];
-                all[at](gemm::matmul::Args { a, b, c }).launch(&$stream)
-            },
-        )?
+/// Runs the instances of one type of factors and of products, and one choice of contiguous indices.
+fn run<T: Factor, C: Factor>(
+    products: &mut Products,
+    stream: &Stream,
+    size: [usize; 3],
+    [left, right]: [Major; 2],
+) -> Result<()> {
+    let (t, c) = (Dtype::of::<T>(), Dtype::of::<C>());
+    let contiguous = (left == Major::K, right == Major::K);
+    let instances: Vec<_> = gemm::matmul::instances()
+        .filter(|one| (one.T, one.C) == (t, c) && (one.A_K, one.B_K) == contiguous)
+        .collect();
+    let name = |one: &gemm::matmul::Instance| {
+        let a = if one.A_K { "" } else { ", a [k, m]" };
+        let b = if one.B_K { ", b [n, k]" } else { "" };
+        format!("{t} 128x{}{a}{b}", one.BN)
     };
+    let names: Vec<String> = instances.iter().map(name).collect();
+    product::run::<T, C>(products, stream, size, [left, right], &names, |at, a, b, c| {
+        instances[at].with(gemm::matmul::Args { a, b, c }).launch(stream)
+    })
 }
 
 fn main() -> Result<()> {
@@ -174,18 +178,16 @@ fn main() -> Result<()> {
     };
     let mut table = product::table();
     for size in sizes {
-        instances!(table, stream, size, bf16 => bf16, K Mn, [("bf16 128x256", 256, 64, 3), ("bf16 128x128", 128, 64, 4)]);
-        instances!(table, stream, size, bf16 => bf16, K K, [("bf16 128x256, b [n, k]", 256, 64, 3)]);
-        instances!(table, stream, size, bf16 => bf16, Mn Mn, [("bf16 128x256, a [k, m]", 256, 64, 3)]);
-        instances!(table, stream, size, bf16 => bf16, Mn K, [("bf16 128x256, a [k, m], b [n, k]", 256, 64, 3)]);
-        instances!(table, stream, size, f16 => f16, K Mn, [("f16 128x256", 256, 64, 3)]);
-        instances!(table, stream, size, f16 => f16, K K, [("f16 128x256, b [n, k]", 256, 64, 3)]);
-        instances!(table, stream, size, f16 => f16, Mn Mn, [("f16 128x256, a [k, m]", 256, 64, 3)]);
-        instances!(table, stream, size, f16 => f16, Mn K, [("f16 128x256, a [k, m], b [n, k]", 256, 64, 3)]);
+        for left in [Major::K, Major::Mn] {
+            for right in [Major::Mn, Major::K] {
+                run::<bf16, bf16>(&mut table, &stream, size, [left, right])?;
+                run::<f16, f16>(&mut table, &stream, size, [left, right])?;
+            }
+        }
         // Rows of a tensor map begin at multiples of 16 bytes.
         if size[2].is_multiple_of(16) {
-            instances!(table, stream, size, e4m3 => bf16, K K, [("e4m3 128x256, b [n, k]", 256, 128, 3), ("e4m3 128x128, b [n, k]", 128, 128, 4)]);
-            instances!(table, stream, size, e5m2 => f16, K K, [("e5m2 128x256, b [n, k]", 256, 128, 3)]);
+            run::<e4m3, bf16>(&mut table, &stream, size, [Major::K; 2])?;
+            run::<e5m2, f16>(&mut table, &stream, size, [Major::K; 2])?;
         }
     }
     table.print();

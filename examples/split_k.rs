@@ -63,8 +63,6 @@ pub fn split_k<const SPAN: i32, const STAGES: i32>(
     tma::store_wait(0);
 }
 
-type Make = for<'a> fn(split_k::Args<'a>) -> Launch<'a>;
-
 fn main() -> Result<()> {
     let device = Device::best_for(split_k::TARGETS)?;
     let stream = device.stream()?;
@@ -74,10 +72,8 @@ fn main() -> Result<()> {
         None if device.is_emulator() => vec![[72, 136, 1096]],
         None => vec![[256, 512, 65536], [72, 136, 1096]],
     };
-    let instances: [(&str, Make); 2] =
-        [("512 a block", split_k::<512, 4>), ("2048 a block", split_k::<2048, 4>)];
     let mut table = report::Table::new(&["m", "n", "k", "instance", "rel. error", "ms", "TFLOP/s"]);
-    let progress = report::progress(instances.len() * sizes.len(), "split_k");
+    let progress = report::progress(split_k::INSTANCES.len() * sizes.len(), "split_k");
     for [m, n, k] in sizes {
         let values = |len, seed| -> Vec<bf16> {
             normal::numbers(len, seed).into_iter().map(bf16::from_f32).collect()
@@ -86,9 +82,10 @@ fn main() -> Result<()> {
         let (a, b) = (stream.upload(&a_host, [m, k])?, stream.upload(&b_host, [k, n])?);
         let floats = |host: &[bf16]| -> Vec<f32> { host.iter().map(|x| x.to_f32()).collect() };
         let reference = Reference::of(&floats(&a_host), &floats(&b_host), |_, _| 0.0, [m, n, k]);
-        for (name, make) in &instances {
+        for instance in split_k::instances() {
+            let name = format!("{} a block", instance.SPAN);
             let mut c = stream.zeros::<f32, 2>([m, n])?;
-            make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;
+            instance.with(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;
             let actual = c.to_vec(&stream)?;
             let name_and_size = format!("{name} at {m}x{n}x{k}");
             let range = |_, _, required: f64| {
@@ -99,9 +96,9 @@ fn main() -> Result<()> {
                 .compare(&name_and_size, range, |row, column| f64::from(actual[row * n + column]));
             // What is timed adds to what is there: the sums are not looked at any more.
             let ms = report::median_ms(&stream, || {
-                make(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)
+                instance.with(split_k::Args { a: &a, b: &b, c: &mut c }).launch(&stream)
             })?;
-            table.row(&[&m, &n, &k, name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
+            table.row(&[&m, &n, &k, &name], error, ms, 2e-3 * m as f64 * n as f64 * k as f64);
             // Products are exact; each of k sums rounds to 24 bits, which add up like a random walk.
             let bound = 2f64.powi(-24) * (k as f64).sqrt() * 8.0;
             assert!(error < bound, "{name_and_size}: relative error {error}");

@@ -51,44 +51,28 @@ fn through<const M: i32, const N: i32, const BN: i32, const SWIZZLE: i32>(
     out.tile([0, 0], [M, N]).store(held.load());
 }
 
-type Make = for<'a> fn(through::Args<'a>) -> Launch<'a>;
-
-/// The instances: of a tile, the columns of a block and the bytes of the swizzle.
-macro_rules! instances {
-    ($($m:literal $n:literal: $($bn:literal $swizzle:literal),*;)*) => {
-        [$(($m, $n, vec![$(($bn, $swizzle, through::<$m, $n, $bn, $swizzle> as Make)),*])),*]
-    };
-}
-
 fn main() -> Result<()> {
     let device = Device::best_for(through::TARGETS)?;
     let stream = device.stream()?;
     println!("on {device}");
-    let all = instances!(
-        128 16: 1 32, 1 64, 2 32, 2 64, 4 32, 4 64, 8 32, 8 64, 16 32, 16 64;
-        128 32: 1 32, 1 64, 1 128, 2 32, 2 64, 2 128, 4 32, 4 64, 4 128, 8 32, 8 64, 8 128, 16 32, 16 64, 16 128, 32 32, 32 64, 32 128;
-        128 64: 1 32, 1 64, 1 128, 2 32, 2 64, 2 128, 4 32, 4 64, 4 128, 8 32, 8 64, 8 128, 16 32, 16 64, 16 128, 32 32, 32 64, 32 128, 64 32, 64 64, 64 128;
-        128 128: 1 32, 1 64, 1 128, 2 32, 2 64, 2 128, 4 32, 4 64, 4 128, 8 32, 8 64, 8 128, 16 32, 16 64, 16 128, 32 32, 32 64, 32 128, 64 32, 64 64, 64 128, 128 32, 128 64, 128 128;
-        128 256: 1 32, 1 64, 1 128, 2 32, 2 64, 2 128, 4 32, 4 64, 4 128, 8 32, 8 64, 8 128, 16 32, 16 64, 16 128, 32 32, 32 64, 32 128, 64 32, 64 64, 64 128, 128 32, 128 64, 128 128, 256 32, 256 64, 256 128;
-        256 16: 8 32, 16 32, 16 64;
-        256 32: 8 32, 16 32, 16 64, 32 32, 32 64, 32 128;
-        256 64: 8 32, 16 32, 16 64, 32 32, 32 64, 32 128, 64 32, 64 64, 64 128;
-        256 128: 8 32, 16 32, 16 64, 32 32, 32 64, 32 128, 64 32, 64 64, 64 128, 128 32, 128 64, 128 128;
-    );
+    let mut tiles: Vec<[i32; 2]> = through::instances().map(|one| [one.M, one.N]).collect();
+    tiles.dedup();
     let mut copied = 0;
-    for (rows, columns, instances) in all {
+    for [rows, columns] in tiles {
         if !asked(rows, columns) {
             continue;
         }
         let shape = [rows, columns].map(|extent: i32| extent.unsigned_abs() as usize);
         let host = numbers::<f32>(shape[0] * shape[1], 0);
         let x = stream.upload(&host, shape)?;
-        for (block, swizzle, make) in instances {
+        for one in through::instances().filter(|one| [one.M, one.N] == [rows, columns]) {
             let mut out = stream.full(shape, f32::NAN)?;
-            make(through::Args { x: &x, out: &mut out }).launch(&stream)?;
+            one.with(through::Args { x: &x, out: &mut out }).launch(&stream)?;
             assert!(
                 bits(&out.to_vec(&stream)?) == bits(&host),
-                "{rows} x {columns} in blocks of {block} columns, swizzle of {swizzle} bytes"
+                "{rows} x {columns} in blocks of {} columns, swizzle of {} bytes",
+                one.BN,
+                one.SWIZZLE
             );
             copied += 1;
         }

@@ -57,8 +57,21 @@ pub mod driver_bindgen;
 ///
 /// # What it leaves
 ///
-/// For a kernel `name`: the function `name::<..>(name::Args { .. })`, which gives a [`Launch`] ([`UnsafeLaunch`] where the kernel
-/// works with raw addresses); `name::Args` with a field for each parameter; `name::TARGETS`; and `name::INSTANCES`, everything that was compiled.
+/// For a kernel `name`:
+///
+/// | item | what it is |
+/// |---|---|
+/// | `name::<..>(name::Args { .. })` | the [`Launch`] of an instance ([`UnsafeLaunch`] where the kernel works with raw addresses) |
+/// | `name::Args` | a field for each parameter: scalars by value, `&` a tensor that is read, `&mut` one that is written; views and [`TensorArgument`]s of other kinds likewise |
+/// | `name::instances()`, `name::INSTANCES` | everything that was compiled, as `name::Instance`s |
+/// | `name::Instance` | a choice of the generic parameters: a public field for each of them, and the methods of [`Instance`] |
+/// | `instance.with(name::Args { .. })` | the launch of an instance that was chosen when the program runs |
+/// | `name::find(\|i\| ..)`, `name::Values { .. }.find()` | the instance with some values, or [`Error::NoInstance`], which lists what there is |
+/// | `name::Instances: name::Include<..>` | the bound of generic code that launches the kernel |
+/// | `name::TARGETS` | what the kernel was compiled for |
+///
+/// Parameters, instances, targets and grid are also in the documentation of the function, behind what you write there.
+///
 /// Each instance is compiled twice: for contiguous, 16-byte aligned tensors, and for any; the launch takes what fits. A third variant
 /// is for extents of which a copy by tensor map makes more, such as whole columns of its swizzle.
 ///
@@ -81,6 +94,72 @@ pub mod driver_bindgen;
 /// scale::<256>(scale::Args { x: &x, factor: 2.0, out: &mut out }).launch(&stream)?;
 /// assert_eq!(out.to_vec(&stream)?, [2.0, 4.0, 6.0]);
 /// # Ok::<(), kiln::Error>(())
+/// ```
+///
+/// # Choosing an instance when the program runs
+///
+/// The fields of an instance have the names of the generic parameters: constants as values, element types as [`Dtype`], other types as
+/// [`NamedType`]. An instance of another type than the arguments have is an error of the launch, which lists those that fit.
+///
+/// ```
+/// use kiln::prelude::*;
+///
+/// #[kernel(target = sm_80, warps = W, grid = cdiv(out.dim(0), N), instances(T = [f16, f32], (N, W) = [(128, 1), (512, 4)]))]
+/// fn add<T: Float, const N: i32, const W: i32>(x: Tensor<T, 1>, out: TensorMut<T, 1>) {
+///     let at = [block_id(0) * N];
+///     out.tile(at, [N]).store(out.tile(at, [N]).load() + x.tile(at, [N]).load());
+/// }
+///
+/// let stream = Device::emulator(Target::Sm80)?.stream()?;
+/// let x = stream.full([1000], 1.0f32)?;
+/// let mut out = stream.zeros([1000])?;
+/// // The widest one of this type.
+/// let widest = add::instances().filter(|i| i.T == Dtype::F32).max_by_key(|i| i.N).expect("there are some");
+/// assert_eq!(widest.to_string(), "T = f32, N = 512, W = 4");
+/// widest.with(add::Args { x: &x, out: &mut out }).launch(&stream)?;
+/// // A part of each tensor.
+/// let narrow = add::find(|i| i.T == Dtype::F32 && i.W == 1)?;
+/// narrow.with(add::Args { x: &x.slice(0, 0..500)?, out: &mut out.slice_mut(0, 500..1000)? }).launch(&stream)?;
+/// assert_eq!(out.slice(0, 499..501)?.to_vec(&stream)?, [1.0, 2.0]);
+///
+/// let error = add::Values { T: Dtype::Bf16, N: 128, W: 4 }.find().expect_err("no such instance");
+/// assert_eq!(
+///     error.to_string(),
+///     "`add` has no instance with T = bf16, N = 128, W = 4; it has \
+///      T = f16, N = 128, W = 1; T = f16, N = 512, W = 4; T = f32, N = 128, W = 1; T = f32, N = 512, W = 4"
+/// );
+/// # Ok::<(), kiln::Error>(())
+/// ```
+///
+/// # Launching from generic code
+///
+/// A function that is generic over what a kernel is generic over says that the instance has to be there. Calling it with other
+/// types is an error of the compiler that names the instances.
+///
+/// ```
+/// # use kiln::prelude::*;
+/// #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), N), instances(T = [f32, i32], N = [64, 128]))]
+/// fn scale<T: Number, const N: i32>(x: TensorMut<T, 1>, by: T) {
+///     let window = x.tile([block_id(0) * N], [N]);
+///     window.store(window.load() * by);
+/// }
+///
+/// /// x · by · by
+/// fn twice<T: Element, const N: i32>(stream: &Stream, x: &mut DeviceTensor<T, 1>, by: T) -> Result<()>
+/// where
+///     scale::Instances: scale::Include<T, N>,
+/// {
+///     scale::<T, N>(scale::Args { x, by }).launch(stream)?;
+///     scale::<T, N>(scale::Args { x, by }).launch(stream)
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let stream = Device::emulator(Target::Sm80)?.stream()?;
+/// let mut x = stream.upload(&[1, 2, 3], [3])?;
+/// twice::<i32, 64>(&stream, &mut x, 10)?;
+/// assert_eq!(x.to_vec(&stream)?, [100, 200, 300]);
+/// # Ok(())
+/// # }
 /// ```
 pub use kernel_macros::kernel;
 

@@ -162,7 +162,7 @@ fn transpose() {
 #[test]
 fn device_library() {
     let text = run("device_library");
-    for order in ["linear", "grouped", "snake", "columns"] {
+    for order in ["Linear", "Grouped<4>", "Snake", "Columns"] {
         let lines = text.lines().filter(|line| line.split_whitespace().nth(1) == Some(order));
         assert_eq!(lines.count(), 4, "{order}:\n{text}");
     }

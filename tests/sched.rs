@@ -138,24 +138,16 @@ fn claim<S: Schedule, const C: i32>(places: TensorMut<i32, 2>, seen: TensorMut<i
     warp_specialize(work, [partition(1).run(|| tiles.ask())]);
 }
 
-type Claims = for<'a> fn(claim::Args<'a>) -> Launch<'a>;
-
 #[test]
 fn blocks_that_are_done_take_tiles_over_and_each_is_computed_once() -> Result<()> {
     let stream = Device::emulator(Target::Sm100a)?.stream()?;
-    let instances: [(Claims, i32); 4] = [
-        (claim::<Linear, 1>, 1),
-        (claim::<Grouped<3>, 1>, 1),
-        (claim::<Linear, 2>, 2),
-        (claim::<Grouped<3>, 4>, 4),
-    ];
     let size = |extent: i32| usize::try_from(extent).expect("sizes are natural");
     for [rows, columns] in SIZES {
-        for (make, cluster) in instances {
-            let blocks = (rows + cluster - 1) / cluster * cluster * columns;
+        for one in claim::instances() {
+            let blocks = (rows + one.C - 1) / one.C * one.C * columns;
             let mut places = stream.full([size(rows), size(columns)], -1)?;
             let mut seen = stream.zeros([size(blocks)])?;
-            make(claim::Args { places: &mut places, seen: &mut seen }).launch(&stream)?;
+            one.with(claim::Args { places: &mut places, seen: &mut seen }).launch(&stream)?;
             let (places, seen) = (places.to_vec(&stream)?, seen.to_vec(&stream)?);
             assert!(places.iter().all(|&block| (0..blocks).contains(&block)), "{places:?}");
             assert_eq!(seen.iter().sum::<i32>(), rows * columns, "{rows} x {columns}: {seen:?}");

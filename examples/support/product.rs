@@ -112,7 +112,7 @@ pub fn run<T: Factor, C: Factor>(
     stream: &Stream,
     [m, n, k]: [usize; 3],
     [left, right]: [Major; 2],
-    instances: &[&str],
+    instances: &[impl AsRef<str>],
     launch: impl Fn(
         usize,
         &DeviceTensor<T, 2>,
@@ -141,7 +141,7 @@ pub fn run<T: Factor, C: Factor>(
     // Of products of floats of one byte, tensor cores of Hopper keep about 14 bits of each sum; the emulator keeps all.
     let is_cut = size_of::<T>() == 1 && !stream.device().is_emulator();
     let progress = report::progress(instances.len(), &format!("{m}x{n}x{k}"));
-    for (at, name) in instances.iter().enumerate() {
+    for (at, name) in instances.iter().map(AsRef::as_ref).enumerate() {
         let mut c = stream.full([m, n], C::UNWRITTEN)?;
         launch(at, &a, &b, &mut c)?;
         let c_host = c.to_vec(stream)?;
@@ -156,7 +156,7 @@ pub fn run<T: Factor, C: Factor>(
         );
         let ms = report::median_ms(stream, || launch(at, &a, &b, &mut c))?;
         let flops = 2.0 * m as f64 * n as f64 * k as f64;
-        products.table.row(&[&m, &n, &k, name], error, ms, flops * 1e-3);
+        products.table.row(&[&m, &n, &k, &name], error, ms, flops * 1e-3);
         // Rounding the result alone costs up to 2^-9 of each value in bf16, the shorter of the two.
         let limit = if is_cut { 3e-2 } else { 3e-3 };
         assert!(error < limit, "{name_and_size}: relative error {error}");

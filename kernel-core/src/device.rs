@@ -9,7 +9,7 @@
 //! macros, in the place of an expression:
 //!
 //! ```text
-//! static INSTANCES: .. = act::silu! { @kiln [{swish} {::kiln::__private::kernel_finish}] [] { state } };
+//! const IMAGES: .. = act::silu! { @kiln [{swish} {::kiln::__private::kernel_finish}] [] { state } };
 //! ```
 //!
 //! Each link adds its bundle to the second list and calls the next. The last link is the procedural macro that

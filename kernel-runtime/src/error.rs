@@ -189,20 +189,12 @@ pub enum Error {
         cause: Box<Error>,
     },
     /// An instance that was chosen when the program runs takes other arguments than it was given.
-    #[error(
-        "`{kernel}`: the instance {instance} takes {required} as argument `{argument}`, not {actual}; instances that take these arguments: {instances}"
-    )]
+    #[error("{cause} (the instance {instance}); instances that take these arguments: {instances}")]
     InstanceArgument {
-        /// The kernel.
-        kernel: &'static str,
+        /// The [`Error::ArgumentKind`] of the instance.
+        cause: Box<Error>,
         /// The instance.
         instance: &'static str,
-        /// The argument.
-        argument: &'static str,
-        /// What the instance takes.
-        required: Box<crate::ParamKind>,
-        /// What was given.
-        actual: Box<crate::ParamKind>,
         /// The instances of the kernel that take what was given, shortened in the middle where they are many.
         instances: Box<str>,
     },

@@ -149,7 +149,7 @@ fn main() -> Result<()> {
     let error = wrong.with(args).launch(&stream).expect_err("an instance of i32").to_string();
     assert_eq!(
         error,
-        "`find`: the instance I = 32, Args = i32 takes TensorMut<i32, 1> as argument `launch`, not TensorMut<f32, 1>; \
+        "`find`: argument `launch` takes TensorMut<i32, 1>, not TensorMut<f32, 1> (the instance I = 32, Args = i32); \
          instances that take these arguments: I = 32, Args = f32; I = 64, Args = f32"
     );
     // What there is not.

@@ -57,9 +57,8 @@ pub(super) fn among(
     arguments: &[Argument<'_>],
     error: Error,
 ) -> Error {
-    let Error::ArgumentKind { kernel, argument, required, actual } = error else { return error };
-    if choices.is_empty() {
-        return Error::ArgumentKind { kernel, argument, required, actual };
+    if choices.is_empty() || !matches!(error, Error::ArgumentKind { .. }) {
+        return error;
     }
     let takes = |image: &&Image| {
         let mut pairs = image.params.iter().zip(arguments);
@@ -67,14 +66,8 @@ pub(super) fn among(
     };
     let fit = choices.iter().filter_map(|images| images.first()).filter(takes);
     let fit: Vec<&str> = fit.map(|image| image.instance).collect();
-    Error::InstanceArgument {
-        kernel,
-        instance: image.instance,
-        argument,
-        required: Box::new(required),
-        actual: Box::new(actual),
-        instances: instance::listed(&fit).into(),
-    }
+    let instances = instance::listed(&fit).into();
+    Error::InstanceArgument { cause: Box::new(error), instance: image.instance, instances }
 }
 
 /// The first variant whose facts hold.
