@@ -35,7 +35,8 @@ impl Told {
 pub fn list(file: Option<&Path>) -> Told {
     let cache = file.map_or_else(Cache::user, Cache::file);
     let Contents { entries, warnings, .. } = cache.contents();
-    let place = cache.path().map_or_else(|| "no cache".to_owned(), |path| path.display().to_string());
+    let place =
+        cache.path().map_or_else(|| "no cache".to_owned(), |path| path.display().to_string());
     let text = match entries.len() {
         0 => format!("{place}: nothing is known\n"),
         _ => format!("{place}\n{}", table(&entries)),
@@ -69,7 +70,8 @@ pub fn measure(arguments: &[OsString], folder: &Path) -> Result<Told, String> {
         told.warnings.push(format!("cargo failed: {status}"));
     } else if told.text.is_empty() {
         told.warnings.push(
-            "nothing was tuned: no `kiln_tune::Tuner` chose an instance in what cargo ran".to_owned(),
+            "nothing was tuned: no `kiln_tune::Tuner` chose an instance in what cargo ran"
+                .to_owned(),
         );
     }
     Ok(told)
