@@ -54,7 +54,8 @@ fn tune(stream: &Stream, [m, n, k]: [usize; 3]) -> kiln_tune::Result<Tuned<matmu
     let (a, b) = (stream.upload(&a, [m, k])?, stream.upload(&b, [k, n])?);
     let mut c = stream.zeros::<f16, 2>([m, n])?;
     // Sums in f32 are rounded to the 11 bits of f16 at the end.
-    Tuner::new(stream, [m, n, k]).tolerance(1e-3).run_checked(&mut c, |instance, c| {
+    let tuner = Tuner::new(stream, [m, n, k]).among(matmul::instances());
+    tuner.tolerance(1e-3).run_checked(&mut c, |instance, c| {
         instance.with(matmul::Args { a: &a, b: &b, c }).launch(stream)
     })
 }

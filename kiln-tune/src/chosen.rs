@@ -13,14 +13,20 @@ type Places<I> = BTreeMap<(String, Option<usize>, String), Arc<Mutex<Option<I>>>
 /// The instances that a process has chosen, by device and key: a `static` beside the function that launches the kernel, which then
 /// tunes, or reads the cache, at the first use only.
 ///
-/// ```ignore
-/// static CHOSEN: Chosen<matmul::Instance> = Chosen::new();
+/// ```
+/// use kernel_runtime::{Instance, Result, Stream};
+/// use kiln_tune::{Chosen, Tuner};
 ///
-/// fn product(stream: &Stream, a: &DeviceTensor<f16, 2>, b: &DeviceTensor<f16, 2>, c: &mut DeviceTensor<f16, 2>) -> kiln_tune::Result<()> {
-///     let key = (a.shape(), b.shape());
-///     let tuner = || Tuner::new(stream, key).run(|one| one.with(matmul::Args { a, b, c: &mut *c }).launch(stream));
-///     let chosen = CHOSEN.get(stream.device(), key, || Ok(tuner()?.best))?;
-///     Ok(chosen.with(matmul::Args { a, b, c }).launch(stream)?)
+/// /// Launches the instance that is the fastest for rows of this length; `chosen` is a `static` of the caller.
+/// fn launch<I: Instance>(
+///     chosen: &Chosen<I>,
+///     stream: &Stream,
+///     columns: usize,
+///     mut launch: impl FnMut(I) -> Result<()>,
+/// ) -> kiln_tune::Result<()> {
+///     let tune = || Ok(Tuner::new(stream, columns).run(&mut launch)?.best);
+///     let best = chosen.get(stream.device(), columns, tune)?;
+///     Ok(launch(best)?)
 /// }
 /// ```
 #[derive(Debug)]

@@ -24,7 +24,7 @@ pub enum Error {
         /// The instance that was launched.
         instance: String,
         /// What the launch, or the device, said.
-        cause: kernel_runtime::Error,
+        cause: Box<kernel_runtime::Error>,
     },
     /// Two instances compute different results. The one that is named first differs from most others, as far as there are others.
     #[error(
@@ -57,5 +57,11 @@ pub enum Error {
     },
     /// The device failed outside of a launch.
     #[error(transparent)]
-    Runtime(#[from] kernel_runtime::Error),
+    Runtime(Box<kernel_runtime::Error>),
+}
+
+impl From<kernel_runtime::Error> for Error {
+    fn from(error: kernel_runtime::Error) -> Self {
+        Self::Runtime(Box::new(error))
+    }
 }

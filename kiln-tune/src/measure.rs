@@ -123,6 +123,7 @@ impl Random {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "a median is one of the numbers")]
 mod tests {
     use super::*;
 

@@ -221,6 +221,7 @@ impl Comparison {
 }
 
 /// Where two results differ most, if by more than is allowed. What is not a number agrees with what is not.
+#[expect(clippy::float_cmp, reason = "equal infinities have no difference")]
 fn difference(required: &[f64], actual: &[f64], tolerance: f64) -> Option<Difference> {
     let finite = required.iter().filter(|value| value.is_finite());
     let greatest = finite.fold(0.0, |most: f64, value| most.max(value.abs()));

@@ -18,6 +18,7 @@ const CHARACTER: usize = 8;
 const LONGEST: f64 = 420.0;
 
 /// The picture.
+#[expect(clippy::cast_precision_loss, reason = "pixels are few")]
 pub(crate) fn svg(title: &str, bars: &[Bar]) -> String {
     let longest = |text: fn(&Bar) -> &str| {
         bars.iter().map(|bar| text(bar).chars().count()).max().unwrap_or(0) * CHARACTER

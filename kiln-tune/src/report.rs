@@ -174,11 +174,9 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     for row in rows {
         let mut line = String::new();
         for ((cell, width), is_number) in row.iter().zip(widths).zip(is_number) {
-            if is_number {
-                line += &format!("{cell:>width$}  ");
-            } else {
-                line += &format!("{cell:<width$}  ");
-            }
+            let padding = " ".repeat(width - cell.chars().count());
+            let parts = if is_number { [&padding, cell, "  "] } else { [cell, &padding, "  "] };
+            line.extend(parts);
         }
         text += line.trim_end();
         text.push('\n');

@@ -51,6 +51,24 @@ type Keep<'a, I> = Box<dyn FnMut(I, &Resources) -> bool + 'a>;
 type Model<'a, I> = Box<dyn FnMut(I, &Resources) -> f64 + 'a>;
 
 /// Chooses an instance of a kernel; see the [crate](crate).
+///
+/// ```
+/// use kernel_runtime::{DeviceTensor, Instance, Result, Stream};
+/// use kiln_tune::{Cache, Tuned, Tuner};
+///
+/// /// The fastest of all instances that keep everything in registers, for one `y`.
+/// fn fastest<I: Instance>(
+///     stream: &Stream,
+///     y: &mut DeviceTensor<f32, 2>,
+///     launch: impl Fn(I, &mut DeviceTensor<f32, 2>) -> Result<()>,
+/// ) -> kiln_tune::Result<Tuned<I>> {
+///     Tuner::new(stream, y.shape())
+///         .prune(|_, takes| takes.local_bytes.unwrap_or(0) == 0)
+///         .cache(Cache::user())
+///         .tolerance(1e-6)
+///         .run_checked(y, launch)
+/// }
+/// ```
 #[must_use = "nothing is chosen before `run`"]
 pub struct Tuner<'a, I: Instance> {
     stream: &'a Stream,
@@ -328,7 +346,7 @@ impl<'a, I: Instance> Tuner<'a, I> {
         progress.finish_and_clear();
         let costs = costs.map_err(|error| match failing {
             Some(instance) => failed(instance, error),
-            None => Error::Runtime(error),
+            None => error.into(),
         })?;
         for (at, cost) in timed.into_iter().zip(costs) {
             candidates[at].keep(cost);
@@ -382,7 +400,7 @@ impl<I: Instance> Candidate<I> {
         match self.instance.resources(stream.device()) {
             Ok(resources) => self.resources = Some(resources),
             Err(error) if does_not_fit(&error) => {
-                self.outcome = Outcome::Refused(error.to_string())
+                self.outcome = Outcome::Refused(error.to_string());
             }
             Err(error) => return Err(failed(self.instance, error)),
         }
@@ -401,8 +419,11 @@ impl<I: Instance> Candidate<I> {
         let question = self.question.clone().filter(|_| self.is_new)?;
         let refused = match &self.outcome {
             Outcome::Refused(why) if self.resources.is_none() => Some(why.clone()),
-            Outcome::Refused(_) => None,
-            Outcome::Measured(_) | Outcome::Cached(_) | Outcome::Unknown | Outcome::Pruned => None,
+            Outcome::Refused(_)
+            | Outcome::Measured(_)
+            | Outcome::Cached(_)
+            | Outcome::Unknown
+            | Outcome::Pruned => None,
         };
         Some(Entry {
             kernel: question.kernel,
@@ -445,7 +466,7 @@ fn reasons<I: Instance>(candidates: &[Candidate<I>]) -> String {
 }
 
 fn failed<I: Instance>(instance: I, cause: RuntimeError) -> Error {
-    Error::Failed { kernel: I::KERNEL, instance: named(&instance), cause }
+    Error::Failed { kernel: I::KERNEL, instance: named(&instance), cause: Box::new(cause) }
 }
 
 /// Whether an error says that an instance does not fit the device or the arguments, which another one may.
