@@ -128,7 +128,7 @@ fn matmul_async_copy() {
     let text = run("matmul_async_copy");
     // Twelve instances at each of two sizes, and of each size the best.
     assert_eq!(text.matches("BM = ").count(), 2 * (12 + 1), "{text}");
-    assert_eq!(text.matches("  1.00  ").count(), 2, "one is the fastest:\n{text}");
+    assert!(text.matches("  1.00  ").count() >= 2, "one or more are the fastest:\n{text}");
 }
 
 #[test]

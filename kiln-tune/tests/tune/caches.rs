@@ -198,6 +198,26 @@ fn a_text_of_the_program_is_known_and_not_written() -> Tested {
     Ok(())
 }
 
+#[test]
+fn a_process_that_writes_is_waited_for() -> Tested {
+    let (path, cache) = filled("locked");
+    let length = std::fs::metadata(&path)?.len();
+    let other = std::fs::File::open(&path)?;
+    let thread = {
+        other.lock()?;
+        let adding = cache.clone();
+        let thread = std::thread::spawn(move || tuned(&[STEPS_20], &adding, Mode::All).is_ok());
+        // Without the lock it would be done by then, or else pass this by.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert_eq!(std::fs::metadata(&path)?.len(), length);
+        other.unlock()?;
+        thread
+    };
+    assert!(thread.join().is_ok_and(|is_good| is_good));
+    assert_eq!(cache.contents().entries.len(), 3);
+    Ok(())
+}
+
 /// Names the cache in a process that this test starts, and the key in which it differs from the others.
 const CHILD: &str = "KILN_TUNE_TEST_CHILD";
 
