@@ -559,9 +559,11 @@ impl DriverError {
     }
 }
 
-impl From<CommError> for Error {
-    fn from(error: CommError) -> Self {
-        Self::Comm(Box::new(error))
+impl CommError {
+    /// The error of an operation. No `From` does this: `?` in a closure finds out its error type as long as one type alone becomes an
+    /// [`Error`].
+    pub(crate) fn into_error(self) -> Error {
+        Error::Comm(Box::new(self))
     }
 }
 
