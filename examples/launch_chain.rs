@@ -83,7 +83,7 @@ fn main() -> Result<()> {
             host.as_secs_f64() * 1e6
         );
         assert!(x.to_vec(&stream)? == expected, "the chain is out of order");
-        Result::Ok(())
+        Ok(())
     };
     for _ in 0..2 {
         run("one by one", &|x| one_by_one(x, &stream))?;

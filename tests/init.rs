@@ -1,7 +1,7 @@
 //! What `kiln init` writes is what this crate runs: the kernel of a new package, and its test.
 
 #[expect(
-    unreachable_pub,
+    unused_qualifications,
     clippy::cast_precision_loss,
     reason = "it stands for the user's code, which has other lints"
 )]

@@ -127,7 +127,7 @@ impl Comm {
     pub fn in_process(devices: &[Device]) -> Result<Vec<Self>> {
         let wrong = |required: &str, actual: String| {
             let (operation, required) = ("in_process", required.to_owned());
-            Error::from(CommError::Argument { operation, required, actual })
+            CommError::Argument { operation, required, actual }.into_error()
         };
         let Some(first) = devices.first() else {
             return Err(wrong("one device or more", "none".to_owned()));
@@ -178,7 +178,7 @@ impl Comm {
         if rank >= world_size {
             let required = format!("a rank below the number of processes, {world_size}");
             let actual = rank.to_string();
-            return Err(CommError::Argument { operation: "init", required, actual }.into());
+            return Err(CommError::Argument { operation: "init", required, actual }.into_error());
         }
         let link = joined(device, place)?;
         let device = device.clone();
@@ -396,7 +396,7 @@ impl Comm {
         let done = stream.synchronize();
         match self.failure() {
             None => done,
-            Some(error) => Err(error.into()),
+            Some(error) => Err(error.into_error()),
         }
     }
 
@@ -435,7 +435,7 @@ impl Comm {
         }
         let required = format!("{required} elements ({what}, of {} ranks)", self.world_size());
         let (operation, actual) = (operation.name(), actual.to_string());
-        Err(CommError::Argument { operation, required, actual }.into())
+        Err(CommError::Argument { operation, required, actual }.into_error())
     }
 
     fn require_rank(&self, operation: Operation, rank: usize) -> Result<()> {
@@ -444,7 +444,7 @@ impl Comm {
         }
         let required = format!("a rank below {}", self.world_size());
         let (operation, actual) = (operation.name(), rank.to_string());
-        Err(CommError::Argument { operation, required, actual }.into())
+        Err(CommError::Argument { operation, required, actual }.into_error())
     }
 
     fn reduce(
@@ -457,7 +457,7 @@ impl Comm {
         if !REDUCIBLE.contains(&dtype) {
             let required = format!("elements of {}", REDUCIBLE.join(", "));
             let (operation, actual) = (operation.name(), dtype.to_owned());
-            return Err(CommError::Argument { operation, required, actual }.into());
+            return Err(CommError::Argument { operation, required, actual }.into_error());
         }
         self.submit(stream, operation, (dtype, count), parts)
     }
@@ -473,7 +473,7 @@ impl Comm {
             let required = format!("a stream of {}, the rank's device", self.inner.device.label());
             let actual = format!("one of {}", stream.device().label_beside(&self.inner.device));
             let operation = operation.name();
-            return Err(CommError::Argument { operation, required, actual }.into());
+            return Err(CommError::Argument { operation, required, actual }.into_error());
         }
         let (rank, stream) = (Arc::clone(&self.inner), stream.clone());
         let signature = Signature { operation, dtype, count };
@@ -532,16 +532,18 @@ fn links(devices: &[Device], seats: Vec<Seat>) -> Result<Vec<Link>> {
 fn joined(device: &Device, place: &Rendezvous) -> Result<Link> {
     #[cfg(feature = "emulator")]
     if device.is_emulator() {
-        let (seat, _) = meet::meet(place, "the emulator", reduce::combine, || Ok(Vec::new()))?;
+        let (seat, _) = meet::meet(place, "the emulator", reduce::combine, || Ok(Vec::new()))
+            .map_err(CommError::into_error)?;
         return Ok(Link::Emulator(Arc::new(seat)));
     }
     #[cfg(feature = "cuda")]
     {
         let gpu = device.shared_gpu();
         let gpu = gpu.unwrap_or_else(|| unreachable!("emulators were handled above"));
-        let kind = nccl::kind()?;
+        let kind = nccl::kind().map_err(CommError::into_error)?;
         let gift = nccl::unique_id;
-        let (seat, id) = meet::meet(place, &kind, combine_for(device), gift)?;
+        let (seat, id) =
+            meet::meet(place, &kind, combine_for(device), gift).map_err(CommError::into_error)?;
         let rank = nccl::Rank::join(gpu, seat, place.rank, place.world_size, &id)?;
         Ok(Link::Cuda(rank))
     }

@@ -75,7 +75,7 @@ pub(super) fn submit(call: Call) -> Result<()> {
     if grouped && (borrowed(&call.from) || borrowed(&call.to)) {
         let required = "memory that stays until the group ends".to_owned();
         let actual = "memory that another library lends for one call".to_owned();
-        return Err(CommError::Argument { operation: "group", required, actual }.into());
+        return Err(CommError::Argument { operation: "group", required, actual }.into_error());
     }
     let kept = GROUP.with_borrow_mut(|group| match group {
         None => Some(call),
@@ -101,7 +101,7 @@ fn run(calls: &[Call]) -> Result<()> {
         if apart {
             let required = "calls on one stream while they are recorded into a graph".to_owned();
             let actual = "calls on several".to_owned();
-            return Err(CommError::Argument { operation: "group", required, actual }.into());
+            return Err(CommError::Argument { operation: "group", required, actual }.into_error());
         }
         if let Some(recording) = recorded {
             recording.require_open()?;

@@ -70,7 +70,7 @@ impl Rendezvous {
     /// # Errors
     /// [`CommError::Variable`] when no launcher's variables are there, or one of them is not a number in its range.
     pub fn from_env() -> Result<Self> {
-        Self::from_variables(|name| env::var(name).ok()).map_err(Into::into)
+        Self::from_variables(|name| env::var(name).ok()).map_err(CommError::into_error)
     }
 
     /// Whether a launcher's variables are there, for programs that also run alone.

@@ -90,7 +90,8 @@ pub(crate) fn unique_id() -> Result<Vec<u8>, CommError> {
 impl Rank {
     /// Memberships of all GPUs of a group.
     pub(crate) fn in_process(places: Vec<(Arc<Gpu>, Seat)>) -> Result<Vec<Arc<Self>>> {
-        let id = library()?.unique_id()?;
+        let id =
+            library().and_then(|library| library.unique_id()).map_err(CommError::into_error)?;
         let ranks = places.len();
         Self::join_all(places.into_iter().enumerate().collect(), ranks, id)
     }
@@ -103,10 +104,14 @@ impl Rank {
         ranks: usize,
         id: &[u8],
     ) -> Result<Arc<Self>> {
-        let id = id.try_into().map(UniqueId).map_err(|_| CommError::Lost {
-            rank: 0,
-            cause: format!("it sends {} bytes as NCCL's id, not 128", id.len()),
-        })?;
+        let id = id
+            .try_into()
+            .map(UniqueId)
+            .map_err(|_| CommError::Lost {
+                rank: 0,
+                cause: format!("it sends {} bytes as NCCL's id, not 128", id.len()),
+            })
+            .map_err(CommError::into_error)?;
         let joined = Self::join_all(vec![(rank, (gpu, seat))], ranks, id)?;
         Ok(joined.into_iter().next().expect("one membership for one place"))
     }
@@ -116,7 +121,7 @@ impl Rank {
         ranks: usize,
         id: UniqueId,
     ) -> Result<Vec<Arc<Self>>> {
-        let library = library()?;
+        let library = library().map_err(CommError::into_error)?;
         // NCCL writes to them until each communicator is ready: they do not move.
         let mut handles: Box<[Handle]> = places.iter().map(|_| null_mut()).collect();
         let number = |value: usize| c_int::try_from(value).unwrap_or(c_int::MAX);
@@ -146,7 +151,7 @@ impl Rank {
             for rank in &shared {
                 rank.end(error.clone());
             }
-            return Err(error.into());
+            return Err(error.into_error());
         }
         shared.into_iter().map(Self::watched).collect()
     }
@@ -159,7 +164,8 @@ impl Rank {
         let watcher = thread::Builder::new()
             .name("kiln-comm-watch".to_owned())
             .spawn(move || watch(&watching))
-            .map_err(|error| CommError::Lost { rank: 0, cause: error.to_string() })?;
+            .map_err(|error| CommError::Lost { rank: 0, cause: error.to_string() })
+            .map_err(CommError::into_error)?;
         let checks = std::env::var(CHECK_VARIABLE).is_ok_and(|value| value.trim() == "1");
         Ok(Arc::new(Self { shared, queue, scratch, watcher: Some(watcher), checks }))
     }
@@ -374,7 +380,7 @@ impl<'a> Watch<'a> {
             back_end::Queue::Emulator(_) => None,
         };
         if let Some(error) = ranks.iter().find_map(|rank| rank.seat().failure()) {
-            return Err(error.into());
+            return Err(error.into_error());
         }
         Ok(Self { ranks: ranks.iter().collect(), operation: "a graph".to_owned(), on })
     }
@@ -408,19 +414,19 @@ fn rank_and_queue(call: &Call) -> (&Arc<Rank>, &Queue) {
 
 /// Puts calls that belong together on their streams.
 pub(crate) fn start(calls: &[Call]) -> Result<()> {
-    let library = library()?;
+    let library = library().map_err(CommError::into_error)?;
     let mut ranks: Vec<&Arc<Rank>> = Vec::new();
     for call in calls {
         let (rank, _) = rank_and_queue(call);
         if let Some(error) = rank.seat().failure() {
-            return Err(error.into());
+            return Err(error.into_error());
         }
-        require_type(library, call)?;
+        require_type(library, call).map_err(CommError::into_error)?;
         if ranks.iter().all(|known| !Arc::ptr_eq(known, rank)) {
             ranks.push(rank);
         }
     }
-    compare(calls)?;
+    compare(calls).map_err(CommError::into_error)?;
     // In one order, so that two threads never wait for each other.
     ranks.sort_by_key(|rank| rank.shared.id);
     let mut watches = Vec::new();
@@ -456,7 +462,7 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
         }
     }
     drop(locked);
-    result?;
+    result.map_err(CommError::into_error)?;
     watches.into_iter().try_for_each(Watch::end)
 }
 

@@ -107,7 +107,7 @@ impl Queue {
         let comms = std::mem::take(&mut *self.comms());
         match comms.iter().find_map(|comm| comm.failure()) {
             None => Ok(()),
-            Some(error) => Err(error.into()),
+            Some(error) => Err(error.into_error()),
         }
     }
 

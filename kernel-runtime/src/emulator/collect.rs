@@ -48,9 +48,11 @@ pub(super) fn run(collects: &[Collect]) -> Result<()> {
         .iter()
         .zip(given)
         .map(|(collect, payload)| collect.seat.post(collect.signature, payload))
-        .collect::<Result<_, CommError>>()?;
+        .collect::<Result<_, CommError>>()
+        .map_err(CommError::into_error)?;
     for (collect, ticket) in collects.iter().zip(tickets) {
-        let answer = collect.seat.wait(ticket, &collect.signature)?;
+        let answer =
+            collect.seat.wait(ticket, &collect.signature).map_err(CommError::into_error)?;
         collect.take(&answer)?;
     }
     Ok(())
@@ -74,7 +76,7 @@ impl Collect {
         let operation = self.signature.operation.name();
         if answer.len() != bytes {
             let (required, actual) = (format!("{bytes} bytes"), format!("{} bytes", answer.len()));
-            return Err(CommError::Argument { operation, required, actual }.into());
+            return Err(CommError::Argument { operation, required, actual }.into_error());
         }
         let written = self.machine.memory.write(address, answer);
         written.map_err(|cause| self.machine.memory_error(operation, cause))

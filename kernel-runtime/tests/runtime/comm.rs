@@ -297,7 +297,7 @@ fn a_receive_without_its_send_is_an_error() -> Result<()> {
 fn a_rank_that_leaves_is_lost_to_the_others() -> Result<()> {
     let results = ranks(3, LONG, |comm, stream| {
         if comm.rank() == 1 {
-            return Err(CommError::Aborted { rank: 77 }.into());
+            return Err(Error::Comm(Box::new(CommError::Aborted { rank: 77 })));
         }
         comm.barrier(stream)
     })?;
