@@ -168,9 +168,9 @@ pub use kernel_macros::kernel;
 pub use kernel_macros::device;
 pub use kernel_runtime::{
     Actual, Argument, Device, DevicePtr, DeviceTensor, DriverError, DriverVersion, Element, Error,
-    Event, Fact, Fill, Grid, GridFault, Image, IntoArgument, IntoGrid, Launch, MapDim, MapExtent,
-    MapInfo, MapPlace, MapRule, MapStride, ParamInfo, ParamKind, Properties, Result, Stream,
-    Target, TensorView, TensorViewMut, UnsafeLaunch, Variant, persistent,
+    Event, Fact, Grid, GridFault, Image, IntoArgument, IntoGrid, Launch, MapPlace, MapRule,
+    ParamKind, Properties, Result, Stream, Target, TensorView, TensorViewMut, UnsafeLaunch,
+    Variant, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};

@@ -88,9 +88,9 @@ pub use float8::{e4m3, e5m2};
 #[doc(hidden)]
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
-pub use image::{
-    Fact, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Target, Variant,
-};
+pub use image::{Fact, Image, ParamKind, Target, Variant};
+#[doc(hidden)]
+pub use image::{Fill, MapDim, MapExtent, MapInfo, MapStride, ParamInfo};
 #[cfg(feature = "emulator")]
 pub use kernel_emulator::{Fault, Report};
 pub use launch::{__launch, __launch_unsafe, Launch, UnsafeLaunch};
