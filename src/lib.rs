@@ -251,12 +251,11 @@ pub use kernel_macros::device;
 pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
     Actual, AnyTensor, Argument, Comm, CommError, Device, DevicePtr, DeviceTensor, DriverError,
-    DriverVersion, Dtype, Element, Error, Event, Fact, Fill, Graph, Grid, GridFault, Image,
-    Instance, IntoArgument, IntoGrid, Launch, MapDim, MapExtent, MapInfo, MapPlace, MapRule,
-    MapStride, MemoryUse, NamedType, ParamInfo, ParamKind, Pinned, PinnedMut, PinnedRef,
-    Properties, ReduceOp, Rendezvous, Resources, Result, Stream, Target, TensorArgument,
-    TensorArgumentMut, TensorRef, TensorRefMut, TensorView, TensorViewMut, UnsafeLaunch, Variant,
-    comm, dlpack, persistent,
+    DriverVersion, Dtype, Element, Error, Event, Fact, Graph, Grid, GridFault, Image, Instance,
+    IntoArgument, IntoGrid, Launch, MapPlace, MapRule, MemoryUse, NamedType, ParamKind, Pinned,
+    PinnedMut, PinnedRef, Properties, ReduceOp, Rendezvous, Resources, Result, Stream, Target,
+    TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut, TensorView, TensorViewMut,
+    UnsafeLaunch, Variant, comm, dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};

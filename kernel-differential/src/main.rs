@@ -42,7 +42,7 @@ differential COMMAND [OPTIONS]
 ";
 
 /// A case that takes longer hangs.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Default)]

@@ -86,3 +86,8 @@ pub use tensor_map::{TensorMap, TensorMapError, TensorMapField};
 
 /// Multiprocessors of the device, as `%nsmid` says: those of an H200.
 const MULTIPROCESSORS: u32 = 132;
+
+/// The README's example is compiled and run as it stands there.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -168,3 +168,8 @@ pub use layout::{Basis, Layout};
 pub use mismatch::Mismatch;
 pub use padded::PaddedShared;
 pub use rank::Matrix;
+
+/// The README's example is compiled and run as it stands there.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -72,3 +72,8 @@ pub use print::print;
 pub use target::{Features, Need, Target, Version};
 pub use types::{Space, Type};
 pub use validate::{Invalid, Reason};
+
+/// The README's example is compiled and run as it stands there.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -640,6 +640,7 @@ impl fmt::Display for DriverVersion {
 /// A failed call of the CUDA driver.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{call}: {name} ({code}), {message}")]
+#[non_exhaustive]
 pub struct DriverError {
     /// The function of the driver.
     pub call: &'static str,

@@ -15,6 +15,7 @@ use std::fmt;
 /// The `a` targets use instructions of one architecture and run there only (PTX ISA, "PTX Module
 /// Directives: .target").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Target {
     /// Ampere: `cp.async`, `mma.sync`, `ldmatrix`.
     Sm80,
@@ -71,6 +72,8 @@ pub(crate) fn list_of(targets: impl IntoIterator<Item = Target>) -> String {
 }
 
 /// One compiled instance of a kernel for one target.
+///
+/// To be read: only what `#[kernel]` leaves makes one, and fields come along with what kernels can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     /// The kernel's name as the user wrote it.
@@ -90,8 +93,10 @@ pub struct Image {
     /// writes is there, and nothing that it reads may be written.
     pub programmatic: bool,
     /// The parameters in the order of the signature.
+    #[doc(hidden)]
     pub params: &'static [ParamInfo],
     /// What the attributes of parameters state: a launch that breaks one is an error.
+    #[doc(hidden)]
     pub declared: &'static [Fact],
     /// The first variant whose facts hold is launched; the last one requires nothing.
     pub variants: &'static [Variant],
@@ -108,6 +113,7 @@ pub struct ParamInfo {
 
 /// What a parameter takes, and so how many entry parameters the PTX has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ParamKind {
     /// A tensor: the address as `u64`, `rank` dims as `i32`, `rank` strides in elements as `i64`.
     Tensor {
@@ -142,6 +148,8 @@ impl fmt::Display for ParamKind {
 }
 
 /// One body of PTX: the same kernel compiled under more or fewer facts.
+///
+/// To be read: only what `#[kernel]` leaves makes one, and fields come along with what kernels can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// A short name for dumps, such as `aligned`.
@@ -157,9 +165,11 @@ pub struct Variant {
     /// Columns of tensor memory that a block allocates, of the 512 of a multiprocessor; 0 where it has none (PTX ISA, "tcgen05.alloc").
     pub tensor_columns: u32,
     /// What has to hold for this body to be right.
+    #[doc(hidden)]
     pub requires: &'static [Fact],
     /// The tensor maps that the body copies with: one entry parameter of 128 bytes, aligned to 64, for each, in this order
     /// behind all others.
+    #[doc(hidden)]
     pub maps: &'static [MapInfo],
 }
 
@@ -190,6 +200,7 @@ impl Cubin {
 
 /// A statement about one argument that the compiler may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fact {
     /// The address is a multiple of `bytes`.
     PointerAligned {

@@ -115,10 +115,9 @@ pub use graph::Graph;
 #[doc(hidden)]
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
-pub use image::{
-    Cubin, Fact, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Target,
-    Variant,
-};
+#[doc(hidden)]
+pub use image::{Cubin, Fill, MapDim, MapExtent, MapInfo, MapStride, ParamInfo};
+pub use image::{Fact, Image, ParamKind, Target, Variant};
 pub use instance::Instance;
 #[doc(hidden)]
 pub use instance::{__GridOf, __find, __find_values};

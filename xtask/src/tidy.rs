@@ -12,6 +12,8 @@ use licences::Graph;
 mod arrows;
 mod codes;
 pub(crate) mod licences;
+mod oldest;
+mod packages;
 mod places;
 mod raised;
 mod reference;
@@ -63,6 +65,8 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(licences::check(&repository, &licences::packages(root, Graph::Build)?));
     findings.extend(snapshots::check(&repository));
     findings.extend(words::check(&repository));
+    findings.extend(oldest::check(&repository));
+    findings.extend(packages::check(&metadata)?);
     findings.extend(places::check(&repository, &places::own(root)));
     findings.sort();
     Ok(findings)

@@ -347,14 +347,12 @@ impl Planning<'_> {
                 }
             },
         };
-        let plan = match planner::plan(&copy) {
-            Err(Declined::Map { rule: Rule::InnerCoordinate, .. })
-                if let Some(copy) = self.aligned_start(tma.param, &copy) =>
-            {
-                planner::plan(&copy)
-            }
-            other => other,
-        };
+        let mut plan = planner::plan(&copy);
+        if let Err(Declined::Map { rule: Rule::InnerCoordinate, .. }) = plan
+            && let Some(copy) = self.aligned_start(tma.param, &copy)
+        {
+            plan = planner::plan(&copy);
+        }
         let plan = plan.map_err(refused)?;
         if plan.instructions() > MOST_INSTRUCTIONS {
             let actual = plan.instructions();

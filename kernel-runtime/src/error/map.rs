@@ -97,6 +97,7 @@ pub enum MapRule {
 
 /// Which dimension of a map: as an axis of the tensor, where it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MapPlace {
     /// An axis of the tensor.
     Axis(usize),
