@@ -26,7 +26,7 @@ pub fn product_relu(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f16, 2>) 
         copy_async(b.tile([k, n], [32, 64]), sb);
         acc = dot(sa.load(), sb.load(), acc);
     }
-    c.tile([m, n], [64, 64]).store(acc.max(0.0).cast::<f16>());
+    c.tile([m, n], [64, 64]).store(maximum(acc, 0.0).cast::<f16>());
 }
 
 /// One block computes a 64 × 64 tile of c = a · b.
