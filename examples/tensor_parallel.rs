@@ -7,7 +7,6 @@
 //! A rank whose machine has no GPU for it has an emulated one.
 
 #![expect(
-    unreachable_pub,
     clippy::print_stdout,
     reason = "an example prints, and reads like the library code that it stands for"
 )]

@@ -658,3 +658,25 @@ impl fmt::Debug for Error {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_takes_the_context_along_is_fatal() {
+        let of = |code| Error::Driver {
+            device: "cuda:0".to_owned(),
+            cause: Box::new(DriverError {
+                call: "cuStreamSynchronize",
+                code,
+                name: String::new(),
+                message: String::new(),
+            }),
+        };
+        // Illegal address, launch failed, illegal instruction; out of memory, not found, not ready.
+        assert!([700, 719, 715].into_iter().all(|code| of(code).is_fatal()));
+        assert!(![2, 500, 600].into_iter().any(|code| of(code).is_fatal()));
+        assert!(!Error::PinnedInUse.is_fatal());
+    }
+}

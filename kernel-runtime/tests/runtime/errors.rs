@@ -127,23 +127,6 @@ fn a_cooperative_grid_has_to_fit_the_device() -> Result<()> {
 }
 
 #[test]
-fn only_what_takes_the_context_along_is_fatal() {
-    let of = |code| Error::Driver {
-        device: "cuda:0".to_owned(),
-        cause: Box::new(kernel_runtime::DriverError {
-            call: "cuStreamSynchronize",
-            code,
-            name: String::new(),
-            message: String::new(),
-        }),
-    };
-    // Illegal address, launch failed, illegal instruction; out of memory, not found, not ready.
-    assert!([700, 719, 715].into_iter().all(|code| of(code).is_fatal()));
-    assert!(![2, 500, 600].into_iter().any(|code| of(code).is_fatal()));
-    assert!(!Error::PinnedInUse.is_fatal());
-}
-
-#[test]
 fn an_extent_beyond_the_index_type() -> Result<()> {
     let stream = stream()?;
     let one = stream.zeros::<f32, 1>([1])?;

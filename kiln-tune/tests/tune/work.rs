@@ -50,6 +50,7 @@ const fn variant(ptx: &'static str, dynamic_shared_bytes: u32) -> Variant {
         entry: "work",
         ptx,
         dynamic_shared_bytes,
+        cubins: &[],
         tensor_columns: 0,
         requires: &[],
         maps: &[],
