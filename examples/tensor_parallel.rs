@@ -6,10 +6,7 @@
 //! processes, it is one rank of them: `torchrun --no-python --nproc-per-node 2 target/release/examples/tensor_parallel`, or `srun -n 2`.
 //! A rank whose machine has no GPU for it has an emulated one.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "an example prints, and reads like the library code that it stands for"
-)]
+#![expect(clippy::print_stdout, reason = "an example prints")]
 
 use kiln::{Comm, ReduceOp, Rendezvous, prelude::*};
 use std::thread;

@@ -52,7 +52,13 @@
 
 #![cfg_attr(
     not(any(feature = "cuda", feature = "emulator")),
-    expect(dead_code, unused_variables, reason = "nothing runs without a back end")
+    expect(
+        dead_code,
+        unused_variables,
+        unreachable_code,
+        clippy::never_loop,
+        reason = "nothing runs without a back end"
+    )
 )]
 
 mod call;
@@ -69,6 +75,8 @@ mod wire;
 
 #[cfg(feature = "cuda")]
 use crate::cuda::nccl;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::device::Shared;
 use crate::{CommError, Device, DeviceTensor, Element, Error, Result, Stream};
 pub(crate) use call::{Call, Part};
 use hub::{Hub, Way};
@@ -84,7 +92,7 @@ pub(crate) use signature::{Operation, Signature};
 use std::{fmt, sync::Arc, time::Duration};
 
 /// How long ranks wait for one another, unless [`Comm::with_timeout`] says otherwise.
-const DEFAULT_LIMIT: Duration = Duration::from_mins(5);
+const DEFAULT_LIMIT: Duration = Duration::from_secs(5 * 60);
 
 /// The element types that can be added, in the names of kernels: those of NCCL.
 const REDUCIBLE: [&str; 12] =
@@ -408,9 +416,12 @@ impl Comm {
     /// Ends the group on all ranks: what they wait for, and whatever they call later, is [`CommError::Aborted`].
     pub fn abort(&self) {
         self.seat().fail(CommError::Aborted { rank: self.rank() });
-        #[cfg(feature = "cuda")]
-        if let Link::Cuda(rank) = &self.inner.link {
-            rank.look();
+        match self.inner.link {
+            #[cfg(feature = "cuda")]
+            Link::Cuda(ref rank) => rank.look(),
+            // Whoever waits has been told.
+            #[cfg(feature = "emulator")]
+            Link::Emulator(_) => {}
         }
     }
 
@@ -500,55 +511,65 @@ fn part<T, const R: usize>(
     Ok(Part { buffer, address, bytes: tensor.len() * tensor.element_bytes() })
 }
 
-/// What the ranks of a device's kind get from the meeting point.
-fn combine_for(device: &Device) -> hub::Combine {
-    #[cfg(feature = "emulator")]
-    if device.is_emulator() {
-        return reduce::combine;
-    }
-    // NCCL moves the data: there the ranks only compare what they call.
-    |_, given| given
+/// What NCCL's ranks get from the meeting point: it moves the data, and they only compare what they call.
+#[cfg(feature = "cuda")]
+fn compared(_: &Signature, given: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    given
 }
 
-/// Membership of devices of this process.
+/// What the ranks of a device's kind get from the meeting point.
+fn combine_for(device: &Device) -> hub::Combine {
+    match device.shared_machine() {
+        #[cfg(feature = "cuda")]
+        Shared::Cuda(_) => compared,
+        #[cfg(feature = "emulator")]
+        Shared::Emulator => reduce::combine,
+    }
+}
+
+/// Membership of devices of this process, which are of one kind.
+#[cfg_attr(not(feature = "cuda"), expect(clippy::unnecessary_wraps, reason = "NCCL may fail"))]
 fn links(devices: &[Device], seats: Vec<Seat>) -> Result<Vec<Link>> {
-    #[cfg(feature = "emulator")]
-    if devices.iter().all(Device::is_emulator) {
-        return Ok(seats.into_iter().map(|seat| Link::Emulator(Arc::new(seat))).collect());
+    #[cfg(feature = "cuda")]
+    let mut gpus = Vec::new();
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
+    let mut links = Vec::new();
+    for (device, seat) in devices.iter().zip(seats) {
+        match device.shared_machine() {
+            #[cfg(feature = "cuda")]
+            Shared::Cuda(gpu) => gpus.push((gpu, seat)),
+            #[cfg(feature = "emulator")]
+            Shared::Emulator => links.push(Link::Emulator(Arc::new(seat))),
+        }
     }
     #[cfg(feature = "cuda")]
-    {
-        let gpus = devices.iter().map(|device| {
-            device.shared_gpu().unwrap_or_else(|| unreachable!("emulators were handled above"))
-        });
-        let ranks = nccl::Rank::in_process(gpus.zip(seats).collect())?;
-        Ok(ranks.into_iter().map(Link::Cuda).collect())
+    if !gpus.is_empty() {
+        links.extend(nccl::Rank::in_process(gpus)?.into_iter().map(Link::Cuda));
     }
-    #[cfg(not(feature = "cuda"))]
-    unreachable!("there are no other devices")
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
+    return Ok(links);
+    #[cfg(not(any(feature = "cuda", feature = "emulator")))]
+    Ok(Vec::new())
 }
 
 /// Membership of the device of this process among others.
 fn joined(device: &Device, place: &Rendezvous) -> Result<Link> {
-    #[cfg(feature = "emulator")]
-    if device.is_emulator() {
-        let (seat, _) = meet::meet(place, "the emulator", reduce::combine, || Ok(Vec::new()))
-            .map_err(CommError::into_error)?;
-        return Ok(Link::Emulator(Arc::new(seat)));
+    let combine = combine_for(device);
+    match device.shared_machine() {
+        #[cfg(feature = "cuda")]
+        Shared::Cuda(gpu) => {
+            let kind = nccl::kind().map_err(CommError::into_error)?;
+            let (seat, id) = meet::meet(place, &kind, combine, nccl::unique_id)
+                .map_err(CommError::into_error)?;
+            nccl::Rank::join(gpu, seat, place.rank, place.world_size, &id).map(Link::Cuda)
+        }
+        #[cfg(feature = "emulator")]
+        Shared::Emulator => {
+            let (seat, _) = meet::meet(place, "the emulator", combine, || Ok(Vec::new()))
+                .map_err(CommError::into_error)?;
+            Ok(Link::Emulator(Arc::new(seat)))
+        }
     }
-    #[cfg(feature = "cuda")]
-    {
-        let gpu = device.shared_gpu();
-        let gpu = gpu.unwrap_or_else(|| unreachable!("emulators were handled above"));
-        let kind = nccl::kind().map_err(CommError::into_error)?;
-        let gift = nccl::unique_id;
-        let (seat, id) =
-            meet::meet(place, &kind, combine_for(device), gift).map_err(CommError::into_error)?;
-        let rank = nccl::Rank::join(gpu, seat, place.rank, place.world_size, &id)?;
-        Ok(Link::Cuda(rank))
-    }
-    #[cfg(not(feature = "cuda"))]
-    unreachable!("there are no other devices")
 }
 
 impl fmt::Debug for Comm {

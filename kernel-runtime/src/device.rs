@@ -7,6 +7,8 @@ use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
 use crate::{Error, Image, Result, Stream, Target, image::list_of, tensor_map};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) use machine::Shared;
 use std::{
     fmt,
     sync::{Arc, Once, OnceLock},

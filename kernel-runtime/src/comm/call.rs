@@ -1,6 +1,8 @@
 //! From a checked operation to the devices: alone, or with the others of its group.
 
-use super::{Inner, Link, signature::Signature};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use super::Link;
+use super::{Inner, signature::Signature};
 use crate::{
     CommError, Result, Stream,
     buffer::{Access, Buffer},

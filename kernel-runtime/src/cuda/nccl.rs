@@ -90,8 +90,7 @@ pub(crate) fn unique_id() -> Result<Vec<u8>, CommError> {
 impl Rank {
     /// Memberships of all GPUs of a group.
     pub(crate) fn in_process(places: Vec<(Arc<Gpu>, Seat)>) -> Result<Vec<Arc<Self>>> {
-        let id =
-            library().and_then(|library| library.unique_id()).map_err(CommError::into_error)?;
+        let id = library().and_then(Library::unique_id).map_err(CommError::into_error)?;
         let ranks = places.len();
         Self::join_all(places.into_iter().enumerate().collect(), ranks, id)
     }

@@ -30,6 +30,14 @@ use crate::{
 };
 use std::ffi::c_void;
 
+/// What a group of devices keeps of one.
+pub(crate) enum Shared {
+    #[cfg(feature = "cuda")]
+    Cuda(std::sync::Arc<cuda::Gpu>),
+    #[cfg(feature = "emulator")]
+    Emulator,
+}
+
 impl Device {
     /// A new stream, whose work is recorded if there is something to record it into.
     pub(crate) fn stream_with(&self, recording: Option<Recording>) -> Result<Stream> {
@@ -178,13 +186,13 @@ impl Device {
         }
     }
 
-    /// The GPU, where it is one, to be kept.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn shared_gpu(&self) -> Option<std::sync::Arc<cuda::Gpu>> {
+    /// Which kind of device it is, with what a group of devices keeps of it.
+    pub(crate) fn shared_machine(&self) -> Shared {
         match self.inner.machine {
-            Machine::Cuda(ref gpu) => Some(std::sync::Arc::clone(gpu)),
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => Shared::Cuda(std::sync::Arc::clone(gpu)),
             #[cfg(feature = "emulator")]
-            Machine::Emulator(_) => None,
+            Machine::Emulator(_) => Shared::Emulator,
         }
     }
 

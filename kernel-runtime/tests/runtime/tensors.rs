@@ -223,10 +223,10 @@ fn too_much_memory_is_an_error() -> Result<()> {
 fn a_stream_refuses_tensors_of_another_device() -> Result<()> {
     let (here, there) = (stream()?, stream()?);
     let mut tensor = here.zeros::<u8, 1>([4])?;
-    let mut own = there.zeros::<u8, 1>([4])?;
+    let mut other = here.zeros::<u8, 1>([4])?;
     let refused = [
         ("to_vec", tensor.to_vec(&there).expect_err("elsewhere")),
-        ("copy", there.copy(&tensor, &mut own).expect_err("elsewhere")),
+        ("copy", there.copy(&tensor, &mut other).expect_err("elsewhere")),
         ("write", there.write(&mut tensor, &[0; 4]).expect_err("elsewhere")),
         ("fill", there.fill(&mut tensor, 0).expect_err("elsewhere")),
     ];

@@ -290,6 +290,22 @@ mod tests {
         assert!(error.to_string().contains("NCCL 2.14.0 or newer: version 2.13.4"), "{error}");
     }
 
+    /// Where NCCL is installed, or `KILN_NCCL` names it, all of its functions are found, without a GPU.
+    #[test]
+    fn what_is_installed_is_usable_or_the_error_says_why() {
+        match library() {
+            Ok(library) => {
+                assert!(library.version >= OLDEST);
+                assert_eq!(library.name(), format!("NCCL {}", dotted(library.version)));
+            }
+            Err(CommError::Library { required, actual }) => {
+                assert_eq!(required, "NCCL 2.14.0 or newer");
+                assert!(!actual.is_empty());
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+
     #[test]
     fn a_file_that_is_no_nccl_is_an_error() {
         let error = |file| match Library::load(Some(file)) {
