@@ -80,7 +80,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 27);
+    assert_eq!(examples, 28);
 }
 
 #[test]
@@ -390,4 +390,11 @@ fn tensor_parallel() {
         assert!(text.starts_with(&format!("rank {rank} of 2 on emulator")), "{text}");
         assert!(text.ends_with("result as required\n"), "{text}");
     }
+}
+
+#[test]
+fn launch_chain() {
+    let text = run("launch_chain");
+    // A line that says where, and each of four ways twice.
+    assert_eq!(text.lines().count(), 1 + 2 * 4, "{text}");
 }

@@ -41,7 +41,7 @@ fn a_cache_is_shown_by_kernel_and_cost() {
         out,
         format!(
             "{name}\n\
-             kernel  device       driver  key       instance      cost  code\n\
+             kernel  device       driver  key       instance      cost      code\n\
              matmul  NVIDIA H200    13.0  [64, 64]  BM = 128   9.00 us  01234567\n\
              matmul  NVIDIA H200    13.0  [64, 64]  BM = 64   12.50 us  01234567\n"
         )
