@@ -8,8 +8,7 @@
 
 #![expect(
     clippy::print_stdout,
-    clippy::cast_precision_loss,
-    reason = "an example prints, measures in f64, and reads like the library code that it stands for"
+    reason = "an example prints, and reads like the library code that it stands for"
 )]
 
 use kiln::prelude::*;
@@ -35,7 +34,7 @@ const STEPS: u8 = 40;
 
 /// The factor of a step: halves and doubles, so that results are exact.
 fn factor(step: u8) -> f32 {
-    if step % 2 == 0 { 0.5 } else { 2.0 }
+    if step.is_multiple_of(2) { 0.5 } else { 2.0 }
 }
 
 fn one_by_one(x: &mut DeviceTensor<f32, 1>, stream: &Stream) -> Result<()> {

@@ -86,9 +86,9 @@ rust-version = \"{rust_version}\"
             let failed = |error: std::io::Error| format!("{}: {error}", file.display());
             file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
             // Whoever else has written it in the meantime keeps it.
-            let made = fs::File::create_new(file).map_err(|error| match error.kind() {
-                ErrorKind::AlreadyExists => exists(file),
-                _ => failed(error),
+            let made = fs::File::create_new(file).map_err(|error| {
+                let taken = error.kind() == ErrorKind::AlreadyExists;
+                if taken { exists(file) } else { failed(error) }
             });
             made?.write_all(text.as_bytes()).map_err(failed)?;
         }
@@ -106,10 +106,10 @@ rust-version = \"{rust_version}\"
              \x20 cargo run    runs it on a GPU, or on the emulator where there is none\n"
         );
         if let Some(root) = self.workspace() {
-            let _ = write!(
+            let _ = writeln!(
                 text,
                 "note: {} has a workspace, and cargo reads profiles there only. If the package is to be a member, move the profile of its \
-                 Cargo.toml there; if not, add a line `[workspace]` to its Cargo.toml\n",
+                 Cargo.toml there; if not, add a line `[workspace]` to its Cargo.toml",
                 root.display()
             );
         }

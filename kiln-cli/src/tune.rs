@@ -64,7 +64,8 @@ pub fn measure(arguments: &[OsString], folder: &Path) -> Result<Told, String> {
         .map_err(|error| format!("{}: {error}", cargo.display()))?;
     let mut told = Told::default();
     for report in reports(&folder, start) {
-        told.text += &format!("{}\n", report.display());
+        told.text.push_str(&report.display().to_string());
+        told.text.push('\n');
     }
     if !status.success() {
         told.warnings.push(format!("cargo failed: {status}"));
