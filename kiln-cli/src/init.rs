@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn strings_of_toml_hold_any_path() {
-        assert_eq!(quoted("/opt/a b/kiln"), r#""/opt/a b/kiln""#);
+        assert_eq!(quoted("/a place/kiln"), r#""/a place/kiln""#);
         assert_eq!(quoted("C:\\kiln \"x\"\n"), r#""C:\\kiln \"x\"\u000a""#);
     }
 
