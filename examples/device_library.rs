@@ -84,10 +84,10 @@ fn main() -> Result<()> {
     let progress = report::progress(sizes.len(), "device_library");
     for size in sizes {
         for instance in gate::instances() {
-            match instance.T {
-                Dtype::F16 => check::<f16>(&stream, size, instance, &mut table)?,
-                Dtype::F32 => check::<f32>(&stream, size, instance, &mut table)?,
-                other => unreachable!("`gate` has no instance of {other}"),
+            if instance.T == Dtype::F16 {
+                check::<f16>(&stream, size, instance, &mut table)?;
+            } else {
+                check::<f32>(&stream, size, instance, &mut table)?;
             }
         }
         progress.inc(1);

@@ -6,7 +6,12 @@
 //! processes, it is one rank of them: `torchrun --no-python --nproc-per-node 2 target/release/examples/tensor_parallel`, or `srun -n 2`.
 //! A rank whose machine has no GPU for it has an emulated one.
 
-#![expect(clippy::print_stdout, reason = "an example prints")]
+#![expect(
+    clippy::print_stdout,
+    clippy::many_single_char_names,
+    clippy::float_cmp,
+    reason = "an example prints, reads as a formula does, and computes exact numbers"
+)]
 
 use kiln::{Comm, ReduceOp, Rendezvous, prelude::*};
 use std::thread;

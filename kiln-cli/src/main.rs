@@ -95,6 +95,7 @@ enum Command {
     Tune {
         /// Show what a cache of times holds, in place of measuring; without FILE, the user's own.
         #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["report", "cargo"])]
+        #[expect(clippy::option_option, reason = "clap gives an option with an optional value so")]
         list: Option<Option<PathBuf>>,
         /// The folder for the reports.
         #[arg(long, value_name = "DIR", default_value = "target/kiln-tune")]
