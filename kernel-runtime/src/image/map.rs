@@ -14,8 +14,8 @@
 /// A tensor map: an entry parameter of 128 bytes, computed from an argument.
 ///
 /// What the driver requires of a map is checked by the launch, which names the argument that breaks it
-/// ([`Error::TensorMap`](crate::Error::TensorMap), [`MapRule`](crate::MapRule)). A tensor without elements has no map: it is
-/// refused as for every kernel ([`Error::ZeroSize`](crate::Error::ZeroSize)).
+/// ([`Error::TensorMap`](crate::Error::TensorMap), [`MapRule`](crate::MapRule)). The map of a tensor without elements
+/// describes memory that stands for it: copies from it give what they fill in outside, and copies to it are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapInfo {
     /// Index of the parameter in the signature, which is a tensor; the map begins at its element 0.

@@ -69,7 +69,12 @@ fn lacking(package: &Value) -> Vec<String> {
     // Registries take no path, and whoever builds a package of one version has the others of that version.
     for dependency in package["dependencies"].as_array().into_iter().flatten() {
         let is_ours = dependency["name"].as_str().is_some_and(|name| name.starts_with(PREFIX));
-        if is_ours && !dependency["req"].as_str().is_some_and(|version| version.starts_with('=')) {
+        // What only tests need, without a version, is left out of what is published.
+        let is_left_out = dependency["kind"] == "dev" && dependency["req"] == "*";
+        if is_ours
+            && !is_left_out
+            && !dependency["req"].as_str().is_some_and(|version| version.starts_with('='))
+        {
             lacking.push(format!("`=` before the version of {}", dependency["name"]));
         }
     }
@@ -88,7 +93,11 @@ mod tests {
             "name": "kiln-gpu-a", "publish": null, "description": "a", "license": "MIT", "documentation": "b",
             "readme": "README.md", "rust_version": "1.89", "keywords": ["c"], "categories": ["d"],
             "metadata": { "docs": { "rs": { "targets": [] } } },
-            "dependencies": [{ "name": "kiln-gpu-b", "req": "=0.1.0" }, { "name": "half", "req": "^2" }],
+            "dependencies": [
+                { "name": "kiln-gpu-b", "req": "=0.1.0", "kind": null },
+                { "name": "half", "req": "^2", "kind": null },
+                { "name": "kiln-gpu-a", "req": "*", "kind": "dev" },
+            ],
         });
         assert_eq!(lacking(&whole), [""; 0]);
         let without = |field: &str| {
