@@ -94,7 +94,7 @@ mod error;
 /// The driver's interface as the launches here use it.
 #[cfg(feature = "driver-bindgen")]
 #[doc(hidden)]
-pub use cudarc::driver::sys as driver_sys;
+pub use ::cudarc::driver::sys as driver_sys;
 
 pub use any::{AnyTensor, dlpack};
 #[doc(hidden)]
