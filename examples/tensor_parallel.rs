@@ -16,9 +16,14 @@
 use kiln::{Comm, ReduceOp, Rendezvous, prelude::*};
 use std::thread;
 
-/// One block computes a 64 × 64 tile of c = relu(a · b).
-#[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 64)])]
-pub fn product_relu(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f16, 2>) {
+/// One block computes a 64 × 64 tile of c = a · b, or of relu(a · b).
+#[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 64)],
+         instances((C, RELU) = [(f16, true), (f32, false)]))]
+pub fn product<C: Float, const RELU: bool>(
+    a: Tensor<f16, 2>,
+    b: Tensor<f16, 2>,
+    c: TensorMut<C, 2>,
+) {
     let (m, n) = (block_id(0) * 64, block_id(1) * 64);
     let (sa, sb) = (shared::<f16>([64, 32]), shared::<f16>([32, 64]));
     let mut acc = zeros::<f32>([64, 64]);
@@ -27,21 +32,10 @@ pub fn product_relu(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f16, 2>) 
         copy_async(b.tile([k, n], [32, 64]), sb);
         acc = dot(sa.load(), sb.load(), acc);
     }
-    c.tile([m, n], [64, 64]).store(maximum(acc, 0.0).cast::<f16>());
-}
-
-/// One block computes a 64 × 64 tile of c = a · b.
-#[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 64)])]
-pub fn product(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f32, 2>) {
-    let (m, n) = (block_id(0) * 64, block_id(1) * 64);
-    let (sa, sb) = (shared::<f16>([64, 32]), shared::<f16>([32, 64]));
-    let mut acc = zeros::<f32>([64, 64]);
-    for k in pipeline(range(0, a.dim(1), 32), 3) {
-        copy_async(a.tile([m, k], [64, 32]), sa);
-        copy_async(b.tile([k, n], [32, 64]), sb);
-        acc = dot(sa.load(), sb.load(), acc);
+    if RELU {
+        acc = maximum(acc, 0.0);
     }
-    c.tile([m, n], [64, 64]).store(acc);
+    c.tile([m, n], [64, 64]).store(acc.cast::<C>());
 }
 
 /// Rows of x, columns of x, columns of a, columns of b.
@@ -96,10 +90,11 @@ fn rank(comm: &Comm) -> Result<()> {
 
     // By columns: each rank has its part of relu(x · a), and needs nothing of the others.
     let mut hidden = stream.empty([m, width])?;
-    product_relu(product_relu::Args { a: &x_here, b: &a_here, c: &mut hidden }).launch(&stream)?;
+    product::<f16, true>(product::Args { a: &x_here, b: &a_here, c: &mut hidden })
+        .launch(&stream)?;
     // By rows: each rank has a part of every sum.
     let mut y = stream.empty([m, p])?;
-    product(product::Args { a: &hidden, b: &b_here, c: &mut y }).launch(&stream)?;
+    product::<f32, false>(product::Args { a: &hidden, b: &b_here, c: &mut y }).launch(&stream)?;
     comm.all_reduce_in_place(&stream, &mut y, ReduceOp::Sum)?;
     comm.wait(&stream)?;
 

@@ -200,4 +200,5 @@ def main():
                 assert torch.equal(turned, x.t())
 
 
-main()
+if __name__ == "__main__":
+    main()

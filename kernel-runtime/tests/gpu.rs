@@ -20,6 +20,9 @@ mod interop;
 #[path = "runtime/kernels.rs"]
 #[expect(dead_code, reason = "the tests on the emulator use the others")]
 mod kernels;
+#[path = "gpu/peers.rs"]
+#[expect(unsafe_code, reason = "memory is handed over as another library would")]
+mod peers;
 use kernels::{Args, scaled_sum};
 
 /// A test, by its name.
@@ -39,7 +42,12 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let device = Device::cuda(0).map_err(|reason| reason.to_string());
     if let (Err(reason), false) = (&device, args.list) {
-        let count = TESTS.len() + interop::TESTS.len() + hopper::TESTS.len() + comm::TESTS.len();
+        let count = TESTS.len()
+            + interop::TESTS.len()
+            + hopper::TESTS.len()
+            + comm::TESTS.len()
+            + peers::TESTS.len()
+            + peers::NCCL_TESTS.len();
         eprintln!("gpu: skipped, no device, for {count} tests: {reason}");
     }
     let hopper = device.clone().and_then(|device| {
@@ -56,10 +64,21 @@ fn main() -> ExitCode {
     if let (Ok(_), Err(reason), false) = (&device, &nccl, args.list) {
         eprintln!("gpu: skipped, no NCCL, for {} tests: {reason}", comm::TESTS.len());
     }
+    let two = device.clone().and_then(|device| peers::missing().map_or(Ok(device), Err));
+    let count = peers::TESTS.len() + peers::NCCL_TESTS.len();
+    if let (Ok(_), Err(reason), false) = (&device, &two, args.list) {
+        eprintln!("gpu: skipped, no device, for {count} tests: {reason}");
+    }
+    let two_with_nccl = two.clone().and(nccl.clone());
+    if let (Ok(_), Err(reason), false) = (&two, &two_with_nccl, args.list) {
+        eprintln!("gpu: skipped, no NCCL, for {} tests: {reason}", peers::NCCL_TESTS.len());
+    }
     let anywhere = TESTS.iter().chain(interop::TESTS).map(|test| trial(test, &device));
     let trials = anywhere
         .chain(hopper::TESTS.iter().map(|test| trial(test, &hopper)))
-        .chain(comm::TESTS.iter().map(|test| trial(test, &nccl)));
+        .chain(comm::TESTS.iter().map(|test| trial(test, &nccl)))
+        .chain(peers::TESTS.iter().map(|test| trial(test, &two)))
+        .chain(peers::NCCL_TESTS.iter().map(|test| trial(test, &two_with_nccl)));
     libtest_mimic::run(&args, trials.collect()).exit_code()
 }
 

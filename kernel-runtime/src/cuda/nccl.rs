@@ -30,6 +30,8 @@ const CHECK_VARIABLE: &str = "KILN_COMM_CHECK";
 const LOOK: Duration = Duration::from_millis(5);
 /// Pauses between two looks at calls of NCCL that go on in the background.
 const SETTLE: Duration = Duration::from_micros(50);
+/// How long such a call is looked at without pauses: NCCL takes some tens of microseconds to launch its kernels.
+const SOON: Duration = Duration::from_micros(500);
 /// How long a membership that ends waits for NCCL to send what is left.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -269,7 +271,7 @@ impl Shared {
                 self.end_locked(communicator, error.clone());
                 return Err(self.seat.failure().unwrap_or(error));
             }
-            thread::sleep(SETTLE);
+            if start.elapsed() < SOON { thread::yield_now() } else { thread::sleep(SETTLE) }
         }
     }
 
