@@ -166,12 +166,13 @@ impl Buffer {
     /// Hands the memory to another library, which uses it on `stream`, after all uses so far.
     pub(crate) fn share_with(&self, stream: &Stream) -> Result<()> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        // First, so that a use which is being enqueued either is waited for here or finds the stream in `used_on`.
+        self.only.store(SEVERAL, Ordering::SeqCst);
+        self.is_shared.store(true, Ordering::SeqCst);
         users.wait_all(stream)?;
         if users.outside.iter().all(|outside| !outside.is_same_queue(stream)) {
             users.outside.push(stream.clone());
         }
-        self.only.store(SEVERAL, Ordering::Release);
-        self.is_shared.store(true, Ordering::Release);
         Ok(())
     }
 }

@@ -394,6 +394,12 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// The per-thread default stream, `CU_STREAM_PER_THREAD`, was handed over.
+    #[error(
+        "the per-thread default stream is another one in each thread, so that nothing is in order on it: hand over a stream that was created, \
+         or the legacy default stream"
+    )]
+    PerThreadStream,
     /// Memory of another library is not what it was said to be.
     #[error("a tensor over memory of {device} needs {required}: {actual}")]
     ForeignMemory {

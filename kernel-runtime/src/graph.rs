@@ -175,13 +175,16 @@ impl Graph {
         }
         #[cfg(feature = "cuda")]
         let watched = nccl::Watch::begin(&self.uses.comms, stream.queue())?;
-        stream.queue().launch_graph(&self.work)?;
+        let mut launched = stream.queue().launch_graph(&self.work);
+        // Also after an error: the work may be on the stream.
         #[cfg(feature = "cuda")]
-        watched.end()?;
-        for (buffer, _) in &self.uses.buffers {
-            buffer.used_on(stream)?;
+        {
+            launched = launched.and(watched.end());
         }
-        copies.into_iter().try_for_each(|copy| copy.end(stream))
+        for (buffer, _) in &self.uses.buffers {
+            launched = launched.and(buffer.used_on(stream));
+        }
+        copies.into_iter().map(|copy| copy.end(stream)).fold(launched, Result::and)
     }
 
     /// Records `work` in place of what the graph does, for later launches. Where it is the same work on other arguments, the

@@ -305,8 +305,10 @@ impl Stream {
             return enqueue();
         }
         let copy = memory.begin(self, access)?;
-        enqueue()?;
-        copy.end(self)
+        // Also after an error: the copy may be on the stream.
+        let enqueued = enqueue();
+        let ended = copy.end(self);
+        enqueued.and(ended)
     }
 }
 

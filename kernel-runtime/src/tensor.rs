@@ -299,8 +299,13 @@ pub(crate) fn span_bytes(
     let last = shape.iter().zip(strides).try_fold(0usize, |last, (extent, stride)| {
         last.checked_add((extent - 1).checked_mul(*stride)?)
     });
-    last.and_then(|last| last.checked_add(1)?.checked_mul(element_bytes))
-        .filter(|bytes| isize::try_from(*bytes).is_ok())
+    // Where strides are 0, there are more elements than memory; a copy of them has to have a size, too.
+    let bytes_of = |elements: usize| {
+        elements.checked_mul(element_bytes).filter(|bytes| isize::try_from(*bytes).is_ok())
+    };
+    last.and_then(|last| last.checked_add(1))
+        .and_then(bytes_of)
+        .filter(|_| count(shape).and_then(bytes_of).is_some())
         .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype })
 }
 

@@ -151,6 +151,9 @@ dtypes! {
 
 /// One of the two structures. [`AnyTensor::from_dlpack`] takes either.
 pub trait Managed: sealed::Sealed {
+    /// Whether it can say that the memory is not to be written.
+    #[doc(hidden)]
+    const HAS_FLAGS: bool;
     #[doc(hidden)]
     fn tensor(&self) -> DLTensor;
     #[doc(hidden)]
@@ -174,6 +177,7 @@ mod sealed {
 }
 
 impl Managed for DLManagedTensor {
+    const HAS_FLAGS: bool = false;
     fn tensor(&self) -> DLTensor {
         self.dl_tensor
     }
@@ -196,6 +200,7 @@ impl Managed for DLManagedTensor {
 }
 
 impl Managed for DLManagedTensorVersioned {
+    const HAS_FLAGS: bool = true;
     fn tensor(&self) -> DLTensor {
         self.dl_tensor
     }
@@ -301,7 +306,9 @@ impl AnyTensor {
         // SAFETY: as above.
         let described = unsafe { Described::of(device, &tensor, flags) }?;
         let Described { shape, strides, dtype, span_bytes } = described;
-        let address = tensor.data.addr() as u64 + tensor.byte_offset;
+        let address = (tensor.data.addr() as u64)
+            .checked_add(tensor.byte_offset)
+            .ok_or_else(|| refused(device, "an offset behind the last address".to_owned()))?;
         let rights = if flags & READ_ONLY == 0 { Rights::ReadAndWrite } else { Rights::Read };
         match (device.ordinal(), tensor.device.device_type) {
             (Some(ordinal), CUDA | CUDA_MANAGED)
@@ -335,9 +342,17 @@ impl AnyTensor {
     /// [`Self::share_with`]). The emulator's is copied into memory of the host.
     ///
     /// # Errors
-    /// [`Error::StreamOfAnotherDevice`], [`Error::Driver`]; [`Error::EmulatorMemory`] for elements that were never written.
+    /// [`Error::StreamOfAnotherDevice`], [`Error::Driver`]; [`Error::EmulatorMemory`] for elements that were never written;
+    /// [`Error::ReadOnly`] for a GPU's memory that was lent for reading, in [`DLManagedTensor`], which cannot say so.
     pub fn to_dlpack<M: Managed>(&self, stream: &Stream) -> Result<NonNull<M>> {
         stream.outside_of_captures("to_dlpack")?;
+        if self.device() != stream.device() {
+            return Err(Error::StreamOfAnotherDevice {
+                operation: "to_dlpack",
+                required: stream.device().label(),
+                actual: self.device().label_beside(stream.device()),
+            });
+        }
         let numbers = |values: &[usize]| -> Vec<i64> {
             values.iter().map(|value| i64::try_from(*value).unwrap_or(i64::MAX)).collect()
         };
@@ -352,6 +367,9 @@ impl AnyTensor {
             Rights::ReadAndWrite => 0,
         };
         let (data, device) = if let Some(ordinal) = self.device().ordinal() {
+            if !M::HAS_FLAGS {
+                self.require_writable("to_dlpack")?;
+            }
             self.share_with(stream)?;
             own.buffer = Some(Arc::clone(self.buffer()));
             let address = usize::try_from(self.address()).expect("a GPU's address is 64 bits wide");

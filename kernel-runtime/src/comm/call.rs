@@ -95,6 +95,14 @@ pub(super) fn submit(call: Call) -> Result<()> {
 /// Starts calls that belong together.
 fn run(calls: &[Call]) -> Result<()> {
     let Some(first) = calls.first() else { return Ok(()) };
+    if calls
+        .iter()
+        .any(|call| call.stream.device().is_emulator() != first.stream.device().is_emulator())
+    {
+        let required = "ranks on GPUs, or ranks on emulated devices".to_owned();
+        let actual = "both".to_owned();
+        return Err(CommError::Argument { operation: "group", required, actual }.into_error());
+    }
     for call in calls {
         let recorded = call.stream.recording();
         let apart = calls.len() > 1

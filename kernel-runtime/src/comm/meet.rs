@@ -47,9 +47,16 @@ fn hello(place: &Rendezvous, kind: &str) -> Hello {
     Hello { rank, world_size, kind: kind.to_owned(), job: place.job.clone() }
 }
 
-/// Listens at the address; where it is not one of this machine's own (a name that others know it by), at all of its addresses.
+/// Listens at the address; where it is not one of this machine's own (a name that others know it by), at all of its addresses. So it does
+/// where a name stands for the loopback address alone: many machines have their own name do so, by which others reach them.
 fn listen(place: &Rendezvous) -> io::Result<TcpListener> {
     let addresses: Vec<SocketAddr> = place.address.to_socket_addrs()?.collect();
+    let host = place.address.rsplit_once(':').map_or("", |(host, _)| host);
+    let is_meant = host == "localhost" || place.address.parse::<SocketAddr>().is_ok();
+    if !is_meant && addresses.iter().all(|address| address.ip().is_loopback()) {
+        let port = addresses.first().map_or(0, SocketAddr::port);
+        return TcpListener::bind((Ipv4Addr::UNSPECIFIED, port));
+    }
     match TcpListener::bind(&addresses[..]) {
         Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => {
             let port = addresses.first().map_or(0, SocketAddr::port);
@@ -158,7 +165,7 @@ fn introduction(stream: &TcpStream) -> io::Result<Hello> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(INTRODUCTION))?;
-    let frame = Frame::read(&mut &*stream)?;
+    let frame = Frame::read_plain(&mut &*stream)?;
     stream.set_read_timeout(None)?;
     let Frame::Hello(hello) = frame else { return Err(io::ErrorKind::InvalidData.into()) };
     Ok(hello)
@@ -221,7 +228,7 @@ fn join(place: &Rendezvous, kind: &str) -> Result<(Seat, Vec<u8>), CommError> {
         stream.set_nodelay(true)?;
         Frame::Hello(hello(place, kind)).write(&mut stream)?;
         // Rank 0 answers at the end of its own limit at the latest, and may have begun to wait later than this rank.
-        stream.set_read_timeout(Some(place.timeout + INTRODUCTION))?;
+        stream.set_read_timeout(Some(place.timeout.saturating_add(INTRODUCTION)))?;
         let answer = Frame::read(&mut stream)?;
         stream.set_read_timeout(None)?;
         Ok(answer)
@@ -247,6 +254,10 @@ fn connect(place: &Rendezvous, start: Instant) -> io::Result<TcpStream> {
     for address in place.address.to_socket_addrs()? {
         let left = place.timeout.saturating_sub(start.elapsed()).max(PAUSE);
         match TcpStream::connect_timeout(&address, left) {
+            // A port of this machine that nobody listens at may be given to the connection itself.
+            Ok(stream) if stream.local_addr()? == stream.peer_addr()? => {
+                last = io::ErrorKind::ConnectionRefused.into();
+            }
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }

@@ -168,7 +168,7 @@ impl Seat {
         self.inbox.wait(ticket, GRACE).unwrap_or_else(|| {
             let cause = "rank 0, where the ranks meet, does not answer".to_owned();
             let error = CommError::Timeout { operation: signature.to_string(), seconds, cause };
-            self.inbox.fail(error.clone());
+            self.fail(error.clone());
             Err(error)
         })
     }
@@ -187,7 +187,12 @@ impl Seat {
 
     fn send(&self, stream: &Mutex<TcpStream>, frame: &Frame) -> Result<(), CommError> {
         let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        frame.write(&mut *stream).map_err(|error| {
+        // A rank 0 that reads nothing keeps nobody longer than the limit.
+        let limit = self.limit().max(Duration::from_millis(1));
+        let bounded = stream.set_write_timeout(Some(limit));
+        bounded.and_then(|()| frame.write(&mut *stream)).map_err(|error| {
+            // What was cut off cannot go on.
+            let _ = stream.shutdown(Shutdown::Both);
             // The other direction may have said why.
             let lost = CommError::Lost { rank: 0, cause: error.to_string() };
             self.inbox.fail(lost.clone());
@@ -215,6 +220,7 @@ impl Drop for Seat {
             }
             Reach::There(stream) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = stream.set_write_timeout(Some(GRACE));
                 // Whether rank 0 hears it or finds the connection closed, it knows.
                 let _ = Frame::Goodbye.write(&mut *stream);
                 let _ = stream.shutdown(Shutdown::Write);

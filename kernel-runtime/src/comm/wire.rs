@@ -100,11 +100,20 @@ impl Frame {
     }
 
     pub(crate) fn read(from: &mut impl Read) -> io::Result<Self> {
+        Self::read_if(from, |kind| matches!(kind, 3 | 4))
+    }
+
+    /// Of somebody who is not known yet: nothing that may be large.
+    pub(crate) fn read_plain(from: &mut impl Read) -> io::Result<Self> {
+        Self::read_if(from, |_| false)
+    }
+
+    fn read_if(from: &mut impl Read, may_be_large: impl Fn(u8) -> bool) -> io::Result<Self> {
         let mut head = [0; 9];
         from.read_exact(&mut head)?;
         let [kind, length @ ..] = head;
         let length = u64::from_le_bytes(length);
-        if !matches!(kind, 3 | 4) && length > LARGEST_PLAIN {
+        if !may_be_large(kind) && length > LARGEST_PLAIN {
             return Err(malformed());
         }
         // Grows as bytes come, whatever the length says.

@@ -18,19 +18,14 @@
 
 use super::describe;
 use crate::{
-    Device, DeviceTensor, Element, Error, Result, Stream,
+    Device, DeviceTensor, Element, Error, Result, Stream, TensorArgumentMut, TensorRefMut,
     buffer::{Buffer, Lease},
     tensor,
 };
 use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop,
 };
-use std::{
-    fmt,
-    ops::{Deref, DerefMut},
-    panic::AssertUnwindSafe,
-    sync::Arc,
-};
+use std::{fmt, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
 
 impl Device {
     /// The GPU of a context of cudarc's: the same as [`Device::cuda`] of its number.
@@ -183,9 +178,11 @@ impl<T, const R: usize> Deref for ViewMut<'_, T, R> {
     }
 }
 
-impl<T, const R: usize> DerefMut for ViewMut<'_, T, R> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.tensor
+/// No `DerefMut`: what it would give could be moved out of the view, and outlive the slice.
+#[diagnostic::do_not_recommend]
+impl<T, const R: usize> TensorArgumentMut<T, R> for ViewMut<'_, T, R> {
+    fn tensor_mut(&mut self) -> Result<TensorRefMut<'_, T, R>> {
+        Ok((&mut self.tensor).into())
     }
 }
 

@@ -123,6 +123,8 @@ impl Rank {
         id: UniqueId,
     ) -> Result<Vec<Arc<Self>>> {
         let library = library().map_err(CommError::into_error)?;
+        // Before NCCL's group is opened, in which an error would leave it open.
+        places.iter().try_for_each(|(_, (gpu, _))| gpu.bind())?;
         // NCCL writes to them until each communicator is ready: they do not move.
         let mut handles: Box<[Handle]> = places.iter().map(|_| null_mut()).collect();
         let number = |value: usize| c_int::try_from(value).unwrap_or(c_int::MAX);
@@ -131,7 +133,15 @@ impl Rank {
             if started.is_err() {
                 break;
             }
-            gpu.bind()?;
+            if let Err(error) = gpu.bind() {
+                started = Err(CommError::Nccl {
+                    device: gpu.label(),
+                    call: "cuCtxSetCurrent",
+                    code: 0,
+                    message: error.to_string(),
+                });
+                break;
+            }
             let handle = &raw mut handles[index];
             // SAFETY: the handles live until the loop below has seen each communicator ready or failed.
             let answer = unsafe { library.init(handle, number(ranks), id, number(*rank)) };
@@ -330,6 +340,18 @@ impl Shared {
     }
 }
 
+/// What no [`Rank`] has ended.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let communicator = self.communicator.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Communicator(handle)) = communicator.take() {
+            let _ = self.gpu.bind();
+            // SAFETY: the handle was in the lock, so it is neither destroyed nor aborted, and nothing has it any more.
+            let _ = unsafe { self.library.abort(handle) };
+        }
+    }
+}
+
 enum Progress {
     Done,
     UnderWay,
@@ -456,15 +478,19 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
     let ended = library.check("NCCL", "ncclGroupEnd", library.group_end());
     let mut result = started.and(ended);
     for (rank, communicator) in &mut locked {
-        match &result {
-            Ok(()) => result = rank.shared.settle(communicator, "ncclGroupEnd"),
-            // A part of the group may be on its way: the other ranks would wait for the rest.
-            Err(error) => rank.shared.end_locked(communicator, error.clone()),
+        result = result.and_then(|()| rank.shared.settle(communicator, "ncclGroupEnd"));
+    }
+    if let Err(error) = &result {
+        // A part of the group may be on its way: the other ranks would wait for the rest.
+        for (rank, communicator) in &mut locked {
+            rank.shared.end_locked(communicator, error.clone());
         }
     }
     drop(locked);
+    // Also after an error: work that is on a stream is watched.
+    let watched = watches.into_iter().map(Watch::end).fold(Ok(()), Result::and);
     result.map_err(CommError::into_error)?;
-    watches.into_iter().try_for_each(Watch::end)
+    watched
 }
 
 /// Has the ranks compare what they call, where that is asked for.

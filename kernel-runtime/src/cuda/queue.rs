@@ -15,6 +15,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+/// `CU_STREAM_PER_THREAD`: another stream in each thread.
+const PER_THREAD: usize = 2;
+
 /// A stream of the driver.
 pub(crate) struct Queue {
     pub(super) gpu: Arc<Gpu>,
@@ -65,6 +68,9 @@ impl Queue {
         let failed = |cause| gpu.failed(cause);
         context.bind().map_err(failed)?;
         let stream: sys::CUstream = stream.cast();
+        if stream.addr() == PER_THREAD {
+            return Err(Error::PerThreadStream);
+        }
         let mut actual = null_mut();
         // SAFETY: the caller guarantees that the stream is alive; the pointer is to a live handle.
         let answer = unsafe { sys::cuStreamGetCtx(stream, &raw mut actual) };
@@ -101,14 +107,20 @@ impl Queue {
     }
 
     pub(crate) fn synchronize(&self) -> Result<()> {
-        // SAFETY: the stream lives as long as `self`.
-        self.call("cuStreamSynchronize", || unsafe { sys::cuStreamSynchronize(self.stream) })?;
-        // A group that has failed has ended its work: the stream is done, and what it should have written is not there.
+        // Those whose work is in front of the wait: what comes while it lasts, a later wait is told.
         let comms = std::mem::take(&mut *self.comms());
-        match comms.iter().find_map(|comm| comm.failure()) {
-            None => Ok(()),
-            Some(error) => Err(error.into_error()),
+        // SAFETY: the stream lives as long as `self`.
+        let waited =
+            self.call("cuStreamSynchronize", || unsafe { sys::cuStreamSynchronize(self.stream) });
+        if waited.is_err() {
+            for comm in &comms {
+                self.depends_on(comm);
+            }
         }
+        waited?;
+        // A group that has failed has ended its work: the stream is done, and what it should have written is not there.
+        let failure = comms.iter().find_map(|comm| comm.failure());
+        failure.map_or(Ok(()), |error| Err(error.into_error()))
     }
 
     fn comms(&self) -> MutexGuard<'_, Vec<Arc<Inbox>>> {
@@ -273,6 +285,10 @@ impl Queue {
     }
 
     pub(crate) fn wait_for(&self, other: &Self) -> Result<()> {
+        let in_front = other.comms().clone();
+        for comm in &in_front {
+            self.depends_on(comm);
+        }
         // The driver keeps what a wait needs of an event that is destroyed before the wait is over.
         self.wait(&other.mark()?)
     }

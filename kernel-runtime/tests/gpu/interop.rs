@@ -5,7 +5,8 @@
 use super::{PAUSE, SLOW, slow_fill};
 use ::cudarc::driver::CudaContext;
 use kernel_runtime::{
-    Device, DeviceTensor, Error, Result, Stream, TensorViewMut, cudarc as interop,
+    __launch, Device, DeviceTensor, Error, IntoArgument, Result, Stream, TensorArgumentMut,
+    TensorViewMut, cudarc as interop,
 };
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ pub(crate) const TESTS: &[super::Test] = &[
         "addresses_that_are_not_the_devices_are_refused",
         addresses_that_are_not_the_devices_are_refused,
     ),
+    ("the_default_stream_of_a_thread_is_refused", the_default_stream_of_a_thread_is_refused),
     ("cudarcs_slices_are_tensors", cudarcs_slices_are_tensors),
     ("a_tensor_becomes_a_slice_of_cudarcs", a_tensor_becomes_a_slice_of_cudarcs),
     ("graphs_wait_and_are_waited_for", graphs_wait_and_are_waited_for),
@@ -141,6 +143,22 @@ fn failed(error: impl std::fmt::Display) -> Error {
     panic!("cudarc: {error}")
 }
 
+/// As [`slow_fill`], of what has the type of an argument and no other.
+fn fill_late(out: &mut impl TensorArgumentMut<u32, 1>, value: u32, stream: &Stream) -> Result<()> {
+    let out = out.tensor_mut()?.into_argument();
+    let arguments = vec![out, PAUSE.into_argument(), value.into_argument()];
+    __launch(&SLOW, arguments, None).grid(1).launch(stream)
+}
+
+fn the_default_stream_of_a_thread_is_refused(device: &Device) -> Result<()> {
+    // SAFETY: the driver has it always.
+    let stream = unsafe { Stream::from_raw(device, std::ptr::without_provenance_mut(2), ()) };
+    assert!(matches!(stream, Err(Error::PerThreadStream)), "{stream:?}");
+    // SAFETY: as above.
+    let legacy = unsafe { Stream::from_raw(device, std::ptr::null_mut(), ()) }?;
+    legacy.synchronize()
+}
+
 fn cudarcs_slices_are_tensors(device: &Device) -> Result<()> {
     let context = CudaContext::new(0).map_err(failed)?;
     assert_eq!(Device::from_cudarc(&context)?, *device);
@@ -149,17 +167,16 @@ fn cudarcs_slices_are_tensors(device: &Device) -> Result<()> {
     for theirs in [context.default_stream(), forked] {
         let mut slice = theirs.clone_htod(&[7u32; 1000]).map_err(failed)?;
         {
-            let mut tensor = interop::view_mut(&mut slice, [10, 100])?;
-            assert_eq!(tensor.to_vec(&ours)?, [7; 1000]);
-            let mut flat = tensor.reshape_mut([1000])?;
-            slow_fill(&SLOW, &mut flat, PAUSE, 8).launch(&ours)?;
+            let mut tensor = interop::view_mut(&mut slice, [1000])?;
+            assert_eq!(tensor.reshape([10, 100])?.to_vec(&ours)?, [7; 1000]);
+            fill_late(&mut tensor, 8, &ours)?;
         }
         assert_eq!(theirs.clone_dtoh(&slice).map_err(failed)?, [8; 1000]);
         // On their own stream, under Kiln's name for it.
         let name = Stream::from_cudarc(&theirs)?;
         {
             let mut tensor = interop::view_mut(&mut slice, [1000])?;
-            slow_fill(&SLOW, &mut tensor, PAUSE, 9).launch(&name)?;
+            fill_late(&mut tensor, 9, &name)?;
         }
         assert_eq!(theirs.clone_dtoh(&slice).map_err(failed)?, [9; 1000]);
         // A kernel of Kiln's on what cudarc is still writing, and cudarc's next write after it.

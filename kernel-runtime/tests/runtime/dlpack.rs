@@ -127,6 +127,17 @@ fn what_kiln_has_no_tensor_for_is_refused_and_freed() -> Result<()> {
         refused(&|m| m.dl_tensor.shape = shape),
         "the shape [9223372036854775807, 3] of i32 does not fit a 64-bit address space"
     );
+    // One element, too many times.
+    let (mut many, mut same) = ([1 << 62, 4], [0, 0]);
+    let (shape, strides) = (many.as_mut_ptr(), same.as_mut_ptr());
+    assert_eq!(
+        refused(&|m| (m.dl_tensor.shape, m.dl_tensor.strides) = (shape, strides)),
+        "the shape [4611686018427387904, 4] of i32 does not fit a 64-bit address space"
+    );
+    assert_eq!(
+        refused(&|m| m.dl_tensor.byte_offset = u64::MAX),
+        format!("{start}an offset behind the last address")
+    );
     Ok(())
 }
 
@@ -190,6 +201,23 @@ fn every_element_type_goes_through() -> Result<()> {
 }
 
 #[test]
+fn a_tensor_goes_out_on_a_stream_of_its_device_alone() -> Result<()> {
+    let (one, two) = (Device::emulator(Target::Sm80)?, Device::emulator(Target::Sm80)?);
+    let elsewhere = two.stream()?;
+    let _at_the_same_address = elsewhere.full([4], 8u8)?;
+    for shape in [4, 0] {
+        let any = AnyTensor::from(one.stream()?.full([shape], 7u8)?);
+        let error = any.to_dlpack::<DLManagedTensor>(&elsewhere).expect_err("another device");
+        let operation = "to_dlpack";
+        assert!(
+            matches!(&error, Error::StreamOfAnotherDevice { operation: of, .. } if *of == operation),
+            "{error}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
 fn memory_that_is_lent_for_reading_is_not_written() -> Result<()> {
     for device in devices::all()? {
         let stream = device.stream()?;
@@ -205,6 +233,9 @@ fn memory_that_is_lent_for_reading_is_not_written() -> Result<()> {
         if !device.is_emulator() {
             let error = back.as_tensor_mut::<u8, 1>().expect_err("it is lent for reading");
             assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
+            // The older structure cannot say so.
+            let out = back.to_dlpack::<DLManagedTensor>(&stream);
+            assert!(matches!(out, Err(Error::ReadOnly { operation: "to_dlpack" })), "{out:?}");
             assert!(matches!(back.downcast::<u8, 1>(), Err(Error::ReadOnly { .. })));
         }
     }

@@ -4,7 +4,7 @@ use super::{LONG, SHORT};
 use kernel_runtime::{Comm, CommError, Device, Error, ReduceOp, Rendezvous, Result, Target};
 use std::{
     env,
-    io::Write,
+    io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
     process::{Child, Command, Output, Stdio},
     time::Duration,
@@ -269,6 +269,12 @@ fn strangers_and_ranks_of_other_jobs_are_turned_away() -> Result<()> {
     // Somebody who speaks another language, and somebody who says nothing.
     let mut web = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("rank 0 listens");
     web.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").expect("it is taken");
+    // Somebody who announces more than an introduction is: nothing of it is read.
+    let mut large = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("rank 0 listens");
+    large.write_all(&[3, 0, 0, 0, 0, 0, 1, 0, 0]).expect("it is taken");
+    large.set_read_timeout(Some(LONG)).expect("a limit");
+    let end = large.read(&mut [0]).map(|read| read == 0);
+    assert!(end.unwrap_or_else(|error| error.kind() == ErrorKind::ConnectionReset));
     let silent = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("rank 0 listens");
     Comm::init(&Device::emulator(Target::Sm80)?, &place(1, 2, port, LONG))?;
     host.join().expect("no panic")?;
