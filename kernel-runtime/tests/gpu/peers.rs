@@ -17,7 +17,7 @@ pub(crate) const TESTS: &[super::Test] = &[
 /// What needs two GPUs and NCCL.
 pub(crate) const NCCL_TESTS: &[super::Test] = &[
     ("a_rank_that_never_comes_is_a_timeout", a_rank_that_never_comes_is_a_timeout),
-    ("a_rank_that_is_dropped_ends_the_others_wait", a_rank_that_is_dropped_ends_the_others_wait),
+    ("an_abort_ends_the_others_wait", an_abort_ends_the_others_wait),
     ("ranks_in_threads_sum_and_go_on", ranks_in_threads_sum_and_go_on),
 ];
 
@@ -110,6 +110,8 @@ fn a_rank_that_never_comes_is_a_timeout(_: &Device) -> Result<()> {
     );
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     assert!(first.barrier(&stream).is_err());
+    // What is on the stream has not been done: whoever waits for it is told.
+    assert!(first.wait(&stream).is_err());
     drop(second);
     // The GPU is as it was.
     stream.fill(&mut x, 4.0)?;
@@ -117,7 +119,7 @@ fn a_rank_that_never_comes_is_a_timeout(_: &Device) -> Result<()> {
     Ok(())
 }
 
-fn a_rank_that_is_dropped_ends_the_others_wait(_: &Device) -> Result<()> {
+fn an_abort_ends_the_others_wait(_: &Device) -> Result<()> {
     let [first, second] = pair()?;
     let first = first.with_timeout(Duration::from_secs(10));
     let stream = first.device().stream()?;
