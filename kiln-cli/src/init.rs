@@ -15,8 +15,8 @@ const KILN: &str = "kiln-gpu";
 pub struct Package {
     folder: PathBuf,
     name: String,
-    /// What its `Cargo.toml` says of Kiln, behind `kiln-gpu = `.
-    dependency: String,
+    /// The path of the checkout of Kiln that it depends on; on the Kiln of this command's version without one.
+    checkout: Option<String>,
 }
 
 impl Package {
@@ -36,11 +36,8 @@ impl Package {
             None => of_folder(&folder)?,
         };
         let name = name.to_owned();
-        let dependency = match checkout {
-            None => quoted(env!("CARGO_PKG_VERSION")),
-            Some(checkout) => format!("{{ path = {} }}", quoted(&of_kiln(checkout)?)),
-        };
-        Ok(Package { folder, name, dependency })
+        let checkout = checkout.map(of_kiln).transpose()?;
+        Ok(Package { folder, name, checkout })
     }
 
     /// Its files, by their paths in the folder.
@@ -54,7 +51,11 @@ impl Package {
     }
 
     fn manifest(&self) -> String {
-        let Package { name, dependency, .. } = self;
+        let name = &self.name;
+        let dependency = match &self.checkout {
+            None => quoted(env!("CARGO_PKG_VERSION")),
+            Some(checkout) => format!("{{ path = {} }}", quoted(checkout)),
+        };
         let rust_version = env!("CARGO_PKG_RUST_VERSION");
         format!(
             "\
@@ -72,7 +73,7 @@ rust-version = \"{rust_version}\"
         )
     }
 
-    /// Writes the files, and leaves alone what is there: if one of them exists, none is written.
+    /// Writes the files, and leaves alone what is there: if one of them exists or cannot be written, nothing is left of the others.
     ///
     /// # Errors
     /// A text for the user, which names the file that exists or cannot be written.
@@ -80,19 +81,43 @@ rust-version = \"{rust_version}\"
         let files = self.files().map(|(path, text)| (self.folder.join(path), text));
         // Of a link that leads nowhere, too, there is something.
         if let Some((file, _)) = files.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
-            return Err(exists(file));
+            return Err(self.exists(file));
         }
-        for (file, text) in &files {
-            let failed = |error: std::io::Error| format!("{}: {error}", file.display());
-            file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-            // Whoever else has written it in the meantime keeps it.
-            let made = fs::File::create_new(file).map_err(|error| {
-                let taken = error.kind() == ErrorKind::AlreadyExists;
-                if taken { exists(file) } else { failed(error) }
-            });
-            made?.write_all(text.as_bytes()).map_err(failed)?;
+        let mut made = Vec::new();
+        let written = files.iter().try_for_each(|(file, text)| self.add(file, text, &mut made));
+        written.map_err(|mut problem| {
+            for path in made.iter().rev() {
+                let removed =
+                    if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
+                if let Err(error) = removed {
+                    let _ = write!(problem, "\n{} was made and stays: {error}", path.display());
+                }
+            }
+            problem
+        })
+    }
+
+    /// Writes a file and the folders that it lies in, and notes in `made` which of them were not there.
+    fn add(&self, file: &Path, text: &str, made: &mut Vec<PathBuf>) -> Result<(), String> {
+        let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+        let folders: Vec<&Path> = file.ancestors().skip(1).collect();
+        for folder in folders.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => made.push(folder.to_owned()),
+                Err(_) if folder.is_dir() => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    return Err(format!("{}: required a folder, actual a file", folder.display()));
+                }
+                Err(error) => return Err(failed(folder, error)),
+            }
         }
-        Ok(())
+        // Whoever else has written it in the meantime keeps it.
+        let mut opened = fs::File::create_new(file).map_err(|error| {
+            let taken = error.kind() == ErrorKind::AlreadyExists;
+            if taken { self.exists(file) } else { failed(file, error) }
+        })?;
+        made.push(file.to_owned());
+        opened.write_all(text.as_bytes()).map_err(|error| failed(file, error))
     }
 
     /// What to tell the user when the files are written.
@@ -116,6 +141,23 @@ rust-version = \"{rust_version}\"
         text
     }
 
+    /// What to say of a file that is there.
+    fn exists(&self, file: &Path) -> String {
+        let mut text = format!("{} exists; no file was written or changed", file.display());
+        if file.ends_with("Cargo.toml") {
+            let place = match &self.checkout {
+                None => String::new(),
+                Some(checkout) => format!(" --path \"{checkout}\""),
+            };
+            let _ = write!(
+                text,
+                "\nA package that is there gets kernels by `cargo add {KILN}{place}`, and a quick emulator by these lines in the \
+                 Cargo.toml of its workspace:\n\n{PROFILE}"
+            );
+        }
+        text
+    }
+
     /// The `Cargo.toml` of a workspace that the folder lies in.
     fn workspace(&self) -> Option<PathBuf> {
         let manifests = self.folder.ancestors().skip(1).map(|folder| folder.join("Cargo.toml"));
@@ -125,19 +167,6 @@ rust-version = \"{rust_version}\"
         };
         manifests.into_iter().find(has_workspace)
     }
-}
-
-/// What to say of a file that is there.
-fn exists(file: &Path) -> String {
-    let mut text = format!("{} exists; no file was written or changed", file.display());
-    if file.ends_with("Cargo.toml") {
-        let _ = write!(
-            text,
-            "\nA package that is there gets kernels by `cargo add {KILN}`, and a quick emulator by these lines in the Cargo.toml of its \
-             workspace:\n\n{PROFILE}"
-        );
-    }
-    text
 }
 
 /// The name of a folder, for the package in it.

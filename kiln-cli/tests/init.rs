@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// This checkout of Kiln.
+const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
 /// An empty folder of a test's own.
 fn empty(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("init").join(test);
@@ -49,8 +52,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 #[test]
 fn a_new_folder_gets_a_package() {
     let within = empty("new");
-    let output =
-        init(&within, &["first-kernel", "--kiln", concat!(env!("CARGO_MANIFEST_DIR"), "/..")]);
+    let output = init(&within, &["first-kernel", "--kiln", CHECKOUT]);
     assert!(output.status.success(), "{output:?}");
     let written = files(&within.join("first-kernel"));
     let names: Vec<&str> = written.iter().map(|(name, _)| &name[..]).collect();
@@ -97,6 +99,37 @@ fn nothing_is_written_where_one_of_the_files_exists() {
         assert!(problem.contains(said), "{problem}");
         assert_eq!(files(&within), [(name.to_owned(), "mine".to_owned())]);
     }
+}
+
+#[test]
+fn a_package_that_exists_is_told_to_add_the_checkout_that_was_named() {
+    let within = empty("hint");
+    fs::write(within.join("Cargo.toml"), "mine").expect("written");
+    let published = refused(&within, &["--name", "kernels"]);
+    assert!(published.contains("`cargo add kiln-gpu`"), "{published}");
+    let checkout = refused(&within, &["--name", "kernels", "--kiln", CHECKOUT]);
+    assert!(checkout.contains("`cargo add kiln-gpu --path \"/"), "{checkout}");
+    assert!(checkout.contains(CHECKOUT), "{checkout}");
+}
+
+#[test]
+fn nothing_is_left_where_one_of_the_files_cannot_be_written() {
+    let within = empty("unfinished");
+    fs::write(within.join("src"), "mine").expect("written");
+    let problem = refused(&within, &["--name", "kernels"]);
+    let said = format!("{}: required a folder, actual a file\n", within.join("src").display());
+    assert_eq!(problem, said);
+    assert_eq!(files(&within), [("src".to_owned(), "mine".to_owned())]);
+}
+
+#[test]
+fn folders_that_were_made_go_again_where_one_of_them_cannot_be_made() {
+    let within = empty("folders");
+    // Longer than names of files may be.
+    let folder = format!("new/below/{}", "x".repeat(300));
+    let problem = refused(&within, &[&folder, "--name", "kernels"]);
+    assert!(problem.contains(&folder) && !problem.contains("stays"), "{problem}");
+    assert!(!within.join("new").exists());
 }
 
 #[cfg(unix)]
