@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What candle's feature `cuda` needs to build, without a CUDA toolkit: nvcc, headers and libraries from PyPI packages.
 #
-#     eval "$(kiln-candle/cuda-from-pypi.sh [FOLDER])"
+#     eval "$(./cuda-from-pypi.sh [FOLDER])"
 #     cargo test --features cuda
 #
 # The folder, target/cuda unless named, becomes a CUDA_HOME of symbolic links; the lines for the shell are what is written
