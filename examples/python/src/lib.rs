@@ -118,6 +118,7 @@ fn raise(subject: &str, error: kiln::Error) -> PyErr {
         Error::NotOfType { .. }
         | Error::ForeignMemory { .. }
         | Error::ForeignContext { .. }
+        | Error::PerThreadStream
         | Error::ReadOnly { .. }
         | Error::Aliased { .. }
         | Error::OverlappingElements { .. }

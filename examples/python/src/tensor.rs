@@ -90,7 +90,7 @@ impl Tensor {
             Some(-1) => self.stream.clone(),
             Some(0) => {
                 return Err(PyValueError::new_err(
-                    "__dlpack__: stream 0 may be either default stream of CUDA: use 1 for the legacy one, 2 for that of the thread",
+                    "__dlpack__: stream 0 may be either default stream of CUDA: pass 1 for the legacy one, or the handle of a stream that was created",
                 ));
             }
             stream => Place::new("__dlpack__", device, Some(stream.unwrap_or(1)))?.stream,
