@@ -251,14 +251,16 @@ pub use kernel_macros::device;
 pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
     Actual, AnyTensor, Argument, Comm, CommError, Device, DevicePtr, DeviceTensor, DriverError,
-    DriverVersion, Dtype, Element, Error, Event, Fact, Graph, Grid, GridFault, Image, Instance,
+    DriverVersion, Dtype, Element, Error, Event, Fact, Graph, Grid, GridFault, Instance,
     IntoArgument, IntoGrid, Launch, MapPlace, MapRule, MemoryUse, NamedType, ParamKind, Pinned,
     PinnedMut, PinnedRef, Properties, ReduceOp, Rendezvous, Resources, Result, Stream, Target,
     TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut, TensorView, TensorViewMut,
-    UnsafeLaunch, Variant, comm, dlpack, persistent,
+    UnsafeLaunch, comm, dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};
+#[doc(hidden)]
+pub use kernel_runtime::{Image, Variant};
 
 /// What kernels and the programs that launch them are written with: `use kiln::prelude::*`.
 pub mod prelude {

@@ -137,13 +137,13 @@ impl AnyTensor {
         stream.begin_use(&self.buffer, Access::Read)?;
         let span =
             tensor::span_bytes((self.dtype, self.element_bytes), &self.shape, &self.strides)?;
-        if self.strides == dlpack::row_major(&self.shape) {
+        if self.strides == tensor::row_major_of(&self.shape) {
             let bytes = stream.queue().download(self.address(), span)?;
             stream.end_use(&self.buffer)?;
             return Ok(bytes);
         }
-        let elements = dlpack::offsets(&self.shape, &self.strides);
-        let bytes = elements.iter().flat_map(|element| {
+        let elements = tensor::offsets(&self.shape, &self.strides);
+        let bytes = elements.flat_map(|element| {
             (0..self.element_bytes).map(move |byte| element * self.element_bytes + byte)
         });
         let bytes = stream.queue().gather(self.address(), span, bytes)?;

@@ -27,6 +27,7 @@ use crate::cuda;
 use crate::emulator;
 use crate::{
     Element, Grid, Image, Result, Variant,
+    buffer::Owner,
     launch::Blocks,
     pinned,
     tensor_map::{Encoding, TensorMap},
@@ -168,6 +169,27 @@ impl Queue {
         }
     }
 
+    /// Refuses a stream that another library records into a graph, unless the memory that is used on it is promised to stay.
+    pub(crate) fn require_unrecorded(&self) -> Result<()> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref queue) => queue.require_unrecorded(),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Gives another library its memory back, behind all work of the queue so far.
+    pub(crate) fn give_back(&self, owner: Owner) {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref queue) => queue.give_back(owner),
+            // The emulator has finished whatever was launched before.
+            #[cfg(feature = "emulator")]
+            Self::Emulator(_) => drop(owner),
+        }
+    }
+
     /// Records what is put on the queue from now on, in place of running it.
     pub(crate) fn begin_capture(&self) -> Result<()> {
         each!(self, queue => queue.begin_capture())
@@ -295,7 +317,7 @@ impl Queue {
         }
     }
 
-    /// Lets later work of this queue wait for the mark.
+    /// Lets later work of this queue wait for the mark, of a device of the same kind.
     pub(crate) fn wait(&self, mark: &Mark) -> Result<()> {
         match (self, mark) {
             #[cfg(feature = "cuda")]
@@ -305,7 +327,7 @@ impl Queue {
             (Self::Emulator(_), Mark::Emulator(_)) => Ok(()),
             #[cfg(all(feature = "cuda", feature = "emulator"))]
             (Self::Cuda(_), Mark::Emulator(_)) | (Self::Emulator(_), Mark::Cuda(_)) => {
-                unreachable!("Stream::wait refuses events of another device")
+                unreachable!("Stream::wait refuses events of both kinds")
             }
             #[cfg(not(any(feature = "cuda", feature = "emulator")))]
             _ => match *self {},
@@ -343,6 +365,16 @@ impl Mark {
     /// Waits until the work before the mark is done.
     pub(crate) fn synchronize(&self) -> Result<()> {
         each!(self, mark => mark.synchronize())
+    }
+
+    /// As [`Self::synchronize`], also where a group has failed that the work was of.
+    pub(crate) fn wait_for_end(&self) -> Result<()> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref mark) => mark.wait_for_end(),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(ref mark) => mark.synchronize(),
+        }
     }
 
     /// Whether the work before the mark is done.

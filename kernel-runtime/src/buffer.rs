@@ -26,7 +26,7 @@ pub(crate) type Owner = AssertUnwindSafe<Box<dyn Send + Sync>>;
 /// How memory of another library stays allocated.
 pub(crate) enum Lease {
     /// Until this is dropped.
-    Owned(#[expect(dead_code, reason = "it is held and dropped")] Owner),
+    Owned(Owner),
     /// As long as the view lives through which it is used.
     Borrowed,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Buffer {
     bytes: usize,
     /// The id of the stream that has all unfinished uses, or [`SEVERAL`].
     only: AtomicU64,
-    /// Whether `users.outside` has streams.
+    /// Whether somebody uses the memory besides those who borrow its tensor: other libraries, graphs.
     is_shared: AtomicBool,
     users: Mutex<Users>,
     /// Why the memory is there, where Kiln did not allocate it. Taken when the buffer is dropped.
@@ -136,9 +136,7 @@ impl Buffer {
         }
         match access {
             Access::Read => {
-                let known = users.writer.id() == stream.id()
-                    || users.readers.iter().any(|reader| reader.id() == stream.id());
-                if !known {
+                if !users.knows(stream) {
                     stream.wait_for(&users.writer)?;
                     users.readers.push(stream.clone());
                     self.only.store(SEVERAL, Ordering::Release);
@@ -154,13 +152,27 @@ impl Buffer {
         Ok(())
     }
 
-    /// Lets other libraries that have the memory wait for a use that is on `stream` now.
+    /// Says that a use is on `stream` now: other libraries that have the memory wait for it.
     pub(crate) fn used_on(&self, stream: &Stream) -> Result<()> {
         if !self.is_shared.load(Ordering::Acquire) {
             return Ok(());
         }
-        let users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if users.outside.is_empty() {
+            // A graph may have been launched between the order of this use and its work, and have found nothing there to wait for. That
+            // is the program's affair, but the memory must not be freed before the work is done.
+            if !users.knows(stream) {
+                users.readers.push(stream.clone());
+                self.only.store(SEVERAL, Ordering::Release);
+            }
+            return Ok(());
+        }
         users.others_outside(stream).try_for_each(|outside| outside.wait_for(stream))
+    }
+
+    /// Says that a graph holds the memory, and uses it whenever it is launched.
+    pub(crate) fn hold_elsewhere(&self) {
+        self.is_shared.store(true, Ordering::SeqCst);
     }
 
     /// Hands the memory to another library, which uses it on `stream`, after all uses so far.
@@ -180,11 +192,11 @@ impl Buffer {
 #[cfg(feature = "cuda")]
 impl Buffer {
     /// Leaves the memory to somebody who frees it on `stream`, in order with the work so far; `None` for memory that others have.
-    pub(crate) fn give_up(mut self, stream: &Stream) -> Option<Result<u64>> {
-        if self.lease.is_some() || *self.is_shared.get_mut() {
+    pub(crate) fn give_up(&mut self, stream: &Stream) -> Option<Result<u64>> {
+        let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if self.lease.is_some() || !users.outside.is_empty() {
             return None;
         }
-        let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = users.wait_all(stream) {
             return Some(Err(error));
         }
@@ -196,6 +208,12 @@ impl Buffer {
 }
 
 impl Users {
+    /// Whether the stream is one of those that the last write, and what comes behind it, is on.
+    fn knows(&self, stream: &Stream) -> bool {
+        let mut known = std::iter::once(&self.writer).chain(&self.readers);
+        known.any(|user| user.id() == stream.id())
+    }
+
     /// Lets `stream` wait for every other user.
     fn wait_all(&self, stream: &Stream) -> Result<()> {
         std::iter::once(&self.writer)
@@ -222,8 +240,9 @@ impl Drop for Buffer {
         let waited = users.wait_all(&self.home).is_ok();
         match (waited, self.lease.take()) {
             (true, None) => self.home.queue().free(self.address),
-            (true, Some(lease)) => drop(lease),
-            (false, lease) => std::mem::forget(lease),
+            (true, Some(Lease::Owned(owner))) => self.home.queue().give_back(owner),
+            (_, Some(Lease::Borrowed)) | (false, None) => {}
+            (false, Some(Lease::Owned(owner))) => std::mem::forget(owner),
         }
     }
 }

@@ -47,9 +47,10 @@
 //! On the emulator the call itself returns it; operations that differ are always found. On GPUs the call has returned long before: a thread of the
 //! group watches what is under way and, when that takes longer than the limit or NCCL or a connection reports a failure, ends NCCL's
 //! work. [`Comm::wait`] then returns the error, and so does the next wait for a stream on which the work was, or which has waited for one
-//! (`synchronize`, `to_vec`). NCCL itself does not notice operations that differ and may hang, which the
-//! limit ends, or mix up data; with `KILN_COMM_CHECK=1` in the environment of all ranks, they compare each operation before it is put on its
-//! stream, which costs a round trip each. A group that has failed stays so: drop its `Comm`s, and make another.
+//! (`synchronize`, `to_vec`). NCCL itself does not notice operations that differ: it may hang or mix up
+//! data. So each rank tells rank 0's process what it calls, and the group ends soon after a call that differs. With `KILN_COMM_CHECK=1` in
+//! the environment of a rank it waits for the answer before it puts the operation on its stream, which costs a round trip; with `0`
+//! it tells nothing. A group that has failed stays so: drop its `Comm`s, and make another.
 
 #![cfg_attr(
     not(any(feature = "cuda", feature = "emulator")),

@@ -8,6 +8,7 @@ mod function;
 mod graph;
 pub mod interop;
 mod launch;
+mod lease;
 mod library;
 mod memory;
 pub(crate) mod nccl;
@@ -210,7 +211,7 @@ impl Gpu {
     }
 
     /// Makes the primary context current on the calling thread.
-    fn bind(&self) -> Result<()> {
+    fn bind(&self) -> Result<Bound> {
         self.context()?.bind().map_err(|cause| self.failed(cause))
     }
 
@@ -225,7 +226,7 @@ impl Gpu {
         image: &'static Image,
         variant: &'static Variant,
     ) -> Result<Resources> {
-        self.bind()?;
+        let _bound = self.bind()?;
         Ok(self.function(image, variant)?.resources)
     }
 
@@ -250,18 +251,38 @@ impl Gpu {
     }
 }
 
+/// While this lives, a GPU's primary context is current on the thread that has made it so.
+///
+/// What was current before is current again afterwards: CUDA's runtime takes the current context for the device that the program has
+/// chosen. Where none was, Kiln's stays, so that a program without another library asks the driver once a call.
+#[must_use = "the context may be current only until this is dropped"]
+struct Bound {
+    /// Null where there is nothing to go back to.
+    before: sys::CUcontext,
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if !self.before.is_null() {
+            // SAFETY: the context was current on this thread, and is destroyed by nobody in between: no code but the driver's runs.
+            let _ = unsafe { sys::cuCtxSetCurrent(self.before) };
+        }
+    }
+}
+
 impl Context {
     /// Makes the context current on the calling thread, where another one is.
-    fn bind(self) -> Result<(), DriverError> {
+    fn bind(self) -> Result<Bound, DriverError> {
         let mut current = std::ptr::null_mut();
         // SAFETY: the driver is initialised, since a context exists; the pointer is to a live handle.
         let answer = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
         check("cuCtxGetCurrent", answer)?;
         if current == self.0 {
-            return Ok(());
+            return Ok(Bound { before: std::ptr::null_mut() });
         }
         // SAFETY: the context was retained and is never released.
-        check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.0) })
+        check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.0) })?;
+        Ok(Bound { before: current })
     }
 }
 

@@ -411,10 +411,12 @@ pub enum Error {
         actual: String,
     },
     /// Something that a graph cannot hold was recorded.
-    #[error("{operation} cannot be recorded into a graph: do it before the capture")]
+    #[error("{operation} cannot be recorded into a graph: {instead}")]
     NotInGraph {
         /// The operation.
         operation: &'static str,
+        /// What to do in its place.
+        instead: &'static str,
     },
     /// A tensor whose type is known at run time is not of the type that was asked for.
     #[error("the tensor is a {actual}, not a {required}")]
@@ -549,6 +551,12 @@ impl Error {
     /// which "the process must be terminated and relaunched"). What a program can do is to end and be started again, or to run what may
     /// fail in a process of its own. Errors of arguments, of memory that is used up, and all of the emulator's leave everything as it was.
     pub fn is_fatal(&self) -> bool {
+        if let Self::Argument { cause, .. } | Self::InstanceArgument { cause, .. } = self {
+            return cause.is_fatal();
+        }
+        if let Self::Comm(error) = self {
+            return matches!(&**error, CommError::Driver { cause, .. } if cause.is_fatal());
+        }
         matches!(self, Self::Driver { cause, .. } | Self::LaunchRefused { cause, .. } if cause.is_fatal())
     }
 }
@@ -684,5 +692,10 @@ mod tests {
         assert!([700, 719, 715].into_iter().all(|code| of(code).is_fatal()));
         assert!(![2, 500, 600].into_iter().any(|code| of(code).is_fatal()));
         assert!(!Error::PinnedInUse.is_fatal());
+        let inside = |cause| Error::Argument { kernel: "k", argument: "x", cause: Box::new(cause) };
+        assert!(inside(of(700)).is_fatal());
+        assert!(!inside(of(2)).is_fatal());
+        let Error::Driver { device, cause } = of(719) else { unreachable!("`of` makes these") };
+        assert!(CommError::Driver { device, cause }.into_error().is_fatal());
     }
 }

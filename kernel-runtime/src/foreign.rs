@@ -31,6 +31,17 @@ pub(crate) enum Found {
     Nothing,
 }
 
+/// Whether the work of a stream may be recorded into a graph by the library that has made it: the memory that it uses has to stay as
+/// long as that graph, of which Kiln knows nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    /// Whoever handed the stream over has promised it.
+    Promised,
+    /// Nobody has: it is refused.
+    #[cfg(feature = "cuda")]
+    Never,
+}
+
 impl Stream {
     /// A stream that another library made, such as a `CUstream` or a `cudaStream_t`, or its default stream (null).
     ///
@@ -42,13 +53,15 @@ impl Stream {
     /// streams; [`Error::Driver`] when the driver refuses it.
     ///
     /// # Safety
-    /// `stream` is a stream of the driver that lives until `owner` is dropped, and is not being captured.
+    /// `stream` is a stream of the driver that lives until `owner` is dropped. While another library records it into a graph, what is used
+    /// on it is memory that stays allocated as long as the graph may be launched: Kiln knows nothing of that graph.
+    /// `torch.cuda.graph` keeps the tensors of its own library so; a tensor of Kiln's has to be kept by the program.
     pub unsafe fn from_raw(
         device: &Device,
         stream: *mut c_void,
         owner: impl Send + Sync + 'static,
     ) -> Result<Self> {
-        device.foreign_stream(stream, AssertUnwindSafe(Box::new(owner)))
+        device.foreign_stream(stream, AssertUnwindSafe(Box::new(owner)), Recorded::Promised)
     }
 
     /// Counts as a user of the memory from now on, whatever is put on it.
@@ -77,7 +90,9 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
     ///
     /// `stream` is the one that the library uses the memory on, from [`Stream::from_raw`]; a stream of Kiln's own if the library
     /// is done with it. The library's work there before and after each use of Kiln's is in order with it. `owner` keeps the memory
-    /// allocated, and is dropped when Kiln's last use is done or in that stream's order. Kernels take the tensor as any other.
+    /// allocated. With a stream of Kiln's own it is dropped when Kiln's last use is done, by a thread of Kiln's if need be. With the
+    /// library's stream it is dropped as soon as that stream waits for Kiln's last use: it has to give the memory back in the order of
+    /// that stream. Kernels take the tensor as any other.
     ///
     /// What the device knows is checked: that the address is aligned to the element's size, and that all elements lie in one
     /// allocation of this device that has not been freed. An allocator with a pool of its own may have given a part of that
@@ -89,7 +104,7 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
     /// [`Error::ForeignMemory`]; [`Error::TooLarge`] where the strides reach further than addresses do.
     ///
     /// # Safety
-    /// From now until `owner` is dropped, the memory is allocated, holds elements of `T` as far as it is read before it is written,
+    /// From now until `owner` is dropped, and if that frees it, until `stream` has come so far, the memory is allocated, holds elements of `T` as far as it is read before it is written,
     /// and work on other streams than `stream` that Kiln does not know of neither writes it nor, where Kiln writes it, reads it.
     pub unsafe fn from_raw(
         stream: &Stream,

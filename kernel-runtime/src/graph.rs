@@ -14,6 +14,7 @@ use crate::{
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
+    thread::{self, ThreadId},
 };
 
 /// Recorded work of one device: kernels, fills, copies on the device and to and from pinned memory.
@@ -55,18 +56,25 @@ struct Uses {
 }
 
 /// Where the stream of a capture notes what its work touches; `None` once the capture is over.
-pub(crate) struct Recording(Mutex<Option<Uses>>);
+pub(crate) struct Recording {
+    thread: ThreadId,
+    uses: Mutex<Option<Uses>>,
+}
 
 impl Recording {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Some(Uses::default())))
+        Self { thread: thread::current().id(), uses: Mutex::new(Some(Uses::default())) }
     }
 
     /// Notes a use of a buffer.
     pub(crate) fn add(&self, buffer: &Arc<Buffer>, access: Access) -> Result<()> {
         if buffer.is_borrowed() {
-            return Err(Error::NotInGraph { operation: "memory that another library lends" });
+            return Err(Error::NotInGraph {
+                operation: "memory that another library lends",
+                instead: "make a tensor that owns it by `DeviceTensor::from_raw`, or copy it to one of Kiln's",
+            });
         }
+        buffer.hold_elsewhere();
         self.note(|uses| note(&mut uses.buffers, buffer, access))
     }
 
@@ -91,9 +99,19 @@ impl Recording {
     }
 
     fn note(&self, note: impl FnOnce(&mut Uses)) -> Result<()> {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread::current().id() != self.thread {
+            // The capture could end between this note and the work.
+            return Err(Error::NotInGraph {
+                operation: "work of another thread",
+                instead: "put it on the stream in the thread that captures",
+            });
+        }
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(uses) = uses.as_mut() else {
-            return Err(Error::NotInGraph { operation: "work after the capture has ended" });
+            return Err(Error::NotInGraph {
+                operation: "work after the capture has ended",
+                instead: "keep the stream of a capture inside of it",
+            });
         };
         note(uses);
         Ok(())
@@ -101,7 +119,7 @@ impl Recording {
 
     fn close(&self) -> Uses {
         let mut uses =
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+            self.uses.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         // A launch locks all of them: in one order, so that two launches never wait for each other.
         uses.pinned.sort_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
         uses
@@ -125,8 +143,8 @@ impl Device {
     /// the recording: scalars, addresses and tensor maps are fixed until [`Graph::update`].
     ///
     /// # Errors
-    /// Those of `work`; [`Error::NotInGraph`] for allocations, blocking copies, waits, events, and for memory that another library
-    /// only lends; [`Error::Driver`].
+    /// Those of `work`; [`Error::NotInGraph`] for allocations, blocking copies, waits, events, work of another thread, and for memory that another
+    /// library only lends; [`Error::Driver`].
     pub fn capture(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<Graph> {
         let (work, uses) = self.record(work)?;
         Ok(Graph { device: self.clone(), work: work.instantiate()?, uses })

@@ -73,7 +73,7 @@ pub(crate) fn list_of(targets: impl IntoIterator<Item = Target>) -> String {
 
 /// One compiled instance of a kernel for one target.
 ///
-/// To be read: only what `#[kernel]` leaves makes one, and fields come along with what kernels can do.
+/// Only what `#[kernel]` leaves makes one, and fields come along with what kernels can do: it is no part of the public interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     /// The kernel's name as the user wrote it.
@@ -93,10 +93,8 @@ pub struct Image {
     /// writes is there, and nothing that it reads may be written.
     pub programmatic: bool,
     /// The parameters in the order of the signature.
-    #[doc(hidden)]
     pub params: &'static [ParamInfo],
     /// What the attributes of parameters state: a launch that breaks one is an error.
-    #[doc(hidden)]
     pub declared: &'static [Fact],
     /// The first variant whose facts hold is launched; the last one requires nothing.
     pub variants: &'static [Variant],
@@ -149,7 +147,7 @@ impl fmt::Display for ParamKind {
 
 /// One body of PTX: the same kernel compiled under more or fewer facts.
 ///
-/// To be read: only what `#[kernel]` leaves makes one, and fields come along with what kernels can do.
+/// Only what `#[kernel]` leaves makes one, and fields come along with what kernels can do: it is no part of the public interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// A short name for dumps, such as `aligned`.
@@ -165,11 +163,9 @@ pub struct Variant {
     /// Columns of tensor memory that a block allocates, of the 512 of a multiprocessor; 0 where it has none (PTX ISA, "tcgen05.alloc").
     pub tensor_columns: u32,
     /// What has to hold for this body to be right.
-    #[doc(hidden)]
     pub requires: &'static [Fact],
     /// The tensor maps that the body copies with: one entry parameter of 128 bytes, aligned to 64, for each, in this order
     /// behind all others.
-    #[doc(hidden)]
     pub maps: &'static [MapInfo],
 }
 

@@ -39,6 +39,7 @@ pub trait Instance:
     fn position(self) -> usize;
 
     /// The compiled code, one image for each target.
+    #[doc(hidden)]
     fn images(self) -> &'static [Image];
 
     /// The targets that the instance was compiled for.
@@ -50,6 +51,7 @@ pub trait Instance:
     ///
     /// # Errors
     /// [`Error::TargetNotRunnable`].
+    #[doc(hidden)]
     fn image(self, device: &Device) -> Result<&'static Image> {
         device.image_for(self.images()).ok_or_else(|| Error::TargetNotRunnable {
             kernel: Self::KERNEL,

@@ -20,16 +20,16 @@
 //! # fn main() {}
 //! ```
 //!
-//! Launches come from the code that the compiler generates: an [`Image`] for each kernel instance and
+//! Launches come from the code that the compiler generates: an `Image` for each kernel instance and
 //! target, and a function that pairs it with arguments. [`Launch::launch`] checks what depends on values
 //! before anything reaches the device, so that safe code cannot make a kernel read or write outside its
 //! arguments. Work is asynchronous on a GPU; memory that a pending kernel uses stays allocated, and a
 //! use on one stream waits for the uses on others that it depends on.
 //!
 //! Kernels for Hopper copy tiles through tensor maps, which describe a tensor to the hardware. A launch computes them from the
-//! arguments ([`MapInfo`]), checks in words what the driver would answer with one error code ([`MapRule`]), and keeps them with the
+//! arguments, checks in words what the driver would answer with one error code ([`MapRule`]), and keeps them with the
 //! device, so that the next launch with the same tensor finds them. Blocks that work together are launched in clusters, and a
-//! kernel may start while the one in front of it ends ([`Image`]).
+//! kernel may start while the one in front of it ends.
 //!
 //! The modules, in reading order: `image` (what is compiled), `float4` and `float8`, `dtype` and `element`, `tensor` and `buffer` (data),
 //! `tensor_map`, `stream`, `foreign`, `any`, `pinned` and `graph` (other libraries, recorded work), `comm` (several devices), `device`,
@@ -116,8 +116,8 @@ pub use graph::Graph;
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
 #[doc(hidden)]
-pub use image::{Cubin, Fill, MapDim, MapExtent, MapInfo, MapStride, ParamInfo};
-pub use image::{Fact, Image, ParamKind, Target, Variant};
+pub use image::{Cubin, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, Variant};
+pub use image::{Fact, ParamKind, Target};
 pub use instance::Instance;
 #[doc(hidden)]
 pub use instance::{__GridOf, __find, __find_values};

@@ -124,7 +124,7 @@ impl Drop for Memory {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut marks = state.reads.drain(..).chain(state.write.take());
         // A device that fails says so to the next operation. The memory is kept then: a copy may still be writing to it.
-        if marks.any(|mark| mark.synchronize().is_err()) {
+        if marks.any(|mark| mark.wait_for_end().is_err()) {
             self.host.leak();
         }
     }

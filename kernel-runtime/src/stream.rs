@@ -54,6 +54,8 @@ impl Stream {
         if self.is_same_queue(other) {
             return Ok(());
         }
+        self.queue().require_unrecorded()?;
+        other.queue().require_unrecorded()?;
         self.queue().wait_for(other.queue())
     }
 
@@ -72,14 +74,19 @@ impl Stream {
     pub(crate) fn outside_of_captures(&self, operation: &'static str) -> Result<()> {
         match self.recording() {
             None => Ok(()),
-            Some(_) => Err(Error::NotInGraph { operation }),
+            Some(_) => {
+                Err(Error::NotInGraph { operation, instead: "do it outside of the capture" })
+            }
         }
     }
 
     /// Orders a use after the uses that it depends on; a use that is recorded is put in order when its graph is launched.
     pub(crate) fn begin_use(&self, buffer: &Arc<Buffer>, access: Access) -> Result<()> {
         match self.recording() {
-            None => buffer.use_on(self, access),
+            None => {
+                self.queue().require_unrecorded()?;
+                buffer.use_on(self, access)
+            }
             Some(recording) => recording.add(buffer, access),
         }
     }
@@ -115,14 +122,15 @@ impl Stream {
         Ok(Event { device: self.device().clone(), mark: self.queue().record()? })
     }
 
-    /// Lets later work of this stream wait for an event of the same device.
+    /// Lets later work of this stream wait for an event, of this device or of another one of its kind: a GPU waits for a GPU.
     ///
     /// # Errors
-    /// [`Error::EventsOfTwoDevices`] for an event of another device; [`Error::Driver`] when the device
-    /// has failed.
+    /// [`Error::EventsOfTwoDevices`] where one is a GPU and the other the emulator; [`Error::Driver`] when the device has failed.
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.outside_of_captures("wait")?;
-        same_device(self.device(), &event.device)?;
+        if self.device().is_emulator() != event.device.is_emulator() {
+            same_device(self.device(), &event.device)?;
+        }
         self.queue().wait(&event.mark)
     }
 

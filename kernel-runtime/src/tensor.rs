@@ -82,7 +82,7 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
             if self.is_contiguous() {
                 return stream.queue().download(address, self.len());
             }
-            stream.queue().gather(address, self.span(), self.offsets())
+            stream.queue().gather(address, self.span(), offsets(&self.shape, &self.strides))
         })
     }
 }
@@ -200,9 +200,14 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.on(operation, stream, access, enqueue)
     }
 
-    /// Gives the memory up to somebody who frees it on `stream`: its address and the number of elements.
+    /// Gives the memory up to somebody who frees it on `stream`: its address and the number of elements. The tensor is empty
+    /// afterwards, and as it was after an error.
     #[cfg(feature = "cuda")]
-    pub(crate) fn give_up(self, operation: &'static str, stream: &Stream) -> Result<(u64, usize)> {
+    pub(crate) fn give_up(
+        &mut self,
+        operation: &'static str,
+        stream: &Stream,
+    ) -> Result<(u64, usize)> {
         self.require_contiguous(operation)?;
         if self.device() != stream.device() {
             return Err(Error::StreamOfAnotherDevice {
@@ -211,10 +216,12 @@ impl<T, const R: usize> DeviceTensor<T, R> {
                 actual: self.device().label_beside(stream.device()),
             });
         }
-        let (count, whole) = (self.len(), self.offset_bytes == 0);
-        let buffer = Arc::into_inner(self.buffer).filter(|_| whole);
+        let (count, is_whole) = (self.len(), self.offset_bytes == 0);
+        let buffer = Arc::get_mut(&mut self.buffer).filter(|_| is_whole);
         let address = buffer.and_then(|buffer| buffer.give_up(stream));
-        Ok((address.ok_or(Error::NotOwned { operation })??, count))
+        let address = address.ok_or(Error::NotOwned { operation })??;
+        self.shape = [0; R];
+        Ok((address, count))
     }
 
     pub(crate) fn require_contiguous(&self, operation: &'static str) -> Result<()> {
@@ -225,23 +232,6 @@ impl<T, const R: usize> DeviceTensor<T, R> {
             operation,
             shape: self.shape.to_vec(),
             strides: self.strides.to_vec(),
-        })
-    }
-
-    /// The offsets of all elements from element 0, in row-major order of the indices.
-    fn offsets(&self) -> impl Iterator<Item = usize> {
-        let (shape, strides) = (self.shape, self.strides);
-        let mut index = [0; R];
-        (0..self.len()).map(move |_| {
-            let offset = index.iter().zip(strides).map(|(i, stride)| i * stride).sum();
-            for axis in (0..R).rev() {
-                index[axis] += 1;
-                if index[axis] < shape[axis] {
-                    break;
-                }
-                index[axis] = 0;
-            }
-            offset
         })
     }
 }
@@ -257,12 +247,39 @@ impl<T, const R: usize> fmt::Debug for DeviceTensor<T, R> {
 /// The strides of a row-major tensor; extents are saturated, as a tensor that large cannot exist.
 pub(crate) fn row_major<const R: usize>(shape: [usize; R]) -> [usize; R] {
     let mut strides = [1; R];
-    let mut step = 1usize;
-    for axis in (0..R).rev() {
-        strides[axis] = step;
-        step = step.saturating_mul(shape[axis]);
-    }
+    write_row_major(&shape, &mut strides);
     strides
+}
+
+/// As [`row_major`], of a rank that is known at run time.
+pub(crate) fn row_major_of(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    write_row_major(shape, &mut strides);
+    strides
+}
+
+fn write_row_major(shape: &[usize], strides: &mut [usize]) {
+    let mut step = 1usize;
+    for (stride, extent) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step = step.saturating_mul(*extent);
+    }
+}
+
+/// The offsets of all elements from element 0, in row-major order of the indices.
+pub(crate) fn offsets(shape: &[usize], strides: &[usize]) -> impl Iterator<Item = usize> {
+    let mut index = vec![0; shape.len()];
+    (0..shape.iter().product()).map(move |_: usize| {
+        let offset = index.iter().zip(strides).map(|(i, stride)| i * stride).sum();
+        for (index, extent) in index.iter_mut().zip(shape).rev() {
+            *index += 1;
+            if *index < *extent {
+                break;
+            }
+            *index = 0;
+        }
+        offset
+    })
 }
 
 /// Elements from the first to the last one in memory; at least one element is there.

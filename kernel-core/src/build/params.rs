@@ -10,13 +10,64 @@ use crate::{
     ir::{Dtype, Elem, Fact, MapOptions, Op, Param, ParamKind, Type},
     loc::Loc,
     syntax::{
-        Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Kernel, Literal,
-        ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit,
+        Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
+        Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit, written,
     },
 };
 
 /// What a kernel can take, in words.
 pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars";
+
+/// `instances(..)` with one more list.
+fn with_list(lists: &[Instances], list: &str) -> String {
+    let lists: Vec<String> = lists.iter().map(listed).chain([list.to_owned()]).collect();
+    format!("instances({})", lists.join(", "))
+}
+
+/// A list as it is written: `N = [64, 128]`, or `(N, T) = [(64, f32)]`.
+fn listed(list: &Instances) -> String {
+    let row = |row: &Vec<InstanceValue>| {
+        grouped(row.iter().map(|value| written(&value.tokens)).collect())
+    };
+    let rows: Vec<String> = list.rows.iter().map(row).collect();
+    let names = grouped(list.names.iter().map(|name| name.name.clone()).collect());
+    format!("{names} = [{}]", rows.join(", "))
+}
+
+/// One alone, or several in parentheses.
+fn grouped(parts: Vec<String>) -> String {
+    match <[String; 1]>::try_from(parts) {
+        Ok([one]) => one,
+        Err(parts) => format!("({})", parts.join(", ")),
+    }
+}
+
+/// Two lists of one and the same name as one, and where the first of them is.
+fn merged(lists: &[Instances], second: &Instances) -> Option<(Loc, String)> {
+    let [name] = second.names.as_slice() else { return None };
+    let same =
+        |list: &&Instances| matches!(list.names.as_slice(), [other] if other.name == name.name);
+    let first = lists.iter().find(same)?;
+    let mut list = first.clone();
+    for row in &second.rows {
+        if !list.rows.iter().any(|known| same_row(known, row)) {
+            list.rows.push(row.clone());
+        }
+    }
+    Some((first.names[0].loc, listed(&list)))
+}
+
+/// `N = 64, T = f32`, in backticks.
+fn chosen(list: &Instances, row: &[InstanceValue]) -> String {
+    let values = list.names.iter().zip(row);
+    let values: Vec<String> =
+        values.map(|(name, value)| format!("{} = {}", name.name, written(&value.tokens))).collect();
+    format!("`{}`", values.join(", "))
+}
+
+fn entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
 
 /// All combinations of a kernel's instance lists, in the order in which they are written: the last list varies fastest.
 ///
@@ -28,14 +79,16 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
     for list in &kernel.attr.instances {
         for name in &list.names {
             if given.contains(&name.name.as_str()) {
-                problems.push(
-                    Diagnostic::new(
-                        Code::Instances,
-                        name.loc,
-                        format!("`{}` has two lists of values", name.name),
-                    )
-                    .why("each parameter has one list, and all combinations are compiled"),
-                );
+                let mut diagnostic = Diagnostic::new(
+                    Code::Instances,
+                    name.loc,
+                    format!("`{}` has two lists of values", name.name),
+                )
+                .why("each parameter has one list, and all combinations are compiled");
+                if let Some((first, merged)) = merged(&kernel.attr.instances, list) {
+                    diagnostic = diagnostic.place(first, "the first one").help(merged);
+                }
+                problems.push(diagnostic);
             } else if !generics.iter().any(|param| param.name.name == name.name) {
                 let near =
                     super::nearest(&name.name, generics.iter().map(|p| p.name.name.as_str()));
@@ -45,7 +98,7 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
                     format!("`{}` is not a generic parameter of `{}`", name.name, kernel.name()),
                 );
                 if let Some(near) = near {
-                    diagnostic = diagnostic.help(format!("{near} = [..]"));
+                    diagnostic = diagnostic.help(near);
                     // The list is there, under a slip of its name.
                     given.push(near);
                 }
@@ -61,7 +114,7 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
                 Diagnostic::new(
                     Code::Instances,
                     row[0].loc,
-                    "this choice of values is there twice",
+                    format!("the choice {} is there twice", chosen(list, row)),
                 )
                 .place(first[0].loc, "the first one")
                 .why("an instance is chosen by its values, so each choice is compiled once"),
@@ -81,7 +134,7 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
                     format!("the generic parameter `{}` has no values", param.name.name),
                 )
                 .why("a kernel is compiled ahead of time, once for each listed choice of its generic parameters")
-                .help(format!("#[kernel(.., instances({} = {example}))]", param.name.name)),
+                .help(with_list(&kernel.attr.instances, &format!("{} = {example}", param.name.name))),
             );
         }
     }
@@ -322,7 +375,7 @@ impl Builder<'_> {
             return None;
         }
         let TypeKind::Path(path) = &ty.kind else {
-            return refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>");
+            return refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>");
         };
         let last = path.segments.last()?;
         match last.name.as_str() {
@@ -331,7 +384,7 @@ impl Builder<'_> {
                     return refuse(
                         self,
                         &format!("`{name}` takes an element type and a rank"),
-                        &format!("x: {name}<f32, 2>"),
+                        &format!("{name}<f32, 1>"),
                     );
                 };
                 let dtype = self.param_dtype(elem, scope)?;
@@ -343,7 +396,7 @@ impl Builder<'_> {
                         return refuse(
                             self,
                             &format!("the rank of a `{name}` is an integer"),
-                            &format!("x: {name}<f32, 2>"),
+                            &format!("{name}<f32, 1>"),
                         );
                     }
                 };
@@ -371,21 +424,21 @@ impl Builder<'_> {
             }
             "Ptr" => {
                 let [GenericArg::Type(elem)] = last.args.as_slice() else {
-                    return refuse(self, "`Ptr` takes an element type", "p: Ptr<f32>");
+                    return refuse(self, "`Ptr` takes an element type", "Ptr<f32>");
                 };
                 Some(ParamKind::Pointer(self.param_dtype(elem, scope)?))
             }
             name if super::types::HEAP.contains(&name) => {
-                refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>")
+                refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
             }
             _ => match self.resolve(ty, scope) {
                 Ty::Scalar(num) => match self.cells.known(num) {
                     Some(dtype) => Some(ParamKind::Scalar(dtype)),
-                    None => refuse(self, "this type cannot be passed to a kernel", "n: i32"),
+                    None => refuse(self, "this type cannot be passed to a kernel", "i32"),
                 },
                 // What `resolve` does not know, it has said.
                 Ty::Infer if self.problems.reports() > 0 => None,
-                _ => refuse(self, "this type cannot be passed to a kernel", "x: Tensor<f32, 1>"),
+                _ => refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>"),
             },
         }
     }
@@ -475,7 +528,7 @@ impl Builder<'_> {
                             *loc,
                             "`stride` needs one entry an axis",
                         )
-                        .compare("entries", rank.to_string(), strides.len().to_string())
+                        .compare("", entries(rank as usize), entries(strides.len()))
                         .help(format!(
                             "#[stride({}1)]",
                             "_, ".repeat(rank.saturating_sub(1) as usize)
@@ -489,12 +542,7 @@ impl Builder<'_> {
                     let Some(value) = self.const_int(&val, "a stride", expr.loc) else { continue };
                     match i64::try_from(value).ok().filter(|value| *value >= 0) {
                         Some(value) => out.push(Fact::StrideEquals { param, axis, value }),
-                        None => refuse(
-                            self,
-                            expr.loc,
-                            format!("{value} is not a stride"),
-                            "#[stride(_, 1)]",
-                        ),
+                        None => refuse(self, expr.loc, format!("{value} is not a stride"), "1"),
                     }
                 }
             }

@@ -411,7 +411,11 @@ impl Reader<'_> {
     }
 
     /// The facts in a parameter's attributes. Doc comments are not facts.
-    pub(super) fn param_facts(&mut self, attrs: &[syn::Attribute]) -> Vec<ParamFact> {
+    pub(super) fn param_facts(
+        &mut self,
+        attrs: &[syn::Attribute],
+        ty: &syn::Type,
+    ) -> Vec<ParamFact> {
         let mut facts = Vec::new();
         for attr in attrs {
             let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
@@ -458,11 +462,33 @@ impl Reader<'_> {
                         format!("`#[{name}]` does not state a fact about a parameter"),
                     )
                     .why("the facts are `#[multiple_of(n)]` on an integer or pointer, `#[stride(_, 1)]` on a tensor and `#[block(64, 64)]` on a tensor map, with one entry an axis")
-                    .help("#[stride(_, 1)] x: Tensor<f32, 2>"),
+                    .help(fact_of(ty)),
                 ),
             }
         }
         facts
+    }
+}
+
+/// A fact that can be stated about a parameter of this type.
+fn fact_of(ty: &syn::Type) -> String {
+    let syn::Type::Path(path) = ty else { return "#[multiple_of(16)]".to_owned() };
+    let Some(last) = path.path.segments.last() else { return "#[multiple_of(16)]".to_owned() };
+    let rank = match &last.arguments {
+        syn::PathArguments::AngleBracketed(args) => match args.args.get(1) {
+            Some(syn::GenericArgument::Const(syn::Expr::Lit(lit))) => match &lit.lit {
+                syn::Lit::Int(rank) => rank.base10_parse().ok(),
+                _ => None,
+            },
+            _ => None,
+        },
+        syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => None,
+    };
+    let rank: usize = rank.unwrap_or(2).clamp(1, 5);
+    match last.ident.to_string().as_str() {
+        "Tensor" | "TensorMut" => format!("#[stride({}1)]", "_, ".repeat(rank - 1)),
+        "TensorMap" | "TensorMapMut" => format!("#[block({})]", vec!["64"; rank].join(", ")),
+        _ => "#[multiple_of(16)]".to_owned(),
     }
 }
 

@@ -190,7 +190,7 @@ impl Reader<'_> {
         for input in &mut signature.inputs {
             match input {
                 syn::FnArg::Typed(typed) => {
-                    let list = self.param_facts(&typed.attrs);
+                    let list = self.param_facts(&typed.attrs, &typed.ty);
                     facts.push(list);
                     if !matches!(&*typed.pat, syn::Pat::Ident(_)) {
                         refuse(

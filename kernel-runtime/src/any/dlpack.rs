@@ -325,7 +325,7 @@ impl AnyTensor {
                 // SAFETY: the caller guarantees that the elements are there, and that nobody writes them meanwhile.
                 let bytes = unsafe { gathered(start, &shape, &strides, dtype.1) };
                 let buffer = Buffer::with_bytes(stream, &bytes)?;
-                let strides = row_major(&shape);
+                let strides = tensor::row_major_of(&shape);
                 Ok(Self::over(buffer, shape, strides, dtype, Rights::ReadAndWrite))
             }
             (_, kind) => {
@@ -378,7 +378,7 @@ impl AnyTensor {
         } else {
             let bytes = self.to_bytes(stream)?;
             own.host = bytes.chunks(16).map(word).collect();
-            own.strides = numbers(&row_major(&self.shape));
+            own.strides = numbers(&tensor::row_major_of(&self.shape));
             flags = IS_COPIED;
             let start = if bytes.is_empty() { null_mut() } else { own.host.as_mut_ptr() };
             (start.cast(), DLDevice { device_type: CPU, device_id: 0 })
@@ -436,7 +436,7 @@ impl Described {
         };
         let shape = list(tensor.shape, "extents")?;
         let strides = if tensor.strides.is_null() {
-            row_major(&shape)
+            tensor::row_major_of(&shape)
         } else {
             list(tensor.strides, "strides")?
         };
@@ -462,28 +462,6 @@ fn offset_of(tensor: &DLTensor) -> usize {
     usize::try_from(tensor.byte_offset).unwrap_or(usize::MAX)
 }
 
-pub(super) fn row_major(shape: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; shape.len()];
-    let mut step = 1usize;
-    for (stride, extent) in strides.iter_mut().zip(shape).rev() {
-        *stride = step;
-        step = step.saturating_mul(*extent);
-    }
-    strides
-}
-
-/// The offsets of all elements, in row-major order.
-pub(super) fn offsets(shape: &[usize], strides: &[usize]) -> Vec<usize> {
-    let mut offsets = vec![0];
-    for (extent, stride) in shape.iter().zip(strides) {
-        offsets = offsets
-            .iter()
-            .flat_map(|offset| (0..*extent).map(move |index| offset + index * stride))
-            .collect();
-    }
-    offsets
-}
-
 /// The bytes of all elements of the host's, in row-major order.
 ///
 /// # Safety
@@ -497,13 +475,13 @@ unsafe fn gathered(
     if shape.contains(&0) {
         return Vec::new();
     }
-    if strides == row_major(shape) {
+    if strides == tensor::row_major_of(shape) {
         let bytes = shape.iter().product::<usize>() * element_bytes;
         // SAFETY: the caller guarantees that the elements are there, and without gaps they are these bytes.
         return unsafe { std::slice::from_raw_parts(start, bytes) }.to_vec();
     }
     let mut bytes = Vec::new();
-    for offset in offsets(shape, strides) {
+    for offset in tensor::offsets(shape, strides) {
         // SAFETY: the caller guarantees that the element is there.
         let element = unsafe { start.add(offset * element_bytes) };
         // SAFETY: as above, of its bytes.

@@ -31,7 +31,8 @@ use std::ops::{Deref, DerefMut};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "this argument takes a `DeviceTensor<{T}, {R}>` to read, not a `{Self}`",
-    label = "`&DeviceTensor<{T}, {R}>`, or a reference to a view of one"
+    label = "`&DeviceTensor<{T}, {R}>`, or a reference to a view of one",
+    note = "`stream.upload(&values, shape)?` makes a tensor of values of the host"
 )]
 pub trait TensorArgument<T, const R: usize> {
     /// The tensor that the kernel reads.

@@ -57,10 +57,11 @@ impl Drop for Open {
 
 /// See [`Comm::group`](super::Comm::group).
 pub(super) fn group<U>(work: impl FnOnce() -> Result<U>) -> Result<U> {
-    let nested = GROUP.with_borrow(Option::is_some);
-    if nested {
-        // The outer one starts all of it.
-        return work();
+    if let Some(calls) = GROUP.with_borrow(|group| group.as_ref().map(Vec::len)) {
+        // The outer one starts all of it, without what is called in a closure that fails.
+        return work().inspect_err(|_| {
+            GROUP.with_borrow_mut(|group| group.iter_mut().for_each(|group| group.truncate(calls)));
+        });
     }
     GROUP.set(Some(Vec::new()));
     let _open = Open;

@@ -19,10 +19,13 @@ use std::{
 /// What each rank gets out of what each rank has given, by rank.
 pub(crate) type Combine = fn(&Signature, Vec<Vec<u8>>) -> Vec<Vec<u8>>;
 
+/// The ticket of what is put down to be compared alone.
+pub(crate) const UNANSWERED: u64 = u64::MAX;
+
 /// What a rank has put down.
 #[derive(Debug)]
 pub(crate) struct Post {
-    /// The number under which the rank waits for the answer.
+    /// The number under which the rank waits for the answer; [`UNANSWERED`] where it does not.
     pub(crate) ticket: u64,
     pub(crate) signature: Signature,
     pub(crate) payload: Vec<u8>,
@@ -181,6 +184,9 @@ impl State {
     }
 
     fn answer(&self, rank: usize, ticket: u64, payload: Vec<u8>) {
+        if ticket == UNANSWERED {
+            return;
+        }
         match &self.ways[rank] {
             Way::Local(inbox) => inbox.deliver(ticket, payload),
             Way::Remote(writer) => {

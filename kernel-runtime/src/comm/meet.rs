@@ -161,11 +161,27 @@ fn gather(
     }
 }
 
+/// A connection that is read until a time, in however small pieces it comes.
+struct Until<'a> {
+    end: Instant,
+    stream: &'a TcpStream,
+}
+
+impl io::Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        (&mut self.stream).read(bytes)
+    }
+}
+
 fn introduction(stream: &TcpStream) -> io::Result<Hello> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(INTRODUCTION))?;
-    let frame = Frame::read_plain(&mut &*stream)?;
+    let frame = Frame::read_plain(&mut Until { end: Instant::now() + INTRODUCTION, stream })?;
     stream.set_read_timeout(None)?;
     let Frame::Hello(hello) = frame else { return Err(io::ErrorKind::InvalidData.into()) };
     Ok(hello)

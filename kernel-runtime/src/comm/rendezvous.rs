@@ -28,6 +28,8 @@ struct Launcher {
     world_size: &'static str,
     local_rank: &'static str,
     job: &'static str,
+    /// What tells the launcher's several starts within a job apart, where they have the job's name.
+    step: Option<&'static str>,
 }
 
 /// Launchers, in the order in which they are looked for: what a program's own script sets comes first.
@@ -37,18 +39,22 @@ const LAUNCHERS: [Launcher; 3] = [
         world_size: "WORLD_SIZE",
         local_rank: "LOCAL_RANK",
         job: "TORCHELASTIC_RUN_ID",
+        step: None,
     },
     Launcher {
         rank: "SLURM_PROCID",
-        world_size: "SLURM_NTASKS",
+        // The tasks of `srun`: a batch script has those of its job without being one of them.
+        world_size: "SLURM_STEP_NUM_TASKS",
         local_rank: "SLURM_LOCALID",
         job: "SLURM_JOB_ID",
+        step: Some("SLURM_STEP_ID"),
     },
     Launcher {
         rank: "OMPI_COMM_WORLD_RANK",
         world_size: "OMPI_COMM_WORLD_SIZE",
         local_rank: "OMPI_COMM_WORLD_LOCAL_RANK",
         job: "OMPI_MCA_ess_base_jobid",
+        step: None,
     },
 ];
 
@@ -60,10 +66,10 @@ impl Rendezvous {
     }
 
     /// What the launcher has put into the environment: `RANK`, `WORLD_SIZE`, `LOCAL_RANK`, `MASTER_ADDR` and `MASTER_PORT`, as torchrun
-    /// and many scripts set them; `SLURM_PROCID`, `SLURM_NTASKS` and `SLURM_LOCALID` under Slurm; `OMPI_COMM_WORLD_RANK` and so on under
+    /// and many scripts set them; `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` and `SLURM_LOCALID` under Slurm's `srun`; `OMPI_COMM_WORLD_RANK` and so on under
     /// Open MPI's `mpirun`.
     ///
-    /// Slurm needs no `MASTER_ADDR`: the first host of the job is taken, and a port made from the job's number. Where torchrun says
+    /// Slurm needs no `MASTER_ADDR`: the first host of the step is taken, and a port made from the numbers of job and step. Where torchrun says
     /// that it uses `MASTER_PORT` itself (`TORCHELASTIC_USE_AGENT_STORE`), the next port is taken. `KILN_COMM_PORT` names
     /// the port in all cases.
     ///
@@ -122,12 +128,19 @@ impl Rendezvous {
                 _ => stated,
             }
         } else {
-            // Two jobs on one machine have numbers that are close together.
-            10_000 + number("SLURM_JOB_ID", "a number", 0..u64::MAX)? % 20_000
+            // Jobs on one machine have numbers that are close together, and steps of one job count from 0.
+            let job = number("SLURM_JOB_ID", "a number", 0..u64::MAX)? % 20_000;
+            let step = match get("SLURM_STEP_ID") {
+                None => 0,
+                Some(_) => number("SLURM_STEP_ID", "a number", 0..u64::MAX)? % 20_000,
+            };
+            10_000 + (job + 4_001 * step) % 20_000
         };
         // An address of IPv6 has colons of its own.
         let host = if host.contains(':') { format!("[{host}]") } else { host };
-        let job = get(launcher.job).unwrap_or_default();
+        let names = [Some(launcher.job), launcher.step];
+        let names: Vec<_> = names.into_iter().flatten().filter_map(get).collect();
+        let job = names.join(".");
         let address = format!("{host}:{port}");
         Ok(Self { rank, world_size, local_rank, address, timeout: DEFAULT_LIMIT, job })
     }
@@ -171,7 +184,7 @@ mod tests {
             ("MASTER_PORT", "29500"),
             // Those of the job around it do not count.
             ("SLURM_PROCID", "0"),
-            ("SLURM_NTASKS", "1"),
+            ("SLURM_STEP_NUM_TASKS", "1"),
         ];
         let read = of(&plain)?;
         assert_eq!((read.rank, read.world_size, read.local_rank), (3, 8, 1));
@@ -188,7 +201,7 @@ mod tests {
     fn slurms_variables_are_enough() -> Result<(), CommError> {
         let read = of(&[
             ("SLURM_PROCID", "1"),
-            ("SLURM_NTASKS", "2"),
+            ("SLURM_STEP_NUM_TASKS", "2"),
             ("SLURM_LOCALID", "0"),
             ("SLURM_JOB_ID", "1234567"),
             ("SLURM_STEP_NODELIST", "gpu[03-05,9],login"),
@@ -197,6 +210,30 @@ mod tests {
         assert_eq!(read.address, "gpu03:24567");
         assert_eq!((read.rank, read.world_size, read.job.as_str()), (1, 2, "1234567"));
         Ok(())
+    }
+
+    #[test]
+    fn two_steps_of_slurms_do_not_meet() -> Result<(), CommError> {
+        let step = |step| {
+            of(&[
+                ("SLURM_PROCID", "0"),
+                ("SLURM_STEP_NUM_TASKS", "2"),
+                ("SLURM_JOB_ID", "1234567"),
+                ("SLURM_STEP_ID", step),
+                ("SLURM_STEP_NODELIST", "gpu3"),
+            ])
+        };
+        let (first, second) = (step("0")?, step("1")?);
+        assert_eq!((first.job.as_str(), second.job.as_str()), ("1234567.0", "1234567.1"));
+        // 14567 + 4001 = 18568.
+        assert_eq!([first.address, second.address], ["gpu3:24567", "gpu3:28568"]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_batch_script_alone_is_no_rank() {
+        let batch = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4"), ("SLURM_JOB_ID", "9")];
+        assert!(matches!(of(&batch), Err(CommError::Variable { .. })));
     }
 
     #[test]
@@ -223,7 +260,7 @@ mod tests {
             |variables: &[(&str, &str)]| of(variables).expect_err("something is wrong").to_string();
         assert_eq!(
             text(&[]),
-            "the environment variable WORLD_SIZE or SLURM_NTASKS or OMPI_COMM_WORLD_SIZE has to be the number of processes, as torchrun, Slurm and mpirun set it; it is not set"
+            "the environment variable WORLD_SIZE or SLURM_STEP_NUM_TASKS or OMPI_COMM_WORLD_SIZE has to be the number of processes, as torchrun, Slurm and mpirun set it; it is not set"
         );
         let world = ("WORLD_SIZE", "2");
         assert_eq!(

@@ -1,5 +1,7 @@
 //! A rank's place at the meeting point: it puts down what it asks for, and waits for answers.
 
+#[cfg(feature = "cuda")]
+use super::hub::UNANSWERED;
 use super::{
     hub::{Hub, Outgoing, Post},
     signature::Signature,
@@ -8,6 +10,7 @@ use super::{
 use crate::CommError;
 use std::{
     collections::BTreeMap,
+    io,
     net::{Shutdown, TcpStream},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -120,6 +123,11 @@ impl Seat {
         self.limit.store(nanoseconds, Ordering::Relaxed);
     }
 
+    #[cfg(feature = "cuda")]
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
     pub(crate) fn limit(&self) -> Duration {
         Duration::from_nanos(self.limit.load(Ordering::Relaxed))
     }
@@ -148,6 +156,24 @@ impl Seat {
             }
         }
         Ok(ticket)
+    }
+
+    /// Puts down what the rank asks for, to be compared with what the others ask for: if it differs, the group fails. Whether it can be
+    /// compared at all is not this operation's affair.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn tell(&self, signature: Signature) {
+        if self.inbox.lock().over().is_some() {
+            return;
+        }
+        let (ticket, payload) = (UNANSWERED, Vec::new());
+        match &self.reach {
+            Reach::Here(hub) => hub.post(self.rank, Post { ticket, signature, payload }),
+            Reach::There(stream) => {
+                let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                // The thread that reads finds out whether rank 0 is lost or has left in order.
+                let _ = self.write(&mut stream, &Frame::Post { ticket, signature, payload });
+            }
+        }
     }
 
     /// Waits for the answer to what was put down.
@@ -187,16 +213,21 @@ impl Seat {
 
     fn send(&self, stream: &Mutex<TcpStream>, frame: &Frame) -> Result<(), CommError> {
         let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        // A rank 0 that reads nothing keeps nobody longer than the limit.
-        let limit = self.limit().max(Duration::from_millis(1));
-        let bounded = stream.set_write_timeout(Some(limit));
-        bounded.and_then(|()| frame.write(&mut *stream)).map_err(|error| {
-            // What was cut off cannot go on.
-            let _ = stream.shutdown(Shutdown::Both);
+        self.write(&mut stream, frame).map_err(|error| {
             // The other direction may have said why.
             let lost = CommError::Lost { rank: 0, cause: error.to_string() };
             self.inbox.fail(lost.clone());
             self.failure().unwrap_or(lost)
+        })
+    }
+
+    fn write(&self, stream: &mut TcpStream, frame: &Frame) -> io::Result<()> {
+        // A rank 0 that reads nothing keeps nobody longer than the limit.
+        let limit = self.limit().max(Duration::from_millis(1));
+        let bounded = stream.set_write_timeout(Some(limit));
+        bounded.and_then(|()| frame.write(stream)).inspect_err(|_| {
+            // What was cut off cannot go on.
+            let _ = stream.shutdown(Shutdown::Both);
         })
     }
 }
@@ -226,5 +257,67 @@ impl Drop for Seat {
                 let _ = stream.shutdown(Shutdown::Write);
             }
         }
+    }
+}
+
+#[cfg(all(test, feature = "cuda"))]
+mod tests {
+    use super::{
+        super::{hub::Way, signature::Operation},
+        *,
+    };
+
+    fn pair() -> [Seat; 2] {
+        let inboxes = [0, 1].map(|_| Arc::new(Inbox::default()));
+        let ways = inboxes.iter().map(|inbox| Way::Local(Arc::clone(inbox))).collect();
+        let hub = Arc::new(Hub::new(ways, |_, given| given));
+        let mut rank = 0..;
+        inboxes.map(|inbox| {
+            let rank = rank.next().expect("there is no end");
+            Seat::new(rank, inbox, Reach::Here(Arc::clone(&hub)))
+        })
+    }
+
+    fn gather(count: usize) -> Signature {
+        Signature { operation: Operation::AllGather, dtype: "f32", count }
+    }
+
+    #[test]
+    fn what_ranks_tell_is_compared_without_an_answer() {
+        let [first, second] = pair();
+        for count in [1, 2] {
+            first.tell(gather(count));
+            second.tell(gather(count));
+        }
+        assert!(first.inbox.lock().by_ticket.is_empty(), "nobody takes answers out");
+        assert_eq!(first.failure(), None);
+        first.tell(gather(3));
+        second.tell(gather(4));
+        let failure = Some(CommError::Mismatch {
+            rank: 1,
+            actual: "all_gather of 4 f32 a rank".to_owned(),
+            other: 0,
+            required: "all_gather of 3 f32 a rank".to_owned(),
+        });
+        assert_eq!((first.failure(), second.failure()), (failure.clone(), failure));
+    }
+
+    #[test]
+    fn a_rank_that_waits_for_its_answer_gets_it_from_one_that_does_not() {
+        let [first, second] = pair();
+        let ticket = first.post(gather(1), Vec::new()).expect("the group is there");
+        second.tell(gather(1));
+        assert_eq!(first.wait(ticket, &gather(1)), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_rank_that_leaves_ends_what_it_has_not_told() {
+        let [first, second] = pair();
+        first.tell(gather(1));
+        second.tell(gather(1));
+        drop(second);
+        assert_eq!(first.failure(), None);
+        first.tell(gather(2));
+        assert!(matches!(first.failure(), Some(CommError::Lost { rank: 1, .. })));
     }
 }

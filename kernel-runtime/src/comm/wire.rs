@@ -213,6 +213,10 @@ fn put_error(body: &mut Vec<u8>, error: &CommError) {
         CommError::Nccl { device, call, code, message } => {
             put(4, &[*code as usize], &[device, call, message]);
         }
+        CommError::Driver { device, cause } => {
+            let message = format!("{}, {}", cause.name, cause.message);
+            put(4, &[cause.code as usize], &[device, cause.call, &message]);
+        }
         CommError::Library { .. }
         | CommError::Variable { .. }
         | CommError::Rendezvous { .. }

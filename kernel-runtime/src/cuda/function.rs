@@ -35,6 +35,7 @@ impl Function {
         variant: &'static Variant,
     ) -> Result<Self> {
         let Image { kernel, threads, .. } = *image;
+        check_launchable(gpu, image)?;
         let module = if let Some(module) = load_cubin(gpu, variant) {
             module
         } else {
@@ -176,13 +177,18 @@ fn largest_cluster(
 /// The first driver with clusters and programmatic launches, as the bindings call them; PTX for Hopper needs it as well.
 const WITH_ATTRIBUTES: DriverVersion = DriverVersion { major: 12, minor: 0 };
 
-/// Refuses PTX that is newer than the driver, which would answer with a bare error code.
-fn check_version(gpu: &Gpu, image: &'static Image, variant: &'static Variant) -> Result<()> {
+/// Refuses launches that an old driver has no function for.
+fn check_launchable(gpu: &Gpu, image: &'static Image) -> Result<()> {
     if needs_attributes(image) && gpu.driver < WITH_ATTRIBUTES {
         let needed_by = format!("`{}`, which launches clusters or starts early,", image.kernel);
         let (required, actual) = (WITH_ATTRIBUTES, gpu.driver);
         return Err(Error::DriverTooOld { needed_by, required, actual });
     }
+    Ok(())
+}
+
+/// Refuses PTX that is newer than the driver, which would answer with a bare error code.
+fn check_version(gpu: &Gpu, image: &'static Image, variant: &'static Variant) -> Result<()> {
     let Some((version, required)) = ptx_version(variant.ptx)
         .and_then(|version| driver_for(version).map(|required| (version, required)))
     else {

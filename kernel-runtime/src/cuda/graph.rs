@@ -70,7 +70,7 @@ impl Captured {
     }
 
     fn executable(&self) -> Result<Executable> {
-        self.gpu.bind()?;
+        let _bound = self.gpu.bind()?;
         let mut executable = null_mut();
         // SAFETY: the graph lives as long as `self`; the pointer is to a live handle.
         let answer =
@@ -87,7 +87,7 @@ impl Graph {
 
     /// Takes over the arguments of `captured`, or all of it where its work is other work.
     pub(crate) fn replace(&mut self, captured: &Captured) -> Result<()> {
-        self.gpu.bind()?;
+        let _bound = self.gpu.bind()?;
         let executable = self.executable.get_mut().unwrap_or_else(PoisonError::into_inner);
         if update(&self.gpu, executable, captured)? == Updated::Anew {
             // The former one is destroyed when its launches are done.
@@ -138,9 +138,7 @@ fn update(gpu: &Gpu, executable: &Executable, captured: &Captured) -> Result<Upd
 
 impl Drop for Captured {
     fn drop(&mut self) {
-        if self.gpu.bind().is_err() {
-            return;
-        }
+        let Ok(_bound) = self.gpu.bind() else { return };
         // SAFETY: nothing else has the handle; executable graphs do not need it.
         let _ = unsafe { sys::cuGraphDestroy(self.graph) };
     }

@@ -20,10 +20,11 @@ use super::describe;
 use crate::{
     Device, DeviceTensor, Element, Error, Result, Stream, TensorArgumentMut, TensorRefMut,
     buffer::{Buffer, Lease},
+    foreign::Recorded,
     tensor,
 };
 use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop,
+    CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop,
 };
 use std::{fmt, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
 
@@ -44,12 +45,14 @@ impl Device {
 impl Stream {
     /// A stream of cudarc's, the default stream among them. Work of both libraries on it is in one order.
     ///
+    /// Kiln's work cannot be recorded into cudarc's graphs, which know nothing of Kiln's memory: use [`Device::capture`].
+    ///
     /// # Errors
-    /// As [`Device::from_cudarc`]; [`Error::Driver`].
+    /// As [`Device::from_cudarc`]; [`Error::Driver`]; later, [`Error::NotInGraph`] for work while cudarc records the stream.
     pub fn from_cudarc(stream: &Arc<CudaStream>) -> Result<Self> {
         let device = Device::from_cudarc(stream.context())?;
         let owner = AssertUnwindSafe(Box::new(Arc::clone(stream)) as Box<_>);
-        device.foreign_stream(stream.cu_stream().cast(), owner)
+        device.foreign_stream(stream.cu_stream().cast(), owner, Recorded::Never)
     }
 }
 
@@ -68,13 +71,34 @@ pub struct ViewMut<'a, T, const R: usize> {
     _stream: Arc<CudaStream>,
 }
 
+/// Memory of cudarc's: `CudaSlice`, `CudaView` and `CudaViewMut`, and no other types, whose addresses nobody would vouch for.
+pub trait Slice<T>: DevicePtr<T> + Sealed {}
+
+/// Memory of cudarc's that may be written: `CudaSlice` and `CudaViewMut`.
+pub trait SliceMut<T>: DevicePtrMut<T> + Slice<T> {}
+
+mod sealed {
+    /// Has no implementations elsewhere.
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+impl<T> Sealed for CudaSlice<T> {}
+impl<T> Sealed for CudaView<'_, T> {}
+impl<T> Sealed for CudaViewMut<'_, T> {}
+impl<T> Slice<T> for CudaSlice<T> {}
+impl<T> Slice<T> for CudaView<'_, T> {}
+impl<T> Slice<T> for CudaViewMut<'_, T> {}
+impl<T> SliceMut<T> for CudaSlice<T> {}
+impl<T> SliceMut<T> for CudaViewMut<'_, T> {}
+
 /// A `CudaSlice` or `CudaView` as a row-major tensor.
 ///
 /// Kiln's work on it is in order with cudarc's on the slice's stream, on whatever stream it is launched.
 ///
 /// # Errors
 /// [`Error::Length`] when the slice has fewer elements than the shape; [`Error::ForeignContext`], [`Error::Driver`].
-pub fn view<T: Element, S: DevicePtr<T>, const R: usize>(
+pub fn view<T: Element, S: Slice<T>, const R: usize>(
     slice: &S,
     shape: [usize; R],
 ) -> Result<View<'_, T, R>> {
@@ -85,7 +109,7 @@ pub fn view<T: Element, S: DevicePtr<T>, const R: usize>(
 ///
 /// # Errors
 /// As [`view`].
-pub fn view_strided<T: Element, S: DevicePtr<T>, const R: usize>(
+pub fn view_strided<T: Element, S: Slice<T>, const R: usize>(
     slice: &S,
     shape: [usize; R],
     strides: [usize; R],
@@ -100,7 +124,7 @@ pub fn view_strided<T: Element, S: DevicePtr<T>, const R: usize>(
 ///
 /// # Errors
 /// As [`view`].
-pub fn view_mut<T: Element, S: DevicePtrMut<T>, const R: usize>(
+pub fn view_mut<T: Element, S: SliceMut<T>, const R: usize>(
     slice: &mut S,
     shape: [usize; R],
 ) -> Result<ViewMut<'_, T, R>> {
@@ -111,7 +135,7 @@ pub fn view_mut<T: Element, S: DevicePtrMut<T>, const R: usize>(
 ///
 /// # Errors
 /// As [`view`].
-pub fn view_strided_mut<T: Element, S: DevicePtrMut<T>, const R: usize>(
+pub fn view_strided_mut<T: Element, S: SliceMut<T>, const R: usize>(
     slice: &mut S,
     shape: [usize; R],
     strides: [usize; R],
@@ -128,7 +152,7 @@ pub fn view_strided_mut<T: Element, S: DevicePtrMut<T>, const R: usize>(
 }
 
 /// Kiln's name for the slice's stream, and the bytes that the tensor covers.
-fn fitting<T: Element, S: DeviceSlice<T>>(
+fn fitting<T: Element, S: Slice<T>>(
     slice: &S,
     shape: &[usize],
     strides: &[usize],
@@ -141,13 +165,33 @@ fn fitting<T: Element, S: DeviceSlice<T>>(
     Ok((Stream::from_cudarc(slice.stream())?, bytes))
 }
 
+/// A tensor that could not become a slice, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+#[non_exhaustive]
+pub struct Kept<T, const R: usize> {
+    /// The tensor, as it was.
+    pub tensor: DeviceTensor<T, R>,
+    /// What [`into_slice`] says.
+    pub error: Error,
+}
+
 /// The tensor's memory as a slice of cudarc's, in row-major order, for use on `stream` after Kiln's work on it. Nothing is copied.
 ///
 /// # Errors
-/// [`Error::NotOwned`] when views of other libraries, graphs or clones of the memory exist; [`Error::NotContiguous`] for a tensor
-/// that does not cover its memory in row-major order; [`Error::StreamOfAnotherDevice`], [`Error::Driver`].
+/// [`Kept`] has the tensor, and the error: [`Error::NotOwned`] when graphs or views of the memory exist, or another library has it as
+/// well; [`Error::NotContiguous`] for a tensor that does not cover its memory in row-major order; [`Error::StreamOfAnotherDevice`],
+/// [`Error::Driver`].
 pub fn into_slice<T: Element, const R: usize>(
-    tensor: DeviceTensor<T, R>,
+    mut tensor: DeviceTensor<T, R>,
+    stream: &Arc<CudaStream>,
+) -> Result<CudaSlice<T>, Box<Kept<T, R>>> {
+    slice_of(&mut tensor, stream).map_err(|error| Box::new(Kept { tensor, error }))
+}
+
+/// Takes the memory out of a tensor.
+fn slice_of<T: Element, const R: usize>(
+    tensor: &mut DeviceTensor<T, R>,
     stream: &Arc<CudaStream>,
 ) -> Result<CudaSlice<T>> {
     let kiln = Stream::from_cudarc(stream)?;

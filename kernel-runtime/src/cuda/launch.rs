@@ -19,7 +19,7 @@ const INLINE_POINTERS: usize = 64;
 
 impl Queue {
     pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
-        self.bind()?;
+        let _bound = self.bind()?;
         let function = self.gpu.function(order.image, order.variant)?;
         let grid = match order.grid {
             Grid::Blocks(blocks) => blocks.map(i32::cast_unsigned),
@@ -120,18 +120,7 @@ impl Queue {
 
     /// Tells a refused launch from the failure of work that was launched earlier.
     fn launch_error(&self, order: &Order<'_>, cause: DriverError) -> Error {
-        let earlier = [
-            sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
-            sys::CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
-            sys::CUresult::CUDA_ERROR_ASSERT,
-            sys::CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
-            sys::CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
-            sys::CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
-            sys::CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
-            sys::CUresult::CUDA_ERROR_INVALID_PC,
-            sys::CUresult::CUDA_ERROR_LAUNCH_FAILED,
-        ];
-        if earlier.iter().any(|code| *code as u32 == cause.code) {
+        if cause.is_fatal() {
             return self.gpu.failed(cause);
         }
         let kernel = order.image.kernel;

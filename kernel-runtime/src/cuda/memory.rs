@@ -23,9 +23,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if self.gpu.bind().is_err() {
-            return;
-        }
+        let Ok(_bound) = self.gpu.bind() else { return };
         // SAFETY: `cuMemHostAlloc` gave the memory, and copies of it are done: `pinned::Memory` has waited for them.
         let _ = unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
     }
@@ -51,7 +49,7 @@ type SetAccess = unsafe extern "C" fn(sys::CUmemoryPool, *const Access, usize) -
 impl Gpu {
     /// Pinned memory, reachable from every context; `bytes` is not zero.
     pub(crate) fn pinned(self: &Arc<Self>, bytes: usize) -> Result<Pinned> {
-        self.bind()?;
+        let _bound = self.bind()?;
         let mut start: *mut c_void = null_mut();
         // SAFETY: a context is current; the pointer is to a live address.
         let answer =
@@ -68,7 +66,7 @@ impl Gpu {
 
     /// What the driver knows of an address.
     pub(crate) fn find(&self, address: u64) -> Result<Found> {
-        self.bind()?;
+        let _bound = self.bind()?;
         let mut kind = 0u32;
         match self.pointer_attribute(A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address, &mut kind) {
             Ok(()) => {}
@@ -119,7 +117,7 @@ impl Gpu {
 
     /// The device's memory, and what its pool has of it.
     pub(crate) fn memory_use(&self) -> Result<MemoryUse> {
-        self.bind()?;
+        let _bound = self.bind()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: a context is current; the pointers are to live integers.
         let answer = unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
@@ -173,7 +171,7 @@ impl Gpu {
             return Ok(false);
         }
         let theirs = other.context()?;
-        self.bind()?;
+        let _bound = self.bind()?;
         // SAFETY: the other context was retained and is never released; the driver defines no flag.
         let answer = unsafe { sys::cuCtxEnablePeerAccess(theirs.0, 0) };
         // Another library of the process may have done it.
@@ -200,7 +198,7 @@ impl Gpu {
         if !self.memory_pools {
             return Ok(None);
         }
-        self.bind()?;
+        let _bound = self.bind()?;
         let mut pool = null_mut();
         // SAFETY: the device handle came from `cuDeviceGet`; the pointer is to a live handle.
         let answer = unsafe { sys::cuDeviceGetMemPool(&raw mut pool, self.device) };

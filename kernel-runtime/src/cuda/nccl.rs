@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Has the ranks compare what they call.
+/// Says when the ranks compare what they call: [`Check`].
 const CHECK_VARIABLE: &str = "KILN_COMM_CHECK";
 /// Pauses between two looks at work that is under way.
 const LOOK: Duration = Duration::from_millis(5);
@@ -43,7 +43,28 @@ pub(crate) struct Rank {
     /// A byte that barriers add up.
     scratch: u64,
     watcher: Option<JoinHandle<()>>,
-    checks: bool,
+    check: Check,
+}
+
+/// When ranks compare what they call, since NCCL does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Check {
+    /// Not at all.
+    Never,
+    /// While it is under way: ranks that differ find out soon after.
+    Behind,
+    /// Before it is put on a stream, which takes a round trip.
+    Before,
+}
+
+impl Check {
+    fn from_environment() -> Self {
+        match std::env::var(CHECK_VARIABLE).as_deref().map(str::trim) {
+            Ok("0") => Self::Never,
+            Ok("1") => Self::Before,
+            Ok(_) | Err(_) => Self::Behind,
+        }
+    }
 }
 
 /// What the rank and its watcher have in common.
@@ -77,6 +98,14 @@ struct Pending {
     behind: Mark,
     /// When the work in front was found to be done.
     since: Option<Instant>,
+}
+
+/// The failure of a rank's own GPU.
+fn of_driver(rank: usize, error: Error) -> CommError {
+    if let Error::Driver { device, cause } = error {
+        return CommError::Driver { device, cause };
+    }
+    CommError::Lost { rank, cause: error.to_string() }
 }
 
 /// What NCCL's ranks say of themselves.
@@ -124,7 +153,7 @@ impl Rank {
     ) -> Result<Vec<Arc<Self>>> {
         let library = library().map_err(CommError::into_error)?;
         // Before NCCL's group is opened, in which an error would leave it open.
-        places.iter().try_for_each(|(_, (gpu, _))| gpu.bind())?;
+        places.iter().try_for_each(|(_, (gpu, _))| gpu.bind().map(drop))?;
         // NCCL writes to them until each communicator is ready: they do not move.
         let mut handles: Box<[Handle]> = places.iter().map(|_| null_mut()).collect();
         let number = |value: usize| c_int::try_from(value).unwrap_or(c_int::MAX);
@@ -133,15 +162,13 @@ impl Rank {
             if started.is_err() {
                 break;
             }
-            if let Err(error) = gpu.bind() {
-                started = Err(CommError::Nccl {
-                    device: gpu.label(),
-                    call: "cuCtxSetCurrent",
-                    code: 0,
-                    message: error.to_string(),
-                });
-                break;
-            }
+            let _bound = match gpu.bind() {
+                Ok(bound) => bound,
+                Err(error) => {
+                    started = Err(of_driver(*rank, error));
+                    break;
+                }
+            };
             let handle = &raw mut handles[index];
             // SAFETY: the handles live until the loop below has seen each communicator ready or failed.
             let answer = unsafe { library.init(handle, number(ranks), id, number(*rank)) };
@@ -177,8 +204,8 @@ impl Rank {
             .spawn(move || watch(&watching))
             .map_err(|error| CommError::Lost { rank: 0, cause: error.to_string() })
             .map_err(CommError::into_error)?;
-        let checks = std::env::var(CHECK_VARIABLE).is_ok_and(|value| value.trim() == "1");
-        Ok(Arc::new(Self { shared, queue, scratch, watcher: Some(watcher), checks }))
+        let check = Check::from_environment();
+        Ok(Arc::new(Self { shared, queue, scratch, watcher: Some(watcher), check }))
     }
 
     pub(crate) fn seat(&self) -> &Seat {
@@ -203,8 +230,8 @@ impl Drop for Rank {
         let shared = &self.shared;
         let Some(Communicator(handle)) = shared.lock().take() else { return };
         let library = shared.library;
-        let bound = shared.gpu.bind().is_ok();
-        if bound && shared.seat.failure().is_none() {
+        let bound = shared.gpu.bind();
+        if bound.is_ok() && shared.seat.failure().is_none() {
             // SAFETY: the handle was in the lock, so it is neither destroyed nor aborted.
             let mut state = unsafe { library.finalize(handle) };
             let start = Instant::now();
@@ -300,7 +327,7 @@ impl Shared {
         self.seat.fail(error);
         if let Some(Communicator(handle)) = communicator.take() {
             // Without a current context NCCL ends its work all the same.
-            let _ = self.gpu.bind();
+            let _bound = self.gpu.bind();
             // SAFETY: the handle was in the lock, so it is neither destroyed nor aborted, and nothing has it any more.
             let _ = unsafe { self.library.abort(handle) };
         }
@@ -308,13 +335,8 @@ impl Shared {
 
     /// What has gone wrong with work that is under way.
     fn trouble(&self, pending: &mut Pending) -> Result<Progress, CommError> {
-        let driver = |error: Error| CommError::Nccl {
-            device: self.gpu.label(),
-            call: "cuEventQuery",
-            code: 0,
-            message: error.to_string(),
-        };
-        if pending.behind.is_done().map_err(driver)? {
+        let driver = |error| of_driver(self.seat.rank(), error);
+        if pending.behind.is_over().map_err(driver)? {
             return Ok(Progress::Done);
         }
         if let Some(error) = self.seat.failure() {
@@ -327,7 +349,7 @@ impl Shared {
         }
         let since = match pending.since {
             Some(since) => since,
-            None if pending.before.is_done().map_err(driver)? => {
+            None if pending.before.is_over().map_err(driver)? => {
                 *pending.since.insert(Instant::now())
             }
             None => return Ok(Progress::UnderWay),
@@ -345,7 +367,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let communicator = self.communicator.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(Communicator(handle)) = communicator.take() {
-            let _ = self.gpu.bind();
+            let _bound = self.gpu.bind();
             // SAFETY: the handle was in the lock, so it is neither destroyed nor aborted, and nothing has it any more.
             let _ = unsafe { self.library.abort(handle) };
         }
@@ -391,6 +413,8 @@ pub(crate) struct Watch<'a> {
     operation: String,
     /// None where there is nothing to watch.
     on: Option<(&'a Queue, Mark)>,
+    /// Keeps the ranks' communicators while work that needs them is put on the stream.
+    held: Vec<MutexGuard<'a, Option<Communicator>>>,
 }
 
 impl<'a> Watch<'a> {
@@ -402,14 +426,19 @@ impl<'a> Watch<'a> {
             #[cfg(feature = "emulator")]
             back_end::Queue::Emulator(_) => None,
         };
+        let mut ranks: Vec<_> = ranks.iter().collect();
+        // In one order, so that two threads never wait for each other.
+        ranks.sort_by_key(|rank| rank.shared.id);
+        let held = ranks.iter().map(|rank| rank.shared.lock()).collect();
         if let Some(error) = ranks.iter().find_map(|rank| rank.seat().failure()) {
             return Err(error.into_error());
         }
-        Ok(Self { ranks: ranks.iter().collect(), operation: "a graph".to_owned(), on })
+        Ok(Self { ranks, operation: "a graph".to_owned(), on, held })
     }
 
     /// When the work is on the stream.
     pub(crate) fn end(self) -> Result<()> {
+        drop(self.held);
         let Some((queue, before)) = self.on else { return Ok(()) };
         let mut before = Some(before);
         for rank in self.ranks {
@@ -461,7 +490,7 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
         }
         let on = Some((queue, queue.mark()?));
         let operation = call.signature.to_string();
-        watches.push(Watch { ranks: vec![rank], operation, on });
+        watches.push(Watch { ranks: vec![rank], operation, on, held: Vec::new() });
     }
     let mut locked: Vec<_> = ranks.iter().map(|rank| (*rank, rank.shared.lock())).collect();
     let mut started = library.check("NCCL", "ncclGroupStart", library.group_start());
@@ -493,13 +522,17 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
     watched
 }
 
-/// Has the ranks compare what they call, where that is asked for.
+/// Has the ranks compare what they call.
 fn compare(calls: &[Call]) -> Result<(), CommError> {
     let mut tickets = Vec::new();
     for call in calls {
         let (rank, _) = rank_and_queue(call);
-        if rank.checks {
-            tickets.push((rank, call, rank.seat().post(call.signature, Vec::new())?));
+        match rank.check {
+            Check::Never => {}
+            Check::Behind => rank.seat().tell(call.signature),
+            Check::Before => {
+                tickets.push((rank, call, rank.seat().post(call.signature, Vec::new())?));
+            }
         }
     }
     for (rank, call, ticket) in tickets {
@@ -569,12 +602,7 @@ fn enqueue(
         return Ok(());
     }
     let label = || rank.shared.gpu.label();
-    rank.shared.gpu.bind().map_err(|error| CommError::Nccl {
-        device: label(),
-        call: "cuCtxSetCurrent",
-        code: 0,
-        message: error.to_string(),
-    })?;
+    let _bound = rank.shared.gpu.bind().map_err(|error| of_driver(rank.seat().rank(), error))?;
     let place =
         |part: &Option<Part>| part.as_ref().map_or((0, 0), |part| (part.address, part.bytes));
     let ((from, from_bytes), (to, to_bytes)) = (place(&call.from), place(&call.to));

@@ -1,10 +1,11 @@
 //! Streams and events of the driver, and the work that goes onto streams.
 
-use super::{Context, Gpu, check, library, tensor_map};
+use super::{Bound, Context, Gpu, check, library, tensor_map};
 use crate::{
     Element, Error, Result,
     buffer::Owner,
     comm::Inbox,
+    foreign::Recorded,
     tensor_map::{Encoding, TensorMap},
 };
 use cudarc::driver::sys;
@@ -23,8 +24,8 @@ pub(crate) struct Queue {
     pub(super) gpu: Arc<Gpu>,
     context: Context,
     pub(super) stream: sys::CUstream,
-    /// Who destroys the stream, where that is not Kiln; dropped with the queue.
-    owner: Option<Owner>,
+    /// What there is of a stream that is not Kiln's.
+    foreign: Option<Foreign>,
     /// Groups of devices whose operations are on the stream since it was last waited for.
     comms: Mutex<Vec<Arc<Inbox>>>,
 }
@@ -34,11 +35,20 @@ unsafe impl Send for Queue {}
 // SAFETY: as above; the driver synchronises concurrent calls itself.
 unsafe impl Sync for Queue {}
 
+/// A stream of another library.
+struct Foreign {
+    recorded: Recorded,
+    /// Who destroys the stream; dropped with the queue.
+    _owner: Owner,
+}
+
 /// An event of the driver.
 pub(crate) struct Mark {
     gpu: Arc<Gpu>,
     context: Context,
     event: sys::CUevent,
+    /// Groups of devices whose operations may be in front of it.
+    comms: Vec<Arc<Inbox>>,
 }
 
 // SAFETY: an event handle is an opaque pointer that the driver lets any thread use.
@@ -46,27 +56,38 @@ unsafe impl Send for Mark {}
 // SAFETY: as above; the driver synchronises concurrent calls itself.
 unsafe impl Sync for Mark {}
 
+/// The failure of one of these groups. It has ended the group's work: that is over, and what it should have written is not there.
+fn none_failed(comms: &[Arc<Inbox>]) -> Result<()> {
+    let failure = comms.iter().find_map(|comm| comm.failure());
+    failure.map_or(Ok(()), |error| Err(error.into_error()))
+}
+
 impl Queue {
     /// A stream that does not wait for the default stream.
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self> {
         let context = gpu.context()?;
         let failed = |cause| gpu.failed(cause);
-        context.bind().map_err(failed)?;
+        let _bound = context.bind().map_err(failed)?;
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         let mut stream = null_mut();
         // SAFETY: the context is current; the pointer is to a live handle.
         let answer = unsafe { sys::cuStreamCreate(&raw mut stream, flags) };
         check("cuStreamCreate", answer).map_err(failed)?;
-        Ok(Self { gpu: Arc::clone(gpu), context, stream, owner: None, comms: Mutex::default() })
+        Ok(Self { gpu: Arc::clone(gpu), context, stream, foreign: None, comms: Mutex::default() })
     }
 
     /// A stream of another library.
     ///
-    /// The caller guarantees that it lives as long as `owner`.
-    pub(crate) fn foreign(gpu: &Arc<Gpu>, stream: *mut c_void, owner: Owner) -> Result<Self> {
+    /// The caller guarantees that it lives as long as `owner`, and what `recorded` says.
+    pub(crate) fn foreign(
+        gpu: &Arc<Gpu>,
+        stream: *mut c_void,
+        owner: Owner,
+        recorded: Recorded,
+    ) -> Result<Self> {
         let context = gpu.context()?;
         let failed = |cause| gpu.failed(cause);
-        context.bind().map_err(failed)?;
+        let _bound = context.bind().map_err(failed)?;
         let stream: sys::CUstream = stream.cast();
         if stream.addr() == PER_THREAD {
             return Err(Error::PerThreadStream);
@@ -78,8 +99,33 @@ impl Queue {
         if actual != context.0 {
             return Err(Error::ForeignContext { device: gpu.label() });
         }
-        let (gpu, owner, comms) = (Arc::clone(gpu), Some(owner), Mutex::default());
-        Ok(Self { gpu, context, stream, owner, comms })
+        let foreign = Some(Foreign { recorded, _owner: owner });
+        Ok(Self { gpu: Arc::clone(gpu), context, stream, foreign, comms: Mutex::default() })
+    }
+
+    /// Whether another library frees memory in the order of this stream.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.foreign.is_some()
+    }
+
+    /// Refuses a stream that another library records into a graph, unless it was handed over with a promise about that.
+    pub(crate) fn require_unrecorded(&self) -> Result<()> {
+        match self.foreign {
+            None | Some(Foreign { recorded: Recorded::Promised, .. }) => return Ok(()),
+            Some(Foreign { recorded: Recorded::Never, .. }) => {}
+        }
+        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        self.call("cuStreamIsCapturing", || {
+            // SAFETY: the stream lives as long as `self`; the pointer is to a live status.
+            unsafe { sys::cuStreamIsCapturing(self.stream, &raw mut status) }
+        })?;
+        if status == sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
+            return Ok(());
+        }
+        Err(Error::NotInGraph {
+            operation: "work on a stream that another library records",
+            instead: "record it by `Device::capture`",
+        })
     }
 
     /// The driver's handle.
@@ -98,11 +144,11 @@ impl Queue {
         name: &'static str,
         call: impl FnOnce() -> sys::CUresult,
     ) -> Result<()> {
-        self.bind()?;
+        let _bound = self.bind()?;
         check(name, call()).map_err(|cause| self.gpu.failed(cause))
     }
 
-    pub(super) fn bind(&self) -> Result<()> {
+    pub(super) fn bind(&self) -> Result<Bound> {
         self.context.bind().map_err(|cause| self.gpu.failed(cause))
     }
 
@@ -118,9 +164,7 @@ impl Queue {
             }
         }
         waited?;
-        // A group that has failed has ended its work: the stream is done, and what it should have written is not there.
-        let failure = comms.iter().find_map(|comm| comm.failure());
-        failure.map_or(Ok(()), |error| Err(error.into_error()))
+        none_failed(&comms)
     }
 
     fn comms(&self) -> MutexGuard<'_, Vec<Arc<Inbox>>> {
@@ -141,7 +185,7 @@ impl Queue {
     }
 
     pub(crate) fn allocate(&self, bytes: usize) -> Result<u64> {
-        self.bind()?;
+        let _bound = self.bind()?;
         let mut address = 0;
         let (name, answer) = if self.gpu.memory_pools {
             // SAFETY: the context is current; the pointer is to a live address.
@@ -278,6 +322,9 @@ impl Queue {
     }
 
     pub(crate) fn wait(&self, mark: &Mark) -> Result<()> {
+        for comm in &mark.comms {
+            self.depends_on(comm);
+        }
         self.call("cuStreamWaitEvent", || {
             // SAFETY: stream and event are alive; the driver defines no flag for ordinary events.
             unsafe { sys::cuStreamWaitEvent(self.stream, mark.event, 0) }
@@ -285,10 +332,6 @@ impl Queue {
     }
 
     pub(crate) fn wait_for(&self, other: &Self) -> Result<()> {
-        let in_front = other.comms().clone();
-        for comm in &in_front {
-            self.depends_on(comm);
-        }
         // The driver keeps what a wait needs of an event that is destroyed before the wait is over.
         self.wait(&other.mark()?)
     }
@@ -299,7 +342,12 @@ impl Queue {
             // SAFETY: the context is current; the pointer is to a live handle.
             unsafe { sys::cuEventCreate(&raw mut event, flags as u32) }
         })?;
-        let mark = Mark { gpu: Arc::clone(&self.gpu), context: self.context, event };
+        let mark = Mark {
+            gpu: Arc::clone(&self.gpu),
+            context: self.context,
+            event,
+            comms: self.comms().clone(),
+        };
         self.call("cuEventRecord", || {
             // SAFETY: event and stream are alive and of one context.
             unsafe { sys::cuEventRecord(mark.event, self.stream) }
@@ -310,13 +358,15 @@ impl Queue {
     /// The driver computes a map without touching the device.
     pub(crate) fn encode(&self, encoding: &Encoding) -> Result<TensorMap, Box<str>> {
         let bound = self.context.bind();
-        bound.and_then(|()| tensor_map::encode(encoding)).map_err(|cause| cause.to_string().into())
+        bound
+            .and_then(|_bound| tensor_map::encode(encoding))
+            .map_err(|cause| cause.to_string().into())
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if self.owner.is_some() {
+        if self.foreign.is_some() {
             return;
         }
         let _ = self.call("cuStreamDestroy", || {
@@ -327,19 +377,34 @@ impl Drop for Queue {
 }
 
 impl Mark {
-    fn bind(&self) -> Result<()> {
+    fn bind(&self) -> Result<Bound> {
         self.context.bind().map_err(|cause| self.gpu.failed(cause))
     }
 
     pub(crate) fn synchronize(&self) -> Result<()> {
-        self.bind()?;
+        self.wait_for_end()?;
+        none_failed(&self.comms)
+    }
+
+    /// Waits until the work in front is over, whether a group has failed that it was of or not.
+    pub(crate) fn wait_for_end(&self) -> Result<()> {
+        let _bound = self.bind()?;
         // SAFETY: the event lives as long as `self`.
         let answer = unsafe { sys::cuEventSynchronize(self.event) };
         check("cuEventSynchronize", answer).map_err(|cause| self.gpu.failed(cause))
     }
 
     pub(crate) fn is_done(&self) -> Result<bool> {
-        self.bind()?;
+        let is_over = self.is_over()?;
+        if is_over {
+            none_failed(&self.comms)?;
+        }
+        Ok(is_over)
+    }
+
+    /// Whether the work in front is over, and be it that a group has failed that it was of.
+    pub(super) fn is_over(&self) -> Result<bool> {
+        let _bound = self.bind()?;
         // SAFETY: the event lives as long as `self`.
         let answer = unsafe { sys::cuEventQuery(self.event) };
         if answer == sys::CUresult::CUDA_ERROR_NOT_READY {
@@ -370,9 +435,7 @@ impl Mark {
 
 impl Drop for Mark {
     fn drop(&mut self) {
-        if self.bind().is_err() {
-            return;
-        }
+        let Ok(_bound) = self.bind() else { return };
         // SAFETY: nothing else has the handle; waits that were enqueued keep what they need.
         let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
     }

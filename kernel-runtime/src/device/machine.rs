@@ -25,8 +25,11 @@ use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
 use crate::{
-    DriverVersion, Error, Image, MemoryUse, Resources, Result, Stream, Variant, buffer::Owner,
-    foreign::Found, graph::Recording, pinned::HostMemory,
+    DriverVersion, Error, Image, MemoryUse, Resources, Result, Stream, Variant,
+    buffer::Owner,
+    foreign::{Found, Recorded},
+    graph::Recording,
+    pinned::HostMemory,
 };
 use std::ffi::c_void;
 
@@ -51,16 +54,21 @@ impl Device {
     }
 
     /// A stream of another library, which lives as long as `owner`.
-    pub(crate) fn foreign_stream(&self, stream: *mut c_void, owner: Owner) -> Result<Stream> {
+    pub(crate) fn foreign_stream(
+        &self,
+        stream: *mut c_void,
+        owner: Owner,
+        recorded: Recorded,
+    ) -> Result<Stream> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
             Machine::Cuda(ref gpu) => {
-                let queue = cuda::Queue::foreign(gpu, stream, owner)?;
+                let queue = cuda::Queue::foreign(gpu, stream, owner, recorded)?;
                 Ok(Stream::new(self.clone(), Queue::Cuda(queue), None))
             }
             #[cfg(feature = "emulator")]
             Machine::Emulator(_) => {
-                let _ = (stream, owner);
+                let _ = (stream, owner, recorded);
                 Err(Error::ForeignContext { device: self.label() })
             }
         }

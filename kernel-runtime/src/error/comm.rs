@@ -1,8 +1,10 @@
 //! What can go wrong between devices that work together.
 
+use super::DriverError;
+
 /// A failed operation of a [`Comm`](crate::Comm), or on the way to one.
 ///
-/// After [`Self::Mismatch`], [`Self::Lost`], [`Self::Timeout`] and [`Self::Aborted`] the group is over: each rank gets such an error from
+/// After [`Self::Mismatch`], [`Self::Lost`], [`Self::Timeout`], [`Self::Aborted`], [`Self::Nccl`] and [`Self::Driver`] the group is over: each rank gets such an error from
 /// whatever it waits for, and from every later operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -28,6 +30,14 @@ pub enum CommError {
         code: u32,
         /// NCCL's description.
         message: String,
+    },
+    /// The rank's own GPU has failed.
+    #[error("{device}: {cause}")]
+    Driver {
+        /// The device of the rank.
+        device: String,
+        /// What the driver says.
+        cause: Box<DriverError>,
     },
     /// An environment variable of the launcher is absent, or is not what it has to be.
     #[error("the environment variable {variable} has to be {required}; it is {actual}")]

@@ -1,7 +1,7 @@
 //! Two GPUs: copies between them, kernels on the memory of the other, and what becomes of the ranks when one of them fails.
 
 use super::{PAUSE, SLOW, kernels, slow_fill};
-use kernel_runtime::{Comm, CommError, Device, Error, ReduceOp, Result, Stream};
+use kernel_runtime::{Comm, CommError, Device, Element, Error, ReduceOp, Result, Stream};
 use std::{
     thread,
     time::{Duration, Instant},
@@ -11,6 +11,7 @@ use std::{
 pub(crate) const TESTS: &[super::Test] = &[
     ("copies_between_gpus_are_in_order", copies_between_gpus_are_in_order),
     ("kernels_use_the_memory_of_a_peer", kernels_use_the_memory_of_a_peer),
+    ("a_stream_waits_for_events_of_another_gpu", a_stream_waits_for_events_of_another_gpu),
     ("streams_of_another_gpu_are_refused", streams_of_another_gpu_are_refused),
 ];
 
@@ -18,6 +19,7 @@ pub(crate) const TESTS: &[super::Test] = &[
 pub(crate) const NCCL_TESTS: &[super::Test] = &[
     ("a_rank_that_never_comes_is_a_timeout", a_rank_that_never_comes_is_a_timeout),
     ("an_abort_ends_the_others_wait", an_abort_ends_the_others_wait),
+    ("collectives_that_differ_end_the_group", collectives_that_differ_end_the_group),
     ("ranks_in_threads_sum_and_go_on", ranks_in_threads_sum_and_go_on),
 ];
 
@@ -65,6 +67,47 @@ fn kernels_use_the_memory_of_a_peer(one: &Device) -> Result<()> {
     one.enable_peer(&two)?;
     launch(&mut c)?;
     assert_eq!(c.to_vec(&here)?, [21.0, 22.0, 23.0]);
+    Ok(())
+}
+
+fn a_stream_waits_for_events_of_another_gpu(one: &Device) -> Result<()> {
+    let two = Device::cuda(1)?;
+    let (here, there) = (one.stream()?, two.stream()?);
+    let mut slow = there.zeros([1000])?;
+    slow_fill(&SLOW, &mut slow, 4 * PAUSE, 3).launch(&there)?;
+    let event = there.record()?;
+    here.wait(&event)?;
+    assert!(!event.is_done()?, "the kernel takes 200 ms");
+    here.synchronize()?;
+    assert!(event.is_done()?);
+    Ok(())
+}
+
+/// NCCL itself would add them up: both have as many bytes.
+fn collectives_that_differ_end_the_group(_: &Device) -> Result<()> {
+    fn rank<T: Element>(comm: &Comm) -> Result<()> {
+        let stream = comm.device().stream()?;
+        let mut x = stream.zeros::<T, 1>([1000])?;
+        comm.all_reduce_in_place(&stream, &mut x, ReduceOp::Sum)?;
+        comm.wait(&stream)?;
+        // What they have told one another may come behind the sum.
+        thread::sleep(Duration::from_secs(1));
+        comm.wait(&stream)
+    }
+    let [first, second] = pair()?;
+    let begin = Instant::now();
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(|| rank::<u32>(&second));
+        (rank::<f32>(&first), second.join().expect("it does not panic"))
+    });
+    for result in [first, second] {
+        let error = result.expect_err("one adds floats, one integers");
+        assert!(
+            matches!(&error, Error::Comm(cause) if matches!(**cause, CommError::Mismatch { .. })),
+            "{error}"
+        );
+    }
+    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
     Ok(())
 }
 

@@ -186,6 +186,18 @@ fn one_thread_acts_for_all_ranks_in_a_group() -> Result<()> {
         comms[1].all_reduce_in_place(&streams[1], &mut x[1], ReduceOp::Product)
     })?;
     assert_eq!(x[0].to_vec(&streams[0])?, [9, 9]);
+
+    // Nor has one within another that goes on.
+    Comm::group(|| {
+        let inner: Result<()> = Comm::group(|| {
+            comms[0].all_reduce_in_place(&streams[0], &mut x[0], ReduceOp::Sum)?;
+            streams[0].write(&mut x[0], &[1, 2, 3])
+        });
+        assert!(matches!(inner, Err(Error::Length { .. })), "{inner:?}");
+        comms[0].all_reduce_in_place(&streams[0], &mut x[0], ReduceOp::Min)?;
+        comms[1].all_reduce_in_place(&streams[1], &mut x[1], ReduceOp::Min)
+    })?;
+    assert_eq!(x[0].to_vec(&streams[0])?, [9, 9]);
     Ok(())
 }
 

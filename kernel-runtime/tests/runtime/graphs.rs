@@ -5,6 +5,7 @@ use crate::{
     kernels::{Args, scaled_sum},
 };
 use kernel_runtime::{Device, Error, Result, Target};
+use std::thread;
 
 #[test]
 fn recorded_work_runs_with_each_launch() -> Result<()> {
@@ -102,7 +103,7 @@ fn what_cannot_be_recorded_is_refused() -> Result<()> {
     let event = stream.record()?;
     let refused = |work: &mut dyn FnMut(&kernel_runtime::Stream) -> Result<()>| {
         let error = device.capture(work).expect_err("it cannot be part of a graph");
-        let Error::NotInGraph { operation } = error else { panic!("{error}") };
+        let Error::NotInGraph { operation, .. } = error else { panic!("{error}") };
         operation
     };
     assert_eq!(refused(&mut |stream| stream.zeros::<f32, 1>([3]).map(drop)), "an allocation");
@@ -123,7 +124,19 @@ fn what_cannot_be_recorded_is_refused() -> Result<()> {
     let error = kept.fill(&mut a, 2.0).expect_err("the capture is over");
     assert_eq!(
         error.to_string(),
-        "work after the capture has ended cannot be recorded into a graph: do it before the capture"
+        "work after the capture has ended cannot be recorded into a graph: keep the stream of a capture inside of it"
+    );
+    // The capture could end while another thread's work is on its way.
+    let error = device.capture(|stream| {
+        thread::scope(|scope| {
+            let other = scope.spawn(|| stream.fill(&mut a, 1.0));
+            other.join().expect("it does not panic")
+        })
+    });
+    let error = error.expect_err("it is another thread's");
+    assert_eq!(
+        error.to_string(),
+        "work of another thread cannot be recorded into a graph: put it on the stream in the thread that captures"
     );
     Ok(())
 }
