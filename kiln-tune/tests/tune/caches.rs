@@ -1,7 +1,7 @@
 //! What is remembered, and what is not believed.
 
 use crate::{
-    Tested, folder, tuned,
+    Tested, folder, tuned, unchecked,
     work::{CHANGED, STEPS_10, STEPS_20, STEPS_30},
 };
 use kiln_tune::{Cache, FORMAT, Mode, Outcome};
@@ -35,6 +35,25 @@ fn what_is_known_is_not_launched_again() -> Tested {
     assert_eq!(launches, 2);
     assert_eq!(cache.contents().entries.len(), 2, "the newer lines are about the same");
     assert!(cache.contents().warnings.is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_cache_that_does_not_say_what_was_compared_is_read() -> Tested {
+    let (path, cache) = filled("before");
+    let text = std::fs::read_to_string(&path)?;
+    let before = text.replace("\"compared\":0.0,", "");
+    assert_eq!(text.len() - before.len(), 2 * 15, "{text}");
+    std::fs::write(&path, &before)?;
+    assert!(cache.contents().warnings.is_empty());
+    let (known, launches) = unchecked(&[STEPS_30, STEPS_10], &cache)?;
+    assert_eq!((known.best, launches), (STEPS_10, 0));
+    assert_eq!(
+        tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?.1,
+        2,
+        "nobody knows of a comparison"
+    );
+    assert_eq!(tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?.1, 0);
     Ok(())
 }
 
@@ -83,11 +102,14 @@ fn lines_that_are_no_times_are_ignored() -> Tested {
     let entry = text.lines().nth(1).expect("two entries");
     let negative = entry.replace("198.0", "-1.0");
     assert_ne!(negative, entry);
-    let mut bytes = format!("{text}{negative}\n[1]\n{{\"kernel\":\"work\"}}\n\n").into_bytes();
+    let compared = entry.replace("\"compared\":0.0", "\"compared\":-1.0");
+    assert_ne!(compared, entry);
+    let mut bytes =
+        format!("{text}{negative}\n{compared}\n[1]\n{{\"kernel\":\"work\"}}\n\n").into_bytes();
     bytes.extend(b"\xFF\xFE\0\n");
     std::fs::write(&path, bytes)?;
     let warning = only_warning(&cache);
-    assert!(warning.contains(": 4 of its lines"), "{warning}");
+    assert!(warning.contains(": 5 of its lines"), "{warning}");
     let (again, launches) = tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?;
     assert_eq!((again.best, launches), (STEPS_10, 0));
     Ok(())
