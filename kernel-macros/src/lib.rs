@@ -15,8 +15,13 @@ use proc_macro::TokenStream;
 pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
     let options = Options { dump: folder.is_some(), assemble: cubin::assemble() };
-    let output = match syn::parse::<syn::Item>(item.clone()) {
+    let mut tracked = cubin::tracked();
+    let mut output = match syn::parse::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => {
+            // A method is refused, and an `impl` takes no items without a name.
+            if function.sig.receiver().is_some() {
+                tracked = proc_macro2::TokenStream::new();
+            }
             kernel_core::compile_function(named(attr.into()), &function, options)
         }
         Ok(syn::Item::Mod(module)) => {
@@ -30,7 +35,9 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
             return kernel_core::not_a_kernel("kernel", &item.into(), Some(&error)).into();
         }
     };
-    finished(output, folder)
+    let errors = errors(&output, folder);
+    output.tokens.extend([tracked, errors]);
+    output.tokens.into()
 }
 
 /// Makes a function, or the items of a module, usable by kernels of other modules and crates.
@@ -74,24 +81,26 @@ pub fn device_finish(input: TokenStream) -> TokenStream {
 pub fn kernel_finish(input: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
     let options = Options { dump: folder.is_some(), assemble: cubin::assemble() };
-    finished(kernel_core::kernel_finish(input.into(), options), folder)
+    let output = kernel_core::kernel_finish(input.into(), options);
+    let errors = errors(&output, folder);
+    let tokens = output.tokens;
+    if errors.is_empty() {
+        return tokens.into();
+    }
+    // The place wants one expression.
+    quote::quote!({ #errors #tokens }).into()
 }
 
-/// Writes the dumps, and gives the tokens.
-fn finished(output: Output, folder: Option<std::ffi::OsString>) -> TokenStream {
-    let Output { mut tokens, dumps } = output;
-    for message in cubin::failures() {
-        let span = proc_macro2::Span::call_site();
-        tokens.extend(syn::Error::new(span, message).to_compile_error());
-    }
+/// Writes the dumps; gives what failed in doing so, and in making machine code.
+fn errors(output: &Output, folder: Option<std::ffi::OsString>) -> proc_macro2::TokenStream {
+    let mut messages = cubin::failures();
     if let Some(folder) = folder
-        && let Err(error) = write(std::path::Path::new(&folder), &dumps)
+        && let Err(error) = write(std::path::Path::new(&folder), &output.dumps)
     {
-        let message = format!("KILN_DUMP: {} cannot be written: {error}", folder.display());
-        let error = syn::Error::new(proc_macro2::Span::call_site(), message).to_compile_error();
-        return quote::quote!(#tokens #error).into();
+        messages.push(format!("KILN_DUMP: {} cannot be written: {error}", folder.display()));
     }
-    tokens.into()
+    let span = proc_macro2::Span::call_site();
+    messages.into_iter().map(|message| syn::Error::new(span, message).to_compile_error()).collect()
 }
 
 fn write(folder: &std::path::Path, dumps: &[(String, String)]) -> std::io::Result<()> {

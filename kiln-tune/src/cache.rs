@@ -49,6 +49,9 @@ pub struct Entry {
     /// How many bursts the cost is the median of.
     #[serde(default)]
     pub bursts: u32,
+    /// The tolerance within which its result agreed with those of the instances beside it, where results were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<f64>,
     /// Why the device cannot run it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -109,9 +112,18 @@ impl Entry {
         }
     }
 
-    /// A cost that can be compared, or none.
+    /// Numbers that can be compared, or none.
     fn is_sound(&self) -> bool {
-        self.cost.is_none_or(|cost| cost.is_finite() && cost >= 0.0)
+        [self.cost, self.compared]
+            .into_iter()
+            .flatten()
+            .all(|number| number.is_finite() && number >= 0.0)
+    }
+
+    /// The cost, as far as it tells of a right result: one that was compared with a tolerance of at most `required`, if any is.
+    pub(crate) fn cost_compared(&self, required: Option<f64>) -> Option<f64> {
+        let compared = |required| self.compared.is_some_and(|passed| passed <= required);
+        self.cost.filter(|_| required.is_none_or(compared))
     }
 }
 

@@ -38,11 +38,11 @@ pub enum Error {
         instance: String,
         /// The instance that it was compared with.
         other: String,
-        /// Where the difference is greatest, counted in row-major order.
+        /// Where the difference is greatest, counted in row-major order; of results of different lengths, where the shorter one ends.
         element: usize,
-        /// What `other` has there.
+        /// What `other` has there; NaN behind its end.
         required: f64,
-        /// What `instance` has there.
+        /// What `instance` has there; NaN behind its end.
         actual: f64,
         /// The greatest magnitude in the result of `other`.
         greatest: f64,

@@ -2,7 +2,7 @@
 //!
 //! A GPU that has worked for a while is slower than one that has rested, and one that has just woken up is slower still. So instances
 //! take turns: in each round each of them has one burst, behind a pause, and the order changes from round to round. What is
-//! kept is the median of its bursts. An instance that is far behind drops out.
+//! kept is the median of its bursts. An instance that is far behind drops out, but not for one burst that something disturbed.
 
 use kernel_runtime::{Result, Stream};
 use std::{thread, time::Duration};
@@ -21,6 +21,9 @@ const MOST_LAUNCHES: f64 = 200.0;
 
 /// How many times slower than the fastest an instance may be without dropping out.
 const BEHIND: f64 = 1.5;
+
+/// Bursts of each instance before any drops out. The lower of two is their median: one that was disturbed does not count.
+const FIRST_BURSTS: usize = 2;
 
 /// The cost of something, and how many bursts it is the median of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,14 +63,19 @@ pub(crate) fn times(
             bursts[at].push(burst(stream, launches[at], &mut || launch(at))?);
             each();
         }
-        let best = left.iter().map(|&at| median(&bursts[at])).fold(known, f64::min);
-        left.retain(|&at| median(&bursts[at]) <= best * BEHIND);
+        drop_out(&mut left, &bursts, known);
     }
     let cost = |times: &Vec<f64>| Cost {
         cost: median(times),
         bursts: u32::try_from(times.len()).unwrap_or(u32::MAX),
     };
     Ok(bursts.iter().map(cost).collect())
+}
+
+/// Leaves those that are not far behind the fastest.
+fn drop_out(left: &mut Vec<usize>, bursts: &[Vec<f64>], known: f64) {
+    let best = left.iter().map(|&at| median(&bursts[at])).fold(known, f64::min);
+    left.retain(|&at| bursts[at].len() < FIRST_BURSTS || median(&bursts[at]) <= best * BEHIND);
 }
 
 /// How many bursts there are at most.
@@ -132,6 +140,21 @@ mod tests {
         assert_eq!(median(&[9.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[9.0, 1.0, 2.0, 3.0]), 2.0);
         assert_eq!(median(&[4.0]), 4.0);
+    }
+
+    #[test]
+    fn an_instance_does_not_drop_out_for_one_slow_burst() {
+        let left = |bursts: &[&[f64]], known| {
+            let bursts: Vec<Vec<f64>> = bursts.iter().map(|times| times.to_vec()).collect();
+            let mut left = (0..bursts.len()).collect();
+            drop_out(&mut left, &bursts, known);
+            left
+        };
+        assert_eq!(left(&[&[1.0], &[9.0]], f64::INFINITY), [0, 1]);
+        assert_eq!(left(&[&[1.0, 1.0], &[9.0, 1.25]], f64::INFINITY), [0, 1]);
+        assert_eq!(left(&[&[1.0, 1.0], &[1.5, 9.0], &[9.0, 1.75]], f64::INFINITY), [0, 1]);
+        assert_eq!(left(&[&[8.0], &[9.0]], 1.0), [0, 1]);
+        assert_eq!(left(&[&[8.0, 9.0], &[1.25, 9.0]], 1.0), [1]);
     }
 
     #[test]

@@ -9,6 +9,9 @@ pub trait Output {
     /// A copy of the contents.
     type Saved;
 
+    /// Whether there is something to compare. Then a time counts as known only if the result was compared as well.
+    const COMPARES: bool = true;
+
     /// Copies the contents.
     ///
     /// # Errors
@@ -78,6 +81,8 @@ rounded!(i64, u64);
 impl Output for () {
     type Saved = ();
 
+    const COMPARES: bool = false;
+
     fn save(&self, _: &Stream) -> kernel_runtime::Result<()> {
         Ok(())
     }
@@ -112,6 +117,8 @@ impl<T: Compared, const R: usize> Output for DeviceTensor<T, R> {
 impl<O: Output> Output for &mut O {
     type Saved = O::Saved;
 
+    const COMPARES: bool = O::COMPARES;
+
     fn save(&self, stream: &Stream) -> kernel_runtime::Result<O::Saved> {
         (**self).save(stream)
     }
@@ -127,6 +134,8 @@ impl<O: Output> Output for &mut O {
 
 impl<A: Output, B: Output> Output for (A, B) {
     type Saved = (A::Saved, B::Saved);
+
+    const COMPARES: bool = A::COMPARES || B::COMPARES;
 
     fn save(&self, stream: &Stream) -> kernel_runtime::Result<Self::Saved> {
         Ok((self.0.save(stream)?, self.1.save(stream)?))
@@ -220,12 +229,24 @@ impl Comparison {
     }
 }
 
-/// Where two results differ most, if by more than is allowed. What is not a number agrees with what is not.
+/// A bound that is finite and not negative. Nothing is within one that is not a number, and with a finite one infinity differs from all else.
+pub(crate) fn bound(value: f64) -> f64 {
+    if value > 0.0 { value.min(f64::MAX) } else { 0.0 }
+}
+
+/// Where two results differ most, if by more than is allowed. What is not a number agrees with what is not; results of different
+/// lengths differ where one of them ends.
 #[expect(clippy::float_cmp, reason = "equal infinities have no difference")]
 fn difference(required: &[f64], actual: &[f64], tolerance: f64) -> Option<Difference> {
     let finite = required.iter().filter(|value| value.is_finite());
     let greatest = finite.fold(0.0, |most: f64, value| most.max(value.abs()));
-    let allowed = greatest * tolerance;
+    let allowed = bound(greatest * tolerance);
+    if required.len() != actual.len() {
+        let element = required.len().min(actual.len());
+        let at = |values: &[f64]| values.get(element).copied().unwrap_or(f64::NAN);
+        let (required, actual) = (at(required), at(actual));
+        return Some(Difference { element, required, actual, greatest, allowed });
+    }
     let mut worst = None;
     let mut most = allowed;
     for (element, (&required, &actual)) in required.iter().zip(actual).enumerate() {
@@ -279,8 +300,34 @@ mod tests {
     }
 
     #[test]
+    fn a_tolerance_that_is_no_number_allows_nothing() {
+        let (one, other) = (&[1.0][..], &[1.5][..]);
+        assert!(compared(&[("a", one), ("b", other)], f64::NAN).is_some());
+        assert!(compared(&[("a", one), ("b", other)], -1.0).is_some());
+        assert_eq!(compared(&[("a", one), ("b", one)], f64::NAN), None);
+        // Nothing but zeros allows nothing, whatever it is multiplied with.
+        assert!(compared(&[("a", &[0.0]), ("b", one)], f64::INFINITY).is_some());
+    }
+
+    #[test]
+    fn results_of_different_lengths_differ_where_one_of_them_ends() {
+        let (short, long) = (&[1.0, 2.0][..], &[1.0, 2.0, 4.0][..]);
+        for tolerance in [0.0, 0.5, f64::INFINITY] {
+            let message = compared(&[("a", short), ("b", long)], tolerance).expect("one is longer");
+            assert!(message.contains("at element 2: required NaN, actual 4,"), "{message}");
+            let message =
+                compared(&[("a", long), ("b", short)], tolerance).expect("one is shorter");
+            assert!(message.contains("at element 2: required 4, actual NaN,"), "{message}");
+        }
+    }
+
+    #[test]
     fn nan_agrees_with_nan_alone() {
         let (nan, one, infinite) = (&[f64::NAN][..], &[1.0][..], &[f64::INFINITY][..]);
+        let (before, behind) = (&[f64::NAN, 1.0][..], &[1.0, f64::NAN][..]);
+        assert!(compared(&[("a", before), ("b", behind)], 0.5).is_some(), "in other places");
+        assert!(compared(&[("a", one), ("b", nan)], f64::INFINITY).is_some());
+        assert!(compared(&[("a", nan), ("b", one)], f64::INFINITY).is_some());
         assert_eq!(compared(&[("a", nan), ("b", nan)], 0.0), None);
         assert!(compared(&[("a", one), ("b", nan)], 0.5).is_some());
         assert!(compared(&[("a", one), ("b", infinite)], 0.5).is_some());

@@ -3,7 +3,7 @@
 use crate::{
     Cache, Entry, Error, Outcome, Output, Result, Row, Tuned, Unit,
     measure::{self, Cost},
-    output::Comparison,
+    output::{self, Comparison},
     question::Question,
     report::named,
 };
@@ -19,7 +19,8 @@ use std::{
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing. Of the instances with a known time the fastest is chosen, without one the first that the device runs.
+    /// Nothing, and no results are compared. Of the instances with a known time the fastest is chosen, without one the first that the
+    /// device runs; in [`Tuner::run_checked`] a time is known only if the result was compared when it was measured.
     Off,
     /// What has no known time.
     #[default]
@@ -106,6 +107,8 @@ struct Candidate<I> {
     /// The cost in the cache, even if it is of no use now.
     cached: Option<f64>,
     bursts: u32,
+    /// The least tolerance with which its result was compared.
+    compared: Option<f64>,
     /// Whether the cache lacks what is known now.
     is_new: bool,
 }
@@ -156,9 +159,10 @@ impl<'a, I: Instance> Tuner<'a, I> {
     }
 
     /// How far results may be apart, relative to the greatest magnitude in them; 0, which is equality, without this. Instances that
-    /// add floats in another order need some: about the square root of the number of terms times the precision of the type.
+    /// add floats in another order need some: about the square root of the number of terms times the precision of the type. What is
+    /// negative or not a number is 0.
     pub fn tolerance(self, relative: f64) -> Self {
-        Self { tolerance: relative, ..self }
+        Self { tolerance: output::bound(relative), ..self }
     }
 
     /// The folder for table and plot of what is chosen, whatever the environment variable `KILN_TUNE_REPORT` names.
@@ -178,7 +182,9 @@ impl<'a, I: Instance> Tuner<'a, I> {
     /// As [`run`](Self::run), and compares what the instances write to `output`. Before each result that is compared the output is
     /// what it was before tuning, and so it is behind all of it: kernels that add to their output are tuned like others.
     ///
-    /// An instance that is measured because the others are known already is compared with the fastest of those.
+    /// An instance that is measured because the others are known already is compared with the fastest of those. Known is only what was
+    /// compared, with this tolerance or a smaller one: what [`run`](Self::run) measured is measured again. With [`Mode::Off`] nothing
+    /// is launched, and times of results that were not compared choose nothing.
     ///
     /// # Errors
     /// As [`run`](Self::run), and [`Error::Different`].
@@ -189,7 +195,8 @@ impl<'a, I: Instance> Tuner<'a, I> {
     ) -> Result<Tuned<I>> {
         let mode = self.mode.map_or_else(Mode::from_environment, Ok)?;
         let cache = self.cache.take().unwrap_or_else(Cache::user);
-        let mut candidates = self.candidates(&cache.known(), mode);
+        let required = O::COMPARES.then_some(self.tolerance);
+        let mut candidates = self.candidates(&cache.known(), mode, required);
         self.leave_out(&mut candidates)?;
         let is_missing = |one: &Candidate<I>| one.outcome == Outcome::Unknown;
         if mode != Mode::Off && candidates.iter().any(is_missing) {
@@ -200,16 +207,22 @@ impl<'a, I: Instance> Tuner<'a, I> {
             restored?;
             self.stream.synchronize()?;
         }
+        let chosen = self.chosen(&mut candidates)?;
         cache.add(&new_entries(&candidates));
-        let tuned = self.tuned(candidates)?;
+        let tuned = self.tuned(candidates, chosen)?;
         if let Some(folder) = self.report_folder() {
             save(&tuned, &folder);
         }
         Ok(tuned)
     }
 
-    /// The instances with what is known of them.
-    fn candidates(&self, known: &BTreeMap<Question, Entry>, mode: Mode) -> Vec<Candidate<I>> {
+    /// The instances with what is known of them; `required` is the tolerance with which a result has to have been compared.
+    fn candidates(
+        &self,
+        known: &BTreeMap<Question, Entry>,
+        mode: Mode,
+        required: Option<f64>,
+    ) -> Vec<Candidate<I>> {
         let device = self.stream.device();
         let candidate = |&instance: &I| {
             let image = match instance.image(device) {
@@ -223,6 +236,7 @@ impl<'a, I: Instance> Tuner<'a, I> {
                         resources: None,
                         cached: None,
                         bursts: 0,
+                        compared: None,
                         is_new: false,
                     };
                 }
@@ -230,11 +244,13 @@ impl<'a, I: Instance> Tuner<'a, I> {
             let question = Question::new(image, instance.to_string(), device, &self.key);
             let entry = known.get(&question);
             let outcome = match entry {
-                Some(entry) if mode != Mode::All => match (&entry.refused, entry.cost) {
-                    (Some(why), _) => Outcome::Refused(why.clone()),
-                    (None, Some(cost)) => Outcome::Cached(cost),
-                    (None, None) => Outcome::Unknown,
-                },
+                Some(entry) if mode != Mode::All => {
+                    match (&entry.refused, entry.cost_compared(required)) {
+                        (Some(why), _) => Outcome::Refused(why.clone()),
+                        (None, Some(cost)) => Outcome::Cached(cost),
+                        (None, None) => Outcome::Unknown,
+                    }
+                }
                 Some(_) | None => Outcome::Unknown,
             };
             let resources = entry.and_then(|entry| entry.takes).map(Resources::from);
@@ -246,6 +262,7 @@ impl<'a, I: Instance> Tuner<'a, I> {
                 resources,
                 cached: entry.and_then(|entry| entry.cost),
                 bursts,
+                compared: entry.and_then(|entry| entry.compared),
                 is_new: false,
             }
         };
@@ -264,7 +281,9 @@ impl<'a, I: Instance> Tuner<'a, I> {
             if self.prune.as_mut().is_some_and(|keep| !keep(one.instance, &resources)) {
                 one.outcome = Outcome::Pruned;
             } else if let Some((_, model)) = &mut self.model {
-                predicted.push((model(one.instance, &resources), at));
+                let cost = model(one.instance, &resources);
+                // `total_cmp` orders a NaN by its sign, before or behind every number.
+                predicted.push((if cost.is_nan() { f64::INFINITY } else { cost }, at));
             }
         }
         if let Some((count, _)) = self.model {
@@ -285,6 +304,7 @@ impl<'a, I: Instance> Tuner<'a, I> {
         launch: &mut impl FnMut(I, &mut O) -> kernel_runtime::Result<()>,
     ) -> Result<()> {
         let device = self.stream.device();
+        let compared = O::COMPARES.then_some(self.tolerance);
         let reference = best(candidates);
         let mut comparison = Comparison::new(self.tolerance);
         let mut timed = Vec::new();
@@ -323,7 +343,8 @@ impl<'a, I: Instance> Tuner<'a, I> {
             match before.zip(after) {
                 #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
                 Some((before, after)) => {
-                    one.keep(Cost { cost: after.saturating_sub(before) as f64, bursts: 1 });
+                    let cost = after.saturating_sub(before) as f64;
+                    one.keep(Cost { cost, bursts: 1 }, compared);
                 }
                 None => timed.push(at),
             }
@@ -349,15 +370,29 @@ impl<'a, I: Instance> Tuner<'a, I> {
             None => error.into(),
         })?;
         for (at, cost) in timed.into_iter().zip(costs) {
-            candidates[at].keep(cost);
+            candidates[at].keep(cost, compared);
         }
         Ok(())
     }
 
-    /// The choice.
-    fn tuned(&self, mut candidates: Vec<Candidate<I>>) -> Result<Tuned<I>> {
-        let runnable = |one: &Candidate<I>| one.outcome == Outcome::Unknown;
-        let chosen = best(&candidates).or_else(|| candidates.iter().position(runnable));
+    /// Where the choice is: the least known cost, or without any the first instance whose code the device takes.
+    fn chosen(&self, candidates: &mut [Candidate<I>]) -> Result<Option<usize>> {
+        if let Some(at) = best(candidates) {
+            return Ok(Some(at));
+        }
+        for (at, one) in candidates.iter_mut().enumerate() {
+            if one.outcome == Outcome::Unknown {
+                one.load(self.stream)?;
+                if !one.is_refused() {
+                    return Ok(Some(at));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The choice, with what it was made from.
+    fn tuned(&self, mut candidates: Vec<Candidate<I>>, chosen: Option<usize>) -> Result<Tuned<I>> {
         let Some(chosen) = chosen.map(|at| candidates[at].instance) else {
             return Err(Error::NothingToChoose {
                 kernel: I::KERNEL,
@@ -408,9 +443,12 @@ impl<I: Instance> Candidate<I> {
         Ok(())
     }
 
-    fn keep(&mut self, Cost { cost, bursts }: Cost) {
+    /// Notes what was measured, and the tolerance with which the result was compared. An earlier comparison was of the same code, and
+    /// still counts.
+    fn keep(&mut self, Cost { cost, bursts }: Cost, compared: Option<f64>) {
         self.outcome = Outcome::Measured(cost);
         self.bursts = bursts;
+        self.compared = self.compared.into_iter().chain(compared).reduce(f64::min);
         self.is_new = true;
     }
 
@@ -434,6 +472,7 @@ impl<I: Instance> Candidate<I> {
             key: question.key,
             cost: self.outcome.cost().or(self.cached),
             bursts: self.bursts,
+            compared: self.compared,
             refused,
             takes: self.resources.map(Into::into),
             measured,

@@ -43,11 +43,7 @@ pub(super) fn append(path: &Path, entries: &[Entry]) -> Result<(), String> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(said(error)),
         Ok(()) | Err(_) => {}
     }
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(said)?;
+    let mut file = opened(path).map_err(said)?;
     trusted(&file)?;
     locked(&file, File::try_lock)?;
     let length = file.metadata().map_err(said)?.len();
@@ -77,15 +73,43 @@ pub(super) fn append(path: &Path, entries: &[Entry]) -> Result<(), String> {
     if length + text.len() as u64 > MOST_BYTES {
         return Err(format!("it would be longer than {MOST_BYTES} bytes; remove it"));
     }
-    file.write_all(text.as_bytes()).map_err(said)
+    file.write_all(text.as_bytes()).map_err(|error| {
+        // A part of it may be there, on a full disk say. Where that stays, reading ignores what was cut off.
+        let _ = file.set_len(length);
+        said(error)
+    })
 }
 
-/// Refuses what cannot be opened without waiting for somebody, such as a pipe.
-fn regular(path: &Path) -> std::io::Result<()> {
-    if std::fs::metadata(path)?.is_file() {
-        return Ok(());
+/// Opens the file to add to it, and makes it where there is none, but not through a link to nothing: somebody else may have chosen
+/// the place.
+fn opened(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        done => return done,
     }
-    Err(std::io::Error::other("it is no regular file"))
+    match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        done => return done,
+    }
+    // Another process has made it just now.
+    options.open(path)
+}
+
+/// Refuses what cannot be opened without waiting for somebody, such as a pipe, and links to nothing.
+fn regular(path: &Path) -> std::io::Result<()> {
+    let is_link = || std::fs::symlink_metadata(path).is_ok_and(|link| link.is_symlink());
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        Ok(_) => Err(std::io::Error::other("it is no regular file")),
+        Err(error) if error.kind() == ErrorKind::NotFound && is_link() => {
+            Err(std::io::Error::other("it is a link to nothing"))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether nobody else can have written the file that is open.
@@ -135,5 +159,24 @@ fn locked(file: &File, try_lock: fn(&File) -> Result<(), TryLockError>) -> Resul
             }
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(5)),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::opened;
+
+    #[test]
+    fn opening_makes_a_file_but_not_through_a_link() -> std::io::Result<()> {
+        let folder = std::env::temp_dir().join(format!("kiln-tune-opened-{}", std::process::id()));
+        std::fs::create_dir(&folder)?;
+        let (file, link, place) = (folder.join("file"), folder.join("link"), folder.join("place"));
+        let is_made = opened(&file).is_ok() && opened(&file).is_ok();
+        std::os::unix::fs::symlink(&place, &link)?;
+        let is_refused = opened(&link).is_err() && !place.try_exists()?;
+        std::fs::remove_dir_all(&folder)?;
+        assert!(is_made);
+        assert!(is_refused);
+        Ok(())
     }
 }

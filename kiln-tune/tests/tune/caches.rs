@@ -1,7 +1,7 @@
 //! What is remembered, and what is not believed.
 
 use crate::{
-    Tested, folder, tuned,
+    Tested, folder, tuned, unchecked,
     work::{CHANGED, STEPS_10, STEPS_20, STEPS_30},
 };
 use kiln_tune::{Cache, FORMAT, Mode, Outcome};
@@ -35,6 +35,25 @@ fn what_is_known_is_not_launched_again() -> Tested {
     assert_eq!(launches, 2);
     assert_eq!(cache.contents().entries.len(), 2, "the newer lines are about the same");
     assert!(cache.contents().warnings.is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_cache_that_does_not_say_what_was_compared_is_read() -> Tested {
+    let (path, cache) = filled("before");
+    let text = std::fs::read_to_string(&path)?;
+    let before = text.replace("\"compared\":0.0,", "");
+    assert_eq!(text.len() - before.len(), 2 * 15, "{text}");
+    std::fs::write(&path, &before)?;
+    assert!(cache.contents().warnings.is_empty());
+    let (known, launches) = unchecked(&[STEPS_30, STEPS_10], &cache)?;
+    assert_eq!((known.best, launches), (STEPS_10, 0));
+    assert_eq!(
+        tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?.1,
+        2,
+        "nobody knows of a comparison"
+    );
+    assert_eq!(tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?.1, 0);
     Ok(())
 }
 
@@ -83,11 +102,14 @@ fn lines_that_are_no_times_are_ignored() -> Tested {
     let entry = text.lines().nth(1).expect("two entries");
     let negative = entry.replace("198.0", "-1.0");
     assert_ne!(negative, entry);
-    let mut bytes = format!("{text}{negative}\n[1]\n{{\"kernel\":\"work\"}}\n\n").into_bytes();
+    let compared = entry.replace("\"compared\":0.0", "\"compared\":-1.0");
+    assert_ne!(compared, entry);
+    let mut bytes =
+        format!("{text}{negative}\n{compared}\n[1]\n{{\"kernel\":\"work\"}}\n\n").into_bytes();
     bytes.extend(b"\xFF\xFE\0\n");
     std::fs::write(&path, bytes)?;
     let warning = only_warning(&cache);
-    assert!(warning.contains(": 4 of its lines"), "{warning}");
+    assert!(warning.contains(": 5 of its lines"), "{warning}");
     let (again, launches) = tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?;
     assert_eq!((again.best, launches), (STEPS_10, 0));
     Ok(())
@@ -171,6 +193,58 @@ fn what_is_no_file_is_ignored() -> Tested {
     Ok(())
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_makes_no_file() -> Tested {
+    let folder = folder("link");
+    let (link, place) = (folder.join("cache"), folder.join("place"));
+    std::os::unix::fs::symlink(&place, &link)?;
+    let cache = Cache::file(&link);
+    assert!(only_warning(&cache).ends_with("is ignored: it is a link to nothing"));
+    assert_eq!(tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?.0.best, STEPS_10);
+    assert!(!place.try_exists()?);
+    // One that leads to a file of this user is as good as the file.
+    std::fs::write(&place, "")?;
+    tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?;
+    assert_eq!(cache.contents().entries.len(), 2);
+    assert!(std::fs::symlink_metadata(&link)?.is_symlink());
+    Ok(())
+}
+
+/// The process may write files of a few hundred bytes, as on a disk that is almost full.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_written_whole_is_not_written_in_part() -> Tested {
+    if let Ok(path) = std::env::var(CHILD) {
+        for key in 0..10 {
+            let stream = crate::stream()?;
+            let mut out = stream.zeros::<u32, 1>([2])?;
+            let tuner = kiln_tune::Tuner::new(&stream, key).among([STEPS_10]);
+            tuner.cache(Cache::file(&path)).run(|one| one.with(&mut out).launch(&stream))?;
+        }
+        return Ok(());
+    }
+    let path = folder("full").join("cache");
+    // The signal, as long as it is not ignored, ends a process that writes more.
+    let limited = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+    let status = Command::new("sh")
+        .args(["-c", limited])
+        .arg(std::env::current_exe()?)
+        .args(["--exact", "caches::what_cannot_be_written_whole_is_not_written_in_part"])
+        .env(CHILD, &path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    assert!(status.success());
+    let text = std::fs::read_to_string(&path)?;
+    assert!(text.ends_with("}\n"), "{text}");
+    let contents = Cache::file(&path).contents();
+    assert!(contents.warnings.is_empty(), "{:?}", contents.warnings);
+    // Some entries fit, and the limit was reached.
+    assert!((1..10).contains(&contents.entries.len()), "{text}");
+    Ok(())
+}
+
 #[test]
 fn an_empty_file_is_filled() -> Tested {
     let path = folder("empty").join("cache");
@@ -218,7 +292,7 @@ fn a_process_that_writes_is_waited_for() -> Tested {
     Ok(())
 }
 
-/// Names the cache in a process that this test starts, and the key in which it differs from the others.
+/// Names the cache in a process that a test starts.
 const CHILD: &str = "KILN_TUNE_TEST_CHILD";
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is chosen, measured, compared and reported.
 
 use crate::{
-    Tested, folder, stream, tuned,
+    Tested, folder, stream, tuned, unchecked,
     work::{CHANGED, GREEDY, HOPPER, STEPS_10, STEPS_20, STEPS_30, WRONG, Work},
 };
 use kiln_tune::{Cache, Chosen, Error, Mode, Outcome, Tuner, Unit};
@@ -56,6 +56,46 @@ fn an_instance_with_a_wrong_result_is_named_and_not_remembered() -> Tested {
 }
 
 #[test]
+fn a_time_of_a_result_that_was_not_compared_chooses_nothing_where_results_are() -> Tested {
+    let cache = Cache::file(folder("uncompared").join("cache"));
+    assert_eq!(unchecked(&[STEPS_10, WRONG], &cache)?.0.best, WRONG);
+    let (off, launches) = tuned(&[STEPS_10, WRONG], &cache, Mode::Off)?;
+    assert_eq!((off.best, launches), (STEPS_10, 0));
+    let error = tuned(&[STEPS_10, WRONG], &cache, Mode::On).expect_err("one adds 2");
+    assert!(matches!(error, Error::Different { .. }), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_result_that_was_compared_with_a_greater_tolerance_is_compared_again() -> Tested {
+    let cache = Cache::file(folder("tolerance").join("cache"));
+    let stream = stream()?;
+    let launches = |tolerance: f64| -> kiln_tune::Result<usize> {
+        let mut out = stream.zeros::<u32, 1>([2])?;
+        let mut launches = 0;
+        let tuner = Tuner::new(&stream, [2]).among([STEPS_30, STEPS_10]).tolerance(tolerance);
+        tuner.cache(cache.clone()).mode(Mode::On).run_checked(&mut out, |one, out| {
+            launches += 1;
+            one.with(out).launch(&stream)
+        })?;
+        Ok(launches)
+    };
+    assert_eq!(launches(0.5)?, 2);
+    assert_eq!(launches(0.5)?, 0);
+    assert_eq!(launches(0.25)?, 2);
+    assert_eq!(launches(0.5)?, 0);
+    // What measures without comparing forgets no comparison.
+    let mut out = stream.zeros::<u32, 1>([2])?;
+    let tuner = Tuner::new(&stream, [2]).among([STEPS_30, STEPS_10]).cache(cache.clone());
+    tuner.mode(Mode::All).run(|one| one.with(&mut out).launch(&stream))?;
+    assert_eq!(launches(0.25)?, 0);
+    // No number allows nothing, as 0 does.
+    assert_eq!(launches(f64::NAN)?, 2);
+    assert_eq!(launches(0.0)?, 0);
+    Ok(())
+}
+
+#[test]
 fn instances_that_the_device_does_not_run_are_no_choice() -> Tested {
     let cache = Cache::file(folder("unfit").join("cache"));
     for run in 0..2 {
@@ -99,6 +139,11 @@ fn a_predicate_and_a_model_leave_instances_out() -> Tested {
     })?;
     assert_eq!(launched, [STEPS_30, STEPS_20]);
     assert_eq!(tuned.best, STEPS_20);
+    for no_number in [f64::NAN, -f64::NAN] {
+        let modelled = tuner().model(2, |one, _| if one == STEPS_10 { no_number } else { 1.0 });
+        let tuned = modelled.run(|one: Work| one.with(&mut out).launch(&stream))?;
+        assert_eq!(tuned.best, STEPS_20, "what is no number is not predicted to be cheap");
+    }
     Ok(())
 }
 
@@ -123,8 +168,13 @@ fn an_instance_that_fails_is_named() -> Tested {
 #[test]
 fn without_measuring_the_best_known_or_the_first_is_chosen() -> Tested {
     let cache = Cache::file(folder("off").join("cache"));
-    let (first, launches) = tuned(&[HOPPER, STEPS_20, STEPS_10], &cache, Mode::Off)?;
+    let (first, launches) = tuned(&[HOPPER, GREEDY, STEPS_20, STEPS_10], &cache, Mode::Off)?;
     assert_eq!((first.best, launches), (STEPS_20, 0));
+    let error = tuned(&[HOPPER, GREEDY], &cache, Mode::Off).expect_err("neither runs");
+    assert!(
+        matches!(&error, Error::NothingToChoose { reasons, .. } if reasons.contains("shared memory")),
+        "{error}"
+    );
     tuned(&[STEPS_30, STEPS_10], &cache, Mode::On)?;
     let (known, launches) = tuned(&[STEPS_20, STEPS_30, STEPS_10], &cache, Mode::Off)?;
     assert_eq!((known.best, launches), (STEPS_10, 0));

@@ -28,6 +28,19 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// As [`tuned`], without comparing results.
+fn unchecked(among: &[Work], cache: &Cache) -> Result<(Tuned<Work>, usize)> {
+    let stream = stream()?;
+    let mut out = stream.zeros::<u32, 1>([2])?;
+    let mut launches = 0;
+    let tuner = Tuner::new(&stream, [2]).among(among.iter().copied());
+    let tuned = tuner.cache(cache.clone()).mode(Mode::On).run(|one| {
+        launches += 1;
+        one.with(&mut out).launch(&stream)
+    })?;
+    Ok((tuned, launches))
+}
+
 /// What was chosen, and how many launches that took.
 fn tuned(among: &[Work], cache: &Cache, mode: Mode) -> Result<(Tuned<Work>, usize)> {
     let stream = stream()?;
