@@ -18,4 +18,5 @@ impl Compiled {
 
 /// What has this crate optimised in dev builds: lines for the `Cargo.toml` of the user's workspace, since cargo reads no profile of
 /// a dependency.
-pub const PROFILE: &str = "[profile.dev.package.kiln-gpu-emulator]\nopt-level = 3\ndebug = false\n";
+pub const PROFILE: &str =
+    "[profile.dev.package.kiln-gpu-emulator]\nopt-level = 3\ncodegen-units = 16\ndebug = false\n";

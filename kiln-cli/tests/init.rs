@@ -60,11 +60,17 @@ fn a_new_folder_gets_a_package() {
     let manifest = &written[1].1;
     assert!(manifest.starts_with("[package]\nname = \"first-kernel\"\n"), "{manifest}");
     assert!(manifest.contains("\nkiln-gpu = { path = \"/"), "{manifest}");
-    assert!(
-        manifest
-            .ends_with("\n[profile.dev.package.kiln-gpu-emulator]\nopt-level = 3\ndebug = false\n"),
-        "{manifest}"
-    );
+    let profiles = "
+[profile.dev.package.\"*\"]
+debug = false
+
+# The emulator runs the kernels of tests. Without this it takes some fifty times as long for them.
+[profile.dev.package.kiln-gpu-emulator]
+opt-level = 3
+codegen-units = 16
+debug = false
+";
+    assert!(manifest.ends_with(profiles), "{manifest}");
     let told = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(told.contains("cargo test") && told.contains("src/kernels.rs"), "{told}");
 }

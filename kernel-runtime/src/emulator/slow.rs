@@ -56,6 +56,7 @@ mod tests {
              \n\
              [profile.dev.package.kiln-gpu-emulator]\n\
              opt-level = 3\n\
+             codegen-units = 16\n\
              debug = false\n\
              \n"
         );
