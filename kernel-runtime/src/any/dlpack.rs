@@ -279,7 +279,8 @@ impl AnyTensor {
     /// at once after an error.
     ///
     /// Memory of a GPU is used in place, on the conditions of [`DeviceTensor::from_raw`](crate::DeviceTensor::from_raw): `stream` is
-    /// the one that the producer uses it on, or that it was told to wait on (in Python, the argument `stream` of `__dlpack__`). On the
+    /// the one that the producer uses it on, and gives it back in the order of. Another stream, which the producer was told to wait on (in
+    /// Python, the argument `stream` of `__dlpack__`), will do where the producer's own tensor is kept until Kiln's work is done. On the
     /// emulator, memory of the host is copied, and freed at once.
     ///
     /// # Errors
