@@ -324,7 +324,7 @@ impl Event {
     /// Waits until the work before the event is done.
     ///
     /// # Errors
-    /// [`Error::Driver`] when a kernel or a copy failed.
+    /// [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a group of devices did whose operations are before it.
     pub fn synchronize(&self) -> Result<()> {
         self.mark.synchronize()
     }
@@ -332,7 +332,7 @@ impl Event {
     /// Whether the work before the event is done.
     ///
     /// # Errors
-    /// [`Error::Driver`] when a kernel or a copy failed.
+    /// As [`Self::synchronize`].
     pub fn is_done(&self) -> Result<bool> {
         self.mark.is_done()
     }
