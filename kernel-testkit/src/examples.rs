@@ -33,6 +33,16 @@ impl Example {
         self.text.contains(target)
     }
 
+    /// Whether the kernel uses items of another crate, which rustc would bring: those of `examples/device-library`.
+    pub fn needs_library(&self) -> bool {
+        self.example == "device_library"
+    }
+
+    /// What [`crate::digest`] calls it.
+    pub fn in_digest(&self) -> String {
+        format!("examples/{}", self.name())
+    }
+
     /// The example and the kernel.
     pub fn name(&self) -> String {
         format!("{}/{}", self.example, self.kernel)

@@ -10,13 +10,14 @@
 //!
 //! All of them agree; what a kernel has to write has been written, and nothing else has.
 //!
-//! What compiled kernels cost is asked of their text: [`instructions`] counts, [`ideal`] says how few would do, and [`assembler`]
+//! [`digest`] holds on to the PTX of all of them while the compiler changes. What compiled kernels cost is asked of their text: [`instructions`] counts, [`ideal`] says how few would do, and [`assembler`]
 //! has NVIDIA's assembler find the registers.
 
 pub mod arguments;
 pub mod assembler;
 pub mod compare;
 pub mod data;
+pub mod digest;
 pub mod directives;
 pub mod examples;
 pub mod executors;

@@ -10,6 +10,7 @@ use std::{
 
 use kernel_testkit::{
     Assembler,
+    digest::Digest,
     examples::{self, Example},
     ideal,
     instructions::{Counts, Part},
@@ -91,12 +92,17 @@ fn main() -> ExitCode {
             );
         }
     }
+    let digest = Digest::committed(&package.join("..")).expect("it is part of the repository");
+    let digest = Arc::new(digest);
     let mut trials = Vec::new();
     for example in &examples {
-        // It needs items of a library, which rustc brings.
-        if example.kernel == "gate" {
+        if example.needs_library() {
             continue;
         }
+        let committed = Arc::clone(&digest);
+        trials.push(trial("digest", example, move |example| {
+            committed.compare(&example.in_digest(), example.compiled())
+        }));
         if example.names(BLACKWELL) {
             trials.push(trial("ideal", example, starts_no_more_than_its_shapes_need));
         }

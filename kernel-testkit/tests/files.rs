@@ -8,7 +8,13 @@ use std::{
     sync::Arc,
 };
 
-use kernel_testkit::{Assembler, FileTest, directives::Executor, gpu};
+use kernel_testkit::{
+    Assembler, FileTest,
+    digest::Digest,
+    directives::Executor,
+    examples::{self, Example},
+    gpu,
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -29,10 +35,14 @@ fn main() -> ExitCode {
             eprintln!("ptxas: left out, KILN_PTXAS names none");
         }
     }
+    let digest = Digest::committed(&package.join("..")).expect("it is part of the repository");
+    let digest = Arc::new(digest);
     let mut trials = Vec::new();
     for file in &files {
         trials.push(trial("run", file, FileTest::run));
         trials.push(trial("deterministic", file, FileTest::deterministic));
+        let committed = Arc::clone(&digest);
+        trials.push(trial("digest", file, move |file| committed.compare(&file.name, file)));
         if let Some(assembler) = assembler.clone() {
             trials.push(trial("ptxas", file, move |file| {
                 let spills = file.assemble(&assembler)?;
@@ -43,6 +53,17 @@ fn main() -> ExitCode {
             }));
         }
     }
+    let examples = examples::all(&package.join("../examples")).expect("the examples can be read");
+    let names: Vec<String> = (files.iter().map(|file| file.name.clone()))
+        .chain(examples.iter().map(Example::in_digest))
+        .collect();
+    trials.push(Trial::test("digest::of_nothing_else", move || {
+        let unknown = digest.unknown(&names);
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        Err(format!("no such kernels: {}; `cargo xtask ptx-digest`", unknown.join(", ")).into())
+    }));
     libtest_mimic::run(&args, trials).exit_code()
 }
 

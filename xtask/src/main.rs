@@ -1,5 +1,5 @@
 //! Repository chores: `cargo xtask tidy`, `cargo xtask licences`, `cargo xtask ptxas`, `cargo xtask loops`,
-//! `cargo xtask programs`.
+//! `cargo xtask ptx-digest`, `cargo xtask programs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its findings")]
 
@@ -27,6 +27,7 @@ cargo xtask COMMAND
   licences  check the packages of every feature and platform against deny.toml; tidy checks those of a build
   ptxas     assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
   loops     print what the kernels of the examples cost on Blackwell, or those of PTX files: registers, instructions of loops
+  ptx-digest  write tests/ptx-digest.txt anew: a hash of the PTX of every kernel of the tests and examples
   programs  run every program for Blackwell on the emulator, optimised, in all configurations; products of 4096 in each extent with --large
 ";
 
@@ -38,14 +39,14 @@ fn print(findings: &[tidy::Finding]) -> usize {
     findings.len()
 }
 
-/// Runs the program of the test kit that has the compiler and the assembler, so that no other chore waits for the compiler to be built.
+/// Runs a program of the test kit, which has the compiler and the assembler, so that no other chore waits for the compiler to be built.
 ///
 /// # Errors
 /// A cargo that cannot be run.
-fn costs(paths: &[OsString]) -> Result<usize> {
+fn of_testkit(bin: &str, paths: &[OsString]) -> Result<usize> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "kiln-gpu-testkit", "--bin", "loops", "--"])
+        .args(["run", "--quiet", "--package", "kiln-gpu-testkit", "--bin", bin, "--"])
         .args(paths)
         .status()
         .context("cargo run")?;
@@ -77,7 +78,8 @@ fn main() -> Result<ExitCode> {
             print(&licences::check(&Repository::read(&root)?, &metadata))
         }
         Some("ptxas") => ptxas::run()?,
-        Some("loops") => costs(&paths)?,
+        Some("loops") => of_testkit("loops", &paths)?,
+        Some("ptx-digest") => of_testkit("ptx_digest", &[])?,
         Some("programs") => programs::run(&repository::root(), extents)?,
         Some(other) => bail!("there is no command `{other}`\n\n{USAGE}"),
         None => bail!("{USAGE}"),

@@ -1,0 +1,117 @@
+//! What the compiler makes of each kernel, as a line with a hash of the PTX: a change of the compiler that is to leave the PTX alone leaves
+//! these lines alone.
+//!
+//! The lines of all kernels stand in `tests/ptx-digest.txt`. Tests compare them; `cargo xtask ptx-digest` writes them.
+
+use std::{fmt::Write as _, path::Path};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{FileTest, examples};
+
+/// The head of the file.
+const HEAD: &str = "\
+# Kernel, instance, target, variant, and SHA-256 of the PTX.
+# `cargo xtask ptx-digest` writes this file. A commit that changes it says which kernels change, and why.
+";
+
+/// The file, in the repository.
+const FILE: &str = "tests/ptx-digest.txt";
+
+/// The lines of all kernels of a checkout: of file tests, and of examples that need no library of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    lines: Vec<String>,
+}
+
+impl Digest {
+    /// What the file says.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn committed(root: &Path) -> Result<Digest, String> {
+        let text = std::fs::read_to_string(root.join(FILE));
+        let text = text.map_err(|error| format!("{FILE}: {error}"))?;
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        Ok(Digest { lines: lines.map(str::to_owned).collect() })
+    }
+
+    /// What the compiler makes of them now.
+    ///
+    /// # Errors
+    /// A file that cannot be read; what the compiler says of a kernel.
+    pub fn compiled(root: &Path) -> Result<Digest, String> {
+        let mut lines = Vec::new();
+        let files = FileTest::all(&root.join("tests/kernels"));
+        for file in files.map_err(|error| error.to_string())? {
+            lines.extend(lines_of(&file.name, &file)?);
+        }
+        for example in examples::all(&root.join("examples"))? {
+            if !example.needs_library() {
+                lines.extend(lines_of(&example.in_digest(), example.compiled())?);
+            }
+        }
+        Ok(Digest { lines })
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write(&self, root: &Path) -> Result<(), String> {
+        let text = format!("{HEAD}{}\n", self.lines.join("\n"));
+        std::fs::write(root.join(FILE), text).map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    /// Whether the kernel's PTX is what the file says.
+    ///
+    /// # Errors
+    /// The lines that differ; what the compiler says of the kernel.
+    pub fn compare(&self, name: &str, kernel: &FileTest) -> Result<(), String> {
+        let required: Vec<&String> =
+            self.lines.iter().filter(|line| name_of(line) == name).collect();
+        let actual = lines_of(name, kernel)?;
+        let differ = |(at, line): (usize, &&String)| actual.get(at) != Some(*line);
+        if required.len() == actual.len() && !required.iter().enumerate().any(differ) {
+            return Ok(());
+        }
+        let mut text = format!("the PTX is not that of {FILE}");
+        for (what, list) in [("required", required), ("actual", actual.iter().collect())] {
+            for line in list {
+                let _ = write!(text, "\n  {what:8}  {line}");
+            }
+        }
+        text.push_str("\n  if it is to change: `cargo xtask ptx-digest`");
+        Err(text)
+    }
+
+    /// The kernels of the file that are none of these.
+    pub fn unknown(&self, names: &[String]) -> Vec<&str> {
+        let mut unknown: Vec<&str> = self.lines.iter().map(|line| name_of(line)).collect();
+        unknown.retain(|name| !names.iter().any(|known| known == name));
+        unknown.dedup();
+        unknown
+    }
+}
+
+fn name_of(line: &str) -> &str {
+    line.split(' ').next().unwrap_or_default()
+}
+
+/// One line for each variant of each instance, in the order in which they are compiled.
+fn lines_of(name: &str, kernel: &FileTest) -> Result<Vec<String>, String> {
+    let mut lines = Vec::new();
+    for build in kernel.builds().map_err(|error| format!("{name}: {error}"))? {
+        let generics: Vec<String> =
+            build.generics.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let instance = if generics.is_empty() { "-".to_owned() } else { generics.join(",") };
+        for variant in &build.variants {
+            let mut line = format!("{name} {instance} {} {} ", build.target, variant.name);
+            for byte in Sha256::digest(variant.ptx.as_bytes()) {
+                let _ = write!(line, "{byte:02x}");
+            }
+            lines.push(line);
+        }
+    }
+    Ok(lines)
+}
