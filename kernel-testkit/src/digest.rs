@@ -76,10 +76,11 @@ impl Digest {
             return Ok(());
         }
         let mut text = format!("the PTX is not that of {FILE}");
-        for (what, list) in [("required", required), ("actual", actual.iter().collect())] {
-            for line in list {
-                let _ = write!(text, "\n  {what:8}  {line}");
-            }
+        for line in required.iter().filter(|line| !actual.contains(line)) {
+            let _ = write!(text, "\n  required  {line}");
+        }
+        for line in actual.iter().filter(|line| !required.contains(line)) {
+            let _ = write!(text, "\n  actual    {line}");
         }
         text.push_str("\n  if it is to change: `cargo xtask ptx-digest`");
         Err(text)
