@@ -169,13 +169,28 @@ impl Queue {
         }
     }
 
-    /// Refuses a stream that another library records into a graph, unless the memory that is used on it is promised to stay.
-    pub(crate) fn require_unrecorded(&self) -> Result<()> {
+    /// Refuses a stream that is another one in this thread, and one that another library records into a graph, unless the memory that is
+    /// used on it is promised to stay.
+    pub(crate) fn require_usable(&self) -> Result<()> {
         match *self {
             #[cfg(feature = "cuda")]
-            Self::Cuda(ref queue) => queue.require_unrecorded(),
+            Self::Cuda(ref queue) => queue.require_usable(),
             #[cfg(feature = "emulator")]
             Self::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Waits for all work of the device where this thread cannot order anything behind that of the queue; false where it can.
+    pub(crate) fn wait_elsewhere(&self) -> Result<bool> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref queue) if queue.is_of_another_thread() => {
+                queue.synchronize_device().map(|()| true)
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda(_) => Ok(false),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(_) => Ok(false),
         }
     }
 

@@ -214,11 +214,13 @@ impl Users {
         known.any(|user| user.id() == stream.id())
     }
 
+    fn all(&self) -> impl Iterator<Item = &Stream> {
+        std::iter::once(&self.writer).chain(&self.readers).chain(&self.outside)
+    }
+
     /// Lets `stream` wait for every other user.
     fn wait_all(&self, stream: &Stream) -> Result<()> {
-        std::iter::once(&self.writer)
-            .chain(&self.readers)
-            .chain(&self.outside)
+        self.all()
             .filter(|user| user.id() != stream.id())
             .try_for_each(|user| stream.wait_for(user))
     }
@@ -237,7 +239,15 @@ impl Drop for Buffer {
         let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
         // When a wait cannot be enqueued the device is in a failed state, and the memory is kept rather
         // than freed under a kernel's feet.
-        let waited = users.wait_all(&self.home).is_ok();
+        let mut streams = std::iter::once(&self.home).chain(users.all());
+        let is_over = streams.try_fold(false, |is_over, stream| {
+            Ok::<_, crate::Error>(is_over || stream.queue().wait_elsewhere()?)
+        });
+        let waited = match is_over {
+            Ok(true) => true,
+            Ok(false) => users.wait_all(&self.home).is_ok(),
+            Err(_) => false,
+        };
         match (waited, self.lease.take()) {
             (true, None) => self.home.queue().free(self.address),
             (true, Some(Lease::Owned(owner))) => self.home.queue().give_back(owner),

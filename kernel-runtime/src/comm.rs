@@ -35,7 +35,8 @@
 //!
 //! All ranks call the same collectives in the same order, with the same element type and number of elements; between two ranks the sends
 //! of one are the receives of the other, in order. An operation is put on a stream, and is in order with everything else that
-//! uses its tensors, as a kernel is. It can be recorded into a [`Graph`](crate::Graph), which all ranks then launch equally often.
+//! uses its tensors, as a kernel is. It can be recorded into a [`Graph`](crate::Graph), which all ranks then launch equally often. On the
+//! emulator such a launch waits for the other ranks: each rank has a thread.
 //!
 //! One thread that acts for several ranks, or that sends and receives at once, puts its calls into a [`Comm::group`].
 //!
@@ -81,6 +82,8 @@ use crate::cuda::nccl;
 use crate::device::Shared;
 use crate::{CommError, Device, DeviceTensor, Element, Error, Result, Stream};
 pub(crate) use call::{Call, Part};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use hub::Loss;
 use hub::{Hub, Way};
 pub use rendezvous::Rendezvous;
 #[cfg(feature = "cuda")]
@@ -102,7 +105,8 @@ const REDUCIBLE: [&str; 12] =
 
 /// A rank's membership in a group of devices that work together.
 ///
-/// Dropping it leaves the group, after the work that this rank has put on its streams. Ranks that need it later get an error.
+/// Dropping it leaves the group, after the work that this rank has put on its streams. Ranks that need it later get an error. A process
+/// with a GPU drops it before it ends: without that, the other ranks take it for lost, and their group ends.
 ///
 /// One thread at a time calls the operations of a rank, since their order counts.
 pub struct Comm {
@@ -185,10 +189,20 @@ impl Comm {
     /// the group; on GPUs [`CommError::Library`], [`CommError::Nccl`] and [`CommError::Timeout`].
     pub fn init(device: &Device, place: &Rendezvous) -> Result<Self> {
         let (rank, world_size) = (place.rank, place.world_size);
+        let refused = |required, actual| {
+            Err(CommError::Argument { operation: "init", required, actual }.into_error())
+        };
         if rank >= world_size {
             let required = format!("a rank below the number of processes, {world_size}");
-            let actual = rank.to_string();
-            return Err(CommError::Argument { operation: "init", required, actual }.into_error());
+            return refused(required, rank.to_string());
+        }
+        if world_size > rendezvous::MOST_RANKS {
+            let required = format!("at most {} processes", rendezvous::MOST_RANKS);
+            return refused(required, world_size.to_string());
+        }
+        if world_size > 1 && place.address.ends_with(":0") {
+            let required = "an address with a port that the other ranks know".to_owned();
+            return refused(required, place.address.clone());
         }
         let link = joined(device, place)?;
         let device = device.clone();
@@ -222,7 +236,7 @@ impl Comm {
     ///
     /// One thread that acts for several ranks needs it, since the first rank's call would otherwise wait for the second's, and so
     /// does a rank that sends and receives at once. Other work that `work` puts on the streams comes before all of the operations.
-    /// Groups within groups belong to the outermost.
+    /// These run at once: none may write what another one of the rank reads or writes. Groups within groups belong to the outermost.
     ///
     /// ```
     /// # #[cfg(feature = "emulator")]
@@ -246,7 +260,7 @@ impl Comm {
     /// ```
     ///
     /// # Errors
-    /// That of `work`, and nothing is done then; those of the operations.
+    /// That of `work`, and nothing is done then; [`CommError::Argument`] for operations that depend on one another; those of the operations.
     pub fn group<U>(work: impl FnOnce() -> Result<U>) -> Result<U> {
         call::group(work)
     }
@@ -561,14 +575,15 @@ fn joined(device: &Device, place: &Rendezvous) -> Result<Link> {
         #[cfg(feature = "cuda")]
         Shared::Cuda(gpu) => {
             let kind = nccl::kind().map_err(CommError::into_error)?;
-            let (seat, id) = meet::meet(place, &kind, combine, nccl::unique_id)
+            let (seat, id) = meet::meet(place, &kind, combine, Loss::Group, nccl::unique_id)
                 .map_err(CommError::into_error)?;
             nccl::Rank::join(gpu, seat, place.rank, place.world_size, &id).map(Link::Cuda)
         }
         #[cfg(feature = "emulator")]
         Shared::Emulator => {
-            let (seat, _) = meet::meet(place, "the emulator", combine, || Ok(Vec::new()))
-                .map_err(CommError::into_error)?;
+            let (seat, _) =
+                meet::meet(place, "the emulator", combine, Loss::Needed, || Ok(Vec::new()))
+                    .map_err(CommError::into_error)?;
             Ok(Link::Emulator(Arc::new(seat)))
         }
     }

@@ -394,10 +394,10 @@ pub enum Error {
         /// The device.
         device: String,
     },
-    /// The per-thread default stream, `CU_STREAM_PER_THREAD`, was handed over.
+    /// A stream over the per-thread default stream, `CU_STREAM_PER_THREAD`, was used in another thread than the one that made it.
     #[error(
-        "the per-thread default stream is another one in each thread, so that nothing is in order on it: hand over a stream that was created, \
-         or the legacy default stream"
+        "the per-thread default stream is another one in each thread: make the `Stream` in the thread that uses it, or hand over a stream that \
+         was created"
     )]
     PerThreadStream,
     /// Memory of another library is not what it was said to be.

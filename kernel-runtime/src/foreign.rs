@@ -48,9 +48,12 @@ impl Stream {
     /// Kiln's work goes onto it in order with the library's. It is not destroyed by Kiln: `owner` is what keeps it alive, an `Arc`
     /// of the library's own type, say, and is dropped with the last clone of this stream and the last tensor that was made on it.
     ///
+    /// The per-thread default stream (`CU_STREAM_PER_THREAD`, which candle's `Device::new_cuda` uses) is another one in each thread: this
+    /// stream, and tensors in use on it, are for the thread that makes it. Tensors of it that are dropped elsewhere wait for the device.
+    ///
     /// # Errors
     /// [`Error::ForeignContext`] for a stream that is not of the device's primary context, and on the emulator, which has no such
-    /// streams; [`Error::Driver`] when the driver refuses it.
+    /// streams; [`Error::Driver`] when the driver refuses it; later, [`Error::PerThreadStream`].
     ///
     /// # Safety
     /// `stream` is a stream of the driver that lives until `owner` is dropped. While another library records it into a graph, what is used

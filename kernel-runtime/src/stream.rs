@@ -54,8 +54,8 @@ impl Stream {
         if self.is_same_queue(other) {
             return Ok(());
         }
-        self.queue().require_unrecorded()?;
-        other.queue().require_unrecorded()?;
+        self.queue().require_usable()?;
+        other.queue().require_usable()?;
         self.queue().wait_for(other.queue())
     }
 
@@ -84,7 +84,7 @@ impl Stream {
     pub(crate) fn begin_use(&self, buffer: &Arc<Buffer>, access: Access) -> Result<()> {
         match self.recording() {
             None => {
-                self.queue().require_unrecorded()?;
+                self.queue().require_usable()?;
                 buffer.use_on(self, access)
             }
             Some(recording) => recording.add(buffer, access),

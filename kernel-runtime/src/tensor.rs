@@ -296,11 +296,15 @@ fn count(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |count, extent| count.checked_mul(*extent))
 }
 
+/// The bytes of so many elements, if memory can have them.
+fn bytes_within(shape: &[usize], element_bytes: usize) -> Option<usize> {
+    let bytes = count(shape)?.checked_mul(element_bytes)?;
+    isize::try_from(bytes).is_ok().then_some(bytes)
+}
+
 /// The bytes of a row-major tensor.
 pub(crate) fn bytes_of<T: Element>(shape: &[usize]) -> Result<usize> {
-    count(shape)
-        .and_then(|count| count.checked_mul(T::BYTES))
-        .filter(|bytes| isize::try_from(*bytes).is_ok())
+    bytes_within(shape, T::BYTES)
         .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype: T::DTYPE })
 }
 
@@ -322,7 +326,7 @@ pub(crate) fn span_bytes(
     };
     last.and_then(|last| last.checked_add(1))
         .and_then(bytes_of)
-        .filter(|_| count(shape).and_then(bytes_of).is_some())
+        .filter(|_| bytes_within(shape, element_bytes).is_some())
         .ok_or_else(|| Error::TooLarge { shape: shape.to_vec(), dtype })
 }
 

@@ -17,6 +17,14 @@ pub(crate) struct Part {
     pub(crate) bytes: usize,
 }
 
+impl Part {
+    fn overlaps(&self, other: &Self) -> bool {
+        self.buffer.home().device() == other.buffer.home().device()
+            && self.address < other.address + other.bytes as u64
+            && other.address < self.address + self.bytes as u64
+    }
+}
+
 /// One operation of one rank.
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -28,6 +36,12 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Whether it writes what the other one reads or writes.
+    fn writes_for(&self, other: &Self) -> bool {
+        let used = || other.from.iter().chain(&other.to);
+        self.to.iter().any(|to| used().any(|part| to.overlaps(part)))
+    }
+
     /// How many ranks the group has.
     #[cfg(feature = "cuda")]
     pub(crate) fn ranks(&self) -> usize {
@@ -42,6 +56,17 @@ thread_local! {
 
 /// Opens a group until it is dropped.
 struct Open;
+
+/// Leaves the group as it was before so many calls, when it is dropped: what is called in a closure that fails or panics is not done.
+struct Cut {
+    calls: usize,
+}
+
+impl Drop for Cut {
+    fn drop(&mut self) {
+        GROUP.with_borrow_mut(|group| group.iter_mut().for_each(|all| all.truncate(self.calls)));
+    }
+}
 
 /// What the group has, which is closed by this.
 fn taken() -> Vec<Call> {
@@ -58,10 +83,11 @@ impl Drop for Open {
 /// See [`Comm::group`](super::Comm::group).
 pub(super) fn group<U>(work: impl FnOnce() -> Result<U>) -> Result<U> {
     if let Some(calls) = GROUP.with_borrow(|group| group.as_ref().map(Vec::len)) {
-        // The outer one starts all of it, without what is called in a closure that fails.
-        return work().inspect_err(|_| {
-            GROUP.with_borrow_mut(|group| group.iter_mut().for_each(|group| group.truncate(calls)));
-        });
+        // The outer one starts all of it.
+        let cut = Cut { calls };
+        let result = work()?;
+        std::mem::forget(cut);
+        return Ok(result);
     }
     GROUP.set(Some(Vec::new()));
     let _open = Open;
@@ -103,6 +129,15 @@ fn run(calls: &[Call]) -> Result<()> {
         let required = "ranks on GPUs, or ranks on emulated devices".to_owned();
         let actual = "both".to_owned();
         return Err(CommError::Argument { operation: "group", required, actual }.into_error());
+    }
+    for (at, call) in calls.iter().enumerate() {
+        let depends = |other: &&Call| call.writes_for(other) || other.writes_for(call);
+        if let Some(other) = calls[..at].iter().find(depends) {
+            let required = "operations that do not depend on one another".to_owned();
+            let names = [call, other].map(|call| call.signature.operation.name());
+            let actual = format!("{}, and {} on the same elements", names[1], names[0]);
+            return Err(CommError::Argument { operation: "group", required, actual }.into_error());
+        }
     }
     for call in calls {
         let recorded = call.stream.recording();

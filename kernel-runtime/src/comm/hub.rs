@@ -14,10 +14,25 @@ use std::{
     collections::{BTreeMap, VecDeque},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    time::{Duration, Instant},
 };
 
 /// What each rank gets out of what each rank has given, by rank.
 pub(crate) type Combine = fn(&Signature, Vec<Vec<u8>>) -> Vec<Vec<u8>>;
+
+/// What ends when a rank's process is gone without a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The group: NCCL's kernels may be waiting for the rank, and nothing else tells them.
+    #[cfg(feature = "cuda")]
+    Group,
+    /// What needs the rank from then on. What it has put down before holds.
+    #[cfg(feature = "emulator")]
+    Needed,
+}
+
+/// Why a rank that has ended in order is not there.
+pub(crate) const HAS_LEFT: &str = "it has left the group";
 
 /// The ticket of what is put down to be compared alone.
 pub(crate) const UNANSWERED: u64 = u64::MAX;
@@ -62,8 +77,8 @@ struct State {
     open: BTreeMap<u64, Vec<Option<Post>>>,
     /// Sends and receives that wait for one another, by the ranks from and to.
     pairs: BTreeMap<(usize, usize), Pair>,
-    /// Ranks that have ended in order, or been lost.
-    left: Vec<bool>,
+    /// Ranks that are not there any more, and why.
+    left: Vec<Option<String>>,
     failed: Option<CommError>,
 }
 
@@ -82,7 +97,7 @@ impl Hub {
             next: vec![0; ranks],
             open: BTreeMap::new(),
             pairs: BTreeMap::new(),
-            left: vec![false; ranks],
+            left: vec![None; ranks],
             failed: None,
         };
         Self { combine, state: Mutex::new(state) }
@@ -123,17 +138,31 @@ impl Hub {
         self.lock().fail(error);
     }
 
-    /// A rank has ended in order: whoever needs it from here on gets an error.
-    pub(crate) fn leave(&self, rank: usize) {
+    /// A rank is not there any more: whoever needs it from here on gets an error.
+    pub(crate) fn leave(&self, rank: usize, why: &str) {
         let mut state = self.lock();
-        state.left[rank] = true;
+        state.left[rank] = Some(why.to_owned());
         let collective = state.open.values().any(|posts| posts[rank].is_none());
         let paired = state.pairs.iter().any(|((from, to), pair)| {
             (*from == rank && !pair.recvs.is_empty()) || (*to == rank && !pair.sends.is_empty())
         });
         if collective || paired {
-            state.fail(&gone(rank));
+            let error = state.gone(rank);
+            state.fail(&error);
         }
+    }
+
+    /// Writes all answers so far to other processes, and waits for that as long as the limit: the process may end then.
+    pub(crate) fn flush(&self, limit: Duration) {
+        let (done, all_done) = mpsc::channel();
+        for writer in self.writers() {
+            let _ = writer.send(Outgoing::Flush(done.clone()));
+        }
+        drop(done);
+        let start = Instant::now();
+        while let Some(left) = limit.checked_sub(start.elapsed())
+            && all_done.recv_timeout(left).is_ok()
+        {}
     }
 
     /// A rank has waited as long as it may: the group ends, and the error says for whom it has waited.
@@ -153,8 +182,15 @@ impl Hub {
         state.fail(&CommError::Timeout { operation, seconds, cause });
     }
 
+    /// Tells the other processes that this one ends in order.
+    pub(crate) fn goodbye(&self) {
+        for writer in self.writers() {
+            let _ = writer.send(Outgoing::Frame(Frame::Goodbye));
+        }
+    }
+
     /// The threads that write to other processes.
-    pub(crate) fn writers(&self) -> Vec<mpsc::Sender<Outgoing>> {
+    fn writers(&self) -> Vec<mpsc::Sender<Outgoing>> {
         let state = self.lock();
         let remote = |way: &Way| match way {
             Way::Local(_) => None,
@@ -205,9 +241,9 @@ impl State {
             agree((rank, &post.signature), (other, &theirs.signature))?;
         }
         posts[rank] = Some(post);
-        let absent = (0..ranks).find(|rank| posts[*rank].is_none() && self.left[*rank]);
+        let absent = (0..ranks).find(|rank| posts[*rank].is_none() && self.left[*rank].is_some());
         if let Some(absent) = absent {
-            return Err(gone(absent));
+            return Err(self.gone(absent));
         }
         if posts.iter().any(Option::is_none) {
             return Ok(());
@@ -234,7 +270,7 @@ impl State {
         list.push_back(post);
         let (Some(send), Some(recv)) = (pair.sends.front(), pair.recvs.front()) else {
             let other = if rank == from { to } else { from };
-            return if self.left[other] { Err(gone(other)) } else { Ok(()) };
+            return if self.left[other].is_some() { Err(self.gone(other)) } else { Ok(()) };
         };
         agree((from, &send.signature), (to, &recv.signature))?;
         let met = (pair.sends.pop_front(), pair.recvs.pop_front());
@@ -242,6 +278,11 @@ impl State {
         self.answer(to, recv.ticket, send.payload);
         self.answer(from, send.ticket, Vec::new());
         Ok(())
+    }
+
+    fn gone(&self, rank: usize) -> CommError {
+        let cause = self.left[rank].clone().unwrap_or_else(|| HAS_LEFT.to_owned());
+        CommError::Lost { rank, cause }
     }
 
     /// The ranks that the rank's post waits for.
@@ -269,10 +310,6 @@ impl State {
             }
         }
     }
-}
-
-fn gone(rank: usize) -> CommError {
-    CommError::Lost { rank, cause: "it has left the group".to_owned() }
 }
 
 fn agree(

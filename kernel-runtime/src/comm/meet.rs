@@ -1,7 +1,7 @@
 //! How the processes of a group find one another: rank 0 waits at an address, the others come.
 
 use super::{
-    hub::{Combine, Hub, Outgoing, Post, Way},
+    hub::{Combine, HAS_LEFT, Hub, Loss, Outgoing, Post, Way},
     rendezvous::Rendezvous,
     seat::{Inbox, Reach, Seat},
     wire::{Frame, Hello},
@@ -25,10 +25,14 @@ pub(crate) fn meet(
     place: &Rendezvous,
     kind: &str,
     combine: Combine,
+    loss: Loss,
     gift: impl FnOnce() -> Result<Vec<u8>, CommError>,
 ) -> Result<(Seat, Vec<u8>), CommError> {
-    let (seat, gift) =
-        if place.rank == 0 { host(place, kind, combine, gift)? } else { join(place, kind)? };
+    let (seat, gift) = if place.rank == 0 {
+        host(place, kind, combine, loss, gift)?
+    } else {
+        join(place, kind, loss)?
+    };
     seat.set_limit(place.timeout);
     Ok((seat, gift))
 }
@@ -71,6 +75,7 @@ fn host(
     place: &Rendezvous,
     kind: &str,
     combine: Combine,
+    loss: Loss,
     gift: impl FnOnce() -> Result<Vec<u8>, CommError>,
 ) -> Result<(Seat, Vec<u8>), CommError> {
     let own = hello(place, kind);
@@ -107,7 +112,8 @@ fn host(
     for (rank, stream) in readers {
         let hub = Arc::clone(&hub);
         let name = format!("kiln-comm-from-{rank}");
-        let started = thread::Builder::new().name(name).spawn(move || serve(&hub, rank, stream));
+        let started =
+            thread::Builder::new().name(name).spawn(move || serve(&hub, rank, stream, loss));
         started.map_err(|error| failed(place, "a thread for each rank", error.to_string()))?;
     }
     Ok((Seat::new(0, inbox, Reach::Here(hub)), gift))
@@ -210,12 +216,23 @@ fn admit(
         refuse(&stream, &error.to_string());
         return Err(error);
     };
-    if slot.is_some() {
+    if slot.as_ref().is_some_and(|known| !is_gone(known)) {
         refuse(&stream, &format!("another process is rank {rank} already"));
         return Ok(());
     }
     *slot = Some(stream);
     Ok(())
+}
+
+/// Whether a rank that has come is there no more: it has been started again, perhaps.
+fn is_gone(stream: &TcpStream) -> bool {
+    let looked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
+    let is_gone = match &looked {
+        // A rank says nothing before it is let in.
+        Ok(bytes) => *bytes == 0,
+        Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+    };
+    is_gone || stream.set_nonblocking(false).is_err()
 }
 
 fn refuse(mut stream: &TcpStream, why: &str) {
@@ -228,7 +245,7 @@ fn refuse_all(streams: &[Option<TcpStream>], error: &CommError) {
 }
 
 /// The part of every other rank.
-fn join(place: &Rendezvous, kind: &str) -> Result<(Seat, Vec<u8>), CommError> {
+fn join(place: &Rendezvous, kind: &str, loss: Loss) -> Result<(Seat, Vec<u8>), CommError> {
     let start = Instant::now();
     let absent = |error: &io::Error| failed(place, "rank 0", error.to_string());
     let mut stream = loop {
@@ -259,7 +276,7 @@ fn join(place: &Rendezvous, kind: &str) -> Result<(Seat, Vec<u8>), CommError> {
     let (answers, reader) = (Arc::clone(&inbox), stream.try_clone());
     let started = reader.and_then(|stream| {
         let name = "kiln-comm-from-0".to_owned();
-        thread::Builder::new().name(name).spawn(move || receive(&answers, stream))
+        thread::Builder::new().name(name).spawn(move || receive(&answers, stream, loss))
     });
     started.map_err(|error| failed(place, "a thread for rank 0", error.to_string()))?;
     Ok((Seat::new(place.rank, inbox, Reach::There(Mutex::new(stream))), gift))
@@ -299,8 +316,14 @@ fn write_all(mut stream: TcpStream, outgoing: &mpsc::Receiver<Outgoing>) {
 }
 
 /// Hands what a rank sends to the meeting point, until it ends.
-fn serve(hub: &Hub, rank: usize, mut stream: TcpStream) {
+fn serve(hub: &Hub, rank: usize, mut stream: TcpStream, loss: Loss) {
     let lost = |cause: String| CommError::Lost { rank, cause };
+    let ended = |cause: String| match loss {
+        #[cfg(feature = "cuda")]
+        Loss::Group => hub.fail(&lost(cause)),
+        #[cfg(feature = "emulator")]
+        Loss::Needed => hub.leave(rank, &cause),
+    };
     loop {
         match Frame::read(&mut stream) {
             Ok(Frame::Post { ticket, signature, payload }) => {
@@ -310,12 +333,15 @@ fn serve(hub: &Hub, rank: usize, mut stream: TcpStream) {
                 hub.expire(rank, ticket, &signature, seconds);
             }
             Ok(Frame::Failed(error)) => hub.fail(&error),
-            Ok(Frame::Goodbye) => return hub.leave(rank),
+            Ok(Frame::Goodbye) => return hub.leave(rank, HAS_LEFT),
             Ok(Frame::Hello(_) | Frame::Welcome(_) | Frame::Refused(_) | Frame::Answer { .. }) => {
                 return hub.fail(&lost("it sends what only rank 0 does".to_owned()));
             }
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return hub.fail(&lost("its process has ended".to_owned()));
+                return ended("its process has ended".to_owned());
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return ended(error.to_string());
             }
             Err(error) => return hub.fail(&lost(error.to_string())),
         }
@@ -323,8 +349,14 @@ fn serve(hub: &Hub, rank: usize, mut stream: TcpStream) {
 }
 
 /// Takes what rank 0 sends, until it ends.
-fn receive(inbox: &Inbox, mut stream: TcpStream) {
+fn receive(inbox: &Inbox, mut stream: TcpStream, loss: Loss) {
     let lost = |cause: String| CommError::Lost { rank: 0, cause };
+    let ended = |cause: String| match loss {
+        #[cfg(feature = "cuda")]
+        Loss::Group => inbox.fail(lost(cause)),
+        #[cfg(feature = "emulator")]
+        Loss::Needed => inbox.close(&cause),
+    };
     let mut is_done = false;
     loop {
         match Frame::read(&mut stream) {
@@ -339,9 +371,12 @@ fn receive(inbox: &Inbox, mut stream: TcpStream) {
                 | Frame::Post { .. }
                 | Frame::Expired { .. },
             ) => return inbox.fail(lost("it sends what only other ranks do".to_owned())),
-            Err(_) if is_done => return inbox.close(),
+            Err(_) if is_done => return inbox.close(HAS_LEFT),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return inbox.fail(lost("its process has ended".to_owned()));
+                return ended("its process has ended".to_owned());
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return ended(error.to_string());
             }
             Err(error) => return inbox.fail(lost(error.to_string())),
         }

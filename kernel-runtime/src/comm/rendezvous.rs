@@ -22,6 +22,9 @@ pub struct Rendezvous {
     pub job: String,
 }
 
+/// The most processes of a group.
+pub(crate) const MOST_RANKS: usize = 65_536;
+
 /// Variables of rank, number of ranks and local rank of one launcher, and what names the job.
 struct Launcher {
     rank: &'static str,
@@ -76,7 +79,8 @@ impl Rendezvous {
     /// # Errors
     /// [`CommError::Variable`] when no launcher's variables are there, or one of them is not a number in its range.
     pub fn from_env() -> Result<Self> {
-        Self::from_variables(|name| env::var(name).ok()).map_err(CommError::into_error)
+        Self::from_variables(|name| Some(env::var_os(name)?.to_string_lossy().into_owned()))
+            .map_err(CommError::into_error)
     }
 
     /// Whether a launcher's variables are there, for programs that also run alone.

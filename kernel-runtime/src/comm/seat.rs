@@ -3,7 +3,7 @@
 #[cfg(feature = "cuda")]
 use super::hub::UNANSWERED;
 use super::{
-    hub::{Hub, Outgoing, Post},
+    hub::{HAS_LEFT, Hub, Post},
     signature::Signature,
     wire::Frame,
 };
@@ -15,7 +15,6 @@ use std::{
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
-        mpsc,
     },
     time::{Duration, Instant},
 };
@@ -34,15 +33,15 @@ pub(crate) struct Inbox {
 struct Answers {
     by_ticket: BTreeMap<u64, Vec<u8>>,
     failed: Option<CommError>,
-    /// Rank 0 has ended in order: nothing has failed, and no more answers come.
-    closed: bool,
+    /// Why no more answers come, where nothing has failed.
+    closed: Option<String>,
 }
 
 impl Answers {
     /// Why no more answers come.
     fn over(&self) -> Option<CommError> {
-        let closed = || CommError::Lost { rank: 0, cause: "it has left the group".to_owned() };
-        self.failed.clone().or_else(|| self.closed.then(closed))
+        let closed = |cause: &String| CommError::Lost { rank: 0, cause: cause.clone() };
+        self.failed.clone().or_else(|| self.closed.as_ref().map(closed))
     }
 }
 
@@ -63,8 +62,8 @@ impl Inbox {
     }
 
     /// Whatever is waited for from now on, and has not come, fails.
-    pub(crate) fn close(&self) {
-        self.lock().closed = true;
+    pub(crate) fn close(&self, why: &str) {
+        self.lock().closed.get_or_insert_with(|| why.to_owned());
         self.arrived.notify_all();
     }
 
@@ -180,6 +179,10 @@ impl Seat {
     pub(crate) fn wait(&self, ticket: u64, signature: &Signature) -> Result<Vec<u8>, CommError> {
         let limit = self.limit();
         if let Some(answer) = self.inbox.wait(ticket, limit) {
+            if let Reach::Here(hub) = &self.reach {
+                // This process may end when it has its answer, and those of the others with it.
+                hub.flush(limit);
+            }
             return answer;
         }
         let seconds = limit.as_secs_f64().to_string();
@@ -236,18 +239,10 @@ impl Drop for Seat {
     fn drop(&mut self) {
         match &self.reach {
             Reach::Here(hub) => {
-                hub.leave(self.rank);
+                hub.leave(self.rank, HAS_LEFT);
+                hub.goodbye();
                 // The process may end now: what others wait for goes out first.
-                let (done, all_done) = mpsc::channel();
-                for writer in hub.writers() {
-                    let _ = writer.send(Outgoing::Frame(Frame::Goodbye));
-                    let _ = writer.send(Outgoing::Flush(done.clone()));
-                }
-                drop(done);
-                let (start, limit) = (Instant::now(), self.limit());
-                while let Some(left) = limit.checked_sub(start.elapsed())
-                    && all_done.recv_timeout(left).is_ok()
-                {}
+                hub.flush(self.limit());
             }
             Reach::There(stream) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);

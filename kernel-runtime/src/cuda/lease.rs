@@ -19,6 +19,7 @@ impl Queue {
     /// the order of this stream, which is its own.
     pub(crate) fn give_back(&self, owner: Owner) {
         if self.is_foreign() {
+            // In another thread than the stream's, all work is over.
             return drop(owner);
         }
         match self.mark() {

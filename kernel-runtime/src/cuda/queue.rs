@@ -14,9 +14,10 @@ use std::{
     fmt,
     ptr::null_mut,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::{self, ThreadId},
 };
 
-/// `CU_STREAM_PER_THREAD`: another stream in each thread.
+/// `CU_STREAM_PER_THREAD`: another stream in each thread (CUDA Driver API, "Stream synchronization behavior").
 const PER_THREAD: usize = 2;
 
 /// A stream of the driver.
@@ -38,6 +39,8 @@ unsafe impl Sync for Queue {}
 /// A stream of another library.
 struct Foreign {
     recorded: Recorded,
+    /// The only thread in which the handle means this stream, where it means another one in each.
+    thread: Option<ThreadId>,
     /// Who destroys the stream; dropped with the queue.
     _owner: Owner,
 }
@@ -89,9 +92,6 @@ impl Queue {
         let failed = |cause| gpu.failed(cause);
         let _bound = context.bind().map_err(failed)?;
         let stream: sys::CUstream = stream.cast();
-        if stream.addr() == PER_THREAD {
-            return Err(Error::PerThreadStream);
-        }
         let mut actual = null_mut();
         // SAFETY: the caller guarantees that the stream is alive; the pointer is to a live handle.
         let answer = unsafe { sys::cuStreamGetCtx(stream, &raw mut actual) };
@@ -99,7 +99,8 @@ impl Queue {
         if actual != context.0 {
             return Err(Error::ForeignContext { device: gpu.label() });
         }
-        let foreign = Some(Foreign { recorded, _owner: owner });
+        let thread = (stream.addr() == PER_THREAD).then(|| thread::current().id());
+        let foreign = Some(Foreign { recorded, thread, _owner: owner });
         Ok(Self { gpu: Arc::clone(gpu), context, stream, foreign, comms: Mutex::default() })
     }
 
@@ -108,8 +109,29 @@ impl Queue {
         self.foreign.is_some()
     }
 
-    /// Refuses a stream that another library records into a graph, unless it was handed over with a promise about that.
-    pub(crate) fn require_unrecorded(&self) -> Result<()> {
+    fn thread(&self) -> Option<ThreadId> {
+        self.foreign.as_ref().and_then(|foreign| foreign.thread)
+    }
+
+    /// Whether the handle means this stream in another thread than this one.
+    pub(crate) fn is_of_another_thread(&self) -> bool {
+        self.thread().is_some_and(|thread| thread != thread::current().id())
+    }
+
+    /// Waits for all work of the device, whatever streams it is on.
+    pub(crate) fn synchronize_device(&self) -> Result<()> {
+        let failed = |cause| self.gpu.failed(cause);
+        let _bound = self.context.bind().map_err(failed)?;
+        // SAFETY: the context is current.
+        check("cuCtxSynchronize", unsafe { sys::cuCtxSynchronize() }).map_err(failed)
+    }
+
+    /// Refuses a stream of another thread, and one that another library records into a graph, unless it was handed over with a promise
+    /// about that.
+    pub(crate) fn require_usable(&self) -> Result<()> {
+        if self.is_of_another_thread() {
+            return Err(Error::PerThreadStream);
+        }
         match self.foreign {
             None | Some(Foreign { recorded: Recorded::Promised, .. }) => return Ok(()),
             Some(Foreign { recorded: Recorded::Never, .. }) => {}
@@ -135,7 +157,9 @@ impl Queue {
 
     /// Whether both name one stream of the driver.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.stream == other.stream && Arc::ptr_eq(&self.gpu, &other.gpu)
+        self.stream == other.stream
+            && self.thread() == other.thread()
+            && Arc::ptr_eq(&self.gpu, &other.gpu)
     }
 
     /// Runs one call of the driver with the context current.
@@ -149,6 +173,9 @@ impl Queue {
     }
 
     pub(super) fn bind(&self) -> Result<Bound> {
+        if self.is_of_another_thread() {
+            return Err(Error::PerThreadStream);
+        }
         self.context.bind().map_err(|cause| self.gpu.failed(cause))
     }
 
@@ -202,17 +229,17 @@ impl Queue {
         Ok(address)
     }
 
-    /// Errors are left to the next operation, which meets the same state of the device.
+    /// Errors are left to the next operation, which meets the same state of the device. In another thread than the stream's,
+    /// all work on the memory is over.
     pub(crate) fn free(&self, address: u64) {
-        let _ = self.call("cuMemFreeAsync", || {
-            if self.gpu.memory_pools {
-                // SAFETY: the address came from `cuMemAllocAsync`, and the buffer that owned it is gone.
-                unsafe { sys::cuMemFreeAsync(address, self.stream) }
-            } else {
-                // SAFETY: the address came from `cuMemAlloc`; the call waits for all work of the device.
-                unsafe { sys::cuMemFree_v2(address) }
-            }
-        });
+        let Ok(_bound) = self.context.bind() else { return };
+        let _ = if self.gpu.memory_pools {
+            // SAFETY: the address came from `cuMemAllocAsync`, and the buffer that owned it is gone.
+            unsafe { sys::cuMemFreeAsync(address, self.stream) }
+        } else {
+            // SAFETY: the address came from `cuMemAlloc`; the call waits for all work of the device.
+            unsafe { sys::cuMemFree_v2(address) }
+        };
     }
 
     pub(crate) fn fill<T: Element>(&self, address: u64, value: T, count: usize) -> Result<()> {

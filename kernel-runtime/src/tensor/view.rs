@@ -262,6 +262,9 @@ impl<T, const R: usize> DeviceTensor<T, R> {
             let actual = format!("a view of shape {shape:?} and strides {strides:?}{from}");
             return Err(self.misfit("as_strided", actual));
         }
+        if super::bytes_within(&shape, self.element_bytes).is_none() {
+            return Err(Error::TooLarge { shape: shape.to_vec(), dtype: self.dtype });
+        }
         // No elements need no address; theirs may lie past the end.
         let view = self.with(if empty { 0 } else { offset }, shape, strides);
         debug_assert!(empty || offset + span_of(&shape, &strides) <= available);

@@ -33,7 +33,7 @@ pub(crate) const TESTS: &[super::Test] = &[
         "addresses_that_are_not_the_devices_are_refused",
         addresses_that_are_not_the_devices_are_refused,
     ),
-    ("the_default_stream_of_a_thread_is_refused", the_default_stream_of_a_thread_is_refused),
+    ("the_default_stream_of_a_thread_is_its_own", the_default_stream_of_a_thread_is_its_own),
     ("cudarcs_slices_are_tensors", cudarcs_slices_are_tensors),
     ("a_tensor_becomes_a_slice_of_cudarcs", a_tensor_becomes_a_slice_of_cudarcs),
     ("graphs_wait_and_are_waited_for", graphs_wait_and_are_waited_for),
@@ -259,13 +259,50 @@ fn fill_late(out: &mut impl TensorArgumentMut<u32, 1>, value: u32, stream: &Stre
     __launch(&SLOW, arguments, None).grid(1).launch(stream)
 }
 
-fn the_default_stream_of_a_thread_is_refused(device: &Device) -> Result<()> {
+fn the_default_stream_of_a_thread_is_its_own(device: &Device) -> Result<()> {
+    let per_thread = || {
+        let handle = std::ptr::without_provenance_mut(2);
+        // SAFETY: the driver has it always.
+        unsafe { Stream::from_raw(device, handle, ()) }
+    };
+    let (stream, ours) = (per_thread()?, device.stream()?);
+    let mut tensor = ours.zeros::<u32, 1>([1000])?;
+    slow_fill(&SLOW, &mut tensor, PAUSE, 3).launch(&stream)?;
+    // The same stream under two names, and another stream.
+    slow_fill(&SLOW, &mut tensor, 1, 4).launch(&per_thread()?)?;
+    assert_eq!(tensor.to_vec(&ours)?, [4; 1000]);
+    let mut made_here = stream.zeros::<u32, 1>([1000])?;
+    slow_fill(&SLOW, &mut made_here, PAUSE, 5).launch(&stream)?;
+    thread::scope(|scope| {
+        let elsewhere = scope.spawn(|| -> Result<()> {
+            let theirs = per_thread()?;
+            let refused = [
+                stream.synchronize(),
+                stream.fill(&mut tensor, 1),
+                stream.record().map(drop),
+                stream.zeros::<u32, 1>([1]).map(drop),
+                // What is under way there cannot be waited for here.
+                made_here.to_vec(&theirs).map(drop),
+            ];
+            for result in refused {
+                let error = result.expect_err("the stream is the other thread's");
+                assert!(matches!(error, Error::PerThreadStream), "{error}");
+            }
+            theirs.synchronize()?;
+            // It is freed when the kernel is done: whoever gets the memory next keeps what it writes.
+            drop(made_here);
+            for value in 0..4 {
+                let fresh = theirs.full::<u32, 1>([1000], value)?;
+                assert_eq!(fresh.to_vec(&theirs)?, [value; 1000]);
+            }
+            Ok(())
+        });
+        elsewhere.join().expect("no assertion fails")
+    })?;
     // SAFETY: the driver has it always.
-    let stream = unsafe { Stream::from_raw(device, std::ptr::without_provenance_mut(2), ()) };
-    assert!(matches!(stream, Err(Error::PerThreadStream)), "{stream:?}");
-    // SAFETY: as above.
     let legacy = unsafe { Stream::from_raw(device, null_mut(), ()) }?;
-    legacy.synchronize()
+    legacy.synchronize()?;
+    stream.synchronize()
 }
 
 fn cudarcs_slices_are_tensors(device: &Device) -> Result<()> {
