@@ -29,7 +29,8 @@ impl Display for Module {
         }
         writeln!(f, ".address_size 64")?;
         for (index, path) in &self.files {
-            writeln!(f, ".file {index} \"{path}\"")?;
+            // A string of PTX has no way to write a quotation mark; the path is for people and debuggers.
+            writeln!(f, ".file {index} \"{}\"", path.replace('"', "'"))?;
         }
         // An alias comes behind the functions that it names.
         let is_pragma = |directive: &&Directive| matches!(directive, Directive::Pragma(_));

@@ -83,6 +83,11 @@ fn statistics(order: &Order<'_>, blocks: [u32; 3], report: &Report) -> String {
 /// Sets the limit: a number of warp instructions.
 const LIMIT_VARIABLE: &str = "KILN_MAX_INSTRUCTIONS";
 
+/// A variable's text; what is no Unicode in it is marked, and so refused where it matters.
+fn variable(name: &str) -> Option<String> {
+    Some(std::env::var_os(name)?.to_string_lossy().into_owned())
+}
+
 /// The limit without the variable, a few minutes of work: a kernel that never ends should not keep a test waiting for long.
 const DEFAULT_LIMIT: u64 = 1 << 31;
 
@@ -117,8 +122,8 @@ impl Machine {
             programs: RwLock::new(HashMap::new()),
             report: Mutex::new(None),
             instructions: AtomicU64::new(0),
-            max_instructions: limit(std::env::var(LIMIT_VARIABLE).ok().as_deref())?,
-            statistics: Statistics::asked(std::env::var(STATISTICS_VARIABLE).ok().as_deref()),
+            max_instructions: limit(variable(LIMIT_VARIABLE).as_deref())?,
+            statistics: Statistics::asked(variable(STATISTICS_VARIABLE).as_deref()),
         })
     }
 

@@ -77,12 +77,15 @@ debug = false
         )
     }
 
-    /// Writes the files, and leaves alone what is there: if one of them exists or cannot be written, nothing is left of the others.
+    /// Writes the files, and leaves alone what is there: if one of them exists or cannot be written, nothing is left of the others. A
+    /// `.gitignore` that exists will do.
     ///
     /// # Errors
     /// A text for the user, which names the file that exists or cannot be written.
     pub fn write(&self) -> Result<(), String> {
-        let files = self.files().map(|(path, text)| (self.folder.join(path), text));
+        let files = self.files().into_iter().map(|(path, text)| (self.folder.join(path), text));
+        let is_kept = |file: &Path| file.ends_with(".gitignore") && file.is_file();
+        let files: Vec<_> = files.filter(|(file, _)| !is_kept(file)).collect();
         // Of a link that leads nowhere, too, there is something.
         if let Some((file, _)) = files.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
             return Err(self.exists(file));
@@ -196,11 +199,16 @@ fn checked(name: &str) -> Result<&str, String> {
     let taken = [
         ("a keyword of Rust", &KEYWORDS[..]),
         ("a crate of Rust's own", &["alloc", "core", "proc_macro", "std", "test"]),
-        ("a crate that it depends on", &["kiln", "kiln_gpu"]),
+        ("a crate that it depends on", &["kiln"]),
         ("a folder of cargo's", &["build", "deps", "examples", "incremental"]),
         ("a device on Windows", &["aux", "con", "nul", "prn"]),
     ];
     let is_taken = |names: &[&str]| names.contains(&name) || names.contains(&&lower[..]);
+    if lower.starts_with("kiln_gpu") {
+        return Err(format!(
+            "name of the package: required one of its own, actual `{name}`, one of Kiln's packages"
+        ));
+    }
     match taken.into_iter().find(|(_, names)| is_taken(names)) {
         None => Ok(name),
         Some((whose, _)) => {
@@ -279,7 +287,8 @@ mod tests {
             ("proc-macro", "a crate of Rust's own"),
             ("test", "a crate of Rust's own"),
             ("kiln", "actual `kiln`, a crate that it depends on"),
-            ("kiln-gpu", "a crate that it depends on"),
+            ("kiln-gpu", "one of Kiln's packages"),
+            ("kiln-gpu-runtime", "one of Kiln's packages"),
             ("build", "actual `build`, a folder of cargo's"),
             ("NUL", "actual `NUL`, a device on Windows"),
         ] {

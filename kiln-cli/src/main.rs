@@ -21,7 +21,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Write a package with a kernel, a test of it that needs no GPU, and profiles. Files that exist are left as they are.
+    /// Write a package with a kernel, a test of it that needs no GPU, and profiles. If one of its files exists, but for .gitignore, nothing is written.
     Init {
         /// The package's folder, which is made if it is not there.
         #[arg(value_name = "PATH", default_value = ".")]

@@ -71,8 +71,10 @@ pub fn measure(arguments: &[OsString], folder: &Path) -> Result<Told, String> {
         told.warnings.push(format!("cargo failed: {status}"));
     } else if told.text.is_empty() {
         told.warnings.push(
-            "nothing was tuned: no `kiln_tune::Tuner` chose an instance in what cargo ran"
-                .to_owned(),
+            format!(
+                "no report came to {}: no `kiln_tune::Tuner` chose an instance in what cargo ran, or its reports go elsewhere",
+                folder.display()
+            ),
         );
     }
     Ok(told)

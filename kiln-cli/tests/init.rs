@@ -89,10 +89,20 @@ fn a_folder_that_is_there_keeps_its_own_files() {
 }
 
 #[test]
+fn a_gitignore_that_exists_will_do() {
+    let within = empty("gitignore");
+    fs::write(within.join(".gitignore"), "mine").expect("written");
+    let output = init(&within, &[".", "--name", "kernels"]);
+    assert!(output.status.success(), "{output:?}");
+    let written = files(&within);
+    assert_eq!(written.len(), 4, "{written:?}");
+    assert_eq!(written[0], (".gitignore".to_owned(), "mine".to_owned()));
+}
+
+#[test]
 fn nothing_is_written_where_one_of_the_files_exists() {
     for (name, said) in [
         ("Cargo.toml", "cargo add kiln-gpu"),
-        (".gitignore", "no file was written or changed"),
         ("src/main.rs", "no file was written or changed"),
         ("src/kernels.rs", "no file was written or changed"),
     ] {

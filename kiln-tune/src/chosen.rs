@@ -1,14 +1,44 @@
 //! A choice that a process makes once.
 
-use crate::Result;
+use crate::{Error, Result};
 use kernel_runtime::{Device, Instance};
 use std::{
     collections::BTreeMap,
     fmt::Debug,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::{self, ThreadId},
 };
 
-type Places<I> = BTreeMap<(String, Option<usize>, String), Arc<Mutex<Option<I>>>>;
+type Places<I> = BTreeMap<(String, Option<usize>, String), Arc<Place<I>>>;
+
+/// The choice for a device and a key.
+#[derive(Debug)]
+struct Place<I> {
+    chosen: Mutex<Option<I>>,
+    /// Who is choosing.
+    thread: Mutex<Option<ThreadId>>,
+}
+
+impl<I> Default for Place<I> {
+    fn default() -> Self {
+        Self { chosen: Mutex::new(None), thread: Mutex::new(None) }
+    }
+}
+
+impl<I> Place<I> {
+    fn thread(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says that nobody is choosing any more, after a panic too.
+struct Choosing<'a, I>(&'a Place<I>);
+
+impl<I> Drop for Choosing<'_, I> {
+    fn drop(&mut self) {
+        *self.0.thread() = None;
+    }
+}
 
 /// The instances that a process has chosen, by device and key: a `static` beside the function that launches the kernel, which then
 /// tunes, or reads the cache, at the first use only.
@@ -44,24 +74,29 @@ impl<I: Instance> Chosen<I> {
     /// wait for the one that chooses; an error is not kept.
     ///
     /// # Errors
-    /// Those of `choose`.
+    /// Those of `choose`; [`Error::AsksForItself`] where `choose` asks for what it is to choose.
     pub fn get(
         &self,
         device: &Device,
         key: impl Debug,
         choose: impl FnOnce() -> Result<I>,
     ) -> Result<I> {
-        let place = (device.name(), device.ordinal(), format!("{key:?}"));
+        let key = format!("{key:?}");
+        let place = (device.name(), device.ordinal(), key.clone());
         let place = {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(places.entry(place).or_default())
         };
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = *place {
+        if *place.thread() == Some(thread::current().id()) {
+            return Err(Error::AsksForItself { kernel: I::KERNEL, key });
+        }
+        let mut chosen = place.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = *chosen {
             return Ok(known);
         }
-        let chosen = choose()?;
-        Ok(*place.insert(chosen))
+        *place.thread() = Some(thread::current().id());
+        let _choosing = Choosing(&place);
+        Ok(*chosen.insert(choose()?))
     }
 }
 

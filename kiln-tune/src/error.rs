@@ -55,6 +55,16 @@ pub enum Error {
         /// Its value.
         actual: String,
     },
+    /// What is tuned asks [`Chosen`](crate::Chosen) for its own choice.
+    #[error(
+        "`{kernel}`: the choice for {key} asks for itself; what is tuned has to launch the instance that it is given"
+    )]
+    AsksForItself {
+        /// The kernel.
+        kernel: &'static str,
+        /// The key.
+        key: String,
+    },
     /// The device failed outside of a launch.
     #[error(transparent)]
     Runtime(Box<kernel_runtime::Error>),

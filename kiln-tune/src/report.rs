@@ -2,7 +2,12 @@
 
 use crate::plot;
 use kernel_runtime::{Instance, Resources};
-use std::{fmt, io, path::Path};
+use sha2::{Digest as _, Sha256};
+use std::{
+    fmt::{self, Write as _},
+    io,
+    path::Path,
+};
 
 /// What a cost counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +98,9 @@ impl<I: Instance> Tuned<I> {
     /// Of the folder or the files.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
+        let title = format!("{}-{}-{}", I::KERNEL, self.key, self.device);
         let mut name = String::new();
-        for part in format!("{}-{}-{}", I::KERNEL, self.key, self.device).chars() {
+        for part in title.chars() {
             match part {
                 letter if letter.is_ascii_alphanumeric() || letter == '_' => name.push(letter),
                 _ if name.ends_with('-') => {}
@@ -103,6 +109,11 @@ impl<I: Instance> Tuned<I> {
         }
         // File systems have names of up to 255 bytes.
         name.truncate(200);
+        // Other keys may have become the same letters.
+        name.push('-');
+        for byte in &Sha256::digest(&title)[..4] {
+            let _ = write!(name, "{byte:02x}");
+        }
         std::fs::write(folder.join(format!("{name}.txt")), self.to_string())?;
         std::fs::write(folder.join(format!("{name}.svg")), self.svg())
     }

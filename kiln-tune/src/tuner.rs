@@ -160,7 +160,7 @@ impl<'a, I: Instance> Tuner<'a, I> {
 
     /// How far results may be apart, relative to the greatest magnitude in them; 0, which is equality, without this. Instances that
     /// add floats in another order need some: about the square root of the number of terms times the precision of the type. What is
-    /// negative or not a number is 0.
+    /// negative or not a number is 0. Integers beyond 2^53 are compared as the nearest `f64`.
     pub fn tolerance(self, relative: f64) -> Self {
         Self { tolerance: output::bound(relative), ..self }
     }

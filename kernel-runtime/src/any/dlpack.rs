@@ -322,12 +322,19 @@ impl AnyTensor {
                 Ok(Self::over(buffer, shape, strides, dtype, rights))
             }
             (None, CPU) => {
+                if !address.is_multiple_of(dtype.1 as u64) {
+                    return Err(refused(
+                        device,
+                        format!("an address that is no multiple of {}", dtype.1),
+                    ));
+                }
                 let start = tensor.data.cast::<u8>().cast_const().wrapping_add(offset_of(&tensor));
                 // SAFETY: the caller guarantees that the elements are there, and that nobody writes them meanwhile.
                 let bytes = unsafe { gathered(start, &shape, &strides, dtype.1) };
                 let buffer = Buffer::with_bytes(stream, &bytes)?;
                 let strides = tensor::row_major_of(&shape);
-                Ok(Self::over(buffer, shape, strides, dtype, Rights::ReadAndWrite))
+                // A copy could be written to; what is tested here is refused on a GPU.
+                Ok(Self::over(buffer, shape, strides, dtype, rights))
             }
             (_, kind) => {
                 let number = tensor.device.device_id;

@@ -6,7 +6,12 @@ use half::{bf16, f16};
 use kernel_runtime::{
     Comm, CommError, Device, Element, Error, ReduceOp, Result, Stream, Target, e4m3,
 };
-use std::{fmt::Debug, thread, time::Duration};
+use std::{
+    fmt::Debug,
+    panic::{AssertUnwindSafe, catch_unwind},
+    thread,
+    time::Duration,
+};
 
 /// A limit that is never reached.
 const LONG: Duration = Duration::from_secs(120);
@@ -162,18 +167,31 @@ fn one_thread_acts_for_all_ranks_in_a_group() -> Result<()> {
     let comms = Comm::in_process(&devices(2)?)?;
     let streams = [comms[0].device().stream()?, comms[1].device().stream()?];
     let mut x = [streams[0].full([2], 1u32)?, streams[1].full([2], 2u32)?];
+    let z = [streams[0].full([2], 5u32)?, streams[1].full([2], 6u32)?];
     let mut y = [streams[0].zeros([4])?, streams[1].zeros([4])?];
     Comm::group(|| {
         for (rank, comm) in comms.iter().enumerate() {
             comm.all_reduce_in_place(&streams[rank], &mut x[rank], ReduceOp::Sum)?;
             // What is called within is a part of it.
-            Comm::group(|| comm.all_gather(&streams[rank], &x[rank], &mut y[rank]))?;
+            Comm::group(|| comm.all_gather(&streams[rank], &z[rank], &mut y[rank]))?;
         }
         Ok(())
     })?;
-    // All of the group's operations read what was there before it ended.
     assert_eq!(x[1].to_vec(&streams[1])?, [3, 3]);
-    assert_eq!(y[0].to_vec(&streams[0])?, [1, 1, 2, 2]);
+    assert_eq!(y[0].to_vec(&streams[0])?, [5, 5, 6, 6]);
+
+    // They run at once: none has what another one writes.
+    let error = Comm::group(|| {
+        for (rank, comm) in comms.iter().enumerate() {
+            comm.all_reduce_in_place(&streams[rank], &mut x[rank], ReduceOp::Sum)?;
+            comm.all_gather(&streams[rank], &x[rank], &mut y[rank])?;
+        }
+        Ok(())
+    });
+    assert_eq!(
+        error.expect_err("one reads the sum").to_string(),
+        "group needs operations that do not depend on one another, not all_reduce, and all_gather on the same elements"
+    );
 
     // A closure that fails has done nothing, and the ranks are where they were.
     let error = Comm::group(|| {
@@ -194,6 +212,13 @@ fn one_thread_acts_for_all_ranks_in_a_group() -> Result<()> {
             streams[0].write(&mut x[0], &[1, 2, 3])
         });
         assert!(matches!(inner, Err(Error::Length { .. })), "{inner:?}");
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            Comm::group(|| -> Result<()> {
+                comms[0].all_reduce_in_place(&streams[0], &mut x[0], ReduceOp::Sum)?;
+                panic!("on purpose")
+            })
+        }));
+        assert!(panicked.is_err());
         comms[0].all_reduce_in_place(&streams[0], &mut x[0], ReduceOp::Min)?;
         comms[1].all_reduce_in_place(&streams[1], &mut x[1], ReduceOp::Min)
     })?;

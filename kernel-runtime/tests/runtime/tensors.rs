@@ -99,6 +99,9 @@ fn views_read_what_they_show() -> Result<()> {
         let repeated = tensor.as_strided([2, 3], [0, 1])?;
         assert_eq!(repeated.to_vec(&stream)?, [0, 1, 2, 0, 1, 2]);
 
+        let many = tensor.as_strided([1 << 33, 1 << 31], [0, 0]);
+        assert!(matches!(many, Err(Error::TooLarge { .. })), "{many:?}");
+
         let nothing = tensor.slice(2, 4..4)?;
         assert_eq!((nothing.len(), nothing.to_vec(&stream)?), (0, vec![]));
     }

@@ -5,6 +5,7 @@ use crate::{
     work::{CHANGED, GREEDY, HOPPER, STEPS_10, STEPS_20, STEPS_30, WRONG, Work},
 };
 use kiln_tune::{Cache, Chosen, Error, Mode, Outcome, Tuner, Unit};
+use std::{collections::BTreeSet, path::Path};
 
 #[test]
 fn the_instance_of_fewest_instructions_is_chosen() -> Tested {
@@ -190,6 +191,31 @@ fn a_process_chooses_once_for_a_key() -> Tested {
     assert_eq!(CHOSEN.get(device, [1], || Ok(STEPS_20))?, STEPS_20);
     assert_eq!(CHOSEN.get(device, [1], || Ok(STEPS_10))?, STEPS_20);
     assert_eq!(CHOSEN.get(device, [2], || Ok(STEPS_10))?, STEPS_10);
+    let error = CHOSEN.get(device, [3], || CHOSEN.get(device, [3], || Ok(STEPS_10)));
+    assert!(matches!(error, Err(Error::AsksForItself { .. })), "{error:?}");
+    assert_eq!(CHOSEN.get(device, [3], || Ok(STEPS_20))?, STEPS_20);
+    Ok(())
+}
+
+/// The names of the reports in a folder, without their endings.
+fn reports(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = BTreeSet::new();
+    for file in folder.read_dir()? {
+        names.extend(file?.path().file_stem().map(|name| name.to_string_lossy().into_owned()));
+    }
+    Ok(names.into_iter().collect())
+}
+
+#[test]
+fn reports_of_different_keys_have_different_names() -> Tested {
+    let folder = folder("report-names");
+    let stream = stream()?;
+    let mut out = stream.zeros::<u32, 1>([2])?;
+    for key in ["a/b", "a b", "a-b", "", "\u{e9}\u{2603}"] {
+        let tuner = Tuner::new(&stream, key).among([STEPS_10]).cache(Cache::none());
+        tuner.mode(Mode::On).report(&folder).run(|one| one.with(&mut out).launch(&stream))?;
+    }
+    assert_eq!(reports(&folder)?.len(), 5);
     Ok(())
 }
 
@@ -209,7 +235,8 @@ STEPS = 10            78      1.62          -    1024         32
 STEPS = 30           198      4.12          -       0         32
 ";
     assert_eq!(tuned.to_string(), table);
-    let name = "work-rows-2-emulator-for-sm_80";
+    let [name] = reports(&folder)?.try_into().expect("one choice");
+    assert!(name.starts_with("work-rows-2-emulator-for-sm_80-"), "{name}");
     assert_eq!(std::fs::read_to_string(folder.join(format!("{name}.txt")))?, table);
     let picture = std::fs::read_to_string(folder.join(format!("{name}.svg")))?;
     assert_eq!(picture.matches("<rect x=").count(), 3, "{picture}");

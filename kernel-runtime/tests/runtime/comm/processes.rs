@@ -70,10 +70,30 @@ fn a_rank() {
         "differs" => differs(),
         "short" => short(),
         "leaves" => leaves(),
+        "ends" => ends(),
         other => panic!("there is no program {other}"),
     };
     // In one piece: the harness prints as well.
     println!("\n{MARK}{}", said.unwrap_or_else(|error| format!("error: {error}")));
+}
+
+/// The process ends with a membership that nobody drops.
+fn ends() -> Result<String> {
+    let comm = std::mem::ManuallyDrop::new(joined()?);
+    let stream = comm.device().stream()?;
+    let mut x = stream.full([4], 1i32)?;
+    comm.all_reduce_in_place(&stream, &mut x, ReduceOp::Sum)?;
+    // The others end later than rank 0.
+    std::thread::sleep(Duration::from_millis(100 * comm.rank() as u64));
+    comm.wait(&stream)?;
+    Ok(format!("{:?}", x.to_vec(&stream)?))
+}
+
+#[test]
+fn what_is_done_holds_when_a_process_ends_without_leaving() {
+    for _ in 0..4 {
+        assert_eq!(run("ends", 3), ["[3, 3, 3, 3]"; 3]);
+    }
 }
 
 fn joined() -> Result<Comm> {
