@@ -107,12 +107,18 @@ fn made_by(ptxas: &Path, place: &Path, ptx: &str, architecture: String) -> Resul
         .arg("-o")
         .arg(&output)
         .output()
-        .map_err(|error| failed(ptxas, error))?;
+        .map_err(|error| {
+            format!(
+                "{VARIABLE} asks for machine code, and {} cannot be run: {error}",
+                ptxas.display()
+            )
+        })?;
     if !run.status.success() {
         let said = String::from_utf8_lossy(&run.stderr);
         return Err(format!("{} -arch {architecture}: {}", ptxas.display(), said.trim()));
     }
-    let bytes = std::fs::read(&output).map_err(|error| failed(&output, error))?;
+    let bytes = std::fs::read(&output)
+        .map_err(|error| format!("{} has written no machine code: {error}", ptxas.display()))?;
     Ok(Cubin { architecture, bytes })
 }
 

@@ -129,7 +129,7 @@ pub enum Error {
         actual: usize,
     },
     /// An argument breaks what an attribute of the parameter states.
-    #[error("`{kernel}`: argument `{argument}` has to have {required}; it has {actual}")]
+    #[error("`{kernel}`: argument `{argument}` needs {required}; it has {actual}")]
     FactBroken {
         /// The kernel.
         kernel: &'static str,

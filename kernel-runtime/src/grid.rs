@@ -23,7 +23,8 @@ pub enum Grid {
 pub enum GridFault {
     /// A result does not fit into its type, which is `i32` for scalars, extents and `const` parameters.
     #[error(
-        "the result of `{operator}` does not fit into its type (extents and scalars are `i32`)"
+        "the result of `{operator}` does not fit into its type (extents and scalars are `i32`){}",
+        if matches!(*operator, "/" | "%") { ", or the divisor is 0" } else { "" }
     )]
     Overflow {
         /// The operator, as it is written.

@@ -333,7 +333,7 @@ impl AnyTensor {
                 let bytes = unsafe { gathered(start, &shape, &strides, dtype.1) };
                 let buffer = Buffer::with_bytes(stream, &bytes)?;
                 let strides = tensor::row_major_of(&shape);
-                // A copy could be written to; what is tested here is refused on a GPU.
+                // The copy could be written to, but a GPU would refuse it.
                 Ok(Self::over(buffer, shape, strides, dtype, rights))
             }
             (_, kind) => {

@@ -81,17 +81,14 @@ fn each_fact_is_checked() -> Result<()> {
     assert_eq!(
         text,
         format!(
-            "`stating`: argument `x` has to have an address aligned to 16 bytes; it has the address {address:#x}"
+            "`stating`: argument `x` needs an address aligned to 16 bytes; it has the address {address:#x}"
         )
     );
 
     accepted(&device, &UNIT_STRIDE, &x, 0)?;
     let (argument, actual, text) = broken(accepted(&device, &UNIT_STRIDE, &*flipped, 0));
     assert_eq!((argument, actual), ("x", Actual::Stride(24)));
-    assert_eq!(
-        text,
-        "`stating`: argument `x` has to have a stride of 1 on axis 1; it has the stride 24"
-    );
+    assert_eq!(text, "`stating`: argument `x` needs a stride of 1 on axis 1; it has the stride 24");
 
     accepted(&device, &STRIDE_OF_4, &x, 0)?;
     let (_, actual, _) = broken(accepted(&device, &STRIDE_OF_4, &*flipped, 0));
@@ -102,7 +99,7 @@ fn each_fact_is_checked() -> Result<()> {
     assert_eq!(actual, Actual::Extent(5));
     assert_eq!(
         text,
-        "`stating`: argument `x` has to have an extent that is a multiple of 8 on axis 1; it has the extent 5"
+        "`stating`: argument `x` needs an extent that is a multiple of 8 on axis 1; it has the extent 5"
     );
 
     for n in [-32, 0, 48] {
