@@ -69,7 +69,7 @@ pub use module::{
 };
 pub use parse::{ParseError, parse, parse_body};
 pub use print::print;
-pub use target::{Features, Need, Target, Version};
+pub use target::{Capability, Features, Need, Target, Version};
 pub use types::{Space, Type};
 pub use validate::{Invalid, Reason};
 

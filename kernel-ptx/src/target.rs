@@ -135,24 +135,57 @@ impl Target {
     /// The most threads of a block.
     pub const THREADS_PER_BLOCK: u32 = 1024;
 
-    /// Columns of tensor memory in a multiprocessor; 0 before `sm_100`.
-    pub fn tensor_memory_columns(self) -> u32 {
-        if Need::TENSOR_MEMORY.met_by(self) { 512 } else { 0 }
+    /// Whether the target can do something that kernels ask for.
+    ///
+    /// ```
+    /// use kernel_ptx::{Capability, Target};
+    ///
+    /// assert!(Target::SM_90A.has(Capability::Wgmma));
+    /// assert!(!Target::SM_100A.has(Capability::Wgmma));
+    /// ```
+    pub fn has(self, capability: Capability) -> bool {
+        capability.need().met_by(self)
     }
+}
 
-    /// Clusters, `mbarrier` transactions and bulk copies.
-    pub fn has_clusters(self) -> bool {
-        self.sm >= 90
-    }
-
+/// What some targets can do and others cannot, as kernels ask for it. [`Need`] is the same for one form of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Capability {
+    /// Numbers of 8 bits, `e4m3` and `e5m2`, in conversions and in `mma.sync`.
+    Float8,
+    /// `atom.add.bf16`.
+    Bf16Atomics,
+    /// `stmatrix` of 16-bit elements.
+    Stmatrix,
+    /// Clusters, and their shared memory.
+    Clusters,
+    /// TMA copies, and mbarriers that count their bytes.
+    Tma,
+    /// `setmaxnreg`: registers that move between warps.
+    Setmaxnreg,
     /// `wgmma`.
-    pub fn has_warpgroup_mma(self) -> bool {
-        Need::WARPGROUP_MMA.met_by(self)
-    }
+    Wgmma,
+    /// TMA copies of rows by their numbers, `tile::gather4` and `tile::scatter4`.
+    TmaGather,
+    /// Tensor memory, `tcgen05`, and TMA copies that complete at the barrier of the other block of a pair.
+    Tcgen05,
+}
 
-    /// `tcgen05`.
-    pub fn has_tensor_memory(self) -> bool {
-        Need::TENSOR_MEMORY.met_by(self)
+impl Capability {
+    /// The targets that have it, by the notes of PTX ISA on each instruction ("Target ISA Notes").
+    pub const fn need(self) -> Need {
+        match self {
+            // "cvt", "mma".
+            Self::Float8 => Need::Onwards(89),
+            // "atom"; "stmatrix"; "`.explicitcluster`"; "cp.async.bulk.tensor".
+            Self::Bf16Atomics | Self::Stmatrix | Self::Clusters | Self::Tma => Need::Onwards(90),
+            // "setmaxnreg".
+            Self::Setmaxnreg => Need::LetteredOnwards(90),
+            // "wgmma.mma_async".
+            Self::Wgmma => Need::Exactly(90),
+            // "cp.async.bulk.tensor"; "tcgen05.mma".
+            Self::TmaGather | Self::Tcgen05 => Need::Family(100),
+        }
     }
 }
 
@@ -181,9 +214,6 @@ pub enum Need {
 }
 
 impl Need {
-    const WARPGROUP_MMA: Need = Need::Exactly(90);
-    const TENSOR_MEMORY: Need = Need::Family(100);
-
     /// Whether a target offers it.
     pub fn met_by(self, target: Target) -> bool {
         let lettered = target.features != Features::Common;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kernel_ptx::{Module, Reason, Target, Version, example_head, examples, parse, results, table};
+use kernel_ptx::{
+    Capability, Module, Reason, Target, Version, example_head, examples, parse, results, table,
+};
 
 /// A module with one instruction, with the registers that the texts below use.
 fn module(target: &str, version: Version, instruction: &str) -> Module {
@@ -281,6 +283,18 @@ fn targets_are_read_and_printed() {
     assert_eq!(Target::SM_80.shared_bytes_per_block(), 166_912);
     assert_eq!(Target::SM_90A.shared_bytes_per_block(), 232_448);
     assert_eq!(Target::SM_100A.shared_bytes_per_block(), 232_448);
-    assert_eq!(Target::SM_90A.tensor_memory_columns(), 0);
-    assert_eq!(Target::SM_100A.tensor_memory_columns(), 512);
+    // PTX ISA, "Target ISA Notes" of each instruction.
+    let has = |name: &str, capability| Target::parse(name).is_some_and(|t| t.has(capability));
+    for (capability, with, without) in [
+        (Capability::Float8, &["sm_89", "sm_90a", "sm_120a"][..], &["sm_80", "sm_86"][..]),
+        (Capability::Bf16Atomics, &["sm_90", "sm_100a"], &["sm_89"]),
+        (Capability::Tma, &["sm_90", "sm_120a"], &["sm_89"]),
+        (Capability::Setmaxnreg, &["sm_90a", "sm_100f", "sm_120a"], &["sm_90", "sm_89"]),
+        (Capability::Wgmma, &["sm_90a"], &["sm_90", "sm_100a", "sm_120a"]),
+        (Capability::TmaGather, &["sm_100a", "sm_103a"], &["sm_90a", "sm_100", "sm_120a"]),
+        (Capability::Tcgen05, &["sm_100a", "sm_100f", "sm_103a"], &["sm_90a", "sm_120a"]),
+    ] {
+        assert!(with.iter().all(|name| has(name, capability)), "{capability:?}");
+        assert!(!without.iter().any(|name| has(name, capability)), "{capability:?}");
+    }
 }

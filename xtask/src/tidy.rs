@@ -19,6 +19,7 @@ mod raised;
 mod reference;
 mod sizes;
 mod snapshots;
+mod targets;
 mod unsafety;
 mod words;
 
@@ -64,6 +65,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(raised::check(&repository));
     findings.extend(licences::check(&repository, &licences::packages(root, Graph::Build)?));
     findings.extend(snapshots::check(&repository));
+    findings.extend(targets::check(&repository));
     findings.extend(words::check(&repository));
     findings.extend(oldest::check(&repository));
     findings.extend(packages::check(&metadata)?);

@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use kernel_layout::Form;
 
+use kernel_ptx::Capability;
+
 use super::{
     Builder, Env,
     generic::Destination,
@@ -438,7 +440,7 @@ impl Builder<'_> {
                     Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 | Dtype::F32 | Dtype::F64
                 )
             }
-        } && !(dtype == Dtype::Bf16 && self.target == kernel_ptx::Target::SM_80);
+        } && (dtype != Dtype::Bf16 || self.target.has(Capability::Bf16Atomics));
         if !legal {
             let wants = match op {
                 Atomic::Add => "32- and 64-bit integers, f16, f32, f64 (bf16 from sm_90a)",
@@ -638,10 +640,10 @@ impl Builder<'_> {
             )
             .compare("from", "a window of a tensor: `a.tile([i, j], [M, N])`", from_text)
             .compare("to", "shared memory: `shared::<T>([M, N])`", to_text);
-            diagnostic = diagnostic.why(if builder.target == kernel_ptx::Target::SM_80 {
-                "cp.async moves global memory to shared memory, past the registers; the way back is through them"
-            } else {
+            diagnostic = diagnostic.why(if builder.target.has(Capability::Tma) {
                 "asynchronous copies go between tensors and shared memory, past the registers; one to a tensor goes by tensor map, and is `tma::store`"
+            } else {
+                "cp.async moves global memory to shared memory, past the registers; the way back is through them"
             });
             let texts = (args[0].operand_text(), args[1].operand_text());
             match (from, to, texts) {
@@ -684,7 +686,7 @@ impl Builder<'_> {
         if let (Val::Value(window), Val::View(view)) = (from, to)
             && matches!(self.ty(*window), Type::Shared(_))
             && self.is_written(view.param)
-            && self.target != kernel_ptx::Target::SM_80
+            && self.target.has(Capability::Tma)
         {
             return self.store_window(&view.clone(), (from, args[0].loc), loc);
         }
@@ -705,7 +707,7 @@ impl Builder<'_> {
             return candidates(self, a, b);
         };
         let (view, window) = (view.clone(), *window);
-        if view.part == Part::Block && self.target != kernel_ptx::Target::SM_80 {
+        if view.part == Part::Block && self.target.has(Capability::Tma) {
             let Some(corner) = view.corner() else { return Val::Error };
             self.note_corner(&view, loc);
             let tma = Tma::plain(TmaKind::Staged, view.param);

@@ -1,5 +1,7 @@
 //! Mbarriers: allocation, arrivals, waits.
 
+use kernel_ptx::Capability;
+
 use super::{
     Builder,
     value::{Num, Val},
@@ -27,7 +29,7 @@ const SINCE_HOPPER: &str =
 impl Builder<'_> {
     /// Reports what Hopper and its successors alone have, on an older target.
     pub(super) fn wants_hopper(&mut self, what: &str, why: &str, loc: Loc) -> Option<()> {
-        if self.target != kernel_ptx::Target::SM_80 {
+        if self.target.has(Capability::Tma) {
             return Some(());
         }
         let target = self.target.to_string();

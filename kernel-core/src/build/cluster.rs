@@ -1,5 +1,7 @@
 //! Clusters: `cluster::sync()`, ranks and coordinates; the shape that the attribute gives.
 
+use kernel_ptx::Capability;
+
 use super::{
     Builder, Env,
     value::{Num, Val},
@@ -130,7 +132,7 @@ impl Builder<'_> {
             return self.launch_control(name, vals, args, loc).unwrap_or(Val::Error);
         }
         let why = "clusters come with Hopper";
-        if self.target == kernel_ptx::Target::SM_80 && self.cluster != [1; 3] {
+        if !self.target.has(Capability::Clusters) && self.cluster != [1; 3] {
             // The attribute was refused.
             return Val::Error;
         }

@@ -2,6 +2,8 @@
 
 use kernel_layout::Form;
 
+use kernel_ptx::Capability;
+
 use super::{
     Builder, begins, counted, expected, gather, in_flight, named, pairs, per_thread, scope::Holder,
     specialize,
@@ -168,7 +170,7 @@ impl Builder<'_> {
                     self.report(super::arith::no_conversion(&names, dtype, loc));
                 }
                 StmtKind::Op { op: Op::Cast, args, result: Some(result) }
-                    if self.target == kernel_ptx::Target::SM_80
+                    if !self.target.has(Capability::Float8)
                         && self.float8(&[args[0], *result]).is_some() =>
                 {
                     self.no_float8_conversion([args[0], *result], loc);

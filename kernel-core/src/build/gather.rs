@@ -12,6 +12,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use kernel_ptx::Capability;
+
 use super::per_thread::Uses;
 use super::{
     Builder,
@@ -112,7 +114,7 @@ impl Builder<'_> {
 
     /// Only Blackwell has them.
     fn wants_by_rows(&mut self, kind: TmaKind, vals: &[Val], loc: Loc) -> Option<()> {
-        if self.target == kernel_ptx::Target::SM_100A {
+        if self.target.has(Capability::TmaGather) {
             return Some(());
         }
         let param = match &vals[0] {

@@ -2,6 +2,8 @@
 
 use kernel_layout::forms::nvmma_shared;
 
+use kernel_ptx::Capability;
+
 use super::{Builder, Env};
 use crate::{
     diag::{Code, Diagnostic},
@@ -107,7 +109,7 @@ impl Builder<'_> {
         let ParamKind::Tensor { dtype, .. } = self.params[param as usize].kind else { return None };
         let tile = match *block {
             // A row of a gather or a scatter, of which there are as many as a swizzle wants.
-            [1, columns] if self.target == kernel_ptx::Target::SM_100A => {
+            [1, columns] if self.target.has(Capability::TmaGather) => {
                 vec![super::gather::LEAST_ROWS, columns]
             }
             _ => crate::layouts::tma::tile_of(block),

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use kernel_ptx::Capability;
+
 use super::{Builder, expected::arriving, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
@@ -117,7 +119,7 @@ impl Builder<'_> {
 
     /// The barrier that a copy by tensor map completes on: one of this block, or on Blackwell one of its pair.
     pub(super) fn barrier_of_pair(&mut self, val: &Val, loc: Loc) -> Option<Value> {
-        if self.target != kernel_ptx::Target::SM_100A {
+        if !self.target.has(Capability::Tcgen05) {
             return self.own_barrier(val, loc);
         }
         let (barrier, ty) = self.one_barrier(val, loc)?;

@@ -1,5 +1,7 @@
 //! Products of matrices: `dot`, `dot_tf32`, and what all products have in common.
 
+use kernel_ptx::Capability;
+
 use super::{
     Builder,
     value::{Num, Val},
@@ -106,7 +108,7 @@ impl Builder<'_> {
         if !sums.contains(&self.cells.settled(acc_num)) {
             return self.no_product(dtype, acc, args, precision, loc);
         }
-        if dtype.is_float8() && self.target == kernel_ptx::Target::SM_80 {
+        if dtype.is_float8() && !self.target.has(Capability::Float8) {
             return self.no_float8_product(dtype, loc);
         }
         self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
@@ -188,7 +190,7 @@ impl Builder<'_> {
         precision: Precision,
         loc: Loc,
     ) -> Val {
-        let has_float8 = self.target != kernel_ptx::Target::SM_80;
+        let has_float8 = self.target.has(Capability::Float8);
         let required = match precision {
             Precision::Tf32 => "f32 · f32 + f32".to_owned(),
             Precision::Full => {

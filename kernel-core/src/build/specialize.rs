@@ -7,6 +7,8 @@
 
 use std::rc::Rc;
 
+use kernel_ptx::Capability;
+
 use super::{
     Builder, array,
     control::LoopKind,
@@ -155,7 +157,7 @@ impl Builder<'_> {
     ) -> Val {
         let what = "the number of registers of a partition";
         let Some(count) = self.const_int(count, what, at) else { return Val::Error };
-        if self.target.sm < kernel_ptx::Target::SM_90A.sm {
+        if !self.target.has(Capability::Setmaxnreg) {
             return self.report(
                 Diagnostic::new(Code::Target, loc, "registers move between warps on later targets")
                     .compare("target", "sm_90a or sm_100a", self.target.to_string())

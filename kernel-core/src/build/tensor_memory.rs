@@ -2,6 +2,8 @@
 
 use kernel_layout::Form;
 
+use kernel_ptx::Capability;
+
 use super::{
     Builder, Env,
     value::{Num, Val},
@@ -31,7 +33,7 @@ impl Builder<'_> {
 
     /// Reports what Blackwell alone has, on another target.
     pub(super) fn since_blackwell(&mut self, what: &str, why: &str, loc: Loc) -> Option<()> {
-        if self.target == kernel_ptx::Target::SM_100A {
+        if self.target.has(Capability::Tcgen05) {
             return Some(());
         }
         let target = self.target.to_string();

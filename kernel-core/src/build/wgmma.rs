@@ -3,6 +3,8 @@
 use kernel_layout::Form;
 use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
+use kernel_ptx::Capability;
+
 use super::{Builder, factors::sums, product::Precision, value::Val};
 use crate::{
     diag::{Code, Diagnostic},
@@ -50,7 +52,7 @@ impl Builder<'_> {
         if self.takes(required, vals.len(), call, loc).is_none() {
             return Val::Error;
         }
-        if self.target != kernel_ptx::Target::SM_90A {
+        if !self.target.has(Capability::Wgmma) {
             let target = self.target.to_string();
             let texts: Vec<_> = args.iter().map(Expr::operand_text).collect();
             return self.report(
@@ -214,7 +216,7 @@ impl Builder<'_> {
             Dtype::F32 => precision == Precision::Tf32,
             other => !sums(other).is_empty(),
         };
-        self.target == kernel_ptx::Target::SM_90A
+        self.target.has(Capability::Wgmma)
             && multiplied
             && matches!(self.ty(values[1]), Type::Shared(_))
             && self.warps.is_multiple_of(GROUP)

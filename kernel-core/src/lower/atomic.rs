@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use kernel_layout::{Dim, Layout};
-use kernel_ptx::{Guard, Instruction, Modifier, Opcode, Operand, Space, Type, Word};
+use kernel_ptx::{Capability, Guard, Instruction, Modifier, Opcode, Operand, Space, Type, Word};
 
 use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::{FrameKind, Val, mods};
@@ -333,7 +333,7 @@ fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word,
     match op {
         Atomic::Add => match dtype {
             Dtype::F16 | Dtype::F32 | Dtype::F64 => Some((Word::Add, arithmetic(dtype))),
-            Dtype::Bf16 if target.sm >= 90 => Some((Word::Add, Type::Bf16)),
+            Dtype::Bf16 if target.has(Capability::Bf16Atomics) => Some((Word::Add, Type::Bf16)),
             // The sum wraps alike; 64-bit addition exists as unsigned only.
             Dtype::I64 | Dtype::U64 => Some((Word::Add, Type::U64)),
             _ if integer => Some((Word::Add, arithmetic(dtype))),

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use kernel_layout::{Dim, Layout};
-use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
+use kernel_ptx::{Capability, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
 use super::Lower;
 use super::coords::{ThreadMap, repeated_threads};
@@ -149,7 +149,7 @@ impl Lower<'_> {
         let dtype = ty.dtype;
         let alone = repeated_threads(layout, self.crew.warps) == 0;
         if !alone
-            || self.kernel.target == kernel_ptx::Target::SM_80
+            || !self.kernel.target.has(Capability::Stmatrix)
             || !matches!(dtype, Dtype::F16 | Dtype::Bf16)
         {
             return false;
