@@ -157,6 +157,7 @@ fn assembler() -> Result<PathBuf, String> {
     }
     let name = if cfg!(windows) { "ptxas.exe" } else { "ptxas" };
     let toolkits = TOOLKITS.into_iter().filter_map(std::env::var_os);
+    let toolkits = toolkits.filter(|folder| !folder.is_empty());
     let toolkits = toolkits.map(|folder| PathBuf::from(folder).join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders = toolkits.chain(std::env::split_paths(&path));

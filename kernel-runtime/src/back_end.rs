@@ -392,6 +392,16 @@ impl Mark {
         }
     }
 
+    /// As [`Self::is_done`], also where a group has failed that the work was of.
+    pub(crate) fn is_over(&self) -> Result<bool> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref mark) => mark.is_over(),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(ref mark) => mark.is_done(),
+        }
+    }
+
     /// Whether the work before the mark is done.
     pub(crate) fn is_done(&self) -> Result<bool> {
         each!(self, mark => mark.is_done())

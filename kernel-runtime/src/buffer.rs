@@ -245,7 +245,11 @@ impl Drop for Buffer {
         });
         let waited = match is_over {
             Ok(true) => true,
-            Ok(false) => users.wait_all(&self.home).is_ok(),
+            // While another library records the home stream, nothing can be freed on it.
+            Ok(false) => {
+                let usable = self.home.queue().require_usable();
+                usable.and_then(|()| users.wait_all(&self.home)).is_ok()
+            }
             Err(_) => false,
         };
         match (waited, self.lease.take()) {

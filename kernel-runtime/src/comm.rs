@@ -49,9 +49,9 @@
 //! group watches what is under way and, when that takes longer than the limit or NCCL or a connection reports a failure, ends NCCL's
 //! work. [`Comm::wait`] then returns the error, and so does the next wait for a stream on which the work was, or which has waited for one
 //! (`synchronize`, `to_vec`). NCCL itself does not notice operations that differ: it may hang or mix up
-//! data. So each rank tells rank 0's process what it calls, and the group ends soon after a call that differs. With `KILN_COMM_CHECK=1` in
-//! the environment of a rank it waits for the answer before it puts the operation on its stream, which costs a round trip; with `0`
-//! it tells nothing. A group that has failed stays so: drop its `Comm`s, and make another.
+//! data. So each rank tells rank 0's process what it calls, and which operations the graphs have that it launches, and the group ends
+//! soon after a call that differs. With `KILN_COMM_CHECK=1` in the environment of a rank it waits for the answer before it puts the operation
+//! on its stream, which costs a round trip; with `0`, which all ranks have to agree on, nothing is told. A group that has failed stays so: drop its `Comm`s, and make another.
 
 #![cfg_attr(
     not(any(feature = "cuda", feature = "emulator")),

@@ -264,7 +264,8 @@ struct Bound {
 impl Drop for Bound {
     fn drop(&mut self) {
         if !self.before.is_null() {
-            // SAFETY: the context was current on this thread, and is destroyed by nobody in between: no code but the driver's runs.
+            // SAFETY: the context was current on this thread, which its owner has to see to for as long as calls of this thread go on
+            // that found it current.
             let _ = unsafe { sys::cuCtxSetCurrent(self.before) };
         }
     }

@@ -107,7 +107,8 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
     /// [`Error::ForeignMemory`]; [`Error::TooLarge`] where the strides reach further than addresses do.
     ///
     /// # Safety
-    /// From now until `owner` is dropped, and if that frees it, until `stream` has come so far, the memory is allocated, holds elements of `T` as far as it is read before it is written,
+    /// From now until `owner` is dropped and, where that frees the memory in the order of `stream`, until `stream` has reached that point, the
+    /// memory is allocated, holds elements of `T` as far as it is read before it is written,
     /// and work on other streams than `stream` that Kiln does not know of neither writes it nor, where Kiln writes it, reads it.
     pub unsafe fn from_raw(
         stream: &Stream,

@@ -3,14 +3,14 @@
 //! A graph holds the memory that its work uses, and keeps the order that streams keep: a launch of it waits for what its
 //! tensors wait for, and what comes later waits for it.
 
-#[cfg(feature = "cuda")]
-use crate::cuda::nccl;
 use crate::{
     Device, Error, Result, Stream,
     back_end::{self, Captured},
     buffer::{Access, Buffer},
     pinned,
 };
+#[cfg(feature = "cuda")]
+use crate::{comm::Signature, cuda::nccl};
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
@@ -52,7 +52,7 @@ struct Uses {
     pinned: Vec<(Arc<pinned::Memory>, Access)>,
     /// Memberships of groups whose operations are part of it: NCCL keeps them until the graph is gone.
     #[cfg(feature = "cuda")]
-    comms: Vec<Arc<nccl::Rank>>,
+    comms: Vec<nccl::Recorded>,
 }
 
 /// Where the stream of a capture notes what its work touches; `None` once the capture is over.
@@ -83,12 +83,16 @@ impl Recording {
         self.note(|uses| note(&mut uses.pinned, memory, access))
     }
 
-    /// Notes operations of a group.
+    /// Notes an operation of a group.
     #[cfg(feature = "cuda")]
-    pub(crate) fn add_comm(&self, rank: &Arc<nccl::Rank>) -> Result<()> {
+    pub(crate) fn add_comm(&self, rank: &Arc<nccl::Rank>, signature: Signature) -> Result<()> {
         self.note(|uses| {
-            if uses.comms.iter().all(|known| !Arc::ptr_eq(known, rank)) {
-                uses.comms.push(Arc::clone(rank));
+            if let Some(known) = uses.comms.iter_mut().find(|known| Arc::ptr_eq(&known.rank, rank))
+            {
+                known.signatures.push(signature);
+            } else {
+                let (rank, signatures) = (Arc::clone(rank), vec![signature]);
+                uses.comms.push(nccl::Recorded { rank, signatures });
             }
         })
     }

@@ -105,7 +105,7 @@ impl Copy<'_> {
         match self.access {
             Access::Read => {
                 if state.reads.len() >= MANY_READS {
-                    state.reads.retain(|mark| !mark.is_done().unwrap_or(false));
+                    state.reads.retain(|mark| !mark.is_over().unwrap_or(false));
                 }
                 state.reads.push(mark);
             }
@@ -161,7 +161,8 @@ impl<T: Element> Pinned<T> {
     /// The elements, after the copies into them that are under way.
     ///
     /// # Errors
-    /// [`Error::PinnedInUse`] while [`Self::write`]'s guard is held; [`Error::Driver`] when a kernel or a copy failed.
+    /// [`Error::PinnedInUse`] while [`Self::write`]'s guard is held; [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a
+    /// group of devices did whose operations were before the copy: what it should have brought is not there.
     pub fn read(&self) -> Result<PinnedRef<'_, T>> {
         let mut state = self.memory.state();
         if state.writer {
@@ -183,7 +184,8 @@ impl<T: Element> Pinned<T> {
         if state.writer || state.readers != 0 {
             return Err(Error::PinnedInUse);
         }
-        state.reads.iter().chain(&state.write).try_for_each(Mark::synchronize)?;
+        // What the copies have brought is overwritten, and be it of a group that has failed.
+        state.reads.iter().chain(&state.write).try_for_each(Mark::wait_for_end)?;
         state.reads.clear();
         state.write = None;
         state.writer = true;
@@ -304,6 +306,7 @@ impl Stream {
             recording.add_pinned(memory, access)?;
             return enqueue();
         }
+        self.queue().require_usable()?;
         let copy = memory.begin(self, access)?;
         // Also after an error: the copy may be on the stream.
         let enqueued = enqueue();

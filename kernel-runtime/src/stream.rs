@@ -54,8 +54,6 @@ impl Stream {
         if self.is_same_queue(other) {
             return Ok(());
         }
-        self.queue().require_usable()?;
-        other.queue().require_usable()?;
         self.queue().wait_for(other.queue())
     }
 
@@ -107,7 +105,8 @@ impl Stream {
     /// Waits until all work of the stream is done.
     ///
     /// # Errors
-    /// [`Error::Driver`] when a kernel or a copy failed.
+    /// [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a group of devices has, once for what was on the stream;
+    /// [`Error::PerThreadStream`].
     pub fn synchronize(&self) -> Result<()> {
         self.outside_of_captures("synchronize")?;
         self.queue().synchronize()
@@ -116,7 +115,7 @@ impl Stream {
     /// Marks the end of the work so far.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the device has failed.
+    /// [`Error::Driver`] when the device has failed; [`Error::PerThreadStream`].
     pub fn record(&self) -> Result<Event> {
         self.outside_of_captures("record")?;
         Ok(Event { device: self.device().clone(), mark: self.queue().record()? })

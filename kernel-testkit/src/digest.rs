@@ -82,6 +82,9 @@ impl Digest {
         for line in actual.iter().filter(|line| !required.contains(line)) {
             let _ = write!(text, "\n  actual    {line}");
         }
+        if actual.len() == required.len() && required.iter().all(|line| actual.contains(line)) {
+            text.push_str("\n  the lines are there in another order");
+        }
         text.push_str("\n  if it is to change: `cargo xtask ptx-digest`");
         Err(text)
     }

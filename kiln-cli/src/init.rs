@@ -77,22 +77,24 @@ debug = false
         )
     }
 
-    /// Writes the files, and leaves alone what is there: if one of them exists or cannot be written, nothing is left of the others. A
+    /// Writes the files, gives their paths in the folder, and leaves alone what is there: if one of them exists or cannot be written, nothing is left of the others. A
     /// `.gitignore` that exists will do.
     ///
     /// # Errors
     /// A text for the user, which names the file that exists or cannot be written.
-    pub fn write(&self) -> Result<(), String> {
-        let files = self.files().into_iter().map(|(path, text)| (self.folder.join(path), text));
-        let is_kept = |file: &Path| file.ends_with(".gitignore") && file.is_file();
-        let files: Vec<_> = files.filter(|(file, _)| !is_kept(file)).collect();
+    pub fn write(&self) -> Result<Vec<&'static str>, String> {
+        let is_kept = |path: &str| path == ".gitignore" && self.folder.join(path).is_file();
+        let (paths, files): (Vec<_>, Vec<_>) = (self.files().into_iter())
+            .filter(|(path, _)| !is_kept(path))
+            .map(|(path, text)| (path, (self.folder.join(path), text)))
+            .unzip();
         // Of a link that leads nowhere, too, there is something.
         if let Some((file, _)) = files.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
             return Err(self.exists(file));
         }
         let mut made = Vec::new();
         let written = files.iter().try_for_each(|(file, text)| self.add(file, text, &mut made));
-        written.map_err(|mut problem| {
+        written.map(|()| paths).map_err(|mut problem| {
             for path in made.iter().rev() {
                 let removed =
                     if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
@@ -127,16 +129,19 @@ debug = false
         opened.write_all(text.as_bytes()).map_err(|error| failed(file, error))
     }
 
-    /// What to tell the user when the files are written.
-    pub fn told(&self) -> String {
+    /// What to tell the user when these files are written.
+    pub fn told(&self, written: &[&str]) -> String {
         let folder = self.folder.display();
-        let files = self.files().map(|(path, _)| path).join(", ");
+        let files = written.join(", ");
         let mut text = format!(
             "wrote {files} in {folder}\n\
              next, in this folder:\n\
              \x20 cargo test   checks the kernel on the emulator\n\
              \x20 cargo run    runs it on a GPU, or on the emulator where there is none\n"
         );
+        if !written.contains(&".gitignore") {
+            text.push_str("note: the .gitignore that is there stays; `/target` belongs into it\n");
+        }
         if let Some(root) = self.workspace() {
             let _ = writeln!(
                 text,

@@ -152,7 +152,8 @@ fn main() -> ExitCode {
     let status = match Arguments::parse().command {
         Command::Init { path, name, kiln } => {
             let package = Package::new(&path, name.as_deref(), kiln.as_deref());
-            match package.and_then(|package| package.write().map(|()| package.told())) {
+            match package.and_then(|package| package.write().map(|written| package.told(&written)))
+            {
                 Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }

@@ -97,6 +97,9 @@ fn a_gitignore_that_exists_will_do() {
     let written = files(&within);
     assert_eq!(written.len(), 4, "{written:?}");
     assert_eq!(written[0], (".gitignore".to_owned(), "mine".to_owned()));
+    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(told.starts_with("wrote Cargo.toml, src/main.rs, src/kernels.rs in "), "{told}");
+    assert!(told.contains("the .gitignore that is there stays"), "{told}");
 }
 
 #[test]

@@ -71,7 +71,8 @@ impl<I: Instance> Chosen<I> {
     }
 
     /// The instance that was chosen for the device and the key; what `choose` gives, the first time. Threads that ask for the same
-    /// wait for the one that chooses; an error is not kept.
+    /// wait for the one that chooses; an error is not kept. Choices that ask for one another in a circle, from several threads, wait for
+    /// ever.
     ///
     /// # Errors
     /// Those of `choose`; [`Error::AsksForItself`] where `choose` asks for what it is to choose.

@@ -92,7 +92,8 @@ impl<I: Instance> Tuned<I> {
         plot::svg(&self.title(), &bars.collect::<Vec<_>>())
     }
 
-    /// Writes table and plot into a folder, as `KERNEL-KEY.txt` and `.svg`; other characters than letters and digits of device and key become `-`.
+    /// Writes table and plot into a folder, as `KERNEL-KEY-DEVICE-HASH.txt` and `.svg`. Other characters than letters and digits become `-`;
+    /// the hash tells keys apart that differ in these alone.
     ///
     /// # Errors
     /// Of the folder or the files.

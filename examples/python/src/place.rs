@@ -14,7 +14,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The place for memory of a device, which DLPack numbers like this. `stream` is the driver's or the CUDA runtime's handle, of which 0
-    /// and 1 are the legacy default stream, as nothing is; 2, the default stream of each thread, Kiln refuses.
+    /// and 1 are the legacy default stream, as nothing is; 2 is that of the thread that asks, for tensors of this thread.
     pub(crate) fn new(
         argument: &str,
         (kind, number): (i32, i32),

@@ -42,14 +42,15 @@ fn grouped(parts: Vec<String>) -> String {
     }
 }
 
-/// Two lists of one and the same name as one, and where the first of them is.
-fn merged(lists: &[Instances], second: &Instances) -> Option<(Loc, String)> {
-    let [name] = second.names.as_slice() else { return None };
+/// All lists of one and the same name as one, and where the first of them is.
+fn merged(lists: &[Instances], of: &Instances) -> Option<(Loc, String)> {
+    let [name] = of.names.as_slice() else { return None };
     let same =
         |list: &&Instances| matches!(list.names.as_slice(), [other] if other.name == name.name);
-    let first = lists.iter().find(same)?;
+    let mut alike = lists.iter().filter(same);
+    let first = alike.next()?;
     let mut list = first.clone();
-    for row in &second.rows {
+    for row in alike.flat_map(|list| &list.rows) {
         if !list.rows.iter().any(|known| same_row(known, row)) {
             list.rows.push(row.clone());
         }

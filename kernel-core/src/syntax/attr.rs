@@ -455,15 +455,18 @@ impl Reader<'_> {
                     }
                     facts.push(ParamFact::Block(extents, options, loc));
                 }
-                _ => self.problems.push(
-                    Diagnostic::new(
+                _ => {
+                    let mut diagnostic = Diagnostic::new(
                         Code::FactAttribute,
                         loc,
                         format!("`#[{name}]` does not state a fact about a parameter"),
                     )
-                    .why("the facts are `#[multiple_of(n)]` on an integer or pointer, `#[stride(_, 1)]` on a tensor and `#[block(64, 64)]` on a tensor map, with one entry an axis")
-                    .help(fact_of(ty)),
-                ),
+                    .why("the facts are `#[multiple_of(n)]` on an integer or pointer, `#[stride(_, 1)]` on a tensor and `#[block(64, 64)]` on a tensor map, with one entry an axis");
+                    if let Some(help) = fact_of(ty) {
+                        diagnostic = diagnostic.help(help);
+                    }
+                    self.problems.push(diagnostic);
+                }
             }
         }
         facts
@@ -471,24 +474,26 @@ impl Reader<'_> {
 }
 
 /// A fact that can be stated about a parameter of this type.
-fn fact_of(ty: &syn::Type) -> String {
-    let syn::Type::Path(path) = ty else { return "#[multiple_of(16)]".to_owned() };
-    let Some(last) = path.path.segments.last() else { return "#[multiple_of(16)]".to_owned() };
-    let rank = match &last.arguments {
-        syn::PathArguments::AngleBracketed(args) => match args.args.get(1) {
-            Some(syn::GenericArgument::Const(syn::Expr::Lit(lit))) => match &lit.lit {
-                syn::Lit::Int(rank) => rank.base10_parse().ok(),
-                _ => None,
-            },
-            _ => None,
-        },
-        syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => None,
+fn fact_of(ty: &syn::Type) -> Option<String> {
+    const INTEGERS: [&str; 8] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
+    let syn::Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let rank = || {
+        let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+        let Some(syn::GenericArgument::Const(syn::Expr::Lit(lit))) = args.args.get(1) else {
+            return None;
+        };
+        let syn::Lit::Int(rank) = &lit.lit else { return None };
+        rank.base10_parse::<usize>().ok().filter(|rank| (1..=5).contains(rank))
     };
-    let rank: usize = rank.unwrap_or(2).clamp(1, 5);
     match last.ident.to_string().as_str() {
-        "Tensor" | "TensorMut" => format!("#[stride({}1)]", "_, ".repeat(rank - 1)),
-        "TensorMap" | "TensorMapMut" => format!("#[block({})]", vec!["64"; rank].join(", ")),
-        _ => "#[multiple_of(16)]".to_owned(),
+        "Tensor" | "TensorMut" => Some(format!("#[stride({}1)]", "_, ".repeat(rank()? - 1))),
+        "TensorMap" | "TensorMapMut" => {
+            Some(format!("#[block({})]", vec!["64"; rank()?].join(", ")))
+        }
+        "Ptr" => Some("#[multiple_of(16)]".to_owned()),
+        name if INTEGERS.contains(&name) => Some("#[multiple_of(16)]".to_owned()),
+        _ => None,
     }
 }
 

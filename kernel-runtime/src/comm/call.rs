@@ -19,7 +19,9 @@ pub(crate) struct Part {
 
 impl Part {
     fn overlaps(&self, other: &Self) -> bool {
-        self.buffer.home().device() == other.buffer.home().device()
+        self.bytes != 0
+            && other.bytes != 0
+            && self.buffer.home().device() == other.buffer.home().device()
             && self.address < other.address + other.bytes as u64
             && other.address < self.address + self.bytes as u64
     }
@@ -64,7 +66,11 @@ struct Cut {
 
 impl Drop for Cut {
     fn drop(&mut self) {
-        GROUP.with_borrow_mut(|group| group.iter_mut().for_each(|all| all.truncate(self.calls)));
+        let cut = GROUP.with_borrow_mut(|group| {
+            group.as_mut().map(|all| all.split_off(self.calls.min(all.len())))
+        });
+        // Not before: what a buffer's owner does when it is dropped may be a call.
+        drop(cut);
     }
 }
 
@@ -149,8 +155,9 @@ fn run(calls: &[Call]) -> Result<()> {
             let actual = "calls on several".to_owned();
             return Err(CommError::Argument { operation: "group", required, actual }.into_error());
         }
-        if let Some(recording) = recorded {
-            recording.require_open()?;
+        match recorded {
+            Some(recording) => recording.require_open()?,
+            None => call.stream.queue().require_usable()?,
         }
     }
     for call in calls {

@@ -306,6 +306,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_told_by_one_rank_alone_is_missed_when_it_leaves() {
+        let [first, second] = pair();
+        first.tell(gather(1));
+        assert_eq!(first.failure(), None);
+        drop(second);
+        let left = CommError::Lost { rank: 1, cause: HAS_LEFT.to_owned() };
+        assert_eq!(first.failure(), Some(left));
+    }
+
+    #[test]
     fn a_rank_that_leaves_ends_what_it_has_not_told() {
         let [first, second] = pair();
         first.tell(gather(1));

@@ -54,6 +54,7 @@ impl Queue {
     }
 
     pub(crate) fn launch_graph(&self, graph: &Graph) -> Result<()> {
+        self.require_usable()?;
         let executable = graph.lock();
         self.call("cuGraphLaunch", || {
             // SAFETY: stream and graph live, and are of one context; the memory that the graph's work uses is held by

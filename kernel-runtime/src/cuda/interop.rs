@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::describe;
+use super::{describe, queue::PER_THREAD};
 use crate::{
     Device, DeviceTensor, Element, Error, Result, Stream, TensorArgumentMut, TensorRefMut,
     buffer::{Buffer, Lease},
@@ -45,7 +45,9 @@ impl Device {
 impl Stream {
     /// A stream of cudarc's, the default stream among them. Work of both libraries on it is in one order.
     ///
-    /// Kiln's work cannot be recorded into cudarc's graphs, which know nothing of Kiln's memory: use [`Device::capture`].
+    /// Kiln's work cannot be recorded into cudarc's graphs, which know nothing of Kiln's memory: use [`Device::capture`]. It is refused while
+    /// the stream is recorded, as far as that has begun before the call; memory of tensors of the stream that are dropped
+    /// meanwhile is not given back. One from `CudaContext::per_thread_stream` is for the thread that makes it.
     ///
     /// # Errors
     /// As [`Device::from_cudarc`]; [`Error::Driver`]; later, [`Error::NotInGraph`] for work while cudarc records the stream.
@@ -97,7 +99,8 @@ impl<T> SliceMut<T> for CudaViewMut<'_, T> {}
 /// Kiln's work on it is in order with cudarc's on the slice's stream, on whatever stream it is launched.
 ///
 /// # Errors
-/// [`Error::Length`] when the slice has fewer elements than the shape; [`Error::ForeignContext`], [`Error::Driver`].
+/// [`Error::Length`] when the slice has fewer elements than the shape; [`Error::PerThreadStream`] for a slice of that stream;
+/// [`Error::ForeignContext`], [`Error::Driver`].
 pub fn view<T: Element, S: Slice<T>, const R: usize>(
     slice: &S,
     shape: [usize; R],
@@ -151,12 +154,19 @@ pub fn view_strided_mut<T: Element, S: SliceMut<T>, const R: usize>(
     Ok(ViewMut { tensor, _recorded: recorded, _stream: theirs })
 }
 
+/// Refuses the per-thread default stream: cudarc frees a slice in the order of that of whichever thread drops it.
+fn require_one_stream(stream: &CudaStream) -> Result<()> {
+    let is_one = stream.cu_stream().addr() != PER_THREAD;
+    if is_one { Ok(()) } else { Err(Error::PerThreadStream) }
+}
+
 /// Kiln's name for the slice's stream, and the bytes that the tensor covers.
 fn fitting<T: Element, S: Slice<T>>(
     slice: &S,
     shape: &[usize],
     strides: &[usize],
 ) -> Result<(Stream, usize)> {
+    require_one_stream(slice.stream())?;
     let bytes = tensor::span_bytes((T::DTYPE, T::BYTES), shape, strides)?;
     let (required, actual) = (bytes / T::BYTES, slice.len());
     if required > actual {
@@ -194,6 +204,7 @@ fn slice_of<T: Element, const R: usize>(
     tensor: &mut DeviceTensor<T, R>,
     stream: &Arc<CudaStream>,
 ) -> Result<CudaSlice<T>> {
+    require_one_stream(stream)?;
     let kiln = Stream::from_cudarc(stream)?;
     if tensor.is_empty() {
         let device = kiln.device().label();

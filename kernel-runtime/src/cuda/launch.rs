@@ -19,6 +19,7 @@ const INLINE_POINTERS: usize = 64;
 
 impl Queue {
     pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
+        self.require_usable()?;
         let _bound = self.bind()?;
         let function = self.gpu.function(order.image, order.variant)?;
         let grid = match order.grid {

@@ -6,7 +6,11 @@ use std::{
     panic::catch_unwind,
     sync::{OnceLock, mpsc},
     thread,
+    time::Duration,
 };
+
+/// Pauses between two looks at work that is under way.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// What waits for a mark to be given back.
 struct Waiting {
@@ -38,24 +42,49 @@ impl Waiting {
             return drop(self.owner);
         }
         let start = || {
-            let (sender, waiting) = mpsc::channel::<Self>();
+            let (sender, coming) = mpsc::channel();
             // Without a thread the channel has no receiver, and whoever sends waits itself.
             let _ = thread::Builder::new()
                 .name("kiln-give-back".to_owned())
-                .spawn(move || waiting.into_iter().for_each(Self::wait));
+                .spawn(move || give_back_in_turn(&coming));
             sender
         };
         if let Err(unsent) = THREAD.get_or_init(start).send(self) {
-            unsent.0.wait();
+            let Self { mark, owner } = unsent.0;
+            match mark.wait_for_end() {
+                Ok(()) => drop(owner),
+                Err(_) => std::mem::forget(owner),
+            }
         }
     }
+}
 
-    fn wait(self) {
-        let Self { mark, owner } = self;
-        match mark.wait_for_end() {
-            // A panic of one library's has nothing to do with what the others wait for.
-            Ok(()) => drop(catch_unwind(|| drop(owner))),
-            Err(_) => std::mem::forget(owner),
+/// Drops each owner when its work is over, in whatever order that comes: work of one stream keeps no memory of another.
+fn give_back_in_turn(coming: &mpsc::Receiver<Waiting>) {
+    let mut waiting: Vec<Waiting> = Vec::new();
+    loop {
+        let next = if waiting.is_empty() {
+            coming.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected)
+        } else {
+            coming.recv_timeout(LOOK)
+        };
+        match next {
+            Ok(one) => waiting.push(one),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            // The sender is a static, and lives as long as the process.
+            Err(mpsc::RecvTimeoutError::Disconnected) => return,
+        }
+        let (over, under_way): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .map(|one| (one.mark.is_over(), one))
+            .partition(|(over, _)| !matches!(over, Ok(false)));
+        waiting = under_way.into_iter().map(|(_, one)| one).collect();
+        for (over, Waiting { owner, .. }) in over {
+            match over {
+                // A panic of one library's has nothing to do with what the others wait for.
+                Ok(_) => drop(catch_unwind(|| drop(owner))),
+                Err(_) => std::mem::forget(owner),
+            }
         }
     }
 }

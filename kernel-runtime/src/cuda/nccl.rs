@@ -8,7 +8,7 @@ mod library;
 use super::{Gpu, Mark, Queue};
 use crate::{
     CommError, Error, Result, back_end,
-    comm::{Call, Link, Operation, Part, ReduceOp, Seat},
+    comm::{Call, Link, Operation, Part, ReduceOp, Seat, Signature},
 };
 use library::{Handle, IN_PROGRESS, Library, OLDEST_WITH_FLOAT8, SUCCESS, UniqueId, library};
 use std::{
@@ -30,6 +30,8 @@ const CHECK_VARIABLE: &str = "KILN_COMM_CHECK";
 const LOOK: Duration = Duration::from_millis(5);
 /// Pauses between two looks at calls of NCCL that go on in the background.
 const SETTLE: Duration = Duration::from_micros(50);
+/// Launches of a rank's graphs that may be under way at once: half of what the driver lists for a stream before it waits.
+const MOST_LAUNCHES: usize = 512;
 /// How long such a call is looked at without pauses: NCCL takes some tens of microseconds to launch its kernels.
 const SOON: Duration = Duration::from_micros(500);
 /// How long a membership that ends waits for NCCL to send what is left.
@@ -108,9 +110,13 @@ fn of_driver(rank: usize, error: Error) -> CommError {
     CommError::Lost { rank, cause: error.to_string() }
 }
 
-/// What NCCL's ranks say of themselves.
+/// What NCCL's ranks say of themselves, and have to agree on.
 pub(crate) fn kind() -> Result<String, CommError> {
-    library().map(Library::name)
+    let name = library()?.name();
+    Ok(match Check::from_environment() {
+        Check::Never => format!("{name} with {CHECK_VARIABLE}=0"),
+        Check::Behind | Check::Before => name,
+    })
 }
 
 /// What rank 0 hands to the others.
@@ -210,6 +216,18 @@ impl Rank {
 
     pub(crate) fn seat(&self) -> &Seat {
         &self.shared.seat
+    }
+
+    /// Waits until few enough launches of the rank are under way that the driver takes another one at once. It keeps whoever launches
+    /// waiting where its list is full, and while that one holds the communicator nobody could end the work in the list.
+    fn require_room(&self) -> Result<(), CommError> {
+        while self.shared.watched().queue.len() >= MOST_LAUNCHES {
+            if let Some(error) = self.seat().failure() {
+                return Err(error);
+            }
+            thread::sleep(SETTLE);
+        }
+        Ok(())
     }
 
     /// Has the watcher look at once.
@@ -406,6 +424,12 @@ fn watch(shared: &Shared) {
     }
 }
 
+/// Operations of a rank that are part of a graph.
+pub(crate) struct Recorded {
+    pub(crate) rank: Arc<Rank>,
+    pub(crate) signatures: Vec<Signature>,
+}
+
 /// Work of ranks that is being put on a stream.
 #[must_use = "it is watched from `end` on"]
 pub(crate) struct Watch<'a> {
@@ -419,14 +443,22 @@ pub(crate) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Before a graph with operations of these ranks is launched.
-    pub(crate) fn begin(ranks: &'a [Arc<Rank>], queue: &'a back_end::Queue) -> Result<Self> {
+    pub(crate) fn begin(recorded: &'a [Recorded], queue: &'a back_end::Queue) -> Result<Self> {
+        let mut ranks: Vec<_> = recorded.iter().map(|recorded| &recorded.rank).collect();
         let on = match queue {
-            back_end::Queue::Cuda(queue) if !ranks.is_empty() => Some((queue, queue.mark()?)),
+            back_end::Queue::Cuda(queue) if !recorded.is_empty() => Some((queue, queue.mark()?)),
             back_end::Queue::Cuda(_) => None,
             #[cfg(feature = "emulator")]
             back_end::Queue::Emulator(_) => None,
         };
-        let mut ranks: Vec<_> = ranks.iter().collect();
+        for recorded in recorded {
+            recorded.rank.require_room().map_err(CommError::into_error)?;
+            if recorded.rank.check != Check::Never {
+                recorded.signatures.iter().for_each(|signature| {
+                    recorded.rank.seat().tell(*signature);
+                });
+            }
+        }
         // In one order, so that two threads never wait for each other.
         ranks.sort_by_key(|rank| rank.shared.id);
         let held = ranks.iter().map(|rank| rank.shared.lock()).collect();
@@ -485,7 +517,7 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
     for call in calls {
         let (rank, queue) = rank_and_queue(call);
         if let Some(recording) = call.stream.recording() {
-            recording.add_comm(rank)?;
+            recording.add_comm(rank, call.signature)?;
             continue;
         }
         let on = Some((queue, queue.mark()?));
@@ -525,7 +557,8 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
 /// Has the ranks compare what they call.
 fn compare(calls: &[Call]) -> Result<(), CommError> {
     let mut tickets = Vec::new();
-    for call in calls {
+    // What is recorded is compared with each launch of its graph.
+    for call in calls.iter().filter(|call| call.stream.recording().is_none()) {
         let (rank, _) = rank_and_queue(call);
         match rank.check {
             Check::Never => {}

@@ -18,7 +18,7 @@ use std::{
 };
 
 /// `CU_STREAM_PER_THREAD`: another stream in each thread (CUDA Driver API, "Stream synchronization behavior").
-const PER_THREAD: usize = 2;
+pub(super) const PER_THREAD: usize = 2;
 
 /// A stream of the driver.
 pub(crate) struct Queue {
@@ -212,6 +212,7 @@ impl Queue {
     }
 
     pub(crate) fn allocate(&self, bytes: usize) -> Result<u64> {
+        self.require_usable()?;
         let _bound = self.bind()?;
         let mut address = 0;
         let (name, answer) = if self.gpu.memory_pools {
@@ -349,6 +350,7 @@ impl Queue {
     }
 
     pub(crate) fn wait(&self, mark: &Mark) -> Result<()> {
+        self.require_usable()?;
         for comm in &mark.comms {
             self.depends_on(comm);
         }
@@ -364,6 +366,7 @@ impl Queue {
     }
 
     fn record_with(&self, flags: sys::CUevent_flags) -> Result<Mark> {
+        self.require_usable()?;
         let mut event = null_mut();
         self.call("cuEventCreate", || {
             // SAFETY: the context is current; the pointer is to a live handle.
@@ -430,7 +433,7 @@ impl Mark {
     }
 
     /// Whether the work in front is over, and be it that a group has failed that it was of.
-    pub(super) fn is_over(&self) -> Result<bool> {
+    pub(crate) fn is_over(&self) -> Result<bool> {
         let _bound = self.bind()?;
         // SAFETY: the event lives as long as `self`.
         let answer = unsafe { sys::cuEventQuery(self.event) };

@@ -172,13 +172,22 @@ fn cudarcs_captures_are_refused(device: &Device) -> Result<()> {
     let mut on_theirs = name.zeros::<u32, 1>([10])?;
     let shared = ours.zeros::<u32, 1>([10])?;
     shared.share_with(&name)?;
+    let pinned = device.pinned::<u32>(10)?;
+    let graph = device.capture(|stream| stream.fill(&mut on_theirs, 9))?;
+    let dropped = name.zeros::<u32, 1>([10])?;
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
     theirs.begin_capture(mode).map_err(failed)?;
     let refused = [
         name.fill(&mut on_theirs, 1),
         // It would wait for what is recorded.
         shared.to_vec(&ours).map(drop),
+        name.record().map(drop),
+        name.wait(&ours.record()?),
+        name.zeros::<u32, 1>([10]).map(drop),
+        graph.launch(&name),
+        name.download_async(&on_theirs, &pinned),
     ];
+    drop(dropped);
     let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
     theirs.end_capture(flags).map_err(failed)?;
     for result in refused {
@@ -186,8 +195,15 @@ fn cudarcs_captures_are_refused(device: &Device) -> Result<()> {
         assert!(matches!(error, Error::NotInGraph { .. }), "{error}");
     }
     name.fill(&mut on_theirs, 2)?;
+    name.download_async(&on_theirs, &pinned)?;
+    assert_eq!(*pinned.read()?, [2; 10]);
     assert_eq!(on_theirs.to_vec(&ours)?, [2; 10]);
-    Ok(())
+    // Whoever drops a slice of the per-thread stream frees it in the order of another one, perhaps.
+    let own = context.per_thread_stream();
+    let mut slice = own.clone_htod(&[1u32; 10]).map_err(failed)?;
+    let error = interop::view_mut(&mut slice, [10]).expect_err("it is of a thread's own stream");
+    assert!(matches!(error, Error::PerThreadStream), "{error}");
+    Stream::from_cudarc(&own)?.synchronize()
 }
 
 fn a_foreign_stream_is_one_queue(device: &Device) -> Result<()> {

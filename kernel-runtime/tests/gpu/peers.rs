@@ -74,12 +74,17 @@ fn a_stream_waits_for_events_of_another_gpu(one: &Device) -> Result<()> {
     let two = Device::cuda(1)?;
     let (here, there) = (one.stream()?, two.stream()?);
     let mut slow = there.zeros([1000])?;
-    slow_fill(&SLOW, &mut slow, 4 * PAUSE, 3).launch(&there)?;
-    let event = there.record()?;
-    here.wait(&event)?;
-    assert!(!event.is_done()?, "the kernel takes 200 ms");
-    here.synchronize()?;
-    assert!(event.is_done()?);
+    // Other tests may keep the driver from answering: once is enough.
+    let goes_on = (0..5).try_fold(false, |goes_on, _| {
+        slow_fill(&SLOW, &mut slow, 4 * PAUSE, 3).launch(&there)?;
+        let event = there.record()?;
+        here.wait(&event)?;
+        let returned_before = !event.is_done()?;
+        here.synchronize()?;
+        assert!(event.is_done()?, "the stream has waited for it");
+        Ok::<_, Error>(goes_on || returned_before)
+    });
+    assert!(goes_on?, "the host has waited each time");
     Ok(())
 }
 
