@@ -31,6 +31,7 @@ mod bulk;
 mod class;
 mod cluster;
 mod dtype;
+mod effects;
 mod hopper;
 mod partition;
 mod per_thread;
@@ -47,6 +48,7 @@ pub use blackwell::{
 pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use class::Class;
 pub use dtype::Dtype;
+pub use effects::{Access, By, Does};
 pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,

@@ -23,8 +23,8 @@ use super::{left_factor::FirstRows, own_columns::Columns};
 use crate::{
     diag::Diagnostic,
     ir::{
-        BarrierOp, Barriers, ClusterOp, Kernel, NamedOp, Op, Region, Scaled, StmtKind, Tcgen05,
-        TensorMemoryOp, Terminator, TmaKind, Value,
+        Access, BarrierOp, Barriers, By, ClusterOp, Does::Writes, Kernel, NamedOp, Op, Region,
+        Scaled, StmtKind, Tcgen05, TensorMemoryOp, Terminator, Type, Value,
     },
     loc::Loc,
     schedule::{WALKED_AGAIN, nested_loops},
@@ -307,12 +307,11 @@ impl Walk<'_> {
                     self.reads.insert((agent, loc), (extent, behind.clone()));
                 }
             }
-            Op::StoreShared => self.writes_shared(args.first(), loc, under_way),
-            Op::CopyAsync(_) => self.writes_shared(args.last(), loc, under_way),
-            Op::Tma(tma) if matches!(tma.kind, TmaKind::Load | TmaKind::Gather) => {
-                self.writes_shared(args.last(), loc, under_way);
+            _ => {
+                for access in self.kernel.shared_accesses(op, args) {
+                    self.writes_shared(access, loc, under_way);
+                }
             }
-            _ => {}
         }
     }
 
@@ -371,9 +370,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Threads or copies write shared memory.
-    fn writes_shared(&mut self, window: Option<&Value>, loc: Loc, under_way: &UnderWay) {
-        let Some(extent) = window.and_then(|&window| self.places.extent(window)) else { return };
+    /// Threads or copies write shared memory of this block. A pipelined loop waits before its copies.
+    fn writes_shared(&mut self, access: Access, loc: Loc, under_way: &UnderWay) {
+        let is_own =
+            matches!(self.kernel.ty(access.window), Type::Shared(window) if !window.remote);
+        if access.does != Writes || access.by == By::Staged || !is_own {
+            return;
+        }
+        let Some(extent) = self.places.extent(access.window) else { return };
         let hit = under_way.flights.iter().find(|(flight, state)| {
             !state.excused && extent.overlap(&flight.extent) == Overlap::Certain
         });

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use super::{WALKED_AGAIN, nested_loops};
 use crate::{
     ir::{
-        BarrierOp, ClusterOp, CtaGroup, Kernel, Op, ParamKind, Region, Shared, Stmt, StmtKind,
-        Tcgen05, Type, Value,
+        Access, BarrierOp, ClusterOp, CtaGroup, Does, Kernel, Op, Region, Shared, Stmt, StmtKind,
+        Type, Value,
     },
     loc::Loc,
 };
@@ -43,29 +43,23 @@ fn readers(kernel: &Kernel, region: &Region, out: &mut Unfenced) {
     }
 }
 
-/// The allocations that an operation reads asynchronously.
+/// The allocations that an operation reads by the async proxy.
 fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
-    let root = |value: &Value| match kernel.ty(*value) {
+    let accesses = kernel.shared_accesses(op, args).into_iter();
+    let read = accesses.filter(|access| access.does == Does::Reads && !access.is_generic());
+    read.filter_map(|access| root(kernel, access)).collect()
+}
+
+/// The allocation that is read or written.
+fn root(kernel: &Kernel, access: Access) -> Option<Shared> {
+    match kernel.ty(access.window) {
         Type::Shared(window) => Some(window.root),
         Type::Scalar(_)
         | Type::Tile(..)
         | Type::Barrier(_)
         | Type::TensorMemory(_)
         | Type::Error => None,
-    };
-    if matches!(op, Op::Wgmma | Op::Tcgen05(Tcgen05::Mma { .. } | Tcgen05::Copy { .. })) {
-        return args.iter().filter_map(root).collect();
     }
-    if let Op::Bulk(bulk) = op {
-        return bulk.operands(args).reads(bulk.kind).iter().filter_map(root).collect();
-    }
-    if let Op::Tma(tma) = op
-        && tma.kind.reads_shared()
-        && let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind
-    {
-        return tma.operands(rank as usize, args).window.iter().filter_map(root).collect();
-    }
-    Vec::new()
 }
 
 fn fence(loc: Loc) -> Stmt {
@@ -80,23 +74,12 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// The allocation that threads write by an operation, if something reads it asynchronously.
-    fn written(&self, op: &Op, args: &[Value]) -> Option<Shared> {
-        let window = if matches!(op, Op::StoreShared | Op::StoreAsync) {
-            args.first()?
-        } else if matches!(op, Op::CopyAsync(_)) {
-            args.last()?
-        } else {
-            return None;
-        };
-        match self.kernel.ty(*window) {
-            Type::Shared(window) => Some(window.root).filter(|root| self.read.contains(root)),
-            Type::Scalar(_)
-            | Type::Tile(..)
-            | Type::Barrier(_)
-            | Type::TensorMemory(_)
-            | Type::Error => None,
-        }
+    /// The allocations that threads write by an operation, if something reads them asynchronously.
+    fn written(&self, op: &Op, args: &[Value]) -> Unfenced {
+        let accesses = self.kernel.shared_accesses(op, args).into_iter();
+        let written = accesses.filter(|access| access.does == Does::Writes && access.is_generic());
+        let roots = written.filter_map(|access| root(self.kernel, access));
+        roots.filter(|root| self.read.contains(root)).collect()
     }
 
     /// Puts fences into a region that is entered with these allocations unfenced, and gives those at its end.
