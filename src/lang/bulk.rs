@@ -26,7 +26,8 @@ use super::stub;
 ///
 /// # Errors
 /// K0502 on `sm_80`, K0203 where the element types differ, K0206 for a tile of addresses, K0406 for an address that may differ from thread to thread, K0402 for a window or a barrier of another
-/// block, K0404 for what is no shared memory or is transposed, K0412 for a window that is not copied as it lies.
+/// block, K0404 for what is no shared memory or is transposed, K0412 for a window that is not copied as it lies, K0410 for one that tensor
+/// cores may still read.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
