@@ -68,7 +68,7 @@ rust-version = \"{rust_version}\"
 [dependencies]
 {KILN} = {dependency} # `kiln` in Rust
 
-# A first build takes a third less time without what debuggers want of packages that are not yours.
+# A first build is shorter without what debuggers want of packages that are not yours.
 [profile.dev.package.\"*\"]
 debug = false
 
