@@ -4,9 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
 use crate::{
-    build::{self, Instance, Request},
     device,
     diag::{self, Area, Code, Diagnostic, Problems},
+    elaborate::{self, Instance, Request},
     host,
     ir::{self, ParamKind, RawAccess},
     layouts,
@@ -480,7 +480,7 @@ fn compile_kernels(
         let targets = targets(kernel, problems);
         let mut compiled = Vec::new();
         let before = problems.len();
-        let rows = build::instance_rows(unit, kernel, problems);
+        let rows = elaborate::instance_rows(unit, kernel, problems);
         let count = rows.len();
         for instance in rows {
             problems.enter_instance(instance.describe());
@@ -500,7 +500,7 @@ fn compile_kernels(
                     }
                     Work::Build => {
                         // What it gives is not complete; its problems count.
-                        build::build(&request, problems);
+                        elaborate::instance(&request, problems);
                     }
                 }
             }

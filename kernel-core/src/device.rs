@@ -377,7 +377,7 @@ fn names_of(item: &syn::Item) -> Vec<(&syn::Ident, &syn::Visibility)> {
 
 /// Why a device item cannot have this name.
 fn taken_by(name: &str) -> Option<&'static str> {
-    if crate::build::is_builtin(name) {
+    if crate::elaborate::is_builtin(name) {
         Some("a name of the language, which wins inside kernels")
     } else if STD_MACROS.contains(&name) {
         Some(

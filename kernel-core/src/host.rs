@@ -24,8 +24,8 @@ pub use root::with_crate;
 pub(crate) use root::{crate_argument, rooted};
 
 use crate::{
-    build::Instance,
     compile::CompiledInstance,
+    elaborate::Instance,
     syntax::{Kernel, Unit},
 };
 use signature::mentions;

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`syntax`] | `syn`'s tree to the language's own, the subset of Rust that kernels may use |
 //! | [`device`] | functions that kernels of other modules and crates use |
-//! | [`build`] | that tree to the tile IR of one instance: names, types, constants, inlining |
+//! | [`elaborate`] | that tree to the tile IR of one instance: names, types, constants, inlining |
 //! | [`ir`] | the tile IR |
 //! | [`schedule`] | loops cut so that copies and products overlap |
 //! | [`layouts`] | a layout for every tile |
@@ -16,10 +16,10 @@
 //! | [`compile`] | all of it, one after the other |
 #![forbid(unsafe_code)]
 
-pub mod build;
 pub mod compile;
 pub mod device;
 pub mod diag;
+pub mod elaborate;
 #[cfg(any(test, feature = "eval"))]
 pub mod eval;
 pub mod host;

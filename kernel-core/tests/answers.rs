@@ -4,9 +4,8 @@
 mod rendered;
 
 use kernel_core::{
-    build,
     diag::Problems,
-    eval,
+    elaborate, eval,
     ir::{Dtype, Kernel},
     loc::Locations,
     syntax,
@@ -163,9 +162,9 @@ fn built(source: &str) -> Kernel {
     let attr = quote::quote!(target = sm_80, warps = 1);
     let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
     let kernel = &unit.kernels[0];
-    let instance = &build::instance_rows(&unit, kernel, &mut problems)[0];
+    let instance = &elaborate::instance_rows(&unit, kernel, &mut problems)[0];
     let target = kernel_ptx::Target::SM_80;
-    let request = build::Request {
+    let request = elaborate::Request {
         unit: &unit,
         kernel,
         instance,
@@ -173,7 +172,7 @@ fn built(source: &str) -> Kernel {
         assume_aligned: false,
         assume: &[],
     };
-    let built = build::build(&request, &mut problems);
+    let built = elaborate::instance(&request, &mut problems);
     assert!(problems.is_empty(), "{problems:?}");
     built.expect("without problems there is a kernel").kernel
 }

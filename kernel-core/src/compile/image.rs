@@ -2,8 +2,8 @@
 
 use super::{Image, Options, Phase, Variant, plain};
 use crate::{
-    build::{self, Built, Request},
     diag::{Code, Diagnostic, Problems},
+    elaborate::{self, Built, Request},
     ir, layouts,
     loc::{Loc, Locations},
     lower, schedule,
@@ -24,10 +24,10 @@ pub(super) fn targets(
 ) -> Vec<(String, kernel_ptx::Target)> {
     let mut out: Vec<(String, kernel_ptx::Target)> = Vec::new();
     for ident in &kernel.attr.targets {
-        if let Some(target) = build::target_named(&ident.name) {
+        if let Some(target) = elaborate::target_named(&ident.name) {
             out.push((ident.name.clone(), target));
         } else {
-            let names = build::TARGETS.map(|(name, _)| name);
+            let names = elaborate::TARGETS.map(|(name, _)| name);
             let mut diagnostic = Diagnostic::new(
                 Code::Target,
                 ident.loc,
@@ -38,9 +38,9 @@ pub(super) fn targets(
                 format!("one of {}", names.join(", ")),
                 ident.name.clone(),
             );
-            if let Some((why, near)) = build::nearest_target(&ident.name) {
+            if let Some((why, near)) = elaborate::nearest_target(&ident.name) {
                 diagnostic = diagnostic.why(why).help(format!("target = {near}"));
-            } else if let Some(near) = build::nearest(&ident.name, names) {
+            } else if let Some(near) = elaborate::nearest(&ident.name, names) {
                 diagnostic = diagnostic.help(format!("target = {near}"));
             }
             problems.push(diagnostic);
@@ -67,7 +67,7 @@ pub(super) fn compile_image(
     problems: &mut Problems,
     around: &mut Around<'_>,
 ) -> Option<Image> {
-    let aligned = build::build(request, problems)?;
+    let aligned = elaborate::instance(request, problems)?;
     (around.ended)(Phase::Build);
     let label = dump_label(request, target);
     let mut variants = Vec::new();
@@ -78,7 +78,8 @@ pub(super) fn compile_image(
     let first = if aligned.assumed.is_empty() {
         lower_variant("general", aligned, &label, problems, around)?
     } else {
-        let general = build::build(&Request { assume_aligned: false, ..*request }, problems)?;
+        let general =
+            elaborate::instance(&Request { assume_aligned: false, ..*request }, problems)?;
         (around.ended)(Phase::Build);
         let mut refused = [Problems::new(), Problems::new()];
         let aligned = lower_variant("aligned", aligned, &label, &mut refused[0], around);
@@ -90,7 +91,7 @@ pub(super) fn compile_image(
     let wished = first.wished;
     variants.insert(0, first.variant);
     if !wished.is_empty() {
-        let divisible = build::build(&Request { assume: &wished, ..*request }, problems)?;
+        let divisible = elaborate::instance(&Request { assume: &wished, ..*request }, problems)?;
         (around.ended)(Phase::Build);
         let divisible = lower_variant("divisible", divisible, &label, problems, around)?;
         variants.insert(0, divisible.variant);

@@ -10,7 +10,7 @@ use super::{
     items::{Host, local},
     signature::{Generic, GenericKind},
 };
-use crate::{build, syntax::GenericArg};
+use crate::{elaborate, syntax::GenericArg};
 
 /// How many instances a message of rustc lists.
 const LISTED: usize = 12;
@@ -118,7 +118,7 @@ fn count(host: &Host<'_>) -> Literal {
 }
 
 /// `f16, { 64 }`
-fn generic_arguments(instance: &build::Instance) -> TokenStream {
+fn generic_arguments(instance: &elaborate::Instance) -> TokenStream {
     let values = instance.values.iter().map(|(_, value)| {
         let tokens = &value.tokens;
         match &value.arg {

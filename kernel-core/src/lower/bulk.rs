@@ -131,7 +131,7 @@ fn reduction(how: TmaReduce, dtype: Dtype) -> Vec<Modifier> {
         | Dtype::E5m2
         | Dtype::E2m1x2
         | Dtype::Ue8m0 => {
-            unreachable!("build::bulk rejects reductions of such elements")
+            unreachable!("elaborate::bulk rejects reductions of such elements")
         }
     };
     let half = matches!(dtype, Dtype::F16 | Dtype::Bf16);

@@ -66,7 +66,7 @@ impl Lower<'_> {
         let own: Vec<Reg> = own.into_iter().flatten().collect();
         for instruction in code.instructions() {
             let written = kernel_ptx::results(instruction, &code.body.registers)
-                .expect("build::ptx_text admits only what the table has");
+                .expect("elaborate::ptx_text admits only what the table has");
             let mut instruction = instruction.clone();
             instruction.line = 0;
             if let Some(guard) = &mut instruction.guard {

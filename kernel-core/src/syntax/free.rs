@@ -466,7 +466,7 @@ impl Free {
             }),
         };
         let path = imported.as_ref().unwrap_or(path);
-        if crate::build::is_language_path(&path.segments, self.brought.contains(&first.name)) {
+        if crate::elaborate::is_language_path(&path.segments, self.brought.contains(&first.name)) {
             return;
         }
         let cut = path

@@ -242,7 +242,7 @@ impl Reader<'_> {
         let loc = self.loc(ty);
         self.problems.push(
             Diagnostic::new(Code::Parameter, loc, "this type cannot be passed to a kernel")
-                .why(crate::build::PARAMETER_TYPES)
+                .why(crate::elaborate::PARAMETER_TYPES)
                 .help(help),
         );
         *ty = syn::parse_quote!(_);

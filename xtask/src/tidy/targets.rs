@@ -5,7 +5,8 @@ use super::Finding;
 use crate::repository::Repository;
 
 /// Where targets are named.
-const TABLES: [&str; 2] = ["kernel-ptx/src/target.rs", "kernel-core/src/build/params.rs"];
+const TABLES: [&str; 2] =
+    ["kernel-ptx/src/target.rs", "kernel-core/src/elaborate/language/params.rs"];
 
 /// The packages whose code goes by what a target can do.
 const PLACES: [&str; 4] =

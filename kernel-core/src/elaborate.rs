@@ -1,0 +1,315 @@
+//! From the syntax tree to the tile IR of one instance.
+//!
+//! Building is evaluation: the tree is walked with the values of the generic parameters at hand.
+//! What is known is computed at once (shapes, loop bounds of `unroll`, branches on constants), what
+//! is not becomes an IR statement. Functions are inlined, aggregates are taken apart, variables are
+//! turned into SSA values where control flow joins. `control.rs` says how.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    clippy::single_match_else,
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    clippy::many_single_char_names,
+    clippy::struct_field_names,
+    reason = "each construct takes a few kinds of values, and any other kind is the user's mistake and is reported; one function lists all builtins of a kind; values are handles"
+)]
+
+use std::rc::Rc;
+
+use la_arena::Arena;
+
+use crate::{
+    diag::{Code, Diagnostic, Problems},
+    ir::{Fact, Kernel, Param, Region, Shared, SharedData, Value, ValueData},
+    loc::Loc,
+    syntax::{self, Unit},
+};
+
+mod budget;
+mod finish;
+pub(crate) mod language;
+pub(crate) mod memory;
+pub(crate) mod messages;
+pub(crate) mod products;
+pub(crate) mod sync;
+pub(crate) mod tensor_memory;
+pub(crate) mod tiles;
+pub(crate) mod written_ptx;
+
+#[doc(hidden)]
+pub use language::builtins::NAMES;
+use language::{
+    control, generic, params,
+    scope::{Call, ScopeId, Scopes},
+    specialize,
+    value::{self, Cells, Num, Val},
+};
+pub use messages::spelling::nearest;
+pub(crate) use messages::spelling::{is_builtin, is_language_path};
+pub(crate) use params::PARAMETER_TYPES;
+pub(crate) use params::nearest_target;
+pub use params::{TARGETS, instance_rows, target_named};
+use products::float4;
+use written_ptx::per_thread;
+
+/// One choice of generic parameters: names and what they stand for.
+#[derive(Clone, Debug, Default)]
+pub struct Instance {
+    /// Parameter name, its value as the compiler reads it, and as the user wrote it.
+    pub values: Vec<(String, syntax::InstanceValue)>,
+}
+
+impl Instance {
+    /// `BM = 128, BN = 64`
+    pub fn describe(&self) -> String {
+        let parts: Vec<String> = self
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name} = {}", syntax::written(&value.tokens)))
+            .collect();
+        parts.join(", ")
+    }
+}
+
+/// Evaluation steps after which a kernel is taken to have no end at compile time.
+const MAX_STEPS: u32 = 4_000_000;
+
+/// Expressions that may be open at the same time, those of inlined functions included, so that the
+/// compiler cannot run out of stack inside rustc.
+const MAX_DEPTH: u32 = 256;
+
+/// Reports up to which the names of values are looked for.
+const MAX_NAMED: usize = 1000;
+
+/// Elements that an array may have, those of arrays in it included.
+const MAX_ELEMENTS: usize = 1 << 16;
+
+/// What is passed to [`instance`].
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The module or function.
+    pub unit: &'a Unit,
+    /// The kernel in it.
+    pub kernel: &'a syntax::Kernel,
+    /// The choice of generic parameters.
+    pub instance: &'a Instance,
+    /// The target.
+    pub target: kernel_ptx::Target,
+    /// Assume contiguous, 16-byte aligned tensors, and say so in [`Kernel::facts`].
+    pub assume_aligned: bool,
+    /// Assume these as well.
+    pub assume: &'a [Fact],
+}
+
+/// A built kernel, with what was declared and what was assumed of its arguments.
+#[derive(Debug)]
+pub struct Built {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Facts that the user declared: a launch that breaks one is an error.
+    pub declared: Vec<Fact>,
+    /// Facts that this variant assumes beyond those: a launch that breaks one takes another variant.
+    pub assumed: Vec<Fact>,
+}
+
+/// Builds one instance. `None` if there were problems.
+pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
+    let before = problems.reports();
+    let (scopes, root) = Scopes::new();
+    let mut builder = Builder {
+        scopes,
+        cells: Cells::default(),
+        problems,
+        values: Arena::new(),
+        value_cells: la_arena::ArenaMap::new(),
+        points: la_arena::ArenaMap::new(),
+        shared: Arena::new(),
+        barriers: Arena::new(),
+        named: Arena::new(),
+        counted: la_arena::ArenaMap::new(),
+        shared_cells: la_arena::ArenaMap::new(),
+        tensor_memory: Arena::new(),
+        tensor_memory_cells: la_arena::ArenaMap::new(),
+        shared_pins: la_arena::ArenaMap::new(),
+        float4_reads: la_arena::ArenaMap::new(),
+        tensor_memory_pins: la_arena::ArenaMap::new(),
+        operands: std::collections::BTreeMap::new(),
+        regions: vec![Region::default()],
+        terminated: false,
+        frames: Vec::new(),
+        calls: Vec::new(),
+        params: Vec::new(),
+        target: request.target,
+        steps: 0,
+        depth: 0,
+        conditional: 0,
+        warps: 1,
+        cluster: [1; 3],
+        tainted: false,
+        reports_before: before,
+        awaits: !request.unit.devices.pending.is_empty(),
+        only_looking: 0,
+        never_given: 0,
+        emitted: budget::Emitted::default(),
+        too_large: None,
+        type_params: generic::TypeParams::new(&request.kernel.function),
+        called: la_arena::ArenaMap::new(),
+        uses: per_thread::Uses::default(),
+        specialized: None,
+        crew: specialize::Crew::Own,
+    };
+    builder.scopes.add_items(root, &request.unit.items);
+    builder.scopes.add_devices(root, &request.unit.devices);
+    let built = builder.kernel(request, root);
+    let tainted = builder.tainted;
+    if problems.reports() > before || tainted { None } else { built }
+}
+
+pub(crate) struct Builder<'p> {
+    scopes: Scopes,
+    cells: Cells,
+    problems: &'p mut Problems,
+    values: Arena<ValueData>,
+    /// Values whose element type was open when they were made.
+    value_cells: la_arena::ArenaMap<Value, Num>,
+    /// Tiles of rank 0: what a reduction of the only axis leaves. The IR has scalars for them; Rust's types do not.
+    points: la_arena::ArenaMap<Value, ()>,
+    shared: Arena<SharedData>,
+    barriers: Arena<crate::ir::BarrierData>,
+    /// Named barriers.
+    named: Arena<crate::ir::NamedData>,
+    /// Numbers of bytes that the compiler counts.
+    counted: la_arena::ArenaMap<Value, ()>,
+    shared_cells: la_arena::ArenaMap<Shared, Num>,
+    /// Allocations of tensor memory.
+    tensor_memory: Arena<crate::ir::TensorMemoryData>,
+    tensor_memory_cells: la_arena::ArenaMap<crate::ir::TensorMemory, Num>,
+    /// Where the layout of a shared allocation is written.
+    shared_pins: la_arena::ArenaMap<Shared, Loc>,
+    /// How products read the FP4 numbers of shared allocations.
+    float4_reads: la_arena::ArenaMap<Shared, float4::Packing>,
+    /// Where an allocation of tensor memory was given its layout.
+    tensor_memory_pins: la_arena::ArenaMap<crate::ir::TensorMemory, Loc>,
+    /// Where the operands of a matrix product are written, by the place of the product.
+    operands: std::collections::BTreeMap<Loc, [Loc; 3]>,
+    /// The regions being built, innermost last.
+    regions: Vec<Region>,
+    /// The innermost region has its terminator: what follows is dead.
+    terminated: bool,
+    frames: Vec<control::Frame>,
+    calls: Vec<Call>,
+    params: Vec<Param>,
+    target: kernel_ptx::Target,
+    steps: u32,
+    /// Expressions that are open.
+    depth: u32,
+    /// How many run-time branches and loops enclose the current point.
+    conditional: u32,
+    /// The warps that run the current point.
+    warps: u32,
+    /// Blocks of a cluster, on the axes of the grid.
+    cluster: [u32; 3],
+    /// Something in the body was refused before, so that the body is not compiled: only looked at.
+    tainted: bool,
+    /// The reports before this instance.
+    reports_before: usize,
+    /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
+    awaits: bool,
+    /// How many parts enclose the current point that are evaluated for their problems alone.
+    only_looking: u32,
+    /// How many expressions never gave the value that they were asked for.
+    never_given: u32,
+    emitted: budget::Emitted,
+    /// The first tile that does not fit the registers: those that follow from it are not reported as well.
+    too_large: Option<Loc>,
+    type_params: generic::TypeParams,
+    /// Addresses that are written through inside a function: where that was called, and its name.
+    called: la_arena::ArenaMap<Value, (Loc, String)>,
+    uses: per_thread::Uses,
+    /// Where the warps of the kernel were specialised.
+    specialized: Option<Loc>,
+    /// Whose warps run the current point.
+    crew: specialize::Crew,
+}
+
+impl Builder<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) -> Val {
+        if !self.scopes.doubt.allows_reports() {
+            // It may come from what is not known yet. When everything is there, the kernel is built again.
+            return Val::Error;
+        }
+        let diagnostic = match self.calls.first() {
+            // An error inside a helper is underlined there, and says from where it was called.
+            Some(call) => Diagnostic { called: Some(call.loc), ..diagnostic }
+                .place(call.loc, format!("called here as `{}`", call.function.name.name)),
+            None => diagnostic,
+        };
+        self.problems.push(diagnostic);
+        Val::Error
+    }
+
+    fn error(&mut self, code: Code, loc: Loc, headline: impl Into<String>) -> Val {
+        self.report(Diagnostic::new(code, loc, headline))
+    }
+
+    /// Counts a step of evaluation; false once there were too many.
+    fn step(&mut self, loc: Loc) -> bool {
+        self.steps_of(1, loc)
+    }
+
+    /// Counts work that is as much as so many steps.
+    fn steps_of(&mut self, count: usize, loc: Loc) -> bool {
+        if self.steps >= MAX_STEPS {
+            return false;
+        }
+        let left = self.steps_left(count);
+        if !left {
+            self.error(Code::Unbounded, loc, "unrolling this kernel does not come to an end");
+        }
+        left
+    }
+
+    /// [`Builder::steps_of`] where a problem is known already: nothing is reported.
+    fn steps_left(&mut self, count: usize) -> bool {
+        self.steps = self.steps.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        self.steps < MAX_STEPS
+    }
+
+    /// What a reference refers to.
+    fn read(&self, place: &value::Place) -> Val {
+        let mut val = self.scopes.vars[place.var.0 as usize].val.clone();
+        for index in &place.path {
+            let part = val.parts().and_then(|parts| parts.get(*index)).cloned();
+            val = part.unwrap_or(Val::Error);
+            if let Val::Ref(next) = &val {
+                val = self.read(&next.clone());
+            }
+        }
+        match val {
+            Val::Ref(next) => self.read(&next),
+            other => other,
+        }
+    }
+
+    /// The value without references around it.
+    fn plain(&self, val: Val) -> Val {
+        match val {
+            Val::Ref(place) => self.read(&place),
+            other => other,
+        }
+    }
+}
+
+/// An aggregate of values.
+fn tuple(parts: Vec<Val>) -> Val {
+    if parts.is_empty() { Val::Unit } else { Val::Tuple(Rc::new(parts)) }
+}
+
+/// An array of values.
+fn array(parts: Vec<Val>) -> Val {
+    Val::Array(Rc::new(parts))
+}
+
+/// A scope for something that stands alone.
+type Env = ScopeId;

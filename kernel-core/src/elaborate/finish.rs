@@ -1,0 +1,288 @@
+//! The end of building: open types are settled, dead values stay behind, budgets are checked.
+
+use kernel_layout::Form;
+
+use kernel_ptx::Capability;
+
+use super::language::{scope::Holder, specialize};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{
+        Builder,
+        memory::{begins, gather},
+        products::{in_flight, pairs},
+        sync::{counted, expected, named},
+        written_ptx::per_thread,
+    },
+    ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
+    loc::Loc,
+    schedule::pipeline,
+};
+
+impl Builder<'_> {
+    /// The finished kernel.
+    pub(crate) fn finish(&mut self, name: String, facts: Vec<Fact>) -> Option<Kernel> {
+        let mut body = self.regions.pop()?;
+        let roots: Vec<_> = self.shared.iter().map(|(root, _)| root).collect();
+        for root in roots {
+            if let Some(num) = self.shared_cells.get(root) {
+                self.shared[root].dtype = self.cells.settled(*num);
+            }
+        }
+        for (root, data) in self.tensor_memory.iter_mut() {
+            if let Some(num) = self.tensor_memory_cells.get(root) {
+                data.dtype = self.cells.settled(*num);
+            }
+        }
+        let values: Vec<Value> = self.values.iter().map(|(value, _)| value).collect();
+        for value in values {
+            if let Some(num) = self.value_cells.get(value).copied() {
+                let dtype = self.cells.settled(num);
+                let data = &mut self.values[value];
+                data.ty = data.ty.with_elem(match data.ty.elem() {
+                    Some(Elem::Ptr(_)) => Elem::Ptr(dtype),
+                    _ => Elem::Number(dtype),
+                });
+            }
+            if let Type::Shared(shared) = &self.values[value].ty {
+                let dtype = self.shared[shared.root].dtype;
+                if shared.dtype != dtype
+                    && let Type::Shared(shared) = &mut self.values[value].ty
+                {
+                    shared.dtype = dtype;
+                }
+            }
+            if let Type::TensorMemory(window) = &mut self.values[value].ty {
+                window.dtype = self.tensor_memory[window.root].dtype;
+            }
+        }
+        self.settle_region(&mut body);
+        self.check_writes(&body);
+        let mut kernel = Kernel {
+            name,
+            warps: self.warps,
+            target: self.target,
+            params: std::mem::take(&mut self.params),
+            facts,
+            shared: std::mem::take(&mut self.shared),
+            barriers: std::mem::take(&mut self.barriers),
+            tensor_memory: std::mem::take(&mut self.tensor_memory),
+            named: std::mem::take(&mut self.named),
+            cluster: self.cluster,
+            operands: std::mem::take(&mut self.operands),
+            values: std::mem::take(&mut self.values),
+            body,
+        };
+        for diagnostic in pipeline::check(&kernel) {
+            self.report(diagnostic);
+        }
+        for diagnostic in specialize::check(&kernel) {
+            self.report(diagnostic);
+        }
+        for diagnostic in per_thread::check(&kernel, &self.uses) {
+            self.report(diagnostic);
+        }
+        for diagnostic in begins::check(&kernel, &self.uses) {
+            self.report(diagnostic);
+        }
+        // What was refused, or is still to come, may be the wait or the copy that is missed here.
+        if self.problems.reports() == self.reports_before && !self.awaits {
+            let mut bytes = counted::fill(&mut kernel, &self.counted);
+            if bytes.is_empty() {
+                bytes = expected::check(&kernel, &self.uses);
+            }
+            let found = in_flight::check(&kernel, &|value| {
+                let Holder { name, mutable } = self.scopes.holder(value)?;
+                let gets = if *mutable || name.contains('.') { "" } else { "let " };
+                Some([format!("{gets}{name} = "), name.to_string()])
+            });
+            let rows = gather::check(&kernel, &self.uses);
+            for diagnostic in found
+                .into_iter()
+                .chain(bytes)
+                .chain(named::check(&kernel))
+                .chain(rows)
+                .chain(pairs::check(&kernel))
+            {
+                self.report(diagnostic);
+            }
+        }
+        self.shared_budget(&kernel);
+        if self.problems.reports() == self.reports_before {
+            self.tensor_memory_layouts(&kernel);
+        }
+        Some(kernel)
+    }
+
+    /// Constants take the form of their settled type, and must be in its range.
+    fn settle_region(&mut self, region: &mut Region) {
+        for stmt in &mut region.stmts {
+            let loc = stmt.loc;
+            match &mut stmt.kind {
+                StmtKind::Op { op: Op::Const(value), result: Some(result), .. } => {
+                    let Some(Elem::Number(dtype)) = self.values[*result].ty.elem() else {
+                        continue;
+                    };
+                    match (&*value, dtype) {
+                        (Const::Int(int), dtype) if dtype.is_float() => {
+                            #[expect(
+                                clippy::cast_precision_loss,
+                                reason = "only the zero of `zeros` comes here"
+                            )]
+                            let float = *int as f64;
+                            *value = Const::Float(float);
+                        }
+                        (Const::Int(int), dtype)
+                            if !crate::elaborate::tiles::arith::fits(*int, dtype) =>
+                        {
+                            let int = *int;
+                            self.report(
+                                Diagnostic::new(
+                                    Code::Overflow,
+                                    loc,
+                                    format!("{int} does not fit `{}`", dtype.name()),
+                                )
+                                .compare(
+                                    "",
+                                    crate::elaborate::tiles::arith::range_text(dtype),
+                                    int.to_string(),
+                                ),
+                            );
+                        }
+                        (Const::Float(float), dtype) => {
+                            *value = Const::Float(crate::elaborate::tiles::arith::round_float(
+                                *float, dtype,
+                            ));
+                        }
+                        _ => {}
+                    }
+                    if let (Const::Bool(known), false) = (&*value, dtype == Dtype::Bool) {
+                        *value = Const::Int(i128::from(*known));
+                    }
+                }
+                // The literals, or zeros, that these are of became something without arithmetic later.
+                StmtKind::Op {
+                    op: Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Fma,
+                    args,
+                    ..
+                } if self.unreckoned(args).is_some() => {
+                    let dtype = self.unreckoned(args).expect("just tested");
+                    self.report(crate::elaborate::tiles::arith::no_arithmetic(
+                        "arithmetic",
+                        dtype,
+                        "",
+                        loc,
+                    ));
+                }
+                StmtKind::Op { op: Op::Cast, args, result: Some(result) }
+                    if self.opaque(&[args[0], *result]).is_some() =>
+                {
+                    let dtype = self.opaque(&[args[0], *result]).expect("just tested");
+                    let names =
+                        [args[0], *result].map(|value| format!("`{}`", self.dtype_name(value)));
+                    self.report(crate::elaborate::tiles::arith::no_conversion(&names, dtype, loc));
+                }
+                StmtKind::Op { op: Op::Cast, args, result: Some(result) }
+                    if !self.target.has(Capability::Float8)
+                        && self.float8(&[args[0], *result]).is_some() =>
+                {
+                    self.no_float8_conversion([args[0], *result], loc);
+                }
+                // The literals that it is of became `f64` later.
+                StmtKind::Op { op: Op::Unary(op), result: Some(result), .. }
+                    if op.is_approximate()
+                        && self.values[*result].ty.elem() == Some(Elem::Number(Dtype::F64)) =>
+                {
+                    self.no_double(*op, loc);
+                }
+                StmtKind::Op { .. } | StmtKind::Ptx { .. } => {}
+                StmtKind::If { then, otherwise, .. } => {
+                    self.settle_region(then);
+                    self.settle_region(otherwise);
+                }
+                StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
+                    stmt.kind.regions_mut().into_iter().for_each(|body| self.settle_region(body));
+                }
+                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
+                    self.settle_region(combine);
+                }
+            }
+        }
+    }
+
+    /// The FP8 format that one of these values is of.
+    fn float8(&self, values: &[Value]) -> Option<Dtype> {
+        values.iter().find_map(|value| match self.values[*value].ty.elem() {
+            Some(Elem::Number(dtype)) if dtype.is_float8() => Some(dtype),
+            Some(Elem::Number(_) | Elem::Ptr(_)) | None => None,
+        })
+    }
+
+    /// What tensor cores alone read, of the types of these values.
+    fn opaque(&self, values: &[Value]) -> Option<Dtype> {
+        values.iter().find_map(|value| match self.values[*value].ty.elem() {
+            Some(Elem::Number(dtype)) if dtype.is_opaque() => Some(dtype),
+            Some(Elem::Number(_) | Elem::Ptr(_)) | None => None,
+        })
+    }
+
+    /// What has no arithmetic, of the types of these values.
+    fn unreckoned(&self, values: &[Value]) -> Option<Dtype> {
+        self.float8(values).or_else(|| self.opaque(values))
+    }
+
+    /// The element type of a value that is converted, or the result of it.
+    fn dtype_name(&self, value: Value) -> &'static str {
+        match self.values[value].ty.elem() {
+            Some(Elem::Number(dtype)) => dtype.name(),
+            Some(Elem::Ptr(_)) | None => unreachable!("a conversion is one of numbers"),
+        }
+    }
+
+    /// Reports a conversion that the target has no instruction for.
+    fn no_float8_conversion(&mut self, values: [Value; 2], loc: Loc) {
+        let [from, to] = values.map(|value| self.dtype_name(value));
+        let target = self.target.to_string();
+        let headline = format!("`{target}` does not convert `{from}` to `{to}`");
+        self.report(
+            Diagnostic::new(Code::Target, loc, headline)
+                .compare("target", "sm_90a or sm_100a", target)
+                .why("the instructions that convert FP8 numbers come with sm_89 (PTX ISA, \"cvt\"); before, these are stored and moved only")
+                .help("target = sm_90a"),
+        );
+    }
+
+    /// Shared allocations must fit what a block can have.
+    fn shared_budget(&mut self, kernel: &Kernel) {
+        let rings = pipeline::rings(kernel);
+        let limit = self.target.shared_bytes_per_block();
+        let mut total = 0u64;
+        let mut over = None;
+        for (root, data) in kernel.shared.iter() {
+            let stages = rings.get(root).copied().unwrap_or(1);
+            let elements: u64 = data.shape.iter().map(|e| u64::from(*e)).product();
+            // Every tile starts at a multiple of 128 bytes.
+            // Padding is as long as what it pads.
+            let padded = matches!(data.pinned, Some(Form::NvmmaShared { fp4_padded: true, .. }));
+            let to_an_element = if padded { 2 } else { 1 };
+            let bytes = elements * u64::from(data.dtype.bytes()) * to_an_element;
+            let bytes = bytes.next_multiple_of(128);
+            total += bytes * u64::from(stages);
+            if total > limit && over.is_none() {
+                over = Some(data.loc);
+            }
+        }
+        if let Some(loc) = over {
+            let target = self.target.to_string();
+            self.report(
+                Diagnostic::new(
+                    Code::SharedBudget,
+                    loc,
+                    format!("a block on {target} cannot have this much shared memory"),
+                )
+                .compare("bytes", format!("at most {limit}"), total.to_string())
+                .why("all shared allocations of a kernel live at the same time, and what a pipelined loop fills counts once for each stage"),
+            );
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The language itself: names, types, expressions, control flow, calls, and what a name of the language stands for.
+
+pub(crate) mod bounds;
+pub(crate) mod branch;
+pub(crate) mod builtins;
+pub(crate) mod call;
+pub(crate) mod closures;
+pub(crate) mod control;
+pub(crate) mod doubt;
+pub(crate) mod emit;
+pub(crate) mod expr;
+pub(crate) mod families;
+pub(crate) mod generic;
+pub(crate) mod known;
+pub(crate) mod methods;
+pub(crate) mod params;
+pub(crate) mod places;
+pub(crate) mod reach;
+pub(crate) mod scope;
+pub(crate) mod specialize;
+pub(crate) mod types;
+pub(crate) mod value;

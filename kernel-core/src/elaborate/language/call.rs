@@ -1,0 +1,682 @@
+//! Calls: functions and methods are inlined where they are called.
+
+use std::rc::Rc;
+
+use super::{
+    scope::{Binding, Call},
+    value::{ClosureVal, Place, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, Env},
+    ir::{Const, Dtype},
+    loc::Loc,
+    syntax::{
+        ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Receiver, Segment, Struct,
+        TypeExpr, TypeKind,
+    },
+};
+
+/// A method with what is needed to call it: the function, where its `impl` stands, the generics and the type of the `impl`.
+type Found = (Rc<Function>, Env, Vec<GenericParam>, TypeExpr);
+
+impl Builder<'_> {
+    /// `f(a, b)`
+    pub(crate) fn call_expr(&mut self, callee: &Expr, args: &[Expr], env: Env, loc: Loc) -> Val {
+        let ExprKind::Path(path) = &callee.kind else {
+            let val = self.plain_expr(callee, env);
+            return self.call_value(&val, args, env, callee.loc);
+        };
+        let joined = self.scopes.joined(env, path);
+        let path = joined.as_ref().unwrap_or(path);
+        match path.segments.as_slice() {
+            [only] => match self.scopes.lookup(env, &only.name).cloned() {
+                Some(Binding::Function(function, home)) => {
+                    let vals = self.args(args, env);
+                    self.inline(&function, home, None, &only.args, vals, args, env, loc)
+                }
+                Some(Binding::Var(var)) => {
+                    let val = self.scopes.vars[var.0 as usize].val.clone();
+                    let val = self.plain(val);
+                    if crate::elaborate::is_builtin(&only.name)
+                        && !matches!(val, Val::Closure(_) | Val::Error | Val::Never)
+                    {
+                        return self.hidden_function(&only.name, &val, path.loc);
+                    }
+                    self.call_value(&val, args, env, path.loc)
+                }
+                Some(Binding::Struct(def, _)) => self.error(
+                    Code::NotAFunction,
+                    path.loc,
+                    format!("`{}` is made with `{} {{ .. }}`", def.name.name, def.name.name),
+                ),
+                Some(Binding::Use(real)) => {
+                    let name = real.last().cloned().unwrap_or_default();
+                    let parent = real.len().checked_sub(2).map(|at| real[at].clone());
+                    self.builtin_call(parent.as_deref(), &name, only, args, env, loc)
+                }
+                Some(Binding::Refused | Binding::Awaited) => {
+                    self.args(args, env);
+                    Val::Error
+                }
+                Some(Binding::Const(..) | Binding::Type(_) | Binding::Trait(..)) => self.error(
+                    Code::NotAFunction,
+                    path.loc,
+                    format!("`{}` is not a function", only.name),
+                ),
+                None => self.builtin_call(None, &only.name, only, args, env, loc),
+            },
+            [.., parent, name] => {
+                let bound = self.scopes.lookup_type(env, &parent.name);
+                let parent_known = bound.is_some() || Dtype::from_name(&parent.name).is_some();
+                if parent_known && !matches!(bound, Some(Binding::Use(_))) {
+                    return self.associated_call(parent, name, args, env, loc);
+                }
+                if parent.name.starts_with(char::is_uppercase) {
+                    // `Vec::new()`: it is the type that is unknown.
+                    self.args(args, env);
+                    return self.unknown(&parent.name, parent.loc, env);
+                }
+                match self.of_module(&parent.name, name, args, env, loc) {
+                    Some(reported) => reported,
+                    None => self.builtin_call(Some(&parent.name), &name.name, name, args, env, loc),
+                }
+            }
+            [] => Val::Error,
+        }
+    }
+
+    pub(crate) fn args(&mut self, args: &[Expr], env: Env) -> Vec<Val> {
+        args.iter().map(|arg| self.expr(arg, env)).collect()
+    }
+
+    fn call_value(&mut self, val: &Val, args: &[Expr], env: Env, loc: Loc) -> Val {
+        match val {
+            Val::Closure(closure) => {
+                let vals = self.args(args, env);
+                if vals.len() != closure.params.len() {
+                    return self.report(
+                        Diagnostic::new(
+                            Code::ArgumentCount,
+                            loc,
+                            "this closure takes another number of arguments",
+                        )
+                        .compare(
+                            "arguments",
+                            closure.params.len().to_string(),
+                            vals.len().to_string(),
+                        ),
+                    );
+                }
+                self.call_closure(closure, vals, loc)
+            }
+            Val::Error | Val::Never => {
+                self.args(args, env);
+                Val::Error
+            }
+            other => {
+                let what = self.describe(other);
+                self.error(Code::NotAFunction, loc, format!("{what} cannot be called"))
+            }
+        }
+    }
+
+    /// Reports a call of a variable that has the name of a function of the language.
+    fn hidden_function(&mut self, name: &str, val: &Val, loc: Loc) -> Val {
+        let what = self.describe(val);
+        self.report(
+            Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be called"))
+                .why(format!(
+                    "a variable called `{name}` hides the function `{name}` of the language"
+                ))
+                .help(format!("kiln::prelude::{name}")),
+        )
+    }
+
+    /// Runs a closure's body in the scope that it was written in.
+    pub(crate) fn call_closure(
+        &mut self,
+        closure: &Rc<ClosureVal>,
+        vals: Vec<Val>,
+        loc: Loc,
+    ) -> Val {
+        if closure.params.len() != vals.len() {
+            return self.report(
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    "a closure with another number of parameters is wanted here",
+                )
+                .compare("parameters", vals.len().to_string(), closure.params.len().to_string())
+                .help(format!("|{}| ..", ["a", "b", "c", "d"][..vals.len().min(4)].join(", "))),
+            );
+        }
+        if self.calls.len() > 64 {
+            return self.nested_too_deeply(loc);
+        }
+        let scope = self.scopes.child(closure.scope);
+        for (pat, val) in closure.params.iter().zip(vals) {
+            self.bind_pattern(pat, val, scope);
+        }
+        self.expr(&closure.body, scope)
+    }
+
+    fn nested_too_deeply(&mut self, loc: Loc) -> Val {
+        self.report(
+            Diagnostic::new(Code::Recursion, loc, "calls are nested too deeply")
+                .compare("depth", "at most 64", "more")
+                .why("functions are inlined into the kernel, each into the one that calls it"),
+        )
+    }
+
+    /// What tells one instance of a function from another, so that only a call of the same one is recursion.
+    fn instance_of(
+        &self,
+        scope: Env,
+        generics: &[&str],
+        receiver: Option<&Val>,
+        vals: &[Val],
+    ) -> Vec<String> {
+        let mut parts = Vec::new();
+        for name in generics.iter().copied().chain(["Self"]) {
+            if let Some(Binding::Type(ty)) = self.scopes.lookup_type(scope, name) {
+                parts.push(self.spelled(ty));
+            }
+        }
+        for val in receiver.into_iter().chain(vals) {
+            let val = self.plain(val.clone());
+            val.leaves(&mut |leaf| {
+                if let Val::Closure(closure) = leaf {
+                    parts.push(format!("{:?}", closure.body.loc));
+                }
+            });
+        }
+        parts
+    }
+
+    /// A type with what its generic parameters stand for.
+    fn spelled(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Struct(def, _, generics) => {
+                let generics: Vec<_> = generics.iter().map(|ty| self.spelled(ty)).collect();
+                format!("{}<{}>", def.name.name, generics.join(", "))
+            }
+            _ => self.type_name(ty),
+        }
+    }
+
+    /// Inlines a function.
+    #[expect(clippy::too_many_arguments, reason = "a call has this many parts")]
+    fn inline(
+        &mut self,
+        function: &Rc<Function>,
+        outer: Env,
+        receiver: Option<Val>,
+        generic_args: &[crate::syntax::GenericArg],
+        vals: Vec<Val>,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let name = &function.name.name;
+        let Some(body) = &function.body else {
+            return self.error(Code::NotAFunction, loc, format!("`{name}` has no body here"));
+        };
+        if vals.len() != function.params.len() {
+            return self.report(
+                Diagnostic::new(
+                    Code::ArgumentCount,
+                    loc,
+                    format!("`{name}` takes another number of arguments"),
+                )
+                .compare("arguments", function.params.len().to_string(), vals.len().to_string())
+                .place(function.name.loc, "defined here"),
+            );
+        }
+        if self.calls.len() > 64 {
+            return self.nested_too_deeply(loc);
+        }
+        let scope = self.scopes.child(outer);
+        let names: Vec<&str> = function.generics.iter().map(|g| g.name.name.as_str()).collect();
+        let mut inferred = Vec::new();
+        for ((_, ty), val) in function.params.iter().zip(&vals) {
+            let actual = self.type_of(val);
+            Self::infer_generics(ty, &actual, &names, &mut inferred);
+        }
+        self.bind_generics(&function.generics, generic_args, &inferred, env, scope, loc);
+        let instance = self.instance_of(scope, &names, receiver.as_ref(), &vals);
+        let open = |call: &Call| Rc::ptr_eq(&call.function, function) && call.instance == instance;
+        if self.calls.iter().any(open) {
+            return self.report(
+                Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
+                    .why("functions are inlined into the kernel, and tiles live in registers, which no call stack saves; write a loop"),
+            );
+        }
+        receiver.iter().chain(&vals).for_each(|val| self.unmark(val));
+        let vars_before = self.scopes.vars.len();
+        self.calls.push(Call { function: function.clone(), instance, loc, vars: vars_before });
+        if let Some(receiver) = receiver {
+            self.scopes.declare(scope, "self", true, receiver);
+        }
+        for (index, ((pat, ty), val)) in function.params.iter().zip(vals).enumerate() {
+            let want = self.resolve(ty, scope);
+            let is_ref = matches!(ty.kind, TypeKind::Ref(..));
+            let at = args.get(index).map_or(loc, |arg| arg.loc);
+            if let Some(kind) = self.other_kind(ty, &want, &val, scope) {
+                self.calls.pop();
+                let actual = self.describe(&val);
+                return self.report(
+                    Diagnostic::new(Code::Kind, at, format!("`{name}` takes a `{kind}` here"))
+                        .compare("", format!("a `{kind}`"), actual)
+                        .place(ty.loc, "declared here"),
+                );
+            }
+            let val = if is_ref {
+                val
+            } else {
+                let plain = self.plain(val);
+                self.coerce(plain, &want, at)
+            };
+            self.bind_pattern(pat, val, scope);
+        }
+        let result = if super::reach::returns_early(body) {
+            self.returning(body, scope)
+        } else {
+            let inner = self.scopes.child(scope);
+            self.block_in(body, inner)
+        };
+        let result = match &function.result {
+            Some(ty) => {
+                let want = self.resolve(ty, scope);
+                // A reference as a result was refused where it is declared.
+                let result = self.plain(result);
+                self.coerce(result, &want, loc)
+            }
+            None if matches!(result, Val::Never | Val::Error) => result,
+            None => Val::Unit,
+        };
+        self.calls.pop();
+        self.unmark(&result);
+        result
+    }
+
+    /// The kind of values that a type stands for, whatever their elements, where a value is of another.
+    fn other_kind(&self, ty: &TypeExpr, want: &Ty, val: &Val, scope: Env) -> Option<&'static str> {
+        let TypeKind::Path(path) = &ty.kind else { return None };
+        let [only] = path.segments.as_slice() else { return None };
+        let named = self.scopes.lookup_type(scope, &only.name);
+        if !matches!(named, None | Some(Binding::Use(_))) {
+            return None;
+        }
+        let (kind, fits) = match (only.name.as_str(), self.type_of(val)) {
+            (_, Ty::Infer) => return None,
+            ("Tile", actual) => ("Tile", matches!(actual, Ty::Tile(_) | Ty::TilePtr(_))),
+            ("Shared", actual) => ("Shared", matches!(actual, Ty::Shared(_))),
+            // Where the element is known, a tile of rank 0 is told the way to a scalar.
+            ("Ptr", actual) if matches!(want, Ty::Infer) => ("Ptr", matches!(actual, Ty::Ptr(_))),
+            _ => return None,
+        };
+        (!fits).then_some(kind)
+    }
+
+    /// `T::f(..)` where `T` is a struct, a number type, or a generic parameter.
+    fn associated_call(
+        &mut self,
+        ty: &Segment,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let type_expr = TypeExpr {
+            kind: TypeKind::Path(crate::syntax::Path { segments: vec![ty.clone()], loc: ty.loc }),
+            loc: ty.loc,
+        };
+        match self.resolve(&type_expr, env) {
+            Ty::Scalar(num) => {
+                let dtype = self.cells.settled(num);
+                let vals = self.args(args, env);
+                match (name.name.as_str(), vals.as_slice()) {
+                    ("of" | "from_f32" | "from_f64" | "from", [val]) => {
+                        self.cast(val.clone(), num, loc)
+                    }
+                    ("from_bits", [Val::Const(Const::Int(bits), _)])
+                        if dtype.is_opaque() && (0..=0xff).contains(bits) =>
+                    {
+                        Val::Const(Const::Int(*bits), num)
+                    }
+                    ("from_bits", [val]) if dtype.is_opaque() => {
+                        let actual = match val {
+                            Val::Const(Const::Int(bits), _) => bits.to_string(),
+                            other => self.describe(other),
+                        };
+                        let name = dtype.name();
+                        let one = if dtype == Dtype::Ue8m0 { 127 } else { 0x22 };
+                        self.report(
+                            Diagnostic::new(
+                                Code::Kind,
+                                args[0].loc,
+                                format!("`{name}::from_bits` takes a constant byte"),
+                            )
+                            .compare("", "a constant from 0 to 255", actual)
+                            .why("no instruction makes these numbers when a kernel runs: it reads and moves them")
+                            .help(format!("{name}::from_bits({one})")),
+                        )
+                    }
+                    ("of" | "from_f32" | "from_f64" | "from" | "from_bits", other)
+                        if name.name != "from_bits" || dtype.is_opaque() =>
+                    {
+                        self.report(
+                            Diagnostic::new(
+                                Code::ArgumentCount,
+                                loc,
+                                format!("`{}` takes one number", name.name),
+                            )
+                            .compare(
+                                "arguments",
+                                "1",
+                                other.len().to_string(),
+                            ),
+                        )
+                    }
+                    _ => self.error(
+                        Code::UnknownName,
+                        name.loc,
+                        format!("`{}` has no function `{}`", dtype.name(), name.name),
+                    ),
+                }
+            }
+            Ty::Struct(def, home, generics) => match self.find_function(&def, &name.name) {
+                Some(found) => {
+                    let mut vals = self.args(args, env);
+                    let receiver =
+                        (found.0.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
+                    let rest = if receiver.is_some() { &args[1..] } else { args };
+                    let generics =
+                        self.impl_generics(&found, &def, generics, receiver.as_ref(), &vals);
+                    let this = Ty::Struct(def, home, generics);
+                    let (function, outer, params, pattern) = found;
+                    let scope = self.impl_scope(outer, &params, &pattern, &this);
+                    self.inline(&function, scope, receiver, &name.args, vals, rest, env, loc)
+                }
+                None => {
+                    let known = self.method_names(&def);
+                    let near =
+                        crate::elaborate::nearest(&name.name, known.iter().map(String::as_str));
+                    let mut diagnostic = Diagnostic::new(
+                        Code::UnknownName,
+                        name.loc,
+                        format!("`{}` has no function `{}`", def.name.name, name.name),
+                    );
+                    if let Some(near) = near {
+                        diagnostic = diagnostic.help(near.to_owned());
+                    }
+                    self.report(diagnostic)
+                }
+            },
+            Ty::Infer => {
+                self.args(args, env);
+                match self.scopes.lookup_type(env, &ty.name) {
+                    Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
+                    // `resolve` said what is wrong.
+                    Some(_) => Val::Error,
+                    None => self.unknown(&ty.name, ty.loc, env),
+                }
+            }
+            other => {
+                let what = self.type_name(&other);
+                self.error(
+                    Code::NotAFunction,
+                    name.loc,
+                    format!("`{what}` has no function `{}`", name.name),
+                )
+            }
+        }
+    }
+
+    /// Reports `tl::load(p)` and `tl.load(p)`, where there is no such module or variable.
+    fn of_module(
+        &mut self,
+        module: &str,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
+        if !crate::elaborate::messages::advice::MODULES.contains(&module)
+            || self.scopes.lookup(env, module).is_some()
+        {
+            return None;
+        }
+        self.args(args, env);
+        let called = &name.name;
+        let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
+        let headline = format!("nothing is called `{module}` here");
+        let diagnostic = Diagnostic::new(Code::UnknownName, loc, headline);
+        let diagnostic = diagnostic.why(crate::elaborate::messages::advice::NO_MODULE);
+        let method = super::methods::TILE_METHODS.contains(&called.as_str());
+        Some(match written {
+            Some(written) if crate::elaborate::is_builtin(called) => {
+                self.report(diagnostic.help(format!("{called}({})", written.join(", "))))
+            }
+            Some(written) if method && !args.is_empty() => {
+                let first = args[0].operand_text().unwrap_or_default();
+                let rest = written[1..].join(", ");
+                self.report(diagnostic.help(format!("{first}.{called}({rest})")))
+            }
+            _ if crate::elaborate::is_builtin(called) || method => self.report(diagnostic),
+            _ => self.unknown_function(called, args, loc, env),
+        })
+    }
+
+    /// `x.f(a, b)`
+    pub(crate) fn method(
+        &mut self,
+        receiver: &Expr,
+        name: &Segment,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        if let ExprKind::Path(path) = &receiver.kind
+            && let [module] = path.segments.as_slice()
+            && let Some(reported) = self.of_module(&module.name, name, args, env, loc)
+        {
+            return reported;
+        }
+        let place = self.place(receiver, env);
+        let val = match &place {
+            Some(place) => self.read(place),
+            None => self.plain_expr(receiver, env),
+        };
+        if let Val::Struct(item) = &val
+            && let Some(found) = self.find_function(&item.def, &name.name)
+        {
+            let (function, outer, params, pattern) = found;
+            let this = self.type_of(&val);
+            let scope = self.impl_scope(outer, &params, &pattern, &this);
+            let receiver_val = match (function.receiver, place) {
+                (Some(Receiver::Value), _) => val.clone(),
+                (Some(Receiver::Shared | Receiver::Mutable), Some(place)) => {
+                    Val::Ref(Rc::new(place))
+                }
+                (Some(Receiver::Shared | Receiver::Mutable), None) => {
+                    let hidden = self.scopes.declare(env, "", true, val.clone());
+                    Val::Ref(Rc::new(Place { var: hidden, path: Vec::new() }))
+                }
+                (None, _) => {
+                    return self.error(
+                        Code::NotAFunction,
+                        name.loc,
+                        format!(
+                            "`{}` is called as `{}::{}(..)`",
+                            name.name, item.def.name.name, name.name
+                        ),
+                    );
+                }
+            };
+            let vals = self.args(args, env);
+            return self.inline(
+                &function,
+                scope,
+                Some(receiver_val),
+                &name.args,
+                vals,
+                args,
+                env,
+                loc,
+            );
+        }
+        self.builtin_method(val, name, args, env, loc)
+    }
+
+    /// The generics of the struct in `Acc::new(v)`, where `given` leaves them open: what the arguments say, as of a
+    /// function's own.
+    fn impl_generics(
+        &mut self,
+        (function, outer, params, pattern): &Found,
+        def: &Rc<Struct>,
+        mut given: Vec<Ty>,
+        receiver: Option<&Val>,
+        vals: &[Val],
+    ) -> Vec<Ty> {
+        let fill = |given: &mut Vec<Ty>, from: &[Ty]| {
+            for (slot, ty) in given.iter_mut().zip(from) {
+                if matches!(slot, Ty::Infer) {
+                    slot.clone_from(ty);
+                }
+            }
+        };
+        let names: Vec<&str> = params.iter().map(|param| param.name.name.as_str()).collect();
+        let mut inferred = Vec::new();
+        let own = |ty: &TypeExpr| match &ty.kind {
+            TypeKind::Path(path) => matches!(&path.segments[..], [only] if only.name == "Self"),
+            _ => false,
+        };
+        let typed = function.params.iter().zip(vals).map(|((_, ty), val)| (Some(ty), val));
+        for (ty, val) in receiver.map(|val| (None, val)).into_iter().chain(typed) {
+            let actual = self.type_of(val);
+            match (ty, &actual) {
+                (Some(ty), actual) if !own(ty) => {
+                    Self::infer_generics(ty, actual, &names, &mut inferred);
+                }
+                (_, Ty::Struct(other, _, generics)) if Rc::ptr_eq(other, def) => {
+                    fill(&mut given, generics);
+                }
+                _ => {}
+            }
+        }
+        if given.iter().any(|ty| matches!(ty, Ty::Infer)) {
+            let scope = self.scopes.child(*outer);
+            for name in names {
+                let found = inferred.iter().find(|(inferred, _)| inferred == name);
+                let ty = found.map_or(Ty::Infer, |(_, ty)| ty.clone());
+                self.scopes.bind(scope, name, Binding::Type(ty));
+            }
+            if let Ty::Struct(_, _, generics) = self.resolve(pattern, scope) {
+                fill(&mut given, &generics);
+            }
+        }
+        given
+    }
+
+    /// The scope of an `impl`: its generics bound from the type, and `Self`. What the type leaves open stays so.
+    pub(crate) fn impl_scope(
+        &mut self,
+        outer: Env,
+        params: &[GenericParam],
+        pattern: &TypeExpr,
+        this: &Ty,
+    ) -> Env {
+        let scope = self.scopes.child(outer);
+        let names: Vec<&str> = params.iter().map(|g| g.name.name.as_str()).collect();
+        let mut inferred = Vec::new();
+        if let (TypeKind::Path(path), Ty::Struct(_, _, generics)) = (&pattern.kind, this)
+            && let Some(last) = path.segments.last()
+        {
+            for (arg, ty) in last.args.iter().zip(generics) {
+                if let crate::syntax::GenericArg::Type(arg) = arg {
+                    Self::infer_generics(arg, ty, &names, &mut inferred);
+                }
+            }
+        }
+        for name in names {
+            let found = inferred.iter().find(|(inferred, _)| inferred == name);
+            let ty = found.map_or(Ty::Infer, |(_, ty)| ty.clone());
+            self.scopes.bind(scope, name, Binding::Type(ty));
+        }
+        // `Self { .. }` and `Self::f()` find the struct with these generics.
+        self.scopes.bind(scope, "Self", Binding::Type(this.clone()));
+        scope
+    }
+
+    fn impls_of(&self, def: &Rc<Struct>) -> Vec<(Rc<Impl>, Env)> {
+        self.scopes
+            .impls
+            .iter()
+            .filter(|(item, scope)| match &item.ty.kind {
+                TypeKind::Path(path) => path.segments.last().is_some_and(|last| {
+                    matches!(self.scopes.lookup_type(*scope, &last.name), Some(Binding::Struct(other, _)) if Rc::ptr_eq(other, def))
+                }),
+                _ => false,
+            })
+            .cloned()
+            .collect()
+    }
+
+    fn find_function(&self, def: &Rc<Struct>, name: &str) -> Option<Found> {
+        let impls = self.impls_of(def);
+        for (item, scope) in &impls {
+            if let Some(function) = item.functions.iter().find(|f| f.name.name == name) {
+                return Some((function.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        // A default method of a trait that the type implements.
+        for (item, scope) in &impls {
+            let Some(of_trait) = &item.of_trait else { continue };
+            if let Some(Binding::Trait(found)) = self.scopes.lookup_type(*scope, of_trait)
+                && let Some(function) =
+                    found.functions.iter().find(|f| f.name.name == name && f.body.is_some())
+            {
+                return Some((function.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn find_const(
+        &self,
+        def: &Rc<Struct>,
+        name: &str,
+    ) -> Option<(Rc<ConstItem>, Env, Vec<GenericParam>, TypeExpr)> {
+        let impls = self.impls_of(def);
+        for (item, scope) in &impls {
+            if let Some(constant) = item.consts.iter().find(|c| c.name.name == name) {
+                return Some((constant.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        for (item, scope) in &impls {
+            let Some(of_trait) = &item.of_trait else { continue };
+            if let Some(Binding::Trait(found)) = self.scopes.lookup_type(*scope, of_trait)
+                && let Some(constant) = found.consts.iter().find(|c| c.name.name == name)
+            {
+                return Some((constant.clone(), *scope, item.generics.clone(), item.ty.clone()));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn const_names(&self, def: &Rc<Struct>) -> Vec<String> {
+        self.impls_of(def)
+            .iter()
+            .flat_map(|(item, _)| item.consts.iter().map(|c| c.name.name.clone()))
+            .collect()
+    }
+
+    pub(crate) fn method_names(&self, def: &Rc<Struct>) -> Vec<String> {
+        self.impls_of(def)
+            .iter()
+            .flat_map(|(item, _)| item.functions.iter().map(|f| f.name.name.clone()))
+            .collect()
+    }
+}

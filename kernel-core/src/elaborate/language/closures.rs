@@ -1,0 +1,167 @@
+//! Closures over elements: built once, on scalars, and then turned into operations on whole tiles.
+//!
+//! An `if` in them chooses a value for each element, so both of its sides are computed and one is selected.
+
+use std::rc::Rc;
+
+use la_arena::ArenaMap;
+
+use super::value::{ClosureVal, Val};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::Builder,
+    ir::{Op, Region, Stmt, StmtKind, Terminator, Type, Value},
+    loc::Loc,
+};
+
+impl Builder<'_> {
+    /// `tile.map(f)`
+    pub(crate) fn map(&mut self, tile: Value, f: &Rc<ClosureVal>, at: Loc, loc: Loc) -> Val {
+        if self.is_ptr(tile) {
+            return self.error(Code::Kind, loc, "`map` takes a tile of numbers");
+        }
+        let shape = self.tile_shape(tile);
+        let element = self.new_num(None, self.num(tile), loc);
+        self.mark_like(tile, element);
+        let outer = std::mem::replace(&mut self.terminated, false);
+        self.regions.push(Region::default());
+        self.conditional += 1;
+        let out = self.call_closure(f, vec![Val::Value(element)], at);
+        let out = self.plain(out);
+        let result = self.value(&out, at);
+        self.conditional -= 1;
+        self.terminated = outer;
+        let region = self.regions.pop().expect("pushed above");
+        let Some(result) = result else { return Val::Error };
+        let scalar = self.is_scalar(result) && !self.is_ptr(result);
+        let (Some(stmts), true) = (straight(region.stmts), scalar) else {
+            let zero = self.whole_number("0", self.num(tile));
+            return self.report(
+                Diagnostic::new(Code::Kind, at, "`map` computes one number from one element")
+                    .why("the closure is done for each element, where there are no loops, tiles or memory")
+                    .help(format!("|v| if v > {zero} {{ v }} else {{ {zero} }}")),
+            );
+        };
+        let mut lifted: ArenaMap<Value, Value> = ArenaMap::new();
+        lifted.insert(element, tile);
+        for stmt in stmts {
+            let (op, args, result) = match stmt.kind {
+                StmtKind::Op { op, args, result: Some(result) } => (op, args, result),
+                // Also where it reads no element: it runs for each.
+                StmtKind::Ptx { code, args, results } => {
+                    let lift = |arg: Value| lifted.get(arg).copied().unwrap_or(arg);
+                    let args = args.into_iter().map(lift).collect();
+                    let tiles: Vec<Value> = results
+                        .iter()
+                        .map(|&result| self.lifted(result, shape.as_deref()))
+                        .collect();
+                    for (&result, &tile) in results.iter().zip(&tiles) {
+                        lifted.insert(result, tile);
+                    }
+                    self.push(StmtKind::Ptx { code, args, results: tiles }, stmt.loc);
+                    continue;
+                }
+                StmtKind::Op { .. }
+                | StmtKind::If { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Loop { .. }
+                | StmtKind::Reduce { .. }
+                | StmtKind::Scan { .. }
+                | StmtKind::Specialize { .. } => {
+                    unreachable!("`straight` leaves arithmetic, which has a result")
+                }
+            };
+            if !args.iter().any(|arg| lifted.contains_idx(*arg)) {
+                // The same for all elements.
+                self.op(op, args, Some(result), stmt.loc);
+                continue;
+            }
+            let mut tiles = Vec::new();
+            for arg in args {
+                let known = lifted.get(arg).copied();
+                let tile = known.unwrap_or_else(|| match &shape {
+                    Some(shape) => self.splat(arg, shape, stmt.loc),
+                    None => arg,
+                });
+                tiles.push(tile);
+            }
+            let value = if self.is_ptr(result) {
+                let value = self.lifted(result, shape.as_deref());
+                self.op(op, tiles, Some(value), stmt.loc);
+                value
+            } else {
+                let num = self.num(result);
+                self.emit_num(op, tiles, shape.clone(), num, stmt.loc)
+            };
+            lifted.insert(result, value);
+        }
+        let known = lifted.get(result).copied();
+        match (known, &shape) {
+            (Some(tile), _) => Val::Value(tile),
+            (None, Some(shape)) => Val::Value(self.splat(result, shape, loc)),
+            (None, None) => self.as_point(result, loc),
+        }
+    }
+
+    /// A tile for what a closure has for one element; of rank 0 without a shape.
+    fn lifted(&mut self, element: Value, shape: Option<&[u32]>) -> Value {
+        let loc = self.values[element].loc;
+        match (self.ty(element).elem(), shape) {
+            (Some(elem), Some(shape)) => self.new_value(Type::Tile(elem, shape.to_vec()), loc),
+            _ => {
+                let point = self.new_like(element, loc);
+                self.points.insert(point, ());
+                point
+            }
+        }
+    }
+}
+
+/// The same without branches; `None` where something is not arithmetic.
+pub(crate) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
+    let mut out = Vec::new();
+    for stmt in stmts {
+        match stmt.kind {
+            StmtKind::Op { ref op, .. } if is_arithmetic(op) => out.push(stmt),
+            StmtKind::If { condition, then, otherwise, results } => {
+                let (Terminator::Yield(a), Terminator::Yield(b)) = (then.end, otherwise.end) else {
+                    return None;
+                };
+                out.extend(straight(then.stmts)?);
+                out.extend(straight(otherwise.stmts)?);
+                for ((result, a), b) in results.into_iter().zip(a).zip(b) {
+                    let args = vec![condition, a, b];
+                    let kind = StmtKind::Op { op: Op::Select, args, result: Some(result) };
+                    out.push(Stmt { kind, loc: stmt.loc });
+                }
+            }
+            StmtKind::Op { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Specialize { .. } => return None,
+            StmtKind::Ptx { .. } => out.push(stmt),
+        }
+    }
+    Some(out)
+}
+
+/// What can be done between registers, of scalars as of tiles.
+fn is_arithmetic(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Const(_)
+            | Op::Binary(_)
+            | Op::Unary(_)
+            | Op::Compare(_)
+            | Op::Select
+            | Op::Fma
+            | Op::Cast
+            | Op::ParamScalar(_)
+            | Op::ParamDim(..)
+            | Op::ParamStride(..)
+            | Op::BlockId(_)
+            | Op::NumBlocks(_)
+    )
+}

@@ -1,0 +1,217 @@
+//! What is certain of a kernel while device items are still to come.
+//!
+//! A name may be that of a device item, or a slip: only `rustc` knows. So the kernel is built once without the item, and what
+//! is wrong whatever the item turns out to be is said at once:
+//!
+//! ```text
+//! let c = nowhere(a);         // not certain, and neither is what `c` is
+//! y.store(c + 1.5);           // not certain: it reads `c`
+//! x.store(zeros([128]));      // certain: `x` is what it was
+//! ```
+//!
+//! A statement is in doubt from where it asks for such an item, or reads a variable that is in doubt. What it leaves in
+//! doubt are the variables that it declares, and those that it can reach and change: their value, or a type that is still
+//! open. Nothing is said of a statement in doubt, nor of what stands in its blocks, since those may never be built.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+};
+
+use super::{
+    reach::Scan,
+    scope::{Binding, VarId},
+    value::{Num, Val},
+};
+use crate::{
+    elaborate::{Builder, Env},
+    syntax::{Expr, Stmt},
+};
+
+/// The doubt so far, beside the scopes, where names are looked up.
+#[derive(Debug, Default)]
+pub(crate) struct Doubt {
+    /// A device item was asked for that has not come yet.
+    met: Cell<bool>,
+    /// From here on nothing is certain.
+    of_all: Cell<bool>,
+    vars: RefCell<BTreeSet<VarId>>,
+    /// The statements that are being built, innermost last.
+    open: RefCell<Vec<Open>>,
+}
+
+/// A statement that is being built.
+#[derive(Debug)]
+struct Open {
+    /// It is in doubt itself.
+    doubted: bool,
+    /// A statement inside of it was: what it computes after that is not certain.
+    inside: bool,
+    /// How many variables there were before it.
+    before: usize,
+    /// The variables that it can reach.
+    reached: Vec<VarId>,
+}
+
+impl Doubt {
+    /// A name has been looked up.
+    pub(crate) fn looked_up(&self, binding: &Binding) {
+        let doubted = match binding {
+            Binding::Awaited => {
+                self.met.set(true);
+                true
+            }
+            Binding::Var(var) => self.vars.borrow().contains(var),
+            Binding::Function(..)
+            | Binding::Struct(..)
+            | Binding::Const(..)
+            | Binding::Trait(_)
+            | Binding::Type(_)
+            | Binding::Use(_)
+            | Binding::Refused => false,
+        };
+        if doubted {
+            match self.open.borrow_mut().last_mut() {
+                Some(open) => open.doubted = true,
+                None => self.of_all.set(true),
+            }
+        }
+    }
+
+    /// A variable is declared, maybe in the place of one that is gone.
+    pub(crate) fn declared(&self, var: VarId) {
+        self.vars.borrow_mut().remove(&var);
+    }
+
+    /// Whether what is wrong at this point is so whatever is still to come.
+    pub(crate) fn allows_reports(&self) -> bool {
+        if !self.met.get() {
+            return true;
+        }
+        let open = self.open.borrow();
+        !self.of_all.get()
+            && open.last().is_some_and(|innermost| !innermost.inside)
+            && open.iter().all(|statement| !statement.doubted)
+    }
+}
+
+impl Builder<'_> {
+    /// A statement begins.
+    pub(crate) fn begin_statement(&mut self, scan: &[Scan<'_>], env: Env) {
+        if !self.awaits {
+            return;
+        }
+        let reached = self.reached_by(scan, env);
+        let before = self.scopes.vars.len();
+        let open = Open { doubted: false, inside: false, before, reached };
+        self.scopes.doubt.open.borrow_mut().push(open);
+    }
+
+    /// The statement that began last has been built.
+    pub(crate) fn end_statement(&mut self, scan: &[Scan<'_>]) {
+        if !self.awaits {
+            return;
+        }
+        let doubt = &self.scopes.doubt;
+        let Some(open) = doubt.open.borrow_mut().pop() else { return };
+        if !open.doubted && !open.inside {
+            return;
+        }
+        if let Some(outer) = doubt.open.borrow_mut().last_mut() {
+            outer.inside = true;
+        }
+        // What comes after it may not be come to, which matters where loops are written out.
+        if open.doubted && scan.iter().any(Scan::jumps) {
+            doubt.of_all.set(true);
+        }
+        // Every variable is looked at below, which long unrolled loops make too many to be worth it.
+        if !self.steps_left(self.scopes.vars.len() / 2) {
+            self.scopes.doubt.of_all.set(true);
+            return;
+        }
+        let doubt = &self.scopes.doubt;
+        if doubt.of_all.get() {
+            return;
+        }
+        let mut reached = Vec::new();
+        let declared = self.variables_from(open.before);
+        for var in open.reached.into_iter().chain(declared.clone()) {
+            self.reach(var, &mut reached, 0);
+        }
+        let changed = reached.into_iter().filter(|var| !self.is_settled(*var));
+        let mut found: BTreeSet<VarId> = changed.chain(declared).collect();
+        let known = self.scopes.doubt.vars.borrow().clone();
+        found.extend(known);
+        self.spread_doubt(&mut found);
+        *self.scopes.doubt.vars.borrow_mut() = found;
+    }
+
+    fn variables_from(&self, first: usize) -> Vec<VarId> {
+        (first..self.scopes.vars.len())
+            .map(|index| VarId(u32::try_from(index).expect("checked when declared")))
+            .collect()
+    }
+
+    /// Adds what refers to a variable in doubt, and what has an open type in common with one.
+    fn spread_doubt(&self, found: &mut BTreeSet<VarId>) {
+        loop {
+            let open: Vec<Num> = found.iter().flat_map(|var| self.open_types(*var)).collect();
+            let more: Vec<VarId> = self
+                .variables_from(0)
+                .into_iter()
+                .filter(|var| {
+                    let mut reached = Vec::new();
+                    self.reach(*var, &mut reached, 0);
+                    !found.contains(var)
+                        && (reached.iter().any(|var| found.contains(var))
+                            || self.open_types(*var).iter().any(|num| open.contains(num)))
+                })
+                .collect();
+            if more.is_empty() {
+                return;
+            }
+            found.extend(more);
+        }
+    }
+
+    /// Whether nothing can change a variable, neither its value nor its type.
+    fn is_settled(&self, var: VarId) -> bool {
+        // A variable of a branch is gone after it.
+        let Some(data) = self.scopes.vars.get(var.0 as usize) else { return true };
+        let mut settled = !data.mutable;
+        data.val.leaves(&mut |leaf| {
+            settled &= match leaf {
+                Val::Tensor(_) => true,
+                Val::Const(_, num) => self.cells.known(*num).is_some(),
+                Val::Value(value) => self.cells.known(self.num(*value)).is_some(),
+                _ => false,
+            };
+        });
+        settled
+    }
+
+    fn open_types(&self, var: VarId) -> Vec<Num> {
+        let mut found = Vec::new();
+        let Some(data) = self.scopes.vars.get(var.0 as usize) else { return found };
+        data.val.leaves(&mut |leaf| {
+            let num = match leaf {
+                Val::Const(_, num) => self.cells.find(*num),
+                Val::Value(value) => self.num(*value),
+                _ => return,
+            };
+            if matches!(num, Num::Cell(_)) {
+                found.push(num);
+            }
+        });
+        found
+    }
+}
+
+/// The text of a statement.
+pub(crate) fn text_of(stmt: &Stmt) -> Vec<Scan<'_>> {
+    let expr: Option<&Expr> = match stmt {
+        Stmt::Let { init, .. } => init.as_ref(),
+        Stmt::Expr(expr) => Some(expr),
+    };
+    expr.into_iter().map(Scan::Expr).collect()
+}

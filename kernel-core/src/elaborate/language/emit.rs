@@ -1,0 +1,166 @@
+//! Values and statements of the IR that is being built.
+
+use super::value::{Num, Val};
+use crate::{
+    diag::Code,
+    elaborate::Builder,
+    ir::{Const, Dtype, Elem, Op, Stmt, StmtKind, Terminator, Type, Value, ValueData},
+    loc::Loc,
+};
+
+impl Builder<'_> {
+    /// The type of a value, with an open element type as it stands.
+    pub(crate) fn ty(&self, value: Value) -> &Type {
+        &self.values[value].ty
+    }
+
+    /// The element type of a value, open or settled.
+    pub(crate) fn num(&self, value: Value) -> Num {
+        if let Some(num) = self.value_cells.get(value) {
+            return self.cells.find(*num);
+        }
+        match &self.values[value].ty {
+            Type::Scalar(Elem::Number(dtype) | Elem::Ptr(dtype))
+            | Type::Tile(Elem::Number(dtype) | Elem::Ptr(dtype), _) => Num::Known(*dtype),
+            Type::Shared(shared) => self
+                .shared_cells
+                .get(shared.root)
+                .map_or(Num::Known(shared.dtype), |num| self.cells.find(*num)),
+            Type::TensorMemory(window) => self
+                .tensor_memory_cells
+                .get(window.root)
+                .map_or(Num::Known(window.dtype), |num| self.cells.find(*num)),
+            Type::Barrier(_) | Type::Error => Num::Known(Dtype::I32),
+        }
+    }
+
+    pub(crate) fn is_ptr(&self, value: Value) -> bool {
+        matches!(self.ty(value).elem(), Some(Elem::Ptr(_)))
+    }
+
+    /// Whether a value is shared memory or a barrier, which no operation on numbers takes.
+    pub(crate) fn is_handle(&self, value: Value) -> bool {
+        matches!(self.ty(value), Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_))
+    }
+
+    /// Whether a value is one number or address for the whole block, and a scalar in Rust's types too.
+    pub(crate) fn is_scalar(&self, value: Value) -> bool {
+        matches!(self.ty(value), Type::Scalar(_)) && !self.is_point(value)
+    }
+
+    /// Whether a value is a tile of rank 0.
+    pub(crate) fn is_point(&self, value: Value) -> bool {
+        self.points.contains_idx(value)
+    }
+
+    pub(crate) fn new_value(&mut self, ty: Type, loc: Loc) -> Value {
+        self.values.alloc(ValueData { ty, loc })
+    }
+
+    /// A value of the type that another one has: what it becomes where ways through the code meet.
+    pub(crate) fn new_like(&mut self, other: Value, loc: Loc) -> Value {
+        let value = self.new_value(self.ty(other).clone(), loc);
+        if let Some(num) = self.value_cells.get(other).copied() {
+            self.value_cells.insert(value, num);
+        }
+        if self.is_point(other) {
+            self.points.insert(value, ());
+        }
+        self.mark_like(other, value);
+        value
+    }
+
+    /// A value with element type `num` and the shape of `like`.
+    pub(crate) fn new_num(&mut self, shape: Option<Vec<u32>>, num: Num, loc: Loc) -> Value {
+        let elem = Elem::Number(self.cells.settled(num));
+        let ty = match shape {
+            None => Type::Scalar(elem),
+            Some(shape) => Type::Tile(elem, shape),
+        };
+        let value = self.new_value(ty, loc);
+        if let Num::Cell(_) = self.cells.find(num) {
+            self.value_cells.insert(value, num);
+        }
+        value
+    }
+
+    pub(crate) fn push(&mut self, kind: StmtKind, loc: Loc) {
+        if !self.terminated {
+            self.count_code(&kind, loc);
+            self.regions.last_mut().expect("a region is open").stmts.push(Stmt { kind, loc });
+        }
+    }
+
+    pub(crate) fn op(&mut self, op: Op, args: Vec<Value>, result: Option<Value>, loc: Loc) {
+        // What is computed with a tile of rank 0 and scalars is a tile of rank 0.
+        if let Some(result) = result
+            && matches!(self.ty(result), Type::Scalar(_))
+            && args.iter().any(|arg| self.is_point(*arg))
+        {
+            self.points.insert(result, ());
+        }
+        if let Some(result) = result {
+            self.mark_result(&op, &args, result);
+        }
+        self.push(StmtKind::Op { op, args, result }, loc);
+    }
+
+    /// An operation with a result of a settled type.
+    pub(crate) fn emit(&mut self, op: Op, args: Vec<Value>, ty: Type, loc: Loc) -> Value {
+        let value = self.new_value(ty, loc);
+        self.op(op, args, Some(value), loc);
+        value
+    }
+
+    /// An operation with a result of element type `num` (a scalar without `shape`).
+    pub(crate) fn emit_num(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        shape: Option<Vec<u32>>,
+        num: Num,
+        loc: Loc,
+    ) -> Value {
+        let value = self.new_num(shape, num, loc);
+        self.op(op, args, Some(value), loc);
+        value
+    }
+
+    pub(crate) fn terminate(&mut self, end: Terminator) {
+        if !self.terminated {
+            self.regions.last_mut().expect("a region is open").end = end;
+            self.terminated = true;
+        }
+    }
+
+    /// A constant of a settled type as an IR value.
+    pub(crate) fn constant(&mut self, value: Const, num: Num, loc: Loc) -> Value {
+        self.emit_num(Op::Const(value), Vec::new(), None, num, loc)
+    }
+
+    /// A scalar, tile, pointer or window as an IR value; anything else is an error.
+    pub(crate) fn value(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        match val {
+            Val::Value(value) => Some(*value),
+            Val::Const(value, num) => Some(self.constant(*value, *num, loc)),
+            Val::Ref(place) => {
+                let val = self.read(place);
+                self.value(&val, loc)
+            }
+            Val::Error => None,
+            Val::Never => {
+                self.never_given += 1;
+                None
+            }
+            other => {
+                let what = self.describe(other);
+                self.error(
+                    Code::Kind,
+                    loc,
+                    format!("{what} stands where a scalar or a tile is wanted"),
+                );
+                None
+            }
+        }
+    }
+}

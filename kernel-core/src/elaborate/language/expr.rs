@@ -1,0 +1,574 @@
+//! Expressions, blocks, patterns, assignments.
+
+use std::rc::Rc;
+
+use super::{
+    doubt::text_of,
+    reach::Scan,
+    value::{Class, ClosureVal, Num, RangeVal, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, Env, array, tuple},
+    ir::{Compare, Const, Dtype, Type},
+    loc::Loc,
+    syntax::{BinOp, Block, Expr, ExprKind, Literal, Pat, PatKind, Stmt, UnOp},
+};
+
+impl Builder<'_> {
+    /// A block in a scope of its own.
+    pub(crate) fn block(&mut self, block: &Block, env: Env) -> Val {
+        let inner = self.scopes.child(env);
+        self.block_in(block, inner)
+    }
+
+    /// A block whose names go into `env`.
+    pub(crate) fn block_in(&mut self, block: &Block, env: Env) -> Val {
+        self.scopes.add_items(env, &block.items);
+        for stmt in &block.stmts {
+            if self.dead() {
+                return Val::Never;
+            }
+            let text = text_of(stmt);
+            self.begin_statement(&text, env);
+            match stmt {
+                Stmt::Expr(expr) => {
+                    self.expr(expr, env);
+                }
+                Stmt::Let { pat, ty, init } => {
+                    let ty = ty.as_ref().map(|ty| self.resolve(ty, env));
+                    let val = match init {
+                        Some(init) => {
+                            let val = self.expr(init, env);
+                            match &ty {
+                                Some(ty) => self.coerce(val, ty, init.loc),
+                                None => val,
+                            }
+                        }
+                        None => Val::Unit,
+                    };
+                    if !matches!(val, Val::Never) {
+                        self.bind_pattern(pat, val, env);
+                    }
+                }
+            }
+            self.end_statement(&text);
+        }
+        if self.dead() {
+            return Val::Never;
+        }
+        let Some(tail) = &block.tail else { return Val::Unit };
+        let text = [Scan::Expr(tail)];
+        self.begin_statement(&text, env);
+        let val = self.expr(tail, env);
+        self.end_statement(&text);
+        val
+    }
+
+    /// Declares the names of a pattern.
+    pub(crate) fn bind_pattern(&mut self, pat: &Pat, val: Val, env: Env) {
+        match &pat.kind {
+            PatKind::Wild => {}
+            PatKind::Refused(names) => {
+                self.tainted = true;
+                for name in names {
+                    self.scopes.declare(env, name, true, Val::Error);
+                }
+            }
+            PatKind::Ident { name, mutable } => {
+                self.scopes.declare(env, name, *mutable, val);
+            }
+            PatKind::Ref(inner) => {
+                let val = self.plain(val);
+                self.bind_pattern(inner, val, env);
+            }
+            PatKind::Tuple(pats) | PatKind::Array(pats) => {
+                let val = self.plain(val);
+                let parts = match &val {
+                    Val::Tuple(parts) | Val::Array(parts) if parts.len() == pats.len() => {
+                        parts.to_vec()
+                    }
+                    Val::Unit if pats.is_empty() => Vec::new(),
+                    Val::Error | Val::Never => {
+                        for pat in pats {
+                            self.bind_pattern(pat, Val::Error, env);
+                        }
+                        return;
+                    }
+                    other => {
+                        let actual = self.describe(other);
+                        self.report(
+                            Diagnostic::new(
+                                Code::Kind,
+                                pat.loc,
+                                "this pattern takes a tuple or an array apart",
+                            )
+                            .compare(
+                                "",
+                                format!("{} parts", pats.len()),
+                                actual,
+                            ),
+                        );
+                        Vec::new()
+                    }
+                };
+                for (index, pat) in pats.iter().enumerate() {
+                    let part = parts.get(index).cloned().unwrap_or(Val::Error);
+                    self.bind_pattern(pat, part, env);
+                }
+            }
+        }
+    }
+
+    /// An expression, without a reference around it.
+    pub(crate) fn plain_expr(&mut self, expr: &Expr, env: Env) -> Val {
+        let val = self.expr(expr, env);
+        self.plain(val)
+    }
+
+    pub(crate) fn expr(&mut self, expr: &Expr, env: Env) -> Val {
+        if self.dead() {
+            return Val::Never;
+        }
+        if !self.step(expr.loc) {
+            return Val::Error;
+        }
+        if self.depth == crate::elaborate::MAX_DEPTH {
+            return self.report(
+                Diagnostic::new(
+                    Code::Recursion,
+                    expr.loc,
+                    "calls and expressions are nested too deeply",
+                )
+                .compare(
+                    "depth",
+                    format!("at most {}", crate::elaborate::MAX_DEPTH),
+                    "more",
+                ),
+            );
+        }
+        self.depth += 1;
+        let before = self.never_given;
+        let val = self.shallow_expr(expr, env);
+        self.depth -= 1;
+        self.never_given += u32::from(matches!(val, Val::Never));
+        let explained = self.problems.reports() > 0 || self.awaits;
+        if matches!(val, Val::Error) && !explained && !self.dead() {
+            if self.never_given > before {
+                return self.report(
+                    Diagnostic::new(Code::Kind, expr.loc, "a value is wanted that is never given")
+                        .why("every way through a part of this leaves the function before it has a value"),
+                );
+            }
+            // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
+            return self.report(
+                Diagnostic::new(
+                    Code::Bug,
+                    expr.loc,
+                    "the compiler does not understand this, and cannot say why",
+                )
+                .help("please report this with the kernel's source"),
+            );
+        }
+        val
+    }
+
+    fn shallow_expr(&mut self, expr: &Expr, env: Env) -> Val {
+        let loc = expr.loc;
+        match &expr.kind {
+            ExprKind::Refused(parts) => {
+                self.tainted = true;
+                for part in parts {
+                    self.look_at(&mut |builder| {
+                        builder.block(part, env);
+                    });
+                }
+                Val::Error
+            }
+            ExprKind::Lit(lit) => self.literal(lit, loc),
+            ExprKind::Path(path) => self.path(path, env),
+            ExprKind::Unary(op, a) => self.unary_expr(*op, a, env, loc),
+            ExprKind::Binary(op, a, b) => self.binary_expr(*op, a, b, env, loc),
+            ExprKind::Assign(target, value) => {
+                let val = self.plain_or_ref(value, env);
+                if self.check_assigned(target, &val, env, value.loc).is_none() {
+                    return Val::Error;
+                }
+                self.assign(target, val, env);
+                Val::Unit
+            }
+            ExprKind::AssignOp(op, target, value) => {
+                let right = self.plain_expr(value, env);
+                if self.check_assigned(target, &right, env, value.loc).is_none() {
+                    return Val::Error;
+                }
+                let left = self.plain_expr(target, env);
+                if self.literal_fits(*op, (target, &left), (value, &right)).is_none() {
+                    return Val::Error;
+                }
+                let val = self.binary(*op, left, right, loc);
+                self.assign(target, val, env);
+                Val::Unit
+            }
+            ExprKind::Call(callee, args) => self.call_expr(callee, args, env, loc),
+            ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, env, loc),
+            ExprKind::Field(base, name) => self.field(base, name, env),
+            ExprKind::Index(base, index) => self.index(base, index, env, loc),
+            ExprKind::Tuple(parts) => {
+                let vals = parts.iter().map(|p| self.expr(p, env)).collect();
+                self.bounded(tuple(vals), loc)
+            }
+            ExprKind::Array(parts) => {
+                let vals = parts.iter().map(|p| self.expr(p, env)).collect();
+                let val = self.same_elements(vals, loc);
+                self.bounded(val, loc)
+            }
+            ExprKind::Repeat(value, count) => {
+                let val = self.expr(value, env);
+                let count_val = self.expr(count, env);
+                match self.const_size(&count_val, "the length of an array", count.loc) {
+                    Some(n) => match self.array_length(n, val.size(), count.loc) {
+                        Some(len) => array(vec![val; len]),
+                        None => Val::Error,
+                    },
+                    None => Val::Error,
+                }
+            }
+            ExprKind::Struct(path, fields) => self.struct_literal(path, fields, env),
+            ExprKind::Block(block) => self.block(block, env),
+            ExprKind::ConstBlock(block) => self.const_block(block, env),
+            ExprKind::If(condition, then, otherwise) => {
+                self.branch(condition, then, otherwise.as_deref(), env, loc)
+            }
+            ExprKind::While(label, condition, body) => {
+                match self.while_loop(label.as_deref(), condition, body, env, loc) {
+                    Val::Error => Val::Error,
+                    _ => Val::Unit,
+                }
+            }
+            ExprKind::For(label, pat, iter, body) => {
+                match self.for_loop(label.as_deref(), pat, iter, body, env, loc) {
+                    Val::Error => Val::Error,
+                    _ => Val::Unit,
+                }
+            }
+            ExprKind::Loop(label, body) => self.plain_loop(label.as_deref(), body, env, loc),
+            ExprKind::Break(label, value) => {
+                let val = value.as_ref().map_or(Val::Unit, |e| self.expr(e, env));
+                self.leave(label.as_deref(), &val, loc)
+            }
+            ExprKind::Continue(label) => self.next_turn(label.as_deref(), loc),
+            ExprKind::Return(value) => {
+                let val = value.as_ref().map_or(Val::Unit, |e| self.expr(e, env));
+                self.give_back(&val, loc)
+            }
+            ExprKind::Closure(params, body) => Val::Closure(Rc::new(ClosureVal {
+                params: params.clone(),
+                body: (**body).clone(),
+                scope: env,
+            })),
+            ExprKind::Range(from, to) => self.range_expr(from.as_deref(), to.as_deref(), env, loc),
+            ExprKind::Cast(value, ty) => {
+                let val = self.plain_expr(value, env);
+                match self.resolve(ty, env) {
+                    Ty::Scalar(num) => {
+                        let tile = match &val {
+                            Val::Value(value) => !self.is_scalar(*value),
+                            _ => false,
+                        };
+                        if tile {
+                            let name = self.cells.name(num);
+                            let actual = self.describe(&val);
+                            return self.report(
+                                Diagnostic::new(Code::Kind, loc, "`as` converts scalars")
+                                    .compare("", "a scalar", actual)
+                                    .help(format!(".cast::<{name}>()")),
+                            );
+                        }
+                        self.cast(val, num, loc)
+                    }
+                    Ty::Infer => val,
+                    other => {
+                        let name = self.type_name(&other);
+                        self.error(Code::Kind, ty.loc, format!("`as` does not convert to `{name}`"))
+                    }
+                }
+            }
+            ExprKind::Ref(_, inner) => match self.place(inner, env) {
+                Some(place) => Val::Ref(Rc::new(place)),
+                None => self.expr(inner, env),
+            },
+            ExprKind::TileLayout(parts) => self.tile_layout(parts, env, loc),
+            ExprKind::Ptx(call) => self.ptx(call, env, loc),
+            ExprKind::Assert(condition, message) => {
+                self.assertion(condition, message.as_deref(), env)
+            }
+        }
+    }
+
+    /// A value to store: references stay references only where they were written as such.
+    fn plain_or_ref(&mut self, expr: &Expr, env: Env) -> Val {
+        self.expr(expr, env)
+    }
+
+    fn literal(&mut self, lit: &Literal, loc: Loc) -> Val {
+        match lit {
+            Literal::Bool(value) => Val::Const(Const::Bool(*value), Num::Known(Dtype::Bool)),
+            Literal::Int(value, suffix) => {
+                let (class, literal) = (Class::Int, Const::Int(*value));
+                let num = self.literal_type(suffix.as_deref(), class, literal, loc);
+                num.map_or(Val::Error, |num| self.settle_const(Const::Int(*value), num, loc))
+            }
+            Literal::Float(value, suffix) => {
+                let (class, literal) = (Class::Float, Const::Float(*value));
+                let num = self.literal_type(suffix.as_deref(), class, literal, loc);
+                num.map_or(Val::Error, |num| self.settle_const(Const::Float(*value), num, loc))
+            }
+            Literal::Str(text) => Val::Str(Rc::from(text.as_str())),
+        }
+    }
+
+    fn literal_type(
+        &mut self,
+        suffix: Option<&str>,
+        class: Class,
+        value: Const,
+        loc: Loc,
+    ) -> Option<Num> {
+        match suffix {
+            None => Some(self.cells.literal(class, value)),
+            Some("usize" | "isize") => {
+                self.report(
+                    Diagnostic::new(Code::DtypeRefused, loc, "kernels count in `i32`")
+                        .why("indices, extents and integer const generics are `i32` in kernels"),
+                );
+                None
+            }
+            Some(suffix) => match Dtype::from_name(suffix) {
+                Some(dtype) => Some(Num::Known(dtype)),
+                None => {
+                    self.error(
+                        Code::DtypeRefused,
+                        loc,
+                        format!("`{suffix}` is not a type that kernels know"),
+                    );
+                    None
+                }
+            },
+        }
+    }
+
+    fn unary_expr(&mut self, op: UnOp, a: &Expr, env: Env, loc: Loc) -> Val {
+        use crate::ir::Unary;
+        let val = self.plain_expr(a, env);
+        match op {
+            UnOp::Deref => match &val {
+                Val::Value(value) if self.is_ptr(*value) && self.is_scalar(*value) => self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, "an address is read with `load`")
+                        .why("an address counts elements of global memory and is no reference of Rust")
+                        .help(format!("load({})", a.text().as_deref().unwrap_or("p"))),
+                ),
+                _ => val,
+            },
+            UnOp::Neg => self.unary(Unary::Neg, val, loc),
+            UnOp::Not => self.unary(Unary::Not, val, loc),
+        }
+    }
+
+    fn binary_expr(&mut self, op: BinOp, a: &Expr, b: &Expr, env: Env, loc: Loc) -> Val {
+        match op {
+            BinOp::AndAnd => self.short_circuit(true, a, b, env, loc),
+            BinOp::OrOr => self.short_circuit(false, a, b, env, loc),
+            BinOp::Arith(op) => {
+                let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
+                if self.refuse_unreckoned(
+                    crate::elaborate::tiles::arith::symbol(op),
+                    &[&left, &right],
+                    loc,
+                ) || self.literal_fits(op, (a, &left), (b, &right)).is_none()
+                {
+                    return Val::Error;
+                }
+                self.binary(op, left, right, loc)
+            }
+            BinOp::Compare(op) => {
+                let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
+                for (side, expr) in [(&left, a), (&right, b)] {
+                    if let Val::Value(value) = side
+                        && (matches!(self.ty(*value), Type::Tile(..)) || self.is_point(*value))
+                    {
+                        if self.is_point(*value) {
+                            self.wants_scalar(
+                                *value,
+                                "tiles are not compared with operators",
+                                expr.loc,
+                            );
+                            return Val::Error;
+                        }
+                        // A scalar on the left has no such method: the comparison is turned round.
+                        let turned = expr.loc != a.loc;
+                        let (tile, other) = if turned { (b, a) } else { (a, b) };
+                        let method = match (op, turned) {
+                            (Compare::Lt, false) | (Compare::Gt, true) => "lt",
+                            (Compare::Le, false) | (Compare::Ge, true) => "le",
+                            (Compare::Gt, false) | (Compare::Lt, true) => "gt",
+                            (Compare::Ge, false) | (Compare::Le, true) => "ge",
+                            (Compare::Eq, _) => "eq",
+                            (Compare::Ne, _) => "ne",
+                        };
+                        let actual = self.describe(side);
+                        return self.report(
+                            Diagnostic::new(Code::Kind, expr.loc, "tiles are not compared with operators")
+                                .compare("", "a scalar", actual)
+                                .why("Rust's comparison operators give one `bool`; a tile gives a mask, one `bool` an element")
+                                .help(format!(
+                                    "{}.{method}({})",
+                                    tile.operand_text().as_deref().unwrap_or("x"),
+                                    other.text().as_deref().unwrap_or("y")
+                                )),
+                        );
+                    }
+                }
+                self.compare(op, left, right, loc)
+            }
+        }
+    }
+
+    /// Whether a literal is of the type of the other operand; what is wrong is said at the literal.
+    fn literal_fits(
+        &mut self,
+        op: crate::ir::Binary,
+        (a, left): (&Expr, &Val),
+        (b, right): (&Expr, &Val),
+    ) -> Option<()> {
+        use crate::ir::Binary;
+        let literal = |expr: &Expr| match &expr.kind {
+            ExprKind::Lit(_) => true,
+            ExprKind::Unary(UnOp::Neg, inner) => matches!(inner.kind, ExprKind::Lit(_)),
+            _ => false,
+        };
+        let at = match (literal(a), literal(b)) {
+            (true, false) => a.loc,
+            (false, true) => b.loc,
+            _ => return Some(()),
+        };
+        let num = |val: &Val| match val {
+            Val::Const(_, num) => Some(((None, *num), false)),
+            Val::Value(value) if self.ty(*value).elem().is_some() => {
+                Some(((Some(*value), self.num(*value)), self.is_ptr(*value)))
+            }
+            _ => None,
+        };
+        let (Some((x, moved)), Some((y, address))) = (num(left), num(right)) else {
+            return Some(());
+        };
+        if address {
+            return Some(());
+        }
+        if moved && self.cells.is_float(y.1) && literal(b) {
+            let actual = self.cells.name(y.1);
+            let mut diagnostic =
+                Diagnostic::new(Code::DtypeRefused, at, "an address is moved by whole elements")
+                    .compare("element type", "`i32` or `i64`", format!("`{actual}`"));
+            if let Some(Const::Float(value)) = self.cells.literal_of(y.1)
+                && value.fract() == 0.0
+            {
+                diagnostic = diagnostic.help(format!("{value:.0}"));
+            }
+            self.report(diagnostic);
+            return None;
+        }
+        if moved || matches!(op, Binary::Shl | Binary::Shr) {
+            return Some(());
+        }
+        self.unify_operands(x, y, crate::elaborate::tiles::arith::symbol(op), at).map(|_| ())
+    }
+
+    fn range_expr(&mut self, from: Option<&Expr>, to: Option<&Expr>, env: Env, loc: Loc) -> Val {
+        let (Some(from), Some(to)) = (from, to) else {
+            return self.error(
+                Code::Unsupported,
+                loc,
+                "a range without both ends cannot be used in a kernel",
+            );
+        };
+        let (from, to) = (self.plain_expr(from, env), self.plain_expr(to, env));
+        let step = Val::Const(Const::Int(1), self.cells.open(Class::Int));
+        Val::Range(Rc::new(RangeVal { from, to, step, unroll: false, stages: None, loc }))
+    }
+
+    /// The elements of an array have one type.
+    fn same_elements(&mut self, vals: Vec<Val>, loc: Loc) -> Val {
+        if let Some(first) = vals.first().cloned() {
+            let ty = self.type_of(&first);
+            let vals = vals.into_iter().map(|val| self.coerce(val, &ty, loc)).collect();
+            return array(vals);
+        }
+        array(vals)
+    }
+
+    /// An aggregate, unless it holds more values than anything could use.
+    pub(crate) fn bounded(&mut self, val: Val, loc: Loc) -> Val {
+        let size = val.size();
+        if size <= crate::elaborate::MAX_ELEMENTS {
+            return val;
+        }
+        self.report(
+            Diagnostic::new(Code::Unbounded, loc, "an aggregate of more values than are compiled")
+                .compare(
+                    "values",
+                    format!("at most {}", crate::elaborate::MAX_ELEMENTS),
+                    size.to_string(),
+                )
+                .why("the values in tuples, arrays and structs are registers"),
+        )
+    }
+
+    /// The length of an array whose elements hold `size` values each, or a report.
+    pub(crate) fn array_length(&mut self, length: i128, size: usize, loc: Loc) -> Option<usize> {
+        let limit = crate::elaborate::MAX_ELEMENTS / size.max(1);
+        let fits = usize::try_from(length).ok().filter(|length| *length <= limit);
+        if fits.is_none() {
+            self.report(
+                Diagnostic::new(
+                    Code::Overflow,
+                    loc,
+                    format!("an array cannot have {length} elements"),
+                )
+                .compare("elements", format!("0 to {limit}"), length.to_string())
+                .why("the elements of an array are registers"),
+            );
+        }
+        fits
+    }
+
+    fn const_block(&mut self, block: &Block, env: Env) -> Val {
+        self.block(block, env)
+    }
+
+    fn assertion(&mut self, condition: &Expr, message: Option<&str>, env: Env) -> Val {
+        match self.plain_expr(condition, env) {
+            Val::Const(Const::Bool(true), _) | Val::Error | Val::Never => Val::Unit,
+            Val::Const(Const::Bool(false), _) => {
+                let headline =
+                    message.map_or("a compile-time assertion fails".to_owned(), str::to_owned);
+                self.report(
+                    Diagnostic::new(Code::AssertionFailed, condition.loc, headline).compare(
+                        "condition",
+                        "true",
+                        "false",
+                    ),
+                )
+            }
+            _ => self.report(
+                Diagnostic::new(
+                    Code::NotConstant,
+                    condition.loc,
+                    "`assert!` is checked when compiling",
+                )
+                .why("this condition depends on a value that is known only at run time")
+                .help("device_assert(condition)"),
+            ),
+        }
+    }
+}

@@ -1,0 +1,630 @@
+//! The kernel itself: generic parameters, arguments, facts, warps.
+
+use super::{
+    scope::Binding,
+    value::{Num, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic, Problems},
+    elaborate::{Builder, Built, Env, Instance, Request, memory::blocks},
+    ir::{Dtype, Elem, Fact, MapOptions, Op, Param, ParamKind, Type},
+    loc::Loc,
+    syntax::{
+        Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
+        Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit, written,
+    },
+};
+
+/// What a kernel can take, in words.
+pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars";
+
+/// `instances(..)` with one more list.
+fn with_list(lists: &[Instances], list: &str) -> String {
+    let lists: Vec<String> = lists.iter().map(listed).chain([list.to_owned()]).collect();
+    format!("instances({})", lists.join(", "))
+}
+
+/// A list as it is written: `N = [64, 128]`, or `(N, T) = [(64, f32)]`.
+fn listed(list: &Instances) -> String {
+    let row = |row: &Vec<InstanceValue>| {
+        grouped(row.iter().map(|value| written(&value.tokens)).collect())
+    };
+    let rows: Vec<String> = list.rows.iter().map(row).collect();
+    let names = grouped(list.names.iter().map(|name| name.name.clone()).collect());
+    format!("{names} = [{}]", rows.join(", "))
+}
+
+/// One alone, or several in parentheses.
+fn grouped(parts: Vec<String>) -> String {
+    match <[String; 1]>::try_from(parts) {
+        Ok([one]) => one,
+        Err(parts) => format!("({})", parts.join(", ")),
+    }
+}
+
+/// All lists of one and the same name as one, and where the first of them is.
+fn merged(lists: &[Instances], of: &Instances) -> Option<(Loc, String)> {
+    let [name] = of.names.as_slice() else { return None };
+    let same =
+        |list: &&Instances| matches!(list.names.as_slice(), [other] if other.name == name.name);
+    let mut alike = lists.iter().filter(same);
+    let first = alike.next()?;
+    let mut list = first.clone();
+    for row in alike.flat_map(|list| &list.rows) {
+        if !list.rows.iter().any(|known| same_row(known, row)) {
+            list.rows.push(row.clone());
+        }
+    }
+    Some((first.names[0].loc, listed(&list)))
+}
+
+/// `N = 64, T = f32`, in backticks.
+fn chosen(list: &Instances, row: &[InstanceValue]) -> String {
+    let values = list.names.iter().zip(row);
+    let values: Vec<String> =
+        values.map(|(name, value)| format!("{} = {}", name.name, written(&value.tokens))).collect();
+    format!("`{}`", values.join(", "))
+}
+
+fn entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// All combinations of a kernel's instance lists, in the order in which they are written: the last list varies fastest.
+///
+/// Problems: a name that is not a generic parameter or is given twice, a parameter without values, an empty list, a type
+/// that breaks a bound.
+pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> Vec<Instance> {
+    let generics = &kernel.function.generics;
+    let mut given: Vec<&str> = Vec::new();
+    for list in &kernel.attr.instances {
+        for name in &list.names {
+            if given.contains(&name.name.as_str()) {
+                let mut diagnostic = Diagnostic::new(
+                    Code::Instances,
+                    name.loc,
+                    format!("`{}` has two lists of values", name.name),
+                )
+                .why("each parameter has one list, and all combinations are compiled");
+                if let Some((first, merged)) = merged(&kernel.attr.instances, list) {
+                    diagnostic = diagnostic.place(first, "the first one").help(merged);
+                }
+                problems.push(diagnostic);
+            } else if !generics.iter().any(|param| param.name.name == name.name) {
+                let near = crate::elaborate::nearest(
+                    &name.name,
+                    generics.iter().map(|p| p.name.name.as_str()),
+                );
+                let mut diagnostic = Diagnostic::new(
+                    Code::Instances,
+                    name.loc,
+                    format!("`{}` is not a generic parameter of `{}`", name.name, kernel.name()),
+                );
+                if let Some(near) = near {
+                    diagnostic = diagnostic.help(near);
+                    // The list is there, under a slip of its name.
+                    given.push(near);
+                }
+                problems.push(diagnostic);
+            }
+            given.push(&name.name);
+        }
+        for (at, row) in list.rows.iter().enumerate() {
+            let Some(first) = list.rows[..at].iter().find(|other| same_row(other, row)) else {
+                continue;
+            };
+            problems.push(
+                Diagnostic::new(
+                    Code::Instances,
+                    row[0].loc,
+                    format!("the choice {} is there twice", chosen(list, row)),
+                )
+                .place(first[0].loc, "the first one")
+                .why("an instance is chosen by its values, so each choice is compiled once"),
+            );
+        }
+    }
+    for param in generics {
+        if !given.contains(&param.name.name.as_str()) {
+            let example = match param.kind {
+                GenericKind::Type(_) => "[f16, f32]",
+                GenericKind::Const(_) => "[64, 128]",
+            };
+            problems.push(
+                Diagnostic::new(
+                    Code::Instances,
+                    param.name.loc,
+                    format!("the generic parameter `{}` has no values", param.name.name),
+                )
+                .why("a kernel is compiled ahead of time, once for each listed choice of its generic parameters")
+                .help(with_list(&kernel.attr.instances, &format!("{} = {example}", param.name.name))),
+            );
+        }
+    }
+    // After a problem, parameters without a list are open: the body is still looked at.
+    let mut rows = vec![Instance::default()];
+    let lists = super::bounds::fitting(unit, kernel, problems);
+    for (index, list) in lists.iter().enumerate() {
+        let earlier = lists[..index].iter().flat_map(|list| &list.names);
+        let mut earlier = earlier.map(|name| name.name.as_str());
+        if list.rows.is_empty() || earlier.any(|name| list.names.iter().any(|n| n.name == name)) {
+            continue;
+        }
+        let mut next = Vec::with_capacity(rows.len() * list.rows.len());
+        for row in &rows {
+            for values in &list.rows {
+                let mut row = row.clone();
+                row.values
+                    .extend(list.names.iter().map(|n| n.name.clone()).zip(values.iter().cloned()));
+                next.push(row);
+            }
+        }
+        rows = next;
+    }
+    // In the order of the function's generic parameters, so that hosts and compiler agree.
+    for row in &mut rows {
+        row.values.sort_by_key(|(name, _)| generics.iter().position(|p| p.name.name == *name));
+    }
+    rows
+}
+
+/// Whether two rows of an instance list are the same choice.
+fn same_row(a: &[InstanceValue], b: &[InstanceValue]) -> bool {
+    a.iter().zip(b).all(|(a, b)| match (&a.arg, &b.arg) {
+        (GenericArg::Const(a), GenericArg::Const(b)) if integer(a).is_some() => {
+            integer(a) == integer(b)
+        }
+        _ => a.tokens.to_string() == b.tokens.to_string(),
+    })
+}
+
+/// The value of an integer literal, however it is spelt.
+fn integer(expr: &Expr) -> Option<i128> {
+    match &expr.kind {
+        ExprKind::Lit(Literal::Int(value, _)) => Some(*value),
+        ExprKind::Unary(UnOp::Neg, inner) => integer(inner).map(|value| -value),
+        _ => None,
+    }
+}
+
+impl Builder<'_> {
+    pub(crate) fn kernel(&mut self, request: &Request<'_>, root: Env) -> Option<Built> {
+        let function = &request.kernel.function;
+        let scope = self.scopes.child(root);
+        self.bind_instance(function, request.instance, root, scope);
+        self.warps = self.kernel_warps(request, scope);
+        if let Some(cluster) = &request.kernel.attr.cluster {
+            self.cluster = self.cluster_shape(cluster, scope);
+        }
+        if function.receiver.is_some() {
+            // Refused already.
+            self.scopes.declare(scope, "self", true, Val::Error);
+        }
+        let mut declared = Vec::new();
+        for (index, (pat, ty)) in function.params.iter().enumerate() {
+            let param = u32::try_from(index).expect("rustc limits the number of parameters");
+            let PatKind::Ident { name, mutable } = &pat.kind else {
+                // Refused already; facts of the parameters after it are found by position.
+                let (name, kind) = (String::new(), ParamKind::Scalar(Dtype::I32));
+                self.params.push(Param {
+                    name,
+                    kind,
+                    block: None,
+                    map: MapOptions::default(),
+                    loc: pat.loc,
+                });
+                self.bind_pattern(pat, Val::Error, scope);
+                continue;
+            };
+            let kind = self.param_kind(ty, scope);
+            let Some(kind) = kind else {
+                self.params.push(Param {
+                    name: name.clone(),
+                    kind: ParamKind::Scalar(Dtype::I32),
+                    block: None,
+                    map: MapOptions::default(),
+                    loc: pat.loc,
+                });
+                self.scopes.declare(scope, name, *mutable, Val::Error);
+                continue;
+            };
+            self.params.push(Param {
+                name: name.clone(),
+                kind: kind.clone(),
+                block: None,
+                map: MapOptions::default(),
+                loc: pat.loc,
+            });
+            let val = match kind {
+                ParamKind::Tensor { .. } => Val::Tensor(param),
+                ParamKind::Pointer(dtype) => Val::Value(self.emit(
+                    Op::ParamPtr(param),
+                    Vec::new(),
+                    Type::Scalar(Elem::Ptr(dtype)),
+                    pat.loc,
+                )),
+                ParamKind::Scalar(dtype) => Val::Value(self.emit(
+                    Op::ParamScalar(param),
+                    Vec::new(),
+                    Type::scalar(dtype),
+                    pat.loc,
+                )),
+            };
+            if let Val::Value(value) = &val {
+                self.mark_of_param(param, *value);
+            }
+            self.scopes.declare(scope, name, *mutable, val);
+            let before = self.problems.reports();
+            let facts = request.kernel.facts.get(index).map_or(&[][..], Vec::as_slice);
+            for fact in facts {
+                self.param_fact(param, fact, pat.loc, scope, &mut declared);
+            }
+            if blocks::is_map(ty) {
+                if self.problems.reports() == before {
+                    self.map_param(param, ty, facts, &declared);
+                }
+                if self.problems.reports() > before {
+                    // What is done with it would be reported once more.
+                    self.scopes.declare(scope, name, *mutable, Val::Error);
+                }
+            } else {
+                self.plain_param(param, ty);
+            }
+        }
+        if let Some(body) = &function.body {
+            let inner = self.scopes.child(scope);
+            self.block_in(body, inner);
+        }
+        let mut assumed =
+            if request.assume_aligned { self.aligned_facts(&declared) } else { Vec::new() };
+        assumed.extend(request.assume.iter().filter(|fact| !declared.contains(fact)));
+        let mut facts = declared.clone();
+        facts.extend(&assumed);
+        let kernel = self.finish(function.name.name.clone(), facts)?;
+        Some(Built { kernel, declared, assumed })
+    }
+
+    fn kernel_warps(&mut self, request: &Request<'_>, scope: Env) -> u32 {
+        let Some(expr) = &request.kernel.attr.warps else { return 4 };
+        let val = self.expr(expr, scope);
+        let Some(warps) = self.const_int(&val, "the number of warps", expr.loc) else { return 4 };
+        match u32::try_from(warps) {
+            Ok(warps) if warps.is_power_of_two() && warps <= 32 => warps,
+            _ => {
+                self.report(
+                    Diagnostic::new(Code::Warps, expr.loc, format!("a block cannot have {warps} warps"))
+                        .compare("warps", "1, 2, 4, 8, 16 or 32", warps.to_string())
+                        .why("a block has at most 1024 threads, and layouts spread tiles over a power of two of warps"),
+                );
+                4
+            }
+        }
+    }
+
+    fn bind_instance(&mut self, function: &Function, instance: &Instance, root: Env, scope: Env) {
+        for param in &function.generics {
+            let Some((_, value)) =
+                instance.values.iter().find(|(name, _)| *name == param.name.name)
+            else {
+                // Refused already.
+                self.tainted = true;
+                self.scopes.bind(scope, &param.name.name, Binding::Type(Ty::Infer));
+                continue;
+            };
+            let ty = self.generic_value(&param.kind, &value.arg, value.loc, root);
+            self.scopes.bind(scope, &param.name.name, Binding::Type(ty));
+        }
+    }
+
+    /// What a generic argument stands for, checked against its parameter.
+    pub(crate) fn generic_value(
+        &mut self,
+        kind: &GenericKind,
+        arg: &GenericArg,
+        loc: Loc,
+        scope: Env,
+    ) -> Ty {
+        match (kind, arg) {
+            (GenericKind::Type(_), GenericArg::Type(ty)) => self.resolve(ty, scope),
+            (GenericKind::Type(_), GenericArg::Const(_)) => {
+                self.error(Code::Instances, loc, "a type is wanted here, not a constant");
+                Ty::Infer
+            }
+            (GenericKind::Const(ty), arg) => {
+                let val = match arg {
+                    GenericArg::Const(expr) => self.expr(expr, scope),
+                    GenericArg::Type(TypeExpr { kind: TypeKind::Path(path), .. }) => {
+                        self.path(path, scope)
+                    }
+                    GenericArg::Type(other) => self.error(
+                        Code::Instances,
+                        other.loc,
+                        "a constant is wanted here, not a type",
+                    ),
+                };
+                let want = self.resolve(ty, scope);
+                let val = self.coerce(val, &want, loc);
+                match val {
+                    Val::Const(value, num) => Ty::Const(value, num),
+                    Val::Error => Ty::Infer,
+                    other => {
+                        let actual = self.describe(&other);
+                        self.report(
+                            Diagnostic::new(
+                                Code::NotConstant,
+                                loc,
+                                "a const generic must be known when compiling",
+                            )
+                            .compare("", "a constant", actual),
+                        );
+                        Ty::Infer
+                    }
+                }
+            }
+        }
+    }
+
+    fn param_kind(&mut self, ty: &TypeExpr, scope: Env) -> Option<ParamKind> {
+        let refuse = |builder: &mut Self, headline: &str, help: &str| {
+            builder.report(
+                Diagnostic::new(Code::Parameter, ty.loc, headline.to_owned())
+                    .why(PARAMETER_TYPES)
+                    .help(help.to_owned()),
+            );
+            None
+        };
+        if let TypeKind::Infer = &ty.kind {
+            // Only what was refused already has no type.
+            return None;
+        }
+        let TypeKind::Path(path) = &ty.kind else {
+            return refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>");
+        };
+        let last = path.segments.last()?;
+        match last.name.as_str() {
+            name @ ("Tensor" | "TensorMut" | "TensorMap" | "TensorMapMut") => {
+                let [GenericArg::Type(elem), rank] = last.args.as_slice() else {
+                    return refuse(
+                        self,
+                        &format!("`{name}` takes an element type and a rank"),
+                        &format!("{name}<f32, 1>"),
+                    );
+                };
+                let dtype = self.param_dtype(elem, scope)?;
+                let kind = GenericKind::Const(TypeExpr { kind: TypeKind::Infer, loc: ty.loc });
+                let rank = match self.generic_value(&kind, rank, ty.loc, scope) {
+                    Ty::Const(crate::ir::Const::Int(rank), _) => rank,
+                    Ty::Infer => return None,
+                    _ => {
+                        return refuse(
+                            self,
+                            &format!("the rank of a `{name}` is an integer"),
+                            &format!("{name}<f32, 1>"),
+                        );
+                    }
+                };
+                match u32::try_from(rank) {
+                    Ok(rank) if (1..=5).contains(&rank) => {
+                        let mutable = matches!(name, "TensorMut" | "TensorMapMut");
+                        Some(ParamKind::Tensor { dtype, rank, mutable })
+                    }
+                    _ => {
+                        self.report(
+                            Diagnostic::new(
+                                Code::Axis,
+                                ty.loc,
+                                format!("a tensor cannot have {rank} axes"),
+                            )
+                            .compare(
+                                "rank",
+                                "1 to 5",
+                                rank.to_string(),
+                            ),
+                        );
+                        None
+                    }
+                }
+            }
+            "Ptr" => {
+                let [GenericArg::Type(elem)] = last.args.as_slice() else {
+                    return refuse(self, "`Ptr` takes an element type", "Ptr<f32>");
+                };
+                Some(ParamKind::Pointer(self.param_dtype(elem, scope)?))
+            }
+            name if super::types::HEAP.contains(&name) => {
+                refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
+            }
+            _ => match self.resolve(ty, scope) {
+                Ty::Scalar(num) => match self.cells.known(num) {
+                    Some(dtype) => Some(ParamKind::Scalar(dtype)),
+                    None => refuse(self, "this type cannot be passed to a kernel", "i32"),
+                },
+                // What `resolve` does not know, it has said.
+                Ty::Infer if self.problems.reports() > 0 => None,
+                _ => refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>"),
+            },
+        }
+    }
+
+    fn param_dtype(&mut self, ty: &TypeExpr, scope: Env) -> Option<Dtype> {
+        match self.resolve(ty, scope) {
+            Ty::Scalar(Num::Known(dtype)) => Some(dtype),
+            // What `resolve` does not know, it has said.
+            Ty::Infer if self.problems.reports() > 0 => None,
+            _ => {
+                self.error(Code::Parameter, ty.loc, "an element type is a number type or `bool`");
+                None
+            }
+        }
+    }
+
+    fn param_fact(
+        &mut self,
+        param: u32,
+        fact: &ParamFact,
+        loc: Loc,
+        scope: Env,
+        out: &mut Vec<Fact>,
+    ) {
+        let kind = self.params[param as usize].kind.clone();
+        let refuse = |builder: &mut Self, loc: Loc, headline: String, help: &str| {
+            builder
+                .report(Diagnostic::new(Code::FactAttribute, loc, headline).help(help.to_owned()));
+        };
+        match fact {
+            ParamFact::MultipleOf(expr) => {
+                let val = self.expr(expr, scope);
+                let Some(of) = self.const_int(&val, "a divisor", expr.loc) else { return };
+                let valid = i64::try_from(of).ok().filter(|of| *of > 0);
+                let Some(of) = valid else {
+                    refuse(
+                        self,
+                        expr.loc,
+                        format!("{of} is not a divisor"),
+                        "#[multiple_of(16)] n: i32",
+                    );
+                    return;
+                };
+                match kind {
+                    ParamKind::Scalar(dtype) if dtype.is_int() => {
+                        out.push(Fact::ScalarMultiple { param, of });
+                    }
+                    ParamKind::Pointer(_) if of <= 256 && of.count_ones() == 1 => {
+                        let bytes = u32::try_from(of).expect("at most 256");
+                        out.push(Fact::PointerAligned { param, bytes });
+                    }
+                    ParamKind::Pointer(_) => refuse(
+                        self,
+                        expr.loc,
+                        "the alignment of a pointer is a power of two of bytes, at most 256"
+                            .to_owned(),
+                        "#[multiple_of(16)] p: Ptr<f32>",
+                    ),
+                    other => refuse(
+                        self,
+                        loc,
+                        format!(
+                            "`multiple_of` says nothing about a `{}`",
+                            crate::elaborate::messages::words::describe_param(&other)
+                        ),
+                        "#[multiple_of(16)] n: i32",
+                    ),
+                }
+            }
+            ParamFact::Block(extents, options, loc) => {
+                self.map_block(param, (extents, options), *loc, scope, out);
+            }
+            ParamFact::Stride(strides, loc) => {
+                let ParamKind::Tensor { rank, .. } = kind else {
+                    refuse(
+                        self,
+                        *loc,
+                        format!(
+                            "a `{}` has no strides",
+                            crate::elaborate::messages::words::describe_param(&kind)
+                        ),
+                        "#[stride(_, 1)] x: Tensor<f32, 2>",
+                    );
+                    return;
+                };
+                if strides.len() != rank as usize {
+                    self.report(
+                        Diagnostic::new(
+                            Code::FactAttribute,
+                            *loc,
+                            "`stride` needs one entry an axis",
+                        )
+                        .compare("", entries(rank as usize), entries(strides.len()))
+                        .help(format!(
+                            "#[stride({}1)]",
+                            "_, ".repeat(rank.saturating_sub(1) as usize)
+                        )),
+                    );
+                    return;
+                }
+                for (axis, stride) in (0u32..).zip(strides) {
+                    let Some(expr) = stride else { continue };
+                    let val = self.expr(expr, scope);
+                    let Some(value) = self.const_int(&val, "a stride", expr.loc) else { continue };
+                    match i64::try_from(value).ok().filter(|value| *value >= 0) {
+                        Some(value) => out.push(Fact::StrideEquals { param, axis, value }),
+                        None => refuse(self, expr.loc, format!("{value} is not a stride"), "1"),
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the aligned variant assumes: tensors contiguous along the last axis, or another one of which that is declared, 16-byte
+    /// aligned, with every row a multiple of 16 bytes; pointers 16-byte aligned.
+    fn aligned_facts(&self, declared: &[Fact]) -> Vec<Fact> {
+        let mut out = Vec::new();
+        for (param, data) in (0u32..).zip(&self.params) {
+            match &data.kind {
+                ParamKind::Tensor { dtype, rank, .. } => {
+                    let of = i64::from(16 / dtype.bytes());
+                    let unit = |axis: &u32| {
+                        declared.contains(&Fact::StrideEquals { param, axis: *axis, value: 1 })
+                    };
+                    let inner = (0..*rank).rev().find(unit).unwrap_or(rank - 1);
+                    out.push(Fact::PointerAligned { param, bytes: 16 });
+                    out.push(Fact::StrideEquals { param, axis: inner, value: 1 });
+                    if of > 1 {
+                        out.push(Fact::DimMultiple { param, axis: inner, of });
+                        let others = (0..*rank).filter(|axis| *axis != inner);
+                        out.extend(others.map(|axis| Fact::StrideMultiple { param, axis, of }));
+                    }
+                }
+                ParamKind::Pointer(_) => out.push(Fact::PointerAligned { param, bytes: 16 }),
+                ParamKind::Scalar(_) => {}
+            }
+        }
+        // An axis whose stride is pinned to something other than 1 cannot be contiguous.
+        let pinned = |fact: &Fact| {
+            match fact {
+            Fact::StrideEquals { param, axis, value } => declared.iter().any(|other| {
+                matches!(other, Fact::StrideEquals { param: p, axis: a, value: v } if p == param && a == axis && v != value)
+            }),
+            _ => false,
+        }
+        };
+        if out.iter().any(pinned) {
+            return Vec::new();
+        }
+        out.retain(|fact| !declared.contains(fact));
+        out
+    }
+}
+
+/// The targets that kernels can be compiled for, by the names that kernels use.
+pub const TARGETS: [(&str, kernel_ptx::Target); 3] = [
+    ("sm_80", kernel_ptx::Target::SM_80),
+    ("sm_90a", kernel_ptx::Target::SM_90A),
+    ("sm_100a", kernel_ptx::Target::SM_100A),
+];
+
+/// For a target that there is none of: why, and the one that serves instead.
+pub(crate) fn nearest_target(name: &str) -> Option<(&'static str, &'static str)> {
+    let number: u32 =
+        name.strip_prefix("sm_")?.trim_end_matches(char::is_alphabetic).parse().ok()?;
+    Some(match number {
+        0..80 => (
+            "the language begins with `sm_80`: asynchronous copies and its products are not there before",
+            "sm_80",
+        ),
+        80..90 => ("code for `sm_80` also runs on the devices from `sm_80` to `sm_89`", "sm_80"),
+        90..100 => {
+            ("Hopper is `sm_90a`: the letter is for the instructions that only it has", "sm_90a")
+        }
+        100..103 => (
+            "Blackwell of the data centre is `sm_100a`: the letter is for the instructions that only it has",
+            "sm_100a",
+        ),
+        _ => ("code for `sm_80` also runs on all later devices", "sm_80"),
+    })
+}
+
+/// The target that a kernel calls `name`.
+pub fn target_named(name: &str) -> Option<kernel_ptx::Target> {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
+}

@@ -1,0 +1,806 @@
+//! Names, fields and elements: what they are worth, and how they are assigned.
+
+use std::rc::Rc;
+
+use super::{
+    scope::Binding,
+    value::{Class, Num, Place, StructVal, Ty, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, Env},
+    ir::{Const, Dtype, Op, Type},
+    loc::Loc,
+    syntax::{Expr, ExprKind, Ident, Path, UnOp},
+};
+
+impl Builder<'_> {
+    /// A name or path as a value.
+    pub(crate) fn path(&mut self, path: &Path, env: Env) -> Val {
+        let joined = self.scopes.joined(env, path);
+        let path = joined.as_ref().unwrap_or(path);
+        match path.segments.as_slice() {
+            [only] => match self.scopes.lookup(env, &only.name).cloned() {
+                Some(Binding::Var(var)) => self.scopes.vars[var.0 as usize].val.clone(),
+                Some(Binding::Const(item, home)) => {
+                    let val = self.plain_expr(&item.value, home);
+                    let ty = self.resolve(&item.ty, home);
+                    self.coerce(val, &ty, path.loc)
+                }
+                Some(Binding::Type(Ty::Const(value, num))) => Val::Const(value, num),
+                Some(Binding::Type(Ty::Infer)) => self.open_parameter(&only.name, path.loc),
+                Some(Binding::Struct(def, home)) if def.fields.is_empty() => {
+                    Val::Struct(Rc::new(StructVal {
+                        def,
+                        scope: home,
+                        generics: Vec::new(),
+                        fields: Vec::new(),
+                    }))
+                }
+                Some(Binding::Use(real)) => {
+                    let name = real.last().cloned().unwrap_or_default();
+                    Self::language_value(&name)
+                        .unwrap_or_else(|| self.unknown(&only.name, path.loc, env))
+                }
+                Some(Binding::Refused | Binding::Awaited) => Val::Error,
+                Some(_) => {
+                    self.error(Code::Kind, path.loc, format!("`{}` is not a value", only.name))
+                }
+                None => match Self::language_value(&only.name) {
+                    Some(val) => val,
+                    None => self.unknown(&only.name, path.loc, env),
+                },
+            },
+            [.., ty, name] => self.associated(ty, name, env, path.loc),
+            [] => Val::Error,
+        }
+    }
+
+    /// A generic parameter that neither the arguments nor the call settle.
+    pub(crate) fn open_parameter(&mut self, name: &str, loc: Loc) -> Val {
+        if self.problems.reports() > 0 {
+            // Its value was refused where it was given.
+            return Val::Error;
+        }
+        self.report(
+            Diagnostic::new(
+                Code::NotConstant,
+                loc,
+                format!("what `{name}` stands for is not known here"),
+            )
+            .why("the arguments of the call do not mention it")
+            .help("f::<f32>(..)"),
+        )
+    }
+
+    /// Values of the language that stand for themselves: target names.
+    fn language_value(name: &str) -> Option<Val> {
+        super::params::target_named(name).map(Val::Target)
+    }
+
+    /// `T::BYTES`, `f32::MAX`, `Name::CONST`
+    fn associated(
+        &mut self,
+        ty: &crate::syntax::Segment,
+        name: &crate::syntax::Segment,
+        env: Env,
+        loc: Loc,
+    ) -> Val {
+        let type_expr = crate::syntax::TypeExpr {
+            kind: crate::syntax::TypeKind::Path(Path { segments: vec![ty.clone()], loc: ty.loc }),
+            loc: ty.loc,
+        };
+        match self.resolve(&type_expr, env) {
+            Ty::Scalar(num) => {
+                let dtype = self.cells.settled(num);
+                match dtype_constant(dtype, &name.name) {
+                    Some((value, of)) => Val::Const(value, Num::Known(of)),
+                    None if super::methods::TILE_METHODS.contains(&name.name.as_str()) => {
+                        self.method_as_path(&name.name, loc)
+                    }
+                    None => {
+                        let known = CONSTANTS.iter().copied();
+                        let known = known.filter(|known| dtype_constant(dtype, known).is_some());
+                        let diagnostic = Diagnostic::new(
+                            Code::UnknownName,
+                            name.loc,
+                            format!("`{}` has no constant `{}`", dtype.name(), name.name),
+                        );
+                        self.report(match crate::elaborate::nearest(&name.name, known) {
+                            Some(near) => diagnostic.help(near),
+                            None if dtype == Dtype::Ue8m0 => diagnostic.help("ue8m0::from_bits(127)"),
+                            None => diagnostic.why("element types have BITS, BYTES, ZERO, MIN and MAX, floats also INFINITY, NEG_INFINITY, NAN and EPSILON"),
+                        })
+                    }
+                }
+            }
+            Ty::Struct(def, home, generics) => match self.find_const(&def, &name.name) {
+                Some((item, outer, params, pattern)) => {
+                    let scope =
+                        self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
+                    let val = self.plain_expr(&item.value, scope);
+                    let ty = self.resolve(&item.ty, scope);
+                    self.coerce(val, &ty, loc)
+                }
+                None => {
+                    let known = self.const_names(&def);
+                    let near =
+                        crate::elaborate::nearest(&name.name, known.iter().map(String::as_str));
+                    let headline = format!("`{}` has no constant `{}`", def.name.name, name.name);
+                    let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
+                    self.report(match near {
+                        Some(near) => diagnostic.help(near),
+                        None => diagnostic,
+                    })
+                }
+            },
+            Ty::Infer => match self.scopes.lookup_type(env, &ty.name) {
+                Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
+                // A tile or an address, whose element type is left open.
+                _ if super::types::is_own_type(&ty.name) => self.error(
+                    Code::UnknownName,
+                    name.loc,
+                    format!("`{}` has no constant `{}`", ty.name, name.name),
+                ),
+                // `resolve` said what is wrong.
+                _ => Val::Error,
+            },
+            other => {
+                let what = self.type_name(&other);
+                self.error(
+                    Code::UnknownName,
+                    name.loc,
+                    format!("`{what}` has no constant `{}`", name.name),
+                )
+            }
+        }
+    }
+
+    /// Where an expression is stored, if it is a place.
+    pub(crate) fn place(&mut self, expr: &Expr, env: Env) -> Option<Place> {
+        match &expr.kind {
+            ExprKind::Path(path) => {
+                let [only] = path.segments.as_slice() else { return None };
+                let Some(Binding::Var(var)) = self.scopes.lookup(env, &only.name) else {
+                    return None;
+                };
+                Some(self.followed(Place { var: *var, path: Vec::new() }))
+            }
+            ExprKind::Unary(UnOp::Deref, inner) => self.place(inner, env),
+            ExprKind::Field(base, name) => {
+                let mut place = self.place(base, env)?;
+                let index = field_index(&self.read(&place), &name.name)?;
+                place.path.push(index);
+                Some(self.followed(place))
+            }
+            ExprKind::Index(base, index) => {
+                let mut place = self.place(base, env)?;
+                let whole = self.read(&place);
+                let (Val::Array(parts) | Val::List(parts)) = &whole else { return None };
+                let len = parts.len();
+                let index_val = self.plain_expr(index, env);
+                let Val::Const(Const::Int(at), num) = index_val else { return None };
+                if matches!(whole, Val::Array(_)) && self.cells.unify_index(num).is_none() {
+                    return None;
+                }
+                let at = usize::try_from(at).ok().filter(|at| *at < len)?;
+                place.path.push(at);
+                Some(self.followed(place))
+            }
+            _ => None,
+        }
+    }
+
+    /// A place that holds a reference stands for what it refers to.
+    fn followed(&self, place: Place) -> Place {
+        let mut val = &self.scopes.vars[place.var.0 as usize].val;
+        for (depth, index) in place.path.iter().enumerate() {
+            if let Val::Ref(next) = val {
+                let mut path = next.path.clone();
+                path.extend(&place.path[depth..]);
+                return self.followed(Place { var: next.var, path });
+            }
+            match val.parts().and_then(|parts| parts.get(*index)) {
+                Some(part) => val = part,
+                None => return place,
+            }
+        }
+        match val {
+            Val::Ref(next) => self.followed((**next).clone()),
+            _ => place,
+        }
+    }
+
+    pub(crate) fn assign(&mut self, target: &Expr, val: Val, env: Env) {
+        if matches!(val, Val::Never) || self.dead() {
+            return;
+        }
+        match &target.kind {
+            ExprKind::Path(path) if path.segments.len() == 1 && path.segments[0].name == "_" => {}
+            ExprKind::Unary(UnOp::Deref, pointer) if self.is_pointer(pointer, env) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::NotAFunction,
+                        target.loc,
+                        "an address is written with `store`",
+                    )
+                    .why("an address counts elements of global memory and is no reference of Rust")
+                    .help(format!(
+                        "store({}, {})",
+                        pointer.text().as_deref().unwrap_or("p"),
+                        self.written(&val).as_deref().unwrap_or("x")
+                    )),
+                );
+            }
+            ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+                let val = self.plain(val);
+                let vals = match &val {
+                    Val::Tuple(vals) | Val::Array(vals) if vals.len() == parts.len() => {
+                        vals.to_vec()
+                    }
+                    Val::Unit if parts.is_empty() => Vec::new(),
+                    Val::Error => return,
+                    other => {
+                        let actual = self.describe(other);
+                        self.report(
+                            Diagnostic::new(
+                                Code::Kind,
+                                target.loc,
+                                "this assignment takes a tuple or an array apart",
+                            )
+                            .compare(
+                                "",
+                                format!("{} parts", parts.len()),
+                                actual,
+                            ),
+                        );
+                        return;
+                    }
+                };
+                for (part, val) in parts.iter().zip(vals) {
+                    self.assign(part, val, env);
+                }
+            }
+            _ => match self.place(target, env) {
+                Some(place) => self.assign_place(&place, val, target.loc),
+                None if self.assigns_element(target, env) => {}
+                None => {
+                    let base = self.plain_expr(target, env);
+                    if !matches!(base, Val::Error | Val::Never) {
+                        self.report(
+                            Diagnostic::new(Code::Kind, target.loc, "this cannot be assigned to")
+                                .why("what changes is a variable, a field, or an array element at an index known when compiling; tiles and memory are written with `store`"),
+                        );
+                    }
+                }
+            },
+        }
+    }
+
+    /// Reports an assignment to an element of what is written as a whole.
+    fn assigns_element(&mut self, target: &Expr, env: Env) -> bool {
+        let ExprKind::Index(base, _) = &target.kind else { return false };
+        let Some(place) = self.place(base, env) else { return false };
+        let (headline, why, help) = match self.read(&place) {
+            Val::Tensor(param) => (
+                "an element of a tensor cannot be assigned to",
+                "a tensor is read and written tile by tile",
+                format!("{}.store(tile)", self.window_of(param)),
+            ),
+            Val::Value(value) if self.is_ptr(value) => (
+                "an address is written with `store`",
+                "an address is moved by `+`, in elements",
+                "store(p + i, x)".to_owned(),
+            ),
+            Val::Value(value) => match self.ty(value) {
+                Type::Tile(_, shape) if shape.len() == 1 => (
+                    "an element of a tile cannot be assigned to",
+                    "the elements of a tile belong to threads; a mask chooses among them",
+                    format!("t = select(arange(0, {}).eq(i), x, t)", shape[0]),
+                ),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        self.report(Diagnostic::new(Code::NotAFunction, target.loc, headline).why(why).help(help));
+        true
+    }
+
+    /// Whether an expression is a variable that holds an address.
+    fn is_pointer(&mut self, expr: &Expr, env: Env) -> bool {
+        let Some(place) = self.place(expr, env) else { return false };
+        match self.read(&place) {
+            Val::Value(value) => self.is_ptr(value),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn assign_place(&mut self, place: &Place, val: Val, loc: Loc) {
+        let old = self.read(place);
+        let variable = &self.scopes.vars[place.var.0 as usize];
+        if !variable.mutable && !matches!(variable.val, Val::Unit) {
+            return self.immutable(place, loc);
+        }
+        let val = if matches!(old, Val::Unit) {
+            val
+        } else {
+            let val = self.plain(val);
+            let ty = self.type_of(&old);
+            let val = self.coerce(val, &ty, loc);
+            self.check_same_shape(&old, val, loc)
+        };
+        let mut root = self.scopes.vars[place.var.0 as usize].val.clone();
+        set_at(&mut root, &place.path, val);
+        self.scopes.vars[place.var.0 as usize].val = root;
+        self.scopes.held(place.var);
+    }
+
+    /// Reports an assignment to a variable that was declared without `mut`.
+    fn immutable(&mut self, place: &Place, loc: Loc) {
+        let name = self.scopes.name_of(place.var).unwrap_or("this variable").to_owned();
+        self.report(
+            Diagnostic::new(Code::Immutable, loc, format!("`{name}` is not `mut`"))
+                .why("a variable that changes says so where it is declared, and loops carry on only those")
+                .help(format!("mut {name} // where it is declared"),
+            ),
+        );
+    }
+
+    /// A variable keeps the shape that it has.
+    fn check_same_shape(&mut self, old: &Val, new: Val, loc: Loc) -> Val {
+        if let (Val::Value(a), Val::Value(b)) = (old, &new)
+            && self.ty(*a).shape() != self.ty(*b).shape()
+        {
+            let (required, actual) = (self.describe(old), self.describe(&new));
+            return self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "a variable keeps its shape")
+                    .compare("", required, actual)
+                    .help("let y = .."),
+            );
+        }
+        if let (Val::Const(..), Val::Value(b)) = (old, &new)
+            && !self.is_scalar(*b)
+        {
+            let actual = self.describe(&new);
+            return self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "a variable keeps its shape")
+                    .compare("", "a scalar", actual),
+            );
+        }
+        new
+    }
+
+    pub(crate) fn field(&mut self, base: &Expr, name: &Ident, env: Env) -> Val {
+        let val = self.plain_expr(base, env);
+        match field_index(&val, &name.name) {
+            Some(index) => {
+                let part =
+                    val.parts().and_then(|parts| parts.get(index)).cloned().unwrap_or(Val::Error);
+                self.plain(part)
+            }
+            None => {
+                if matches!(val, Val::Error | Val::Never) {
+                    return Val::Error;
+                }
+                let what = self.describe(&val);
+                let mut diagnostic = Diagnostic::new(
+                    Code::NotAFunction,
+                    name.loc,
+                    format!("{what} has no field `{}`", name.name),
+                );
+                if let Val::Struct(item) = &val
+                    && let Some(near) = crate::elaborate::nearest(
+                        &name.name,
+                        item.def.fields.iter().map(|(n, _)| n.as_str()),
+                    )
+                {
+                    diagnostic = diagnostic.help(near.to_owned());
+                } else if let Some(help) = self.said_of_field(&val, &name.name) {
+                    diagnostic = diagnostic.help(help);
+                } else if let Some(advice) = method_advice(&val, &name.name) {
+                    diagnostic = self.advised_of(diagnostic, &val, &[], advice);
+                }
+                self.report(diagnostic)
+            }
+        }
+    }
+
+    pub(crate) fn index(&mut self, base: &Expr, index: &Expr, env: Env, loc: Loc) -> Val {
+        let val = self.plain_expr(base, env);
+        let at = self.plain_expr(index, env);
+        if let Val::Array(parts) = &val
+            && !self.indexes(&at, parts.len(), index.loc)
+        {
+            return Val::Error;
+        }
+        match &val {
+            Val::Array(parts) | Val::List(parts) => {
+                if let Val::Const(Const::Int(at), _) = at {
+                    return match usize::try_from(at).ok().and_then(|at| parts.get(at)) {
+                        Some(part) => self.plain(part.clone()),
+                        None => self.report(
+                            Diagnostic::new(
+                                Code::Overflow,
+                                index.loc,
+                                "an index past the end of an array",
+                            )
+                            .compare(
+                                "index",
+                                format!("0 to {}", parts.len().saturating_sub(1)),
+                                at.to_string(),
+                            ),
+                        ),
+                    };
+                }
+                self.choose(&parts.clone(), &at, loc)
+            }
+            Val::Value(value) if matches!(self.ty(*value), Type::Shared(_)) => {
+                self.shared_index(*value, &at, index.loc, loc)
+            }
+            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
+                self.tensor_memory_index(*value, &at, index.loc, loc)
+            }
+            Val::Value(value) if matches!(self.ty(*value), Type::Barrier(_)) => {
+                self.barrier_index(*value, &at, index.loc, loc)
+            }
+            Val::Error | Val::Never => Val::Error,
+            Val::Tensor(param) => {
+                let window = self.window_of(*param);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, "a tensor cannot be indexed")
+                        .why("a tensor is read and written tile by tile")
+                        .help(format!("{window}.load()")),
+                )
+            }
+            Val::Value(value) if self.is_ptr(*value) => {
+                let what = self.describe(&val);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
+                        .why("an address is moved by `+`, in elements, and read with `load`")
+                        .help(format!(
+                            "load({} + {})",
+                            base.operand_text().as_deref().unwrap_or("p"),
+                            index.operand_text().as_deref().unwrap_or("i")
+                        )),
+                )
+            }
+            other => {
+                let what = self.describe(other);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
+                        .why("arrays and rings of shared buffers are; elements of a tile belong to threads, and are reached by reductions and masks"),
+                )
+            }
+        }
+    }
+
+    /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
+    fn indexes(&mut self, at: &Val, length: usize, loc: Loc) -> bool {
+        let num = match at {
+            Val::Const(Const::Int(_), num) => Some(*num),
+            Val::Value(value) if self.is_scalar(*value) && !self.is_ptr(*value) => {
+                Some(self.num(*value))
+            }
+            Val::Error | Val::Never => return true,
+            _ => None,
+        };
+        if num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
+            return true;
+        }
+        let actual = self.describe(at);
+        let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
+        let item = if is_point { "[x.item()]" } else { "" };
+        self.report(
+            Diagnostic::new(Code::DtypeMismatch, loc, "this does not index an array of Rust")
+                .compare("", "an integer literal", actual)
+                .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; what `array` makes is indexed by an `i32`")
+                .help(format!("array({length}, |i| ..){item}")),
+        );
+        false
+    }
+
+    /// An element of an array at a run-time index: a chain of selections.
+    fn choose(&mut self, parts: &[Val], at: &Val, loc: Loc) -> Val {
+        if let Val::Value(index) = at
+            && self
+                .wants_scalar(*index, "an element of an array is chosen by an `i32`", loc)
+                .is_none()
+        {
+            return Val::Error;
+        }
+        let Some(first) = parts.first() else {
+            return self.error(Code::Overflow, loc, "an empty array has no elements");
+        };
+        let mut out = self.plain(first.clone());
+        for (index, part) in parts.iter().enumerate().skip(1) {
+            let part = self.plain(part.clone());
+            let index = Val::Const(
+                Const::Int(i128::try_from(index).expect("small")),
+                self.cells.open(Class::Int),
+            );
+            let here = self.compare(crate::ir::Compare::Eq, at.clone(), index, loc);
+            out = self.select_any(&here, &part, &out, loc);
+        }
+        out
+    }
+
+    fn select_any(&mut self, mask: &Val, a: &Val, b: &Val, loc: Loc) -> Val {
+        if a.same(b) {
+            return a.clone();
+        }
+        match (a.parts(), b.parts()) {
+            (Some(x), Some(y)) if x.len() == y.len() => {
+                let mut leaves = Vec::new();
+                for (x, y) in x.to_vec().iter().zip(y.to_vec().iter()) {
+                    leaves.push(self.select_any(mask, x, y, loc));
+                }
+                let mut out = a.clone();
+                for (index, leaf) in leaves.into_iter().enumerate() {
+                    out.set_part(index, leaf);
+                }
+                out
+            }
+            _ => {
+                let scalar = |val: &Val| match val {
+                    Val::Const(..) => true,
+                    Val::Value(value) => !self.is_handle(*value),
+                    _ => false,
+                };
+                if scalar(a) && scalar(b) {
+                    return self.select(mask.clone(), a.clone(), b.clone(), loc);
+                }
+                let memory = match a {
+                    Val::Value(value) if self.memory_of(*value) == Some("tensor") => "tmem",
+                    _ => "shared",
+                };
+                self.report(
+                    Diagnostic::new(Code::NotConstant, loc, "an index into this array must be known when compiling")
+                        .why("its elements are different allocations, which no register can choose between")
+                        .help(format!("{memory}::<T>([STAGES, ROWS, COLS])[i]")),
+                )
+            }
+        }
+    }
+
+    pub(crate) fn struct_literal(
+        &mut self,
+        path: &Path,
+        fields: &[(Ident, Expr)],
+        env: Env,
+    ) -> Val {
+        let type_expr = crate::syntax::TypeExpr {
+            kind: crate::syntax::TypeKind::Path(path.clone()),
+            loc: path.loc,
+        };
+        let (def, home, mut generics) = match self.resolve(&type_expr, env) {
+            Ty::Struct(def, home, generics) => (def, home, generics),
+            other => {
+                for (_, value) in fields {
+                    self.expr(value, env);
+                }
+                if matches!(other, Ty::Infer) {
+                    return Val::Error;
+                }
+                return self.error(Code::Kind, path.loc, "this is not a struct");
+            }
+        };
+        let names: Vec<String> = def.generics.iter().map(|g| g.name.name.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut vals = vec![Val::Error; def.fields.len()];
+        let mut seen = vec![false; def.fields.len()];
+        let mut inferred: Vec<(String, Ty)> = Vec::new();
+        for (name, value) in fields {
+            let val = self.expr(value, env);
+            match def.fields.iter().position(|(field, _)| *field == name.name) {
+                Some(index) => {
+                    let ty = self.type_of(&val);
+                    Self::infer_generics(&def.fields[index].1, &ty, &names, &mut inferred);
+                    vals[index] = val;
+                    seen[index] = true;
+                }
+                None => {
+                    let near = crate::elaborate::nearest(
+                        &name.name,
+                        def.fields.iter().map(|(n, _)| n.as_str()),
+                    );
+                    let mut diagnostic = Diagnostic::new(
+                        Code::NotAFunction,
+                        name.loc,
+                        format!("`{}` has no field `{}`", def.name.name, name.name),
+                    );
+                    if let Some(near) = near {
+                        diagnostic = diagnostic.help(near.to_owned());
+                    }
+                    self.report(diagnostic);
+                }
+            }
+        }
+        for (index, (field, _)) in def.fields.iter().enumerate() {
+            if !seen[index] {
+                self.error(
+                    Code::ArgumentCount,
+                    path.loc,
+                    format!("the field `{field}` of `{}` is missing", def.name.name),
+                );
+            }
+        }
+        for (slot, name) in generics.iter_mut().zip(&names) {
+            if matches!(slot, Ty::Infer)
+                && let Some((_, ty)) = inferred.iter().find(|(n, _)| n == name)
+            {
+                *slot = ty.clone();
+            }
+        }
+        // The declared types of the fields settle literals: `phase: i32`.
+        let scope = self.scopes.child(home);
+        for (param, ty) in def.generics.iter().zip(&generics) {
+            self.scopes.bind(scope, &param.name.name, Binding::Type(ty.clone()));
+        }
+        for (index, (_, ty)) in def.fields.iter().enumerate() {
+            let want = self.resolve(ty, scope);
+            let is_ref = matches!(vals[index], Val::Ref(_));
+            if !is_ref {
+                let val = std::mem::replace(&mut vals[index], Val::Error);
+                vals[index] = self.coerce(val, &want, path.loc);
+            }
+        }
+        let val = Val::Struct(Rc::new(StructVal { def, scope: home, generics, fields: vals }));
+        self.bounded(val, path.loc)
+    }
+}
+
+/// What a method or field of another language is called in this one.
+pub(crate) fn method_advice(
+    val: &Val,
+    name: &str,
+) -> Option<crate::elaborate::messages::advice::Advice> {
+    match val {
+        Val::Const(..) | Val::Value(_) => crate::elaborate::messages::advice::of_method(name),
+        Val::Tensor(_) => crate::elaborate::messages::advice::of_tensor(name),
+        Val::Range(_) => crate::elaborate::messages::advice::of_range(name),
+        _ => None,
+    }
+}
+
+/// The diagnostic with the parts of an advice that are not empty.
+pub(crate) fn advised(diagnostic: Diagnostic, (why, help): (&str, &str)) -> Diagnostic {
+    let diagnostic = if why.is_empty() { diagnostic } else { diagnostic.why(why) };
+    if help.is_empty() { diagnostic } else { diagnostic.help(help) }
+}
+
+/// The position of a field in an aggregate.
+fn field_index(val: &Val, name: &str) -> Option<usize> {
+    match val {
+        Val::Struct(item) => item.def.fields.iter().position(|(field, _)| field == name),
+        Val::Tuple(parts) => name.parse::<usize>().ok().filter(|index| *index < parts.len()),
+        _ => None,
+    }
+}
+
+fn set_at(root: &mut Val, path: &[usize], val: Val) {
+    match path {
+        [] => *root = val,
+        [index, rest @ ..] => {
+            if let Some(mut part) = root.parts().and_then(|parts| parts.get(*index)).cloned() {
+                set_at(&mut part, rest, val);
+                root.set_part(*index, part);
+            }
+        }
+    }
+}
+
+/// The constants of element types.
+const CONSTANTS: [&str; 10] =
+    ["BITS", "BYTES", "ZERO", "ONE", "MIN", "MAX", "INFINITY", "NEG_INFINITY", "NAN", "EPSILON"];
+
+/// `f32::MAX` and the like: the value and its type.
+pub(crate) fn dtype_constant(dtype: Dtype, name: &str) -> Option<(Const, Dtype)> {
+    let int = |value: i128| Some((Const::Int(value), Dtype::I32));
+    let own = |value: f64| Some((Const::Float(value), dtype));
+    match name {
+        "BITS" => return int(i128::from(dtype.bytes() * 8)),
+        "BYTES" => return int(i128::from(dtype.bytes())),
+        _ => {}
+    }
+    if let Some((lo, hi)) = crate::elaborate::tiles::arith::int_range(dtype) {
+        return match name {
+            "MIN" => Some((Const::Int(lo), dtype)),
+            "MAX" => Some((Const::Int(hi), dtype)),
+            "ZERO" => Some((Const::Int(0), dtype)),
+            _ => None,
+        };
+    }
+    if dtype == Dtype::Ue8m0 {
+        return match name {
+            "ONE" => Some((Const::Int(127), dtype)),
+            "NAN" => Some((Const::Int(255), dtype)),
+            _ => None,
+        };
+    }
+    // Largest finite value, and the distance from 1 to the next value.
+    let (max, epsilon) = match dtype {
+        Dtype::F16 => (65504.0, 2f64.powi(-10)),
+        Dtype::Bf16 => (3.389_531_389_251_535_5e38, 2f64.powi(-7)),
+        Dtype::F32 => (f64::from(f32::MAX), f64::from(f32::EPSILON)),
+        Dtype::F64 => (f64::MAX, f64::EPSILON),
+        Dtype::E4m3 => (448.0, 2f64.powi(-3)),
+        Dtype::E5m2 => (57344.0, 2f64.powi(-2)),
+        _ => return None,
+    };
+    match name {
+        "INFINITY" | "NEG_INFINITY" if dtype.is_float8() => None,
+        "MIN" => own(-max),
+        "MAX" => own(max),
+        "ZERO" => own(0.0),
+        "INFINITY" => own(f64::INFINITY),
+        "NEG_INFINITY" => own(f64::NEG_INFINITY),
+        "NAN" => own(f64::NAN),
+        "EPSILON" => own(epsilon),
+        _ => None,
+    }
+}
+
+impl Builder<'_> {
+    /// `bufs[i]`
+    fn shared_index(
+        &mut self,
+        window: crate::elaborate::Value,
+        at: &Val,
+        at_loc: Loc,
+        loc: Loc,
+    ) -> Val {
+        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
+        if shared.shape.len() < 2 {
+            return self.report(
+                Diagnostic::new(
+                    Code::SharedUse,
+                    loc,
+                    "the elements of shared memory are written and read as tiles",
+                )
+                .compare("extents", "[STAGES, ROWS, COLS] or [STAGES, N]", format!("{:?}", shared.shape))
+                .why("an index chooses one buffer of a ring; which thread holds an element is the compiler's choice")
+                .help("`s.store(tile)` and `s.load()`"),
+            );
+        }
+        if shared.transposed {
+            return self.report(
+                Diagnostic::new(
+                    Code::SharedUse,
+                    loc,
+                    "a ring of buffers has an axis in front of its tiles",
+                )
+                .compare(
+                    "extents",
+                    "[STAGES, ROWS, COLS] or [STAGES, N]",
+                    format!("{:?}", shared.shape),
+                ),
+            );
+        }
+        let Some(index) = self.value(at, loc) else { return Val::Error };
+        if self.wants_scalar(index, "a buffer of a ring is chosen by an `i32`", loc).is_none() {
+            return Val::Error;
+        }
+        if !self.is_scalar(index)
+            || self.cells.unify(self.num(index), Num::Known(Dtype::I32)).is_err()
+        {
+            let actual = self.describe(&Val::Value(index));
+            return self.report(
+                Diagnostic::new(Code::Kind, loc, "a buffer of a ring is chosen by an `i32`")
+                    .compare("", "a scalar (i32)", actual),
+            );
+        }
+        if let Val::Const(Const::Int(at), _) = at
+            && !(0..i128::from(shared.shape[0])).contains(at)
+        {
+            return self.report(
+                Diagnostic::new(Code::Overflow, loc, "an index past the end of a ring of buffers")
+                    .compare("index", format!("0 to {}", shared.shape[0] - 1), at.to_string()),
+            );
+        }
+        self.note_use(index, loc, at_loc);
+        let mut inner = shared;
+        inner.shape.remove(0);
+        let ty = Type::Shared(inner);
+        Val::Value(self.emit(Op::SharedIndex, vec![window, index], ty, loc))
+    }
+}

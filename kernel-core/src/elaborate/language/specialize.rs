@@ -1,0 +1,476 @@
+//! Warp specialisation: `warp_specialize(default, [partition(warps).registers(n).run(part), ..])`.
+//!
+//! The default partition goes on in the warps that ran what stands in front: it may use and change every variable, tiles
+//! included. The others run in warps of their own, at the same time. What they take from outside are constants, scalars, addresses
+//! and handles on memory, which are the same in every thread, but no tiles, whose elements are in registers of other threads; and
+//! what they change is seen by nobody else.
+
+use std::rc::Rc;
+
+use kernel_ptx::Capability;
+
+use super::{
+    control::LoopKind,
+    reach::{Scan, assigned, expr_returns},
+    value::{ClosureVal, PartitionVal, Val},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, array},
+    ir::{
+        ClusterOp, Kernel, Op, Partition, Placement, PlacementProblem, Region, Stmt, StmtKind,
+        Terminator, Type, Value, ValueData,
+    },
+    loc::Loc,
+    syntax::{Expr, Segment},
+};
+
+/// The numbers of warps that a partition has.
+const WARPS: [i128; 4] = [1, 2, 4, 8];
+/// The registers that `setmaxnreg` sets (PTX ISA, "setmaxnreg").
+const REGISTERS: std::ops::RangeInclusive<i128> = 24..=256;
+/// They are a multiple of this.
+const REGISTER_STEP: i128 = 8;
+/// How a partition is written.
+const EXAMPLE: &str = "partition(1).run(|| load())";
+
+/// Whose warps run a part of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crew {
+    /// The kernel's own.
+    Own,
+    /// Those of a partition.
+    Partition,
+}
+
+impl Crew {
+    /// The most warps that there can be.
+    pub(crate) const fn most_warps(self) -> u64 {
+        match self {
+            Crew::Own => 32,
+            Crew::Partition => 8,
+        }
+    }
+}
+
+/// A partition, what it runs, and where that is written.
+type Part = (Rc<PartitionVal>, Rc<ClosureVal>, Loc);
+
+/// Where the blocks of a cluster would meet with some of their warps alone.
+pub(crate) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    fn meetings(stmts: &[Stmt], out: &mut Vec<Loc>) {
+        for stmt in stmts {
+            if let StmtKind::Op {
+                op: Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait),
+                ..
+            } = &stmt.kind
+            {
+                out.push(stmt.loc);
+            }
+            stmt.kind.regions().into_iter().for_each(|inner| meetings(&inner.stmts, out));
+        }
+    }
+    fn returns(region: &Region) -> bool {
+        region.end == Terminator::Return
+            || region.stmts.iter().any(|stmt| stmt.kind.regions().into_iter().any(returns))
+    }
+    let Some(found) = kernel.specialized() else { return Vec::new() };
+    let (mut places, mut ended) = (Vec::new(), false);
+    for stmt in &kernel.body.stmts[..=found.at] {
+        let regions = stmt.kind.regions();
+        if ended {
+            meetings(std::slice::from_ref(stmt), &mut places);
+        } else {
+            for inner in &regions {
+                meetings(&inner.stmts, &mut places);
+            }
+        }
+        ended |= regions.into_iter().any(returns);
+    }
+    let problem = |loc| {
+        let headline = "the blocks of a cluster meet where not all of their warps come by";
+        Diagnostic::new(Code::Specialize, loc, headline)
+            .compare("", "a statement of the kernel's body", "one of a partition, of a loop or branch, or behind a `return`")
+            .why("a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches")
+    };
+    places.into_iter().map(problem).collect()
+}
+
+impl Builder<'_> {
+    /// `partition(warps)`
+    pub(crate) fn partition(&mut self, warps: &Val, at: Loc, loc: Loc) -> Val {
+        let Some(warps) = self.const_int(warps, "the number of warps of a partition", at) else {
+            return Val::Error;
+        };
+        match u32::try_from(warps) {
+            Ok(count) if WARPS.contains(&warps) => Val::Partition(Rc::new(PartitionVal {
+                warps: count,
+                registers: None,
+                run: None,
+                loc,
+            })),
+            _ => self.report(
+                Diagnostic::new(Code::Partition, at, format!("a partition cannot have {warps} warps"))
+                    .compare("warps", "1, 2, 4 or 8", warps.to_string())
+                    .why("layouts spread tiles over a power of two of warps, and a block has room for a few partitions"),
+            ),
+        }
+    }
+
+    /// The methods of a partition.
+    pub(crate) fn partition_method(
+        &mut self,
+        of: &Rc<PartitionVal>,
+        name: &Segment,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Val {
+        match (name.name.as_str(), vals) {
+            ("registers", [count]) => self.partition_registers(of, count, args[0].loc, loc),
+            ("run", [Val::Closure(body)]) => Val::Partition(Rc::new(PartitionVal {
+                run: Some((Rc::clone(body), args[0].loc)),
+                ..(**of).clone()
+            })),
+            ("run", [other]) => {
+                let actual = self.describe(other);
+                self.report(
+                    Diagnostic::new(Code::Kind, args[0].loc, "a partition runs a closure")
+                        .compare("", "a closure without parameters", actual)
+                        .help("run(|| load())"),
+                )
+            }
+            ("registers", _) => {
+                self.count(name, 1, vals.len(), Some(".registers(40)".to_owned()), loc)
+            }
+            ("run", _) => self.count(name, 1, vals.len(), Some(".run(|| load())".to_owned()), loc),
+            _ => self.no_method(&Val::Partition(Rc::clone(of)), name, vals, &["registers", "run"]),
+        }
+    }
+
+    fn partition_registers(
+        &mut self,
+        of: &Rc<PartitionVal>,
+        count: &Val,
+        at: Loc,
+        loc: Loc,
+    ) -> Val {
+        let what = "the number of registers of a partition";
+        let Some(count) = self.const_int(count, what, at) else { return Val::Error };
+        if !self.target.has(Capability::Setmaxnreg) {
+            return self.report(
+                Diagnostic::new(Code::Target, loc, "registers move between warps on later targets")
+                    .compare("target", "sm_90a or sm_100a", self.target.to_string())
+                    .why("`setmaxnreg` is an instruction of these targets; without a budget a partition runs on every one"),
+            );
+        }
+        let registers = u32::try_from(count)
+            .ok()
+            .filter(|_| REGISTERS.contains(&count) && count % REGISTER_STEP == 0);
+        match registers {
+            Some(_) => Val::Partition(Rc::new(PartitionVal { registers, ..(**of).clone() })),
+            None => self.report(
+                Diagnostic::new(
+                    Code::Partition,
+                    at,
+                    format!("the threads of a partition cannot have {count} registers"),
+                )
+                .compare(
+                    "registers",
+                    format!(
+                        "a multiple of {REGISTER_STEP} from {} to {}",
+                        REGISTERS.start(),
+                        REGISTERS.end()
+                    ),
+                    count.to_string(),
+                )
+                .why("`setmaxnreg` sets the registers of a thread in these steps"),
+            ),
+        }
+    }
+
+    /// `warp_specialize(default, [..])`
+    pub(crate) fn warp_specialize(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
+        let Val::Closure(default) = &vals[0] else {
+            let actual = self.describe(&vals[0]);
+            return self.report(
+                Diagnostic::new(Code::Kind, args[0].loc, "the default partition is a closure")
+                    .compare("", "a closure without parameters", actual)
+                    .help("warp_specialize(|| multiply(), [partition(1).run(|| load())])"),
+            );
+        };
+        let Some(parts) = self.parts(&vals[1], &args[1]) else { return Val::Error };
+        if !self.stands_alone(loc) {
+            // What runs is looked at, for its own problems.
+            self.look_at(&mut |builder| {
+                builder.call_closure(default, Vec::new(), args[0].loc);
+            });
+            for (part, run, at) in &parts {
+                let own = self.enter_partition(part.warps);
+                self.look_at(&mut |builder| {
+                    builder.call_closure(run, Vec::new(), *at);
+                });
+                self.leave_partition(own);
+            }
+            return Val::Error;
+        }
+        if self.only_looking == 0 {
+            self.specialized = Some(loc);
+        }
+        let before = self.scopes.vars.clone();
+        let (mut region, ended, val) = self.part(default, args[0].loc);
+        let after = std::mem::replace(&mut self.scopes.vars, before.clone());
+        let mut partitions = Vec::new();
+        for (part, run, at) in &parts {
+            let own = self.enter_partition(part.warps);
+            let (mut body, ended, _) = self.part(run, *at);
+            self.leave_partition(own);
+            let left = std::mem::replace(&mut self.scopes.vars, before.clone());
+            let changed = left.iter().zip(&before).position(|(new, old)| !new.val.same(&old.val));
+            if let Some(index) = changed {
+                self.changed_outside(index, run, *at);
+            }
+            self.check_captured(&body);
+            if !ended {
+                body.end = Terminator::Yield(Vec::new());
+            }
+            let PartitionVal { warps, registers, loc, .. } = **part;
+            partitions.push(Partition { warps, registers, body, loc });
+        }
+        let mut results = Vec::new();
+        let val =
+            if ended { Val::Never } else { self.go_on(&mut region, after, val, &mut results, loc) };
+        let asked: Vec<_> = partitions.iter().map(|one| (one.warps, one.registers)).collect();
+        if let Err(problem) = Placement::of(self.warps, &asked) {
+            return self.does_not_fit(problem, args[1].loc);
+        }
+        self.push(StmtKind::Specialize { default: region, partitions, results }, loc);
+        if ended {
+            self.terminate(Terminator::Return);
+        }
+        val
+    }
+
+    /// What follows is run by the warps of a partition; gives how many there were before.
+    fn enter_partition(&mut self, warps: u32) -> u32 {
+        self.crew = Crew::Partition;
+        std::mem::replace(&mut self.warps, warps)
+    }
+
+    fn leave_partition(&mut self, own: u32) {
+        (self.crew, self.warps) = (Crew::Own, own);
+    }
+
+    /// The partitions of an array, each with what it runs.
+    fn parts(&mut self, val: &Val, arg: &Expr) -> Option<Vec<Part>> {
+        let list = match self.plain(val.clone()) {
+            Val::Array(list) => list,
+            other => {
+                let actual = self.describe(&other);
+                self.report(
+                    Diagnostic::new(Code::Kind, arg.loc, "partitions stand in an array")
+                        .compare("", "an array of partitions", actual)
+                        .help(format!("[{EXAMPLE}]")),
+                );
+                return None;
+            }
+        };
+        if list.is_empty() {
+            let actual = self.describe(&array(Vec::new()));
+            self.report(
+                Diagnostic::new(
+                    Code::Kind,
+                    arg.loc,
+                    "there is no partition beside the default one",
+                )
+                .compare("", "an array of one partition or more", actual)
+                .help(format!("[{EXAMPLE}]")),
+            );
+            return None;
+        }
+        let mut parts = Vec::new();
+        for (index, part) in list.iter().enumerate() {
+            let at = arg.part(index);
+            match self.plain(part.clone()) {
+                Val::Partition(part) => match &part.run {
+                    Some((run, place)) => {
+                        let (run, place) = (Rc::clone(run), *place);
+                        parts.push((part, run, place));
+                    }
+                    None => {
+                        self.report(
+                            Diagnostic::new(Code::Kind, at, "this partition runs nothing")
+                                .compare(
+                                    "",
+                                    "a partition that runs a closure",
+                                    "`partition(..)` alone",
+                                )
+                                .help(EXAMPLE),
+                        );
+                    }
+                },
+                Val::Error | Val::Never => return None,
+                other => {
+                    let actual = self.describe(&other);
+                    self.report(
+                        Diagnostic::new(Code::Kind, at, "this is no partition")
+                            .compare("", "a partition", actual)
+                            .help(EXAMPLE),
+                    );
+                }
+            }
+        }
+        (parts.len() == list.len()).then_some(parts)
+    }
+
+    /// Whether the warps can be specialised here; reports where not.
+    fn stands_alone(&mut self, loc: Loc) -> bool {
+        if self.only_looking > 0 {
+            return true;
+        }
+        if let Some(first) = self.specialized {
+            self.report(
+                Diagnostic::new(
+                    Code::Specialize,
+                    loc,
+                    "the warps of a block are specialised twice",
+                )
+                .place(first, "specialised here before")
+                .compare(
+                    "",
+                    "one `warp_specialize` in a kernel, outside of partitions",
+                    "another one",
+                )
+                .why("each warp of a block goes to one partition, and ends with it"),
+            );
+            return false;
+        }
+        if self.regions.len() > 1 {
+            self.report(
+                Diagnostic::new(
+                    Code::Specialize,
+                    loc,
+                    "warps are specialised inside a loop or branch",
+                )
+                .compare("", "a statement of the kernel's body", "one that a loop or a branch runs")
+                .why("the warps of partitions wait for this place from the start of the kernel, and come by it once; a function with an early `return` counts as a loop")
+                .help("warp_specialize(\n    || for i in 0..n { multiply(i) },\n    [partition(1).run(|| for i in 0..n { load(i) })],\n);"),
+            );
+            return false;
+        }
+        true
+    }
+
+    /// The region of a partition, whether it is left before its end, and what it gives.
+    fn part(&mut self, run: &Rc<ClosureVal>, at: Loc) -> (Region, bool, Val) {
+        let outer = std::mem::replace(&mut self.terminated, false);
+        self.regions.push(Region::default());
+        let val = self.call_whole_closure(run, at);
+        let ended = std::mem::replace(&mut self.terminated, outer);
+        (self.regions.pop().expect("pushed above"), ended, val)
+    }
+
+    /// The body of a closure without parameters, from which `return` leaves the closure.
+    fn call_whole_closure(&mut self, closure: &Rc<ClosureVal>, at: Loc) -> Val {
+        if !closure.params.is_empty() || !expr_returns(&closure.body) {
+            return self.call_closure(closure, Vec::new(), at);
+        }
+        let scope = self.scopes.child(closure.scope);
+        let body = &closure.body;
+        self.run_loop(
+            &LoopKind::Function,
+            None,
+            &[Scan::Expr(body)],
+            scope,
+            body.loc,
+            &mut |builder| {
+                let val = builder.expr(body, scope);
+                builder.give_back(&val, body.loc);
+            },
+        )
+    }
+
+    /// Reports a partition that changes a variable from outside.
+    fn changed_outside(&mut self, index: usize, run: &ClosureVal, at: Loc) {
+        let name = self.scopes.name_at(index).unwrap_or("a variable").to_owned();
+        let at = assigned(&run.body, &name).unwrap_or(at);
+        self.report(
+            Diagnostic::new(
+                Code::PartitionCapture,
+                at,
+                format!("a partition changes `{name}`, which is outside of it"),
+            )
+            .why("other warps run what is around the partition, at the same time and with registers of their own; what a partition gives others goes through memory"),
+        );
+    }
+
+    /// Reports tiles that a partition takes from outside.
+    fn check_captured(&mut self, body: &Region) {
+        for (value, at) in body.captured() {
+            let ValueData { ty: Type::Tile(_, shape), loc } = self.values[value].clone() else {
+                continue;
+            };
+            self.captured_tile(value, &shape, loc, at);
+        }
+    }
+
+    fn captured_tile(&mut self, value: Value, shape: &[u32], made: Loc, at: Loc) {
+        let is = |val: &Val| matches!(val, Val::Value(held) if *held == value);
+        let holds = |val: &Val| {
+            let mut holds = false;
+            val.leaves(&mut |leaf| holds |= is(leaf));
+            holds
+        };
+        let name = self.scopes.name_with(0, is).map(str::to_owned);
+        let actual = self.describe(&Val::Value(value));
+        let headline = match (&name, self.scopes.name_with(0, holds)) {
+            (Some(name), _) => format!("a partition takes the tile `{name}` from outside"),
+            (None, Some(holder)) => {
+                format!("a partition takes a tile of `{holder}` from outside")
+            }
+            (None, None) => "a partition takes a tile from outside".to_owned(),
+        };
+        let mut diagnostic = Diagnostic::new(Code::PartitionCapture, at, headline)
+            .place(made, "made here, by other warps")
+            .compare("", "scalars, tensors, shared memory", actual)
+            .why("the elements of a tile are in registers of the threads that made it, and a partition runs in others; what it is given goes through shared memory");
+        if let (Some(name), false) = (&name, self.is_ptr(value)) {
+            let dtype = self.cells.name(self.num(value));
+            diagnostic = diagnostic.help(format!(
+                "let s = shared::<{dtype}>({shape:?});\ns.store({name}); // before, and `s.load()` in the partition"
+            ));
+        }
+        self.report(diagnostic);
+    }
+
+    fn does_not_fit(&mut self, problem: PlacementProblem, at: Loc) -> Val {
+        let diagnostic = match problem {
+            PlacementProblem::Warps { required, actual } => Diagnostic::new(
+                Code::Partition,
+                at,
+                "these partitions have more warps than a block",
+            )
+            .compare("warps", format!("at most {required}"), actual.to_string())
+            .why("the kernel's own warps count as well, and what fills up groups of four: partitions of four warps and more begin at a multiple of four, and with register budgets the kernel's own warps have such groups for themselves"),
+            PlacementProblem::Barriers { required, actual } => Diagnostic::new(
+                Code::Partition,
+                at,
+                "these partitions need more barriers than a block has",
+            )
+            .compare("partitions of more than one warp", format!("at most {required}"), actual.to_string())
+            .why("the warps of each meet at a barrier of their own; a block has 16, two of which are for the kernel's own warps and for all"),
+            PlacementProblem::Registers { required, actual, warps, at_entry } => Diagnostic::new(
+                Code::RegisterBudget,
+                at,
+                "these partitions leave too few registers for the kernel's own warps",
+            )
+            .compare(
+                "registers",
+                format!("at most {required}, added up over groups of four warps"),
+                format!("{actual}, added up over groups of four warps"),
+            )
+            .why(format!("a block of {warps} warps begins with {at_entry} registers a thread, {} over its {} groups of four, and one group has only what another gives up (PTX ISA, \"setmaxnreg\"); partitions of one or two warps share a group, which has the largest budget of them, and a group without a budget needs 24", at_entry * warps / 4, warps / 4)),
+        };
+        self.report(diagnostic)
+    }
+}

@@ -1,0 +1,487 @@
+//! What an expression is worth while a kernel is built: constants, IR values, and aggregates of these.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use kernel_layout::Form;
+
+use super::scope::{ScopeId, VarId};
+use crate::{
+    ir::{Const, Dtype, Value},
+    loc::Loc,
+    syntax::{Expr, Pat, Struct},
+};
+
+/// An element type that may still be open: a literal takes the type of what it meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Num {
+    /// Settled.
+    Known(Dtype),
+    /// Open: an index into [`Cells`].
+    Cell(u32),
+}
+
+/// What an open type can still become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Any number: `zeros(..)` without a type.
+    Any,
+    /// An integer: an integer literal.
+    Int,
+    /// Rust's `usize`, which kernels do not name: what indexes an array of Rust, and counts its elements.
+    Index,
+    /// A float: a float literal.
+    Float,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Cell {
+    Open(Class),
+    Link(u32),
+    Known(Dtype),
+}
+
+/// The open element types of a kernel, as a union-find structure.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    cells: Vec<Cell>,
+    /// The one literal that an open type is that of, for messages.
+    literals: BTreeMap<u32, Const>,
+}
+
+impl Cells {
+    /// A new open type.
+    pub(crate) fn open(&mut self, class: Class) -> Num {
+        self.cells.push(Cell::Open(class));
+        Num::Cell(u32::try_from(self.cells.len() - 1).expect("fewer than 2^32 literals"))
+    }
+
+    /// A new open type, that of a literal.
+    pub(crate) fn literal(&mut self, class: Class, value: Const) -> Num {
+        let num = self.open(class);
+        self.set_literal(num, value);
+        num
+    }
+
+    /// The literal has become another one: a sign was put before it.
+    pub(crate) fn set_literal(&mut self, num: Num, value: Const) {
+        if let Num::Cell(cell) = self.find(num) {
+            self.literals.insert(cell, value);
+        }
+    }
+
+    /// The type is that of something computed from literals.
+    pub(crate) fn forget_literal(&mut self, num: Num) {
+        if let Num::Cell(cell) = self.find(num) {
+            self.literals.remove(&cell);
+        }
+    }
+
+    /// The value of the literal that is of this open type, if it is that of one alone.
+    pub(crate) fn literal_of(&self, num: Num) -> Option<Const> {
+        match self.find(num) {
+            Num::Known(_) => None,
+            Num::Cell(cell) => self.literals.get(&cell).copied(),
+        }
+    }
+
+    /// Follows links.
+    pub(crate) fn find(&self, num: Num) -> Num {
+        let mut at = num;
+        while let Num::Cell(index) = at {
+            match self.cells[index as usize] {
+                Cell::Open(_) => return at,
+                Cell::Link(next) => at = Num::Cell(next),
+                Cell::Known(dtype) => return Num::Known(dtype),
+            }
+        }
+        at
+    }
+
+    /// The type, if it is settled.
+    pub(crate) fn known(&self, num: Num) -> Option<Dtype> {
+        match self.find(num) {
+            Num::Known(dtype) => Some(dtype),
+            Num::Cell(_) => None,
+        }
+    }
+
+    /// The type, or what Rust falls back to: `i32` for integer literals, `f64` for floats.
+    pub(crate) fn settled(&self, num: Num) -> Dtype {
+        match self.find(num) {
+            Num::Known(dtype) => dtype,
+            Num::Cell(index) => match self.cells[index as usize] {
+                Cell::Open(Class::Float) => Dtype::F64,
+                Cell::Open(_) | Cell::Link(_) | Cell::Known(_) => Dtype::I32,
+            },
+        }
+    }
+
+    /// Makes two types one. On conflict, gives both names.
+    pub(crate) fn unify(&mut self, a: Num, b: Num) -> Result<Num, (String, String)> {
+        let (a, b) = (self.find(a), self.find(b));
+        match (a, b) {
+            (Num::Known(x), Num::Known(y)) if x == y => Ok(a),
+            (Num::Known(x), Num::Known(y)) => Err((x.name().to_owned(), y.name().to_owned())),
+            (Num::Cell(cell), Num::Known(dtype)) | (Num::Known(dtype), Num::Cell(cell)) => {
+                let fits = match self.cells[cell as usize] {
+                    // Rust has no literals of the types of 8 and 16 bits.
+                    Cell::Open(Class::Float) => matches!(dtype, Dtype::F32 | Dtype::F64),
+                    Cell::Open(Class::Int) => dtype.is_int(),
+                    Cell::Open(Class::Any) => dtype != Dtype::Bool,
+                    Cell::Open(Class::Index) | Cell::Link(_) | Cell::Known(_) => false,
+                };
+                if fits {
+                    self.cells[cell as usize] = Cell::Known(dtype);
+                    Ok(Num::Known(dtype))
+                } else {
+                    Err((self.name(a), self.name(b)))
+                }
+            }
+            (Num::Cell(x), Num::Cell(y)) => {
+                if x == y {
+                    return Ok(a);
+                }
+                let (Cell::Open(p), Cell::Open(q)) =
+                    (self.cells[x as usize], self.cells[y as usize])
+                else {
+                    return Err((self.name(a), self.name(b)));
+                };
+                let class = match (p, q) {
+                    (Class::Any, other) | (other, Class::Any) => other,
+                    (Class::Int, Class::Index) | (Class::Index, Class::Int) => Class::Index,
+                    (p, q) if p == q => p,
+                    _ => return Err((self.name(a), self.name(b))),
+                };
+                self.cells[x as usize] = Cell::Open(class);
+                self.cells[y as usize] = Cell::Link(x);
+                if self.literals.get(&x) != self.literals.get(&y) {
+                    self.literals.remove(&x);
+                }
+                Ok(a)
+            }
+        }
+    }
+
+    /// Makes a type that of an index of Rust's arrays, unless it is another one.
+    pub(crate) fn unify_index(&mut self, num: Num) -> Option<Num> {
+        let index = self.open(Class::Index);
+        if self.is_float(num) {
+            return None;
+        }
+        self.unify(num, index).ok()
+    }
+
+    /// Whether the type is that of an index of Rust's arrays.
+    pub(crate) fn is_index(&self, num: Num) -> bool {
+        match self.find(num) {
+            Num::Known(_) => false,
+            Num::Cell(cell) => matches!(self.cells[cell as usize], Cell::Open(Class::Index)),
+        }
+    }
+
+    /// Whether the type is open, and that of literals: nothing else settles it.
+    pub(crate) fn is_of_literal(&self, num: Num) -> bool {
+        match self.find(num) {
+            Num::Known(_) => false,
+            Num::Cell(cell) => {
+                matches!(self.cells[cell as usize], Cell::Open(Class::Int | Class::Float))
+            }
+        }
+    }
+
+    /// The type in words.
+    pub(crate) fn name(&self, num: Num) -> String {
+        match self.find(num) {
+            Num::Known(dtype) => dtype.name().to_owned(),
+            Num::Cell(index) => match self.cells[index as usize] {
+                Cell::Open(Class::Float) => "a float literal".to_owned(),
+                Cell::Open(Class::Any) => "a type that nothing settles".to_owned(),
+                Cell::Open(Class::Index) => "usize".to_owned(),
+                Cell::Open(Class::Int) | Cell::Link(_) | Cell::Known(_) => {
+                    "an integer literal".to_owned()
+                }
+            },
+        }
+    }
+
+    /// Whether the type is, or can only become, a float.
+    pub(crate) fn is_float(&self, num: Num) -> bool {
+        match self.find(num) {
+            Num::Known(dtype) => dtype.is_float(),
+            Num::Cell(index) => matches!(self.cells[index as usize], Cell::Open(Class::Float)),
+        }
+    }
+}
+
+/// What an expression is worth.
+#[derive(Clone, Debug)]
+pub(crate) enum Val {
+    /// Reported already.
+    Error,
+    /// Control does not come back: `break`, `return`.
+    Never,
+    /// `()`
+    Unit,
+    /// A scalar known when compiling.
+    Const(Const, Num),
+    /// A scalar, tile, pointer or shared window at run time.
+    Value(Value),
+    /// A tuple.
+    Tuple(Rc<Vec<Val>>),
+    /// An array of Rust.
+    Array(Rc<Vec<Val>>),
+    /// What `array` makes.
+    List(Rc<Vec<Val>>),
+    /// A struct.
+    Struct(Rc<StructVal>),
+    /// A closure with the scope it was written in.
+    Closure(Rc<ClosureVal>),
+    /// `&x`, `&mut x`
+    Ref(Rc<Place>),
+    /// `a..b`, `range(a, b, step)`, `unroll(..)`
+    Range(Rc<RangeVal>),
+    /// A tensor parameter.
+    Tensor(u32),
+    /// `tensor.tile(at, shape)`
+    View(Rc<ViewVal>),
+    /// A layout.
+    Layout(Form),
+    /// A string literal.
+    Str(Rc<str>),
+    /// A copy that was just started.
+    Copying(Rc<CopyVal>),
+    /// `sm_80` and so on, as an argument of `target(..)`.
+    Target(kernel_ptx::Target),
+    /// `partition(..)`, which may have something to run.
+    Partition(Rc<PartitionVal>),
+    /// `named_barrier(..)`
+    Named(crate::ir::Named),
+}
+
+/// A copy that was just started: its statement.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CopyVal {
+    /// The regions that are open where it stands.
+    pub(crate) depth: usize,
+    /// Its place in the innermost of them.
+    pub(crate) index: usize,
+    pub(crate) loc: Loc,
+}
+
+/// A struct's value.
+#[derive(Debug, Clone)]
+pub(crate) struct StructVal {
+    pub(crate) def: Rc<Struct>,
+    /// Scope in which its definition stands.
+    pub(crate) scope: ScopeId,
+    /// What its generic parameters stand for; unknown ones are `Ty::Infer`.
+    pub(crate) generics: Vec<Ty>,
+    pub(crate) fields: Vec<Val>,
+}
+
+/// A closure.
+#[derive(Debug)]
+pub(crate) struct ClosureVal {
+    pub(crate) params: Vec<Pat>,
+    pub(crate) body: Expr,
+    pub(crate) scope: ScopeId,
+}
+
+/// A part of a kernel for warps of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct PartitionVal {
+    pub(crate) warps: u32,
+    pub(crate) registers: Option<u32>,
+    /// What it runs, and where that is written.
+    pub(crate) run: Option<(Rc<ClosureVal>, Loc)>,
+    pub(crate) loc: Loc,
+}
+
+/// A variable, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) var: VarId,
+    pub(crate) path: Vec<usize>,
+}
+
+/// A range.
+#[derive(Debug, Clone)]
+pub(crate) struct RangeVal {
+    pub(crate) from: Val,
+    pub(crate) to: Val,
+    pub(crate) step: Val,
+    pub(crate) unroll: bool,
+    /// Of a pipelined loop.
+    pub(crate) stages: Option<u32>,
+    pub(crate) loc: Loc,
+}
+
+/// A window of a tensor.
+#[derive(Debug, Clone)]
+pub(crate) struct ViewVal {
+    pub(crate) param: u32,
+    /// The corner: run-time values, which differ where ways through the code meet.
+    pub(crate) at: Vec<Val>,
+    /// Where each coordinate stands.
+    pub(crate) places: Vec<Loc>,
+    pub(crate) shape: Vec<u32>,
+    /// What the window is.
+    pub(crate) part: Part,
+}
+
+/// What a window of a tensor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// `tensor.tile(at, shape)`
+    Tile,
+    /// `map.at(at)`: a block of a tensor map.
+    Block,
+}
+
+impl ViewVal {
+    /// The coordinates of the corner; none where one was reported.
+    pub(crate) fn corner(&self) -> Option<Vec<Value>> {
+        let value = |val: &Val| if let Val::Value(value) = val { Some(*value) } else { None };
+        self.at.iter().map(value).collect()
+    }
+
+    /// Whether both are of one tensor and have the same extents: the corners alone differ.
+    pub(crate) fn is_like(&self, other: &ViewVal) -> bool {
+        (self.param, &self.shape, self.part) == (other.param, &other.shape, other.part)
+    }
+}
+
+/// A type, resolved.
+#[derive(Clone, Debug)]
+pub(crate) enum Ty {
+    /// Not known: whatever the value is.
+    Infer,
+    /// `()`
+    Unit,
+    /// A scalar.
+    Scalar(Num),
+    /// `Tile<T>`
+    Tile(Num),
+    /// `Ptr<T>`
+    Ptr(Num),
+    /// `Tile<Ptr<T>>`
+    TilePtr(Num),
+    /// `Shared<T>`
+    Shared(Num),
+    /// `Tmem<T>`
+    TensorMemory(Num),
+    /// `Barrier`, or `Barriers`
+    Barrier {
+        /// The latter.
+        ring: bool,
+    },
+    /// `Tensor<T, R>`, `TensorMut<T, R>`, or the same with `Map`
+    Tensor(Num),
+    /// A user's struct with its generic arguments.
+    Struct(Rc<Struct>, ScopeId, Vec<Ty>),
+    /// A tuple.
+    Tuple(Vec<Ty>),
+    /// An array.
+    Array(Box<Ty>),
+    /// A constant: what a const generic stands for.
+    Const(Const, Num),
+    /// Anything else that the language has (`Layout`, `View<T>`, closures).
+    Other,
+}
+
+impl Val {
+    /// Whether two values are the same thing, so that nothing has to be merged.
+    pub(crate) fn same(&self, other: &Val) -> bool {
+        match (self, other) {
+            (Val::Error, Val::Error) | (Val::Never, Val::Never) | (Val::Unit, Val::Unit) => true,
+            (Val::Const(a, _), Val::Const(b, _)) => match (a, b) {
+                (Const::Float(x), Const::Float(y)) => x.to_bits() == y.to_bits(),
+                _ => a == b,
+            },
+            (Val::Value(a), Val::Value(b)) => a == b,
+            (Val::Tuple(a), Val::Tuple(b))
+            | (Val::Array(a), Val::Array(b))
+            | (Val::List(a), Val::List(b)) => {
+                Rc::ptr_eq(a, b)
+                    || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(x, y)| x.same(y)))
+            }
+            (Val::Struct(a), Val::Struct(b)) => {
+                Rc::ptr_eq(a, b)
+                    || (Rc::ptr_eq(&a.def, &b.def)
+                        && a.fields.iter().zip(b.fields.iter()).all(|(x, y)| x.same(y)))
+            }
+            (Val::Closure(a), Val::Closure(b)) => Rc::ptr_eq(a, b),
+            (Val::Ref(a), Val::Ref(b)) => a == b,
+            (Val::Range(a), Val::Range(b)) => Rc::ptr_eq(a, b),
+            (Val::Tensor(a), Val::Tensor(b)) => a == b,
+            (Val::View(a), Val::View(b)) => {
+                Rc::ptr_eq(a, b) || (a.is_like(b) && a.at.iter().zip(&b.at).all(|(x, y)| x.same(y)))
+            }
+            (Val::Layout(a), Val::Layout(b)) => a == b,
+            (Val::Copying(a), Val::Copying(b)) => a == b,
+            (Val::Str(a), Val::Str(b)) => a == b,
+            (Val::Target(a), Val::Target(b)) => a == b,
+            (Val::Partition(a), Val::Partition(b)) => Rc::ptr_eq(a, b),
+            (Val::Named(a), Val::Named(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// The parts of an aggregate.
+    pub(crate) fn parts(&self) -> Option<&[Val]> {
+        match self {
+            Val::Tuple(parts) | Val::Array(parts) | Val::List(parts) => Some(parts),
+            Val::Struct(item) => Some(&item.fields),
+            _ => None,
+        }
+    }
+
+    /// Replaces one part of an aggregate.
+    pub(crate) fn set_part(&mut self, index: usize, part: Val) {
+        match self {
+            Val::Tuple(parts) | Val::Array(parts) | Val::List(parts) => {
+                Rc::make_mut(parts)[index] = part;
+            }
+            Val::Struct(item) => Rc::make_mut(item).fields[index] = part,
+            _ => {}
+        }
+    }
+
+    /// How many values it holds.
+    pub(crate) fn size(&self) -> usize {
+        self.parts().map_or(1, |parts| parts.iter().map(Val::size).sum())
+    }
+
+    /// Calls `each` on every leaf, in order.
+    pub(crate) fn leaves<'v>(&'v self, each: &mut impl FnMut(&'v Val)) {
+        match (self, self.parts()) {
+            (Val::View(view), _) => view.at.iter().for_each(|part| part.leaves(each)),
+            (_, Some(parts)) => parts.iter().for_each(|part| part.leaves(each)),
+            (_, None) => each(self),
+        }
+    }
+
+    /// The same aggregate with other leaves, taken in order.
+    pub(crate) fn with_leaves(&self, leaves: &mut impl Iterator<Item = Val>) -> Val {
+        match self {
+            Val::Tuple(parts) => {
+                Val::Tuple(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
+            }
+            Val::Array(parts) => {
+                Val::Array(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
+            }
+            Val::List(parts) => {
+                Val::List(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
+            }
+            Val::Struct(item) => Val::Struct(Rc::new(StructVal {
+                fields: item.fields.iter().map(|p| p.with_leaves(leaves)).collect(),
+                ..(**item).clone()
+            })),
+            Val::View(view) => Val::View(Rc::new(ViewVal {
+                at: view.at.iter().map(|p| p.with_leaves(leaves)).collect(),
+                ..(**view).clone()
+            })),
+            _ => leaves.next().unwrap_or(Val::Error),
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Gathers and scatters: rows of a tensor, wherever they are, by tensor map.
+//!
+//! | rule | required |
+//! |---|---|
+//! | target | `sm_100a` |
+//! | tensor | rank 2, elements of at most 32 bits |
+//! | block | `[1, Y]`, Y of at least 32 bytes |
+//! | rows | a tile of `i32` of rank 1, at least 8 |
+//! | shared memory | `[rows, Y]`, of the tensor's elements |
+//! | what a scatter writes | a `TensorMapMut`; rows and columns from 0 on, no row twice |
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use kernel_ptx::Capability;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{
+        Builder,
+        language::value::{Num, Val},
+        written_ptx::per_thread::Uses,
+    },
+    ir::{
+        Binary, Const, Dtype, Kernel, Op, ParamKind, Region, StmtKind, Tma, TmaKind, Type, Value,
+    },
+    loc::Loc,
+    syntax::Expr,
+};
+
+/// The fewest rows of a gather or a scatter.
+pub(crate) const LEAST_ROWS: u32 = 8;
+/// The fewest bits of a row.
+const LEAST_ROW_BITS: u32 = 256;
+/// The most bits of an element.
+const MOST_BITS: u32 = 32;
+/// Rows that are known when compiling are followed up to this many.
+const MOST_KNOWN: usize = 1024;
+
+/// Why the map describes one row of a tensor of two axes.
+const FOUR_ROWS: &str = "an instruction moves four rows of a tensor of two axes, and takes nothing from the map but how wide they are (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4, .tile::scatter4)";
+
+impl Builder<'_> {
+    /// `tma::gather(map, rows, col, bar, tile)`, `tma::scatter(map, rows, col, tile)`
+    pub(crate) fn by_rows(&mut self, name: &str, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
+        let kind = if name == "gather" { TmaKind::Gather } else { TmaKind::Scatter };
+        if self.wants_by_rows(kind, vals, loc).is_none() {
+            return Val::Error;
+        }
+        let param = self.map_of(vals, args, "1");
+        let columns = param.and_then(|param| self.row_of_map(param, kind, args[0].loc));
+        let rows = self.row_numbers(&vals[1], args[1].loc);
+        let column =
+            self.scalar_i32(&vals[2], "the column where rows begin is an `i32`", args[2].loc);
+        let last = args.len() - 1;
+        let (barrier, counted) = match kind {
+            TmaKind::Gather => {
+                let barrier = self.barrier_of_pair(&vals[3], args[3].loc);
+                (barrier, barrier.is_some())
+            }
+            TmaKind::Load
+            | TmaKind::Staged
+            | TmaKind::Store
+            | TmaKind::Reduce(_)
+            | TmaKind::Prefetch
+            | TmaKind::Scatter => (None, true),
+        };
+        let window = self.copied_window(&vals[last], args[last].loc);
+        let (Some(param), Some((columns, dtype)), Some((rows, count)), Some(column)) =
+            (param, columns, rows, column)
+        else {
+            return Val::Error;
+        };
+        let Some((window, shared)) = window.filter(|_| counted) else { return Val::Error };
+        let at = args[last].loc;
+        if self.check_window(window, &shared, at).is_none()
+            || self.lies_as_stored(&shared, at).is_none()
+        {
+            return Val::Error;
+        }
+        if shared.shape != [count, columns] {
+            let (of_rows, of_map) = (args[1].loc, self.params[param as usize].loc);
+            return self.report(
+                Diagnostic::new(
+                    Code::ShapeMismatch,
+                    at,
+                    format!(
+                        "`tma::{name}` moves as many rows as it is given, as wide as the block"
+                    ),
+                )
+                .compare(
+                    "extents",
+                    format!("{:?}", [count, columns]),
+                    format!("{:?}", shared.shape),
+                )
+                .place(of_rows, "the rows")
+                .place(of_map, "the block of the tensor map")
+                .why("four rows at a time follow one another in shared memory, each as wide as the block of the map (PTX ISA, \"cp.async.bulk.tensor\": `.tile::gather4`)")
+                .help(format!("shared::<{}>({:?})", dtype.name(), [count, columns])),
+            );
+        }
+        if self.copied_dtype(dtype, (window, &shared), at).is_none() {
+            return Val::Error;
+        }
+        self.operands.insert(loc, [args[1].loc, args[2].loc, args[last].loc]);
+        self.note_use(rows, loc, args[1].loc);
+        self.note_use(column, loc, args[2].loc);
+        let mut operands = vec![rows, column];
+        operands.extend(barrier);
+        operands.push(window);
+        self.op(Op::Tma(Tma::plain(kind, param)), operands, None, loc);
+        self.copying(loc)
+    }
+
+    /// Only Blackwell has them.
+    fn wants_by_rows(&mut self, kind: TmaKind, vals: &[Val], loc: Loc) -> Option<()> {
+        if self.target.has(Capability::TmaGather) {
+            return Some(());
+        }
+        let param = match &vals[0] {
+            Val::Tensor(param) => self.params.get(*param as usize),
+            _ => None,
+        };
+        let name = param.map_or("x", |param| &param.name).to_owned();
+        let block = param.and_then(|param| param.block.as_ref()).and_then(|block| block.last());
+        let (columns, target) = (block.copied().unwrap_or(64), self.target.to_string());
+        let at = format!(
+            "{name}.ptr() + (rows.expand(1) * {name}.dim(1) + (arange(0, {columns}) + col).expand(0))"
+        );
+        let (word, help) = match kind {
+            TmaKind::Gather => ("gather", format!("tile.store(load({at}))")),
+            TmaKind::Load
+            | TmaKind::Staged
+            | TmaKind::Store
+            | TmaKind::Reduce(_)
+            | TmaKind::Prefetch
+            | TmaKind::Scatter => ("scatter", format!("store({at}, tile.load())")),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::Target,
+                loc,
+                format!("`tma::{word}` is not there on `{target}`"),
+            )
+            .compare("target", "sm_100a", target)
+            .why("the instructions that move rows wherever they are come with Blackwell (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); before, the threads access memory at a tile of addresses, or a row at a time is copied: `copy_async(..)`")
+            .help(format!("{help} // of a `Tensor` or `TensorMut`, whose rows are contiguous")),
+        );
+        None
+    }
+
+    /// The columns and the element type of a map whose block is one row.
+    fn row_of_map(&mut self, param: u32, kind: TmaKind, loc: Loc) -> Option<(u32, Dtype)> {
+        let data = &self.params[param as usize];
+        let (place, name) = (data.loc, data.name.clone());
+        let block = data.block.clone()?;
+        let stepped = data.map.element_strides.iter().any(|stride| *stride != 1);
+        let ParamKind::Tensor { dtype, rank, .. } = data.kind else { return None };
+        let refuse = |headline: &str| {
+            Diagnostic::new(Code::ByRows, loc, headline).place(place, "declared here")
+        };
+        let written = |columns: u32| format!("#[block(1, {columns})] {name}");
+        let least = LEAST_ROW_BITS / (dtype.bytes() * 8);
+        let diagnostic = if rank != 2 {
+            Diagnostic::new(
+                Code::Axis,
+                loc,
+                "rows are gathered from and scattered to tensors of two axes",
+            )
+            .place(place, "declared here")
+            .compare("rank", "2", rank.to_string())
+            .why(FOUR_ROWS)
+        } else if dtype.bytes() * 8 > MOST_BITS {
+            let diagnostic = Diagnostic::new(
+                Code::DtypeRefused,
+                loc,
+                "rows with elements of this size are not gathered or scattered",
+            );
+            diagnostic
+                .compare("bits of an element", format!("at most {MOST_BITS}"), (dtype.bytes() * 8).to_string())
+                .place(place, "declared here")
+                .why("no GPU is known to move such rows; as `u32`, twice as many columns have the same bits")
+        } else if block[0] != 1 {
+            refuse("the block of a gather or a scatter is one row")
+                .compare("block", format!("[1, {}]", block[1]), format!("{block:?}"))
+                .why(FOUR_ROWS)
+                .help(written(block[1]))
+        } else if block[1] < least {
+            refuse("the rows of a gather or a scatter have 32 bytes or more")
+                .compare(
+                    format!("columns of `{}`", dtype.name()),
+                    format!("at least {least}"),
+                    block[1].to_string(),
+                )
+                .why("each row has 32 bytes or more, so that four of them fill whole lines of 128 bytes in shared memory")
+                .help(written(least))
+        } else if stepped {
+            refuse("a gather or a scatter steps over no elements")
+                .compare(
+                    "element strides",
+                    "[1, 1]",
+                    format!("{:?}", self.params[param as usize].map.element_strides),
+                )
+                .why(FOUR_ROWS)
+        } else {
+            if kind == TmaKind::Scatter {
+                self.written_map(param, loc)?;
+            }
+            return Some((block[1], dtype));
+        };
+        self.report(diagnostic);
+        None
+    }
+
+    /// The numbers of the rows, and how many there are.
+    fn row_numbers(&mut self, val: &Val, loc: Loc) -> Option<(Value, u32)> {
+        let what = "the rows of a gather or a scatter are a tile of their numbers";
+        let value = self.value(val, loc)?;
+        if *self.ty(value) == Type::Error {
+            return None;
+        }
+        let shape = self.ty(value).shape().to_vec();
+        let tile = matches!(self.ty(value), Type::Tile(..)) && !self.is_ptr(value);
+        let diagnostic = if !tile {
+            let actual = self.describe(val);
+            Diagnostic::new(Code::Kind, loc, what).compare("", "a tile: i32[rows]", actual)
+        } else if shape.len() != 1 {
+            Diagnostic::new(Code::Axis, loc, what)
+                .compare("rank", "1", shape.len().to_string())
+                .why("each element is the number of a row")
+                .help(
+                    self.applied(value, &format!(".reshape([{}])", shape.iter().product::<u32>())),
+                )
+        } else if let Err((_, actual)) = self.cells.unify(Num::Known(Dtype::I32), self.num(value)) {
+            Diagnostic::new(Code::DtypeMismatch, loc, "the numbers of rows are `i32`")
+                .compare("element type", "i32", actual)
+                .help(self.applied(value, ".cast::<i32>()"))
+        } else if shape[0] < LEAST_ROWS {
+            Diagnostic::new(Code::ByRows, loc, "a gather or a scatter moves 8 rows or more")
+                .compare("rows", format!("at least {LEAST_ROWS}"), shape[0].to_string())
+                .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle arranges; a row of zeros is gathered for a number that no row has, and a row is dropped for a number behind the last one")
+        } else {
+            return Some((value, shape[0]));
+        };
+        self.report(diagnostic);
+        None
+    }
+}
+
+/// Scatters whose rows or column are known when compiling, and are none that the hardware takes.
+pub(crate) fn check(kernel: &Kernel, uses: &Uses) -> Vec<Diagnostic> {
+    let mut walk = Walk { kernel, uses, known: BTreeMap::new(), found: Vec::new() };
+    walk.region(&kernel.body);
+    walk.found
+}
+
+struct Walk<'k> {
+    kernel: &'k Kernel,
+    uses: &'k Uses,
+    /// The elements of values: one of a scalar.
+    known: BTreeMap<u32, Rc<Vec<i128>>>,
+    found: Vec<Diagnostic>,
+}
+
+/// Why no number is negative.
+const ILLEGAL: &str = "a GPU stops at a scatter that begins before the tensor, with an illegal instruction; only gathers read zeros there. What lies behind the end is dropped";
+
+impl Walk<'_> {
+    fn region(&mut self, region: &Region) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                if let Some(result) = result
+                    && let Some(elements) = self.made(op, args, *result)
+                {
+                    self.known.insert(key(*result), Rc::new(elements));
+                }
+                if let Op::Tma(Tma { kind: TmaKind::Scatter, .. }) = op {
+                    self.scatter(args, stmt.loc);
+                }
+            }
+            for inner in stmt.kind.regions() {
+                self.region(inner);
+            }
+        }
+    }
+
+    /// The elements of a value, where constants and ranges are all that it is made of.
+    fn made(&self, op: &Op, args: &[Value], result: Value) -> Option<Vec<i128>> {
+        let extent = self.kernel.ty(result).shape().iter().product::<u32>() as usize;
+        if extent > MOST_KNOWN {
+            return None;
+        }
+        let of = |index: usize| args.get(index).and_then(|arg| self.known.get(&key(*arg)));
+        if let Op::Const(Const::Int(value)) = op {
+            return Some(vec![*value]);
+        }
+        if let Op::Arange(low) = op {
+            let low = i128::from(*low);
+            return Some((0..).take(extent).map(|i| low + i).collect());
+        }
+        if matches!(op, Op::Splat) {
+            return Some(vec![of(0)?[0]; extent]);
+        }
+        if matches!(op, Op::ToLayout(_) | Op::AssertLayout(_)) {
+            return Some(of(0)?.to_vec());
+        }
+        let Op::Binary(how) = op else { return None };
+        let pairs = of(0)?.iter().zip(of(1)?.iter());
+        let apply = |(a, b): (&i128, &i128)| match how {
+            Binary::Add => Some(a + b),
+            Binary::Sub => Some(a - b),
+            Binary::Mul => Some(a * b),
+            Binary::Div
+            | Binary::Rem
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::Shl
+            | Binary::Shr
+            | Binary::Min
+            | Binary::Max => None,
+        };
+        let wraps = |value: &i128| i32::try_from(*value).is_ok();
+        pairs.map(|pair| apply(pair).filter(wraps)).collect()
+    }
+
+    fn scatter(&mut self, args: &[Value], loc: Loc) {
+        if let Some(column) = self.known.get(&key(args[1]))
+            && column[0] < 0
+        {
+            let at = self.uses.place(loc, args[1]);
+            self.found.push(
+                Diagnostic::new(
+                    Code::ByRows,
+                    at,
+                    "a scatter begins before the columns of the tensor",
+                )
+                .compare("column", "0 or more", column[0].to_string())
+                .why(ILLEGAL),
+            );
+        }
+        let Some(rows) = self.known.get(&key(args[0])) else { return };
+        let at = self.uses.place(loc, args[0]);
+        if let Some((index, row)) = rows.iter().enumerate().find(|(_, row)| **row < 0) {
+            self.found.push(
+                Diagnostic::new(Code::ByRows, at, "a scatter begins before the rows of the tensor")
+                    .compare(format!("row {index}"), "0 or more", row.to_string())
+                    .why(ILLEGAL),
+            );
+            return;
+        }
+        let mut seen = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            if let Some(first) = seen.insert(*row, index) {
+                self.found.push(
+                    Diagnostic::new(Code::ByRows, at, "a scatter writes a row twice")
+                        .compare(
+                            format!("rows {first} and {index}"),
+                            "two different ones",
+                            format!("{row} and {row}"),
+                        )
+                        .why("nothing says which of the two is written last"),
+                );
+                return;
+            }
+        }
+    }
+}
+
+fn key(value: Value) -> u32 {
+    value.into_raw().into_u32()
+}

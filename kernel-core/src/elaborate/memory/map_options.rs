@@ -1,0 +1,276 @@
+//! The options of tensor maps: `#[block(BM, BK, swizzle = 64, fill = nan)]`.
+
+use kernel_layout::forms::nvmma_shared;
+
+use kernel_ptx::Capability;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, Env},
+    ir::{Fill, MapOptions, ParamKind},
+    layouts::tma::BOX_ELEMENTS,
+    loc::Loc,
+    syntax::{Expr, ExprKind, Ident, MapOption},
+};
+
+/// The options that there are.
+const OPTIONS: &[&str] = &["swizzle", "fill", "l2_promotion", "element_strides"];
+/// The bytes over which swizzles repeat, and 0 for none (CUDA driver API, `CUtensorMapSwizzle`).
+const SWIZZLES: &[u32] = &[0, 32, 64, 128];
+/// The bytes that a read brings into the second-level cache (CUDA driver API, `CUtensorMapL2promotion`).
+const PROMOTIONS: &[u32] = &[0, 64, 128, 256];
+/// The widest step from one element to the next (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides).
+const MOST_STEP: i128 = 8;
+
+impl Builder<'_> {
+    /// Reads what is said of a tensor map beside the extents of its block.
+    pub(crate) fn map_options(
+        &mut self,
+        param: u32,
+        block: &[u32],
+        options: &[MapOption],
+        scope: Env,
+    ) -> Option<MapOptions> {
+        let mut read = MapOptions::default();
+        for (index, option) in options.iter().enumerate() {
+            let name = &option.name;
+            if let Some(first) = options[..index].iter().find(|one| one.name.name == name.name) {
+                self.report(
+                    Diagnostic::new(
+                        Code::FactAttribute,
+                        name.loc,
+                        format!("`{}` is said twice of one tensor map", name.name),
+                    )
+                    .place(first.name.loc, "the first time"),
+                );
+                return None;
+            }
+            match name.name.as_str() {
+                "swizzle" => {
+                    let bytes = self.one_of(&option.value, "a swizzle", SWIZZLES, scope)?;
+                    self.swizzle_of_block(param, block, bytes, option.value.loc)?;
+                    read.swizzle_bytes = Some(bytes);
+                }
+                "l2_promotion" => {
+                    let what = "a promotion to the second-level cache";
+                    read.l2_promotion_bytes =
+                        self.one_of(&option.value, what, PROMOTIONS, scope)?;
+                }
+                "fill" => read.fill = self.fill(param, &option.value)?,
+                "element_strides" => {
+                    read.element_strides = self.element_strides(param, block, option, scope)?;
+                }
+                _ => {
+                    self.unknown_option(name);
+                    return None;
+                }
+            }
+        }
+        Some(read)
+    }
+
+    fn unknown_option(&mut self, name: &Ident) {
+        let diagnostic = Diagnostic::new(
+            Code::FactAttribute,
+            name.loc,
+            format!("a tensor map has no option `{}`", name.name),
+        );
+        self.report(match crate::elaborate::nearest(&name.name, OPTIONS.iter().copied()) {
+            Some(near) => diagnostic.help(near),
+            None => diagnostic.why(format!("it has {}", OPTIONS.join(", "))),
+        });
+    }
+
+    /// A number of bytes that the hardware has.
+    fn one_of(&mut self, value: &Expr, what: &str, allowed: &[u32], scope: Env) -> Option<u32> {
+        let val = self.expr(value, scope);
+        let actual = self.const_size(&val, what, value.loc)?;
+        if let Some(found) = allowed.iter().find(|bytes| i128::from(**bytes) == actual) {
+            return Some(*found);
+        }
+        let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+        self.report(
+            Diagnostic::new(
+                Code::TensorMap,
+                value.loc,
+                format!("no tensor map has {what} of {actual} bytes"),
+            )
+            .compare(
+                "bytes",
+                format!("one of {}", list.join(", ")),
+                actual.to_string(),
+            ),
+        );
+        None
+    }
+
+    /// A block in the swizzle that is declared: the tiles in shared memory take it.
+    fn swizzle_of_block(&mut self, param: u32, block: &[u32], bytes: u32, loc: Loc) -> Option<()> {
+        let ParamKind::Tensor { dtype, .. } = self.params[param as usize].kind else { return None };
+        let tile = match *block {
+            // A row of a gather or a scatter, of which there are as many as a swizzle wants.
+            [1, columns] if self.target.has(Capability::TmaGather) => {
+                vec![super::gather::LEAST_ROWS, columns]
+            }
+            _ => crate::layouts::tma::tile_of(block),
+        };
+        if bytes == 0 || nvmma_shared(bytes, dtype.bytes() * 8, false, false, &tile).is_ok() {
+            return Some(());
+        }
+        let row_bytes = tile.last().copied().unwrap_or(1) * dtype.bytes();
+        let rows: u32 = tile.iter().rev().skip(1).product();
+        let diagnostic = Diagnostic::new(
+            Code::TensorMap,
+            loc,
+            format!("the block is too small for the swizzle of {bytes} bytes"),
+        );
+        let diagnostic = if row_bytes < bytes {
+            let nearest = SWIZZLES.iter().rev().find(|narrower| **narrower <= row_bytes);
+            diagnostic
+                .compare("bytes of a row", format!("at least {bytes}"), row_bytes.to_string())
+                .help(nearest.copied().unwrap_or(0).to_string())
+        } else {
+            diagnostic.compare("rows", "at least 8", rows.to_string()).help("0")
+        };
+        self.report(diagnostic.why("a swizzle exchanges pieces of 16 bytes within 8 rows that are as long as it repeats (PTX ISA, \"Swizzling modes\")"));
+        None
+    }
+
+    /// What elements outside of the tensor are read as: `zero` or `nan`.
+    fn fill(&mut self, param: u32, value: &Expr) -> Option<Fill> {
+        let ParamKind::Tensor { dtype, .. } = self.params[param as usize].kind else { return None };
+        let word = match &value.kind {
+            ExprKind::Path(path) => match path.segments.as_slice() {
+                [one] => one.name.as_str(),
+                _ => "",
+            },
+            _ => "",
+        };
+        match word {
+            "zero" => Some(Fill::Zero),
+            // What has a byte is copied as bytes.
+            "nan" if dtype.is_float() && dtype.bytes() > 1 => Some(Fill::Nan),
+            "nan" => {
+                self.report(
+                    Diagnostic::new(
+                        Code::TensorMap,
+                        value.loc,
+                        "elements of this type cannot be filled with NaN",
+                    )
+                    .compare("element type", "f16, bf16, f32 or f64", dtype.name())
+                    .why("a tensor map fills with NaN for floating-point types only (CUDA driver API, `cuTensorMapEncodeTiled`: oobFill)")
+                    .help("zero"),
+                );
+                None
+            }
+            _ => {
+                let actual = value
+                    .text()
+                    .map_or_else(|| "a long expression".to_owned(), |text| format!("`{text}`"));
+                self.report(
+                    Diagnostic::new(
+                        Code::FactAttribute,
+                        value.loc,
+                        "a tensor map fills with one of two values what lies outside of its tensor",
+                    )
+                    .compare("fill", "`zero` or `nan`", actual)
+                    .help("zero"),
+                );
+                None
+            }
+        }
+    }
+
+    /// How far apart the elements lie of which a copy takes one after the other, an entry for each axis.
+    fn element_strides(
+        &mut self,
+        param: u32,
+        block: &[u32],
+        option: &MapOption,
+        scope: Env,
+    ) -> Option<Vec<u32>> {
+        let ParamKind::Tensor { rank, mutable, .. } = self.params[param as usize].kind else {
+            return None;
+        };
+        let example = |last: &str| format!("[{}{last}]", "1, ".repeat(rank as usize - 1));
+        let ExprKind::Array(parts) = &option.value.kind else {
+            self.report(
+                Diagnostic::new(
+                    Code::FactAttribute,
+                    option.value.loc,
+                    "element strides are an array, one entry an axis",
+                )
+                .help(example("1")),
+            );
+            return None;
+        };
+        if parts.len() != rank as usize {
+            self.report(
+                Diagnostic::new(
+                    Code::FactAttribute,
+                    option.value.loc,
+                    "element strides are an array, one entry an axis",
+                )
+                .compare("entries", rank.to_string(), parts.len().to_string())
+                .help(example("1")),
+            );
+            return None;
+        }
+        if mutable {
+            self.report(
+                Diagnostic::new(
+                    Code::TensorMap,
+                    option.name.loc,
+                    "a tensor map that is written has every element of its block",
+                )
+                .why("element strides are of loads (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"),
+            );
+            return None;
+        }
+        let mut strides = Vec::new();
+        for (axis, part) in parts.iter().enumerate() {
+            let val = self.expr(part, scope);
+            let actual = self.const_int(&val, "an element stride", part.loc)?;
+            let innermost = axis + 1 == parts.len();
+            let most = if innermost { 1 } else { MOST_STEP };
+            let Some(stride) = u32::try_from(actual).ok().filter(|_| (1..=most).contains(&actual))
+            else {
+                let why = if innermost {
+                    "along the innermost axis a copy takes every element (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"
+                } else {
+                    "a tensor map steps over at most 7 elements (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"
+                };
+                let required = if most == 1 { "1".to_owned() } else { format!("1 to {most}") };
+                self.report(
+                    Diagnostic::new(
+                        Code::TensorMap,
+                        part.loc,
+                        "no tensor map has this element stride",
+                    )
+                    .compare(format!("element stride of axis {axis}"), required, actual.to_string())
+                    .why(why)
+                    .help("1"),
+                );
+                return None;
+            };
+            if stride > 1 && block[axis] * stride > BOX_ELEMENTS {
+                self.report(
+                    Diagnostic::new(
+                        Code::TensorMap,
+                        part.loc,
+                        "the box of this block is too long for a tensor map",
+                    )
+                    .compare(
+                        format!("elements of the box along axis {axis}"),
+                        format!("at most {BOX_ELEMENTS}"),
+                        (block[axis] * stride).to_string(),
+                    )
+                    .why("a box counts the elements that are stepped over as well, and is one instruction where it does"),
+                );
+                return None;
+            }
+            strides.push(stride);
+        }
+        Some(strides)
+    }
+}

@@ -1,0 +1,242 @@
+//! What other languages for GPUs call a thing, and Kiln's word for it.
+
+/// Why there is nothing of that name, and what to write instead; either may be empty.
+pub(crate) type Advice = (&'static str, &'static str);
+
+const NO_THREADS: &str = "a kernel is written for the block: a layout spreads the elements of a tile over its threads, which have no numbers";
+
+/// For a name that stands alone: a function, a variable, a module.
+pub(crate) fn of_name(name: &str) -> Option<Advice> {
+    Some(match name {
+        "program_id" | "blockIdx" | "block_idx" | "get_group_id" | "bid" => ("", "block_id(0)"),
+        "num_programs" | "gridDim" | "get_num_groups" => ("", "num_blocks(0)"),
+        "threadIdx" | "thread_idx" | "thread_id" | "get_local_id" | "get_global_id" | "laneId"
+        | "lane_id" | "warp_id" | "tid" => (NO_THREADS, "arange(0, 128) // a tile of positions"),
+        "blockDim" | "block_dim" | "get_local_size" => (NO_THREADS, "num_warps() * 32"),
+        "__syncthreads" | "syncthreads" | "sync_threads" | "debug_barrier" | "barrier"
+        | "__syncwarp" => ("", "sync()"),
+        "ceil_div" | "ceildiv" | "div_ceil" | "divup" | "cdiv_" => ("", "cdiv(a, b)"),
+        "where_" | "r#where" | "where" | "ternary" => ("", "select(mask, a, b)"),
+        "ones" | "ones_like" => ("", "full([64, 64], 1.0)"),
+        "zeros_like" | "empty" | "empty_like" => ("", "zeros::<f32>([64, 64])"),
+        "full_like" | "fill" | "splat" => ("", "full([64, 64], value)"),
+        "static_range" | "unrolled" => ("", "unroll(0..4)"),
+        "tl" | "triton" | "gl" | "ttgl" | "cute" | "cutlass" | "ct" | "wp" | "cuda" => {
+            (NO_MODULE, "")
+        }
+        "atomic_add" | "atomicAdd" => ("", "atomic::add(at, value)"),
+        "atomic_max" | "atomicMax" => ("", "atomic::max(at, value)"),
+        "atomic_min" | "atomicMin" => ("", "atomic::min(at, value)"),
+        "atomic_xchg" | "atomicExch" => ("", "atomic::exchange(at, value)"),
+        "atomic_cas" | "atomicCAS" => ("", "atomic::compare_exchange(at, expected, new)"),
+        "memcpy_async" | "cp_async" | "async_copy" => {
+            ("", "copy_async(a.tile([i, j], [64, 64]), s)")
+        }
+        "__shared__" | "smem" | "alloc_shared" | "allocate_shared_memory" => {
+            ("", "shared::<f32>([64, 64])")
+        }
+        "mma" | "wmma" | "matmul" | "gemm" => ("", "dot(a, b, acc)"),
+        "trans" | "transpose" => ("", "x.t()"),
+        "max" | "fmax" | "fmaxf" => ("", "maximum(a, b) // of two; over an axis: x.max(0)"),
+        "min" | "fmin" | "fminf" => ("", "minimum(a, b) // of two; over an axis: x.min(0)"),
+        "clamp" => ("", "minimum(maximum(x, lo), hi)"),
+        "expf" | "__expf" => ("", "x.exp()"),
+        "sqrtf" => ("", "x.sqrt()"),
+        "fabs" | "fabsf" => ("", "x.abs()"),
+        "inline_asm_elementwise" | "inline_asm" | "inline_ptx" => {
+            ("", "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)")
+        }
+        "cumsum" => ("", "x.cumsum(0)"),
+        "scan" | "associative_scan" => ("", "x.scan(0, |a, b| a + b)"),
+        "argmax" => ("", "x.argmax(0)"),
+        "argmin" => ("", "x.argmin(0)"),
+        "permute" => ("", "x.permute([2, 0, 1])"),
+        "interleave" => ("", "join(a, b).reshape([128]) // of tiles of 64 elements"),
+        "convert_layout" | "set_layout" => {
+            ("", "x.to_layout(blocked([1, 4], [8, 4], [4, 1], [1, 0]))")
+        }
+        "gather" => (GATHER, ""),
+        "BlockedLayout" => ("", "blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
+        "SliceLayout" => ("", "slice(1, blocked([1, 4], [8, 4], [4, 1], [1, 0]))"),
+        "DotOperandLayout" => ("", "dot_operand(0, mma([2, 2]), 2)"),
+        "NVMMADistributedLayout" => ("", "mma([2, 2])"),
+        "NVMMASharedLayout" => ("", "swizzle(128)"),
+        "SwizzledSharedLayout" => ("", "swizzled(8, 1, 8, [1, 0])"),
+        "DistributedLinearLayout" | "SharedLinearLayout" | "PaddedSharedLayout" => (
+            "layouts are `blocked`, `slice`, `mma`, `dot_operand`, `linear` of tiles, and `row_major`, `swizzle`, `swizzled`, `shared_linear` of shared memory",
+            "",
+        ),
+        "AutoLayout" => ("a tile without `to_layout` gets its layout from the compiler", ""),
+        "device_print" | "printf" => (
+            "there is nothing to print to on the device; write what you want to see into a tensor",
+            "",
+        ),
+        "static_assert" => ("", "assert!(condition, \"message\")"),
+        _ => return None,
+    })
+}
+
+const GATHER: &str = "the elements of a tile belong to threads, which do not read each other's; memory is read at a tile of addresses";
+
+/// The constructor that takes what this one of another language takes, in the same order.
+pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "BlockedLayout" => "blocked",
+        "SliceLayout" => "slice",
+        "DotOperandLayout" => "dot_operand",
+        "SwizzledSharedLayout" => "swizzled",
+        _ => return None,
+    })
+}
+
+/// Words that a function of the user's own may well have for a name.
+const PLAIN: [&str; 31] = [
+    "ones",
+    "ones_like",
+    "zeros_like",
+    "empty",
+    "empty_like",
+    "full_like",
+    "fill",
+    "splat",
+    "mma",
+    "matmul",
+    "gemm",
+    "trans",
+    "transpose",
+    "max",
+    "min",
+    "clamp",
+    "cumsum",
+    "scan",
+    "argmax",
+    "argmin",
+    "permute",
+    "interleave",
+    "ternary",
+    "divup",
+    "ceil_div",
+    "tl",
+    "ct",
+    "wp",
+    "gather",
+    "set_layout",
+    "gl",
+];
+
+/// Names under which other languages keep their functions.
+pub(crate) const MODULES: [&str; 8] =
+    ["tl", "triton", "ttgl", "cute", "cutlass", "ct", "wp", "cuda"];
+
+/// Why a module of another language is not there.
+pub(crate) const NO_MODULE: &str =
+    "the functions of the language are called by their own names, without a module";
+
+/// Whether a name can only come from another language for GPUs.
+pub(crate) fn is_foreign(name: &str) -> bool {
+    of_name(name).is_some() && !PLAIN.contains(&name)
+}
+
+const WRAPS: &str = "integers wrap in kernels, so the operators are those";
+
+/// For a method of a range.
+pub(crate) fn of_range(name: &str) -> Option<Advice> {
+    Some(match name {
+        "step_by" => ("", "range(0, n, 128)"),
+        "rev" => ("a range counts up", "for k in 0..n { let i = n - 1 - k; .. }"),
+        _ => return None,
+    })
+}
+
+/// For a method, or a field, of a scalar or a tile.
+pub(crate) fn of_method(name: &str) -> Option<Advice> {
+    Some(match name {
+        "to" | "astype" | "as_type" | "type" | "dtype" => ("", ".cast::<f32>()"),
+        "clamp" | "clip" => ("", "minimum(maximum(x, lo), hi)"),
+        "where_" | "select" | "masked_fill" => ("", "select(mask, a, b)"),
+        "associative_scan" => ("", "x.scan(0, |a, b| a + b)"),
+        "cumprod" => ("", "x.scan(0, |a, b| a * b)"),
+        "cummax" => ("", "x.scan(0, |a, b| a.max(b))"),
+        "trans" | "transpose" | "T" => ("", ".t() // or, of other ranks, .permute([2, 0, 1])"),
+        "swapaxes" | "permute_dims" => ("", ".permute([2, 0, 1])"),
+        "unsqueeze" | "expand_dims" => ("", ".expand(0)"),
+        "view" | "flatten" | "ravel" | "squeeze" => ("", ".reshape([64, 64])"),
+        "broadcast_to" => ("", ".broadcast([64, 64])"),
+        "relu" => ("", "maximum(x, 0.0)"),
+        "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
+        "pow" | "powi" => {
+            ("a power is a product: of a constant exponent it is written out", "x * x")
+        }
+        "powf" => ("for x above 0, of a float type", "(x.log2() * p).exp2()"),
+        "wrapping_add" => (WRAPS, "x + y"),
+        "wrapping_sub" => (WRAPS, "x - y"),
+        "wrapping_mul" => (WRAPS, "x * y"),
+        "square" => ("", "x * x"),
+        "recip" | "reciprocal" => ("", "1.0 / x"),
+        "maximum" => ("", "maximum(x, y)"),
+        "minimum" => ("", "minimum(x, y)"),
+        "gather" => (GATHER, ""),
+        "sort" | "argsort" | "topk" | "flip" | "histogram" => (
+            "no function moves elements by their values or turns an axis round; `split`, `join` and `select` are what a sorting network is made of",
+            "",
+        ),
+        "add" => ("", "x + y"),
+        "sub" => ("", "x - y"),
+        "mul" => ("", "x * y"),
+        "div" => ("", "x / y"),
+        "mul_add" | "fma" => ("", "fma(x, y, z)"),
+        "dot" | "matmul" => ("", "dot(a, b, acc)"),
+        "size" | "shape" | "len" => ("", ".dim(0)"),
+        "any" => ("", ".reduce(0, |a, b| a | b)"),
+        "all" => ("", ".reduce(0, |a, b| a & b)"),
+        "prod" | "product" => ("", ".reduce(0, |a, b| a * b)"),
+        _ => return None,
+    })
+}
+
+/// For a type of another language.
+pub(crate) fn of_type(name: &str) -> Option<Advice> {
+    Some(match name {
+        "f8" | "fp8" | "float8" => (
+            "the FP8 formats are `e4m3`, with more of fraction, and `e5m2`, with more of exponent",
+            "e4m3",
+        ),
+        "f8e4m3" | "float8e4nv" | "float8_e4m3fn" | "float8_e4m3" => ("", "e4m3"),
+        "f8e5m2" | "float8e5" | "float8_e5m2" => ("", "e5m2"),
+        "f4" | "fp4" | "float4" | "e2m1" | "float4_e2m1fn_x2" | "f4e2m1" => {
+            ("FP4 numbers come two to a byte", "e2m1x2")
+        }
+        "e8m0" | "float8_e8m0fnu" | "f8e8m0" => ("", "ue8m0"),
+        "fp16" | "float16" => ("", "f16"),
+        "bfloat16" => ("", "bf16"),
+        "fp32" | "float32" => ("", "f32"),
+        "fp64" | "float64" => ("", "f64"),
+        "BlockedLayout"
+        | "SliceLayout"
+        | "DotOperandLayout"
+        | "DistributedLinearLayout"
+        | "NVMMADistributedLayout"
+        | "NVMMASharedLayout"
+        | "SwizzledSharedLayout" => ("", "Layout"),
+        "int8" => ("", "i8"),
+        "int16" => ("", "i16"),
+        "int32" => ("", "i32"),
+        "int64" => ("", "i64"),
+        "uint8" => ("", "u8"),
+        "uint16" => ("", "u16"),
+        "uint32" => ("", "u32"),
+        "uint64" => ("", "u64"),
+        _ => return None,
+    })
+}
+
+/// For a method of a tensor.
+pub(crate) fn of_tensor(name: &str) -> Option<Advice> {
+    Some(match name {
+        "data_ptr" | "as_ptr" | "as_mut_ptr" | "data" => ("", ".ptr()"),
+        "shape" | "size" | "len" => ("", ".dim(0)"),
+        "window" | "slice" | "partition" | "local_tile" => ("", ".tile([i, j], [64, 64])"),
+        "strides" => ("", ".stride(0)"),
+        _ => return None,
+    })
+}

@@ -1,0 +1,300 @@
+//! How methods are written: what is said of a call of one that does not exist, or with other arguments.
+
+use super::advice::Advice;
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, language::value::Val},
+    ir::{Const, Elem, ParamKind, Type, Value},
+    layouts::{Memory, Place},
+    loc::Loc,
+    syntax::Segment,
+};
+
+impl Builder<'_> {
+    pub(crate) fn no_method(
+        &mut self,
+        val: &Val,
+        name: &Segment,
+        vals: &[Val],
+        known: &[&str],
+    ) -> Val {
+        let what = self.describe(val);
+        let names = match val {
+            Val::Struct(item) => self.method_names(&item.def),
+            _ => known.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let mut diagnostic = Diagnostic::new(
+            Code::NotAFunction,
+            name.loc,
+            format!("{what} has no method `{}`", name.name),
+        );
+        if let Val::Value(value) = val
+            && self.memory_of(*value).is_some()
+            && crate::elaborate::language::methods::TILE_METHODS.contains(&name.name.as_str())
+        {
+            let written: Option<Vec<String>> = vals.iter().map(|val| self.written(val)).collect();
+            let args = written.map_or("..".to_owned(), |args| args.join(", "));
+            diagnostic = diagnostic
+                .why("what is done to the elements of a tile is done in registers")
+                .help(self.applied(*value, &format!(".load().{}({args})", name.name)));
+        } else if let Some(advice) = self.said_of_scalar(val, &name.name) {
+            diagnostic = self.advised_of(diagnostic, val, vals, advice);
+        } else if let Some(advice) =
+            crate::elaborate::language::places::method_advice(val, &name.name)
+        {
+            diagnostic = self.advised_of(diagnostic, val, vals, advice);
+        } else if let Some(near) =
+            crate::elaborate::nearest(&name.name, names.iter().map(String::as_str))
+        {
+            diagnostic = diagnostic.help(near.to_owned());
+        }
+        self.report(diagnostic)
+    }
+
+    /// Reports another number of arguments; `form` is how the method is written.
+    pub(crate) fn count(
+        &mut self,
+        name: &Segment,
+        required: usize,
+        actual: usize,
+        form: Option<String>,
+        loc: Loc,
+    ) -> Val {
+        let diagnostic = Diagnostic::new(
+            Code::ArgumentCount,
+            loc,
+            format!("`{}` takes another number of arguments", name.name),
+        )
+        .compare("arguments", required.to_string(), actual.to_string());
+        self.report(match form {
+            Some(form) => diagnostic.help(form),
+            None => diagnostic,
+        })
+    }
+
+    /// How a method of a tile is written, with an axis and extents that this one has.
+    pub(crate) fn form_of(&self, tile: Value, method: &str) -> Option<String> {
+        let shape = self.ty(tile).shape();
+        Some(match method {
+            "t" | "item" => format!(".{method}()"),
+            "split" if shape.last() == Some(&2) => ".split()".to_owned(),
+            "expand" if shape.len() < 5 => format!(".expand({})", shape.len()),
+            "map" => ".map(|v| v + v)".to_owned(),
+            _ if shape.is_empty() => return None,
+            "sum" | "max" | "min" | "argmax" | "argmin" | "cumsum" | "dim" => {
+                format!(".{method}({})", shape.len() - 1)
+            }
+            "reduce" | "scan" => format!(".{method}({}, |a, b| a + b)", shape.len() - 1),
+            "reshape" => {
+                let elements: u64 = shape.iter().map(|extent| u64::from(*extent)).product();
+                format!(".reshape([{elements}])")
+            }
+            "broadcast" => format!(".broadcast({shape:?})"),
+            "permute" => {
+                let reversed: Vec<usize> = (0..shape.len()).rev().collect();
+                format!(".permute({reversed:?})")
+            }
+            "to_layout" | "assert_layout" => format!(".{method}({})", self.plain_layout(tile)?),
+            _ => return None,
+        })
+    }
+
+    /// A layout that a tile, or a window of shared memory, can have.
+    pub(crate) fn plain_layout(&self, value: Value) -> Option<String> {
+        let ty = self.ty(value);
+        let (memory, shape) = match ty {
+            Type::Shared(shared) => {
+                (Memory::Shared, &shared.shape[shared.shape.len().saturating_sub(2)..])
+            }
+            Type::Tile(..)
+            | Type::Scalar(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => (Memory::Registers, ty.shape()),
+        };
+        let element_bytes = match ty.elem() {
+            Some(Elem::Ptr(_)) => 8,
+            Some(Elem::Number(_)) | None => self.cells.settled(self.num(value)).bytes(),
+        };
+        let place = Place { memory, shape: shape.to_vec(), element_bytes, warps: self.warps };
+        place.possible().map(|form| form.in_code())
+    }
+
+    pub(crate) fn wants_layout(&mut self, name: &Segment, of: Value, other: &Val, loc: Loc) -> Val {
+        let actual = self.describe(other);
+        let diagnostic =
+            Diagnostic::new(Code::Kind, loc, format!("`{}` takes a layout", name.name))
+                .compare("", "a layout", actual);
+        self.report(match self.plain_layout(of) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        })
+    }
+
+    /// Reports a method that is written out of others, with the axis and the extents of this call.
+    pub(crate) fn written_out(&mut self, tile: Value, name: &Segment, axis: Option<&Val>) -> Val {
+        let shape = self.ty(tile).shape().to_vec();
+        let axis = match axis {
+            Some(Val::Const(Const::Int(axis), _)) => {
+                usize::try_from(*axis).ok().filter(|axis| *axis < shape.len())
+            }
+            _ => None,
+        };
+        let x = self.written(&Val::Value(tile));
+        let help = if name.name == "mean" {
+            let of = x.unwrap_or_default();
+            let (sums, count) = match axis {
+                Some(axis) => (format!(".sum({axis})"), u64::from(shape[axis])),
+                None => (
+                    ".sum(0)".repeat(shape.len()),
+                    shape.iter().map(|extent| u64::from(*extent)).product(),
+                ),
+            };
+            format!("{of}{sums} / {}", self.whole_number(&count.to_string(), self.num(tile)))
+        } else {
+            let x = x.unwrap_or_else(|| "x".to_owned());
+            let axis = axis.unwrap_or(shape.len().saturating_sub(1));
+            format!(
+                "let e = ({x} - {x}.max({axis}).expand({axis})).exp(); e / e.sum({axis}).expand({axis})"
+            )
+        };
+        self.no_such(&Val::Value(tile), name, help)
+    }
+
+    /// Reports a method that does not exist, and what is written instead.
+    pub(crate) fn no_such(&mut self, val: &Val, name: &Segment, help: String) -> Val {
+        let what = self.describe(val);
+        let headline = format!("{what} has no method `{}`", name.name);
+        self.report(Diagnostic::new(Code::NotAFunction, name.loc, headline).help(help))
+    }
+
+    /// The diagnostic with an advice, in which `x` stands for this value, and `y` or `lo` and `hi` for the arguments.
+    pub(crate) fn advised_of(
+        &self,
+        diagnostic: Diagnostic,
+        val: &Val,
+        vals: &[Val],
+        (why, help): Advice,
+    ) -> Diagnostic {
+        let mut help = help.to_owned();
+        let second = if vals.len() == 2 { "lo" } else { "y" };
+        for (word, val) in [("x", Some(val)), (second, vals.first()), ("hi", vals.get(1))] {
+            if let Some(name) = val.and_then(|val| self.written(val)) {
+                help = with_name(&help, word, &name);
+            }
+        }
+        crate::elaborate::language::places::advised(diagnostic, (why, &help))
+    }
+
+    /// A window of a tensor, of its rank.
+    pub(crate) fn window_of(&self, param: u32) -> String {
+        let param = &self.params[param as usize];
+        let rank = match param.kind {
+            ParamKind::Tensor { rank, .. } => rank as usize,
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => 1,
+        };
+        let each = |one: &str| vec![one; rank].join(", ");
+        format!("{}.tile([{}], [{}])", param.name, each("0"), each("64"))
+    }
+
+    /// [`Builder::said_of_tile`] of a field: `x.T`.
+    pub(crate) fn said_of_field(&self, val: &Val, name: &str) -> Option<String> {
+        let Val::Value(tile) = val else { return None };
+        let is_tile = matches!(self.ty(*tile), Type::Tile(..));
+        is_tile.then(|| self.said_of_tile(*tile, name, &[])).flatten()
+    }
+
+    /// How what other languages say of a tile is written here, where it depends on the axes and extents.
+    pub(crate) fn said_of_tile(&self, tile: Value, name: &str, vals: &[Val]) -> Option<String> {
+        let shape = self.ty(tile).shape();
+        let elements: u64 = shape.iter().map(|extent| u64::from(*extent)).product();
+        // The integers of the first argument, or with which the arguments begin.
+        let given: Vec<i128> = match vals {
+            [Val::Array(parts) | Val::Tuple(parts)] => parts.iter().map_while(whole).collect(),
+            _ => vals.iter().map_while(whole).collect(),
+        };
+        let given = Some(given).filter(|given| !given.is_empty());
+        let axis = match given.as_deref() {
+            Some([axis, ..]) if usize::try_from(*axis).is_ok_and(|axis| axis < shape.len()) => {
+                *axis
+            }
+            Some([-1, ..]) if !shape.is_empty() => i128::try_from(shape.len()).ok()? - 1,
+            _ => 0,
+        };
+        let reversed = || (0..shape.len()).rev().collect::<Vec<_>>();
+        let folded = |method: &str, f: &str| format!(".{method}({axis}, |a, b| {f})");
+        Some(match name {
+            "view" => match given {
+                Some(given) if given.iter().product::<i128>() == i128::from(elements) => {
+                    format!(".reshape({given:?})")
+                }
+                _ => format!(".reshape([{elements}])"),
+            },
+            "flatten" | "ravel" => format!(".reshape([{elements}])"),
+            "squeeze" if elements > 1 => {
+                let longer: Vec<_> = shape.iter().filter(|extent| **extent > 1).collect();
+                format!(".reshape({longer:?})")
+            }
+            "broadcast_to" => match given {
+                Some(given) => format!(".broadcast({given:?})"),
+                None => format!(".broadcast({shape:?})"),
+            },
+            "unsqueeze" | "expand_dims" => match given.as_deref() {
+                Some([at]) if usize::try_from(*at).is_ok_and(|at| at == shape.len()) => {
+                    format!(".expand({at})")
+                }
+                _ => format!(".expand({axis})"),
+            },
+            "trans" | "transpose" | "T" if shape.len() == 2 => ".t()".to_owned(),
+            "trans" | "transpose" | "T" | "swapaxes" if shape.len() > 1 => {
+                format!(".permute({:?})", reversed())
+            }
+            "permute_dims" => match given {
+                Some(given) if given.len() == shape.len() => format!(".permute({given:?})"),
+                _ => format!(".permute({:?})", reversed()),
+            },
+            "associative_scan" => folded("scan", "a + b"),
+            "cumprod" => folded("scan", "a * b"),
+            "cummax" => folded("scan", "a.max(b)"),
+            "any" => folded("reduce", "a | b"),
+            "all" => folded("reduce", "a & b"),
+            "prod" | "product" => folded("reduce", "a * b"),
+            "size" | "shape" | "len" => format!(".dim({axis})"),
+            "convert_layout" | "with_layout" => match vals {
+                [Val::Layout(form)] => format!(".to_layout({form})"),
+                _ => format!(".to_layout({})", self.plain_layout(tile)?),
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// A help in which a word is replaced by another.
+pub(crate) fn with_name(help: &str, word: &str, name: &str) -> String {
+    if help.contains('"') {
+        // A word in a text stands for nothing.
+        return help.to_owned();
+    }
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    let mut out = String::new();
+    let mut rest = help;
+    while let Some(at) = rest.find(word) {
+        let (before, tail) = rest.split_at(at);
+        let after = &tail[word.len()..];
+        let part = before.ends_with(inside)
+            || before.is_empty() && out.ends_with(inside)
+            || after.starts_with(inside);
+        out.push_str(before);
+        out.push_str(if part { word } else { name });
+        rest = after;
+    }
+    out + rest
+}
+
+/// An integer known when compiling.
+fn whole(val: &Val) -> Option<i128> {
+    match val {
+        Val::Const(Const::Int(value), _) => Some(*value),
+        _ => None,
+    }
+}

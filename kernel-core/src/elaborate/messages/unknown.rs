@@ -1,0 +1,100 @@
+//! What is said of a name that nothing defines.
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, Env, language::value::Val},
+    ir::Dtype,
+    loc::Loc,
+    syntax::Expr,
+};
+
+impl Builder<'_> {
+    pub(crate) fn unknown(&mut self, name: &str, loc: Loc, env: Env) -> Val {
+        let diagnostic =
+            Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
+        if Dtype::from_name(name).is_some() {
+            return self.report(
+                Diagnostic::new(
+                    Code::Kind,
+                    loc,
+                    format!("`{name}` is a type, where a value is wanted"),
+                )
+                .why("a conversion and a constructor take the type between `::<` and `>`")
+                .help(format!(".cast::<{name}>()")),
+            );
+        }
+        if let Some(advice) = super::advice::of_name(name) {
+            return self.report(crate::elaborate::language::places::advised(diagnostic, advice));
+        }
+        if let Some((why, near)) = crate::elaborate::nearest_target(name) {
+            return self.report(diagnostic.why(why).help(near));
+        }
+        let known = self
+            .scopes
+            .names(env)
+            .into_iter()
+            .chain(crate::elaborate::language::builtins::NAMES.iter().copied());
+        let diagnostic = match crate::elaborate::nearest(name, known) {
+            Some(near) => diagnostic.help(near.to_owned()),
+            None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic
+                .why("there is no heap on the device; arrays have a length that is known when compiling")
+                .help("array(4, |i| ..)"),
+            None => diagnostic.why("a kernel sees its own names, those of its `#[kernel] mod`, and the language; move a `const` or `fn` from outside into it"),
+        };
+        self.report(diagnostic)
+    }
+
+    /// A function that nothing defines. It may be a method.
+    pub(crate) fn unknown_function(
+        &mut self,
+        name: &str,
+        args: &[Expr],
+        loc: Loc,
+        env: Env,
+    ) -> Val {
+        let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
+        let first = args.first().and_then(Expr::operand_text);
+        let rest = written.as_ref().and_then(|all| all.get(1..)).map(|rest| rest.join(", "));
+        if super::advice::of_name(name).is_none()
+            && crate::elaborate::language::methods::TILE_METHODS.contains(&name)
+        {
+            let first = first.unwrap_or_else(|| "x".to_owned());
+            let rest = rest.unwrap_or_else(|| "..".to_owned());
+            return self.report(
+                Diagnostic::new(Code::UnknownName, loc, format!("`{name}` is not a function"))
+                    .why("what is done to one tile or number is a method of it; a device function of this name is called with its module, `module::name(..)`")
+                    .help(format!("{first}.{name}({rest})")),
+            );
+        }
+        let diagnostic =
+            Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
+        if let (Some(real), Some(written)) = (super::advice::of_layout(name), &written)
+            && !written.is_empty()
+        {
+            return self.report(diagnostic.help(format!("{real}({})", written.join(", "))));
+        }
+        if let ("convert_layout", Some(first), Some(rest)) = (name, &first, &rest) {
+            return self.report(diagnostic.help(format!("{first}.to_layout({rest})")));
+        }
+        if let (Some((why, help)), Some(first)) = (super::advice::of_name(name), first) {
+            let help = super::forms::with_name(help, "x", &first);
+            return self
+                .report(crate::elaborate::language::places::advised(diagnostic, (why, &help)));
+        }
+        self.unknown(name, loc, env)
+    }
+
+    /// Reports `f32::max`, which is a value in Rust.
+    pub(crate) fn method_as_path(&mut self, method: &str, loc: Loc) -> Val {
+        let two = matches!(method, "max" | "min");
+        self.report(
+            Diagnostic::new(Code::Kind, loc, format!("`{method}` is a method, and no value"))
+                .why("where a function is wanted stands a closure")
+                .help(if two {
+                    format!("|a, b| a.{method}(b)")
+                } else {
+                    format!("|v| v.{method}()")
+                }),
+        )
+    }
+}

@@ -1,0 +1,110 @@
+//! Values in words, for messages, and as they are written, for help that can be pasted.
+
+use crate::{
+    elaborate::{
+        Builder, MAX_NAMED,
+        language::{specialize, value::Val},
+    },
+    ir::{Const, Elem, ParamKind, Type, Value},
+};
+
+impl Builder<'_> {
+    /// How the number of warps is written that run the current point.
+    pub(crate) fn warps_written(&self, warps: u64) -> String {
+        match self.crew {
+            specialize::Crew::Own => format!("#[kernel(.., warps = {warps})]"),
+            specialize::Crew::Partition => format!("partition({warps})"),
+        }
+    }
+
+    /// A value in words, for messages.
+    pub(crate) fn describe(&self, val: &Val) -> String {
+        match val {
+            Val::Error | Val::Never => "nothing".to_owned(),
+            Val::Unit => "`()`".to_owned(),
+            Val::Const(_, num) => format!("a scalar ({})", self.cells.name(*num)),
+            Val::Value(value) => {
+                let name = self.cells.name(self.num(*value));
+                match self.ty(*value) {
+                    Type::Scalar(Elem::Number(_)) if self.is_point(*value) => {
+                        format!("a `Tile<{name}>` of rank 0")
+                    }
+                    Type::Scalar(Elem::Ptr(_)) if self.is_point(*value) => {
+                        format!("a `Tile<Ptr<{name}>>` of rank 0")
+                    }
+                    Type::Scalar(Elem::Number(_)) => format!("a scalar ({name})"),
+                    Type::Scalar(Elem::Ptr(_)) => format!("a `Ptr<{name}>`"),
+                    Type::Tile(Elem::Number(_), shape) => {
+                        format!("a `Tile<{name}>` of extents {shape:?}")
+                    }
+                    Type::Tile(Elem::Ptr(_), shape) => {
+                        format!("a `Tile<Ptr<{name}>>` of extents {shape:?}")
+                    }
+                    Type::Shared(shared) => {
+                        let other = if shared.remote { " in another block" } else { "" };
+                        format!("a `Shared<{name}>` of extents {:?}{other}", shared.shape)
+                    }
+                    Type::Barrier(barrier) if barrier.ring => "`Barriers`".to_owned(),
+                    Type::Barrier(_) => "a `Barrier`".to_owned(),
+                    Type::TensorMemory(window) => {
+                        format!("a `Tmem<{name}>` of extents {:?}", window.shape)
+                    }
+                    Type::Error => "nothing".to_owned(),
+                }
+            }
+            Val::Tuple(parts) => format!("a tuple of {}", parts.len()),
+            Val::Array(parts) => format!("an array of {}", parts.len()),
+            Val::List(parts) => format!("an `Array` of {}", parts.len()),
+            Val::Struct(item) => format!("a `{}`", item.def.name.name),
+            Val::Closure(_) => "a closure".to_owned(),
+            Val::Ref(place) => self.describe(&self.read(place)),
+            Val::Range(_) => "a range".to_owned(),
+            Val::Tensor(param) if self.params[*param as usize].block.is_some() => {
+                "a tensor map".to_owned()
+            }
+            Val::Tensor(_) => "a tensor".to_owned(),
+            Val::View(view) => format!("a window of a tensor, of extents {:?}", view.shape),
+            Val::Layout(form) => format!("the layout `{form}`"),
+            Val::Copying(_) => "a copy".to_owned(),
+            Val::Str(_) => "a string".to_owned(),
+            Val::Target(_) => "a target".to_owned(),
+            Val::Partition(_) => "a partition".to_owned(),
+            Val::Named(_) => "a `NamedBarrier`".to_owned(),
+        }
+    }
+
+    /// How a value is written where it is used, for help that can be pasted: the name of a variable that holds it, or a
+    /// literal.
+    pub(crate) fn written(&self, val: &Val) -> Option<String> {
+        let from = self.calls.last().map_or(0, |call| call.vars);
+        match val {
+            Val::Const(Const::Int(value), _) => Some(value.to_string()),
+            Val::Const(Const::Float(value), _) => Some(format!("{value:?}")),
+            Val::Const(Const::Bool(value), _) => Some(value.to_string()),
+            // A long unrolled loop may be wrong in each iteration, and is shown once.
+            Val::Value(_) if self.problems.reports() > MAX_NAMED => None,
+            Val::Value(value) => {
+                let same = |held: &Val| matches!(held, Val::Value(held) if held == value);
+                self.scopes.name_with(from, same).map(str::to_owned)
+            }
+            Val::Tensor(param) => self.params.get(*param as usize).map(|param| param.name.clone()),
+            _ => None,
+        }
+    }
+
+    /// `x.method` for the variable `x`; `.method` where a value has no name.
+    pub(crate) fn applied(&self, value: Value, method: &str) -> String {
+        self.written(&Val::Value(value)).unwrap_or_default() + method
+    }
+}
+
+/// A parameter kind for the message of an unsupported type.
+pub(crate) fn describe_param(kind: &ParamKind) -> String {
+    match kind {
+        ParamKind::Tensor { dtype, rank, mutable } => {
+            format!("{}<{}, {rank}>", if *mutable { "TensorMut" } else { "Tensor" }, dtype.name())
+        }
+        ParamKind::Pointer(dtype) => format!("Ptr<{}>", dtype.name()),
+        ParamKind::Scalar(dtype) => dtype.name().to_owned(),
+    }
+}

@@ -1,0 +1,10 @@
+//! Matrix products: `dot`, `wgmma`, `tcgen05`.
+
+pub(crate) mod factors;
+pub(crate) mod float4;
+pub(crate) mod in_flight;
+pub(crate) mod pairs;
+pub(crate) mod product;
+pub(crate) mod scaled;
+pub(crate) mod tcgen05;
+pub(crate) mod wgmma;

@@ -1,0 +1,126 @@
+//! Element types of products that read memory as it is: those of warpgroups, and those of the fifth generation of tensor cores.
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, language::value::Num},
+    ir::{Dtype, Value},
+    layouts::warpgroup::Generation,
+    loc::Loc,
+};
+
+/// The words for products of a generation of tensor cores.
+struct Words {
+    /// Factors and sums that there are.
+    dtypes: &'static str,
+    /// Factors of different types that are multiplied with one another.
+    mixed: &'static str,
+    /// Where the hardware does not have the types of factors and sums.
+    refused: &'static str,
+    /// Where it says which it has.
+    source: &'static str,
+    /// Why both factors have one type.
+    unconverted: &'static str,
+    /// What makes sums of a type.
+    made_by: &'static str,
+}
+
+const fn words(generation: Generation) -> Words {
+    match generation {
+        Generation::Hopper => Words {
+            dtypes: "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32",
+            mixed: "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
+            refused: "no product by warpgroups has these element types",
+            source: "these are the pairs of factors and sums of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")",
+            unconverted: "warpgroups read memory as it is, and convert nothing on the way",
+            made_by: "zeros",
+        },
+        Generation::Blackwell => Words {
+            dtypes: "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3, e5m2 or e2m1x2 · e4m3, e5m2 or e2m1x2 + f32 or f16; i8 or u8 · i8 or u8 + i32",
+            mixed: "one element type on both sides; `e4m3`, `e5m2` and `e2m1x2` with each other, `i8` with `u8`",
+            refused: "no product has these element types",
+            source: "these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")",
+            unconverted: "tensor cores read memory as it is, and convert nothing on the way",
+            made_by: "tmem",
+        },
+    }
+}
+
+impl Builder<'_> {
+    /// Settles the element types of a product; reports those that the hardware does not have.
+    pub(crate) fn product_dtypes(
+        &mut self,
+        [a, b, acc]: [Value; 3],
+        generation: Generation,
+        loc: Loc,
+    ) -> Option<()> {
+        let words = words(generation);
+        let nums = [self.num(a), self.num(b)];
+        let mixed = match nums.map(|num| self.cells.known(num)) {
+            [Some(left), Some(right)] => left != right && are_mixed([left, right], generation),
+            [_, _] => false,
+        };
+        if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
+            let headline = "the factors of this product have different element types";
+            self.report(
+                Diagnostic::new(Code::DtypeMismatch, loc, headline)
+                    .compare("", words.mixed, format!("{left} and {right}"))
+                    .why(words.unconverted),
+            );
+            return None;
+        }
+        let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
+        let sums = match (dtype, generation) {
+            (Dtype::E2m1x2, Generation::Blackwell) => sums(Dtype::E4m3),
+            _ => sums(dtype),
+        };
+        // A type that is still open is the first of them.
+        if self.cells.known(acc_num).is_none() {
+            let sum = sums.first().copied().unwrap_or(Dtype::F32);
+            let _ = self.cells.unify(acc_num, Num::Known(sum));
+        }
+        let actual = self.cells.settled(acc_num);
+        if sums.contains(&actual) {
+            return Some(());
+        }
+        let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
+        let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, words.refused)
+            .compare("", words.dtypes, product)
+            .why(words.source);
+        let shape = self.ty(acc).shape().to_vec();
+        self.report(match sums.first() {
+            Some(sum) => diagnostic.help(format!("{}::<{}>({shape:?})", words.made_by, sum.name())),
+            None => diagnostic,
+        });
+        None
+    }
+}
+
+/// The element types of sums that products of such factors have, the first that of sums without a type (PTX ISA,
+/// `wgmma.mma_async`: `.dtype`; "tcgen05.mma: Data types").
+pub(crate) const fn sums(factor: Dtype) -> &'static [Dtype] {
+    match factor {
+        Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => &[Dtype::F32, Dtype::F16],
+        Dtype::Bf16 | Dtype::F32 => &[Dtype::F32],
+        Dtype::I8 | Dtype::U8 => &[Dtype::I32],
+        Dtype::Bool
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F64
+        | Dtype::E2m1x2
+        | Dtype::Ue8m0 => &[],
+    }
+}
+
+/// Whether these different types are multiplied with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`; "tcgen05.mma: Data
+/// types").
+fn are_mixed(factors: [Dtype; 2], generation: Generation) -> bool {
+    let narrow = |dtype: Dtype| {
+        dtype.is_float8() || dtype == Dtype::E2m1x2 && generation == Generation::Blackwell
+    };
+    factors.into_iter().all(narrow)
+        || factors.into_iter().all(|dtype| matches!(dtype, Dtype::I8 | Dtype::U8))
+}

@@ -1,0 +1,279 @@
+//! FP4 factors of products: bytes of two numbers side by side, or padded, as the product reads them.
+//!
+//! `.kind::mxf4` and `.kind::mxf4nvf4` read two numbers to a byte. `.kind::f8f6f4` and `.kind::mxf8f6f4`, which multiply FP4 with FP8, find each
+//! sixteen numbers in sixteen bytes, the first eight of which they fill (PTX ISA, "tcgen05.mma: Packing formats used in shared memory").
+//! An allocation that such a product reads lies so without being asked for.
+
+use kernel_layout::Form;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, language::value::Val},
+    ir::{Dtype, Scaled, Shared, SharedType, Type, Value},
+    layouts::warpgroup::Side,
+    loc::Loc,
+    syntax::{Expr, Segment},
+};
+
+/// The fewest elements along the depth: a row of the swizzle of 128 bytes.
+const LEAST_ELEMENTS: u32 = 64;
+/// Where the manual says how these products read FP4.
+const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")";
+
+/// The layout of padded FP4 numbers.
+const PADDED: Form =
+    Form::NvmmaShared { swizzle_bytes: 128, element_bits: 8, transposed: false, fp4_padded: true };
+
+/// How a product reads FP4 numbers from an allocation, and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) enum Packing {
+    /// Two to each byte.
+    Packed(Loc),
+    /// Eight bytes of numbers, eight of padding.
+    Padded(Loc),
+}
+
+fn is_padded(form: &Form) -> bool {
+    matches!(form, Form::NvmmaShared { fp4_padded: true, .. })
+}
+
+impl Builder<'_> {
+    /// The FP4 factors of a product lie as it reads them.
+    pub(crate) fn float4_factors(
+        &mut self,
+        factors: [Value; 2],
+        scaled: Option<Scaled>,
+        args: &[Expr],
+    ) -> Option<()> {
+        let dtypes = factors.map(|factor| self.cells.settled(self.num(factor)));
+        for (at, side) in [Side::Left, Side::Right].into_iter().enumerate() {
+            if dtypes[at] != Dtype::E2m1x2 {
+                continue;
+            }
+            let (factor, loc) = (factors[at], args[at].loc);
+            if scaled.is_some_and(Scaled::is_packed) {
+                self.packed_factor(factor, loc)?;
+            } else {
+                self.padded_factor((factor, side), dtypes[1 - at], loc)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Reports FP4 factors of a pair of blocks.
+    pub(crate) fn float4_of_pair(&mut self, factors: [Value; 2], args: &[Expr]) -> Option<()> {
+        let is_float4 = |factor: &Value| self.cells.known(self.num(*factor)) == Some(Dtype::E2m1x2);
+        let Some(at) = factors.iter().position(is_float4) else { return Some(()) };
+        self.report(
+            Diagnostic::new(
+                Code::DtypeRefused,
+                args[at].loc,
+                "a pair of blocks does not multiply FP4 numbers",
+            )
+            .compare("element type", "`f16`, `bf16`, `f32`, `e4m3`, `e5m2`, `i8` or `u8`", "`e2m1x2`")
+            .why("pairs multiply numbers of 8 bits and more; FP4 factors are those of single blocks, of `tcgen05::mma` and `tcgen05::mma_scaled`"),
+        );
+        None
+    }
+
+    /// A factor of two numbers to a byte, beside another one.
+    fn packed_factor(&mut self, factor: Value, loc: Loc) -> Option<()> {
+        let Type::Shared(window) = self.ty(factor).clone() else { return Some(()) };
+        let padded = self.shared[window.root].pinned.as_ref().is_some_and(is_padded);
+        if !padded {
+            self.float4_reads.insert(window.root, Packing::Packed(loc));
+            return Some(());
+        }
+        let diagnostic = Diagnostic::new(
+            Code::DotOperand,
+            loc,
+            "padded FP4 numbers are multiplied beside FP8 alone",
+        )
+        .compare("layout", "two numbers to each byte, as in `swizzle(128)`", PADDED.in_code())
+        .why("where both factors are FP4, the tensor cores read every byte as two numbers (PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")");
+        let diagnostic = self.padded_by(diagnostic, window.root);
+        self.report(match self.float4_reads.get(window.root) {
+            Some(Packing::Padded(_)) => diagnostic.help(another(&self.shared[window.root].shape)),
+            Some(Packing::Packed(_)) | None => diagnostic.help(".with_layout(swizzle(128))"),
+        });
+        None
+    }
+
+    /// Adds where an allocation was made to lie padded.
+    fn padded_by(&self, diagnostic: Diagnostic, root: Shared) -> Diagnostic {
+        match (self.float4_reads.get(root), self.shared_pins.get(root)) {
+            (_, Some(&pinned)) => diagnostic.place(pinned, "layout chosen here"),
+            (Some(&Packing::Padded(read)), None) => {
+                diagnostic.place(read, "another product reads it padded")
+            }
+            (Some(Packing::Packed(_)) | None, None) => diagnostic,
+        }
+    }
+
+    /// A factor that is padded, beside one of type `other`.
+    fn padded_factor(
+        &mut self,
+        (factor, side): (Value, Side),
+        other: Dtype,
+        loc: Loc,
+    ) -> Option<()> {
+        let named = match other {
+            Dtype::E2m1x2 => "an FP4 factor of `tcgen05::mma`".to_owned(),
+            other => format!("an FP4 factor beside `{}`", other.name()),
+        };
+        let window = match self.ty(factor).clone() {
+            Type::Shared(window) => window,
+            Type::TensorMemory(ty) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::Kind,
+                        loc,
+                        format!("{named} lies in shared memory"),
+                    )
+                    .compare("", "a `Shared<e2m1x2>`", "a `Tmem<e2m1x2>`")
+                    .why("where they read it from tensor memory, tensor cores take a byte for each number (PTX ISA, \"tcgen05.mma: Packing formats used in tensor memory\")")
+                    .help(format!("let a = {};", allocation(&ty.shape))),
+                );
+                return None;
+            }
+            Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => return None,
+        };
+        self.along_the_depth(&window, side, loc)?;
+        let elements = match side {
+            Side::Left => window.shape[1],
+            Side::Right => window.shape[0],
+        };
+        if elements < LEAST_ELEMENTS {
+            let numbers = [LEAST_ELEMENTS, elements].map(|elements| elements * 2);
+            self.report(
+                Diagnostic::new(Code::DotShape, loc, format!("{named} is deeper"))
+                    .compare("depth", format!("at least {}", numbers[0]), numbers[1].to_string())
+                    .why(format!("its rows are padded to the swizzle of 128 bytes, in which each number takes up a byte {SECTION}")),
+            );
+            return None;
+        }
+        self.made_padded(&window, &named, loc)
+    }
+
+    /// The numbers of a padded factor lie along the depth.
+    fn along_the_depth(&mut self, window: &SharedType, side: Side, loc: Loc) -> Option<()> {
+        if side.axis(window) == 0 {
+            return Some(());
+        }
+        let data = &self.shared[window.root];
+        let (made_at, mut shape) = (data.loc, data.shape.clone());
+        if let [.., rows, columns] = &mut shape[..] {
+            std::mem::swap(rows, columns);
+        }
+        let (name, read) = match side {
+            Side::Left => ("left", "read without `.t()`"),
+            Side::Right => ("right", "read with `.t()`"),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::DotOperand,
+                loc,
+                format!("tensor cores cannot read their {name} operand in this layout"),
+            )
+            .compare(
+                "the numbers of an element",
+                "neighbours along the depth",
+                format!("neighbours along the {}", if side == Side::Left { "rows" } else { "columns" }),
+            )
+            .place(made_at, "allocated here")
+            .why(format!("each sixteen numbers of the depth lie together, eight bytes of them and eight of padding {SECTION}"))
+            .help(format!("{} // filled with rows along the depth, {read}", allocation(&shape))),
+        );
+        None
+    }
+
+    /// The allocation of a window lies padded, for a product beside a factor of another type.
+    fn made_padded(&mut self, window: &SharedType, named: &str, loc: Loc) -> Option<()> {
+        let root = window.root;
+        match (&self.shared[root].pinned, self.float4_reads.get(root)) {
+            (Some(form), _) if is_padded(form) => {}
+            (Some(form), _) => {
+                let diagnostic = Diagnostic::new(
+                    Code::DotOperand,
+                    loc,
+                    format!("{named} lies padded"),
+                )
+                .compare("layout", PADDED.in_code(), form.in_code())
+                .why(format!("each sixteen FP4 numbers fill the first eight of sixteen bytes, so that both factors are as long along the depth {SECTION}"))
+                .help(format!(".with_layout({})", PADDED.in_code()));
+                let diagnostic = self.padded_by(diagnostic, root);
+                self.report(diagnostic);
+                return None;
+            }
+            (None, Some(&Packing::Packed(read))) => {
+                let shape = self.shared[root].shape.clone();
+                self.report(
+                    Diagnostic::new(
+                        Code::DotOperand,
+                        loc,
+                        format!("{named} lies padded"),
+                    )
+                    .compare("layout", PADDED.in_code(), "two numbers to each byte")
+                    .place(read, "another product reads it like this")
+                    .why(format!("bytes that are written in one layout and read in another would be other numbers {SECTION}"))
+                    .help(another(&shape)),
+                );
+                return None;
+            }
+            (None, Some(Packing::Padded(_)) | None) => {
+                self.shared[root].pinned = Some(PADDED);
+                self.float4_reads.insert(root, Packing::Padded(loc));
+            }
+        }
+        Some(())
+    }
+
+    /// The methods of layouts.
+    pub(crate) fn layout_method(
+        &mut self,
+        form: &Form,
+        name: &Segment,
+        vals: &[Val],
+        loc: Loc,
+    ) -> Val {
+        match (name.name.as_str(), vals.len()) {
+            ("fp4_padded", 0) => match form {
+                Form::NvmmaShared { swizzle_bytes: 128, .. } => Val::Layout(PADDED),
+                other => self.report(
+                    Diagnostic::new(Code::LayoutForm, loc, "padded FP4 numbers have the swizzle of 128 bytes")
+                        .compare("layout", "swizzle(128)", other.in_code())
+                        .why("tensor maps pad FP4 numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: 16U4_ALIGN16B)")
+                        .help(PADDED.in_code()),
+                ),
+            },
+            ("fp4_padded", actual) => {
+                self.count(name, 0, actual, Some(".fp4_padded()".to_owned()), loc)
+            }
+            _ => self.no_method(&Val::Layout(form.clone()), name, vals, &["fp4_padded"]),
+        }
+    }
+
+    /// A padded layout is one of FP4 numbers.
+    pub(crate) fn padded_dtype(&mut self, form: &Form, dtype: Dtype, loc: Loc) -> Option<()> {
+        if !is_padded(form) || dtype == Dtype::E2m1x2 {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::new(Code::LayoutForm, loc, "a padded layout is one of FP4 numbers")
+                .compare("element type", "`e2m1x2`", format!("`{}`", dtype.name()))
+                .why("eight bytes of two numbers each and eight of padding are what products of FP8 by FP4 read, and tensor maps write")
+                .help("swizzle(128)"),
+        );
+        None
+    }
+}
+
+/// An allocation of these extents.
+fn allocation(shape: &[u32]) -> String {
+    format!("shared::<e2m1x2>({shape:?})")
+}
+
+/// An allocation for one product, where there is one for another.
+fn another(shape: &[u32]) -> String {
+    format!("{} // one for each product", allocation(shape))
+}

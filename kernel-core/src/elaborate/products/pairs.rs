@@ -1,0 +1,226 @@
+//! Pairs of blocks, whose tensor cores multiply together: `tcgen05::mma_pair`, and copies that complete on a barrier of the other block.
+//!
+//! The blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, "CTA Pair"). All that a kernel does on the tensor cores is
+//! done by pairs, or by each block for itself.
+
+use std::collections::BTreeMap;
+
+use kernel_ptx::Capability;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, language::value::Val, sync::expected::arriving},
+    ir::{BarrierOp, Const, CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, Type, Value},
+    layouts::tensor_memory::{BLOCK_ROWS, PRODUCT_COLUMNS},
+    loc::Loc,
+    syntax::Expr,
+};
+
+/// The rows of the sums that each block of a pair has.
+const PAIR_ROWS: [u32; 2] = [64, 128];
+/// The fewest columns of a pair's product (PTX ISA, "tcgen05.mma: Matrix shape").
+const LEAST_COLUMNS: u32 = 32;
+/// Where a pair has what.
+const SHARED_OUT: &str = "each block of a pair has its rows of the left factor and of the sums, and its half of the columns of the right factor (PTX ISA, \"tcgen05.mma\")";
+
+impl Builder<'_> {
+    /// The kernel's clusters consist of pairs, or a report that says what does not go without them.
+    pub(crate) fn in_pairs(&mut self, without: &str, loc: Loc) -> Option<()> {
+        let blocks: u32 = self.cluster.iter().product();
+        if blocks.is_multiple_of(2) {
+            return Some(());
+        }
+        let headline = format!("this kernel has no pairs of blocks: {without}");
+        self.report(
+            Diagnostic::new(Code::Cluster, loc, headline)
+                .compare("blocks of a cluster", "an even number", blocks.to_string())
+                .why("the blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, \"CTA Pair\")")
+                .help("#[kernel(.., cluster = [2, 1])]"),
+        );
+        None
+    }
+
+    /// A left factor in tensor memory: of 64 rows in each block the right half of the sums lies below the left one, and reads the factor there
+    /// as well.
+    pub(crate) fn left_of_pair(&mut self, left: Value, loc: Loc) -> Option<()> {
+        let Type::TensorMemory(ty) = self.ty(left).clone() else { return Some(()) };
+        if ty.shape[0] == BLOCK_ROWS {
+            return Some(());
+        }
+        let name = self.cells.settled(self.num(left)).name();
+        let headline = "a left factor of so few rows is not taken from tensor memory";
+        self.report(
+            Diagnostic::new(Code::DotOperand, loc, headline)
+                .compare("rows of each block", BLOCK_ROWS.to_string(), ty.shape[0].to_string())
+                .why("of 64 rows in each block of a pair, rows 64 to 127 of tensor memory hold the right half of the sums and would need the factor a second time (PTX ISA, \"tcgen05.mma: Data path layout\")")
+                .help(format!("shared::<{name}>({:?})", ty.shape)),
+        );
+        None
+    }
+
+    /// The shapes of a pair's product, as each block has them: (M / 2, K) · (K, N / 2) + (M / 2, N).
+    pub(crate) fn pair_shapes(
+        &mut self,
+        values: [Value; 3],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Option<()> {
+        let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
+        let fits = |sb: &[u32]| match (&sa[..], sb, &sc[..]) {
+            ([m, k], [k_of_b, n], [rows, cols]) => (k, rows, *cols) == (k_of_b, m, 2 * n),
+            _ => false,
+        };
+        if fits(&sb) {
+            return Some(());
+        }
+        let headline = "the operands of a pair's product do not fit together";
+        let mut diagnostic = Diagnostic::new(Code::DotShape, loc, headline)
+            .compare("", "[m, k] · [k, n / 2] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"))
+            .why(SHARED_OUT);
+        let turned: Vec<u32> = sb.iter().rev().copied().collect();
+        let texts: Option<Vec<_>> = args.iter().map(Expr::operand_text).collect();
+        if fits(&turned)
+            && let Some([a, b, acc]) = texts.as_deref()
+        {
+            diagnostic = diagnostic.help(format!("tcgen05::mma_pair({a}, {b}.t(), {acc})"));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// The extents that a pair's products have: one instruction for each step of the depth, which is so many elements.
+    pub(crate) fn pair_extents(
+        &mut self,
+        [a, _, acc]: [Value; 3],
+        step: u32,
+        loc: Loc,
+    ) -> Option<()> {
+        let &[rows, depth] = self.ty(a).shape() else { return None };
+        let &[_, columns] = self.ty(acc).shape() else { return None };
+        let (what, required, actual, why) = if !PAIR_ROWS.contains(&rows) {
+            let why = "an instruction of a pair has 128 or 256 rows, half of them in each block";
+            ("rows of each block", "64 or 128".to_owned(), rows, why)
+        } else if depth < step {
+            let why = "one instruction reads 32 bytes of each row of the left and each column of the right factor";
+            ("depth", format!("a multiple of {step}"), depth, why)
+        } else if !(LEAST_COLUMNS..=PRODUCT_COLUMNS).contains(&columns) {
+            let why = "an instruction of a pair has 32 to 256 columns, half of which come from each block";
+            ("columns", format!("{LEAST_COLUMNS} to {PRODUCT_COLUMNS}"), columns, why)
+        } else {
+            return Some(());
+        };
+        self.report(
+            Diagnostic::new(Code::DotShape, loc, "no product of a pair has these extents")
+                .compare(what, required, actual.to_string())
+                .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")")),
+        );
+        None
+    }
+
+    /// The barrier that a copy by tensor map completes on: one of this block, or on Blackwell one of its pair.
+    pub(crate) fn barrier_of_pair(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        if !self.target.has(Capability::Tcgen05) {
+            return self.own_barrier(val, loc);
+        }
+        let (barrier, ty) = self.one_barrier(val, loc)?;
+        if ty.remote {
+            self.in_pairs("no copy completes in another block", loc)?;
+        }
+        Some(barrier)
+    }
+}
+
+/// What a kernel does on the tensor cores both by pairs and by single blocks, and copies that complete on barriers outside of their pair.
+pub(crate) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    let mut pass = Pass::new(kernel);
+    pass.region(&kernel.body);
+    let mut found = pass.found;
+    if let (Some(pair), Some(single)) = (pass.of_pairs, pass.of_one) {
+        found.push(
+            Diagnostic::new(Code::Pairs, single, "a product of one block in a kernel of pairs")
+                .compare("", "`tcgen05::mma_pair` for every product, or for none", "both")
+                .place(pair, "a pair multiplies here")
+                .why("tensor memory and the tensor cores belong to pairs of blocks or to single ones, in the whole kernel (PTX ISA, \"tcgen05: .cta_group\")"),
+        );
+    }
+    found
+}
+
+struct Pass<'a> {
+    kernel: &'a Kernel,
+    found: Vec<Diagnostic>,
+    /// The first product of pairs, and of single blocks.
+    of_pairs: Option<Loc>,
+    of_one: Option<Loc>,
+    constants: BTreeMap<Value, i128>,
+    /// Barriers of other blocks by a constant rank.
+    ranks: BTreeMap<Value, i128>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(kernel: &'a Kernel) -> Self {
+        Pass {
+            kernel,
+            found: Vec::new(),
+            of_pairs: None,
+            of_one: None,
+            constants: BTreeMap::new(),
+            ranks: BTreeMap::new(),
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                self.op((op, args, *result), stmt.loc);
+            }
+            for inner in stmt.kind.regions() {
+                self.region(inner);
+            }
+        }
+    }
+
+    fn op(&mut self, (op, args, result): (&Op, &[Value], Option<Value>), loc: Loc) {
+        if let Op::Const(Const::Int(value)) = op {
+            self.constants.extend(result.map(|result| (result, *value)));
+        }
+        if let Op::Barrier(BarrierOp::Remote) = op {
+            let rank = self.constants.get(&args[1]).copied();
+            self.ranks.extend(result.zip(rank));
+        }
+        if let Op::Tcgen05(Tcgen05::Mma { group, .. }) = op {
+            let first = match group {
+                CtaGroup::Pair => &mut self.of_pairs,
+                CtaGroup::One => &mut self.of_one,
+            };
+            first.get_or_insert(loc);
+        }
+        if let Op::Tma(_) = op {
+            self.completes(op, args, loc);
+        }
+    }
+
+    /// A copy to this block, whose barrier is another block's.
+    fn completes(&mut self, op: &Op, args: &[Value], loc: Loc) {
+        let blocks: u32 = self.kernel.cluster.iter().product();
+        let Some(copy) = arriving(self.kernel, op, args) else { return };
+        let Some(rank) = self.ranks.get(&copy.barrier) else { return };
+        if blocks <= 2 {
+            return;
+        }
+        self.found.push(
+            Diagnostic::new(
+                Code::Cluster,
+                loc,
+                "a copy completes on a barrier of its own pair of blocks",
+            )
+            .compare(
+                "rank",
+                "one that differs from this block's in the last bit at most",
+                format!("{rank} in every block"),
+            )
+            .why("the unit that copies reaches the barriers of its own block and of the other one of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
+            .help("bar.of_block(cluster::rank() & !1)"),
+        );
+    }
+}

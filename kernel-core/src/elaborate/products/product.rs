@@ -1,0 +1,340 @@
+//! Products of matrices: `dot`, `dot_tf32`, and what all products have in common.
+
+use kernel_ptx::Capability;
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{
+        Builder,
+        language::value::{Num, Val},
+    },
+    ir::{Dtype, Op, Type, Value},
+    loc::Loc,
+    syntax::Expr,
+};
+
+/// What `dot` takes of factors of `f32`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// All of it.
+    Full,
+    /// The 19 bits that tensor cores multiply: `dot_tf32`.
+    Tf32,
+}
+
+impl Precision {
+    /// The function of the language.
+    const fn function(self) -> &'static str {
+        match self {
+            Precision::Full => "dot",
+            Precision::Tf32 => "dot_tf32",
+        }
+    }
+
+    /// The element types of sums that products of such factors have; the first is that of sums without a type.
+    const fn sums(self, factor: Dtype) -> &'static [Dtype] {
+        match (self, factor) {
+            (Precision::Full | Precision::Tf32, Dtype::F32) | (Precision::Full, Dtype::Bf16) => {
+                &[Dtype::F32]
+            }
+            (Precision::Full, Dtype::F16 | Dtype::E4m3 | Dtype::E5m2) => &[Dtype::F32, Dtype::F16],
+            (Precision::Full, Dtype::F64) => &[Dtype::F64],
+            (Precision::Full, Dtype::I8 | Dtype::U8) => &[Dtype::I32],
+            (
+                Precision::Full,
+                Dtype::Bool
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::I64
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::U64
+                | Dtype::E2m1x2
+                | Dtype::Ue8m0,
+            )
+            | (
+                Precision::Tf32,
+                Dtype::Bool
+                | Dtype::I8
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::I64
+                | Dtype::U8
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::U64
+                | Dtype::F16
+                | Dtype::Bf16
+                | Dtype::F64
+                | Dtype::E4m3
+                | Dtype::E5m2
+                | Dtype::E2m1x2
+                | Dtype::Ue8m0,
+            ) => &[],
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// `dot(a, b, acc)`, `dot_tf32(a, b, acc)`
+    pub(crate) fn dot(
+        &mut self,
+        vals: &[Val],
+        args: &[Expr],
+        precision: Precision,
+        loc: Loc,
+    ) -> Val {
+        let (Some(a), Some(b), Some(acc)) = (
+            self.factor(&vals[0], args[0].loc),
+            self.factor(&vals[1], args[1].loc),
+            self.tile(&vals[2], "the accumulator of a product", args[2].loc),
+        ) else {
+            return Val::Error;
+        };
+        if self.product_shapes([a, b, acc], args, precision.function(), loc).is_none() {
+            return Val::Error;
+        }
+        let Some(num) = self.factors_unify([a, b, acc], args, precision, loc) else {
+            return Val::Error;
+        };
+        let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
+        let shape = self.ty(acc).shape().to_vec();
+        let sums = precision.sums(dtype);
+        // `zeros(..)` without a type is of the one that sums of such products have.
+        if self.cells.known(acc_num).is_none() {
+            let sum = sums.first().copied().unwrap_or(Dtype::F32);
+            let _ = self.cells.unify(acc_num, Num::Known(sum));
+        }
+        if !sums.contains(&self.cells.settled(acc_num)) {
+            return self.no_product(dtype, acc, args, precision, loc);
+        }
+        if dtype.is_float8() && !self.target.has(Capability::Float8) {
+            return self.no_float8_product(dtype, loc);
+        }
+        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
+        if self.by_warpgroups([a, b, acc], precision) {
+            // Nothing is done with the sums before the wait: who wants to do so says `wgmma::mma`.
+            let sums = self.emit_num(Op::Wgmma, vec![a, b, acc], Some(shape.clone()), acc_num, loc);
+            return Val::Value(self.emit_num(
+                Op::WgmmaWait(0),
+                vec![sums],
+                Some(shape),
+                acc_num,
+                loc,
+            ));
+        }
+        let (Some(a), Some(b)) = (self.loaded(a, args[0].loc), self.loaded(b, args[1].loc)) else {
+            return Val::Error;
+        };
+        let tf32 = precision == Precision::Tf32;
+        Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(shape), acc_num, loc))
+    }
+
+    /// The one element type of both factors, or a report.
+    fn factors_unify(
+        &mut self,
+        [a, b, acc]: [Value; 3],
+        args: &[Expr],
+        precision: Precision,
+        loc: Loc,
+    ) -> Option<Num> {
+        let nums = [self.num(a), self.num(b)];
+        let ([Some(left), Some(right)], sum) =
+            (nums.map(|num| self.cells.known(num)), self.cells.known(self.num(acc)))
+        else {
+            return self.unify(nums[0], nums[1], "`dot`", loc);
+        };
+        if left == right {
+            return Some(nums[0]);
+        }
+        let function = precision.function();
+        let diagnostic = Diagnostic::new(
+            Code::DtypeMismatch,
+            loc,
+            format!("the factors of `{function}` have different element types"),
+        )
+        .compare(
+            "",
+            "one element type on both sides",
+            format!("{} and {}", left.name(), right.name()),
+        );
+        let common = match (left, right) {
+            // An f16 has every value of both.
+            (Dtype::I8, Dtype::U8) | (Dtype::U8, Dtype::I8) => Dtype::F16,
+            (left, right) => crate::elaborate::tiles::arith::wider(left, right),
+        };
+        let sums = precision.sums(common);
+        if !sums.iter().any(|taken| sum.is_none_or(|sum| sum == *taken)) {
+            self.report(diagnostic);
+            return None;
+        }
+        let converted = |value: Value, dtype: Dtype, text: &str| {
+            if dtype == common {
+                return text.to_owned();
+            }
+            let load = if matches!(self.ty(value), Type::Shared(_)) { ".load()" } else { "" };
+            format!("{text}{load}.cast::<{}>()", common.name())
+        };
+        let [a_text, b_text, acc_text] = factors(args);
+        let (a_text, b_text) = (converted(a, left, &a_text), converted(b, right, &b_text));
+        self.report(diagnostic.help(format!("{function}({a_text}, {b_text}, {acc_text})")));
+        None
+    }
+
+    /// Reports factors and sums that no product joins.
+    fn no_product(
+        &mut self,
+        dtype: Dtype,
+        acc: Value,
+        args: &[Expr],
+        precision: Precision,
+        loc: Loc,
+    ) -> Val {
+        let has_float8 = self.target.has(Capability::Float8);
+        let required = match precision {
+            Precision::Tf32 => "f32 · f32 + f32".to_owned(),
+            Precision::Full => {
+                let float8 = if has_float8 {
+                    "; e4m3 · e4m3 + f32 or f16; e5m2 · e5m2 + f32 or f16"
+                } else {
+                    ""
+                };
+                format!(
+                    "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32{float8}"
+                )
+            }
+        };
+        let acc_dtype = self.cells.settled(self.num(acc));
+        let diagnostic = Diagnostic::new(
+            Code::DtypeRefused,
+            loc,
+            "no product has these element types",
+        )
+        .compare("", required, format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()));
+        let [a_text, b_text, acc_text] = factors(args);
+        if let Some(sum) = precision.sums(dtype).first() {
+            return self.report(
+                diagnostic
+                    .why("these are the factors and sums that tensor cores have, and, of `f32` and `f64`, multiply-add")
+                    .help(self.applied(acc, &format!(".cast::<{}>()", sum.name()))),
+            );
+        }
+        let plain = Precision::Full.sums(dtype);
+        if precision == Precision::Tf32 && (has_float8 || !dtype.is_float8()) && !plain.is_empty() {
+            let cast = if plain.contains(&acc_dtype) {
+                String::new()
+            } else {
+                format!(".cast::<{}>()", plain[0].name())
+            };
+            return self.report(
+                diagnostic
+                    .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
+                    .help(format!("dot({a_text}, {b_text}, {acc_text}{cast})")),
+            );
+        }
+        let float8 = if has_float8 { ", `e4m3`, `e5m2`" } else { "" };
+        let diagnostic = diagnostic.why(format!("tensor cores multiply `f16`, `bf16`, tf32, `i8`, `u8`{float8}, multiply-add does `f32` and `f64`; others are multiplied element by element"));
+        self.report(if dtype.has_arithmetic() && acc_dtype == dtype {
+            diagnostic
+                .help(format!("({a_text}.expand(2) * {b_text}.expand(0)).sum(1) + {acc_text}"))
+        } else {
+            diagnostic
+        })
+    }
+
+    /// Reports a product of FP8 numbers on a target without them.
+    fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Val {
+        let target = self.target.to_string();
+        let headline = format!("`{target}` has no products of `{}`", dtype.name());
+        self.report(
+            Diagnostic::new(Code::Target, loc, headline)
+                .compare("target", "sm_90a or sm_100a", target)
+                .why("tensor cores multiply FP8 numbers from sm_89 on (PTX ISA, \"mma\"); before, memory holds them and nothing converts them")
+                .help("target = sm_90a"),
+        )
+    }
+
+    /// The extents of a product agree; `call` is the function as it is written.
+    pub(crate) fn product_shapes(
+        &mut self,
+        values: [Value; 3],
+        args: &[Expr],
+        call: &str,
+        loc: Loc,
+    ) -> Option<()> {
+        let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
+        // Of FP4, two numbers of the depth are one element.
+        let numbers = [0, 1].map(|factor: usize| {
+            self.cells.known(self.num(values[factor])).map_or(1, Dtype::numbers)
+        });
+        let agree = |k: u32, k_of_b: u32| k * numbers[0] == k_of_b * numbers[1];
+        if let (&[m, k], &[k_of_b, n], &[rows, cols]) = (&sa[..], &sb[..], &sc[..])
+            && agree(k, k_of_b)
+            && (rows, cols) == (m, n)
+        {
+            return Some(());
+        }
+        let required = match numbers {
+            [1, 2] => "[m, k] · [k / 2, n] + [m, n]",
+            [2, 1] => "[m, k / 2] · [k, n] + [m, n]",
+            _ => "[m, k] · [k, n] + [m, n]",
+        };
+        let mut diagnostic =
+            Diagnostic::new(Code::DotShape, loc, "the operands of a product do not fit together")
+                .compare("", required, format!("{sa:?} · {sb:?} + {sc:?}"));
+        if let ([m, k], [n, k_of_b]) = (sa.as_slice(), sb.as_slice()) {
+            diagnostic = match sc.as_slice() {
+                // The same factor read the other way round would fit.
+                [rows, cols] if agree(*k, *k_of_b) && rows == m && cols == n => {
+                    let [a, b, acc] = factors(args);
+                    let mut texts = vec![a, format!("{b}.t()"), acc];
+                    texts.extend(args.iter().skip(3).filter_map(Expr::operand_text));
+                    diagnostic.help(format!("{call}({})", texts.join(", ")))
+                }
+                _ if agree(*k, *n) => {
+                    let in_tensor_memory = matches!(self.ty(values[2]), Type::TensorMemory(_));
+                    let made_by = if in_tensor_memory { "tmem" } else { "zeros" };
+                    let dtype = self.cells.settled(self.num(values[2])).name();
+                    diagnostic.help(format!("{made_by}::<{dtype}>([{m}, {k_of_b}])"))
+                }
+                _ if numbers != [1; 2] => diagnostic.why(format!(
+                    "a row of the left factor has {} numbers, a column of the right one {}: two to an element of `e2m1x2`",
+                    k * numbers[0],
+                    n * numbers[1]
+                )),
+                _ => diagnostic.why(format!(
+                    "a row of the left factor has {k} elements, a column of the right one {n}"
+                )),
+            };
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// A factor of a product: a tile, or one tile in shared memory.
+    fn factor(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        let value = self.value(val, loc)?;
+        if let Type::Shared(shared) = self.ty(value).clone() {
+            self.check_window(value, &shared, loc)?;
+            self.own_window(&shared, "a product", loc)?;
+            return Some(value);
+        }
+        self.tile(&Val::Value(value), "a product", loc)
+    }
+
+    /// A factor in registers.
+    fn loaded(&mut self, factor: Value, loc: Loc) -> Option<Value> {
+        if matches!(self.ty(factor), Type::Shared(_)) {
+            return self.load_shared(factor, loc);
+        }
+        Some(factor)
+    }
+}
+
+/// The operands of a product as they are written.
+fn factors(args: &[Expr]) -> [String; 3] {
+    let written = |index: usize, other: &str| {
+        args.get(index).and_then(Expr::operand_text).unwrap_or_else(|| other.to_owned())
+    };
+    [written(0, "a"), written(1, "b"), written(2, "acc")]
+}

@@ -1,0 +1,213 @@
+//! Block-scaled products: `tcgen05::mma_scaled`.
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, language::value::Val},
+    ir::{Const, CtaGroup, Dtype, Elem, Op, Scaled, Tcgen05, TensorMemoryRole, Type, Value},
+    layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS, LEAST_PRODUCT_COLUMNS},
+    loc::Loc,
+    syntax::Expr,
+};
+
+/// Factors and scales that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
+const FORMS: &str = "e4m3 or e5m2, or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
+/// The manual's section on them.
+const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
+/// Scales along the depth in a column.
+const TO_A_COLUMN: u32 = COLUMN_BITS / 8;
+
+/// The operands: factors, sums, scales.
+struct Operands {
+    a: Value,
+    b: Value,
+    acc: Value,
+    scales: [Value; 2],
+}
+
+impl Builder<'_> {
+    /// `tcgen05::mma_scaled(a, b, acc, a_scales, b_scales)`
+    pub(crate) fn tcgen05_mma_scaled(
+        &mut self,
+        vals: &[Val],
+        args: &[Expr],
+        loc: Loc,
+    ) -> Option<()> {
+        let a = self.left_factor(&vals[0], args[0].loc)?;
+        let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
+        let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
+        let scales = [self.scales(&vals[3], args[3].loc)?, self.scales(&vals[4], args[4].loc)?];
+        let operands = Operands { a, b, acc, scales };
+        if self.untold_bytes(&operands, args).is_some() {
+            return None;
+        }
+        self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
+        let scaled = self.scaled(&operands, loc)?;
+        self.scaled_extents(&operands, scaled, args, loc)?;
+        self.float4_factors([a, b], Some(scaled), args)?;
+        self.has_role(acc, TensorMemoryRole::Sums);
+        for one in scales {
+            self.has_role(one, TensorMemoryRole::Scales);
+        }
+        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
+        let ty = Type::Scalar(Elem::Number(Dtype::Bool));
+        let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, loc);
+        let mma = Tcgen05::Mma { group: CtaGroup::One, scaled: Some(scaled), guarded: false };
+        self.op(Op::Tcgen05(mma), vec![a, b, acc, adds, scales[0], scales[1]], None, loc);
+        Some(())
+    }
+
+    /// Scales, which lie in tensor memory.
+    fn scales(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        if let Val::Value(value) = val
+            && let Type::TensorMemory(ty) = self.ty(*value).clone()
+        {
+            self.one_tile(*value, &ty, loc)?;
+            return Some(*value);
+        }
+        let actual = self.describe(val);
+        self.report(
+            Diagnostic::new(Code::Kind, loc, "the scales of a product lie in tensor memory")
+                .compare("", "a `Tmem<T>`", actual)
+                .why(format!(
+                    "the tensor cores read scales there, and factors in shared memory {SECTION}"
+                ))
+                .help("let scales = tmem::<ue8m0>([128, 4]);"),
+        );
+        None
+    }
+
+    /// Which product it is, by the element types and by how many elements have one scale.
+    fn scaled(&mut self, operands: &Operands, loc: Loc) -> Option<Scaled> {
+        let Operands { a, b, acc, scales } = *operands;
+        let [left, right] = [a, b].map(|one| self.cells.settled(self.num(one)));
+        let [of_left, of_right] = scales.map(|one| self.cells.settled(self.num(one)));
+        let acc_num = self.num(acc);
+        if self.cells.known(acc_num).is_none() {
+            let _ = self
+                .cells
+                .unify(acc_num, crate::elaborate::language::value::Num::Known(Dtype::F32));
+        }
+        let sum = self.cells.settled(acc_num);
+        let depth = self.ty(b).shape()[0] * right.numbers();
+        let columns = self.ty(scales[1]).shape()[1];
+        let is_narrow = |dtype: Dtype| dtype.is_float8() || dtype == Dtype::E2m1x2;
+        let kind = match (left, right, of_left) {
+            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) if depth / columns.max(1) == 16 => {
+                Some(Scaled::Nvf4)
+            }
+            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) => Some(Scaled::Mxf4),
+            (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::E4m3) => Some(Scaled::Nvf4),
+            (_, _, Dtype::Ue8m0) if is_narrow(left) && is_narrow(right) => Some(Scaled::Mxf8),
+            _ => None,
+        };
+        if let Some(kind) = kind
+            && of_left == of_right
+            && sum == Dtype::F32
+        {
+            return Some(kind);
+        }
+        let [left, right, of_left, of_right, sum] =
+            [left, right, of_left, of_right, sum].map(Dtype::name);
+        let actual = format!("{left} · {right} + {sum} with scales {of_left} and {of_right}");
+        self.report(
+            Diagnostic::new(
+                Code::DtypeRefused,
+                loc,
+                "no block-scaled product has these element types",
+            )
+            .compare("", format!("{FORMS}; sums f32"), actual)
+            .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
+        );
+        None
+    }
+
+    /// Reports bytes, which say neither of factors nor of scales what they mean.
+    fn untold_bytes(&mut self, operands: &Operands, args: &[Expr]) -> Option<()> {
+        let Operands { a, b, scales: [of_a, of_b], .. } = *operands;
+        let sides = [(a, 0, "factor"), (b, 1, "factor"), (of_a, 3, "scales"), (of_b, 4, "scales")];
+        let is_byte = |one| self.cells.known(self.num(one)) == Some(Dtype::U8);
+        let &(value, at, what) = sides.iter().find(|(one, ..)| is_byte(*one))?;
+        let (required, dtype) = match what {
+            "factor" => ("`e2m1x2`, `e4m3` or `e5m2`", "e2m1x2"),
+            _ => ("`ue8m0`, or `e4m3` of 16 FP4 numbers", "ue8m0"),
+        };
+        let made = match self.ty(value).clone() {
+            Type::TensorMemory(_) => "tmem",
+            _ => "shared",
+        };
+        let mut shape = self.ty(value).shape().to_vec();
+        if matches!(self.ty(value), Type::Shared(shared) if shared.transposed) {
+            shape.reverse();
+        }
+        self.report(
+            Diagnostic::new(
+                Code::DtypeRefused,
+                args[at].loc,
+                format!("bytes are no {what} of a block-scaled product"),
+            )
+            .compare("element type", required, "`u8`")
+            .why(format!(
+                "the type says which numbers the tensor cores take the bits for {SECTION}"
+            ))
+            .help(format!("{made}::<{dtype}>({shape:?})")),
+        );
+        Some(())
+    }
+
+    /// The extents that block-scaled products have.
+    fn scaled_extents(
+        &mut self,
+        operands: &Operands,
+        scaled: Scaled,
+        args: &[Expr],
+        loc: Loc,
+    ) -> Option<()> {
+        let &[rows, elements] = self.ty(operands.a).shape() else { return None };
+        let &[_, columns] = self.ty(operands.acc).shape() else { return None };
+        let refused = |what: &str, required: String, actual: u32, why: &str| {
+            Diagnostic::new(Code::DotShape, loc, "no block-scaled product has these extents")
+                .compare(what, required, actual.to_string())
+                .why(format!("{why} {SECTION}"))
+        };
+        let depth = elements * self.cells.settled(self.num(operands.a)).numbers();
+        let least = scaled.block() * TO_A_COLUMN;
+        let problem = if rows < BLOCK_ROWS {
+            let why = "one block-scaled instruction has 128 rows";
+            Some(refused("rows", "128 or more".to_owned(), rows, why))
+        } else if columns < LEAST_PRODUCT_COLUMNS {
+            let why = "one instruction has at least 16 columns";
+            Some(refused("columns", "at least 16".to_owned(), columns, why))
+        } else if depth < least {
+            let why = "the scales of four blocks of the depth share a column of tensor memory";
+            Some(refused("depth", format!("at least {least}"), depth, why))
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            self.report(problem);
+            return None;
+        }
+        let blocks = depth / scaled.block();
+        for (at, (scales, extent)) in
+            [(3, (operands.scales[0], rows)), (4, (operands.scales[1], columns))]
+        {
+            let actual = self.ty(scales).shape().to_vec();
+            if actual == [extent, blocks] {
+                continue;
+            }
+            let dtype = self.cells.settled(self.num(scales)).name();
+            let side = if at == 3 { "row of the left" } else { "column of the right" };
+            self.report(
+                Diagnostic::new(Code::DotShape, args[at].loc, "the scales do not fit the product")
+                    .compare("", format!("[{extent}, {blocks}]"), format!("{actual:?}"))
+                    .why(format!(
+                        "each {side} factor has a scale for each {} elements of the depth, which is {depth} {SECTION}",
+                        scaled.block()
+                    ))
+                    .help(format!("tmem::<{dtype}>([{extent}, {blocks}])")),
+            );
+            return None;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,313 @@
+//! `bar.expect_copies()`: the bytes of the copies that follow, counted by the compiler.
+//!
+//! What is counted are the loads, by tensor map or in bulk, on the same barrier in the same straight run of statements, up to the next `expect` or
+//! wait on that barrier. Everything else that completes on it there is refused (K0411): a copy in a branch, under a condition, or to several
+//! blocks counts bytes that depend on what happens when the kernel runs.
+
+use la_arena::ArenaMap;
+
+use super::{
+    barriers::MOST_BYTES,
+    expected::{Arriving, Name, Names, arriving},
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{BarrierOp, Const, Kernel, Op, Region, Stmt, StmtKind, Type, Value},
+    loc::Loc,
+};
+
+/// Why the bytes of a copy are not counted.
+#[derive(Clone, Copy)]
+enum Open {
+    /// It is in a branch, a loop or a partition.
+    Inside,
+    /// It takes place under a condition.
+    Guarded,
+    /// Other blocks receive it, and send theirs.
+    Multicast,
+    /// It is on a barrier of the ring that may be the same.
+    OtherSlot,
+    /// It is in front of the `expect_copies`.
+    Before,
+}
+
+/// What other blocks do at a barrier of this one.
+#[derive(Clone, Copy)]
+enum Heard {
+    /// They arrive.
+    Arrivals,
+    /// They send bytes that it counts.
+    Bytes,
+}
+
+/// Which blocks of the cluster come to a run of statements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    /// All of them.
+    Every,
+    /// Those for which a condition holds.
+    Some,
+}
+
+/// Puts in what `counted` stands for: the bytes of each `expect_copies`.
+///
+/// Gives what cannot be counted.
+pub(crate) fn fill(kernel: &mut Kernel, counted: &ArenaMap<Value, ()>) -> Vec<Diagnostic> {
+    let mut walk =
+        Walk { kernel, counted, names: Names::default(), sums: ArenaMap::new(), found: Vec::new() };
+    walk.region(&kernel.body, Comes::Every);
+    let Walk { sums, found, .. } = walk;
+    put(&mut kernel.body, &sums);
+    found
+}
+
+/// Replaces the constants that stand for sums.
+fn put(region: &mut Region, sums: &ArenaMap<Value, u64>) {
+    for stmt in &mut region.stmts {
+        if let StmtKind::Op { op: Op::Const(value), result: Some(result), .. } = &mut stmt.kind
+            && let Some(sum) = sums.get(*result)
+        {
+            *value = Const::Int(i128::from(*sum));
+        }
+        for inner in stmt.kind.regions_mut() {
+            put(inner, sums);
+        }
+    }
+}
+
+struct Walk<'k> {
+    kernel: &'k Kernel,
+    counted: &'k ArenaMap<Value, ()>,
+    names: Names,
+    sums: ArenaMap<Value, u64>,
+    found: Vec<Diagnostic>,
+}
+
+impl Walk<'_> {
+    fn region(&mut self, region: &Region, comes: Comes) {
+        for (index, stmt) in region.stmts.iter().enumerate() {
+            let inside = if matches!(stmt.kind, StmtKind::If { .. }) { Comes::Some } else { comes };
+            for inner in stmt.kind.regions() {
+                self.region(inner, inside);
+            }
+            let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+            self.names.note(op, args, *result);
+            if *op == Op::Barrier(BarrierOp::Expect)
+                && self.counted.get(args[1]).is_some()
+                && let Some(name) = self.names.of(args[0])
+            {
+                match self.sum((region, comes), index, (args[0], name), stmt.loc) {
+                    Ok(sum) => {
+                        self.sums.insert(args[1], sum);
+                    }
+                    Err(diagnostic) => self.found.push(*diagnostic),
+                }
+            }
+        }
+    }
+
+    /// The bytes that the copies behind an `expect_copies` complete.
+    fn sum(
+        &mut self,
+        (region, comes): (&Region, Comes),
+        index: usize,
+        (barrier, name): (Value, Name),
+        at: Loc,
+    ) -> Result<u64, Box<Diagnostic>> {
+        let mut earlier = None;
+        for stmt in region.stmts[..index].iter().rev() {
+            if ends(stmt, name, &self.names) {
+                break;
+            }
+            earlier = earlier.or_else(|| self.loaded(stmt, name).map(|_| stmt.loc));
+        }
+        if let Some(copy) = earlier {
+            return Err(Box::new(open(at, copy, Open::Before)));
+        }
+        let mut bytes = 0;
+        let mut copies = 0;
+        for stmt in &region.stmts[index + 1..] {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                self.names.note(op, args, *result);
+            }
+            if ends(stmt, name, &self.names) {
+                break;
+            }
+            if let Some((copy, why)) = self.uncounted(stmt, name) {
+                let diagnostic = open(at, copy, why);
+                let all = match (why, comes) {
+                    (Open::Multicast, Comes::Every) if self.heard(barrier).is_none() => {
+                        self.of_all(&region.stmts[index + 1..], name)
+                    }
+                    (
+                        Open::Multicast
+                        | Open::Inside
+                        | Open::Guarded
+                        | Open::OtherSlot
+                        | Open::Before,
+                        _,
+                    ) => None,
+                };
+                return Err(Box::new(match all {
+                    Some(bytes) => diagnostic.help(format!(".expect({bytes})")),
+                    None => diagnostic,
+                }));
+            }
+            if let Some(more) = self.loaded(stmt, name) {
+                bytes += more;
+                copies += 1;
+            }
+        }
+        if copies == 0 {
+            return Err(Box::new(
+                Diagnostic::new(
+                    Code::BarrierBytes,
+                    at,
+                    "no copy follows whose bytes could be counted",
+                )
+                .compare("copies on this barrier", "1 or more", "none")
+                .why("`expect_copies` announces the copies behind it in the same run of statements, up to the next wait or `expect` on the barrier; copies elsewhere are announced by their bytes: `expect`"),
+            ));
+        }
+        if let Some(heard) = self.heard(barrier) {
+            return Err(Box::new(others(at, heard, bytes)));
+        }
+        if i128::from(bytes) > MOST_BYTES {
+            return Err(Box::new(
+                Diagnostic::new(
+                    Code::Overflow,
+                    at,
+                    format!("a phase cannot wait for {bytes} bytes"),
+                )
+                .compare("bytes", format!("0 to {MOST_BYTES}"), bytes.to_string()),
+            ));
+        }
+        Ok(bytes)
+    }
+
+    /// What other blocks do at a barrier.
+    fn heard(&self, barrier: Value) -> Option<Heard> {
+        let Type::Barrier(barrier) = self.kernel.ty(barrier) else { return None };
+        if self.kernel.is_sent_to(barrier.root) {
+            Some(Heard::Bytes)
+        } else {
+            self.kernel.hears_others(barrier.root).then_some(Heard::Arrivals)
+        }
+    }
+
+    /// The bytes that a block receives from all blocks of its cluster, if each of them sends its copies to all: the copies that
+    /// these statements begin with, in a run to which all blocks come.
+    fn of_all(&mut self, stmts: &[Stmt], name: Name) -> Option<u64> {
+        let blocks: u32 = self.kernel.cluster.iter().product();
+        let every = (1_i128 << blocks) - 1;
+        let mut bytes = 0;
+        for stmt in stmts {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                self.names.note(op, args, *result);
+            }
+            if ends(stmt, name, &self.names) {
+                break;
+            }
+            let open = self.uncounted(stmt, name).map(|(_, why)| why);
+            let senders = match open {
+                None => 1,
+                Some(Open::Multicast) => {
+                    let copy = copy(self.kernel, stmt)?;
+                    if copy.guarded || self.names.constant(copy.mask?) != Some(every) {
+                        return None;
+                    }
+                    u64::from(blocks)
+                }
+                Some(Open::Inside | Open::Guarded | Open::OtherSlot | Open::Before) => return None,
+            };
+            bytes += self.loaded(stmt, name).unwrap_or(0) * senders;
+        }
+        Some(bytes)
+    }
+
+    /// The bytes of a load on a barrier.
+    fn loaded(&self, stmt: &Stmt, name: Name) -> Option<u64> {
+        let copy = copy(self.kernel, stmt)?;
+        (self.names.of(copy.barrier)? == name).then_some(copy.bytes)
+    }
+
+    /// The load in a statement whose bytes are not known to be those of one copy on a barrier.
+    fn uncounted(&self, stmt: &Stmt, name: Name) -> Option<(Loc, Open)> {
+        for region in stmt.kind.regions() {
+            for inner in &region.stmts {
+                let touches = copy(self.kernel, inner)
+                    .and_then(|copy| self.names.of(copy.barrier))
+                    .is_some_and(|other| other.0 == name.0);
+                if touches {
+                    return Some((inner.loc, Open::Inside));
+                }
+                if let Some((at, _)) = self.uncounted(inner, name) {
+                    return Some((at, Open::Inside));
+                }
+            }
+        }
+        let copy = copy(self.kernel, stmt)?;
+        let other = self.names.of(copy.barrier)?;
+        if other.0 != name.0 {
+            return None;
+        }
+        let why = match (other == name, copy.mask.is_some(), copy.guarded) {
+            (false, ..) if self.names.apart(other, name) => return None,
+            (false, ..) => Open::OtherSlot,
+            (true, true, _) => Open::Multicast,
+            (true, false, true) => Open::Guarded,
+            (true, false, false) => return None,
+        };
+        Some((stmt.loc, why))
+    }
+}
+
+/// The copy that a statement starts, if it is one.
+fn copy(kernel: &Kernel, stmt: &Stmt) -> Option<Arriving> {
+    let StmtKind::Op { op, args, .. } = &stmt.kind else { return None };
+    arriving(kernel, op, args)
+}
+
+/// Whether a statement ends the run of copies of a phase.
+fn ends(stmt: &Stmt, name: Name, names: &Names) -> bool {
+    let StmtKind::Op { op: Op::Barrier(op), args, .. } = &stmt.kind else { return false };
+    match op {
+        BarrierOp::Expect | BarrierOp::Wait | BarrierOp::Test => names.of(args[0]) == Some(name),
+        BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote | BarrierOp::Arrive => false,
+    }
+}
+
+/// A barrier that other blocks use as well, and the bytes of this block's own copies.
+fn others(at: Loc, heard: Heard, own: u64) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted");
+    match heard {
+        Heard::Arrivals => diagnostic
+            .why("other blocks of the cluster arrive at this barrier, and may announce bytes of their own; the copies here are announced by their bytes")
+            .help(format!(".expect({own})")),
+        Heard::Bytes => diagnostic.why(format!("other blocks of the cluster send bytes to this barrier: how many of them come in a phase is known when the kernel runs, and is announced by `expect` together with the {own} bytes of the copies here")),
+    }
+}
+
+fn open(at: Loc, copy: Loc, why: Open) -> Diagnostic {
+    let why = match why {
+        Open::Inside => {
+            "a copy in a branch, a loop or a partition is not counted: how often it takes place is known when the kernel runs"
+        }
+        Open::Guarded => {
+            "a copy under a condition is not counted: without it the phase would never end"
+        }
+        Open::Multicast => {
+            "a copy to several blocks is not counted: each block waits for what all blocks send it, this one's copy among them"
+        }
+        Open::OtherSlot => {
+            "whether this copy completes on the same barrier of the ring is known when the kernel runs"
+        }
+        Open::Before => {
+            "a copy in front of `expect_copies` is not counted: it announces the copies behind it"
+        }
+    };
+    Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted")
+        .place(copy, "this copy")
+        .why(why)
+}

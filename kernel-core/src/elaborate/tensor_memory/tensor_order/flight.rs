@@ -1,0 +1,316 @@
+//! What the tensor cores are at: a product or a copy, and the memory that it reads or writes.
+
+use std::collections::BTreeSet;
+
+use super::{Agent, told};
+use crate::{
+    elaborate::tensor_memory::own_columns::{Columns, Tile},
+    ir::{
+        BarrierOp, Barriers, Const, Kernel, Op, Region, Scaled, Shared, StmtKind, TensorMemory,
+        Type, Value,
+    },
+    layouts::{tensor_core, tensor_memory},
+    loc::Loc,
+};
+use kernel_layout::forms::tensor_memory_has_gap;
+use kernel_ptx::Word;
+use la_arena::ArenaMap;
+
+/// One of an allocation of barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Slot {
+    pub(super) root: Barriers,
+    /// Its number in a ring, where that is known.
+    pub(super) index: Option<i128>,
+}
+
+impl Slot {
+    /// Whether they may be one barrier.
+    pub(super) fn meets(self, other: Slot) -> bool {
+        let apart = self.index.zip(other.index).is_some_and(|(one, other)| one != other);
+        self.root == other.root && !apart
+    }
+}
+
+/// What is multiplied at a time, by what products are told apart that run one after the other (PTX ISA, "tcgen05: Pipelined
+/// instructions").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shape {
+    kind: Word,
+    rows: u32,
+    columns: u32,
+}
+
+impl Shape {
+    /// That of a product with these operands, whose sums have a layout.
+    pub(super) fn of(kernel: &Kernel, args: &[Value], scaled: Option<Scaled>) -> Option<Self> {
+        let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
+        let block = tensor_core::block(kernel, sums);
+        let factor = match kernel.ty(args[1]) {
+            Type::Shared(window) => window.dtype,
+            _ => return None,
+        };
+        let kind = tensor_core::kind(factor, scaled);
+        Some(Shape { kind, rows: block.rows, columns: block.columns })
+    }
+
+    /// As a message says it.
+    pub(super) fn in_words(self) -> String {
+        format!("{}, {} rows by {} columns", self.kind.text(), self.rows, self.columns)
+    }
+}
+
+/// What a product reads beside its sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Operand {
+    Left,
+    Right,
+    Scales,
+    /// What a copy takes from shared memory.
+    Source,
+}
+
+impl Operand {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Operand::Left => "left factor",
+            Operand::Right => "right factor",
+            Operand::Scales => "scales",
+            Operand::Source => "source",
+        }
+    }
+}
+
+/// What is done to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Does {
+    Reads(Operand),
+    Writes,
+}
+
+/// On which condition something is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum When {
+    Always,
+    If(Value),
+    /// On one that held in an earlier iteration.
+    Sometimes,
+}
+
+impl When {
+    pub(super) fn of(condition: Option<Value>) -> Self {
+        condition.map_or(When::Always, When::If)
+    }
+
+    /// Whether both can come about, as far as is known.
+    fn both(self, other: When) -> bool {
+        self == other && self != When::Sometimes || self == When::Always || other == When::Always
+    }
+}
+
+/// An allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Memory {
+    Tensor(TensorMemory),
+    Shared(Shared),
+}
+
+/// Where a window lies.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Extent {
+    pub(super) memory: Memory,
+    tile: Tile,
+    /// Its columns of 32 bits within the tile; none for all of them.
+    columns: Option<BTreeSet<u32>>,
+    /// Whether it has rows of the first and of the second block of 64 rows that share the columns.
+    halves: [bool; 2],
+}
+
+/// Whether two windows have elements in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overlap {
+    No,
+    Perhaps,
+    Certain,
+}
+
+impl Extent {
+    pub(super) fn overlap(&self, other: &Extent) -> Overlap {
+        let apart = |one: &BTreeSet<u32>, other: &BTreeSet<u32>| one.is_disjoint(other);
+        let columns_apart = matches!((&self.columns, &other.columns), (Some(one), Some(other)) if apart(one, other));
+        let rows_apart = !(0..2).any(|half| self.halves[half] && other.halves[half]);
+        if self.memory != other.memory || columns_apart || rows_apart {
+            return Overlap::No;
+        }
+        match self.tile.same(other.tile) {
+            None => Overlap::Perhaps,
+            Some(true) => Overlap::Certain,
+            Some(false) => Overlap::No,
+        }
+    }
+}
+
+/// A product or a copy, as one of its operands sees it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Flight {
+    /// Where it was started.
+    pub(super) at: Loc,
+    /// Of a product.
+    pub(super) shape: Option<Shape>,
+    pub(super) does: Does,
+    pub(super) extent: Extent,
+    pub(super) when: When,
+    /// The partition that starts it.
+    pub(super) agent: Agent,
+}
+
+impl Flight {
+    /// Whether the tensor cores can be at both at once, of which the later one reads or writes what the earlier one writes, or writes what
+    /// it reads.
+    pub(super) fn collides(&self, earlier: &Flight) -> bool {
+        let (Some(shape), Some(before)) = (self.shape, earlier.shape) else {
+            // Copies are in order with products, and with one another.
+            return false;
+        };
+        let ordered = match (self.does, earlier.does) {
+            (Does::Writes, Does::Writes) => shape == before,
+            (Does::Reads(_), Does::Reads(_)) => true,
+            (Does::Reads(_), Does::Writes) | (Does::Writes, Does::Reads(_)) => false,
+        };
+        let certain = self.extent.overlap(&earlier.extent) == Overlap::Certain;
+        !ordered && self.when.both(earlier.when) && certain
+    }
+
+    /// The same in a later iteration, where values stand for something else.
+    pub(super) fn later(mut self) -> Self {
+        if let Tile::Of(_) = self.extent.tile {
+            self.extent.tile = Tile::Some;
+        }
+        if let When::If(_) = self.when {
+            self.when = When::Sometimes;
+        }
+        self
+    }
+}
+
+/// Where the windows and barriers of a kernel are.
+pub(super) struct Places<'a> {
+    kernel: &'a Kernel,
+    columns: &'a Columns,
+    rows: &'a ArenaMap<Value, u32>,
+    tiles: ArenaMap<Value, Tile>,
+    slots: ArenaMap<Value, Slot>,
+    known: ArenaMap<Value, i128>,
+    /// The ring and the number of a barrier that is one of several.
+    pub(super) of_ring: ArenaMap<Value, [Value; 2]>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn of(
+        kernel: &'a Kernel,
+        rows: &'a ArenaMap<Value, u32>,
+        columns: &'a Columns,
+    ) -> Self {
+        let mut places = Places {
+            kernel,
+            columns,
+            rows,
+            tiles: ArenaMap::new(),
+            slots: ArenaMap::new(),
+            known: ArenaMap::new(),
+            of_ring: ArenaMap::new(),
+        };
+        places.region(&kernel.body);
+        places
+    }
+
+    fn region(&mut self, region: &Region) {
+        for stmt in &region.stmts {
+            if let StmtKind::Op { op, args, result: Some(result) } = &stmt.kind {
+                self.op(op, args, *result);
+            }
+            for inner in stmt.kind.regions() {
+                self.region(inner);
+            }
+        }
+    }
+
+    fn op(&mut self, op: &Op, args: &[Value], result: Value) {
+        match op {
+            Op::Const(Const::Int(value)) => {
+                self.known.insert(result, *value);
+            }
+            Op::SharedAlloc(_) => {
+                self.tiles.insert(result, Tile::Only);
+            }
+            Op::SharedIndex => {
+                let tile = self.known.get(args[1]).map_or(Tile::Of(args[1]), |&at| Tile::Known(at));
+                self.tiles.insert(result, tile);
+            }
+            Op::SharedTranspose => {
+                if let Some(&tile) = self.tiles.get(args[0]) {
+                    self.tiles.insert(result, tile);
+                }
+            }
+            Op::Barrier(BarrierOp::Index) => {
+                self.of_ring.insert(result, [args[0], args[1]]);
+                if let Some(root) = told::root(self.kernel, args[0]) {
+                    let index = self.known.get(args[1]).copied();
+                    self.slots.insert(result, Slot { root, index });
+                }
+            }
+            Op::Barrier(BarrierOp::Remote) => {
+                if let Some(&slot) = self.slots.get(args[0]) {
+                    self.slots.insert(result, slot);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn slot(&self, barrier: Value) -> Option<Slot> {
+        let all = |root| Slot { root, index: None };
+        let known = self.slots.get(barrier).copied();
+        known.or_else(|| told::root(self.kernel, barrier).map(all))
+    }
+
+    /// A constant.
+    pub(super) fn known(&self, value: Value) -> Option<i128> {
+        self.known.get(value).copied()
+    }
+
+    /// Where a window of this block lies.
+    pub(super) fn extent(&self, window: Value) -> Option<Extent> {
+        match self.kernel.ty(window) {
+            Type::TensorMemory(ty) => {
+                let memory = Memory::Tensor(self.kernel.tensor_columns(ty.root));
+                let (tile, columns) = match self.columns.tile_and_columns(self.kernel, window) {
+                    Some((tile, columns)) => (tile, Some(columns)),
+                    // One that a loop hands on, or a branch chooses: it is itself, whatever it is.
+                    None => (Tile::Of(window), None),
+                };
+                let halves = self.halves(window).unwrap_or([true; 2]);
+                Some(Extent { memory, tile, columns, halves })
+            }
+            Type::Shared(ty) if !ty.remote => {
+                let memory = Memory::Shared(ty.root);
+                let tile = self.tiles.get(window).copied().unwrap_or(Tile::Some);
+                Some(Extent { memory, tile, columns: None, halves: [true; 2] })
+            }
+            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
+                None
+            }
+        }
+    }
+
+    /// Of a window that leaves every other 16 rows to another, in which of them it lies.
+    fn halves(&self, window: Value) -> Option<[bool; 2]> {
+        let Type::TensorMemory(ty) = self.kernel.ty(window) else { return None };
+        let memory = tensor_memory::window(self.kernel, ty).ok()?;
+        let second = self.rows.get(window)? & FEW_ROWS_APART != 0;
+        tensor_memory_has_gap(&memory).then_some([!second, second])
+    }
+}
+
+/// How far apart two blocks of 64 rows begin that share columns.
+const FEW_ROWS_APART: u32 = 16;

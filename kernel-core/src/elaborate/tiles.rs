@@ -1,0 +1,9 @@
+//! Tiles in registers: arithmetic, shapes, walks along an axis, layouts as values.
+
+pub(crate) mod along;
+pub(crate) mod arith;
+pub(crate) mod layout_values;
+pub(crate) mod rank0;
+pub(crate) mod shapes;
+pub(crate) mod tile_digits;
+pub(crate) mod tile_layouts;

@@ -1,0 +1,788 @@
+//! Arithmetic: folding of constants, operands brought to one type and shape, operations on what remains.
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{
+        Builder,
+        language::value::{Num, Val},
+    },
+    ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary, Value},
+    loc::Loc,
+};
+
+/// Whether an integer is in the range of a type. Floats hold any constant.
+pub(crate) fn fits(value: i128, dtype: Dtype) -> bool {
+    match int_range(dtype) {
+        Some((lo, hi)) => (lo..=hi).contains(&value),
+        None => true,
+    }
+}
+
+/// Smallest and largest value of an integer type.
+pub(crate) fn int_range(dtype: Dtype) -> Option<(i128, i128)> {
+    if !dtype.is_int() {
+        return None;
+    }
+    let bits = dtype.bytes() * 8;
+    Some(if dtype.is_signed() {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    })
+}
+
+/// The range of an integer type in words.
+pub(crate) fn range_text(dtype: Dtype) -> String {
+    match int_range(dtype) {
+        Some((lo, hi)) => format!("{lo} to {hi} ({})", dtype.name()),
+        None => dtype.name().to_owned(),
+    }
+}
+
+/// A constant rounded to a float type, to nearest even.
+pub(crate) fn round_float(value: f64, dtype: Dtype) -> f64 {
+    match dtype {
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+        Dtype::F32 => f64::from(value as f32),
+        Dtype::F16 => round_to(value, 11, -14, 65504.0),
+        Dtype::Bf16 => round_to(value, 8, -126, 3.389_531_389_251_535_5e38),
+        // As `cvt.rn.satfinite` does, which knows no other way than to stay finite (PTX ISA, "cvt").
+        Dtype::E4m3 => round_to(value, 4, -6, f64::INFINITY).clamp(-448.0, 448.0),
+        Dtype::E5m2 => round_to(value, 3, -14, f64::INFINITY).clamp(-57344.0, 57344.0),
+        _ => value,
+    }
+}
+
+/// Rounds to `precision` significant bits, with the smallest normal exponent `min_exp` and the largest finite value `max`.
+fn round_to(value: f64, precision: i32, min_exp: i32, max: f64) -> f64 {
+    if !value.is_finite() || value == 0.0 {
+        return value;
+    }
+    let exponent = {
+        let bits = (value.to_bits() >> 52) & 0x7ff;
+        i32::try_from(bits).expect("11 bits") - 1023
+    };
+    // The distance between neighbours at this magnitude; below the smallest normal it stays the same.
+    let ulp = (exponent.max(min_exp) - (precision - 1)).clamp(-1074, 1023);
+    let scale = 2f64.powi(ulp);
+    let scaled = value / scale;
+    let rounded = scaled.round_ties_even() * scale;
+    if rounded.abs() > max { f64::INFINITY.copysign(value) } else { rounded }
+}
+
+/// The type that holds more of both: a float rather than an integer, then the one of more bytes.
+pub(crate) fn wider(x: Dtype, y: Dtype) -> Dtype {
+    let rank = |dtype: Dtype| (dtype.is_float(), dtype.bytes());
+    match (x, y) {
+        // Neither holds the other.
+        (Dtype::F16, Dtype::Bf16) | (Dtype::Bf16, Dtype::F16) => Dtype::F32,
+        (x, y) if x.is_float8() && y.is_float8() => Dtype::F16,
+        (x, y) if x.is_float8() && y.is_int() || x.is_int() && y.is_float8() => Dtype::F32,
+        _ if rank(x) >= rank(y) => x,
+        _ => y,
+    }
+}
+
+impl Builder<'_> {
+    /// `a op b` on scalars and tiles, in any mix.
+    pub(crate) fn binary(&mut self, op: Binary, a: Val, b: Val, loc: Loc) -> Val {
+        let (a, b) = (self.plain(a), self.plain(b));
+        if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
+            return if matches!(a, Val::Never) || matches!(b, Val::Never) {
+                Val::Never
+            } else {
+                Val::Error
+            };
+        }
+        if self.refuse_unreckoned(symbol(op), &[&a, &b], loc) {
+            return Val::Error;
+        }
+        if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
+            let shift = matches!(op, Binary::Shl | Binary::Shr);
+            let num = if shift { Some(*p) } else { self.unify(*p, *q, symbol(op), loc) };
+            let Some(num) = num else { return Val::Error };
+            if let Some(folded) = self.fold(op, *x, *y, num, loc) {
+                self.cells.forget_literal(num);
+                return folded;
+            }
+        }
+        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else {
+            return Val::Error;
+        };
+        if self.is_ptr(x) || self.is_ptr(y) {
+            return self.pointer_arithmetic(op, x, y, loc);
+        }
+        let Some((x, y)) = self.same_shape(x, y, symbol(op), loc) else { return Val::Error };
+        let Some(num) = self.unify_values(x, y, symbol(op), loc) else {
+            return Val::Error;
+        };
+        let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
+        let ints = matches!(op, Binary::Rem | Binary::Shl | Binary::Shr);
+        let known = self.cells.known(num);
+        let refused = match known {
+            Some(dtype) if bits => dtype.is_float(),
+            Some(dtype) if ints => !dtype.is_int(),
+            Some(Dtype::Bool) => true,
+            Some(_) => false,
+            None => (bits || ints) && self.cells.is_float(num),
+        };
+        if refused || (op == Binary::Rem && self.cells.is_float(num)) {
+            let wants = if bits {
+                "integers or `bool`"
+            } else if ints {
+                "integers"
+            } else {
+                "numbers"
+            };
+            return self.refuse_dtype(symbol(op), wants, num, loc);
+        }
+        let shape = self.tile_shape(x);
+        Val::Value(self.emit_num(Op::Binary(op), vec![x, y], shape, num, loc))
+    }
+
+    /// Reports arithmetic on what is stored and moved, but not computed with.
+    pub(crate) fn refuse_unreckoned(&mut self, what: &str, operands: &[&Val], loc: Loc) -> bool {
+        let known = operands.iter().find_map(|val| {
+            let num = match val {
+                Val::Const(_, num) => *num,
+                Val::Value(value) if !self.is_ptr(*value) && !self.is_handle(*value) => {
+                    self.num(*value)
+                }
+                _ => return None,
+            };
+            let unreckoned = |dtype: &Dtype| dtype.is_float8() || dtype.is_opaque();
+            self.cells.known(num).filter(unreckoned).map(|dtype| (*val, dtype))
+        });
+        let Some((val, dtype)) = known else { return false };
+        let written = self.written(val).unwrap_or_default();
+        self.report(no_arithmetic(what, dtype, &written, loc));
+        true
+    }
+
+    /// The message for an element type that an operation does not take.
+    pub(crate) fn refuse_dtype(&mut self, what: &str, wants: &str, num: Num, loc: Loc) -> Val {
+        let name = self.cells.name(num);
+        self.report(
+            Diagnostic::new(Code::DtypeRefused, loc, format!("{what} is not defined on `{name}`"))
+                .compare("element type", wants, format!("`{name}`")),
+        )
+    }
+
+    /// Makes two element types one, or reports.
+    pub(crate) fn unify(&mut self, a: Num, b: Num, what: &str, loc: Loc) -> Option<Num> {
+        match self.cells.unify(a, b) {
+            Ok(num) => Some(num),
+            Err((left, right)) => {
+                let mut diagnostic = Diagnostic::new(
+                    Code::DtypeMismatch,
+                    loc,
+                    format!("{what} joins different element types"),
+                )
+                .compare(
+                    "",
+                    "one element type on both sides",
+                    format!("{left} and {right}"),
+                );
+                diagnostic = match (self.cells.known(a), self.cells.known(b)) {
+                    (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
+                        diagnostic.help("select(mask, 1, 0)")
+                    }
+                    (Some(x), Some(_)) if x.is_opaque() => self.cast_help(diagnostic, x, b),
+                    (Some(x), Some(y)) => self.cast_help(diagnostic, wider(x, y), a),
+                    (Some(dtype), None) => self.literal_help(diagnostic, dtype, b),
+                    (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
+                    // Of two literals, the integer is the one of the wrong form.
+                    (None, None) => {
+                        let integer = if self.cells.is_float(a) { b } else { a };
+                        self.literal_help(diagnostic, Dtype::F64, integer)
+                    }
+                };
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// A whole number as a literal of an element type.
+    pub(crate) fn whole_number(&self, digits: &str, num: Num) -> String {
+        match self.cells.known(num) {
+            Some(dtype @ (Dtype::F16 | Dtype::Bf16)) => format!("{}::of({digits}.0)", dtype.name()),
+            Some(dtype) if dtype.is_float8() => format!("{}::from_f32({digits}.0)", dtype.name()),
+            _ if self.cells.is_float(num) => format!("{digits}.0"),
+            _ => digits.to_owned(),
+        }
+    }
+
+    /// How what is of another element type becomes one of `dtype`: by a conversion, where there are any.
+    pub(crate) fn cast_help(&self, diagnostic: Diagnostic, dtype: Dtype, of: Num) -> Diagnostic {
+        let from = self.cells.known(of).filter(|from| from.is_opaque());
+        match from.or_else(|| dtype.is_opaque().then_some(dtype)) {
+            None => diagnostic.help(format!(".cast::<{}>()", dtype.name())),
+            Some(_) if dtype.is_opaque() && self.cells.known(of).is_none() => {
+                self.literal_help(diagnostic, dtype, of)
+            }
+            Some(opaque_one) => diagnostic.why(opaque(opaque_one)),
+        }
+    }
+
+    /// How a literal is written to be of an element type that it is not of. Its own value, or no code at all: what
+    /// is pasted must not change the program.
+    pub(crate) fn literal_help(&self, diagnostic: Diagnostic, dtype: Dtype, of: Num) -> Diagnostic {
+        let name = dtype.name();
+        #[expect(clippy::cast_precision_loss, reason = "it is shown as Rust shows floats")]
+        let float = match self.cells.literal_of(of) {
+            Some(Const::Int(value)) => Some(value as f64),
+            Some(Const::Float(value)) => Some(value),
+            Some(Const::Bool(_)) | None => None,
+        };
+        let (why, help) = match (dtype, float) {
+            (Dtype::E4m3 | Dtype::E5m2, value) => (
+                format!(
+                    "Rust has no literals of `{name}`; `{name}::from_f32` makes one when compiling"
+                ),
+                value.map(|value| format!("{name}::from_f32({value:?})")),
+            ),
+            (Dtype::E2m1x2 | Dtype::Ue8m0, _) => (
+                format!(
+                    "Rust has no literals of `{name}`; `{name}::from_bits` makes one when compiling"
+                ),
+                match self.cells.literal_of(of) {
+                    Some(Const::Int(bits @ 0..=255)) => Some(format!("{name}::from_bits({bits})")),
+                    _ => None,
+                },
+            ),
+            (Dtype::F16 | Dtype::Bf16, value) => (
+                format!("Rust has no literals of `{name}`; `{name}::of` makes one when compiling"),
+                value.map(|value| format!("{name}::of({value:?})")),
+            ),
+            (Dtype::F32 | Dtype::F64, value) => (
+                "an integer literal does not become a float by itself".to_owned(),
+                value.map(|value| format!("{value:?}")),
+            ),
+            (Dtype::Bool, _) => ("a number is not a truth value".to_owned(), None),
+            (_, Some(value)) if value.fract() == 0.0 && value.abs() < 1e15 => (
+                "a float literal does not become an integer by itself".to_owned(),
+                Some(format!("`{value:.0}`, or `.cast::<f32>()` on the other side")),
+            ),
+            (_, Some(_)) => (
+                format!("`{name}` holds no fractions"),
+                Some("`.cast::<f32>()` on the other side".to_owned()),
+            ),
+            (_, None) => ("a float literal does not become an integer by itself".to_owned(), None),
+        };
+        let diagnostic = diagnostic.why(why);
+        match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }
+    }
+
+    /// The extents of a tile; `None` for a scalar.
+    pub(crate) fn tile_shape(&self, value: Value) -> Option<Vec<u32>> {
+        match self.ty(value) {
+            Type::Tile(_, shape) => Some(shape.clone()),
+            Type::Scalar(_)
+            | Type::Shared(_)
+            | Type::Barrier(_)
+            | Type::TensorMemory(_)
+            | Type::Error => None,
+        }
+    }
+
+    /// Reports operands of which some are addresses and others are numbers.
+    fn same_kind(&mut self, operands: &[Value], what: &str, loc: Loc) -> bool {
+        let address = operands.iter().find(|operand| self.is_ptr(**operand));
+        let number = operands.iter().find(|operand| !self.is_ptr(**operand));
+        let (Some(address), Some(number)) = (address, number) else { return true };
+        let [address, number] = [*address, *number].map(|value| self.describe(&Val::Value(value)));
+        self.report(
+            Diagnostic::new(
+                Code::Kind,
+                loc,
+                format!("{what} does not take an address beside a number"),
+            )
+            .compare("", "addresses, or numbers", format!("{address} and {number}"))
+            .help("load(p)"),
+        );
+        false
+    }
+
+    fn pointer_arithmetic(&mut self, op: Binary, x: Value, y: Value, loc: Loc) -> Val {
+        if !self.is_ptr(x) || self.is_ptr(y) || !matches!(op, Binary::Add | Binary::Sub) {
+            return self.error(
+                Code::Kind,
+                loc,
+                "addresses take `+` and `-` with an integer on the right, counted in elements",
+            );
+        }
+        let Some((x, y)) = self.same_shape(x, y, symbol(op), loc) else { return Val::Error };
+        let offset = self.num(y);
+        match self.cells.find(offset) {
+            Num::Known(Dtype::I32 | Dtype::I64) => {}
+            Num::Cell(_) if !self.cells.is_float(offset) => {
+                let _ = self.cells.unify(offset, Num::Known(Dtype::I32));
+            }
+            other => {
+                return self.refuse_dtype(
+                    "pointer arithmetic",
+                    "`i32` or `i64` offsets",
+                    other,
+                    loc,
+                );
+            }
+        }
+        let ty = self.ty(x).clone();
+        Val::Value(self.emit(Op::Binary(op), vec![x, y], ty, loc))
+    }
+
+    /// Folds two constants; `None` where the result depends on rounding that is settled later.
+    fn fold(&mut self, op: Binary, x: Const, y: Const, num: Num, loc: Loc) -> Option<Val> {
+        match (x, y) {
+            (Const::Int(a), Const::Int(b)) => {
+                let value = match op {
+                    Binary::Add => a.checked_add(b),
+                    Binary::Sub => a.checked_sub(b),
+                    Binary::Mul => a.checked_mul(b),
+                    Binary::Div => a.checked_div(b),
+                    Binary::Rem => a.checked_rem(b),
+                    Binary::And => Some(a & b),
+                    Binary::Or => Some(a | b),
+                    Binary::Xor => Some(a ^ b),
+                    Binary::Shl => {
+                        u32::try_from(b).ok().filter(|b| *b < 64).and_then(|b| a.checked_shl(b))
+                    }
+                    Binary::Shr => {
+                        u32::try_from(b).ok().filter(|b| *b < 64).and_then(|b| a.checked_shr(b))
+                    }
+                    Binary::Min => Some(a.min(b)),
+                    Binary::Max => Some(a.max(b)),
+                };
+                let dtype = self.cells.known(num);
+                let in_range = |value: &i128| match dtype {
+                    Some(dtype) => fits(*value, dtype),
+                    // No type that it could still take holds more.
+                    None => (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(value),
+                };
+                match value.filter(in_range) {
+                    Some(value) => Some(Val::Const(Const::Int(value), num)),
+                    None if b == 0 && matches!(op, Binary::Div | Binary::Rem) => {
+                        Some(self.error(Code::Overflow, loc, "division of a constant by zero"))
+                    }
+                    None => {
+                        let range = dtype.map_or("64 bits".to_owned(), range_text);
+                        Some(
+                            self.report(
+                                Diagnostic::new(
+                                    Code::Overflow,
+                                    loc,
+                                    format!("{a} {} {b} overflows", symbol(op).trim_matches('`')),
+                                )
+                                .compare(
+                                    "",
+                                    range,
+                                    "a result outside",
+                                ),
+                            ),
+                        )
+                    }
+                }
+            }
+            (Const::Float(a), Const::Float(b)) => {
+                let value = match op {
+                    Binary::Add => a + b,
+                    Binary::Sub => a - b,
+                    Binary::Mul => a * b,
+                    Binary::Div => a / b,
+                    Binary::Min => a.min(b),
+                    Binary::Max => a.max(b),
+                    _ => return Some(self.refuse_dtype(symbol(op), "integers", num, loc)),
+                };
+                match self.cells.known(num) {
+                    // Twice the precision and more: rounding the f64 result again changes nothing.
+                    Some(dtype) => Some(Val::Const(Const::Float(round_float(value, dtype)), num)),
+                    None => {
+                        let exact = |v: f64| round_float(v, Dtype::F32).to_bits() == v.to_bits();
+                        (exact(a) && exact(b) && exact(value))
+                            .then_some(Val::Const(Const::Float(value), num))
+                    }
+                }
+            }
+            (Const::Bool(a), Const::Bool(b)) => match op {
+                Binary::And => Some(Val::Const(Const::Bool(a & b), num)),
+                Binary::Or => Some(Val::Const(Const::Bool(a | b), num)),
+                Binary::Xor => Some(Val::Const(Const::Bool(a ^ b), num)),
+                _ => Some(self.refuse_dtype(symbol(op), "numbers", num, loc)),
+            },
+            _ => None,
+        }
+    }
+
+    /// `a < b` and so on.
+    pub(crate) fn compare(&mut self, op: Compare, a: Val, b: Val, loc: Loc) -> Val {
+        let (a, b) = (self.plain(a), self.plain(b));
+        if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
+            return Val::Error;
+        }
+        if self.refuse_unreckoned("a comparison", &[&a, &b], loc) {
+            return Val::Error;
+        }
+        let bool_num = Num::Known(Dtype::Bool);
+        if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
+            if self.unify(*p, *q, "a comparison", loc).is_none() {
+                return Val::Error;
+            }
+            let order = match (x, y) {
+                (Const::Int(x), Const::Int(y)) => Some(x.cmp(y)),
+                (Const::Bool(x), Const::Bool(y)) => Some(x.cmp(y)),
+                (Const::Float(x), Const::Float(y)) => x.partial_cmp(y),
+                _ => None,
+            };
+            let holds = match op {
+                Compare::Lt => order.is_some_and(std::cmp::Ordering::is_lt),
+                Compare::Le => order.is_some_and(std::cmp::Ordering::is_le),
+                Compare::Gt => order.is_some_and(std::cmp::Ordering::is_gt),
+                Compare::Ge => order.is_some_and(std::cmp::Ordering::is_ge),
+                Compare::Eq => order.is_some_and(std::cmp::Ordering::is_eq),
+                Compare::Ne => !order.is_some_and(std::cmp::Ordering::is_eq),
+            };
+            return Val::Const(Const::Bool(holds), bool_num);
+        }
+        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else {
+            return Val::Error;
+        };
+        if !self.same_kind(&[x, y], "a comparison", loc) {
+            return Val::Error;
+        }
+        if self.is_ptr(x) && !matches!(op, Compare::Eq | Compare::Ne) {
+            return self.error(Code::Kind, loc, "addresses are equal or not; they have no order");
+        }
+        let Some((x, y)) = self.same_shape(x, y, "a comparison", loc) else { return Val::Error };
+        let Some(num) = self.unify_values(x, y, "a comparison", loc) else {
+            return Val::Error;
+        };
+        if self.cells.known(num) == Some(Dtype::Bool) && !matches!(op, Compare::Eq | Compare::Ne) {
+            return self.refuse_dtype("an order", "numbers", num, loc);
+        }
+        let ty = match self.tile_shape(x) {
+            None => Type::scalar(Dtype::Bool),
+            Some(shape) => Type::Tile(Elem::Number(Dtype::Bool), shape),
+        };
+        Val::Value(self.emit(Op::Compare(op), vec![x, y], ty, loc))
+    }
+
+    /// An operation on one operand.
+    pub(crate) fn unary(&mut self, op: Unary, a: Val, loc: Loc) -> Val {
+        let a = self.plain(a);
+        if self.refuse_unreckoned(unary_name(op), &[&a], loc) {
+            return Val::Error;
+        }
+        if let Val::Const(value, num) = &a {
+            let folded = match (op, value) {
+                (Unary::Neg, Const::Int(v)) => Some(Const::Int(-v)),
+                (Unary::Neg, Const::Float(v)) => Some(Const::Float(-v)),
+                (Unary::Abs, Const::Int(v)) => Some(Const::Int(v.abs())),
+                (Unary::Abs, Const::Float(v)) => Some(Const::Float(v.abs())),
+                (Unary::Not, Const::Bool(v)) => Some(Const::Bool(!v)),
+                (Unary::Sqrt, Const::Float(v)) if self.cells.known(*num).is_some() => {
+                    Some(Const::Float(v.sqrt()))
+                }
+                (Unary::Floor, Const::Float(v)) => Some(Const::Float(v.floor())),
+                (Unary::Ceil, Const::Float(v)) => Some(Const::Float(v.ceil())),
+                _ => None,
+            };
+            if let Some(folded) = folded {
+                let num = *num;
+                if self.cells.literal_of(num) == Some(*value) {
+                    self.cells.set_literal(num, folded);
+                }
+                if let (Const::Int(_), Some(dtype)) = (folded, self.cells.known(num))
+                    && !dtype.is_signed()
+                {
+                    return self.refuse_dtype("negation", "signed integers and floats", num, loc);
+                }
+                return self.settle_const(folded, num, loc);
+            }
+        }
+        let Some(x) = self.value(&a, loc) else { return Val::Error };
+        if self.is_ptr(x) || self.is_handle(x) {
+            let actual = self.describe(&Val::Value(x));
+            return self.error(
+                Code::Kind,
+                loc,
+                format!("{} is not defined on {actual}", unary_name(op)),
+            );
+        }
+        let num = self.num(x);
+        let (float, known) = (self.cells.is_float(num), self.cells.known(num));
+        let (fine, wants) = match op {
+            Unary::Neg => {
+                (float || known.is_none_or(Dtype::is_signed), "signed integers and floats")
+            }
+            Unary::Not => (!float, "integers and `bool`"),
+            Unary::Abs => (float || known.is_none_or(Dtype::is_int), "numbers"),
+            _ => (float, "floats"),
+        };
+        if !fine && wants == "floats" && known.is_some_and(Dtype::is_int) {
+            let name = self.cells.name(num);
+            return self.report(
+                Diagnostic::new(
+                    Code::DtypeRefused,
+                    loc,
+                    format!("{} is not defined on `{name}`", unary_name(op)),
+                )
+                .compare("element type", wants, format!("`{name}`"))
+                .help(
+                    self.applied(
+                        x,
+                        &format!(".cast::<f32>().{}()", unary_name(op).trim_matches('`')),
+                    ),
+                ),
+            );
+        }
+        if !fine {
+            return self.refuse_dtype(unary_name(op), wants, num, loc);
+        }
+        if known == Some(Dtype::F64) && op.is_approximate() {
+            return self.no_double(op, loc);
+        }
+        let shape = self.tile_shape(x);
+        Val::Value(self.emit_num(Op::Unary(op), vec![x], shape, num, loc))
+    }
+
+    /// Reports a function that no instruction computes for `f64`.
+    pub(crate) fn no_double(&mut self, op: Unary, loc: Loc) -> Val {
+        self.refuse_dtype(
+            unary_name(op),
+            "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
+            Num::Known(Dtype::F64),
+            loc,
+        )
+    }
+
+    /// `a · b + c`, rounded once.
+    pub(crate) fn fma(&mut self, a: Val, b: Val, c: Val, loc: Loc) -> Val {
+        if self.refuse_unreckoned("`fma`", &[&a, &b, &c], loc) {
+            return Val::Error;
+        }
+        let (Some(a), Some(b), Some(c)) =
+            (self.value(&a, loc), self.value(&b, loc), self.value(&c, loc))
+        else {
+            return Val::Error;
+        };
+        if !self.same_kind(&[a, b, c], "`fma`", loc) {
+            return Val::Error;
+        }
+        if self.is_ptr(a) {
+            return self.error(Code::Kind, loc, "`fma` takes numbers, not addresses");
+        }
+        let Some((a, b)) = self.same_shape(a, b, "`fma`", loc) else { return Val::Error };
+        let Some((a, c)) = self.same_shape(a, c, "`fma`", loc) else { return Val::Error };
+        let Some((b, _)) = self.same_shape(b, c, "`fma`", loc) else { return Val::Error };
+        if self.unify_values(a, b, "`fma`", loc).is_none() {
+            return Val::Error;
+        }
+        let Some(num) = self.unify_values(a, c, "`fma`", loc) else { return Val::Error };
+        if !self.cells.is_float(num) {
+            return self.refuse_dtype("`fma`", "floats", num, loc);
+        }
+        let shape = self.tile_shape(a);
+        Val::Value(self.emit_num(Op::Fma, vec![a, b, c], shape, num, loc))
+    }
+
+    /// `mask ? a : b`
+    pub(crate) fn select(&mut self, mask: Val, a: Val, b: Val, loc: Loc) -> Val {
+        if let Val::Const(Const::Bool(mask), _) = self.plain(mask.clone()) {
+            return if mask { self.plain(a) } else { self.plain(b) };
+        }
+        let (Some(mask), Some(a), Some(b)) =
+            (self.value(&mask, loc), self.value(&a, loc), self.value(&b, loc))
+        else {
+            return Val::Error;
+        };
+        if self.cells.known(self.num(mask)) != Some(Dtype::Bool) || self.is_ptr(mask) {
+            let actual = self.describe(&Val::Value(mask));
+            let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, "`select` chooses by a mask")
+                .compare("mask", "`bool`", actual);
+            let num = self.num(mask);
+            return self.report(if self.is_ptr(mask) || self.is_handle(mask) {
+                diagnostic
+            } else {
+                diagnostic
+                    .help(self.applied(mask, &format!(".gt({})", self.whole_number("0", num))))
+            });
+        }
+        if !self.same_kind(&[a, b], "`select`", loc) {
+            return Val::Error;
+        }
+        let Some((a, b)) = self.same_shape(a, b, "`select`", loc) else { return Val::Error };
+        let Some((mask, a)) = self.same_shape(mask, a, "`select`", loc) else { return Val::Error };
+        let Some((_, b)) = self.same_shape(mask, b, "`select`", loc) else { return Val::Error };
+        let Some(num) = self.unify_values(a, b, "`select`", loc) else {
+            return Val::Error;
+        };
+        if self.is_ptr(a) || self.is_ptr(b) {
+            let ty = self.ty(a).clone();
+            return Val::Value(self.emit(Op::Select, vec![mask, a, b], ty, loc));
+        }
+        let shape = self.tile_shape(a);
+        Val::Value(self.emit_num(Op::Select, vec![mask, a, b], shape, num, loc))
+    }
+
+    /// Converts to another element type.
+    pub(crate) fn cast(&mut self, a: Val, to: Num, loc: Loc) -> Val {
+        let a = self.plain(a);
+        let from = match &a {
+            Val::Const(_, num) => self.cells.known(*num),
+            Val::Value(x) if !self.is_ptr(*x) && !self.is_handle(*x) => {
+                self.cells.known(self.num(*x))
+            }
+            _ => None,
+        };
+        let known = [from, self.cells.known(to)];
+        if known[0] != known[1]
+            && let Some(dtype) = known.into_iter().flatten().find(|dtype| dtype.is_opaque())
+        {
+            let power = match (&a, dtype) {
+                (Val::Const(value, _), Dtype::Ue8m0) => exponent_bits(*value),
+                _ => None,
+            };
+            let names = [from, self.cells.known(to)].map(|dtype| {
+                dtype.map_or_else(|| "a number".to_owned(), |dtype| format!("`{}`", dtype.name()))
+            });
+            let diagnostic = no_conversion(&names, dtype, loc);
+            return self.report(match power {
+                Some(bits) => diagnostic.help(format!("ue8m0::from_bits({bits})")),
+                None => diagnostic,
+            });
+        }
+        if let (Val::Const(value, _), Some(dtype)) = (&a, self.cells.known(to)) {
+            return Val::Const(cast_const(*value, dtype), to);
+        }
+        let Some(x) = self.value(&a, loc) else { return Val::Error };
+        if self.is_ptr(x) || self.is_handle(x) {
+            let actual = self.describe(&Val::Value(x));
+            return self.error(Code::Kind, loc, format!("{actual} cannot be cast"));
+        }
+        if self.cells.known(to).is_some() && self.cells.known(self.num(x)) == self.cells.known(to) {
+            self.unmark(&Val::Value(x));
+            return Val::Value(x);
+        }
+        let shape = self.tile_shape(x);
+        Val::Value(self.emit_num(Op::Cast, vec![x], shape, to, loc))
+    }
+}
+
+/// What is said of arithmetic on what is only stored and moved, which is written as `written` if it has a name.
+pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -> Diagnostic {
+    let name = dtype.name();
+    if dtype.is_opaque() {
+        return Diagnostic::new(
+            Code::DtypeRefused,
+            loc,
+            format!("{what} is not defined on `{name}`"),
+        )
+        .compare("element type", "one with arithmetic: `f32`, `u8` and others", format!("`{name}`"))
+        .why(opaque(dtype))
+        .help(format!("`u8` in place of `{name}`, where its bits are computed with"));
+    }
+    Diagnostic::new(Code::DtypeRefused, loc, format!("{what} is not defined on `{name}`"))
+        .compare("element type", "one with arithmetic: `f32`, `f16` and others", format!("`{name}`"))
+        .why("no instruction computes with FP8 numbers: they are stored, converted, and factors of products")
+        .help(format!("{written}.cast::<f32>()"))
+}
+
+/// What is said of conversions of what tensor cores alone read as numbers.
+pub(crate) fn no_conversion([from, to]: &[String; 2], dtype: Dtype, loc: Loc) -> Diagnostic {
+    let by = match dtype {
+        Dtype::E2m1x2 => "`e2m1x2::from_f32` and `to_f32`",
+        _ => "`ue8m0::from_exponent` and `to_f32`",
+    };
+    Diagnostic::new(Code::DtypeRefused, loc, format!("no conversion makes {to} of {from}"))
+        .compare("", "numbers, or `bool`, on both sides", format!("{from} and {to}"))
+        .why(format!("{}; the host converts, by {by}", opaque(dtype)))
+}
+
+/// The bits of a power of two.
+fn exponent_bits(value: Const) -> Option<u32> {
+    #[expect(clippy::cast_precision_loss, reason = "what is rounded is no power of two in range")]
+    let value = match value {
+        Const::Int(value) => value as f64,
+        Const::Float(value) => value,
+        Const::Bool(_) => return None,
+    };
+    (0..255u32).find(|bits| 2f64.powi(bits.cast_signed() - 127).to_bits() == value.to_bits())
+}
+
+/// What tensor cores alone read as numbers.
+fn opaque(dtype: Dtype) -> String {
+    let what = match dtype {
+        Dtype::E2m1x2 => "two FP4 numbers in a byte",
+        _ => "a power of two, by its exponent",
+    };
+    format!("`{}` is {what}, which nothing but products of the tensor cores reads", dtype.name())
+}
+
+/// Rust's `as`, on constants.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "what `as` does is what is wanted"
+)]
+fn cast_const(value: Const, dtype: Dtype) -> Const {
+    let int = |v: i128| match int_range(dtype) {
+        // Wraps, as `as` does between integers.
+        Some((lo, hi)) => {
+            let width = hi - lo + 1;
+            let low = v.rem_euclid(width);
+            Const::Int(if low > hi { low - width } else { low })
+        }
+        None if dtype == Dtype::Bool => Const::Bool(v != 0),
+        None => Const::Float(round_float(v as f64, dtype)),
+    };
+    match value {
+        Const::Bool(v) => int(i128::from(v)),
+        Const::Int(v) => int(v),
+        Const::Float(v) => match int_range(dtype) {
+            Some((lo, hi)) => Const::Int((v as i128).clamp(lo, hi)),
+            None if dtype == Dtype::Bool => Const::Bool(v != 0.0),
+            None => Const::Float(round_float(v, dtype)),
+        },
+    }
+}
+
+/// An operator as a message names it.
+pub(crate) fn symbol(op: Binary) -> &'static str {
+    match op {
+        Binary::Add => "`+`",
+        Binary::Sub => "`-`",
+        Binary::Mul => "`*`",
+        Binary::Div => "`/`",
+        Binary::Rem => "`%`",
+        Binary::And => "`&`",
+        Binary::Or => "`|`",
+        Binary::Xor => "`^`",
+        Binary::Shl => "`<<`",
+        Binary::Shr => "`>>`",
+        Binary::Min => "`minimum`",
+        Binary::Max => "`maximum`",
+    }
+}
+
+fn unary_name(op: Unary) -> &'static str {
+    match op {
+        Unary::Neg => "`-`",
+        Unary::Not => "`!`",
+        Unary::Abs => "`abs`",
+        Unary::Exp => "`exp`",
+        Unary::Exp2 => "`exp2`",
+        Unary::Log => "`log`",
+        Unary::Log2 => "`log2`",
+        Unary::Sqrt => "`sqrt`",
+        Unary::Rsqrt => "`rsqrt`",
+        Unary::Sin => "`sin`",
+        Unary::Cos => "`cos`",
+        Unary::Tanh => "`tanh`",
+        Unary::Floor => "`floor`",
+        Unary::Ceil => "`ceil`",
+    }
+}

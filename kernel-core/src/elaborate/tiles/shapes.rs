@@ -1,0 +1,325 @@
+//! Shapes: splat, broadcast, expand, reshape, reductions.
+
+use super::along::REDUCTION;
+use crate::{
+    diag::{Code, Diagnostic, SPILLED},
+    elaborate::{
+        Builder,
+        language::value::{Num, Val},
+    },
+    ir::{Binary, Op, StmtKind, Type, Value},
+    layouts::MAX_REGISTERS,
+    loc::Loc,
+};
+
+impl Builder<'_> {
+    /// One scalar in every element.
+    pub(crate) fn splat(&mut self, scalar: Value, shape: &[u32], loc: Loc) -> Value {
+        let num = self.num(scalar);
+        if self.is_ptr(scalar) {
+            let ty = self.ty(scalar).elem().expect("pointers have an element");
+            return self.emit(Op::Splat, vec![scalar], Type::Tile(ty, shape.to_vec()), loc);
+        }
+        self.emit_num(Op::Splat, vec![scalar], Some(shape.to_vec()), num, loc)
+    }
+
+    pub(crate) fn broadcast_to(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Value {
+        if self.ty(tile).shape() == shape {
+            return tile;
+        }
+        let num = self.num(tile);
+        if self.is_ptr(tile) {
+            let ty = self.ty(tile).elem().expect("pointers have an element");
+            return self.emit(Op::Broadcast, vec![tile], Type::Tile(ty, shape.to_vec()), loc);
+        }
+        self.emit_num(Op::Broadcast, vec![tile], Some(shape.to_vec()), num, loc)
+    }
+
+    /// Brings two operands to one shape: scalars are splatted, extents of 1 repeated.
+    pub(crate) fn same_shape(
+        &mut self,
+        a: Value,
+        b: Value,
+        what: &str,
+        loc: Loc,
+    ) -> Option<(Value, Value)> {
+        if let Some(barrier) =
+            [a, b].into_iter().find(|value| matches!(self.ty(*value), Type::Barrier(_)))
+        {
+            let actual = self.describe(&Val::Value(barrier));
+            self.report(Diagnostic::new(
+                Code::Kind,
+                loc,
+                format!("{what} is not defined on {actual}"),
+            ));
+            return None;
+        }
+        let window = [a, b].into_iter().find_map(|value| Some((value, self.memory_of(value)?)));
+        if let Some((window, memory)) = window {
+            let help = self.applied(window, ".load()");
+            self.report(
+                Diagnostic::new(
+                    Code::Kind,
+                    loc,
+                    format!("{what} works on tiles in registers, not on {memory} memory"),
+                )
+                .why(format!("arithmetic has its operands in registers; a tile in {memory} memory is loaded first"))
+                .help(help),
+            );
+            return None;
+        }
+        let (p, q) = (self.ty(a).shape().to_vec(), self.ty(b).shape().to_vec());
+        match (p.is_empty(), q.is_empty()) {
+            (true, true) => return Some((a, b)),
+            (true, false) => return Some((self.splat(a, &q, loc), b)),
+            (false, true) => return Some((a, self.splat(b, &p, loc))),
+            (false, false) => {}
+        }
+        let joined: Option<Vec<u32>> = (p.len() == q.len())
+            .then(|| {
+                p.iter()
+                    .zip(&q)
+                    .map(
+                        |(x, y)| if x == y || *y == 1 { Some(*x) } else { (*x == 1).then_some(*y) },
+                    )
+                    .collect()
+            })
+            .flatten();
+        let Some(shape) = joined else {
+            let mut diagnostic = Diagnostic::new(
+                Code::ShapeMismatch,
+                loc,
+                format!("{what} joins tiles of different shapes"),
+            )
+            .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
+            if p.len() != q.len() {
+                diagnostic = diagnostic
+                    .why("elements pair by index, so both sides need the same number of axes");
+            }
+            if let Some((left, axis)) = missing_axis(&p, &q) {
+                let name = self.written(&Val::Value(if left { a } else { b }));
+                let side = if left { "left" } else { "right" };
+                diagnostic = diagnostic.help(match name {
+                    Some(name) => format!("{name}.expand({axis})"),
+                    None => format!("`.expand({axis})` on the {side} side"),
+                });
+            }
+            self.report(diagnostic);
+            return None;
+        };
+        if shape != p && shape != q {
+            let num = self.num(a);
+            self.check_budget(&shape, num, loc)?;
+        }
+        Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
+    }
+
+    /// The memory that a value is a window of, in words; none of what lies in registers.
+    pub(crate) fn memory_of(&self, value: Value) -> Option<&'static str> {
+        match self.ty(value) {
+            Type::Shared(_) => Some("shared"),
+            Type::TensorMemory(_) => Some("tensor"),
+            Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
+        }
+    }
+
+    /// A tile operand, or a report.
+    pub(crate) fn tile(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
+        let value = self.value(val, loc)?;
+        if let Type::Tile(..) = self.ty(value) {
+            return Some(value);
+        }
+        let actual = self.describe(&Val::Value(value));
+        let mut diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} needs a tile"))
+            .compare("", "a tile in registers", actual);
+        if self.memory_of(value).is_some() {
+            diagnostic = diagnostic.help(self.applied(value, ".load()"));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// Whether a block of this many warps can hold a tile of this element type in registers.
+    pub(crate) fn check_budget(&mut self, shape: &[u32], num: Num, loc: Loc) -> Option<()> {
+        let bytes = self.cells.settled(num).bytes();
+        self.check_registers(shape, bytes, loc)
+    }
+
+    /// As [`Builder::check_budget`], of elements of so many bytes. Each has registers of its own, also where it is small.
+    fn check_registers(&mut self, shape: &[u32], bytes: u32, loc: Loc) -> Option<()> {
+        let elements = shape.iter().fold(1u64, |all, e| all.saturating_mul(u64::from(*e)));
+        let registers = elements.saturating_mul(u64::from(bytes.div_ceil(4)));
+        let threads = u64::from(self.warps * 32);
+        if registers <= threads * MAX_REGISTERS {
+            return Some(());
+        }
+        if self.too_large.is_some_and(|first| first != loc) {
+            // What is computed with the first one is as large.
+            return None;
+        }
+        self.too_large = Some(loc);
+        let warps =
+            if self.warps == 1 { "one warp".to_owned() } else { format!("{} warps", self.warps) };
+        let mut diagnostic = Diagnostic::new(
+            Code::TileBudget,
+            loc,
+            format!("a tile of {elements} elements does not fit the registers of {warps}"),
+        )
+        .compare(
+            "registers a thread",
+            format!("at most {MAX_REGISTERS}"),
+            registers.div_ceil(threads).to_string(),
+        )
+        .why(SPILLED);
+        let enough = registers.div_ceil(32 * MAX_REGISTERS).next_power_of_two();
+        if enough <= self.crew.most_warps() {
+            diagnostic = diagnostic.help(self.warps_written(enough));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// An axis of a tile of `rank` axes (or of one more, to insert).
+    pub(crate) fn axis(&mut self, val: &Val, limit: usize, what: &str, loc: Loc) -> Option<u32> {
+        let axis = self.const_int(val, "an axis", loc)?;
+        match u32::try_from(axis).ok().filter(|axis| (*axis as usize) < limit) {
+            Some(axis) => Some(axis),
+            None => {
+                self.report(
+                    Diagnostic::new(Code::Axis, loc, format!("{what} has no axis {axis}")).compare(
+                        "axis",
+                        format!("0 to {}", limit.saturating_sub(1)),
+                        axis.to_string(),
+                    ),
+                );
+                None
+            }
+        }
+    }
+
+    /// `x.expand(axis)`
+    pub(crate) fn expand(&mut self, tile: Value, axis: u32, loc: Loc) -> Val {
+        let mut shape = self.ty(tile).shape().to_vec();
+        if shape.len() == 5 {
+            return self.error(Code::Axis, loc, "a tile has at most 5 axes");
+        }
+        shape.insert(axis as usize, 1);
+        self.reshaped(Op::Expand(axis), tile, shape, loc)
+    }
+
+    /// An operation that keeps the element type.
+    pub(crate) fn reshaped(&mut self, op: Op, tile: Value, shape: Vec<u32>, loc: Loc) -> Val {
+        if self.is_ptr(tile) {
+            let elem = self.ty(tile).elem().expect("pointers have an element");
+            return Val::Value(self.emit(op, vec![tile], Type::Tile(elem, shape), loc));
+        }
+        let num = self.num(tile);
+        Val::Value(self.emit_num(op, vec![tile], Some(shape), num, loc))
+    }
+
+    /// `x.reshape(shape)`
+    pub(crate) fn reshape(&mut self, tile: Value, shape: Vec<u32>, loc: Loc) -> Val {
+        let have: u64 = self.ty(tile).shape().iter().map(|e| u64::from(*e)).product();
+        let want: u64 = shape.iter().map(|e| u64::from(*e)).product();
+        if have != want {
+            let actual = self.ty(tile).shape().to_vec();
+            return self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "`reshape` keeps the number of elements")
+                    .compare("elements", have.to_string(), want.to_string())
+                    .why(format!("the tile has extents {actual:?}")),
+            );
+        }
+        self.reshaped(Op::Reshape, tile, shape, loc)
+    }
+
+    /// `x.broadcast(shape)`
+    pub(crate) fn broadcast(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Val {
+        let have = self.ty(tile).shape().to_vec();
+        let fits =
+            have.len() == shape.len() && have.iter().zip(shape).all(|(h, s)| h == s || *h == 1);
+        if !fits {
+            return self.report(
+                Diagnostic::new(Code::ShapeMismatch, loc, "`broadcast` repeats axes of extent 1")
+                    .compare(
+                        "",
+                        format!("extents that are 1 or equal those of {shape:?}"),
+                        format!("{have:?}"),
+                    ),
+            );
+        }
+        let num = self.num(tile);
+        if self.check_budget(shape, num, loc).is_none() {
+            return Val::Error;
+        }
+        Val::Value(self.broadcast_to(tile, shape, loc))
+    }
+
+    /// A reduction over an axis with a function of two scalars.
+    pub(crate) fn reduce(
+        &mut self,
+        tile: Value,
+        axis: u32,
+        loc: Loc,
+        combine_loc: Loc,
+        combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
+    ) -> Val {
+        if self.is_ptr(tile) {
+            return self.error(Code::Kind, loc, "a reduction takes a tile of numbers");
+        }
+        let num = self.num(tile);
+        let region = self.combine(&[num], REDUCTION, loc, combine_loc, &mut |builder, a, b| {
+            vec![combine(builder, a[0], b[0])]
+        });
+        let Some(region) = region else { return Val::Error };
+        let mut shape = self.ty(tile).shape().to_vec();
+        shape.remove(axis as usize);
+        let shape = if shape.is_empty() { None } else { Some(shape) };
+        let out = self.new_num(shape, num, loc);
+        self.push(
+            StmtKind::Reduce { args: vec![tile], axis, combine: region, results: vec![out] },
+            loc,
+        );
+        if matches!(self.ty(out), Type::Scalar(_)) {
+            self.points.insert(out, ());
+        }
+        Val::Value(out)
+    }
+
+    /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`
+    pub(crate) fn reduce_with(&mut self, op: Binary, tile: Value, axis: u32, loc: Loc) -> Val {
+        self.reduce(tile, axis, loc, loc, &mut |builder, a, b| {
+            builder.binary(op, Val::Value(a), Val::Value(b), loc)
+        })
+    }
+
+    /// A tile of one element type.
+    pub(crate) fn tile_of(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        shape: Vec<u32>,
+        num: Num,
+        loc: Loc,
+    ) -> Val {
+        if self.check_budget(&shape, num, loc).is_none() {
+            return Val::Error;
+        }
+        Val::Value(self.emit_num(op, args, Some(shape), num, loc))
+    }
+}
+
+/// Where an axis of extent 1 would make two shapes fit: whether on the left, and its position. `None` if there
+/// is not exactly one such place, so that nothing is guessed.
+fn missing_axis(left: &[u32], right: &[u32]) -> Option<(bool, usize)> {
+    let (short, long, on_left) = match left.len().checked_sub(right.len()) {
+        Some(1) => (right, left, false),
+        None if left.len() + 1 == right.len() => (left, right, true),
+        _ => return None,
+    };
+    let mut fitting = (0..long.len()).filter(|axis| {
+        let others = long.iter().enumerate().filter(|(at, _)| at != axis).map(|(_, extent)| extent);
+        short.iter().zip(others).all(|(x, y)| x == y || *x == 1 || *y == 1)
+    });
+    let first = fitting.next()?;
+    fitting.next().is_none().then_some((on_left, first))
+}
