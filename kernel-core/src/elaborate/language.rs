@@ -7,6 +7,7 @@ pub(crate) mod call;
 pub(crate) mod closures;
 pub(crate) mod control;
 pub(crate) mod doubt;
+pub(crate) mod elements;
 pub(crate) mod emit;
 pub(crate) mod expr;
 pub(crate) mod families;

@@ -1,0 +1,226 @@
+//! Elements by index: of arrays, of rings of shared windows, of barriers.
+
+use super::value::{Class, Num, Val};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, Env},
+    ir::{Const, Dtype, Op, Type, Value},
+    loc::Loc,
+    syntax::Expr,
+};
+
+impl Builder<'_> {
+    pub(crate) fn index(&mut self, base: &Expr, index: &Expr, env: Env, loc: Loc) -> Val {
+        let val = self.plain_expr(base, env);
+        let at = self.plain_expr(index, env);
+        if let Val::Array(parts) = &val
+            && !self.indexes(&at, parts.len(), index.loc)
+        {
+            return Val::Error;
+        }
+        match &val {
+            Val::Array(parts) | Val::List(parts) => {
+                if let Val::Const(Const::Int(at), _) = at {
+                    return match usize::try_from(at).ok().and_then(|at| parts.get(at)) {
+                        Some(part) => self.plain(part.clone()),
+                        None => self.report(
+                            Diagnostic::new(
+                                Code::Overflow,
+                                index.loc,
+                                "an index past the end of an array",
+                            )
+                            .compare(
+                                "index",
+                                format!("0 to {}", parts.len().saturating_sub(1)),
+                                at.to_string(),
+                            ),
+                        ),
+                    };
+                }
+                self.choose(&parts.clone(), &at, loc)
+            }
+            Val::Value(value) if matches!(self.ty(*value), Type::Shared(_)) => {
+                self.shared_index(*value, &at, index.loc, loc)
+            }
+            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
+                self.tensor_memory_index(*value, &at, index.loc, loc)
+            }
+            Val::Value(value) if matches!(self.ty(*value), Type::Barrier(_)) => {
+                self.barrier_index(*value, &at, index.loc, loc)
+            }
+            Val::Error | Val::Never => Val::Error,
+            Val::Tensor(param) => {
+                let window = self.window_of(*param);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, "a tensor cannot be indexed")
+                        .why("a tensor is read and written tile by tile")
+                        .help(format!("{window}.load()")),
+                )
+            }
+            Val::Value(value) if self.is_ptr(*value) => {
+                let what = self.describe(&val);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
+                        .why("an address is moved by `+`, in elements, and read with `load`")
+                        .help(format!(
+                            "load({} + {})",
+                            base.operand_text().as_deref().unwrap_or("p"),
+                            index.operand_text().as_deref().unwrap_or("i")
+                        )),
+                )
+            }
+            other => {
+                let what = self.describe(other);
+                self.report(
+                    Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
+                        .why("arrays and rings of shared buffers are; elements of a tile belong to threads, and are reached by reductions and masks"),
+                )
+            }
+        }
+    }
+
+    /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
+    fn indexes(&mut self, at: &Val, length: usize, loc: Loc) -> bool {
+        let num = match at {
+            Val::Const(Const::Int(_), num) => Some(*num),
+            Val::Value(value) if self.is_scalar(*value) && !self.is_ptr(*value) => {
+                Some(self.num(*value))
+            }
+            Val::Error | Val::Never => return true,
+            _ => None,
+        };
+        if num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
+            return true;
+        }
+        let actual = self.describe(at);
+        let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
+        let item = if is_point { "[x.item()]" } else { "" };
+        self.report(
+            Diagnostic::new(Code::DtypeMismatch, loc, "this does not index an array of Rust")
+                .compare("", "an integer literal", actual)
+                .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; what `array` makes is indexed by an `i32`")
+                .help(format!("array({length}, |i| ..){item}")),
+        );
+        false
+    }
+
+    /// An element of an array at a run-time index: a chain of selections.
+    fn choose(&mut self, parts: &[Val], at: &Val, loc: Loc) -> Val {
+        if let Val::Value(index) = at
+            && self
+                .wants_scalar(*index, "an element of an array is chosen by an `i32`", loc)
+                .is_none()
+        {
+            return Val::Error;
+        }
+        let Some(first) = parts.first() else {
+            return self.error(Code::Overflow, loc, "an empty array has no elements");
+        };
+        let mut out = self.plain(first.clone());
+        for (index, part) in parts.iter().enumerate().skip(1) {
+            let part = self.plain(part.clone());
+            let index = Val::Const(
+                Const::Int(i128::try_from(index).expect("small")),
+                self.cells.open(Class::Int),
+            );
+            let here = self.compare(crate::ir::Compare::Eq, at.clone(), index, loc);
+            out = self.select_any(&here, &part, &out, loc);
+        }
+        out
+    }
+
+    fn select_any(&mut self, mask: &Val, a: &Val, b: &Val, loc: Loc) -> Val {
+        if a.same(b) {
+            return a.clone();
+        }
+        match (a.parts(), b.parts()) {
+            (Some(x), Some(y)) if x.len() == y.len() => {
+                let mut leaves = Vec::new();
+                for (x, y) in x.to_vec().iter().zip(y.to_vec().iter()) {
+                    leaves.push(self.select_any(mask, x, y, loc));
+                }
+                let mut out = a.clone();
+                for (index, leaf) in leaves.into_iter().enumerate() {
+                    out.set_part(index, leaf);
+                }
+                out
+            }
+            _ => {
+                let scalar = |val: &Val| match val {
+                    Val::Const(..) => true,
+                    Val::Value(value) => !self.is_handle(*value),
+                    _ => false,
+                };
+                if scalar(a) && scalar(b) {
+                    return self.select(mask.clone(), a.clone(), b.clone(), loc);
+                }
+                let memory = match a {
+                    Val::Value(value) if self.memory_of(*value) == Some("tensor") => "tmem",
+                    _ => "shared",
+                };
+                self.report(
+                    Diagnostic::new(Code::NotConstant, loc, "an index into this array must be known when compiling")
+                        .why("its elements are different allocations, which no register can choose between")
+                        .help(format!("{memory}::<T>([STAGES, ROWS, COLS])[i]")),
+                )
+            }
+        }
+    }
+
+    /// `bufs[i]`
+    fn shared_index(&mut self, window: Value, at: &Val, at_loc: Loc, loc: Loc) -> Val {
+        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
+        if shared.shape.len() < 2 {
+            return self.report(
+                Diagnostic::new(
+                    Code::SharedUse,
+                    loc,
+                    "the elements of shared memory are written and read as tiles",
+                )
+                .compare("extents", "[STAGES, ROWS, COLS] or [STAGES, N]", format!("{:?}", shared.shape))
+                .why("an index chooses one buffer of a ring; which thread holds an element is the compiler's choice")
+                .help("`s.store(tile)` and `s.load()`"),
+            );
+        }
+        if shared.transposed {
+            return self.report(
+                Diagnostic::new(
+                    Code::SharedUse,
+                    loc,
+                    "a ring of buffers has an axis in front of its tiles",
+                )
+                .compare(
+                    "extents",
+                    "[STAGES, ROWS, COLS] or [STAGES, N]",
+                    format!("{:?}", shared.shape),
+                ),
+            );
+        }
+        let Some(index) = self.value(at, loc) else { return Val::Error };
+        if self.wants_scalar(index, "a buffer of a ring is chosen by an `i32`", loc).is_none() {
+            return Val::Error;
+        }
+        if !self.is_scalar(index)
+            || self.cells.unify(self.num(index), Num::Known(Dtype::I32)).is_err()
+        {
+            let actual = self.describe(&Val::Value(index));
+            return self.report(
+                Diagnostic::new(Code::Kind, loc, "a buffer of a ring is chosen by an `i32`")
+                    .compare("", "a scalar (i32)", actual),
+            );
+        }
+        if let Val::Const(Const::Int(at), _) = at
+            && !(0..i128::from(shared.shape[0])).contains(at)
+        {
+            return self.report(
+                Diagnostic::new(Code::Overflow, loc, "an index past the end of a ring of buffers")
+                    .compare("index", format!("0 to {}", shared.shape[0] - 1), at.to_string()),
+            );
+        }
+        self.note_use(index, loc, at_loc);
+        let mut inner = shared;
+        inner.shape.remove(0);
+        let ty = Type::Shared(inner);
+        Val::Value(self.emit(Op::SharedIndex, vec![window, index], ty, loc))
+    }
+}
