@@ -1,10 +1,10 @@
 //! Compiling a file test: every instance, for every target that it names.
 
 use kernel_core::{
-    Options, build,
+    Options,
     compile::{Variant, compile_unit},
     diag::{self, Problems},
-    ir,
+    elaborate, ir,
     loc::Locations,
     syntax,
 };
@@ -98,8 +98,8 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
             if !directives.targets.is_empty() && !directives.targets.contains(&image.target) {
                 continue;
             }
-            let target = build::target_named(&image.target).expect("it has been compiled for");
-            let request = build::Request {
+            let target = elaborate::target_named(&image.target).expect("it has been compiled for");
+            let request = elaborate::Request {
                 unit: &unit,
                 kernel,
                 instance: &instance.instance,
@@ -107,7 +107,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 assume_aligned: false,
                 assume: &[],
             };
-            let built = build::build(&request, &mut problems);
+            let built = elaborate::instance(&request, &mut problems);
             report(&problems, &locations)?;
             let built = built.ok_or("the compiler built nothing and does not say why")?;
             let values = instance.instance.values.iter();
