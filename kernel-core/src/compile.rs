@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
 use crate::{
-    device,
+    check, device,
     diag::{self, Area, Code, Diagnostic, Problems},
     elaborate::{self, Instance, Request},
     host,
@@ -500,7 +500,7 @@ fn compile_kernels(
                     }
                     Work::Build => {
                         // What it gives is not complete; its problems count.
-                        elaborate::instance(&request, problems);
+                        check::instance(&request, problems);
                     }
                 }
             }

@@ -35,6 +35,7 @@ pub(crate) mod products;
 pub(crate) mod sync;
 pub(crate) mod tensor_memory;
 pub(crate) mod tiles;
+mod written;
 pub(crate) mod written_ptx;
 
 #[doc(hidden)]
@@ -51,7 +52,7 @@ pub(crate) use params::PARAMETER_TYPES;
 pub(crate) use params::nearest_target;
 pub use params::{TARGETS, instance_rows, target_named};
 use products::float4;
-use written_ptx::per_thread;
+pub(crate) use written::Written;
 
 /// One choice of generic parameters: names and what they stand for.
 #[derive(Clone, Debug, Default)]
@@ -111,11 +112,12 @@ pub struct Built {
     pub declared: Vec<Fact>,
     /// Facts that this variant assumes beyond those: a launch that breaks one takes another variant.
     pub assumed: Vec<Fact>,
+    /// How the source writes what the IR only numbers.
+    pub(crate) written: Written,
 }
 
-/// Builds one instance. `None` if there were problems.
-pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
-    let before = problems.reports();
+/// Builds one instance. After problems, what is left of it is for other problems to be found in.
+pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
     let (scopes, root) = Scopes::new();
     let mut builder = Builder {
         scopes,
@@ -127,7 +129,6 @@ pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built>
         shared: Arena::new(),
         barriers: Arena::new(),
         named: Arena::new(),
-        counted: la_arena::ArenaMap::new(),
         shared_cells: la_arena::ArenaMap::new(),
         tensor_memory: Arena::new(),
         tensor_memory_cells: la_arena::ArenaMap::new(),
@@ -147,23 +148,19 @@ pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built>
         warps: 1,
         cluster: [1; 3],
         tainted: false,
-        reports_before: before,
         awaits: !request.unit.devices.pending.is_empty(),
         only_looking: 0,
         never_given: 0,
         emitted: budget::Emitted::default(),
         too_large: None,
         type_params: generic::TypeParams::new(&request.kernel.function),
-        called: la_arena::ArenaMap::new(),
-        uses: per_thread::Uses::default(),
+        written: Written::default(),
         specialized: None,
         crew: specialize::Crew::Own,
     };
     builder.scopes.add_items(root, &request.unit.items);
     builder.scopes.add_devices(root, &request.unit.devices);
-    let built = builder.kernel(request, root);
-    let tainted = builder.tainted;
-    if problems.reports() > before || tainted { None } else { built }
+    builder.kernel(request, root)
 }
 
 pub(crate) struct Builder<'p> {
@@ -179,8 +176,6 @@ pub(crate) struct Builder<'p> {
     barriers: Arena<crate::ir::BarrierData>,
     /// Named barriers.
     named: Arena<crate::ir::NamedData>,
-    /// Numbers of bytes that the compiler counts.
-    counted: la_arena::ArenaMap<Value, ()>,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
     /// Allocations of tensor memory.
     tensor_memory: Arena<crate::ir::TensorMemoryData>,
@@ -212,8 +207,6 @@ pub(crate) struct Builder<'p> {
     cluster: [u32; 3],
     /// Something in the body was refused before, so that the body is not compiled: only looked at.
     tainted: bool,
-    /// The reports before this instance.
-    reports_before: usize,
     /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
     awaits: bool,
     /// How many parts enclose the current point that are evaluated for their problems alone.
@@ -224,9 +217,7 @@ pub(crate) struct Builder<'p> {
     /// The first tile that does not fit the registers: those that follow from it are not reported as well.
     too_large: Option<Loc>,
     type_params: generic::TypeParams,
-    /// Addresses that are written through inside a function: where that was called, and its name.
-    called: la_arena::ArenaMap<Value, (Loc, String)>,
-    uses: per_thread::Uses,
+    written: Written,
     /// Where the warps of the kernel were specialised.
     specialized: Option<Loc>,
     /// Whose warps run the current point.

@@ -32,9 +32,11 @@ mod class;
 mod cluster;
 mod dtype;
 mod effects;
+pub mod flow;
 mod hopper;
 mod partition;
 mod per_thread;
+mod pipelined;
 mod print;
 mod raw_access;
 mod regions;
@@ -48,12 +50,13 @@ pub use blackwell::{
 pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use class::Class;
 pub use dtype::Dtype;
-pub use effects::{Access, By, Does};
+pub use effects::{Access, Announcement, By, Does, Done, Effects, Fence, Memory, Wait};
 pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
+pub use pipelined::Staged;
 pub use raw_access::RawAccess;
 pub use snippet::{Snippet, register_type, text_touches_memory};
 pub use verify::verify;
@@ -676,6 +679,21 @@ impl Kernel {
 }
 
 impl Type {
+    /// That of a window of shared memory.
+    pub fn shared(&self) -> Option<&SharedType> {
+        if let Type::Shared(window) = self { Some(window) } else { None }
+    }
+
+    /// That of mbarriers.
+    pub fn barrier(&self) -> Option<&BarrierType> {
+        if let Type::Barrier(barrier) = self { Some(barrier) } else { None }
+    }
+
+    /// That of a window of tensor memory.
+    pub fn tensor_memory(&self) -> Option<&TensorMemoryType> {
+        if let Type::TensorMemory(window) = self { Some(window) } else { None }
+    }
+
     /// The element, of a scalar or a tile.
     pub fn elem(&self) -> Option<Elem> {
         match self {

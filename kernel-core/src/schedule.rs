@@ -20,7 +20,7 @@
 
 use std::collections::BTreeMap;
 
-use la_arena::Arena;
+use la_arena::{Arena, ArenaMap};
 
 use crate::ir::{
     Binary, Compare, Const, Dtype, Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
@@ -47,47 +47,10 @@ pub use tensor_meetings::tensor_meetings;
 /// Rotates every loop of the kernel that gains by it.
 pub fn rotate(kernel: &mut Kernel) {
     let mut body = std::mem::take(&mut kernel.body);
-    let mut constants = BTreeMap::new();
-    collect_constants(&body, &mut constants);
-    let mut pass = Pass { values: &mut kernel.values, constants };
+    let mut pass = Pass { values: &mut kernel.values, constants: body.constants() };
     pass.region(&mut body);
     kernel.body = body;
 }
-
-/// Every integer constant of the kernel, by value index.
-fn collect_constants(region: &Region, out: &mut BTreeMap<u32, i128>) {
-    for stmt in &region.stmts {
-        match &stmt.kind {
-            StmtKind::Op { op: Op::Const(Const::Int(value)), result: Some(result), .. } => {
-                out.insert(key(*result), *value);
-            }
-            StmtKind::Op { .. } | StmtKind::Ptx { .. } => {}
-            StmtKind::If { then, otherwise, .. } => {
-                collect_constants(then, out);
-                collect_constants(otherwise, out);
-            }
-            StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
-                stmt.kind.regions().into_iter().for_each(|body| collect_constants(body, out));
-            }
-            StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
-                collect_constants(combine, out);
-            }
-        }
-    }
-}
-
-/// How many loops lie within one another in a region.
-pub(crate) fn nested_loops(region: &Region) -> u32 {
-    let of = |stmt: &Stmt| {
-        let own = matches!(stmt.kind, StmtKind::For { .. } | StmtKind::Loop { .. });
-        stmt.kind.regions().into_iter().map(nested_loops).max().unwrap_or(0) + u32::from(own)
-    };
-    region.stmts.iter().map(of).max().unwrap_or(0)
-}
-
-/// A pass that walks the body of a loop more than once does so where no more loops than these lie in it: the walks multiply with
-/// every level.
-pub(crate) const WALKED_AGAIN: u32 = 4;
 
 fn key(value: Value) -> u32 {
     value.into_raw().into_u32()
@@ -95,7 +58,7 @@ fn key(value: Value) -> u32 {
 
 struct Pass<'k> {
     values: &'k mut Arena<ValueData>,
-    constants: BTreeMap<u32, i128>,
+    constants: ArenaMap<Value, i128>,
 }
 
 /// What a loop body is cut into.
@@ -111,7 +74,7 @@ impl Pass<'_> {
         region.replace_each(|mut stmt, out| {
             stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body));
             if let StmtKind::For { from, to, step, body, .. } = &mut stmt.kind {
-                let ahead = self.constants.get(&key(*step)).is_some_and(|step| *step > 0);
+                let ahead = self.constants.get(*step).is_some_and(|step| *step > 0);
                 let (from, to, step) = (*from, *to, *step);
                 if ahead && let Some(cut) = cut(body) {
                     self.rotate(from, to, step, body, &cut, out);
@@ -179,7 +142,7 @@ impl Pass<'_> {
     ) -> Option<Value> {
         let ty = self.values[to].ty.clone();
         let Some(Elem::Number(dtype)) = ty.elem() else { return None };
-        let edge = nearest_bound(dtype, *self.constants.get(&key(step))?)?;
+        let edge = nearest_bound(dtype, *self.constants.get(step)?)?;
         let [bound, nearest, limit] = [(); 3].map(|()| self.value(ty.clone(), loc));
         out.push(op(Op::Const(Const::Int(edge)), Vec::new(), Some(bound), loc));
         out.push(op(Op::Binary(Binary::Max), vec![to, bound], Some(nearest), loc));
@@ -232,6 +195,11 @@ fn bound_of(dtype: Dtype, step: i128) -> i128 {
         (0, (1i128 << bits) - 1)
     };
     if step > 0 { low + step } else { high + step }
+}
+
+/// An operation without operands, of which nothing follows but its effects.
+fn statement(what: Op, loc: crate::loc::Loc) -> Stmt {
+    op(what, Vec::new(), None, loc)
 }
 
 fn op(op: Op, args: Vec<Value>, result: Option<Value>, loc: crate::loc::Loc) -> Stmt {
@@ -315,7 +283,7 @@ fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
         };
         if wanted {
             stays[index] = true;
-            uses(&stmt.kind, &mut needed);
+            needed.extend(stmt.kind.mentioned());
         }
     }
     let (mut stay, mut sink) = (Vec::new(), Vec::new());
@@ -323,43 +291,4 @@ fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
         if stays { stay.push(stmt) } else { sink.push(stmt) }
     }
     (stay, sink)
-}
-
-/// Every value that a statement mentions, nested regions included.
-fn uses(kind: &StmtKind, out: &mut Vec<Value>) {
-    let region = |region: &Region, out: &mut Vec<Value>| {
-        region.stmts.iter().for_each(|stmt| uses(&stmt.kind, out));
-        match &region.end {
-            Terminator::Return => {}
-            Terminator::Yield(values)
-            | Terminator::Continue(_, values)
-            | Terminator::Break(_, values) => {
-                out.extend(values);
-            }
-        }
-    };
-    match kind {
-        StmtKind::Op { args, .. } | StmtKind::Ptx { args, .. } => out.extend(args),
-        StmtKind::If { condition, then, otherwise, .. } => {
-            out.push(*condition);
-            region(then, out);
-            region(otherwise, out);
-        }
-        StmtKind::For { from, to, step, inits, body, .. } => {
-            out.extend([*from, *to, *step]);
-            out.extend(inits);
-            region(body, out);
-        }
-        StmtKind::Loop { inits, body, .. } => {
-            out.extend(inits);
-            region(body, out);
-        }
-        StmtKind::Reduce { args, combine, .. } | StmtKind::Scan { args, combine, .. } => {
-            out.extend(args);
-            region(combine, out);
-        }
-        StmtKind::Specialize { .. } => {
-            kind.regions().into_iter().for_each(|inner| region(inner, out));
-        }
-    }
 }

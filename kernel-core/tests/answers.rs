@@ -4,6 +4,7 @@
 mod rendered;
 
 use kernel_core::{
+    check,
     diag::Problems,
     elaborate, eval,
     ir::{Dtype, Kernel},
@@ -172,7 +173,7 @@ fn built(source: &str) -> Kernel {
         assume_aligned: false,
         assume: &[],
     };
-    let built = elaborate::instance(&request, &mut problems);
+    let built = check::instance(&request, &mut problems);
     assert!(problems.is_empty(), "{problems:?}");
     built.expect("without problems there is a kernel").kernel
 }

@@ -36,19 +36,32 @@ impl Digest {
         Ok(Digest { lines: lines.map(str::to_owned).collect() })
     }
 
-    /// What the compiler makes of them now.
+    /// What the compiler makes of them now. With a folder, the PTX is written there as well, a file a line of the digest, so that two
+    /// compilers can be compared with `diff -r`.
     ///
     /// # Errors
-    /// A file that cannot be read; what the compiler says of a kernel.
-    pub fn compiled(root: &Path) -> Result<Digest, String> {
+    /// A file that cannot be read or written; what the compiler says of a kernel.
+    pub fn compiled(root: &Path, texts: Option<&Path>) -> Result<Digest, String> {
         let mut lines = Vec::new();
+        let mut add = |name: &str, kernel: &FileTest| {
+            for (line, ptx) in lines_of(name, kernel)? {
+                if let Some(folder) = texts {
+                    let (variant, _) = line.rsplit_once(' ').unwrap_or((&line, ""));
+                    let file = folder.join(variant.replace([' ', '/', ':'], "_") + ".ptx");
+                    std::fs::write(&file, ptx)
+                        .map_err(|error| format!("{}: {error}", file.display()))?;
+                }
+                lines.push(line);
+            }
+            Ok::<(), String>(())
+        };
         let files = FileTest::all(&root.join("tests/kernels"));
         for file in files.map_err(|error| error.to_string())? {
-            lines.extend(lines_of(&file.name, &file)?);
+            add(&file.name, &file)?;
         }
         for example in examples::all(&root.join("examples"))? {
             if !example.needs_library() {
-                lines.extend(lines_of(&example.in_digest(), example.compiled())?);
+                add(&example.in_digest(), example.compiled())?;
             }
         }
         Ok(Digest { lines })
@@ -71,6 +84,7 @@ impl Digest {
         let required: Vec<&String> =
             self.lines.iter().filter(|line| name_of(line) == name).collect();
         let actual = lines_of(name, kernel)?;
+        let actual: Vec<String> = actual.into_iter().map(|(line, _)| line).collect();
         let differ = |(at, line): (usize, &&String)| actual.get(at) != Some(*line);
         if required.len() == actual.len() && !required.iter().enumerate().any(differ) {
             return Ok(());
@@ -102,8 +116,8 @@ fn name_of(line: &str) -> &str {
     line.split(' ').next().unwrap_or_default()
 }
 
-/// One line for each variant of each instance, in the order in which they are compiled.
-fn lines_of(name: &str, kernel: &FileTest) -> Result<Vec<String>, String> {
+/// One line for each variant of each instance with its PTX, in the order in which they are compiled.
+fn lines_of(name: &str, kernel: &FileTest) -> Result<Vec<(String, String)>, String> {
     let mut lines = Vec::new();
     for build in kernel.builds().map_err(|error| format!("{name}: {error}"))? {
         let generics: Vec<String> =
@@ -114,7 +128,7 @@ fn lines_of(name: &str, kernel: &FileTest) -> Result<Vec<String>, String> {
             for byte in Sha256::digest(variant.ptx.as_bytes()) {
                 let _ = write!(line, "{byte:02x}");
             }
-            lines.push(line);
+            lines.push((line, variant.ptx.clone()));
         }
     }
     Ok(lines)

@@ -1,7 +1,7 @@
 //! Compiling a file test: every instance, for every target that it names.
 
 use kernel_core::{
-    Options,
+    Options, check,
     compile::{Variant, compile_unit},
     diag::{self, Problems},
     elaborate, ir,
@@ -107,7 +107,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 assume_aligned: false,
                 assume: &[],
             };
-            let built = elaborate::instance(&request, &mut problems);
+            let built = check::instance(&request, &mut problems);
             report(&problems, &locations)?;
             let built = built.ok_or("the compiler built nothing and does not say why")?;
             let values = instance.instance.values.iter();

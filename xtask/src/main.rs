@@ -27,7 +27,7 @@ cargo xtask COMMAND
   licences  check the packages of every feature and platform against deny.toml; tidy checks those of a build
   ptxas     assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
   loops     print what the kernels of the examples cost on Blackwell, or those of PTX files: registers, instructions of loops
-  ptx-digest  write tests/ptx-digest.txt anew: a hash of the PTX of every kernel of the tests and examples
+  ptx-digest [FOLDER]  write tests/ptx-digest.txt anew: a hash of the PTX of every kernel of the tests and examples; and the PTX into the folder
   programs  run every program for Blackwell on the emulator, optimised, in all configurations; products of 4096 in each extent with --large
 ";
 
@@ -79,7 +79,7 @@ fn main() -> Result<ExitCode> {
         }
         Some("ptxas") => ptxas::run()?,
         Some("loops") => of_testkit("loops", &paths)?,
-        Some("ptx-digest") => of_testkit("ptx_digest", &[])?,
+        Some("ptx-digest") => of_testkit("ptx_digest", &paths)?,
         Some("programs") => programs::run(&repository::root(), extents)?,
         Some(other) => bail!("there is no command `{other}`\n\n{USAGE}"),
         None => bail!("{USAGE}"),

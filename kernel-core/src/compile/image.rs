@@ -2,6 +2,7 @@
 
 use super::{Image, Options, Phase, Variant, plain};
 use crate::{
+    check,
     diag::{Code, Diagnostic, Problems},
     elaborate::{self, Built, Request},
     ir, layouts,
@@ -67,7 +68,7 @@ pub(super) fn compile_image(
     problems: &mut Problems,
     around: &mut Around<'_>,
 ) -> Option<Image> {
-    let aligned = elaborate::instance(request, problems)?;
+    let aligned = check::instance(request, problems)?;
     (around.ended)(Phase::Build);
     let label = dump_label(request, target);
     let mut variants = Vec::new();
@@ -78,8 +79,7 @@ pub(super) fn compile_image(
     let first = if aligned.assumed.is_empty() {
         lower_variant("general", aligned, &label, problems, around)?
     } else {
-        let general =
-            elaborate::instance(&Request { assume_aligned: false, ..*request }, problems)?;
+        let general = check::instance(&Request { assume_aligned: false, ..*request }, problems)?;
         (around.ended)(Phase::Build);
         let mut refused = [Problems::new(), Problems::new()];
         let aligned = lower_variant("aligned", aligned, &label, &mut refused[0], around);
@@ -91,7 +91,7 @@ pub(super) fn compile_image(
     let wished = first.wished;
     variants.insert(0, first.variant);
     if !wished.is_empty() {
-        let divisible = elaborate::instance(&Request { assume: &wished, ..*request }, problems)?;
+        let divisible = check::instance(&Request { assume: &wished, ..*request }, problems)?;
         (around.ended)(Phase::Build);
         let divisible = lower_variant("divisible", divisible, &label, problems, around)?;
         variants.insert(0, divisible.variant);

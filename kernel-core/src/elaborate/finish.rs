@@ -1,22 +1,12 @@
-//! The end of building: open types are settled, dead values stay behind, budgets are checked.
-
-use kernel_layout::Form;
+//! The end of elaboration: open types are settled, dead values stay behind.
 
 use kernel_ptx::Capability;
 
-use super::language::{scope::Holder, specialize};
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{
-        Builder,
-        memory::{begins, gather},
-        products::{in_flight, pairs},
-        sync::{counted, expected, named},
-        written_ptx::per_thread,
-    },
+    elaborate::Builder,
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
     loc::Loc,
-    schedule::pipeline,
 };
 
 impl Builder<'_> {
@@ -57,8 +47,7 @@ impl Builder<'_> {
             }
         }
         self.settle_region(&mut body);
-        self.check_writes(&body);
-        let mut kernel = Kernel {
+        let kernel = Kernel {
             name,
             warps: self.warps,
             target: self.target,
@@ -73,44 +62,10 @@ impl Builder<'_> {
             values: std::mem::take(&mut self.values),
             body,
         };
-        for diagnostic in pipeline::check(&kernel) {
-            self.report(diagnostic);
-        }
-        for diagnostic in specialize::check(&kernel) {
-            self.report(diagnostic);
-        }
-        for diagnostic in per_thread::check(&kernel, &self.uses) {
-            self.report(diagnostic);
-        }
-        for diagnostic in begins::check(&kernel, &self.uses) {
-            self.report(diagnostic);
-        }
-        // What was refused, or is still to come, may be the wait or the copy that is missed here.
-        if self.problems.reports() == self.reports_before && !self.awaits {
-            let mut bytes = counted::fill(&mut kernel, &self.counted);
-            if bytes.is_empty() {
-                bytes = expected::check(&kernel, &self.uses);
-            }
-            let found = in_flight::check(&kernel, &|value| {
-                let Holder { name, mutable } = self.scopes.holder(value)?;
-                let gets = if *mutable || name.contains('.') { "" } else { "let " };
-                Some([format!("{gets}{name} = "), name.to_string()])
-            });
-            let rows = gather::check(&kernel, &self.uses);
-            for diagnostic in found
-                .into_iter()
-                .chain(bytes)
-                .chain(named::check(&kernel))
-                .chain(rows)
-                .chain(pairs::check(&kernel))
-            {
-                self.report(diagnostic);
-            }
-        }
-        self.shared_budget(&kernel);
-        if self.problems.reports() == self.reports_before {
-            self.tensor_memory_layouts(&kernel);
-        }
+        self.written.certain = self.scopes.doubt.allows_reports();
+        self.written.awaits = self.awaits;
+        self.written.tainted = self.tainted;
+        self.written.holders = self.scopes.take_holders();
         Some(kernel)
     }
 
@@ -250,39 +205,5 @@ impl Builder<'_> {
                 .why("the instructions that convert FP8 numbers come with sm_89 (PTX ISA, \"cvt\"); before, these are stored and moved only")
                 .help("target = sm_90a"),
         );
-    }
-
-    /// Shared allocations must fit what a block can have.
-    fn shared_budget(&mut self, kernel: &Kernel) {
-        let rings = pipeline::rings(kernel);
-        let limit = self.target.shared_bytes_per_block();
-        let mut total = 0u64;
-        let mut over = None;
-        for (root, data) in kernel.shared.iter() {
-            let stages = rings.get(root).copied().unwrap_or(1);
-            let elements: u64 = data.shape.iter().map(|e| u64::from(*e)).product();
-            // Every tile starts at a multiple of 128 bytes.
-            // Padding is as long as what it pads.
-            let padded = matches!(data.pinned, Some(Form::NvmmaShared { fp4_padded: true, .. }));
-            let to_an_element = if padded { 2 } else { 1 };
-            let bytes = elements * u64::from(data.dtype.bytes()) * to_an_element;
-            let bytes = bytes.next_multiple_of(128);
-            total += bytes * u64::from(stages);
-            if total > limit && over.is_none() {
-                over = Some(data.loc);
-            }
-        }
-        if let Some(loc) = over {
-            let target = self.target.to_string();
-            self.report(
-                Diagnostic::new(
-                    Code::SharedBudget,
-                    loc,
-                    format!("a block on {target} cannot have this much shared memory"),
-                )
-                .compare("bytes", format!("at most {limit}"), total.to_string())
-                .why("all shared allocations of a kernel live at the same time, and what a pipelined loop fills counts once for each stage"),
-            );
-        }
     }
 }

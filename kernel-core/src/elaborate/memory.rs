@@ -1,12 +1,10 @@
 //! Global and shared memory: loads and stores, asynchronous copies, TMA.
 
 pub(crate) mod access;
-pub(crate) mod begins;
 pub(crate) mod blocks;
 pub(crate) mod bulk;
 pub(crate) mod copying;
 pub(crate) mod gather;
 pub(crate) mod map_options;
-pub(crate) mod provenance;
 pub(crate) mod remote;
 pub(crate) mod tma;

@@ -2,7 +2,6 @@
 
 pub(crate) mod factors;
 pub(crate) mod float4;
-pub(crate) mod in_flight;
 pub(crate) mod pairs;
 pub(crate) mod product;
 pub(crate) mod scaled;

@@ -2,7 +2,5 @@
 
 pub(crate) mod barriers;
 pub(crate) mod cluster;
-pub(crate) mod counted;
-pub(crate) mod expected;
 pub(crate) mod launch_control;
 pub(crate) mod named;

@@ -1,8 +1,14 @@
-//! What operations do to shared memory, and who does it: the one place that says so, for whatever asks about order.
+//! What operations do besides computing their results: the one place that says so, for every analysis that asks about order.
+//!
+//! An operation accesses memory, announces something to others, waits for others, or fences. Each access says who does it and when it is done: a
+//! thread's own load is done where it stands, a TMA load when a barrier has counted its bytes.
 
-use super::{Bulk, Kernel, Op, ParamKind, Tcgen05, TmaKind, Type, Value};
+use super::{
+    BarrierOp, Bulk, BulkKind, ClusterOp, GridOp, Kernel, Named, NamedOp, Op, ParamKind, StoreWait,
+    Tcgen05, TensorMemoryOp, Tma, TmaKind, Value,
+};
 
-/// What is done to a window.
+/// What is done to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
     /// Its elements are read.
@@ -16,71 +22,345 @@ pub enum Does {
 pub enum By {
     /// The threads of the partition, by the generic proxy, in their own order.
     Threads,
-    /// `cp.async` of the threads: by the generic proxy, at some time before a wait.
+    /// `cp.async` of the threads: by the generic proxy.
     CpAsync,
-    /// TMA and bulk copies: by the async proxy, at some time before what they complete on is waited for.
+    /// A TMA or bulk copy, which one thread starts: by the async proxy.
     AsyncCopy,
-    /// A TMA copy of a pipelined loop, which the schedule waits for.
-    Staged,
-    /// `wgmma` and `tcgen05`: by the async proxy, at some time before their group or commit is waited for.
+    /// `wgmma`, which the warps of a warpgroup start together, or `tcgen05`, which one thread starts: by the async proxy.
     TensorCores,
 }
 
-/// One access to shared memory.
+/// When an access is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// Before the thread goes on.
+    AtOnce,
+    /// When a wait covers its group of `cp.async`.
+    CpAsyncGroup,
+    /// When the phase of this barrier ends, which counts its bytes.
+    Barrier(Value),
+    /// When a wait covers its bulk group.
+    BulkGroup,
+    /// When a wait covers its `wgmma` group.
+    WgmmaGroup,
+    /// When a `tcgen05.commit` behind it arrives.
+    Commit,
+    /// When the iteration of the pipelined loop begins that uses it: the schedule waits for it.
+    Pipeline,
+}
+
+/// What memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// A window of a tensor parameter, by its number.
+    Tensor(u32),
+    /// What these addresses point to.
+    Address(Value),
+    /// A window of shared memory, of this block or of another one of the cluster.
+    Shared(Value),
+    /// A window of tensor memory.
+    TensorMemory(Value),
+    /// The registers of a tile, which `wgmma` reads or writes on its own time.
+    Registers(Value),
+}
+
+/// One access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The window.
-    pub window: Value,
+    /// The memory.
+    pub memory: Memory,
     /// What is done to it.
     pub does: Does,
     /// Who does it.
     pub by: By,
+    /// When it is done.
+    pub done: Done,
+    /// The mask of an access by addresses, if it has one.
+    pub mask: Option<Value>,
+}
+
+/// What threads tell others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announcement {
+    /// That they have come to a barrier of their partition.
+    Crew,
+    /// That they have come to a named barrier.
+    Named(Named),
+    /// That they have come to the barrier of the cluster.
+    Cluster,
+    /// An arrival at a barrier.
+    Arrive(Value),
+    /// The bytes that the phase of a barrier counts, with an arrival.
+    Expect(Value),
+    /// An arrival at a barrier when what the thread has started is done.
+    Commit(Value),
+    /// The end of a group of `cp.async`.
+    CpAsyncGroup,
+    /// That the next grid may start.
+    NextGrid,
+}
+
+/// What threads wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The other threads of their partition.
+    Crew,
+    /// The others that come to a named barrier.
+    Named(Named),
+    /// All threads of the cluster.
+    Cluster,
+    /// A phase of a barrier.
+    Barrier(Value),
+    /// The same, without staying there: the result says whether it is over.
+    BarrierTest(Value),
+    /// Their groups of `cp.async`, but for the last few.
+    CpAsync {
+        /// How many may go on.
+        pending: u32,
+    },
+    /// Their bulk groups, but for the last few.
+    Bulk {
+        /// How many may go on.
+        pending: u32,
+        /// What of them.
+        until: StoreWait,
+    },
+    /// Their `wgmma` groups, but for the last few.
+    Wgmma {
+        /// How many may go on.
+        pending: u32,
+    },
+    /// The grids before this one.
+    Grids,
+}
+
+/// A fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// Generic writes to shared memory come before async accesses behind it (PTX ISA, "fence.proxy").
+    Async,
+    /// Accesses of tensor memory come before what threads announce behind it (PTX ISA, "tcgen05.fence").
+    BeforeThreadSync,
+    /// Accesses of tensor memory come behind what threads have waited for.
+    AfterThreadSync,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// The memory that it reads and writes.
+    pub accesses: Vec<Access>,
+    /// What it announces.
+    pub announces: Option<Announcement>,
+    /// What it waits for, in this order.
+    pub waits: Vec<Wait>,
+    /// What it fences, before it announces anything.
+    pub fence: Option<Fence>,
 }
 
 impl Access {
     /// Whether the generic proxy does it: what the async proxy is to see needs a fence behind it.
-    pub fn is_generic(self) -> bool {
+    pub fn is_generic(&self) -> bool {
         match self.by {
             By::Threads | By::CpAsync => true,
-            By::AsyncCopy | By::Staged | By::TensorCores => false,
+            By::AsyncCopy | By::TensorCores => false,
+        }
+    }
+}
+
+impl Effects {
+    /// What is read.
+    pub fn reads(&self) -> impl Iterator<Item = &Access> {
+        self.accesses.iter().filter(|access| access.does == Does::Reads)
+    }
+
+    /// What is written.
+    pub fn writes(&self) -> impl Iterator<Item = &Access> {
+        self.accesses.iter().filter(|access| access.does == Does::Writes)
+    }
+
+    /// Whether all threads of the partition have come to it before any goes on.
+    pub fn meets_crew(&self) -> bool {
+        self.announces == Some(Announcement::Crew) && self.waits.contains(&Wait::Crew)
+            || self.announces == Some(Announcement::Cluster) && self.waits.contains(&Wait::Cluster)
+    }
+
+    /// Whether other threads go on when these have come here.
+    pub fn tells_threads(&self) -> bool {
+        self.announces.is_some_and(|announcement| match announcement {
+            Announcement::Crew
+            | Announcement::Named(_)
+            | Announcement::Cluster
+            | Announcement::Arrive(_)
+            | Announcement::Expect(_) => true,
+            Announcement::Commit(_) | Announcement::CpAsyncGroup | Announcement::NextGrid => false,
+        })
+    }
+
+    /// Whether the threads go on when others have come here or to the like, or what one of them started is done.
+    pub fn waits_for_others(&self) -> bool {
+        self.waits.iter().any(|wait| match wait {
+            Wait::Crew
+            | Wait::Named(_)
+            | Wait::Cluster
+            | Wait::Barrier(_)
+            | Wait::BarrierTest(_) => true,
+            Wait::CpAsync { .. } | Wait::Bulk { .. } | Wait::Wgmma { .. } | Wait::Grids => false,
+        })
+    }
+
+    fn meeting() -> Self {
+        Effects {
+            announces: Some(Announcement::Crew),
+            waits: vec![Wait::Crew],
+            ..Effects::default()
+        }
+    }
+
+    fn announcing(announces: Announcement) -> Self {
+        Effects { announces: Some(announces), ..Effects::default() }
+    }
+
+    fn waiting(wait: Wait) -> Self {
+        Effects { waits: vec![wait], ..Effects::default() }
+    }
+
+    fn accessing(accesses: impl IntoIterator<Item = Access>) -> Self {
+        Effects { accesses: accesses.into_iter().collect(), ..Effects::default() }
+    }
+}
+
+fn access(does: Does, memory: Memory, by: By, done: Done) -> Access {
+    Access { memory, does, by, done, mask: None }
+}
+
+fn by_threads(does: Does, memory: Memory) -> Access {
+    access(does, memory, By::Threads, Done::AtOnce)
+}
+
+fn by_address(does: Does, address: Value, mask: Option<Value>) -> Access {
+    Access { mask, ..by_threads(does, Memory::Address(address)) }
+}
+
+/// A copy by the async proxy.
+fn copied(from: Memory, to: Memory, done: Done) -> Vec<Access> {
+    [(Does::Reads, from), (Does::Writes, to)]
+        .map(|(does, memory)| access(does, memory, By::AsyncCopy, done))
+        .to_vec()
+}
+
+/// What a bulk copy accesses. A prefetch fills a cache, which no program sees.
+fn copied_in_bulk(bulk: Bulk, args: &[Value]) -> Vec<Access> {
+    let operands = bulk.operands(args);
+    let Some(window) = operands.window.map(Memory::Shared) else { return Vec::new() };
+    let done = operands.barrier.map_or(Done::BulkGroup, Done::Barrier);
+    match bulk.kind {
+        BulkKind::Load => copied(Memory::Address(operands.first), window, done),
+        BulkKind::Send => copied(Memory::Shared(operands.first), window, done),
+        BulkKind::Store | BulkKind::Reduce(_) => {
+            copied(window, Memory::Address(operands.first), done)
+        }
+        BulkKind::Prefetch(_) => Vec::new(),
+    }
+}
+
+fn of_barrier(op: BarrierOp, args: &[Value]) -> Effects {
+    match op {
+        BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote => Effects::default(),
+        BarrierOp::Expect => Effects::announcing(Announcement::Expect(args[0])),
+        BarrierOp::Arrive => Effects::announcing(Announcement::Arrive(args[0])),
+        BarrierOp::Wait => Effects::waiting(Wait::Barrier(args[0])),
+        BarrierOp::Test => Effects::waiting(Wait::BarrierTest(args[0])),
+    }
+}
+
+fn of_cluster(op: ClusterOp, args: &[Value]) -> Effects {
+    let arrival = Effects::announcing(Announcement::Cluster);
+    match op {
+        ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_) => Effects::default(),
+        ClusterOp::Sync => Effects { waits: vec![Wait::Cluster], ..arrival },
+        ClusterOp::Arrive => arrival,
+        ClusterOp::Wait => Effects::waiting(Wait::Cluster),
+        ClusterOp::TryCancel => {
+            let (answer, done) = (Memory::Shared(args[0]), Done::Barrier(args[1]));
+            Effects::accessing([access(Does::Writes, answer, By::AsyncCopy, done)])
+        }
+        ClusterOp::IsCanceled | ClusterOp::CanceledBlockId(_) => {
+            Effects::accessing([by_threads(Does::Reads, Memory::Shared(args[0]))])
         }
     }
 }
 
 impl Kernel {
-    /// What an operation does to shared memory; the windows may be those of other blocks of the cluster.
-    pub fn shared_accesses(&self, op: &Op, args: &[Value]) -> Vec<Access> {
-        let (reads, writes, by): (Vec<Value>, Vec<Value>, By) = match op {
-            Op::LoadShared => (args.to_vec(), Vec::new(), By::Threads),
-            Op::StoreShared | Op::StoreAsync => {
-                (Vec::new(), args.iter().take(1).copied().collect(), By::Threads)
+    /// What an operation with these operands and this result does.
+    pub fn effects(&self, op: &Op, args: &[Value], result: Option<Value>) -> Effects {
+        use Does::{Reads, Writes};
+        match op {
+            Op::LoadTensor(param) => {
+                Effects::accessing([by_threads(Reads, Memory::Tensor(*param))])
             }
-            Op::CopyAsync(_) => {
-                (Vec::new(), args.last().copied().into_iter().collect(), By::CpAsync)
+            Op::StoreTensor(param) => {
+                Effects::accessing([by_threads(Writes, Memory::Tensor(*param))])
             }
-            Op::Tma(tma) => {
-                let ParamKind::Tensor { rank, .. } = self.params[tma.param as usize].kind else {
-                    return Vec::new();
-                };
-                let window: Vec<Value> =
-                    tma.operands(rank as usize, args).window.into_iter().collect();
-                match tma.kind {
-                    TmaKind::Store | TmaKind::Reduce(_) | TmaKind::Scatter => {
-                        (window, Vec::new(), By::AsyncCopy)
-                    }
-                    TmaKind::Load | TmaKind::Gather => (Vec::new(), window, By::AsyncCopy),
-                    TmaKind::Staged => (Vec::new(), window, By::Staged),
-                    TmaKind::Prefetch => return Vec::new(),
+            Op::LoadPtr { masked } => {
+                Effects::accessing([by_address(Reads, args[0], masked.then(|| args[1]))])
+            }
+            Op::StorePtr { masked } => {
+                Effects::accessing([by_address(Writes, args[0], masked.then(|| args[2]))])
+            }
+            Op::Atomic(_) => {
+                Effects::accessing([Reads, Writes].map(|does| by_address(does, args[0], None)))
+            }
+            Op::LoadShared => Effects::accessing([by_threads(Reads, Memory::Shared(args[0]))]),
+            Op::StoreShared => Effects::accessing([by_threads(Writes, Memory::Shared(args[0]))]),
+            Op::StoreAsync => {
+                let done = Done::Barrier(args[2]);
+                let written = access(Writes, Memory::Shared(args[0]), By::Threads, done);
+                Effects::accessing([written])
+            }
+            Op::CopyAsync(param) => {
+                let of = |does, memory| access(does, memory, By::CpAsync, Done::CpAsyncGroup);
+                let window = args.last().map(|&window| of(Writes, Memory::Shared(window)));
+                let tensor = of(Reads, Memory::Tensor(*param));
+                Effects::accessing(std::iter::once(tensor).chain(window))
+            }
+            Op::CopyCommit => Effects::announcing(Announcement::CpAsyncGroup),
+            Op::CopyWait(pending) => Effects::waiting(Wait::CpAsync { pending: *pending }),
+            Op::CopyWaitAll => Effects::waiting(Wait::CpAsync { pending: 0 }),
+            Op::Sync => Effects::meeting(),
+            Op::FenceAsync => Effects { fence: Some(Fence::Async), ..Effects::meeting() },
+            Op::TmaWait { pending, until } => {
+                let bulk = Wait::Bulk { pending: *pending, until: *until };
+                Effects { waits: vec![bulk, Wait::Crew], ..Effects::meeting() }
+            }
+            Op::Barrier(op) => of_barrier(*op, args),
+            Op::Named(op, named) => Effects {
+                waits: match op {
+                    NamedOp::Sync => vec![Wait::Named(*named)],
+                    NamedOp::Arrive => Vec::new(),
+                },
+                ..Effects::announcing(Announcement::Named(*named))
+            },
+            Op::Tma(tma) => Effects::accessing(self.tma(*tma, args)),
+            Op::Bulk(bulk) => Effects::accessing(copied_in_bulk(*bulk, args)),
+            Op::Wgmma => self.wgmma(args, result),
+            Op::WgmmaWait(pending) => Effects::waiting(Wait::Wgmma { pending: *pending }),
+            Op::TensorMemory(op) => match op {
+                TensorMemoryOp::Alloc(_)
+                | TensorMemoryOp::Index
+                | TensorMemoryOp::Tile(_)
+                | TensorMemoryOp::View(_) => Effects::default(),
+                TensorMemoryOp::Load => {
+                    Effects::accessing([by_threads(Reads, Memory::TensorMemory(args[0]))])
                 }
-            }
-            Op::Bulk(bulk @ Bulk { kind, .. }) => {
-                let operands = bulk.operands(args);
-                let list = |window: Option<Value>| window.into_iter().collect();
-                (list(operands.reads(*kind)), list(operands.fills(*kind)), By::AsyncCopy)
-            }
-            Op::Wgmma | Op::Tcgen05(Tcgen05::Mma { .. } | Tcgen05::Copy { .. }) => {
-                (args.to_vec(), Vec::new(), By::TensorCores)
-            }
+                TensorMemoryOp::Store => {
+                    Effects::accessing([by_threads(Writes, Memory::TensorMemory(args[0]))])
+                }
+            },
+            Op::Tcgen05(op) => self.fifth_generation(*op, args),
+            Op::Cluster(op) => of_cluster(*op, args),
+            Op::Grid(GridOp::LaunchDependents) => Effects::announcing(Announcement::NextGrid),
+            Op::Grid(GridOp::Wait) => Effects::waiting(Wait::Grids),
             Op::Const(_)
             | Op::ParamPtr(_)
             | Op::ParamDim(..)
@@ -104,40 +384,73 @@ impl Kernel {
             | Op::Cast
             | Op::ToLayout(_)
             | Op::AssertLayout(_)
-            | Op::LoadTensor(_)
-            | Op::StoreTensor(_)
-            | Op::LoadPtr { .. }
-            | Op::StorePtr { .. }
-            | Op::Atomic(_)
             | Op::SharedAlloc(_)
             | Op::SharedIndex
             | Op::SharedTranspose
             | Op::SharedRemote
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
             | Op::Staged(_)
-            | Op::Sync
-            | Op::Barrier(_)
-            | Op::Named(..)
-            | Op::TmaWait { .. }
-            | Op::FenceAsync
-            | Op::WgmmaWait(_)
-            | Op::TensorMemory(_)
-            | Op::Tcgen05(Tcgen05::Commit { .. } | Tcgen05::FenceBefore | Tcgen05::FenceAfter)
-            | Op::Cluster(_)
-            | Op::Grid(_)
             | Op::Dot { .. }
-            | Op::Assert(_) => return Vec::new(),
-        };
-        let accesses = |windows: Vec<Value>, does| {
-            let shared = windows.into_iter().filter(|&window| self.is_shared(window));
-            shared.map(move |window| Access { window, does, by })
-        };
-        accesses(reads, Does::Reads).chain(accesses(writes, Does::Writes)).collect()
+            | Op::Assert(_) => Effects::default(),
+        }
     }
 
-    fn is_shared(&self, value: Value) -> bool {
-        matches!(self.ty(value), Type::Shared(_))
+    /// What a TMA copy accesses. A prefetch fills a cache, which no program sees.
+    fn tma(&self, tma: Tma, args: &[Value]) -> Vec<Access> {
+        let ParamKind::Tensor { rank, .. } = self.params[tma.param as usize].kind else {
+            return Vec::new();
+        };
+        let operands = tma.operands(rank as usize, args);
+        let tensor = Memory::Tensor(tma.param);
+        match (tma.kind, operands.window.map(Memory::Shared)) {
+            (TmaKind::Load | TmaKind::Gather | TmaKind::Staged, Some(window)) => {
+                let done = operands.barrier.map_or(Done::Pipeline, Done::Barrier);
+                copied(tensor, window, done)
+            }
+            (TmaKind::Store | TmaKind::Reduce(_) | TmaKind::Scatter, Some(window)) => {
+                copied(window, tensor, Done::BulkGroup)
+            }
+            (_, None) | (TmaKind::Prefetch, _) => Vec::new(),
+        }
+    }
+
+    /// What a product by `wgmma` does.
+    fn wgmma(&self, args: &[Value], result: Option<Value>) -> Effects {
+        let of = |does, memory| access(does, memory, By::TensorCores, Done::WgmmaGroup);
+        let factors = args[..2].iter().map(|&factor| of(Does::Reads, self.operand(factor)));
+        let sums = result.map(|sums| of(Does::Writes, Memory::Registers(sums)));
+        Effects::accessing(factors.chain(sums))
+    }
+
+    /// What `tcgen05` does.
+    fn fifth_generation(&self, op: Tcgen05, args: &[Value]) -> Effects {
+        use Does::{Reads, Writes};
+        let of =
+            |does, window: Value| access(does, self.operand(window), By::TensorCores, Done::Commit);
+        match op {
+            Tcgen05::Mma { scaled, .. } => {
+                let scales = if scaled.is_some() { &args[4..6] } else { &[] };
+                let read = args[..2].iter().chain(scales).map(|&window| of(Reads, window));
+                Effects::accessing(read.chain([of(Writes, args[2])]))
+            }
+            Tcgen05::Copy { .. } => Effects::accessing([of(Reads, args[0]), of(Writes, args[1])]),
+            Tcgen05::Commit { .. } => Effects::announcing(Announcement::Commit(args[0])),
+            Tcgen05::FenceBefore => {
+                Effects { fence: Some(Fence::BeforeThreadSync), ..Effects::default() }
+            }
+            Tcgen05::FenceAfter => {
+                Effects { fence: Some(Fence::AfterThreadSync), ..Effects::default() }
+            }
+        }
+    }
+
+    /// The memory of an operand of a product.
+    fn operand(&self, value: Value) -> Memory {
+        if self.ty(value).shared().is_some() {
+            Memory::Shared(value)
+        } else if self.ty(value).tensor_memory().is_some() {
+            Memory::TensorMemory(value)
+        } else {
+            Memory::Registers(value)
+        }
     }
 }

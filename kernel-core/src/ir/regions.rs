@@ -2,7 +2,7 @@
 
 use la_arena::ArenaMap;
 
-use super::{Region, StmtKind, Terminator, Value};
+use super::{Const, Op, Region, Stmt, StmtKind, Terminator, Value};
 use crate::loc::Loc;
 
 impl StmtKind {
@@ -61,6 +61,15 @@ impl StmtKind {
         }
     }
 
+    /// Every value that it uses, in the regions and functions inside as well.
+    pub fn mentioned(&self) -> Vec<Value> {
+        let mut all = self.operands();
+        for inner in self.all_regions() {
+            inner.each_use(&mut |value, _| all.push(value));
+        }
+        all
+    }
+
     /// The values that it makes for what follows.
     pub fn results(&self) -> Vec<Value> {
         match self {
@@ -89,6 +98,37 @@ impl Terminator {
 }
 
 impl Region {
+    /// Calls `each` with every statement of the region and of those inside, in the order of the text.
+    pub fn each_stmt<'k>(&'k self, each: &mut dyn FnMut(&'k Stmt)) {
+        for stmt in &self.stmts {
+            each(stmt);
+            for inner in stmt.kind.regions() {
+                inner.each_stmt(each);
+            }
+        }
+    }
+
+    /// Calls `each` with every operation of the region and of those inside, in the order of the text: the operation, its operands, its result,
+    /// and where it stands.
+    pub fn each_op<'k>(&'k self, each: &mut dyn FnMut(&'k Op, &'k [Value], Option<Value>, Loc)) {
+        self.each_stmt(&mut |stmt| {
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                each(op, args, *result, stmt.loc);
+            }
+        });
+    }
+
+    /// The integers that are constants.
+    pub fn constants(&self) -> ArenaMap<Value, i128> {
+        let mut constants = ArenaMap::default();
+        self.each_op(&mut |op, _, result, _| {
+            if let (Op::Const(Const::Int(value)), Some(result)) = (op, result) {
+                constants.insert(result, *value);
+            }
+        });
+        constants
+    }
+
     /// Calls `each` with every value that the region makes, those of the regions and functions inside included.
     pub fn each_value(&self, each: &mut dyn FnMut(Value)) {
         self.args.iter().copied().for_each(&mut *each);

@@ -10,7 +10,8 @@
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Dtype, Elem, Fact, Kernel, Op, ParamKind, Region, Stmt, StmtKind, Terminator, Type, Value,
+    By, Dtype, Elem, Fact, Kernel, Memory, Op, ParamKind, Stmt, StmtKind, Type, Value,
+    flow::{self, Flow, Passing},
 };
 
 mod transfer;
@@ -123,9 +124,8 @@ fn log2_divisor(value: i128) -> u32 {
 
 /// Finds out what is known of the values of a kernel.
 pub fn analyze(kernel: &Kernel) -> Known {
-    let mut analysis =
-        Analysis { kernel, infos: ArenaMap::default(), loops: Vec::new(), branches: Vec::new() };
-    analysis.region(&kernel.body);
+    let mut analysis = Analysis { kernel, infos: ArenaMap::default() };
+    flow::solve(&mut analysis, &kernel.body, &());
     Known { infos: analysis.infos }
 }
 
@@ -149,67 +149,27 @@ impl Known {
     ///
     /// `args` are its operands. A tensor without an axis of stride 1 is accessed element by element.
     pub fn access(&self, kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Access> {
-        match op {
-            Op::LoadTensor(param) | Op::StoreTensor(param) | Op::CopyAsync(param) => {
-                Some(self.tensor_access(kernel, *param, args))
+        let effects = kernel.effects(op, args, None);
+        // Of an atomic each element is done by itself.
+        let is_atomic = effects.accesses.len() > 1;
+        effects.accesses.iter().find_map(|access| match (access.memory, access.by) {
+            (Memory::Tensor(param), By::Threads | By::CpAsync) => {
+                Some(self.tensor_access(kernel, param, args))
             }
-            Op::LoadPtr { masked } => self.pointer_access(kernel, args[0], masked.then(|| args[1])),
-            Op::StorePtr { masked } => {
-                self.pointer_access(kernel, args[0], masked.then(|| args[2]))
+            (Memory::Address(address), By::Threads) => {
+                let access = self.pointer_access(kernel, address, access.mask)?;
+                let elements = if is_atomic { 1 } else { access.elements };
+                Some(Access { elements, ..access })
             }
-            Op::Atomic(_) => self
-                .pointer_access(kernel, args[0], None)
-                .map(|access| Access { elements: 1, ..access }),
-            Op::Const(_)
-            | Op::ParamPtr(_)
-            | Op::ParamDim(..)
-            | Op::ParamStride(..)
-            | Op::ParamScalar(_)
-            | Op::BlockId(_)
-            | Op::NumBlocks(_)
-            | Op::Arange(_)
-            | Op::Splat
-            | Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_)
-            | Op::Join
-            | Op::Split(_)
-            | Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Select
-            | Op::Fma
-            | Op::Cast
-            | Op::ToLayout(_)
-            | Op::AssertLayout(_)
-            | Op::SharedAlloc(_)
-            | Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::SharedRemote
-            | Op::LoadShared
-            | Op::StoreShared
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
-            | Op::Staged(_)
-            | Op::Sync
-            | Op::Barrier(_)
-            | Op::Tma(_)
-            | Op::Bulk(_)
-            | Op::StoreAsync
-            | Op::Named(..)
-            | Op::TmaWait { .. }
-            | Op::FenceAsync
-            | Op::Wgmma
-            | Op::WgmmaWait(_)
-            | Op::TensorMemory(_)
-            | Op::Tcgen05(_)
-            | Op::Cluster(_)
-            | Op::Grid(_)
-            | Op::Dot { .. }
-            | Op::Assert(_) => None,
-        }
+            (
+                Memory::Tensor(_)
+                | Memory::Address(_)
+                | Memory::Shared(_)
+                | Memory::TensorMemory(_)
+                | Memory::Registers(_),
+                _,
+            ) => None,
+        })
     }
 
     fn tensor_access(&self, kernel: &Kernel, param: u32, args: &[Value]) -> Access {
@@ -303,144 +263,62 @@ pub(crate) fn stride(kernel: &Kernel, param: u32, axis: u32) -> Option<i64> {
     })
 }
 
-/// What reaches the values of a loop, while its body is analysed.
-struct Passed {
-    carried: Vec<Option<Info>>,
-    results: Vec<Option<Info>>,
-}
-
 struct Analysis<'a> {
     kernel: &'a Kernel,
     infos: ArenaMap<Value, Info>,
-    loops: Vec<Passed>,
-    branches: Vec<Vec<Option<Info>>>,
 }
 
 impl Analysis<'_> {
+    /// What no way reaches keeps no promise.
     fn info(&self, value: Value) -> Info {
         self.infos.get(value).cloned().unwrap_or_else(|| Info::unknown(self.kernel.ty(value)))
     }
+}
 
-    fn all(&self, values: &[Value]) -> Vec<Info> {
-        values.iter().map(|&value| self.info(value)).collect()
-    }
+impl Flow for Analysis<'_> {
+    type State = ();
 
-    fn set_all(&mut self, values: &[Value], infos: Vec<Option<Info>>) {
-        for (&value, info) in values.iter().zip(infos) {
-            // What no path reaches keeps no promise.
-            let info = info.unwrap_or_else(|| Info::unknown(self.kernel.ty(value)));
-            self.infos.insert(value, info);
-        }
-    }
+    const OF_VALUES: bool = true;
 
-    fn region(&mut self, region: &Region) {
-        for stmt in &region.stmts {
-            self.stmt(stmt);
-        }
-        match &region.end {
-            Terminator::Return => {}
-            Terminator::Yield(values) => {
-                let infos = self.all(values);
-                if let Some(branch) = self.branches.last_mut() {
-                    meet_into(branch, infos);
-                }
-            }
-            Terminator::Continue(depth, values) => {
-                let infos = self.all(values);
-                let at = self.loops.len() - 1 - *depth as usize;
-                meet_into(&mut self.loops[at].carried, infos);
-            }
-            Terminator::Break(depth, values) => {
-                let infos = self.all(values);
-                let at = self.loops.len() - 1 - *depth as usize;
-                meet_into(&mut self.loops[at].results, infos);
-            }
-        }
-    }
-
-    fn stmt(&mut self, stmt: &Stmt) {
+    fn cross(&mut self, stmt: &Stmt, (): &mut ()) {
         match &stmt.kind {
             StmtKind::Op { op, args, result: Some(result) } => {
                 let info = self.op(op, args, *result);
                 self.infos.insert(*result, info);
             }
-            // A combine function knows nothing of its operands, and its results are data.
-            StmtKind::Op { result: None, .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => {}
-            StmtKind::If { then, otherwise, results, .. } => {
-                self.branches.push(vec![None; results.len()]);
-                self.region(then);
-                self.region(otherwise);
-                let passed = self.branches.pop().expect("pushed above");
-                self.set_all(results, passed);
-            }
-            StmtKind::For { from, step, inits, body, results, .. } => {
+            StmtKind::For { from, step, body, .. } => {
                 // The induction variable is `from` plus a multiple of `step`.
                 let (from, step) = (self.info(*from), self.info(*step));
                 let log2_multiple = from.log2_multiple.min(step.log2_multiple);
                 let induction =
                     Info { natural: from.natural && step.natural, ..Info::scalar(log2_multiple) };
                 self.infos.insert(body.args[0], induction);
-                let mut ends = self.iterations(&body.args[1..], inits, body, results.len());
-                let infos = self.all(&body.args[1..]);
-                meet_into(&mut ends, infos);
-                self.set_all(results, ends);
             }
-            StmtKind::Specialize { default, partitions, results } => {
-                self.branches.push(vec![None; results.len()]);
-                self.region(default);
-                let passed = self.branches.pop().expect("pushed above");
-                self.set_all(results, passed);
-                for partition in partitions {
-                    self.branches.push(Vec::new());
-                    self.region(&partition.body);
-                    self.branches.pop();
-                }
-            }
-            StmtKind::Loop { inits, body, results } => {
-                let ends = self.iterations(&body.args, inits, body, results.len());
-                self.set_all(results, ends);
-            }
+            // A combine function knows nothing of its operands, and its results are data. What regions pass, `pass` meets.
+            StmtKind::Op { result: None, .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::If { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Specialize { .. } => {}
         }
     }
 
-    /// Analyses a loop's body until its carried values settle; gives what breaks pass to its `results` results.
-    fn iterations(
-        &mut self,
-        args: &[Value],
-        inits: &[Value],
-        body: &Region,
-        results: usize,
-    ) -> Vec<Option<Info>> {
-        let mut carried = self.all(inits);
-        loop {
-            self.set_all(args, carried.iter().cloned().map(Some).collect());
-            self.loops
-                .push(Passed { carried: vec![None; args.len()], results: vec![None; results] });
-            self.region(body);
-            let passed = self.loops.pop().expect("pushed above");
-            let next: Vec<Info> = carried
-                .iter()
-                .zip(&passed.carried)
-                .map(|(info, iteration)| {
-                    iteration
-                        .as_ref()
-                        .map_or_else(|| info.clone(), |iteration| info.meet(iteration))
-                })
-                .collect();
-            if next == carried {
-                return passed.results;
-            }
-            carried = next;
-        }
-    }
-}
+    fn join(&mut self, (): &mut (), (): &()) {}
 
-fn meet_into(into: &mut [Option<Info>], infos: Vec<Info>) {
-    for (into, info) in into.iter_mut().zip(infos) {
-        *into = Some(into.as_ref().map_or_else(|| info.clone(), |seen| seen.meet(&info)));
+    fn pass(&mut self, _: Passing, from: &[Value], to: &[Value], (): &mut ()) -> bool {
+        let mut changed = false;
+        for (&from, &to) in from.iter().zip(to) {
+            let passed = self.info(from);
+            let seen = self.infos.get(to);
+            let info = seen.map_or_else(|| passed.clone(), |seen| seen.meet(&passed));
+            if seen != Some(&info) {
+                changed = true;
+                self.infos.insert(to, info);
+            }
+        }
+        changed
     }
 }
 

@@ -11,11 +11,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{WALKED_AGAIN, nested_loops};
+use super::statement;
 use crate::{
     ir::{
-        BarrierOp, Barriers, ClusterOp, Kernel, Op, Region, Stmt, StmtKind, Tcgen05, TensorMemory,
-        TensorMemoryOp, Type, Value,
+        Announcement, Barriers, By, Kernel, Memory, Op, Stmt, StmtKind, Tcgen05, TensorMemory,
+        Value, Wait,
+        flow::{self, Flow, Insertions, Number, Part},
     },
     loc::Loc,
 };
@@ -34,17 +35,17 @@ struct State {
 }
 
 impl State {
-    fn join(&mut self, other: State) {
-        self.waited |= other.waited;
-        self.accessed |= other.accessed;
-        self.apart.extend(other.apart);
-        self.awaited.extend(other.awaited);
-    }
-
     /// The threads have met.
     fn meet(&mut self) {
         self.apart.clear();
         self.awaited.clear();
+    }
+
+    /// Puts a fence in front of what tells others, where one is needed.
+    fn tell(&mut self, loc: Loc, out: &mut Vec<Stmt>) {
+        if std::mem::take(&mut self.accessed) {
+            out.push(statement(Op::Tcgen05(Tcgen05::FenceBefore), loc));
+        }
     }
 }
 
@@ -53,211 +54,128 @@ pub fn ahead(kernel: &mut Kernel) {
     if kernel.tensor_memory.is_empty() && kernel.barriers.is_empty() {
         return;
     }
-    let mut body = std::mem::take(&mut kernel.body);
-    Pass { kernel, warps: kernel.warps }.region(&mut body, State::default());
-    kernel.body = body;
+    let mut ahead = Ahead { kernel, warps: kernel.warps, out: Insertions::default() };
+    flow::solve(&mut ahead, &kernel.body, &State::default());
+    let Ahead { out, .. } = ahead;
+    out.insert(&mut kernel.body);
 }
 
-struct Pass<'a> {
+struct Ahead<'a> {
     kernel: &'a Kernel,
     /// The warps that run the statements.
     warps: u32,
+    out: Insertions,
 }
 
-fn op(op: Op, loc: Loc) -> Stmt {
-    Stmt { kind: StmtKind::Op { op, args: Vec::new(), result: None }, loc }
-}
-
-/// Whether threads go on behind an operation when others have come to it or to its like.
-fn waits(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Sync
-            | Op::FenceAsync
-            | Op::TmaWait { .. }
-            | Op::Named(..)
-            | Op::Barrier(BarrierOp::Wait | BarrierOp::Test)
-            | Op::Cluster(ClusterOp::Sync | ClusterOp::Wait)
-    )
-}
-
-/// Whether others go on when the threads have come to an operation.
-fn tells(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Sync
-            | Op::FenceAsync
-            | Op::TmaWait { .. }
-            | Op::Named(..)
-            | Op::Barrier(BarrierOp::Arrive | BarrierOp::Expect)
-            | Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive)
-    )
-}
-
-impl Pass<'_> {
-    fn roots(&self, args: &[Value]) -> Vec<TensorMemory> {
-        let root = |value: &Value| match self.kernel.ty(*value) {
-            Type::TensorMemory(window) => Some(self.kernel.tensor_columns(window.root)),
-            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
-                None
-            }
-        };
-        args.iter().filter_map(root).collect()
-    }
-
+impl Ahead<'_> {
     fn barrier(&self, value: Value) -> Option<Barriers> {
-        match self.kernel.ty(value) {
-            Type::Barrier(barrier) => Some(barrier.root),
-            Type::Scalar(_)
-            | Type::Tile(..)
-            | Type::Shared(_)
-            | Type::TensorMemory(_)
-            | Type::Error => None,
-        }
+        Some(self.kernel.ty(value).barrier()?.root)
     }
 
-    /// Orders a region that is entered in this state, and gives the state at its end.
-    fn region(&self, region: &mut Region, mut state: State) -> State {
-        let mut stmts = Vec::with_capacity(region.stmts.len());
-        for mut stmt in std::mem::take(&mut region.stmts) {
-            let loc = stmt.loc;
-            if let StmtKind::Op { op: what, args, .. } = &stmt.kind {
-                self.before(what, args, loc, &mut state, &mut stmts);
-            } else {
-                if let StmtKind::Specialize { .. } = &stmt.kind {
-                    Self::told(loc, &mut state, &mut stmts);
-                }
-                state = self.inside(&mut stmt.kind, state);
+    /// What comes in front of a statement; the state goes on to behind it.
+    fn before(&self, stmt: &Stmt, state: &mut State) -> Vec<Stmt> {
+        let (mut out, loc) = (Vec::new(), stmt.loc);
+        let StmtKind::Op { op, args, result } = &stmt.kind else {
+            if let StmtKind::Specialize { .. } = &stmt.kind {
+                state.tell(loc, &mut out);
             }
-            stmts.push(stmt);
-        }
-        region.stmts = stmts;
-        state
-    }
-
-    /// Puts a fence in front of what tells others, where one is needed.
-    fn told(loc: Loc, state: &mut State, out: &mut Vec<Stmt>) {
-        if std::mem::take(&mut state.accessed) {
-            out.push(op(Op::Tcgen05(Tcgen05::FenceBefore), loc));
-        }
-    }
-
-    /// What comes in front of an operation, and the state behind it.
-    fn before(&self, what: &Op, args: &[Value], loc: Loc, state: &mut State, out: &mut Vec<Stmt>) {
-        let of_threads =
-            matches!(what, Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store));
-        let of_cores = matches!(what, Op::Tcgen05(one) if one.is_by_tensor_cores());
-        let for_all =
-            matches!(what, Op::Barrier(BarrierOp::Expect) | Op::Tcgen05(Tcgen05::Commit { .. }));
-        let barrier = args.first().and_then(|&value| self.barrier(value));
-        // The lanes of one warp wait together.
-        let ahead =
-            for_all && self.warps > 1 && barrier.is_some_and(|root| state.awaited.contains(&root));
-        if ahead || of_cores && self.roots(args).iter().any(|root| state.apart.contains(root)) {
-            Self::told(loc, state, out);
-            out.push(op(Op::Sync, loc));
+            return out;
+        };
+        let effects = self.kernel.effects(op, args, *result);
+        let windows = |by: By| {
+            let accesses = effects.accesses.iter().filter(move |access| access.by == by);
+            let roots = accesses.filter_map(|access| {
+                let Memory::TensorMemory(window) = access.memory else { return None };
+                let root = self.kernel.ty(window).tensor_memory()?.root;
+                Some(self.kernel.tensor_columns(root))
+            });
+            roots.collect::<BTreeSet<TensorMemory>>()
+        };
+        let (of_threads, of_cores) = (windows(By::Threads), windows(By::TensorCores));
+        // One thread does it for its whole partition; the lanes of one warp wait together.
+        let for_all = match effects.announces {
+            Some(Announcement::Expect(barrier) | Announcement::Commit(barrier)) => {
+                self.barrier(barrier).filter(|_| self.warps > 1)
+            }
+            Some(
+                Announcement::Crew
+                | Announcement::Named(_)
+                | Announcement::Cluster
+                | Announcement::Arrive(_)
+                | Announcement::CpAsyncGroup
+                | Announcement::NextGrid,
+            )
+            | None => None,
+        };
+        if for_all.is_some_and(|root| state.awaited.contains(&root))
+            || !of_cores.is_disjoint(&state.apart)
+        {
+            state.tell(loc, &mut out);
+            out.push(statement(Op::Sync, loc));
             state.meet();
             state.waited = true;
         }
-        if (of_threads || of_cores) && std::mem::take(&mut state.waited) {
-            out.push(op(Op::Tcgen05(Tcgen05::FenceAfter), loc));
+        if !(of_threads.is_empty() && of_cores.is_empty()) && std::mem::take(&mut state.waited) {
+            out.push(statement(Op::Tcgen05(Tcgen05::FenceAfter), loc));
         }
-        if of_threads {
+        if !of_threads.is_empty() {
             state.accessed = true;
-            state.apart.extend(self.roots(args));
+            state.apart.extend(of_threads);
         }
-        if tells(what) {
-            Self::told(loc, state, out);
+        if effects.tells_threads() {
+            state.tell(loc, &mut out);
         }
-        state.waited |= waits(what);
-        if matches!(
-            what,
-            Op::Sync | Op::FenceAsync | Op::TmaWait { .. } | Op::Cluster(ClusterOp::Sync)
-        ) {
+        state.waited |= effects.waits_for_others();
+        if effects.meets_crew() {
             state.meet();
         }
-        if *what == Op::Barrier(BarrierOp::Wait) {
-            state.awaited.extend(barrier);
+        for wait in &effects.waits {
+            if let Wait::Barrier(barrier) = wait {
+                state.awaited.extend(self.barrier(*barrier));
+            }
         }
+        out
+    }
+}
+
+impl Flow for Ahead<'_> {
+    type State = State;
+
+    fn cross(&mut self, stmt: &Stmt, state: &mut State) {
+        self.before(stmt, state);
     }
 
-    fn inside(&self, kind: &mut StmtKind, mut state: State) -> State {
-        match kind {
-            StmtKind::If { then, otherwise, .. } => {
-                let other = self.region(otherwise, state.clone());
-                let mut after = self.region(then, state);
-                after.join(other);
-                after
-            }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                // An iteration begins with what the one before has left; it may be left from anywhere.
-                if nested_loops(body) > WALKED_AGAIN {
-                    self.collect(body, &mut state);
-                    let left = self.region(body, state.clone());
-                    state.join(left);
-                    return state;
-                }
-                loop {
-                    let mut looked = body.clone();
-                    let mut entered = state.clone();
-                    entered.join(self.region(&mut looked, state.clone()));
-                    entered.join(self.anywhere(body));
-                    if entered == state {
-                        break;
-                    }
-                    state = entered;
-                }
-                let left = self.region(body, state.clone());
-                state.join(left);
-                state
-            }
-            StmtKind::Specialize { default, partitions, .. } => {
-                let met = State { waited: true, ..State::default() };
-                for partition in partitions {
-                    // Partitions begin with a fence of their own.
-                    let own = Pass { warps: partition.warps, ..*self };
-                    let left = own.region(&mut partition.body, State::default());
-                    if left.accessed
-                        && let Some(last) = partition.body.stmts.last()
-                    {
-                        let loc = last.loc;
-                        partition.body.stmts.push(op(Op::Tcgen05(Tcgen05::FenceBefore), loc));
-                    }
-                }
-                let left = self.region(default, met.clone());
-                State { accessed: left.accessed, ..met }
-            }
-            StmtKind::Op { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => state,
-        }
+    fn join(&mut self, into: &mut State, other: &State) {
+        into.waited |= other.waited;
+        into.accessed |= other.accessed;
+        into.apart.extend(&other.apart);
+        into.awaited.extend(&other.awaited);
     }
 
-    /// What a body may leave behind that is left from the middle.
-    fn anywhere(&self, region: &Region) -> State {
-        let mut state = State::default();
-        if super::fences::jumps(region) {
-            self.collect(region, &mut state);
-        }
-        state
+    fn enter(&mut self, part: Part<'_>, _: &State) -> State {
+        self.warps = part.warps.unwrap_or(self.kernel.warps);
+        // Partitions begin with a fence of their own.
+        State { waited: part.index == 0, ..State::default() }
     }
 
-    fn collect(&self, region: &Region, state: &mut State) {
-        for stmt in &region.stmts {
-            if let StmtKind::Op { op: what, args, .. } = &stmt.kind {
-                state.waited |= waits(what);
-                if *what == Op::Barrier(BarrierOp::Wait) {
-                    state.awaited.extend(args.first().and_then(|&value| self.barrier(value)));
-                }
-                if matches!(what, Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store)) {
-                    state.accessed = true;
-                    state.apart.extend(self.roots(args));
-                }
-            }
-            for inner in stmt.kind.regions() {
-                self.collect(inner, state);
-            }
+    fn behind_parts(&mut self, _: Loc, _: &State, left: Vec<Option<State>>) -> Option<State> {
+        self.warps = self.kernel.warps;
+        let accessed = left.into_iter().next()??.accessed;
+        Some(State { accessed, waited: true, ..State::default() })
+    }
+
+    fn visit(&mut self, stmt: &Stmt, state: &State, number: Number) {
+        let before = self.before(stmt, &mut state.clone());
+        self.out.before.insert(number, before);
+    }
+
+    fn visit_part(&mut self, part: Part<'_>, left: &State, last: Option<Number>) {
+        if let (Some(number), Some(last)) = (last, part.body.stmts.last())
+            && part.index > 0
+            && left.accessed
+        {
+            let fence = statement(Op::Tcgen05(Tcgen05::FenceBefore), last.loc);
+            self.out.after.insert(number, vec![fence]);
         }
     }
 }

@@ -1,19 +1,17 @@
-//! Fences between what threads write to shared memory and what tensor maps and warpgroups read there.
+//! Fences between what threads write to shared memory and what TMA copies and the tensor cores read there.
 //!
-//! Threads write by one way to memory, asynchronous operations read by another (PTX ISA, "Proxies"): between a store and such a read there is
-//! a fence in every thread that stored, and a barrier. A program that has none gets one in front of the read; where the read is in another
-//! partition, in front of the arrival that tells it.
+//! Threads write through the generic proxy, asynchronous operations read through the async proxy (PTX ISA, "Proxies"): between a store and such
+//! a read there is a fence in every thread that stored, and a barrier. A program that has none gets one in front of the read; where the read
+//! is in another partition, in front of the arrival that tells it.
 
 use std::collections::BTreeSet;
 
-use super::{WALKED_AGAIN, nested_loops};
-use crate::{
-    ir::{
-        Access, BarrierOp, ClusterOp, CtaGroup, Does, Kernel, Op, Region, Shared, Stmt, StmtKind,
-        Type, Value,
-    },
-    loc::Loc,
+use super::statement;
+use crate::ir::{
+    Access, Announcement, CtaGroup, Fence, Kernel, Memory, Op, Shared, Stmt, StmtKind,
+    flow::{self, Flow, Insertions, Number, Part},
 };
+use crate::loc::Loc;
 
 /// Allocations that threads may have written since the last fence.
 type Unfenced = BTreeSet<Shared>;
@@ -21,172 +19,112 @@ type Unfenced = BTreeSet<Shared>;
 /// Puts the fences that are missing into a kernel.
 pub fn fences(kernel: &mut Kernel) {
     let mut read = Unfenced::new();
-    readers(kernel, &kernel.body, &mut read);
+    kernel.body.each_op(&mut |op, args, result, _| {
+        let effects = kernel.effects(op, args, result);
+        let by_async = effects.reads().filter(|access| !access.is_generic());
+        read.extend(by_async.filter_map(|access| root(kernel, access)));
+    });
     if read.is_empty() {
         return;
     }
     let read_by_others = kernel.writes_others() || kernel.cta_group() == CtaGroup::Pair;
-    let mut body = std::mem::take(&mut kernel.body);
-    Pass { kernel, read: &read, read_by_others }.region(&mut body, Unfenced::new());
-    kernel.body = body;
+    let mut fences = Fences { kernel, read, read_by_others, out: Insertions::default() };
+    flow::solve(&mut fences, &kernel.body, &Unfenced::new());
+    let Fences { out, .. } = fences;
+    out.insert(&mut kernel.body);
 }
 
-/// The allocations that asynchronous operations read.
-fn readers(kernel: &Kernel, region: &Region, out: &mut Unfenced) {
-    for stmt in &region.stmts {
-        if let StmtKind::Op { op, args, .. } = &stmt.kind {
-            out.extend(reads(kernel, op, args));
-        }
-        for inner in stmt.kind.regions() {
-            readers(kernel, inner, out);
-        }
-    }
+/// The allocation of shared memory that is accessed.
+fn root(kernel: &Kernel, access: &Access) -> Option<Shared> {
+    let Memory::Shared(window) = access.memory else { return None };
+    Some(kernel.ty(window).shared()?.root)
 }
 
-/// The allocations that an operation reads by the async proxy.
-fn reads(kernel: &Kernel, op: &Op, args: &[Value]) -> Vec<Shared> {
-    let accesses = kernel.shared_accesses(op, args).into_iter();
-    let read = accesses.filter(|access| access.does == Does::Reads && !access.is_generic());
-    read.filter_map(|access| root(kernel, access)).collect()
-}
-
-/// The allocation that is read or written.
-fn root(kernel: &Kernel, access: Access) -> Option<Shared> {
-    match kernel.ty(access.window) {
-        Type::Shared(window) => Some(window.root),
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Barrier(_)
-        | Type::TensorMemory(_)
-        | Type::Error => None,
-    }
-}
-
-fn fence(loc: Loc) -> Stmt {
-    Stmt { kind: StmtKind::Op { op: Op::FenceAsync, args: Vec::new(), result: None }, loc }
-}
-
-struct Pass<'a> {
+struct Fences<'a> {
     kernel: &'a Kernel,
-    read: &'a Unfenced,
+    /// The allocations that asynchronous operations read.
+    read: Unfenced,
     /// Other blocks read what threads write: in those, or by the tensor cores of a pair.
     read_by_others: bool,
+    out: Insertions,
 }
 
-impl Pass<'_> {
-    /// The allocations that threads write by an operation, if something reads them asynchronously.
-    fn written(&self, op: &Op, args: &[Value]) -> Unfenced {
-        let accesses = self.kernel.shared_accesses(op, args).into_iter();
-        let written = accesses.filter(|access| access.does == Does::Writes && access.is_generic());
-        let roots = written.filter_map(|access| root(self.kernel, access));
-        roots.filter(|root| self.read.contains(root)).collect()
-    }
-
-    /// Puts fences into a region that is entered with these allocations unfenced, and gives those at its end.
-    fn region(&self, region: &mut Region, mut unfenced: Unfenced) -> Unfenced {
-        let mut stmts = Vec::with_capacity(region.stmts.len());
-        for mut stmt in std::mem::take(&mut region.stmts) {
-            if self.needs(&stmt.kind, &unfenced) {
-                stmts.push(fence(stmt.loc));
-                unfenced.clear();
-            }
-            unfenced = self.after(&mut stmt.kind, unfenced);
-            stmts.push(stmt);
-        }
-        region.stmts = stmts;
-        unfenced
-    }
-
+impl Fences<'_> {
     /// Whether a fence comes before a statement.
-    fn needs(&self, kind: &StmtKind, unfenced: &Unfenced) -> bool {
-        match kind {
-            StmtKind::Op { op, args, .. } => {
-                let meets = matches!(op, Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive));
-                let tells = matches!(op, Op::Barrier(BarrierOp::Arrive) | Op::Named(..))
-                    || meets && self.read_by_others;
-                tells && !unfenced.is_empty()
-                    || reads(self.kernel, op, args).iter().any(|root| unfenced.contains(root))
-            }
-            // Other warps go on from here.
-            StmtKind::Specialize { .. } => !unfenced.is_empty(),
-            StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => false,
-        }
-    }
-
-    /// What is unfenced after a statement.
-    fn after(&self, kind: &mut StmtKind, mut unfenced: Unfenced) -> Unfenced {
-        match kind {
-            StmtKind::Op { op: Op::FenceAsync, .. } => Unfenced::new(),
-            StmtKind::Op { op, args, .. } => {
-                unfenced.extend(self.written(op, args));
-                unfenced
-            }
-            StmtKind::If { then, otherwise, .. } => {
-                let mut after = self.region(then, unfenced.clone());
-                after.extend(self.region(otherwise, unfenced));
-                after
-            }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                // An iteration begins with what the one before has left.
-                if nested_loops(body) > WALKED_AGAIN {
-                    self.collect(body, &mut unfenced);
-                } else {
-                    let mut looked = body.clone();
-                    let left = self.region(&mut looked, unfenced.clone());
-                    unfenced.extend(left);
-                    unfenced.extend(self.written_in(body));
-                }
-                let after = self.region(body, unfenced.clone());
-                unfenced.extend(after);
-                unfenced
-            }
-            StmtKind::Specialize { default, partitions, .. } => {
-                for partition in partitions {
-                    let left = self.region(&mut partition.body, Unfenced::new());
-                    // Behind the end, the warps of the default part read it: they cannot fence what others wrote.
-                    if let Some(last) = partition.body.stmts.last()
-                        && !left.is_empty()
-                    {
-                        partition.body.stmts.push(fence(last.loc));
-                    }
-                }
-                self.region(default, unfenced)
-            }
-            StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => unfenced,
-        }
-    }
-
-    /// What a body that may be left from any place may leave unfenced.
-    fn written_in(&self, region: &Region) -> Unfenced {
-        if !jumps(region) {
-            return Unfenced::new();
-        }
-        let mut all = Unfenced::new();
-        self.collect(region, &mut all);
-        all
-    }
-
-    fn collect(&self, region: &Region, out: &mut Unfenced) {
-        for stmt in &region.stmts {
-            if let StmtKind::Op { op, args, .. } = &stmt.kind {
-                out.extend(self.written(op, args));
-            }
-            for inner in stmt.kind.regions() {
-                self.collect(inner, out);
-            }
-        }
+    fn needed(&self, stmt: &Stmt, unfenced: &Unfenced) -> bool {
+        let StmtKind::Op { op, args, result } = &stmt.kind else {
+            // Other warps go on from where they are specialised.
+            return matches!(stmt.kind, StmtKind::Specialize { .. }) && !unfenced.is_empty();
+        };
+        let effects = self.kernel.effects(op, args, *result);
+        let tells = match effects.announces {
+            Some(Announcement::Arrive(_) | Announcement::Named(_)) => true,
+            Some(Announcement::Cluster) => self.read_by_others,
+            // Threads of one partition meet without a fence where none of them reads asynchronously.
+            Some(
+                Announcement::Crew
+                | Announcement::Expect(_)
+                | Announcement::Commit(_)
+                | Announcement::CpAsyncGroup
+                | Announcement::NextGrid,
+            )
+            | None => false,
+        };
+        let mut read = effects.reads().filter(|access| !access.is_generic());
+        let is_unfenced = |access: &Access| {
+            root(self.kernel, access).is_some_and(|root| unfenced.contains(&root))
+        };
+        tells && !unfenced.is_empty() || read.any(is_unfenced)
     }
 }
 
-/// Whether a branch in a region jumps out of it.
-pub(super) fn jumps(region: &Region) -> bool {
-    region.stmts.iter().flat_map(|stmt| stmt.kind.regions()).any(|inner| {
-        use crate::ir::Terminator;
-        matches!(inner.end, Terminator::Continue(..) | Terminator::Break(..)) || jumps(inner)
-    })
+impl Flow for Fences<'_> {
+    type State = Unfenced;
+
+    fn cross(&mut self, stmt: &Stmt, unfenced: &mut Unfenced) {
+        if self.needed(stmt, unfenced) {
+            unfenced.clear();
+        }
+        let StmtKind::Op { op, args, result } = &stmt.kind else { return };
+        let effects = self.kernel.effects(op, args, *result);
+        if effects.fence == Some(Fence::Async) {
+            unfenced.clear();
+        }
+        let written = effects.writes().filter(|access| access.is_generic());
+        let roots = written.filter_map(|access| root(self.kernel, access));
+        unfenced.extend(roots.filter(|root| self.read.contains(root)));
+    }
+
+    fn join(&mut self, into: &mut Unfenced, other: &Unfenced) {
+        into.extend(other);
+    }
+
+    fn enter(&mut self, part: Part<'_>, before: &Unfenced) -> Unfenced {
+        if part.index == 0 { before.clone() } else { Unfenced::new() }
+    }
+
+    fn behind_parts(
+        &mut self,
+        _: Loc,
+        _: &Unfenced,
+        left: Vec<Option<Unfenced>>,
+    ) -> Option<Unfenced> {
+        left.into_iter().next()?
+    }
+
+    fn visit(&mut self, stmt: &Stmt, unfenced: &Unfenced, number: Number) {
+        if self.needed(stmt, unfenced) {
+            self.out.before.insert(number, vec![statement(Op::FenceAsync, stmt.loc)]);
+        }
+    }
+
+    fn visit_part(&mut self, part: Part<'_>, left: &Unfenced, last: Option<Number>) {
+        // Behind the end, the warps of the default part read it: they cannot fence what others wrote.
+        if let (Some(number), Some(last)) = (last, part.body.stmts.last())
+            && part.index > 0
+            && !left.is_empty()
+        {
+            self.out.after.insert(number, vec![statement(Op::FenceAsync, last.loc)]);
+        }
+    }
 }

@@ -13,9 +13,10 @@ use std::rc::Rc;
 
 use kernel_layout::{Dim, Layout};
 
-use super::key;
+use super::{key, statement};
 use crate::ir::{
-    Binary, Const, Kernel, Layouts, Op, ParamKind, Region, Stmt, StmtKind, Type, Value,
+    Binary, Const, Kernel, Layouts, Op, ParamKind, Region, Stmt, StmtKind, Value,
+    flow::{self, Flow, Insertions, Number, Part},
 };
 use crate::loc::Loc;
 
@@ -36,10 +37,12 @@ pub fn order(kernel: &mut Kernel, layouts: &Layouts) {
     }
     let mut sums = Sums::default();
     sums.read(&kernel.body);
-    let mut body = std::mem::take(&mut kernel.body);
-    let warps = kernel.warps;
-    Pass { kernel, layouts, sums: &sums, warps }.region(&mut body, Pending::new());
-    kernel.body = body;
+    let (warps, inside) = (kernel.warps, BTreeMap::new());
+    let mut order =
+        Order { kernel, layouts, sums: &sums, warps, inside, out: Insertions::default() };
+    flow::solve(&mut order, &kernel.body, &Pending::new());
+    let Order { out, .. } = order;
+    out.insert(&mut kernel.body);
 }
 
 /// A coordinate: a constant and values with factors, by value index.
@@ -128,8 +131,15 @@ struct Iteration {
     inside: Rc<BTreeSet<u32>>,
 }
 
+impl PartialEq for Iteration {
+    fn eq(&self, other: &Self) -> bool {
+        self.counter == other.counter
+            && (Rc::ptr_eq(&self.inside, &other.inside) || self.inside == other.inside)
+    }
+}
+
 /// An access to a tensor since the last barrier.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Access {
     param: u32,
     /// Where the window begins, on each axis.
@@ -145,15 +155,6 @@ struct Access {
 /// Accesses that other threads may still be at.
 type Pending = Vec<Rc<Access>>;
 
-/// Adds what is not in the list.
-fn join(list: &mut Pending, more: Pending) {
-    for access in more {
-        if !list.iter().any(|other| Rc::ptr_eq(other, &access)) {
-            list.push(access);
-        }
-    }
-}
-
 /// How far the window of a later access lies from that of an earlier one, along one axis.
 enum Distance {
     /// So far.
@@ -164,15 +165,18 @@ enum Distance {
     Unknown,
 }
 
-struct Pass<'a> {
+struct Order<'a> {
     kernel: &'a Kernel,
     layouts: &'a Layouts,
     sums: &'a Sums,
     /// The warps that run the statements.
     warps: u32,
+    /// What the bodies of loops make, by a value of each.
+    inside: BTreeMap<u32, Rc<BTreeSet<u32>>>,
+    out: Insertions,
 }
 
-impl Pass<'_> {
+impl Order<'_> {
     /// The access of a statement, if it is one to a tensor that the kernel writes.
     fn access(&self, kind: &StmtKind) -> Option<Access> {
         let StmtKind::Op { op, args, result } = kind else { return None };
@@ -192,111 +196,55 @@ impl Pass<'_> {
         };
         let extents = match (tile, args.last()) {
             (Some(tile), _) => self.kernel.ty(tile).shape().to_vec(),
-            (None, Some(&window)) => match self.kernel.ty(window) {
-                Type::Shared(window) => window.shape.clone(),
-                Type::Scalar(_)
-                | Type::Tile(..)
-                | Type::Barrier(_)
-                | Type::TensorMemory(_)
-                | Type::Error => Vec::new(),
-            },
+            (None, Some(&window)) => self.kernel.ty(window).shape().to_vec(),
             (None, None) => Vec::new(),
         };
         let start = coordinates.iter().map(|&value| self.sums.get(value).0).collect();
         Some(Access { param, start, extents, tile, write, earlier: None })
     }
 
-    /// Puts barriers into a region that is entered with these accesses pending, and gives what is pending at its end.
-    fn region(&self, region: &mut Region, mut pending: Pending) -> Pending {
-        let mut stmts = Vec::with_capacity(region.stmts.len());
-        for mut stmt in std::mem::take(&mut region.stmts) {
-            if let Some(access) = self.access(&stmt.kind) {
-                let meets = pending.iter().any(|earlier| self.conflict(earlier, &access));
-                if meets || pending.len() >= MOST_PENDING {
-                    stmts.push(barrier(stmt.loc));
-                    pending.clear();
-                }
-                pending.push(Rc::new(access));
-            }
-            pending = self.inside(&mut stmt.kind, pending);
-            stmts.push(stmt);
+    /// Whether a barrier comes in front of a statement; what is pending goes on to behind it.
+    fn barred(&self, stmt: &Stmt, pending: &mut Pending) -> bool {
+        if let StmtKind::Op { op, args, result } = &stmt.kind
+            && self.kernel.effects(op, args, *result).meets_crew()
+        {
+            pending.clear();
         }
-        region.stmts = stmts;
-        pending
+        let Some(access) = self.access(&stmt.kind) else { return false };
+        let meets = pending.len() >= MOST_PENDING
+            || pending.iter().any(|earlier| self.conflict(earlier, &access));
+        if meets {
+            pending.clear();
+        }
+        pending.push(Rc::new(access));
+        meets
     }
 
-    /// What is pending after a statement whose own access is pending already.
-    fn inside(&self, kind: &mut StmtKind, mut pending: Pending) -> Pending {
-        match kind {
-            StmtKind::Op { op: Op::Sync, .. } => Vec::new(),
-            StmtKind::Op { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. } => pending,
-            StmtKind::If { then, otherwise, .. } => {
-                let other = self.region(otherwise, pending.clone());
-                pending = self.region(then, pending);
-                join(&mut pending, other);
-                pending
-            }
-            StmtKind::For { step, body, .. } => {
-                let step = self.sums.get(*step).0;
-                let step = if step.terms.is_empty() { step.constant } else { 0 };
-                let counter = body.args.first().map(|&counter| (key(counter), step));
-                self.iterations(body, counter, pending)
-            }
-            StmtKind::Loop { body, .. } => self.iterations(body, None, pending),
-            StmtKind::Specialize { default, partitions, .. } => {
-                // All warps meet where it begins and where it ends. Between, partitions meet by barriers of their own.
-                self.region(default, Pending::new());
-                for partition in partitions {
-                    let warps = partition.warps;
-                    Pass { warps, ..*self }.region(&mut partition.body, Pending::new());
-                }
-                Pending::new()
-            }
-        }
-    }
-
-    fn iterations(
-        &self,
-        body: &mut Region,
+    /// What the loop's own accesses are once an iteration is over: those that `before` does not have.
+    fn past(
+        &mut self,
+        looped: &StmtKind,
         counter: Option<(u32, i128)>,
-        pending: Pending,
+        before: &Pending,
+        mut left: Pending,
     ) -> Pending {
-        let mut inside = BTreeSet::new();
-        values_of(body, &mut inside);
-        let inside = Rc::new(inside);
-        let in_turn = |mut access: Access, counter| {
-            access.earlier = Some(Iteration { counter, inside: Rc::clone(&inside) });
-            Rc::new(access)
+        let (StmtKind::For { body, .. } | StmtKind::Loop { body, .. }) = looped else {
+            return left;
         };
-        let (all, last) = self.all(body);
-        let mut entered = pending.clone();
-        entered.extend(last.into_iter().map(|access| in_turn(access, counter)));
-        self.region(body, entered);
-        // The loop may end without an iteration, or be left from any place.
-        let mut after = pending;
-        after.extend(all.into_iter().map(|access| in_turn(access, None)));
-        after
-    }
-
-    /// All accesses of a region, and those that no barrier of the region itself follows.
-    fn all(&self, region: &Region) -> (Vec<Access>, Vec<Access>) {
-        let (mut all, mut last) = (Vec::new(), Vec::new());
-        for stmt in &region.stmts {
-            if matches!(stmt.kind, StmtKind::Op { op: Op::Sync, .. }) {
-                last.clear();
-            }
-            let inner = stmt.kind.regions().into_iter().flat_map(|inner| self.all(inner).0);
-            for access in self.access(&stmt.kind).into_iter().chain(inner) {
-                all.push(access.clone());
-                last.push(access);
+        // A body makes values that no other one makes: the first of them stands for it.
+        let mut made = BTreeSet::new();
+        if !left.is_empty() {
+            values_of(body, &mut made);
+        }
+        let Some(first) = made.first().copied() else { return left };
+        let inside = Rc::clone(self.inside.entry(first).or_insert_with(|| Rc::new(made)));
+        for access in &mut left {
+            if !before.contains(access) {
+                let earlier = Some(Iteration { counter, inside: Rc::clone(&inside) });
+                *access = Rc::new(Access { earlier, ..(**access).clone() });
             }
         }
-        // A `continue` may jump past a barrier.
-        let jumps = all.len() != last.len() && continues(region);
-        if jumps { (all.clone(), all) } else { (all, last) }
+        left
     }
 
     /// Whether threads other than those of the earlier access may meet in memory what it has touched.
@@ -362,8 +310,59 @@ fn distance(earlier: &Access, later: &Access, axis: usize) -> Distance {
     }
 }
 
-fn barrier(loc: Loc) -> Stmt {
-    Stmt { kind: StmtKind::Op { op: Op::Sync, args: Vec::new(), result: None }, loc }
+impl Flow for Order<'_> {
+    type State = Pending;
+
+    fn cross(&mut self, stmt: &Stmt, pending: &mut Pending) {
+        self.barred(stmt, pending);
+    }
+
+    fn join(&mut self, into: &mut Pending, other: &Pending) {
+        for access in other {
+            if !into.contains(access) {
+                into.push(Rc::clone(access));
+            }
+        }
+    }
+
+    fn next_iteration(&mut self, looped: &StmtKind, entered: &Pending, left: Pending) -> Pending {
+        let counter = match looped {
+            StmtKind::For { step, body, .. } => {
+                let step = self.sums.get(*step).0;
+                let step = if step.terms.is_empty() { step.constant } else { 0 };
+                body.args.first().map(|&counter| (key(counter), step))
+            }
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => None,
+        };
+        self.past(looped, counter, entered, left)
+    }
+
+    fn behind_loop(&mut self, looped: &StmtKind, before: &Pending, left: Pending) -> Pending {
+        self.past(looped, None, before, left)
+    }
+
+    fn enter(&mut self, part: Part<'_>, _: &Pending) -> Pending {
+        // All warps meet where it begins and where it ends. Between, partitions meet by barriers of their own.
+        self.warps = part.warps.unwrap_or(self.kernel.warps);
+        Pending::new()
+    }
+
+    fn behind_parts(&mut self, _: Loc, _: &Pending, _: Vec<Option<Pending>>) -> Option<Pending> {
+        self.warps = self.kernel.warps;
+        Some(Pending::new())
+    }
+
+    fn visit(&mut self, stmt: &Stmt, pending: &Pending, number: Number) {
+        if self.barred(stmt, &mut pending.clone()) {
+            self.out.before.insert(number, vec![statement(Op::Sync, stmt.loc)]);
+        }
+    }
 }
 
 /// Every value that a region makes, with those of the regions inside.
@@ -375,13 +374,4 @@ fn values_of(region: &Region, out: &mut BTreeSet<u32>) {
             values_of(inner, out);
         }
     }
-}
-
-/// Whether a branch in the region, at any depth, goes on with the next iteration of a loop around.
-fn continues(region: &Region) -> bool {
-    region
-        .stmts
-        .iter()
-        .flat_map(|stmt| stmt.kind.regions())
-        .any(|inner| matches!(inner.end, crate::ir::Terminator::Continue(..)) || continues(inner))
 }

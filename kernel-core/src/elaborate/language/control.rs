@@ -21,7 +21,6 @@ use crate::{
     elaborate::{Builder, Env, budget::Unrolling},
     ir::{Const, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
-    schedule,
     syntax::{Block, Expr, Pat},
 };
 
@@ -162,7 +161,7 @@ impl Builder<'_> {
             && let Some(Stmt { kind: StmtKind::For { body, .. }, .. }) =
                 self.regions.last_mut().and_then(|region| region.stmts.last_mut())
         {
-            schedule::pipeline::stage(body, stages, range.loc);
+            body.stage(stages, range.loc);
         }
         val
     }

@@ -281,7 +281,8 @@ impl Builder<'_> {
         let mut facts = declared.clone();
         facts.extend(&assumed);
         let kernel = self.finish(function.name.name.clone(), facts)?;
-        Some(Built { kernel, declared, assumed })
+        let written = std::mem::take(&mut self.written);
+        Some(Built { kernel, declared, assumed, written })
     }
 
     fn kernel_warps(&mut self, request: &Request<'_>, scope: Env) -> u32 {

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     device::Devices,
-    ir::Value,
     loc::Loc,
     syntax::{ConstItem, Function, Impl, Item, Path, Segment, Struct, Trait},
 };
@@ -150,9 +149,9 @@ impl Scopes {
         }
     }
 
-    /// What held a value first.
-    pub(crate) fn holder(&self, value: Value) -> Option<&Holder> {
-        self.holders.get(&value.into_raw().into_u32())
+    /// What held each value first.
+    pub(crate) fn take_holders(&mut self) -> BTreeMap<u32, Holder> {
+        std::mem::take(&mut self.holders)
     }
 
     /// What a name stands for as a value. If nothing of that name is a value, what else it stands for.

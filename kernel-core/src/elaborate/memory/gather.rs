@@ -9,9 +9,6 @@
 //! | shared memory | `[rows, Y]`, of the tensor's elements |
 //! | what a scatter writes | a `TensorMapMut`; rows and columns from 0 on, no row twice |
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
 use kernel_ptx::Capability;
 
 use crate::{
@@ -19,11 +16,8 @@ use crate::{
     elaborate::{
         Builder,
         language::value::{Num, Val},
-        written_ptx::per_thread::Uses,
     },
-    ir::{
-        Binary, Const, Dtype, Kernel, Op, ParamKind, Region, StmtKind, Tma, TmaKind, Type, Value,
-    },
+    ir::{Dtype, Op, ParamKind, Tma, TmaKind, Type, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -34,8 +28,6 @@ pub(crate) const LEAST_ROWS: u32 = 8;
 const LEAST_ROW_BITS: u32 = 256;
 /// The most bits of an element.
 const MOST_BITS: u32 = 32;
-/// Rows that are known when compiling are followed up to this many.
-const MOST_KNOWN: usize = 1024;
 
 /// Why the map describes one row of a tensor of two axes.
 const FOUR_ROWS: &str = "an instruction moves four rows of a tensor of two axes, and takes nothing from the map but how wide they are (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4, .tile::scatter4)";
@@ -245,128 +237,4 @@ impl Builder<'_> {
         self.report(diagnostic);
         None
     }
-}
-
-/// Scatters whose rows or column are known when compiling, and are none that the hardware takes.
-pub(crate) fn check(kernel: &Kernel, uses: &Uses) -> Vec<Diagnostic> {
-    let mut walk = Walk { kernel, uses, known: BTreeMap::new(), found: Vec::new() };
-    walk.region(&kernel.body);
-    walk.found
-}
-
-struct Walk<'k> {
-    kernel: &'k Kernel,
-    uses: &'k Uses,
-    /// The elements of values: one of a scalar.
-    known: BTreeMap<u32, Rc<Vec<i128>>>,
-    found: Vec<Diagnostic>,
-}
-
-/// Why no number is negative.
-const ILLEGAL: &str = "a GPU stops at a scatter that begins before the tensor, with an illegal instruction; only gathers read zeros there. What lies behind the end is dropped";
-
-impl Walk<'_> {
-    fn region(&mut self, region: &Region) {
-        for stmt in &region.stmts {
-            if let StmtKind::Op { op, args, result } = &stmt.kind {
-                if let Some(result) = result
-                    && let Some(elements) = self.made(op, args, *result)
-                {
-                    self.known.insert(key(*result), Rc::new(elements));
-                }
-                if let Op::Tma(Tma { kind: TmaKind::Scatter, .. }) = op {
-                    self.scatter(args, stmt.loc);
-                }
-            }
-            for inner in stmt.kind.regions() {
-                self.region(inner);
-            }
-        }
-    }
-
-    /// The elements of a value, where constants and ranges are all that it is made of.
-    fn made(&self, op: &Op, args: &[Value], result: Value) -> Option<Vec<i128>> {
-        let extent = self.kernel.ty(result).shape().iter().product::<u32>() as usize;
-        if extent > MOST_KNOWN {
-            return None;
-        }
-        let of = |index: usize| args.get(index).and_then(|arg| self.known.get(&key(*arg)));
-        if let Op::Const(Const::Int(value)) = op {
-            return Some(vec![*value]);
-        }
-        if let Op::Arange(low) = op {
-            let low = i128::from(*low);
-            return Some((0..).take(extent).map(|i| low + i).collect());
-        }
-        if matches!(op, Op::Splat) {
-            return Some(vec![of(0)?[0]; extent]);
-        }
-        if matches!(op, Op::ToLayout(_) | Op::AssertLayout(_)) {
-            return Some(of(0)?.to_vec());
-        }
-        let Op::Binary(how) = op else { return None };
-        let pairs = of(0)?.iter().zip(of(1)?.iter());
-        let apply = |(a, b): (&i128, &i128)| match how {
-            Binary::Add => Some(a + b),
-            Binary::Sub => Some(a - b),
-            Binary::Mul => Some(a * b),
-            Binary::Div
-            | Binary::Rem
-            | Binary::And
-            | Binary::Or
-            | Binary::Xor
-            | Binary::Shl
-            | Binary::Shr
-            | Binary::Min
-            | Binary::Max => None,
-        };
-        let wraps = |value: &i128| i32::try_from(*value).is_ok();
-        pairs.map(|pair| apply(pair).filter(wraps)).collect()
-    }
-
-    fn scatter(&mut self, args: &[Value], loc: Loc) {
-        if let Some(column) = self.known.get(&key(args[1]))
-            && column[0] < 0
-        {
-            let at = self.uses.place(loc, args[1]);
-            self.found.push(
-                Diagnostic::new(
-                    Code::ByRows,
-                    at,
-                    "a scatter begins before the columns of the tensor",
-                )
-                .compare("column", "0 or more", column[0].to_string())
-                .why(ILLEGAL),
-            );
-        }
-        let Some(rows) = self.known.get(&key(args[0])) else { return };
-        let at = self.uses.place(loc, args[0]);
-        if let Some((index, row)) = rows.iter().enumerate().find(|(_, row)| **row < 0) {
-            self.found.push(
-                Diagnostic::new(Code::ByRows, at, "a scatter begins before the rows of the tensor")
-                    .compare(format!("row {index}"), "0 or more", row.to_string())
-                    .why(ILLEGAL),
-            );
-            return;
-        }
-        let mut seen = BTreeMap::new();
-        for (index, row) in rows.iter().enumerate() {
-            if let Some(first) = seen.insert(*row, index) {
-                self.found.push(
-                    Diagnostic::new(Code::ByRows, at, "a scatter writes a row twice")
-                        .compare(
-                            format!("rows {first} and {index}"),
-                            "two different ones",
-                            format!("{row} and {row}"),
-                        )
-                        .why("nothing says which of the two is written last"),
-                );
-                return;
-            }
-        }
-    }
-}
-
-fn key(value: Value) -> u32 {
-    value.into_raw().into_u32()
 }

@@ -3,14 +3,12 @@
 //! The blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, "CTA Pair"). All that a kernel does on the tensor cores is
 //! done by pairs, or by each block for itself.
 
-use std::collections::BTreeMap;
-
 use kernel_ptx::Capability;
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val, sync::expected::arriving},
-    ir::{BarrierOp, Const, CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, Type, Value},
+    elaborate::{Builder, language::value::Val},
+    ir::{Type, Value},
     layouts::tensor_memory::{BLOCK_ROWS, PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
@@ -127,100 +125,5 @@ impl Builder<'_> {
             self.in_pairs("no copy completes in another block", loc)?;
         }
         Some(barrier)
-    }
-}
-
-/// What a kernel does on the tensor cores both by pairs and by single blocks, and copies that complete on barriers outside of their pair.
-pub(crate) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
-    let mut pass = Pass::new(kernel);
-    pass.region(&kernel.body);
-    let mut found = pass.found;
-    if let (Some(pair), Some(single)) = (pass.of_pairs, pass.of_one) {
-        found.push(
-            Diagnostic::new(Code::Pairs, single, "a product of one block in a kernel of pairs")
-                .compare("", "`tcgen05::mma_pair` for every product, or for none", "both")
-                .place(pair, "a pair multiplies here")
-                .why("tensor memory and the tensor cores belong to pairs of blocks or to single ones, in the whole kernel (PTX ISA, \"tcgen05: .cta_group\")"),
-        );
-    }
-    found
-}
-
-struct Pass<'a> {
-    kernel: &'a Kernel,
-    found: Vec<Diagnostic>,
-    /// The first product of pairs, and of single blocks.
-    of_pairs: Option<Loc>,
-    of_one: Option<Loc>,
-    constants: BTreeMap<Value, i128>,
-    /// Barriers of other blocks by a constant rank.
-    ranks: BTreeMap<Value, i128>,
-}
-
-impl<'a> Pass<'a> {
-    fn new(kernel: &'a Kernel) -> Self {
-        Pass {
-            kernel,
-            found: Vec::new(),
-            of_pairs: None,
-            of_one: None,
-            constants: BTreeMap::new(),
-            ranks: BTreeMap::new(),
-        }
-    }
-
-    fn region(&mut self, region: &Region) {
-        for stmt in &region.stmts {
-            if let StmtKind::Op { op, args, result } = &stmt.kind {
-                self.op((op, args, *result), stmt.loc);
-            }
-            for inner in stmt.kind.regions() {
-                self.region(inner);
-            }
-        }
-    }
-
-    fn op(&mut self, (op, args, result): (&Op, &[Value], Option<Value>), loc: Loc) {
-        if let Op::Const(Const::Int(value)) = op {
-            self.constants.extend(result.map(|result| (result, *value)));
-        }
-        if let Op::Barrier(BarrierOp::Remote) = op {
-            let rank = self.constants.get(&args[1]).copied();
-            self.ranks.extend(result.zip(rank));
-        }
-        if let Op::Tcgen05(Tcgen05::Mma { group, .. }) = op {
-            let first = match group {
-                CtaGroup::Pair => &mut self.of_pairs,
-                CtaGroup::One => &mut self.of_one,
-            };
-            first.get_or_insert(loc);
-        }
-        if let Op::Tma(_) = op {
-            self.completes(op, args, loc);
-        }
-    }
-
-    /// A copy to this block, whose barrier is another block's.
-    fn completes(&mut self, op: &Op, args: &[Value], loc: Loc) {
-        let blocks: u32 = self.kernel.cluster.iter().product();
-        let Some(copy) = arriving(self.kernel, op, args) else { return };
-        let Some(rank) = self.ranks.get(&copy.barrier) else { return };
-        if blocks <= 2 {
-            return;
-        }
-        self.found.push(
-            Diagnostic::new(
-                Code::Cluster,
-                loc,
-                "a copy completes on a barrier of its own pair of blocks",
-            )
-            .compare(
-                "rank",
-                "one that differs from this block's in the last bit at most",
-                format!("{rank} in every block"),
-            )
-            .why("the unit that copies reaches the barriers of its own block and of the other one of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
-            .help("bar.of_block(cluster::rank() & !1)"),
-        );
     }
 }

@@ -232,7 +232,7 @@ impl Builder<'_> {
                 // Its bytes are known when the copies behind it are: `counted::fill` puts them here.
                 let bytes = Op::Const(Const::Int(0));
                 let value = self.emit(bytes, Vec::new(), Type::scalar(Dtype::I32), loc);
-                self.counted.insert(value, ());
+                self.written.counted.insert(value, ());
                 self.op(Op::Barrier(BarrierOp::Expect), vec![barrier, value], None, loc);
                 Val::Unit
             }

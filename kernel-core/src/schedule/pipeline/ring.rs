@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use la_arena::Arena;
+use la_arena::{Arena, ArenaMap};
 
-use super::super::{bound_of, collect_constants, key};
-use super::{Staged, allocations, effect, filled, is_pure, staged};
+use super::super::{bound_of, is_pure, key, op as operation, statement};
 use crate::{
     ir::{
         BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, Dtype, Elem, Kernel, Op,
-        Region, Shared, SharedData, Stmt, StmtKind, Terminator, Tma, TmaKind, Type, Value,
+        Region, Shared, SharedData, Staged, Stmt, StmtKind, Terminator, Tma, TmaKind, Type, Value,
         ValueData,
     },
     loc::Loc,
@@ -18,19 +17,17 @@ use crate::{
 /// Turns every loop with [`Op::Staged`] into a ring.
 ///
 /// # Requires
-/// [`check`](super::check()) found nothing.
+/// `check` found nothing.
 pub fn pipeline(kernel: &mut Kernel) {
-    let mut roots = BTreeMap::new();
-    allocations(&kernel.body, &mut roots);
+    let roots = kernel.body.allocations();
     let mut body = std::mem::take(&mut kernel.body);
     let mut pass = Pass {
         values: &mut kernel.values,
         shared: &mut kernel.shared,
         barriers: &mut kernel.barriers,
         roots,
-        constants: BTreeMap::new(),
+        constants: body.constants(),
     };
-    collect_constants(&body, &mut pass.constants);
     pass.region(&mut body, Runs::Once);
     kernel.body = body;
 }
@@ -46,8 +43,8 @@ struct Pass<'k> {
     values: &'k mut Arena<ValueData>,
     shared: &'k mut Arena<SharedData>,
     barriers: &'k mut Arena<BarrierData>,
-    roots: BTreeMap<u32, Shared>,
-    constants: BTreeMap<u32, i128>,
+    roots: ArenaMap<Value, Shared>,
+    constants: ArenaMap<Value, i128>,
 }
 
 /// Statements on their way into a region.
@@ -66,7 +63,7 @@ impl Out<'_, '_> {
     }
 
     fn effect(&mut self, op: Op) {
-        self.stmts.push(effect(op, Vec::new(), self.loc));
+        self.stmts.push(statement(op, self.loc));
     }
 
     fn int(&mut self, value: i128, ty: &Type) -> Value {
@@ -125,7 +122,7 @@ impl Pass<'_> {
             };
             stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body, inside));
             if let StmtKind::For { body, .. } = &mut stmt.kind
-                && let Some(found) = staged(body)
+                && let Some(found) = body.staged()
             {
                 self.rewrite(stmt, &found, runs, out);
             } else {
@@ -146,7 +143,7 @@ impl Pass<'_> {
         // The barrier at the end of the iteration: the one at the start of the next does its work.
         rest.pop();
         let iv = body.args[0];
-        let step_by = *self.constants.get(&key(step)).expect("check has seen the step");
+        let step_by = *self.constants.get(step).expect("check has seen the step");
         let counter = self.values[iv].ty.clone();
 
         let mut out = Out { pass: self, stmts: std::mem::take(before), loc };
@@ -192,7 +189,12 @@ impl Pass<'_> {
         out.copies(&ring, [iv, limit], next, write);
         if let Some(full) = ring.full {
             let barrier = out.barrier(full, read);
-            out.stmts.push(effect(Op::Barrier(BarrierOp::Wait), vec![barrier, phase], loc));
+            out.stmts.push(operation(
+                Op::Barrier(BarrierOp::Wait),
+                vec![barrier, phase],
+                None,
+                loc,
+            ));
         }
         let mut iteration = Region { stmts: rest, ..Region::default() };
         replace(&mut iteration, &current);
@@ -223,9 +225,9 @@ impl Pass<'_> {
         results.extend(&ends);
         before.push(Stmt { kind: StmtKind::For { from, to, step, inits, body, results }, loc });
         if ring.groups {
-            before.push(effect(Op::CopyWaitAll, Vec::new(), loc));
+            before.push(statement(Op::CopyWaitAll, loc));
         }
-        before.push(effect(ring.meet, Vec::new(), loc));
+        before.push(statement(ring.meet, loc));
         if let (Some(full), Runs::InALoop, [read, _, phase]) = (ring.full, runs, &ends[..]) {
             let mut out = Out { pass: self, stmts: std::mem::take(before), loc };
             out.end_odd_phases(full, found.stages, *read, *phase);
@@ -255,7 +257,7 @@ impl Pass<'_> {
 
     /// Gives an allocation a place for each stage.
     fn make_ring(&mut self, window: Value, stages: u32) {
-        let root = self.roots[&key(window)];
+        let root = self.roots[window];
         self.shared[root].shape.insert(0, stages);
         if let Type::Shared(ty) = &mut self.values[window].ty {
             ty.shape.insert(0, stages);
@@ -268,7 +270,7 @@ impl Out<'_, '_> {
     fn ring<'a>(&mut self, head: &'a [Stmt], rest: &[Stmt], iv: Value, stages: u32) -> Ring<'a> {
         let (mut windows, mut bytes, mut groups) = (Vec::new(), None, false);
         for stmt in head {
-            let Some(window) = filled(stmt) else { continue };
+            let Some(window) = stmt.fills_ahead() else { continue };
             if matches!(stmt.kind, StmtKind::Op { op: Op::Tma(_), .. }) {
                 let Type::Shared(ty) = &self.pass.values[window].ty else {
                     unreachable!("ir::verify wants shared memory here")
@@ -282,8 +284,7 @@ impl Out<'_, '_> {
                 windows.push(window);
             }
         }
-        let roots: Vec<Shared> =
-            windows.iter().map(|window| self.pass.roots[&key(*window)]).collect();
+        let roots: Vec<Shared> = windows.iter().map(|window| self.pass.roots[*window]).collect();
         // What threads store, a copy by tensor map overwrites: it goes another way to memory (PTX ISA, "Proxies").
         let meet = if bytes.is_some() && self.pass.stores(rest, &roots) {
             Op::FenceAsync
@@ -334,7 +335,12 @@ impl Out<'_, '_> {
     /// One arrival at a barrier, which also waits for so many bytes.
     fn expect(&mut self, barrier: Value, bytes: i128) {
         let bytes = self.index(bytes);
-        self.stmts.push(effect(Op::Barrier(BarrierOp::Expect), vec![barrier, bytes], self.loc));
+        self.stmts.push(operation(
+            Op::Barrier(BarrierOp::Expect),
+            vec![barrier, bytes],
+            None,
+            self.loc,
+        ));
     }
 
     /// `if condition { .. }`

@@ -1,14 +1,16 @@
 //! What is said of an order that the tensor cores do not keep.
 
+use la_arena::ArenaMap;
+
 use super::{
-    Named,
     flight::{Does, Flight, Operand, Places},
-    told::Told,
-    under_way::State,
+    signals::Signals,
+    state::State,
 };
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Value},
+    elaborate::Written,
+    ir::{Kernel, Region, Value, flow::Number},
     loc::Loc,
 };
 
@@ -18,13 +20,15 @@ const ONE_THREAD: &str = "one thread starts products and copies, and all go on; 
 const IN_ORDER: &str = "copies and products run in the order in which they are started, and so do products of one kind and shape that add to the same sums; other products overlap where no wait is between them (PTX ISA, \"tcgen05: Pipelined instructions\")";
 
 pub(super) struct Refusals<'a> {
-    pub(super) kernel: &'a Kernel,
-    pub(super) told: &'a Told<'a>,
-    pub(super) places: &'a Places<'a>,
-    pub(super) named: Named<'a>,
+    kernel: &'a Kernel,
+    signals: &'a Signals<'a>,
+    places: &'a Places<'a>,
+    written: &'a Written,
     pub(super) found: Vec<Diagnostic>,
-    /// The values whose names mean the same where the walk is.
-    pub(super) visible: Vec<Value>,
+    /// The number of the statement that is looked at.
+    pub(super) number: Number,
+    /// The statements behind the first and up to the second of these, the name of a value means the same.
+    visible: ArenaMap<Value, [Number; 2]>,
 }
 
 /// A barrier in a message.
@@ -34,7 +38,18 @@ struct Spelled {
     can_be_written: bool,
 }
 
-impl Refusals<'_> {
+impl<'a> Refusals<'a> {
+    pub(super) fn of(
+        kernel: &'a Kernel,
+        signals: &'a Signals<'a>,
+        places: &'a Places<'a>,
+        written: &'a Written,
+    ) -> Self {
+        let mut visible = ArenaMap::default();
+        see(&kernel.body, &mut 0, &mut visible);
+        Refusals { kernel, signals, places, written, found: Vec::new(), number: 0, visible }
+    }
+
     /// Threads read or write tensor memory that something under way writes, or reads.
     pub(super) fn access(&mut self, stores: bool, (flight, state): (&Flight, &State), loc: Loc) {
         let verb = if stores { "written" } else { "read" };
@@ -116,36 +131,27 @@ impl Refusals<'_> {
 
     /// What was started and nobody has waited for.
     fn unwaited(&self, flight: &Flight, state: &State, at: Loc, headline: &str) -> Diagnostic {
-        let by = state.by.or_else(|| self.told.commits(flight.agent).first().copied());
+        let by = state.by.or_else(|| self.signals.commits(flight.agent).first().copied());
         let wait = |name: &Spelled| name.can_be_written.then(|| format!("{}.wait(0);", name.text));
-        let (required, actual, help) = match state.by {
-            Some(by) => {
-                let by = self.name(by);
-                let text = &by.text;
-                let actual = match state.missed {
-                    Some(missed) => {
-                        format!(
-                            "committed to `{text}`; the wait is for `{}`",
-                            self.name(missed).text
-                        )
-                    }
-                    None => format!("committed to `{text}`, and not waited for"),
-                };
-                (format!("a wait for `{text}`"), actual, wait(&by))
-            }
-            None => {
-                let unused = || self.unused().map(|text| Spelled { text, can_be_written: true });
-                let name = by.map(|by| self.name(by)).or_else(unused);
-                let made = if name.is_some() { "" } else { "let done = barrier(1); " };
-                let name = name
-                    .unwrap_or_else(|| Spelled { text: "done".to_owned(), can_be_written: true });
-                let text = &name.text;
-                (
-                    format!("`tcgen05::commit({text})`, and a wait for `{text}`"),
-                    "not committed to a barrier".to_owned(),
-                    wait(&name).map(|wait| format!("{made}tcgen05::commit({text}); {wait}")),
-                )
-            }
+        let (required, actual, help) = if let Some(by) = state.by {
+            let by = self.name(by);
+            let text = &by.text;
+            let actual = match state.missed.map(|missed| self.name(missed).text) {
+                Some(missed) => format!("committed to `{text}`; the wait is for `{missed}`"),
+                None => format!("committed to `{text}`, and not waited for"),
+            };
+            (format!("a wait for `{text}`"), actual, wait(&by))
+        } else {
+            let spelled = |text| Spelled { text, can_be_written: true };
+            let name = by.map(|by| self.name(by)).or_else(|| self.unused().map(spelled));
+            let made = if name.is_some() { "" } else { "let done = barrier(1); " };
+            let name = name.unwrap_or_else(|| spelled("done".to_owned()));
+            let text = &name.text;
+            (
+                format!("`tcgen05::commit({text})`, and a wait for `{text}`"),
+                "not committed to a barrier".to_owned(),
+                wait(&name).map(|wait| format!("{made}tcgen05::commit({text}); {wait}")),
+            )
         };
         let diagnostic =
             Diagnostic::new(Code::InFlight, at, headline).compare("", required, actual);
@@ -157,7 +163,7 @@ impl Refusals<'_> {
 
     /// A barrier by its name, or one of a ring by the name of the ring and its number.
     fn name(&self, barrier: Value) -> Spelled {
-        let one = |value| (self.named)(value);
+        let one = |value| self.written.name(value);
         if let Some(text) = one(barrier) {
             return Spelled { text, can_be_written: true };
         }
@@ -165,7 +171,8 @@ impl Refusals<'_> {
         let Some((&[_, number], ring)) = ring.and_then(|of| Some((of, one(of[0])?))) else {
             return Spelled { text: "barrier".to_owned(), can_be_written: false };
         };
-        let here = || one(number).filter(|_| self.visible.contains(&number));
+        let seen = |&[first, last]: &[Number; 2]| (first..=last).contains(&self.number);
+        let here = || one(number).filter(|_| self.visible.get(number).is_some_and(seen));
         let number = self.places.known(number).map(|known| known.to_string()).or_else(here);
         let can_be_written = number.is_some();
         let number = number.unwrap_or_else(|| "..".to_owned());
@@ -174,9 +181,25 @@ impl Refusals<'_> {
 
     /// A single barrier that no copy completes on.
     fn unused(&self) -> Option<String> {
-        let mut free = self.told.made.iter().filter(|(root, _)| {
-            self.kernel.barriers[**root].ring.is_none() && !self.told.counted.contains(root)
+        let mut free = self.signals.made.iter().filter(|(root, _)| {
+            self.kernel.barriers[**root].ring.is_none() && !self.signals.counted.contains(root)
         });
-        free.find_map(|(_, &value)| (self.named)(value))
+        free.find_map(|(_, &value)| self.written.name(value))
+    }
+}
+
+/// Notes where the values of a region are visible, which begins with the statement `next`.
+fn see(region: &Region, next: &mut Number, visible: &mut ArenaMap<Value, [Number; 2]>) {
+    let first = *next;
+    let mut made: Vec<(Value, Number)> = region.args.iter().map(|&arg| (arg, first)).collect();
+    for stmt in &region.stmts {
+        *next += 1;
+        for inner in stmt.kind.regions() {
+            see(inner, next, visible);
+        }
+        made.extend(stmt.kind.results().into_iter().map(|result| (result, *next)));
+    }
+    for (value, first) in made {
+        visible.insert(value, [first, *next]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Agent, Slot};
 use crate::{
-    ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, Tcgen05, Type, Value},
+    ir::{Announcement, BarrierOp, Barriers, Done, Kernel, Op, Region, StmtKind, Value, Wait},
     loc::Loc,
 };
 
@@ -12,7 +12,7 @@ use crate::{
 pub(super) const ALL: Agent = 0;
 
 /// Who arrives at which barriers, and who waits for which.
-pub(super) struct Told<'a> {
+pub(super) struct Signals<'a> {
     kernel: &'a Kernel,
     /// The partitions by where they are written, and their numbers there.
     agents: BTreeMap<(Loc, usize), Agent>,
@@ -28,20 +28,13 @@ pub(super) struct Told<'a> {
 
 /// The barriers of an operand.
 pub(super) fn root(kernel: &Kernel, value: Value) -> Option<Barriers> {
-    match kernel.ty(value) {
-        Type::Barrier(ty) => Some(ty.root),
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Shared(_)
-        | Type::TensorMemory(_)
-        | Type::Error => None,
-    }
+    Some(kernel.ty(value).barrier()?.root)
 }
 
-impl<'a> Told<'a> {
+impl<'a> Signals<'a> {
     /// That of a kernel.
     pub(super) fn of(kernel: &'a Kernel) -> Self {
-        let mut told = Told {
+        let mut signals = Signals {
             kernel,
             agents: BTreeMap::new(),
             arrivals: BTreeMap::new(),
@@ -50,8 +43,8 @@ impl<'a> Told<'a> {
             made: BTreeMap::new(),
             counted: BTreeSet::new(),
         };
-        told.region(&kernel.body, ALL);
-        told
+        signals.region(&kernel.body, ALL);
+        signals
     }
 
     /// The partition of this number in the statement at `at`; the first is the default one.
@@ -86,25 +79,48 @@ impl<'a> Told<'a> {
     }
 
     fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>, agent: Agent) {
-        let barriers = args.iter().filter_map(|&value| root(self.kernel, value));
-        match op {
-            Op::Barrier(BarrierOp::Alloc(root)) => {
-                self.made.extend(result.map(|value| (*root, value)));
+        if let Op::Barrier(BarrierOp::Alloc(root)) = op {
+            self.made.extend(result.map(|value| (*root, value)));
+        }
+        let effects = self.kernel.effects(op, args, result);
+        let of = |barrier: Value| root(self.kernel, barrier);
+        for wait in &effects.waits {
+            if let Wait::Barrier(barrier) | Wait::BarrierTest(barrier) = wait {
+                self.waits.entry(agent).or_default().extend(of(*barrier));
             }
-            Op::Barrier(BarrierOp::Index | BarrierOp::Remote) => {}
-            Op::Barrier(BarrierOp::Wait | BarrierOp::Test) => {
-                self.waits.entry(agent).or_default().extend(barriers);
+        }
+        let (arrived, counts) = match effects.announces {
+            Some(Announcement::Arrive(barrier)) => (Some(barrier), false),
+            Some(Announcement::Expect(barrier)) => (Some(barrier), true),
+            Some(Announcement::Commit(barrier)) => {
+                self.commits.entry(agent).or_default().push(barrier);
+                (Some(barrier), false)
             }
-            _ => {
-                if let Op::Tcgen05(Tcgen05::Commit { .. }) = op {
-                    self.commits.entry(agent).or_default().push(args[0]);
-                }
-                for root in barriers {
-                    self.arrivals.entry(root).or_default().insert(agent);
-                    if !matches!(op, Op::Barrier(BarrierOp::Arrive) | Op::Tcgen05(_)) {
-                        self.counted.insert(root);
-                    }
-                }
+            Some(
+                Announcement::Crew
+                | Announcement::Named(_)
+                | Announcement::Cluster
+                | Announcement::CpAsyncGroup
+                | Announcement::NextGrid,
+            )
+            | None => (None, false),
+        };
+        let completed = effects.accesses.iter().filter_map(|access| match access.done {
+            Done::Barrier(barrier) => Some((barrier, true)),
+            Done::AtOnce
+            | Done::CpAsyncGroup
+            | Done::BulkGroup
+            | Done::WgmmaGroup
+            | Done::Commit
+            | Done::Pipeline => None,
+        });
+        for (barrier, counts) in
+            arrived.map(|barrier| (barrier, counts)).into_iter().chain(completed)
+        {
+            let Some(root) = of(barrier) else { continue };
+            self.arrivals.entry(root).or_default().insert(agent);
+            if counts {
+                self.counted.insert(root);
             }
         }
     }

@@ -8,36 +8,13 @@ use kernel_layout::Dim;
 use la_arena::ArenaMap;
 
 use super::left_factor::FirstRows;
+use crate::check::tiles::Tile;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Const, Kernel, Op, Region, StmtKind, TensorMemory, TensorMemoryOp, Type, Value},
     layouts::tensor_memory::{self, COLUMN_BITS},
     loc::Loc,
 };
-
-/// Which of the tiles of an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tile {
-    /// The only one.
-    Only,
-    /// One that is known when compiling.
-    Known(i128),
-    /// The one of this number.
-    Of(Value),
-    /// One of them.
-    Some,
-}
-
-impl Tile {
-    /// Whether two are the same tile; none where that is not known.
-    pub(crate) fn same(self, other: Tile) -> Option<bool> {
-        match (self, other) {
-            (Tile::Some, _) | (_, Tile::Some) => None,
-            (Tile::Known(one), Tile::Known(other)) => Some(one == other),
-            (one, other) => (one == other).then_some(true),
-        }
-    }
-}
 
 /// Where a window lies.
 #[derive(Clone, Copy, Debug)]
@@ -50,14 +27,14 @@ struct Place {
 
 /// The places of windows, and the numbers of tiles that are known.
 #[derive(Default)]
-pub(crate) struct Columns {
+pub(in crate::check) struct Columns {
     places: ArenaMap<Value, Place>,
     known: ArenaMap<Value, i128>,
 }
 
 impl Columns {
     /// Those of a region, and of all in it.
-    pub(crate) fn find(&mut self, kernel: &Kernel, region: &Region) {
+    pub(in crate::check) fn find(&mut self, kernel: &Kernel, region: &Region) {
         for stmt in &region.stmts {
             if let StmtKind::Op { op, args, result: Some(result) } = &stmt.kind {
                 if let Op::Const(Const::Int(value)) = op {
@@ -95,7 +72,7 @@ impl Columns {
     }
 
     /// Which tile a window is of, and its columns of 32 bits within that; none of one that is not known before the kernel runs.
-    pub(crate) fn tile_and_columns(
+    pub(in crate::check) fn tile_and_columns(
         &self,
         kernel: &Kernel,
         window: Value,
@@ -118,7 +95,7 @@ impl Columns {
     }
 
     /// What a product reads where it writes its sums; `args` are its operands, `places` those in the source.
-    pub(crate) fn shared(
+    pub(in crate::check) fn shared(
         &self,
         kernel: &Kernel,
         args: &[Value],

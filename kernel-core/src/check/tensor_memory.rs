@@ -4,10 +4,11 @@ use kernel_layout::forms::PartRefusal;
 use kernel_layout::tensor_copy::RowsHeld;
 use kernel_layout::{Basis, Dim, Form, Layout, LayoutError};
 
-use super::{left_factor, own_columns, tensor_order};
+use self::columns::Columns;
+use super::tcgen05;
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::Builder,
+    elaborate::Written,
     ir::{
         CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
         TensorMemoryOp, TensorMemoryRole, TensorMemoryType, Type, Value,
@@ -19,70 +20,63 @@ use crate::{
     loc::Loc,
 };
 
+pub(super) mod columns;
+pub(super) mod left_factor;
+
 /// The fewest rows of an instruction (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_ROWS: u32 = 64;
 /// The rows of a factor whose scales share a column: as many as a warp has lanes.
 const WARP_ROWS: u32 = 32;
 
-impl Builder<'_> {
-    /// Reports allocations of tensor memory that have no layout, or that together are more than there is, products of what lies in
-    /// other layouts than theirs, and an order that the tensor cores do not keep.
-    pub(crate) fn tensor_memory_layouts(&mut self, kernel: &Kernel) {
-        let mut total = 0u32;
-        // The first allocation that finds no room.
-        let mut over = None;
-        for (root, data) in kernel.tensor_memory.iter() {
-            let layout = match tensor_memory::layout(kernel, root) {
-                Ok(layout) => layout,
-                Err(problem) => {
-                    let few = (data.pinned.is_none()).then(|| too_few_rows(data)).flatten();
-                    self.report(few.unwrap_or_else(|| problem.into_diagnostic()));
-                    return;
-                }
-            };
-            if data.of.is_some() {
-                continue;
+/// Allocations of tensor memory that have no layout, or that together are more than there is, products of what lies in other layouts than
+/// theirs, and an order that the tensor cores do not keep.
+pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
+    if let Some(diagnostic) = allocations(kernel) {
+        return vec![diagnostic];
+    }
+    let mut found = Vec::new();
+    parts(kernel, &kernel.body, &mut found);
+    if !found.is_empty() {
+        return found;
+    }
+    let mut rows = left_factor::FirstRows::new();
+    left_factor::first_rows(kernel, &kernel.body, &mut rows);
+    let mut columns = Columns::default();
+    columns.find(kernel, &kernel.body);
+    products(kernel, &kernel.body, (&rows, &columns), &mut found);
+    accesses(kernel, &kernel.body, kernel.warps, &mut found);
+    // What was refused, or is still to come, may be the wait that is missed here.
+    if found.is_empty() && !written.awaits {
+        found = tcgen05::check(kernel, (&rows, &columns), written);
+    }
+    found
+}
+
+/// What is wrong with the first allocation that has no layout, or finds no room.
+fn allocations(kernel: &Kernel) -> Option<Diagnostic> {
+    let mut total = 0u32;
+    let mut over = None;
+    for (root, data) in kernel.tensor_memory.iter() {
+        let layout = match tensor_memory::layout(kernel, root) {
+            Ok(layout) => layout,
+            Err(problem) => {
+                let few = (data.pinned.is_none()).then(|| too_few_rows(data)).flatten();
+                return Some(few.unwrap_or_else(|| problem.into_diagnostic()));
             }
-            total = total.saturating_add(tensor_memory::columns(&layout, data));
-            if total > COLUMNS {
-                over.get_or_insert(data.loc);
-            }
+        };
+        if data.of.is_some() {
+            continue;
         }
-        if let Some(over) = over {
-            self.report(
-                Diagnostic::new(
-                    Code::TensorMemoryBudget,
-                    over,
-                    "a multiprocessor does not have this much tensor memory",
-                )
-                .compare("columns", format!("at most {COLUMNS}"), total.to_string())
-                .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all of its 128 rows, also where a tile has fewer rows (PTX ISA, \"Tensor Memory\")"),
-            );
-            return;
-        }
-        let mut found = Vec::new();
-        parts(kernel, &kernel.body, &mut found);
-        if !found.is_empty() {
-            for diagnostic in found {
-                self.report(diagnostic);
-            }
-            return;
-        }
-        let mut rows = left_factor::FirstRows::new();
-        left_factor::first_rows(kernel, &kernel.body, &mut rows);
-        let mut columns = own_columns::Columns::default();
-        columns.find(kernel, &kernel.body);
-        products(kernel, &kernel.body, (&rows, &columns), &mut found);
-        accesses(kernel, &kernel.body, kernel.warps, &mut found);
-        // What was refused, or is still to come, may be the wait that is missed here.
-        if found.is_empty() && !self.awaits {
-            let named = |value| self.scopes.holder(value).map(|holder| holder.name.to_string());
-            found = tensor_order::check(kernel, (&rows, &columns), &named);
-        }
-        for diagnostic in found {
-            self.report(diagnostic);
+        total = total.saturating_add(tensor_memory::columns(&layout, data));
+        if total > COLUMNS {
+            over.get_or_insert(data.loc);
         }
     }
+    let headline = "a multiprocessor does not have this much tensor memory";
+    let diagnostic = Diagnostic::new(Code::TensorMemoryBudget, over?, headline)
+        .compare("columns", format!("at most {COLUMNS}"), total.to_string())
+        .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all of its 128 rows, also where a tile has fewer rows (PTX ISA, \"Tensor Memory\")");
+    Some(diagnostic)
 }
 
 /// What is wrong with an allocation that no product could add to; the user wrote no layout.
@@ -315,7 +309,7 @@ fn not_accessed(kernel: &Kernel, window: &TensorMemoryType, at: Loc) -> Diagnost
 fn products(
     kernel: &Kernel,
     region: &Region,
-    (rows, columns): (&left_factor::FirstRows, &own_columns::Columns),
+    (rows, columns): (&left_factor::FirstRows, &Columns),
     found: &mut Vec<Diagnostic>,
 ) {
     for stmt in &region.stmts {
@@ -382,10 +376,9 @@ fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnosti
 /// Elements of a left factor fill the columns.
 fn factor(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
-    match tensor_memory::form(kernel, ty.root) {
-        Form::TensorMemory { col_stride: 1, two_ctas: false, .. } => None,
-        other => Some(no_factor(kernel, ty, at, &other)),
-    }
+    let form = tensor_memory::form(kernel, ty.root);
+    let fits = matches!(form, Form::TensorMemory { col_stride: 1, two_ctas: false, .. });
+    (!fits).then(|| no_factor(kernel, ty, at, &form))
 }
 
 /// Why a tile of tensor memory is no left factor of a product.
@@ -436,14 +429,13 @@ fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
         let least = ty.shape[1].min(tensor_memory::least_product_columns(rows));
         (least..=PRODUCT_COLUMNS).contains(&columns)
     };
-    match tensor_memory::form(kernel, ty.root) {
+    let form = tensor_memory::form(kernel, ty.root);
+    let fits = matches!(
+        form,
         Form::TensorMemory { block, col_stride, two_ctas: false }
-            if col_stride == stride && has_columns(block) =>
-        {
-            None
-        }
-        other => Some(no_sums(kernel, ty, at, (&other, stride))),
-    }
+            if col_stride == stride && has_columns(block)
+    );
+    (!fits).then(|| no_sums(kernel, ty, at, (&form, stride)))
 }
 
 /// Half of a pair's sums lies in one block: of 64 rows in the layout of pairs, of 128 in that of single blocks, which is the same.

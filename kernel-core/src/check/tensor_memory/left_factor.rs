@@ -17,10 +17,10 @@ const FEW_ROWS: u32 = 64;
 const SAME_ROWS: &str = "an instruction reads the rows of its left factor where those of its sums are, and a second block of 64 rows lies in the rows between those of the first (PTX ISA, \"tcgen05.mma: Data path layout\")";
 
 /// The row of tensor memory in which each window begins that does so in one row alone.
-pub(crate) type FirstRows = ArenaMap<Value, u32>;
+pub(in crate::check) type FirstRows = ArenaMap<Value, u32>;
 
 /// Notes where the windows of a region begin.
-pub(crate) fn first_rows(kernel: &Kernel, region: &Region, rows: &mut FirstRows) {
+pub(in crate::check) fn first_rows(kernel: &Kernel, region: &Region, rows: &mut FirstRows) {
     for stmt in &region.stmts {
         if let StmtKind::Op { op: Op::TensorMemory(op), args, result: Some(result) } = &stmt.kind {
             let from = args.first().and_then(|&window| rows.get(window)).copied();
@@ -45,7 +45,7 @@ pub(crate) fn first_rows(kernel: &Kernel, region: &Region, rows: &mut FirstRows)
 }
 
 /// What keeps a product from finding its left factor in the rows of its sums; `args` are its operands, `places` those in the source.
-pub(crate) fn apart(
+pub(in crate::check) fn apart(
     kernel: &Kernel,
     args: &[Value],
     places: [Loc; 3],
@@ -103,10 +103,12 @@ pub(crate) fn apart(
 /// no blocks of one block of threads.
 fn window(kernel: &Kernel, value: Value) -> Option<(&TensorMemoryType, [u32; 2], u32)> {
     let Type::TensorMemory(ty) = kernel.ty(value) else { return None };
-    match tensor_memory::form(kernel, ty.root) {
-        Form::TensorMemory { block, col_stride, two_ctas: false } => Some((ty, block, col_stride)),
-        _ => None,
-    }
+    let Form::TensorMemory { block, col_stride, two_ctas: false } =
+        tensor_memory::form(kernel, ty.root)
+    else {
+        return None;
+    };
+    Some((ty, block, col_stride))
 }
 
 fn in_code(block: [u32; 2], stride: u32) -> String {

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::written_ptx::per_thread::Uses,
+    elaborate::Written,
     ir::{
-        BarrierOp, BulkKind, ClusterOp, Const, Kernel, Op, ParamKind, Region, StmtKind, Type, Value,
+        BarrierOp, Bulk, BulkKind, ClusterOp, Const, Kernel, Op, ParamKind, Region, StmtKind, Value,
     },
     layouts::tma::copied_bytes,
     loc::Loc,
@@ -19,7 +19,7 @@ use crate::{
 const ANSWER_BYTES: u64 = 16;
 
 /// A barrier as the program names it: an allocation, and the index of one of a ring.
-pub(crate) type Name = (u32, Option<u32>);
+pub(super) type Name = (u32, Option<u32>);
 
 /// What is known of one phase of a barrier.
 struct Phase {
@@ -32,58 +32,53 @@ struct Phase {
 }
 
 /// What is wrong with the byte counts of a kernel.
-pub(crate) fn check(kernel: &Kernel, uses: &Uses) -> Vec<Diagnostic> {
-    let mut walk = Walk { kernel, uses, names: Names::default(), found: Vec::new() };
+pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
+    let mut walk = Walk { kernel, written, names: Names::default(), found: Vec::new() };
     walk.region(&kernel.body);
     walk.found
 }
 
 struct Walk<'k> {
     kernel: &'k Kernel,
-    uses: &'k Uses,
+    written: &'k Written,
     names: Names,
     found: Vec<Diagnostic>,
 }
 
 /// The barriers and the constants of a kernel, by the values that stand for them.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(super) struct Names {
     names: BTreeMap<u32, Name>,
     constants: BTreeMap<u32, i128>,
 }
 
 impl Names {
     /// Takes note of an operation that makes a barrier or a constant.
-    pub(crate) fn note(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
-        match op {
-            Op::Const(Const::Int(value)) => {
-                self.constants.extend(result.map(|result| (key(result), *value)));
-            }
-            Op::Barrier(BarrierOp::Alloc(root)) => {
-                let root = root.into_raw().into_u32();
-                self.names.extend(result.map(|result| (key(result), (root, None))));
-            }
-            Op::Barrier(BarrierOp::Index) => {
-                if let (Some((root, _)), Some(result)) = (self.of(args[0]), result) {
-                    self.names.insert(key(result), (root, Some(self.index(args[1]))));
-                }
-            }
-            _ => {}
+    pub(super) fn note(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
+        let Some(result) = result else { return };
+        if let Op::Const(Const::Int(value)) = op {
+            self.constants.insert(key(result), *value);
+        } else if let Op::Barrier(BarrierOp::Alloc(root)) = op {
+            self.names.insert(key(result), (root.into_raw().into_u32(), None));
+        } else if let Op::Barrier(BarrierOp::Index) = op
+            && let Some((root, _)) = self.of(args[0])
+        {
+            self.names.insert(key(result), (root, Some(self.index(args[1]))));
         }
     }
 
     /// The barrier that a value is; none for one of another block.
-    pub(crate) fn of(&self, barrier: Value) -> Option<Name> {
+    pub(super) fn of(&self, barrier: Value) -> Option<Name> {
         self.names.get(&key(barrier)).copied()
     }
 
     /// The number that a value is known to be.
-    pub(crate) fn constant(&self, value: Value) -> Option<i128> {
+    pub(super) fn constant(&self, value: Value) -> Option<i128> {
         self.constants.get(&key(value)).copied()
     }
 
     /// Whether two barriers of one ring are known to be different ones: their indices are constants.
-    pub(crate) fn apart(&self, one: Name, other: Name) -> bool {
+    pub(super) fn apart(&self, one: Name, other: Name) -> bool {
         let constant = |(_, index): Name| {
             let is = |known: &i128| index == Some(u32::MAX - u32::try_from(*known).unwrap_or(0));
             self.constants.values().any(is)
@@ -102,49 +97,39 @@ impl Names {
 }
 
 /// A copy into shared memory that completes on a barrier.
-pub(crate) struct Arriving {
+pub(super) struct Arriving {
     /// The barrier.
-    pub(crate) barrier: Value,
+    pub(super) barrier: Value,
     /// What the barrier counts, in each block that receives the copy.
-    pub(crate) bytes: u64,
+    pub(super) bytes: u64,
     /// The blocks that it goes to, where those are several.
-    pub(crate) mask: Option<Value>,
+    pub(super) mask: Option<Value>,
     /// It takes place under a condition.
-    pub(crate) guarded: bool,
+    pub(super) guarded: bool,
 }
 
 /// The copy that an operation starts, if it is one.
-pub(crate) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriving> {
-    let window = |window: Option<Value>| match kernel.ty(window?) {
-        Type::Shared(window) => Some(window),
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Barrier(_)
-        | Type::TensorMemory(_)
-        | Type::Error => None,
-    };
-    match op {
-        Op::Tma(tma) if tma.kind.completes_on_a_barrier() => {
-            let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
-                return None;
-            };
-            let operands = tma.operands(rank as usize, args);
-            let bytes = copied_bytes(kernel, window(operands.window)?, tma.param);
-            let (mask, guarded) = (operands.mask, tma.guarded);
-            Some(Arriving { barrier: operands.barrier?, bytes, mask, guarded })
-        }
-        Op::Bulk(bulk) if bulk.kind == BulkKind::Load => {
-            let operands = bulk.operands(args);
-            let window = window(operands.window)?;
-            let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
-            let bytes = elements * u64::from(window.dtype.bytes());
-            let (mask, guarded) = (operands.mask, bulk.guarded);
-            Some(Arriving { barrier: operands.barrier?, bytes, mask, guarded })
-        }
-        Op::Cluster(ClusterOp::TryCancel) => {
-            Some(Arriving { barrier: args[1], bytes: ANSWER_BYTES, mask: None, guarded: false })
-        }
-        _ => None,
+pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriving> {
+    let window = |window: Option<Value>| kernel.ty(window?).shared();
+    if let Op::Tma(tma) = op {
+        let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
+            return None;
+        };
+        let operands = tma.operands(rank as usize, args);
+        let barrier = operands.barrier?;
+        let bytes = copied_bytes(kernel, window(operands.window)?, tma.param);
+        Some(Arriving { barrier, bytes, mask: operands.mask, guarded: tma.guarded })
+    } else if let Op::Bulk(bulk @ Bulk { kind: BulkKind::Load, .. }) = op {
+        let operands = bulk.operands(args);
+        let window = window(operands.window)?;
+        let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
+        let bytes = elements * u64::from(window.dtype.bytes());
+        let barrier = operands.barrier?;
+        Some(Arriving { barrier, bytes, mask: operands.mask, guarded: bulk.guarded })
+    } else if let Op::Cluster(ClusterOp::TryCancel) = op {
+        Some(Arriving { barrier: args[1], bytes: ANSWER_BYTES, mask: None, guarded: false })
+    } else {
+        None
     }
 }
 
@@ -168,44 +153,33 @@ impl Walk<'_> {
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
             self.names.note(op, args, *result);
-            match op {
-                Op::Barrier(BarrierOp::Expect) => {
-                    if let Some(name) = self.names.of(args[0]) {
-                        let ended = match self.names.constants.get(&key(args[1])) {
-                            Some(&bytes) => phases.insert(
-                                name,
-                                Phase {
-                                    bytes,
-                                    at: self.uses.place(stmt.loc, args[1]),
-                                    copies: 0,
-                                    copied_at: Vec::new(),
-                                    open: self.hears_others(args[0]),
-                                },
-                            ),
-                            None => phases.remove(&name),
-                        };
-                        if let Some(phase) = ended {
-                            self.compare(phase);
-                        }
-                    }
+            let of_barrier = args.first().and_then(|&first| self.names.of(first));
+            let ended = match (op, of_barrier) {
+                (Op::Barrier(BarrierOp::Expect), Some(name)) => {
+                    let begun = self.names.constant(args[1]).map(|bytes| Phase {
+                        bytes,
+                        at: self.written.place(stmt.loc, args[1]),
+                        copies: 0,
+                        copied_at: Vec::new(),
+                        open: self.hears_others(args[0]),
+                    });
+                    let before = phases.remove(&name);
+                    phases.extend(begun.map(|phase| (name, phase)));
+                    before
                 }
-                Op::Barrier(BarrierOp::Wait) => {
-                    if let Some(name) = self.names.of(args[0])
-                        && let Some(phase) = phases.remove(&name)
-                    {
-                        self.compare(phase);
-                    }
-                }
-                _ => {
-                    if let Some(copy) = arriving(self.kernel, op, args)
-                        && let Some(name) = self.names.of(copy.barrier)
-                        && let Some(phase) = phases.get_mut(&name)
-                    {
-                        phase.open |= copy.mask.is_some() || copy.guarded;
-                        phase.copies += copy.bytes;
-                        phase.copied_at.push(stmt.loc);
-                    }
-                }
+                (Op::Barrier(BarrierOp::Wait), Some(name)) => phases.remove(&name),
+                (_, _) => None,
+            };
+            if let Some(phase) = ended {
+                self.compare(phase);
+            }
+            if let Some(copy) = arriving(self.kernel, op, args)
+                && let Some(name) = self.names.of(copy.barrier)
+                && let Some(phase) = phases.get_mut(&name)
+            {
+                phase.open |= copy.mask.is_some() || copy.guarded;
+                phase.copies += copy.bytes;
+                phase.copied_at.push(stmt.loc);
             }
         }
         for phase in phases.into_values() {
@@ -215,14 +189,8 @@ impl Walk<'_> {
 
     /// Whether other blocks arrive at a barrier, or send it bytes.
     fn hears_others(&self, barrier: Value) -> bool {
-        match self.kernel.ty(barrier) {
-            Type::Barrier(barrier) => self.kernel.hears_others(barrier.root),
-            Type::Scalar(_)
-            | Type::Tile(..)
-            | Type::Shared(_)
-            | Type::TensorMemory(_)
-            | Type::Error => false,
-        }
+        let ty = self.kernel.ty(barrier).barrier();
+        ty.is_some_and(|barrier| self.kernel.hears_others(barrier.root))
     }
 
     /// The barriers that a region may copy to.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Agent, told};
+use super::{Agent, signals};
 use crate::{
-    elaborate::tensor_memory::own_columns::{Columns, Tile},
-    ir::{
-        BarrierOp, Barriers, Const, Kernel, Op, Region, Scaled, Shared, StmtKind, TensorMemory,
-        Type, Value,
+    check::{
+        tensor_memory::columns::Columns,
+        tiles::{self, Tile},
     },
+    ir::{BarrierOp, Barriers, Kernel, Op, Scaled, Shared, TensorMemory, Type, Value},
     layouts::{tensor_core, tensor_memory},
     loc::Loc,
 };
@@ -46,10 +46,7 @@ impl Shape {
     pub(super) fn of(kernel: &Kernel, args: &[Value], scaled: Option<Scaled>) -> Option<Self> {
         let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
         let block = tensor_core::block(kernel, sums);
-        let factor = match kernel.ty(args[1]) {
-            Type::Shared(window) => window.dtype,
-            _ => return None,
-        };
+        let factor = kernel.ty(args[1]).shared()?.dtype;
         let kind = tensor_core::kind(factor, scaled);
         Some(Shape { kind, rows: block.rows, columns: block.columns })
     }
@@ -211,67 +208,29 @@ impl<'a> Places<'a> {
         rows: &'a ArenaMap<Value, u32>,
         columns: &'a Columns,
     ) -> Self {
-        let mut places = Places {
-            kernel,
-            columns,
-            rows,
-            tiles: ArenaMap::new(),
-            slots: ArenaMap::new(),
-            known: ArenaMap::new(),
-            of_ring: ArenaMap::new(),
-        };
-        places.region(&kernel.body);
-        places
-    }
-
-    fn region(&mut self, region: &Region) {
-        for stmt in &region.stmts {
-            if let StmtKind::Op { op, args, result: Some(result) } = &stmt.kind {
-                self.op(op, args, *result);
-            }
-            for inner in stmt.kind.regions() {
-                self.region(inner);
-            }
-        }
-    }
-
-    fn op(&mut self, op: &Op, args: &[Value], result: Value) {
-        match op {
-            Op::Const(Const::Int(value)) => {
-                self.known.insert(result, *value);
-            }
-            Op::SharedAlloc(_) => {
-                self.tiles.insert(result, Tile::Only);
-            }
-            Op::SharedIndex => {
-                let tile = self.known.get(args[1]).map_or(Tile::Of(args[1]), |&at| Tile::Known(at));
-                self.tiles.insert(result, tile);
-            }
-            Op::SharedTranspose => {
-                if let Some(&tile) = self.tiles.get(args[0]) {
-                    self.tiles.insert(result, tile);
+        let (known, tiles) = (kernel.body.constants(), tiles::shared(kernel));
+        let (mut slots, mut of_ring) = (ArenaMap::<Value, Slot>::new(), ArenaMap::new());
+        kernel.body.each_op(&mut |op, args, result, _| {
+            let Some(result) = result else { return };
+            if let Op::Barrier(BarrierOp::Index) = op {
+                of_ring.insert(result, [args[0], args[1]]);
+                if let Some(root) = signals::root(kernel, args[0]) {
+                    let index = known.get(args[1]).copied();
+                    slots.insert(result, Slot { root, index });
                 }
+            } else if let Op::Barrier(BarrierOp::Remote) = op
+                && let Some(&slot) = slots.get(args[0])
+            {
+                slots.insert(result, slot);
             }
-            Op::Barrier(BarrierOp::Index) => {
-                self.of_ring.insert(result, [args[0], args[1]]);
-                if let Some(root) = told::root(self.kernel, args[0]) {
-                    let index = self.known.get(args[1]).copied();
-                    self.slots.insert(result, Slot { root, index });
-                }
-            }
-            Op::Barrier(BarrierOp::Remote) => {
-                if let Some(&slot) = self.slots.get(args[0]) {
-                    self.slots.insert(result, slot);
-                }
-            }
-            _ => {}
-        }
+        });
+        Places { kernel, columns, rows, tiles, slots, known, of_ring }
     }
 
     pub(super) fn slot(&self, barrier: Value) -> Option<Slot> {
         let all = |root| Slot { root, index: None };
         let known = self.slots.get(barrier).copied();
-        known.or_else(|| told::root(self.kernel, barrier).map(all))
+        known.or_else(|| signals::root(self.kernel, barrier).map(all))
     }
 
     /// A constant.

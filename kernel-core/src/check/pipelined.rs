@@ -1,28 +1,25 @@
 //! What keeps loops from being pipelined.
 
-use std::collections::BTreeMap;
+use la_arena::ArenaMap;
 
-use super::super::{collect_constants, key, uses};
-use super::{Staged, allocations, each_loop, filled, staged};
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        BarrierOp, Kernel, Op, Region, Shared, Stmt, StmtKind, Tcgen05, Terminator, Tma, TmaKind,
-        Value,
+        BarrierOp, Kernel, Op, Region, Shared, Staged, Stmt, StmtKind, Tcgen05, Terminator, Tma,
+        TmaKind, Value,
     },
     loc::Loc,
 };
 
 /// What keeps loops from being pipelined, one problem a loop.
-pub fn check(kernel: &Kernel) -> Vec<Diagnostic> {
-    let mut constants = BTreeMap::new();
-    collect_constants(&kernel.body, &mut constants);
-    let mut roots = BTreeMap::new();
-    allocations(&kernel.body, &mut roots);
+pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    let constants = kernel.body.constants();
+    let roots = kernel.body.allocations();
     let mut problems = Vec::new();
-    each_loop(&kernel.body, &mut |stmt, step, body| {
-        if let Some(found) = staged(body) {
-            problems.extend(problem(kernel, stmt, step, body, &found, &constants, &roots));
+    kernel.body.each_stmt(&mut |stmt| {
+        let StmtKind::For { step, body, .. } = &stmt.kind else { return };
+        if let Some(found) = body.staged() {
+            problems.extend(problem(kernel, stmt, *step, body, &found, &constants, &roots));
         }
     });
     without_barrier(&kernel.body, &mut problems);
@@ -32,7 +29,7 @@ pub fn check(kernel: &Kernel) -> Vec<Diagnostic> {
 /// Copies by tensor map that complete nowhere: what is not in a pipelined loop names its barrier.
 fn without_barrier(region: &Region, problems: &mut Vec<Diagnostic>) {
     // What stands elsewhere in a pipelined loop than at the start of an iteration is one of its problems.
-    if staged(region).is_some() {
+    if region.staged().is_some() {
         return;
     }
     for stmt in &region.stmts {
@@ -66,13 +63,13 @@ fn problem(
     step: Value,
     body: &Region,
     found: &Staged,
-    constants: &BTreeMap<u32, i128>,
-    roots: &BTreeMap<u32, Shared>,
+    constants: &ArenaMap<Value, i128>,
+    roots: &ArenaMap<Value, Shared>,
 ) -> Option<Diagnostic> {
     let refuse = |loc: Loc, headline: &str, why: &str| {
         Some(Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(EXAMPLE))
     };
-    if constants.get(&key(step)).is_none_or(|step| *step <= 0) {
+    if constants.get(step).is_none_or(|step| *step <= 0) {
         return refuse(
             stmt.loc,
             "the step of a pipelined loop is not a positive constant",
@@ -96,7 +93,7 @@ fn problem(
         if let (true, Some(result)) = (depends, result) {
             carried.push(*result);
         }
-        let Some(window) = filled(stmt) else { continue };
+        let Some(window) = stmt.fills_ahead() else { continue };
         if depends {
             return refuse(
                 stmt.loc,
@@ -111,7 +108,7 @@ fn problem(
                 "where it does not take place, the place of the ring holds what was copied some iterations ago; outside of the tensor zeros arrive, so the last iterations need no condition",
             );
         }
-        let Some(&root) = roots.get(&key(window)) else {
+        let Some(&root) = roots.get(window) else {
             return refuse(
                 stmt.loc,
                 "a copy of a pipelined loop fills part of an allocation",
@@ -337,7 +334,7 @@ fn first(stmts: &[Stmt], is: &dyn Fn(&Op) -> bool) -> Option<Loc> {
 fn mentions(stmts: &[Stmt], value: Value) -> usize {
     let mut all = Vec::new();
     for stmt in stmts {
-        uses(&stmt.kind, &mut all);
+        all.extend(stmt.kind.mentioned());
     }
     all.iter().filter(|other| **other == value).count()
 }

@@ -6,12 +6,10 @@
 
 use la_arena::ArenaMap;
 
-use super::{
-    barriers::MOST_BYTES,
-    expected::{Arriving, Name, Names, arriving},
-};
+use super::barrier_bytes::{Arriving, Name, Names, arriving};
 use crate::{
     diag::{Code, Diagnostic},
+    elaborate::sync::barriers::MOST_BYTES,
     ir::{BarrierOp, Const, Kernel, Op, Region, Stmt, StmtKind, Type, Value},
     loc::Loc,
 };
@@ -52,7 +50,7 @@ enum Comes {
 /// Puts in what `counted` stands for: the bytes of each `expect_copies`.
 ///
 /// Gives what cannot be counted.
-pub(crate) fn fill(kernel: &mut Kernel, counted: &ArenaMap<Value, ()>) -> Vec<Diagnostic> {
+pub(super) fn fill(kernel: &mut Kernel, counted: &ArenaMap<Value, ()>) -> Vec<Diagnostic> {
     let mut walk =
         Walk { kernel, counted, names: Names::default(), sums: ArenaMap::new(), found: Vec::new() };
     walk.region(&kernel.body, Comes::Every);

@@ -1,0 +1,68 @@
+//! Rules about whole kernels, between elaboration and schedule: what is in flight and read or overwritten, the bytes of barriers, who comes to
+//! which barrier, what differs from thread to thread.
+//!
+//! Each rule has a file. Rules follow the statements by [`crate::ir::flow`], and learn what these do from [`crate::ir::Effects`].
+
+use crate::{
+    diag::Problems,
+    elaborate::{self, Built, Request},
+};
+
+mod barrier_bytes;
+mod cluster_meetings;
+mod counted_bytes;
+mod named_barriers;
+mod pairs;
+mod per_thread;
+mod pipelined;
+mod read_only;
+mod scattered_rows;
+mod shared_memory;
+mod store_corners;
+mod tcgen05;
+mod tensor_memory;
+mod tiles;
+mod wgmma;
+
+/// Builds and checks one instance. `None` if there were problems.
+pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built> {
+    let before = problems.reports();
+    let mut built = elaborate::instance(request, problems)?;
+    if built.written.certain {
+        check(&mut built, before, problems);
+    }
+    (problems.reports() == before && !built.written.tainted).then_some(built)
+}
+
+/// Reports what breaks a rule. `before` counts the reports before the kernel was built.
+fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mut Problems) {
+    let found = read_only::check(kernel, written)
+        .into_iter()
+        .chain(pipelined::check(kernel))
+        .chain(cluster_meetings::check(kernel))
+        .chain(per_thread::check(kernel, written))
+        .chain(store_corners::check(kernel, written));
+    found.for_each(|diagnostic| problems.push(diagnostic));
+    // What was refused, or is still to come, may be the wait or the copy that is missed here.
+    if problems.reports() == before && !written.awaits {
+        let mut bytes = counted_bytes::fill(kernel, &written.counted);
+        if bytes.is_empty() {
+            bytes = barrier_bytes::check(kernel, written);
+        }
+        let found = wgmma::check(kernel, written)
+            .into_iter()
+            .chain(bytes)
+            .chain(named_barriers::check(kernel))
+            .chain(scattered_rows::check(kernel, written))
+            .chain(pairs::check(kernel));
+        found.for_each(|diagnostic| problems.push(diagnostic));
+    }
+    if let Some(diagnostic) = shared_memory::check(kernel) {
+        problems.push(diagnostic);
+    }
+    if problems.reports() == before {
+        for diagnostic in tensor_memory::check(kernel, written) {
+            problems.push(diagnostic);
+        }
+    }
+}

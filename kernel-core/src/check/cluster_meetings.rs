@@ -1,0 +1,47 @@
+//! Where the blocks of a cluster meet: a block has come when all of its threads have.
+
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::{ClusterOp, Kernel, Op, Region, Stmt, StmtKind, Terminator},
+    loc::Loc,
+};
+
+/// Where the blocks of a cluster would meet with some of their warps alone.
+pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+    fn meetings(stmts: &[Stmt], out: &mut Vec<Loc>) {
+        for stmt in stmts {
+            if let StmtKind::Op {
+                op: Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait),
+                ..
+            } = &stmt.kind
+            {
+                out.push(stmt.loc);
+            }
+            stmt.kind.regions().into_iter().for_each(|inner| meetings(&inner.stmts, out));
+        }
+    }
+    fn returns(region: &Region) -> bool {
+        region.end == Terminator::Return
+            || region.stmts.iter().any(|stmt| stmt.kind.regions().into_iter().any(returns))
+    }
+    let Some(found) = kernel.specialized() else { return Vec::new() };
+    let (mut places, mut ended) = (Vec::new(), false);
+    for stmt in &kernel.body.stmts[..=found.at] {
+        let regions = stmt.kind.regions();
+        if ended {
+            meetings(std::slice::from_ref(stmt), &mut places);
+        } else {
+            for inner in &regions {
+                meetings(&inner.stmts, &mut places);
+            }
+        }
+        ended |= regions.into_iter().any(returns);
+    }
+    let problem = |loc| {
+        let headline = "the blocks of a cluster meet where not all of their warps come by";
+        Diagnostic::new(Code::Specialize, loc, headline)
+            .compare("", "a statement of the kernel's body", "one of a partition, of a loop or branch, or behind a `return`")
+            .why("a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches")
+    };
+    places.into_iter().map(problem).collect()
+}

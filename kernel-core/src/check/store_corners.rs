@@ -1,0 +1,38 @@
+//! Stores by tensor map that begin before their tensor, where that is known when compiling.
+//!
+//! A load may begin there, and fills with zeros, or NaN, what lies outside. A store or a reduction stops the kernel, and so does a
+//! scatter, whose rows and column have a check of their own. What is known only when the kernel runs, the evaluator and the emulator
+//! find.
+
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::Written,
+    ir::{Kernel, Op, ParamKind, TmaKind},
+};
+
+/// The stores and reductions of a kernel that begin before their tensor.
+pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
+    let constants = kernel.body.constants();
+    let mut found = Vec::new();
+    kernel.body.each_op(&mut |op, args, _, loc| {
+        let Op::Tma(tma) = op else { return };
+        let (ParamKind::Tensor { rank, .. }, TmaKind::Store | TmaKind::Reduce(_)) =
+            (&kernel.params[tma.param as usize].kind, tma.kind)
+        else {
+            return;
+        };
+        let coordinates = tma.operands(*rank as usize, args).coordinates;
+        let before = coordinates.into_iter().enumerate().find_map(|(axis, value)| {
+            let at = *constants.get(value)?;
+            (at < 0).then_some((axis, value, at))
+        });
+        let Some((axis, value, at)) = before else { return };
+        let headline = "a store by tensor map begins before its tensor";
+        found.push(
+            Diagnostic::new(Code::TensorMap, written.place(loc, value), headline)
+                .compare(format!("coordinate of axis {axis}"), "0 or more", at.to_string())
+                .why("a GPU stops at such a store, or reduction, with an illegal instruction (seen on an H200); loads may begin there"),
+        );
+    });
+    found
+}

@@ -1,0 +1,389 @@
+//! The order of what the tensor cores do, and of what threads do to the same memory.
+//!
+//! One thread starts products and copies, and all go on. What they read may not be written, and what they write neither read nor written, until a
+//! wait says that they are done: one for a barrier that a commit behind them arrives at, or for one at which somebody arrives who
+//! has waited for that. Among themselves, copies and products run in order, and so do products of one kind and shape that add to the same sums;
+//! other products need a wait between them (PTX ISA, "tcgen05 Memory Consistency Model: Pipelined instructions").
+//!
+//! What is certainly not waited for is refused. A wait on a condition may be for what there is on that condition, or for an iteration before the first of
+//! which there was none; of tiles that are told apart when the kernel runs, a wait for one may be the one that is needed.
+//!
+//! A partition is followed along its ways. Of the others it is asked whether it has waited for them at all before it reads what they
+//! write. Which phase a wait is for is known when the kernel runs: the emulator looks at that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::{
+    flight::{Does, Extent, Flight, Operand, Overlap, Places, Shape, Slot, When},
+    messages::Refusals,
+    signals::{ALL, Signals},
+    state::{State, UnderWay, behind_one},
+};
+use super::tensor_memory::{columns::Columns, left_factor::FirstRows};
+use crate::{
+    diag::Diagnostic,
+    elaborate::Written,
+    ir::{
+        Announcement, Barriers, By, Done, Kernel, Memory, Op, Scaled, Stmt, StmtKind, Tcgen05,
+        Value, Wait,
+        flow::{self, Flow, Number, Part},
+    },
+    loc::Loc,
+};
+
+mod flight;
+mod messages;
+mod signals;
+mod state;
+
+/// A partition, by its number.
+type Agent = usize;
+
+/// What is wrong with the order of a kernel whose layouts are all known.
+pub(super) fn check(
+    kernel: &Kernel,
+    (rows, columns): (&FirstRows, &Columns),
+    written: &Written,
+) -> Vec<Diagnostic> {
+    if kernel.tensor_memory.is_empty() {
+        return Vec::new();
+    }
+    let places = Places::of(kernel, rows, columns);
+    let signals = Signals::of(kernel);
+    let mut order = Order {
+        kernel,
+        places: &places,
+        signals: &signals,
+        refusals: Refusals::of(kernel, &signals, &places, written),
+        agent: ALL,
+        started: Vec::new(),
+        reads: BTreeMap::new(),
+    };
+    let left = flow::solve(&mut order, &kernel.body, &Way::default()).unwrap_or_default();
+    order.others();
+    order.ends(left.under_way);
+    order.refusals.found
+}
+
+/// What a partition has done on some way to a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Behind {
+    waits: BTreeSet<Slot>,
+    /// It has met with others.
+    met: bool,
+    /// What it has written itself.
+    stored: BTreeSet<Extent>,
+    /// The barriers at which it has arrived since it wrote something.
+    told: BTreeSet<Barriers>,
+}
+
+/// What holds at a place of a partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Way {
+    under_way: UnderWay,
+    behind: Behind,
+}
+
+struct Order<'a> {
+    kernel: &'a Kernel,
+    places: &'a Places<'a>,
+    signals: &'a Signals<'a>,
+    refusals: Refusals<'a>,
+    /// Who runs the statements.
+    agent: Agent,
+    /// What writes tensor memory.
+    started: Vec<Flight>,
+    /// The reads of tensor memory of each partition, with what it has done before.
+    reads: BTreeMap<(Agent, Loc), (Extent, Behind, Number)>,
+}
+
+impl Order<'_> {
+    /// What an operation starts, as each of its operands sees it.
+    fn starts(&self, op: &Op, args: &[Value], at: Loc) -> Vec<Flight> {
+        if let Op::Tcgen05(started @ Tcgen05::Mma { scaled, .. }) = op {
+            return self.product((args, *scaled), (self.agent, at), started.condition(args));
+        }
+        let Op::Tcgen05(started @ Tcgen05::Copy { .. }) = op else { return Vec::new() };
+        let when = When::of(started.condition(args));
+        let does = [Does::Reads(Operand::Source), Does::Writes];
+        let flights = does.into_iter().zip(args).filter_map(|(does, &window)| {
+            let extent = self.places.extent(window)?;
+            Some(Flight { at, shape: None, does, extent, when, agent: self.agent })
+        });
+        flights.collect()
+    }
+
+    /// What a product does to memory.
+    fn product(
+        &self,
+        (args, scaled): (&[Value], Option<Scaled>),
+        (agent, at): (Agent, Loc),
+        condition: Option<Value>,
+    ) -> Vec<Flight> {
+        let when = When::of(condition);
+        let shape = Shape::of(self.kernel, args, scaled);
+        let mut operands = vec![
+            (args[0], Does::Reads(Operand::Left)),
+            (args[1], Does::Reads(Operand::Right)),
+            (args[2], Does::Writes),
+        ];
+        if scaled.is_some() {
+            operands.extend(args[4..6].iter().map(|&arg| (arg, Does::Reads(Operand::Scales))));
+        }
+        let flight = |(window, does)| {
+            let extent = self.places.extent(window)?;
+            Some(Flight { at, shape, does, extent, when, agent })
+        };
+        operands.into_iter().filter_map(flight).collect()
+    }
+
+    /// Threads read or write tensor memory.
+    fn thread(&mut self, (extent, stores): (&Extent, bool), loc: Loc, under_way: &UnderWay) {
+        let against = |does| match does {
+            Does::Writes => true,
+            Does::Reads(_) => stores,
+        };
+        let hit = under_way.flights.iter().filter(|(flight, state)| {
+            // Which tile of several it is, and of which one a wait says something, is known when the kernel runs.
+            let counts = match extent.overlap(&flight.extent) {
+                Overlap::No => false,
+                Overlap::Perhaps => !under_way.waited.contains(&flight.extent.memory),
+                Overlap::Certain => true,
+            };
+            against(flight.does) && !state.excused && counts
+        });
+        // A write says more than a read of the same product.
+        if let Some((flight, state)) = hit.max_by_key(|(flight, _)| flight.does) {
+            self.refusals.access(stores, (flight, state), loc);
+        }
+    }
+
+    /// Threads or copies write shared memory of this block. A pipelined loop waits before its copies.
+    fn writes_shared(&mut self, window: Value, loc: Loc, under_way: &UnderWay) {
+        if self.kernel.ty(window).shared().is_none_or(|window| window.remote) {
+            return;
+        }
+        let Some(extent) = self.places.extent(window) else { return };
+        let hit = under_way.flights.iter().find(|(flight, state)| {
+            !state.excused && extent.overlap(&flight.extent) == Overlap::Certain
+        });
+        if let Some((flight, state)) = hit {
+            self.refusals.overwritten((flight, state), loc);
+        }
+    }
+
+    /// The threads have waited for a phase of a barrier.
+    fn awaited(&self, barrier: Value, way: &mut Way) {
+        let Some(slot) = self.places.slot(barrier) else { return };
+        way.behind.waits.insert(slot);
+        way.under_way.end(|state| {
+            let over = self.signals.covers(self.agent, slot, state.commits.iter().copied());
+            if !state.commits.is_empty() {
+                state.missed = Some(barrier);
+            }
+            over
+        });
+    }
+
+    /// The threads have met with others.
+    fn met(&self, agent: Agent, under_way: &mut UnderWay) {
+        let over =
+            |state: &mut State| self.signals.covers_meeting(agent, state.commits.iter().copied());
+        under_way.end(over);
+    }
+
+    /// Reads of what other partitions start, by a partition that has not waited for them.
+    fn others(&mut self) {
+        for ((agent, loc), (extent, behind, number)) in &self.reads {
+            self.refusals.number = *number;
+            if behind.met {
+                continue;
+            }
+            let written = |stored: &Extent| extent.overlap(stored) != Overlap::No;
+            let own = behind.stored.iter().any(written);
+            let missed = self.started.iter().find(|flight| {
+                let commits = || self.signals.commits(flight.agent).iter().copied();
+                let heard = |&wait: &Slot| {
+                    let commits = commits().filter_map(|barrier| self.places.slot(barrier));
+                    self.signals.covers(*agent, wait, commits)
+                };
+                // What it has written itself, nobody multiplies before it says so.
+                let own = own && !self.signals.awaits(flight.agent, &behind.told);
+                flight.agent != *agent
+                    && !own
+                    && extent.overlap(&flight.extent) != Overlap::No
+                    && !behind.waits.iter().any(heard)
+            });
+            if let Some(flight) = missed {
+                let commits = self.signals.commits(flight.agent);
+                let state = State { by: commits.first().copied(), ..State::default() };
+                self.refusals.access(false, (flight, &state), *loc);
+            }
+        }
+    }
+
+    /// What is under way at the end, and nobody waits for.
+    fn ends(&mut self, mut left: UnderWay) {
+        self.met(ALL, &mut left);
+        let told = self.signals;
+        let left = left.flights.iter().find(|(flight, state)| {
+            !state.excused && !told.covers_meeting(flight.agent, state.commits.iter().copied())
+        });
+        if let Some((flight, state)) = left {
+            self.refusals.end(flight, state);
+        }
+    }
+}
+
+impl Flow for Order<'_> {
+    type State = Way;
+
+    fn cross(&mut self, stmt: &Stmt, way: &mut Way) {
+        let StmtKind::Op { op, args, result } = &stmt.kind else { return };
+        for flight in self.starts(op, args, stmt.loc) {
+            if flight.does == Does::Writes && !self.started.contains(&flight) {
+                self.started.push(flight.clone());
+            }
+            let conditional = flight.when != When::Always;
+            way.under_way.flights.insert(flight, State { conditional, ..State::default() });
+        }
+        let effects = self.kernel.effects(op, args, *result);
+        for access in effects.writes().filter(|access| access.by == By::Threads) {
+            if let Memory::TensorMemory(window) = access.memory {
+                way.behind.stored.extend(self.places.extent(window));
+            }
+        }
+        match effects.announces {
+            Some(Announcement::Commit(barrier)) => {
+                let Some(slot) = self.places.slot(barrier) else { return };
+                for state in way.under_way.flights.values_mut() {
+                    state.commits.insert(slot);
+                    state.by.get_or_insert(barrier);
+                }
+            }
+            Some(Announcement::Arrive(barrier)) if !way.behind.stored.is_empty() => {
+                way.behind.told.extend(self.places.slot(barrier).map(|slot| slot.root));
+            }
+            Some(
+                Announcement::Crew
+                | Announcement::Named(_)
+                | Announcement::Cluster
+                | Announcement::Arrive(_)
+                | Announcement::Expect(_)
+                | Announcement::CpAsyncGroup
+                | Announcement::NextGrid,
+            )
+            | None => {}
+        }
+        for wait in &effects.waits {
+            match wait {
+                Wait::Barrier(barrier) | Wait::BarrierTest(barrier) => self.awaited(*barrier, way),
+                Wait::Named(_) | Wait::Cluster => {
+                    way.behind.met = true;
+                    self.met(self.agent, &mut way.under_way);
+                }
+                Wait::Crew
+                | Wait::CpAsync { .. }
+                | Wait::Bulk { .. }
+                | Wait::Wgmma { .. }
+                | Wait::Grids => {}
+            }
+        }
+    }
+
+    fn join(&mut self, into: &mut Way, other: &Way) {
+        let under_way = std::mem::take(&mut into.under_way);
+        into.under_way = under_way.joined(other.under_way.clone());
+        into.behind.join(&other.behind);
+    }
+
+    fn meet(&mut self, before: &Way, ways: Vec<Way>) -> Option<Way> {
+        let mut behind = Behind::default();
+        for way in &ways {
+            behind.join(&way.behind);
+        }
+        let ways = ways.into_iter().map(|way| way.under_way);
+        Some(Way { under_way: behind_one(&before.under_way, ways)?, behind })
+    }
+
+    fn next_iteration(&mut self, _: &StmtKind, entered: &Way, left: Way) -> Way {
+        Way { under_way: left.under_way.later(&entered.under_way), ..left }
+    }
+
+    fn behind_loop(&mut self, _: &StmtKind, _: &Way, left: Way) -> Way {
+        Way { under_way: left.under_way.behind_iteration(), ..left }
+    }
+
+    /// Whether a loop runs its body at least once; none where that is not known.
+    fn runs(&self, kind: &StmtKind) -> Option<bool> {
+        let StmtKind::For { from, to, step, .. } = kind else { return Some(true) };
+        let known = [from, to, step].map(|&at| self.places.known(at));
+        let [Some(from), Some(to), Some(step)] = known else { return None };
+        Some(if step < 0 { from > to } else { from < to })
+    }
+
+    fn enter(&mut self, part: Part<'_>, before: &Way) -> Way {
+        self.agent = self.signals.agent(part.at, part.index);
+        before.clone()
+    }
+
+    fn behind_parts(&mut self, at: Loc, before: &Way, left: Vec<Option<Way>>) -> Option<Way> {
+        self.agent = ALL;
+        let mut behind = before.behind.clone();
+        // All have come to its end.
+        behind.met = true;
+        let mut under_way = UnderWay::default();
+        for (index, way) in left.into_iter().enumerate() {
+            let mut part = way.map(|way| way.under_way).unwrap_or_default();
+            self.met(self.signals.agent(at, index), &mut part);
+            under_way = under_way.joined(part);
+        }
+        Some(Way { under_way, behind })
+    }
+
+    fn visit(&mut self, stmt: &Stmt, Way { under_way, behind }: &Way, number: Number) {
+        self.refusals.number = number;
+        let StmtKind::Op { op, args, result } = &stmt.kind else { return };
+        if let Op::Tcgen05(Tcgen05::Mma { .. }) = op {
+            for later in self.starts(op, args, stmt.loc) {
+                let mut earlier = under_way.flights.iter();
+                let hit =
+                    earlier.find(|(earlier, state)| !state.excused && later.collides(earlier));
+                if let Some((earlier, state)) = hit {
+                    self.refusals.product(&later, earlier, state);
+                }
+            }
+        }
+        for access in self.kernel.effects(op, args, *result).accesses {
+            let writes = access.does == crate::ir::Does::Writes;
+            match access.memory {
+                Memory::TensorMemory(window) if access.by == By::Threads => {
+                    let Some(extent) = self.places.extent(window) else { continue };
+                    // What is only read may be read.
+                    self.thread((&extent, writes), stmt.loc, under_way);
+                    if !writes {
+                        let read = (extent, behind.clone(), number);
+                        self.reads.insert((self.agent, stmt.loc), read);
+                    }
+                }
+                Memory::Shared(window) if writes && access.done != Done::Pipeline => {
+                    self.writes_shared(window, stmt.loc, under_way);
+                }
+                Memory::Shared(_)
+                | Memory::TensorMemory(_)
+                | Memory::Tensor(_)
+                | Memory::Address(_)
+                | Memory::Registers(_) => {}
+            }
+        }
+    }
+}
+
+impl Behind {
+    fn join(&mut self, other: &Behind) {
+        self.waits.extend(&other.waits);
+        self.met |= other.met;
+        self.stored.extend(other.stored.iter().cloned());
+        self.told.extend(&other.told);
+    }
+}

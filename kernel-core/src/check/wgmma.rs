@@ -1,0 +1,330 @@
+//! What `wgmma` has in flight: nothing reads sums, and nothing overwrites operands, before a wait covers their product.
+//!
+//! A product writes its registers, and reads shared memory, some time after it was started. `wgmma::wait(n, acc)` waits until at most `n` later
+//! products are in flight; a product is done once a wait asks for fewer than came after it. The check counts, for each product, those that
+//! were started after it, on the way with the fewest.
+//!
+//! A partition is followed by itself: what another one overwrites, barriers have to say, and the emulator looks at that.
+
+use std::collections::BTreeMap;
+
+use la_arena::ArenaMap;
+
+use super::tiles::{self, Tile};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Written, products::wgmma::MOST_PENDING},
+    ir::{
+        By, Done, Kernel, Memory, Op, Shared, Stmt, StmtKind, Terminator, Value, Wait,
+        flow::{self, End, Flow, Number, Part, Passing},
+    },
+    loc::Loc,
+};
+
+/// A product that may be in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Flight {
+    /// How many products were started after it.
+    age: u32,
+    /// Where it was started.
+    at: Loc,
+    /// What the last wait left pending, if that is the same on every way.
+    waited: Option<u32>,
+}
+
+/// A tile of shared memory that a product reads, which is started at a place.
+type Read = (Shared, Tile, Loc);
+
+/// What may be in flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Flights {
+    /// By accumulator.
+    sums: BTreeMap<u32, Flight>,
+    /// By operand in shared memory.
+    reads: BTreeMap<Read, Flight>,
+}
+
+impl Flights {
+    fn all(&mut self) -> impl Iterator<Item = &mut Flight> {
+        self.sums.values_mut().chain(self.reads.values_mut())
+    }
+}
+
+/// What is read or overwritten in flight.
+pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
+    let mut before = BTreeMap::new();
+    kernel.body.each_op(&mut |op, args, result, _| {
+        if let Op::Wgmma | Op::WgmmaWait(_) = op {
+            // The sums are the last operand of a product, and the only one of a wait.
+            before.extend(result.zip(args.last().copied()));
+        }
+    });
+    if before.is_empty() {
+        return Vec::new();
+    }
+    let tiles = tiles::shared(kernel);
+    let (found, left) = (Vec::new(), Vec::new());
+    let mut products = Products { kernel, written, before, tiles, found, left };
+    let end = flow::solve(&mut products, &kernel.body, &Flights::default()).unwrap_or_default();
+    let help = products.wait(0, &end, end.sums.values().next());
+    let Products { mut found, left, .. } = products;
+    let left = end.sums.into_values().chain(left).next();
+    if let Some(flight) = left.filter(|_| found.is_empty()) {
+        found.push(
+            Diagnostic::new(Code::InFlight, flight.at, "the kernel can end without a wait for this product")
+                .compare("", required(0), waited(flight))
+                .why("a block that ends while its warpgroups multiply takes shared memory away from under them")
+                .help(help),
+        );
+    }
+    found
+}
+
+struct Products<'k> {
+    kernel: &'k Kernel,
+    written: &'k Written,
+    /// The value whose registers a product or a wait goes on with.
+    before: BTreeMap<Value, Value>,
+    tiles: ArenaMap<Value, Tile>,
+    found: Vec<Diagnostic>,
+    /// What partitions leave in flight when they end.
+    left: Vec<Flight>,
+}
+
+/// A wait that a product is done after.
+fn required(pending: u32) -> String {
+    format!("a wait that leaves at most {pending} products under way")
+}
+
+/// The last wait for a product.
+fn waited(flight: Flight) -> String {
+    match flight.waited {
+        Some(pending) => format!("a wait that leaves {pending}"),
+        None => "none on at least one way".to_owned(),
+    }
+}
+
+fn key(value: Value) -> u32 {
+    value.into_raw().into_u32()
+}
+
+fn join<K: Copy + Ord>(into: &mut BTreeMap<K, Flight>, other: &BTreeMap<K, Flight>) {
+    for (&key, &flight) in other {
+        let known = into.entry(key).or_insert(flight);
+        known.age = known.age.min(flight.age);
+        known.waited = known.waited.filter(|pending| flight.waited == Some(*pending));
+    }
+}
+
+impl Products<'_> {
+    /// The wait for a product, with the variable that holds its sums.
+    fn wait(&self, pending: u32, flights: &Flights, flight: Option<&Flight>) -> String {
+        let same = flights.sums.iter();
+        let same = same.filter(|(_, other)| flight.is_some_and(|flight| flight.at == other.at));
+        let held = same.map(|(&value, _)| Value::from_raw(value.into()));
+        let held = held.into_iter().find_map(|value| self.written.holder(value));
+        match held {
+            Some(holder) => {
+                let name = &holder.name;
+                let gets = if holder.mutable || name.contains('.') { "" } else { "let " };
+                format!("{gets}{name} = wgmma::wait({pending}, {name});")
+            }
+            None => format!("wgmma::wait({pending}, ..)"),
+        }
+    }
+
+    fn report(
+        &mut self,
+        at: Loc,
+        (flight, flights): (Flight, &Flights),
+        headline: &str,
+        why: &str,
+    ) {
+        if !self.found.iter().any(|one| one.primary == at) {
+            // The product is done once no more are pending than were started after it.
+            let most = flight.age.min(MOST_PENDING);
+            let help = self.wait(most, flights, Some(&flight));
+            self.found.push(
+                Diagnostic::new(Code::InFlight, at, headline)
+                    .compare("", required(most), waited(flight))
+                    .place(flight.at, "the product is started here")
+                    .why(why)
+                    .help(help),
+            );
+        }
+    }
+
+    /// Reports the first of these values that a product may still write.
+    fn sums(&mut self, values: &[Value], flights: &Flights, at: Loc, [headline, why]: [&str; 2]) {
+        for &value in values {
+            if let Some(&flight) = flights.sums.get(&key(value)) {
+                self.report(at, (flight, flights), headline, why);
+            }
+        }
+    }
+
+    /// What is in flight stays in the registers that it is in: a copy of them would read them.
+    fn in_place(&mut self, values: &[Value], args: &[Value], flights: &Flights, last: Loc) {
+        for (&value, &arg) in values.iter().zip(args) {
+            let mut origin = value;
+            while let Some(&before) = self.before.get(&origin) {
+                origin = before;
+            }
+            if origin != arg {
+                self.sums(&[value], flights, last, MOVED);
+            }
+        }
+    }
+
+    /// Reports what an operation writes in shared memory that a product may still read. A pipelined loop waits before its copies.
+    fn overwritten(&mut self, stmt: &Stmt, flights: &Flights) {
+        let StmtKind::Op { op, args, result } = &stmt.kind else { return };
+        let effects = self.kernel.effects(op, args, *result);
+        for access in effects.writes().filter(|access| access.done != Done::Pipeline) {
+            let Memory::Shared(window) = access.memory else { continue };
+            let Some(ty) = self.kernel.ty(window).shared().filter(|ty| !ty.remote) else {
+                continue;
+            };
+            let Some(&tile) = self.tiles.get(window) else { continue };
+            let mut read = flights.reads.iter();
+            let hit = read
+                .find(|((root, read, _), _)| *root == ty.root && tile.same(*read) == Some(true));
+            if let Some((_, &flight)) = hit {
+                let [headline, why] = OVERWRITTEN;
+                self.report(stmt.loc, (flight, flights), headline, why);
+            }
+        }
+    }
+}
+
+const READ: [&str; 2] = [
+    "an accumulator is used before its product is done",
+    "a product by warpgroups writes its registers some time after it was started; until a wait they hold neither the old nor the new sums (PTX ISA, \"wgmma.wait_group\")",
+];
+const CARRIED: [&str; 2] = [
+    "one way through this branch hands on an accumulator whose product is under way",
+    "what follows the branch reads the sums of either way from the same registers, so that they are there before they meet",
+];
+const TAKEN_OVER: [&str; 2] = [
+    "a loop begins with an accumulator whose product is under way",
+    "what goes from iteration to iteration has registers of the loop's own, which are filled before its first iteration; a product that was started in front of the loop writes others",
+];
+const MOVED: [&str; 2] = [
+    "an accumulator changes places while its product is under way",
+    "the sums are in registers that the product writes; another variable has others",
+];
+const OVERWRITTEN: [&str; 2] = [
+    "shared memory is written while `wgmma` may still read it",
+    "`wgmma` reads its operands in shared memory some time after it was started; a wait for the sums says that it has read them (PTX ISA, \"wgmma.wait_group\")",
+];
+
+impl Flow for Products<'_> {
+    type State = Flights;
+
+    fn cross(&mut self, stmt: &Stmt, flights: &mut Flights) {
+        let StmtKind::Op { op, args, result } = &stmt.kind else { return };
+        let effects = self.kernel.effects(op, args, *result);
+        for wait in &effects.waits {
+            let Wait::Wgmma { pending } = wait else { continue };
+            flights.sums.retain(|_, flight| flight.age < *pending);
+            flights.reads.retain(|_, flight| flight.age < *pending);
+            flights.all().for_each(|flight| flight.waited = Some(*pending));
+            let sums = args.first().and_then(|&sums| flights.sums.get(&key(sums)).copied());
+            flights.sums.extend(result.map(key).zip(sums));
+        }
+        let started = |by: By, done: Done| by == By::TensorCores && done == Done::WgmmaGroup;
+        if !effects.accesses.iter().any(|access| started(access.by, access.done)) {
+            return;
+        }
+        flights.all().for_each(|flight| flight.age += 1);
+        let flight = Flight { age: 0, at: stmt.loc, waited: None };
+        flights.sums.extend(result.map(|result| (key(result), flight)));
+        for access in effects.reads() {
+            let Memory::Shared(window) = access.memory else { continue };
+            let root = self.kernel.ty(window).shared().map(|ty| ty.root);
+            if let (Some(root), Some(&tile)) = (root, self.tiles.get(window)) {
+                flights.reads.insert((root, tile, stmt.loc), flight);
+            }
+        }
+    }
+
+    fn join(&mut self, into: &mut Flights, other: &Flights) {
+        join(&mut into.sums, &other.sums);
+        join(&mut into.reads, &other.reads);
+    }
+
+    fn pass(
+        &mut self,
+        passing: Passing,
+        from: &[Value],
+        to: &[Value],
+        flights: &mut Flights,
+    ) -> bool {
+        // What else is passed in flight is refused.
+        if matches!(passing, Passing::Continue | Passing::Finish) {
+            let passed: Vec<_> =
+                from.iter().map(|&value| flights.sums.get(&key(value)).copied()).collect();
+            for (&to, flight) in to.iter().zip(passed) {
+                match flight {
+                    Some(flight) => flights.sums.insert(key(to), flight),
+                    None => flights.sums.remove(&key(to)),
+                };
+            }
+        }
+        false
+    }
+
+    fn next_iteration(&mut self, _: &StmtKind, _: &Flights, left: Flights) -> Flights {
+        let reads = left.reads.iter().map(|(&(root, tile, at), &flight)| {
+            let later = if let Tile::Of(_) = tile { Tile::Some } else { tile };
+            ((root, later, at), flight)
+        });
+        Flights { reads: reads.collect(), ..left }
+    }
+
+    fn enter(&mut self, part: Part<'_>, before: &Flights) -> Flights {
+        if part.index == 0 { before.clone() } else { Flights::default() }
+    }
+
+    fn behind_parts(&mut self, _: Loc, _: &Flights, left: Vec<Option<Flights>>) -> Option<Flights> {
+        left.into_iter().next()?
+    }
+
+    fn visit(&mut self, stmt: &Stmt, flights: &Flights, _: Number) {
+        match &stmt.kind {
+            StmtKind::Op { op: Op::Wgmma, args, .. } => {
+                self.sums(&args[..2], flights, stmt.loc, READ);
+            }
+            StmtKind::For { inits, .. } | StmtKind::Loop { inits, .. } => {
+                self.sums(inits, flights, stmt.loc, TAKEN_OVER);
+            }
+            StmtKind::Op { op: Op::WgmmaWait(_), .. }
+            | StmtKind::If { .. }
+            | StmtKind::Specialize { .. } => {}
+            StmtKind::Op { args, .. }
+            | StmtKind::Ptx { args, .. }
+            | StmtKind::Reduce { args, .. }
+            | StmtKind::Scan { args, .. } => self.sums(args, flights, stmt.loc, READ),
+        }
+        self.overwritten(stmt, flights);
+    }
+
+    fn visit_end(&mut self, End { end, to, last, around }: End<'_>, flights: &Flights) {
+        let last = last.map_or(Loc::KERNEL, |stmt| stmt.loc);
+        match (end, around) {
+            (Terminator::Return, _) | (Terminator::Yield(_), None) => {}
+            (Terminator::Yield(values), Some(around)) => {
+                let what = if let StmtKind::If { .. } = around.kind { CARRIED } else { READ };
+                self.sums(values, flights, around.loc, what);
+            }
+            (Terminator::Continue(_, values), _) => self.in_place(values, to, flights, last),
+            (Terminator::Break(_, values), _) => self.sums(values, flights, last, READ),
+        }
+    }
+
+    fn visit_part(&mut self, part: Part<'_>, left: &Flights, _: Option<Number>) {
+        if part.index > 0 {
+            self.left.extend(left.sums.values());
+        }
+    }
+}
