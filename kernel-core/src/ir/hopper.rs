@@ -450,13 +450,7 @@ impl GridOp {
 impl super::Kernel {
     /// Whether the kernel waits itself for the grids before it.
     pub fn is_programmatic(&self) -> bool {
-        fn any(region: &super::Region) -> bool {
-            region.stmts.iter().any(|stmt| {
-                matches!(&stmt.kind, super::StmtKind::Op { op: super::Op::Grid(_), .. })
-                    || stmt.kind.regions().into_iter().any(any)
-            })
-        }
-        any(&self.body)
+        self.body.any_op(&mut |op, _| matches!(op, super::Op::Grid(_)))
     }
 
     /// The extents, on the axes of the tensor, of what a copy by tensor map moves; `window` is the shape of its shared side.

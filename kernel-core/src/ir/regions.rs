@@ -108,6 +108,27 @@ impl Region {
         }
     }
 
+    /// Whether `meant` holds of a statement of the region or of one inside.
+    pub fn any_stmt(&self, meant: &mut dyn FnMut(&Stmt) -> bool) -> bool {
+        self.stmts.iter().any(|stmt| {
+            meant(stmt) || stmt.kind.regions().into_iter().any(|inner| inner.any_stmt(meant))
+        })
+    }
+
+    /// Whether `meant` holds of an operation of the region or of one inside, with these operands.
+    pub fn any_op(&self, meant: &mut dyn FnMut(&Op, &[Value]) -> bool) -> bool {
+        self.any_stmt(&mut |stmt| match &stmt.kind {
+            StmtKind::Op { op, args, .. } => meant(op, args),
+            StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => false,
+        })
+    }
+
     /// Calls `each` with every operation of the region and of those inside, in the order of the text: the operation, its operands, its result,
     /// and where it stands.
     pub fn each_op<'k>(&'k self, each: &mut dyn FnMut(&'k Op, &'k [Value], Option<Value>, Loc)) {

@@ -345,16 +345,7 @@ impl Collector<'_> {
 }
 
 pub(super) fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
-    match kernel.ty(value) {
-        Type::Shared(window) => window,
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Barrier(_)
-        | Type::TensorMemory(_)
-        | Type::Error => {
-            unreachable!("ir::verify wants shared memory here")
-        }
-    }
+    kernel.ty(value).shared().expect("ir::verify wants shared memory here")
 }
 
 /// A tile in registers, in the order of the allocation's axes; for windows of other ranks than the layout's tile nothing is said.

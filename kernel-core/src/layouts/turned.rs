@@ -59,14 +59,7 @@ fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written:
 }
 
 fn window_of(kernel: &Kernel, value: Value) -> Option<&SharedType> {
-    match kernel.ty(value) {
-        Type::Shared(window) => Some(window),
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Barrier(_)
-        | Type::TensorMemory(_)
-        | Type::Error => None,
-    }
+    kernel.ty(value).shared()
 }
 
 /// The axis along which a thread holds its longest run of neighbours.

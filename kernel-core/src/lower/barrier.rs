@@ -105,14 +105,7 @@ impl Lower<'_> {
     }
 
     fn barrier_type(&self, barrier: Value) -> crate::ir::BarrierType {
-        match self.kernel.ty(barrier) {
-            crate::ir::Type::Barrier(barrier) => *barrier,
-            crate::ir::Type::Scalar(_)
-            | crate::ir::Type::Tile(..)
-            | crate::ir::Type::Shared(_)
-            | crate::ir::Type::TensorMemory(_)
-            | crate::ir::Type::Error => unreachable!("ir::verify rejects what is no barrier here"),
-        }
+        *self.kernel.ty(barrier).barrier().expect("ir::verify rejects what is no barrier here")
     }
 
     pub(super) fn barrier_op(

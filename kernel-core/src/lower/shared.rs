@@ -277,16 +277,7 @@ pub(super) struct InTile {
 
 /// The type of a shared window.
 pub(super) fn window_type(kernel: &Kernel, window: Value) -> &SharedType {
-    match kernel.ty(window) {
-        Type::Shared(shared) => shared,
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Barrier(_)
-        | Type::TensorMemory(_)
-        | Type::Error => {
-            unreachable!("ir::verify rejects what is no shared memory here")
-        }
-    }
+    kernel.ty(window).shared().expect("ir::verify rejects what is no shared memory here")
 }
 
 /// How a tile in registers meets the window `window`.

@@ -182,16 +182,10 @@ impl Lower<'_> {
 
     /// The type of a window of tensor memory.
     pub(super) fn tensor_memory_type(&self, window: Value) -> &TensorMemoryType {
-        match self.kernel.ty(window) {
-            crate::ir::Type::TensorMemory(ty) => ty,
-            crate::ir::Type::Scalar(_)
-            | crate::ir::Type::Tile(..)
-            | crate::ir::Type::Shared(_)
-            | crate::ir::Type::Barrier(_)
-            | crate::ir::Type::Error => {
-                unreachable!("ir::verify rejects what is no tensor memory here")
-            }
-        }
+        self.kernel
+            .ty(window)
+            .tensor_memory()
+            .expect("ir::verify rejects what is no tensor memory here")
     }
 
     /// The layout of the tiles of an allocation.

@@ -430,14 +430,7 @@ fn pointed(ty: &Type) -> Result<(Type, Type), String> {
 }
 
 fn window(ty: &Type) -> Result<&SharedType, String> {
-    match ty {
-        Type::Shared(shared) => Ok(shared),
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Barrier(_)
-        | Type::TensorMemory(_)
-        | Type::Error => Err("an operand is not in shared memory".to_owned()),
-    }
+    ty.shared().ok_or_else(|| "an operand is not in shared memory".to_owned())
 }
 
 /// The tile that a window holds.

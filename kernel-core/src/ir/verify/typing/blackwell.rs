@@ -5,12 +5,7 @@ use crate::ir::{CtaGroup, Dtype, Elem, Kernel, Tcgen05, TensorMemoryOp, TensorMe
 
 /// The window of tensor memory that an operand is.
 fn of_tensor_memory(ty: &Type) -> Result<&TensorMemoryType, String> {
-    match ty {
-        Type::TensorMemory(window) => Ok(window),
-        Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
-            Err("an operand is not in tensor memory".to_owned())
-        }
-    }
+    ty.tensor_memory().ok_or_else(|| "an operand is not in tensor memory".to_owned())
 }
 
 /// One tile of tensor memory.

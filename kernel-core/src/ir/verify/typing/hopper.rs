@@ -66,14 +66,7 @@ fn answer(ty: &Type) -> Outcome {
 }
 
 pub(super) fn one_barrier(ty: &Type) -> Result<BarrierType, String> {
-    match ty {
-        Type::Barrier(barrier) => Ok(*barrier),
-        Type::Scalar(_)
-        | Type::Tile(..)
-        | Type::Shared(_)
-        | Type::TensorMemory(_)
-        | Type::Error => Err("operand 0 is no barrier".to_owned()),
-    }
+    ty.barrier().copied().ok_or_else(|| "operand 0 is no barrier".to_owned())
 }
 
 fn barrier(kernel: &Kernel, op: BarrierOp, args: &[&Type], result: Option<&Type>) -> Outcome {
