@@ -1,7 +1,7 @@
 //! The language: what the body of a kernel is written in.
 //!
-//! A kernel is a function over **blocks**: it is written as if one thread ran it, and a whole block
-//! of `warps × 32` threads does. Three kinds of values occur in it.
+//! A kernel is a function over **blocks**: it is written as if one thread ran it, but a whole block
+//! of `warps × 32` threads runs it. It has three kinds of values.
 //!
 //! | kind | types | where it lives |
 //! |---|---|---|
@@ -31,15 +31,15 @@
 //! **A tile's shape is known when compiling.** Its extents are powers of two and its rank is at
 //! most 5. An extent may be a literal, a `const`, a const generic, [`dim`](Shared::dim) of shared
 //! memory, or arithmetic on these, also through fields, locals and calls. Arguments described as
-//! *known when compiling* take the same. The shape is not part of the Rust type, so the compiler
+//! *known when compiling* take the same. The shape is not part of the Rust type, so Kiln's compiler
 //! reports a wrong shape, not `rustc`.
 //!
 //! **Broadcasting.** In arithmetic, comparison and choice, two tiles have the same rank, and on
 //! each axis the same extent or extent 1: `(M, 1) + (1, N)` gives `(M, N)`.
-//! [`expand`](Tile::expand) inserts the axes of extent 1. A scalar, and a tile of rank 0 (what is
-//! left when the only axis is reduced), go with every shape.
+//! [`expand`](Tile::expand) inserts the axes of extent 1. Every shape combines with a scalar, and
+//! with a tile of rank 0 (the result of reducing the only axis).
 //!
-//! **Element types never convert by themselves.** Write [`cast`](Tile::cast). A literal takes the
+//! **Element types never convert implicitly.** Write [`cast`](Tile::cast). A literal takes the
 //! tile's element type: `2.0 * x` where `x` is a `Tile<f32>`. The types `f16`, `bf16` and generic
 //! parameters have no literals: write [`T::of(2.0)`](Float::of), and [`e4m3::from_f32(2.0)`](e4m3::from_f32).
 //!
@@ -47,15 +47,15 @@
 //! subnormals are kept. There are no traps.
 //!
 //! **Comparison is a method**: [`x.lt(y)`](Tile::lt), because Rust's `<` must give one `bool`.
-//! Masks combine with `&`, `|` and `!`, and choose with [`select`]. A scalar `bool`, which is the
-//! same in every thread, is what `if` and `while` take.
+//! Masks combine with `&`, `|` and `!`; [`select`] chooses with a mask. `if` and `while` take a
+//! scalar `bool`, which is the same in every thread.
 //!
-//! **Shared memory is not synchronised for you.** What one thread writes, another may read after
+//! **The program synchronises shared memory.** One thread may read what another wrote only after
 //! [`sync`].
 //!
-//! **A tensor is read and written in the order of the program**, as far as one block goes: where other threads of the block
-//! may have touched a window of a [`TensorMut`] before, the compiler puts a barrier (`sync` in dumps of layouts). Other
-//! blocks are not waited for. What goes through a [`Ptr`] is not ordered: write [`sync`].
+//! **Within a block, a tensor is read and written in the order of the program.** If another thread of the block may have
+//! accessed a window of a [`TensorMut`] before, the compiler inserts a barrier (`sync` in dumps of layouts). Nothing waits
+//! for other blocks. Accesses through a [`Ptr`] are not ordered: write [`sync`].
 //!
 //! # What there is
 //!
@@ -71,39 +71,39 @@
 //! | blocks and partitions | [`cluster`], [`Shared::of_block`], [`Barrier::of_block`], [`NamedBarrier`] |
 //! | products | [`dot`], [`dot_tf32`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
-//! | instructions written out | [`ptx!`](crate::prelude::ptx) |
+//! | inline PTX | [`ptx!`](crate::prelude::ptx) |
 //! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`] |
-//! | layouts | [`Layout`] and what makes one, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
+//! | layouts | [`Layout`] and its constructors, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
 //!
-//! Each item says which layout its result has where that matters, the PTX that it becomes, and the errors that are its own.
-//! Sections in quotes are those of NVIDIA's manual "Parallel Thread Execution ISA" (PTX ISA).
+//! Each item says which layout its result has if that matters, which PTX it becomes, and which errors it raises. Sections in
+//! quotes are those of NVIDIA's manual "Parallel Thread Execution ISA" (PTX ISA).
 //!
 //! # Element types
 //!
 //! | type | bytes in memory | in a register of | notes |
 //! |---|---|---|---|
 //! | `bool` | 1, 0 or 1 | a predicate | masks |
-//! | `i8`, `u8`, `i16`, `u16` | 1, 2 | 32 bits, extended | computed in 32 bits; bytes are factors of [`dot`] |
+//! | `i8`, `u8`, `i16`, `u16` | 1, 2 | 32 bits, extended | computed in 32 bits; bytes are operands of [`dot`] |
 //! | `i32`, `u32` | 4 | 32 bits | |
 //! | `i64`, `u64` | 8 | 64 bits | |
-//! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | factors of [`dot`] |
-//! | `f32` | 4 | 32 bits | factors of [`dot_tf32`]; of [`dot`] by multiply-add |
+//! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | operands of [`dot`] |
+//! | `f32` | 4 | 32 bits | operands of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
-//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, the bits as they are | without arithmetic (K0204): moved, converted from `sm_90a` on, factors of [`wgmma::mma`] and [`dot`] |
-//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, the bits as they are | without arithmetic and conversions (K0204): moved, factors of [`tcgen05::mma`], factors and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
+//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_90a` on, operands of [`wgmma::mma`] and [`dot`] |
+//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, operands of [`tcgen05::mma`], operands and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
-//! A tile's budget counts one register of 32 bits for each element, and two for 64 bits: at most 1024 in a thread (K0504),
-//! with what a pinned layout repeats.
+//! The budget of a tile counts one 32-bit register for each element, and two for 64-bit elements: at most 1024 in a thread
+//! (K0504), including elements that a pinned layout repeats.
 //!
 //! # The grid
 //!
-//! A launch runs a grid of blocks, of one to three axes, which all execute the same kernel. How many there are the kernel
-//! says, as an expression of the host over its arguments and generic parameters, `grid = [cdiv(x.dim(0), M), 4]`; or the
-//! caller, with [`Launch::grid`](crate::Launch::grid), which counts more. Where neither does, the launch is an error.
+//! A launch runs a grid of blocks with one to three axes; all blocks execute the same kernel. The kernel gives the number of
+//! blocks as a host expression over its arguments and generic parameters, `grid = [cdiv(x.dim(0), M), 4]`. The caller may
+//! override it with [`Launch::grid`](crate::Launch::grid). If neither gives it, the launch is an error.
 //!
-//! `grid = persistent(tiles)` starts as many blocks as the device holds at once, at most `tiles`; each then walks over
-//! its share of the tiles:
+//! `grid = persistent(tiles)` starts as many blocks as the device holds at once, at most `tiles`. Each block loops over its
+//! share of the tiles:
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -123,51 +123,51 @@
 //! # Ok::<(), kiln::Error>(())
 //! ```
 //!
-//! On Blackwell a block that is done may instead take over the work of one that has not begun: [`cluster::try_cancel`].
+//! On Blackwell a block that is done may instead take over the work of one that has not started: [`cluster::try_cancel`].
 //!
 //! # How layouts are chosen
 //!
-//! A [layout](Layout) says which thread holds which element of a tile, in which register. Speed depends on it; values
-//! do not, but for the rounding of floats in [reductions](Tile#reductions), whose order it decides. The compiler
-//! chooses all layouts of a kernel together: they enter where something has a say, and spread from there over
-//! elementwise operations, reductions, loops and branches to whatever has none yet. The first to arrive stays:
+//! A [layout](Layout) says which thread holds which element of a tile, in which register. It decides the speed of a kernel.
+//! It does not change values, except that the order of [reductions](Tile#reductions) decides how floats round. The compiler
+//! chooses all layouts of a kernel together. Layouts start at the operations listed below and spread over elementwise
+//! operations, reductions, loops and branches to tiles that have none yet. The first layout to reach a tile stays:
 //!
-//! 1. what is pinned with [`to_layout`](Tile::to_layout);
-//! 2. the results of [`dot`], in the layout [`mma`], and then the factors that do not come from global memory;
+//! 1. layouts pinned with [`to_layout`](Tile::to_layout);
+//! 2. results of [`dot`], in the layout [`mma`], and then the operands that do not come from global memory;
 //! 3. reads of global memory, those of most bytes first: neighbouring lanes read neighbouring addresses, up to 16 bytes each;
 //! 4. writes to global memory, likewise;
-//! 5. what is left, the largest tile first, by rows.
+//! 5. all other tiles, the largest first, by rows.
 //!
-//! A large read or write refuses a layout in which its lanes would touch less than 32 bytes of a row. Indices, masks and
-//! constants (from [`arange`], [`full`], scalars), and tiles read from shared memory are made anew in each layout that is asked
-//! for. Shared memory is arranged as its uses want it: rows of 16 bytes for `ldmatrix`, runs of 16 bytes for copies, and a
-//! swizzle against bank conflicts.
+//! A large read or write refuses a layout in which its lanes would access less than 32 bytes of a row. Indices, masks and
+//! constants (from [`arange`], [`full`], scalars), and tiles read from shared memory, are computed or read again for each
+//! layout that needs them. The layout of shared memory follows its uses: rows of 16 bytes for `ldmatrix`, runs of 16 bytes
+//! for copies, and a swizzle against bank conflicts.
 //!
 //! # Conversions
 //!
-//! Where layouts meet that differ, a conversion is put in front of the operation that wants the other one, outside of loops that
-//! do not change the tile. It costs, from the cheapest to the dearest:
+//! If an operation needs a tile in another layout, the compiler inserts a conversion before it, outside of loops that do not
+//! change the tile. From cheapest to most expensive:
 //!
 //! | what moves | PTX |
 //! |---|---|
 //! | nothing, or registers of one thread | none |
 //! | each thread has its elements, in registers that depend on its lane or warp | `selp` |
-//! | elements within a warp, in up to 16 words | `shfl.sync.idx.b32` (and `selp` where the register depends on the lane) |
+//! | elements within a warp, in up to 16 words | `shfl.sync.idx.b32` (and `selp` if the register depends on the lane) |
 //! | everything else | `st.shared`, `bar.sync 0`, `ld.shared`, up to 16 bytes at a time, in scratch next to the allocations |
 //!
-//! Scratch counts against the block's shared memory (K0501); it takes the place of allocations that are used no more.
-//! [`assert_layout`](Tile::assert_layout) makes sure that there is no conversion, in both variants of a kernel: a load may
-//! have one layout where tensors are aligned and another one elsewhere, and has the same after `.load().to_layout(..)`.
-//! `KILN_DUMP=DIR cargo build` writes the layouts of a kernel, with the cost of each conversion and of each access of shared
-//! memory after `kiln inspect --layouts DIR` (PTX ISA, "shfl.sync", "bar.sync").
+//! Scratch counts towards the block's shared memory (K0501) and reuses allocations that are no longer needed.
+//! [`assert_layout`](Tile::assert_layout) makes sure that there is no conversion, in both variants of a kernel. A load may
+//! have different layouts for aligned and other tensors; after `.load().to_layout(..)` it has the same in both.
+//! `KILN_DUMP=DIR cargo build` writes the layouts of a kernel, and `kiln inspect --layouts DIR` shows them with the cost of
+//! each conversion and of each access to shared memory (PTX ISA, "shfl.sync", "bar.sync").
 //!
 //! # Accesses
 //!
-//! One access of a thread moves up to 16 bytes: as many elements as are known to lie side by side, aligned to their
-//! size together, and inside or outside of the tensor together, in a layout that holds them in one thread. Known are
-//! `#[multiple_of]`, `#[stride]` and what follows of them for offsets. The instance for aligned tensors, which the
-//! launch takes where it fits, also knows that they and pointers begin at multiples of 16 bytes, that the last axis is
-//! contiguous and that rows are multiples of 16 bytes.
+//! One access of a thread moves up to 16 bytes. It moves several elements if one thread holds them and the compiler knows
+//! that they are contiguous, aligned as a group, and all inside or all outside the tensor. It learns this from
+//! `#[multiple_of]`, `#[stride]` and what follows from them for offsets. In the aligned variant, which the launch takes if it
+//! fits, tensors and pointers begin at multiples of 16 bytes, the last axis is contiguous, and rows are multiples of 16
+//! bytes.
 //!
 //! | elements | instruction, for each 16, 8 or 4 bytes |
 //! |---|---|
@@ -175,20 +175,20 @@
 //! | `f64`, 64-bit integers | `ld.global.v2.f64`, `.v2.b64`; `.f64`, `.b64` |
 //! | all others | `ld.global.v4.b32`, `.v2.b32`, `.b32`, and fewer bytes as `.b16`, `.s16`, `.u16`, `.s8`, `.u8` |
 //!
-//! Writes are `st.global`, shared memory is `ld.shared` and `st.shared`, in the same widths (PTX ISA, "ld", "st"). What several
-//! threads hold is written by one of them. An access that may not take place is predicated, `@%p0 ld.global.v4.f32`, and its
-//! result set before.
+//! Writes are `st.global`, shared memory is `ld.shared` and `st.shared`, in the same widths (PTX ISA, "ld", "st"). If several
+//! threads hold an element, one of them writes it. An access that may not take place is predicated, `@%p0 ld.global.v4.f32`,
+//! and its result is set before.
 //!
 //! # Errors
 //!
-//! What is wrong with a kernel is an error of `cargo build`, with the smallest expression underlined, required and actual facts,
-//! and most often a fix. It has a code, whose page says more: `cargo run -p kiln-gpu-cli -- explain K0202`. The first two digits say
-//! what it is about: 01 Rust that a kernel cannot use, 02 shapes and element types, 03 layouts, 04 memory, 05 what the hardware
-//! has, 06 the host's side.
+//! A mistake in a kernel is an error of `cargo build`. It underlines the smallest expression, shows required and actual
+//! facts, and usually a fix. Its code has a page: `cargo run -p kiln-gpu-cli -- explain K0202`. The first two digits of a code
+//! are its area: 01 Rust that a kernel cannot use, 02 shapes and element types, 03 layouts, 04 memory, 05 limits of the
+//! hardware, 06 the host's side.
 //!
-//! Items name the codes that are about them. Every one can raise K0102 for a name that is not there, K0106 for an
-//! argument that must be known when compiling, K0107 for a wrong number of arguments, K0108 for a method that a value
-//! lacks, K0203 for element types that differ, and those that make a tile K0504 for one that is too large.
+//! Each item lists its own codes. All of them can also raise K0102 for an unknown name, K0106 for an argument that must be
+//! known when compiling, K0107 for a wrong number of arguments, K0108 for a method that a value lacks, K0203 for element types
+//! that differ, and, if they make a tile, K0504 for one that is too large.
 //!
 //! | code | title |
 //! |---|---|
@@ -250,10 +250,10 @@
 //!
 //! # These items as Rust
 //!
-//! The functions and methods of this module have types, but nothing behind them: a body is compiled
-//! to PTX by `#[kernel]`, and then once more checked by `rustc` against these items, so that hover,
-//! completion and lints work. Calling one of them on the host panics. The exceptions have a meaning
-//! on the host too, and work there: [`cdiv`], and the scalar methods of [`Float`] and [`Cast`].
+//! The functions and methods of this module have types but no implementation. `#[kernel]` compiles
+//! the body of a kernel to PTX, and `rustc` checks it once more against these items, so that hover,
+//! completion and lints work. Calling one of them on the host panics, except [`cdiv`] and the scalar
+//! methods of [`Float`] and [`Cast`], which work on the host too.
 #![expect(unused_variables, reason = "the parameters of a stub are named for its reader")]
 #![expect(
     clippy::semicolon_if_nothing_returned,
@@ -261,7 +261,7 @@
     reason = "every stub has the same body, which uses nothing"
 )]
 
-/// Makes types that stand for something on the device `Copy`, whatever their parameters are.
+/// Makes handles of things on the device `Copy`, whatever their parameters are.
 macro_rules! handles {
     ($($name:ident<T $(, const $rank:ident: usize)?>),*) => {$(
         impl<T $(, const $rank: usize)?> Clone for $name<T $(, $rank)?> {
@@ -360,7 +360,7 @@ pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tensor_memory::{Tmem, tmem};
 pub use tile::{Shape, Tile, arange, full, join, zeros};
 
-/// The body of everything that has a meaning only on the device.
+/// The body of everything that exists only on the device.
 const fn stub<T>() -> T {
     panic!(
         "a kernel's body runs only on a device: this item of Kiln's language has no meaning on the host"

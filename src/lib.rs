@@ -1,33 +1,33 @@
 //! Kiln: kernels for GPUs, written in Rust over tiles and compiled by `cargo build`.
 //!
-//! A function marked `#[kernel]` is compiled to PTX while the crate is built, and the PTX is
-//! embedded in the binary. The function's name then makes typed launches, on an NVIDIA GPU or on
-//! Kiln's own emulator of one, which runs the same PTX on the CPU and reports races of warps on
-//! shared memory (not on global memory), accesses out of bounds and other faults with the kernel's
-//! line. Nothing but cargo is needed to build and to test; nothing but the driver to run.
+//! `#[kernel]` compiles a function to PTX while the crate is built, and embeds the PTX in the
+//! binary. The function's name then makes typed launches, on an NVIDIA GPU or on Kiln's own
+//! emulator. The emulator runs the same PTX on the CPU, and reports races of warps on shared memory
+//! (not on global memory), accesses out of bounds and other faults with the kernel's line. Building
+//! and testing need only cargo; running needs only the driver.
 //!
 //! Where to read on:
 //!
 //! * [`lang`] is the reference of the language: everything that a kernel's body can use, with its layouts, PTX and
 //!   [errors](lang#errors);
-//! * [`sched`] and [`Ring`] are device code that comes with the crate: which tiles a block computes, and its place in a ring of buffers;
-//! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory, and order of
-//!   execution; [`Graph`] records work, [`Pinned`] memory is copied while the host goes on;
+//! * [`sched`] and [`Ring`] are device code of this crate: which tiles a block computes, and its place in a ring of buffers;
+//! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory and order of
+//!   execution; [`Graph`] records work, and the host does not wait for copies of [`Pinned`] memory;
 //! * [`Stream::from_raw`], [`DeviceTensor::from_raw`], [`dlpack`] and the module `cudarc` use streams and memory of other
-//!   libraries in place, and hand Kiln's over;
-//! * [`Launch`] and [`UnsafeLaunch`] are what a kernel's name gives;
+//!   libraries in place, and give Kiln's to them;
+//! * [`Launch`] and [`UnsafeLaunch`] are what a call by a kernel's name returns;
 //! * [`prelude`] has all of it, for `use kiln::prelude::*`.
 //!
 //! # Features
 //!
-//! `cuda` and `emulator`, both on by default, are where kernels can be launched. The driver's
-//! library is loaded at run time, so that a program with `cuda` also starts on a machine without a
-//! GPU. `driver-bindgen`, off by default, makes the driver's bindings from the `cuda.h` that is
-//! installed, which takes libclang while building; Kiln's own launches do not need it.
+//! `cuda` and `emulator`, both on by default, launch kernels on a GPU and on the emulator. The
+//! driver's library is loaded at run time, so a program with `cuda` also starts on a machine without
+//! a GPU. `driver-bindgen`, off by default, makes the driver's bindings from the installed `cuda.h`,
+//! which takes libclang while building; Kiln's own launches do not need it.
 
 #![forbid(unsafe_code)]
 
-// Device code of this crate names it as that of other crates does.
+// Device code of this crate uses the name that other crates use.
 extern crate self as kiln;
 
 pub mod lang;
@@ -48,35 +48,35 @@ pub mod driver_bindgen;
 /// |---|---|
 /// | `target = sm_80`, `target = [sm_80, sm_90a]` | what to compile for; required. `sm_80` code runs on every later GPU |
 /// | `warps = 4`, `warps = W` | warps of a block, a power of two up to 32; 4 if left out. May name a generic parameter |
-/// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, an expression of the host over the arguments and generic parameters, in `i32` as they are; what does not fit is [`Error::GridExpression`] at the launch. Without it the caller gives [`Launch::grid`] |
+/// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, a host expression over the arguments and generic parameters, in `i32` as they are; what does not fit is [`Error::GridExpression`] at the launch. Without it the caller gives [`Launch::grid`] |
 /// | `instances(N = [64, 128], (M, W) = [(64, 4), (128, 8)])` | the values of the generic parameters; every combination of the lists is compiled |
-/// | `crate = path` | where this crate is found, if not under the name that the package's Cargo.toml gives it (a re-export, say); the `#[kernel]` of a module and `#[device]` take it too |
+/// | `crate = path` | where this crate is, if not under the name that the package's Cargo.toml gives it (a re-export, say); the `#[kernel]` of a module and `#[device]` take it too |
 ///
 /// Parameters are tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars. Facts about them
-/// make better code, and are checked at the launch: `#[multiple_of(16)] n: i32`, `#[stride(_, 1)] x: Tensor<f32, 2>`.
+/// make the code faster, and the launch checks them: `#[multiple_of(16)] n: i32`, `#[stride(_, 1)] x: Tensor<f32, 2>`.
 ///
-/// # What it leaves
+/// # What it generates
 ///
 /// For a kernel `name`:
 ///
 /// | item | what it is |
 /// |---|---|
-/// | `name::<..>(name::Args { .. })` | the [`Launch`] of an instance ([`UnsafeLaunch`] where the kernel works with raw addresses) |
-/// | `name::Args` | a field for each parameter: scalars by value, `&` a tensor that is read, `&mut` one that is written; views and [`TensorArgument`]s of other kinds likewise |
-/// | `name::instances()`, `name::INSTANCES` | everything that was compiled, as `name::Instance`s |
+/// | `name::<..>(name::Args { .. })` | the [`Launch`] of an instance ([`UnsafeLaunch`] if the kernel works with raw addresses) |
+/// | `name::Args` | a field for each parameter: scalars by value, `&` for a tensor that is read, `&mut` for one that is written; views and other [`TensorArgument`]s likewise |
+/// | `name::instances()`, `name::INSTANCES` | all compiled instances, as `name::Instance`s |
 /// | `name::Instance` | a choice of the generic parameters: a public field for each of them, and the methods of [`Instance`] |
-/// | `instance.with(name::Args { .. })` | the launch of an instance that was chosen when the program runs |
-/// | `name::find(\|i\| ..)`, `name::Values { .. }.find()` | the instance with some values, or [`Error::NoInstance`], which lists what there is |
+/// | `instance.with(name::Args { .. })` | the launch of an instance that is chosen at run time |
+/// | `name::find(\|i\| ..)`, `name::Values { .. }.find()` | the instance with some values, or [`Error::NoInstance`], which lists the instances |
 /// | `name::Instances: name::Include<..>` | the bound of generic code that launches the kernel |
 /// | `name::TARGETS` | what the kernel was compiled for |
 ///
-/// Parameters, instances, targets and grid are also in the documentation of the function, behind what you write there.
+/// The documentation of the function also lists parameters, instances, targets and grid, after what you write there.
 ///
-/// Each instance is compiled twice: for contiguous, 16-byte aligned tensors, and for any; the launch takes what fits. A third variant
-/// is for extents of which a copy by tensor map makes more, such as whole columns of its swizzle.
+/// Each instance is compiled twice: for contiguous, 16-byte aligned tensors, and for all tensors; the launch takes the variant that
+/// fits. A third variant is for extents with which a TMA copy needs fewer instructions, such as whole columns of its swizzle.
 ///
-/// Before a module, `#[kernel]` compiles the functions in it that are marked `#[kernel(..)]` themselves; the functions, structs, traits and
-/// constants beside them are theirs to use.
+/// Before a module, `#[kernel]` compiles the functions in it that are themselves marked `#[kernel(..)]`. They may use the functions,
+/// structs, traits and constants beside them.
 ///
 /// ```
 /// use kiln::prelude::*;
@@ -99,7 +99,7 @@ pub mod driver_bindgen;
 /// # Choosing an instance when the program runs
 ///
 /// The fields of an instance have the names of the generic parameters: constants as values, element types as [`Dtype`], other types as
-/// [`NamedType`]. An instance of another type than the arguments have is an error of the launch, which lists those that fit.
+/// [`NamedType`]. If the types of an instance are not those of the arguments, the launch returns an error that lists the instances that fit.
 ///
 /// ```
 /// use kiln::prelude::*;
@@ -133,8 +133,8 @@ pub mod driver_bindgen;
 ///
 /// # Launching from generic code
 ///
-/// A function that is generic over what a kernel is generic over says that the instance has to be there. Calling it with other
-/// types is an error of the compiler that names the instances.
+/// A function with the generic parameters of a kernel requires with a bound that the instance exists. Calling it with other types is a
+/// compile error that names the instances.
 ///
 /// ```
 /// # use kiln::prelude::*;
@@ -212,27 +212,27 @@ pub use kernel_macros::kernel;
 ///
 /// # What is shared
 ///
-/// A function with its generic parameters; before an inline module, each of its functions, structs (with their methods), traits
-/// and constants that is not private. They stay ordinary Rust: documented, checked and linted where they are written. What a
-/// device item uses of its own module or of other crates comes with it, private helpers included, if it is `#[device]` too.
+/// Before a function: the function with its generic parameters. Before an inline module: each function, struct (with its methods),
+/// trait and constant that is not private. They stay ordinary Rust, documented, checked and linted where they are written. Items that
+/// a device item uses, from its own module or other crates, come with it if they are `#[device]` too, even private ones.
 ///
-/// A kernel reaches a device item as Rust does: by `use`, under another name, through re-exports and globs, by a path from
-/// `crate`, `super` or a crate's name. The functions of a `#[kernel]` module and of a kernel's own body need no attribute.
+/// A kernel names a device item as in Rust: with `use`, under another name, through re-exports and globs, by a path from `crate`,
+/// `super` or a crate's name. Functions in a `#[kernel]` module or in a kernel's body need no attribute.
 ///
 /// # What is not
 ///
 /// * A type or an `impl` alone: put them in a `#[device] mod`.
-/// * Functions that call themselves, also by way of others: kernels have no stack.
-/// * Names of the language (`dot`, `zeros`) and of macros that every crate sees (`vec`, `line`, `assert`): refused (K0105). The name
-///   of a device item stands for a macro too.
-/// * Names that a glob brings inside a kernel's body: `use` them one by one there, or outside.
-/// * The address of a tensor, taken by a device function of which the kernel shows nothing: pass `x.ptr()` (K0602).
+/// * Functions that call themselves, directly or through others: kernels have no stack.
+/// * Names of the language (`dot`, `zeros`) and of macros that every crate sees (`vec`, `line`, `assert`): refused (K0105). A device
+///   item defines a macro of the same name.
+/// * Names from a glob inside a kernel's body: `use` them one by one there, or outside.
+/// * The address of a tensor, taken by a device function where the kernel does not show it: pass `x.ptr()` (K0602).
 /// * More than about 110 device items in one kernel: a module counts as often as its items are named. `#![recursion_limit = "256"]` allows more.
 ///
 /// # Errors
 ///
-/// A mistake inside a device function that only some kernel's types bring out is shown where that kernel names the function, with the
-/// place in the library:
+/// A mistake in a device function may show only with the types of one kernel. The message then points at the function's name in that
+/// kernel, with the place in the library:
 ///
 /// ```text
 /// error: [K0204] `exp` is not defined on `i32`
@@ -244,8 +244,8 @@ pub use kernel_macros::kernel;
 ///  --> src/main.rs:9:13
 /// ```
 ///
-/// A name that nothing in sight declares, and a function without the attribute, are rustc's to report: ``cannot find macro
-/// `silu` in this scope``, with a note where it is a function and no macro.
+/// rustc reports unknown names and functions without the attribute: ``cannot find macro `silu` in this scope``, with a note if it is a
+/// function and not a macro.
 pub use kernel_macros::device;
 #[cfg(feature = "cuda")]
 pub use kernel_runtime::cudarc;
@@ -262,7 +262,7 @@ pub use kernel_runtime::{Fault, Report};
 #[doc(hidden)]
 pub use kernel_runtime::{Image, Variant};
 
-/// What kernels and the programs that launch them are written with: `use kiln::prelude::*`.
+/// Everything for writing and launching kernels: `use kiln::prelude::*`.
 pub mod prelude {
     pub use crate::lang::{
         Address, Array, Barrier, Barriers, Bits, Cast, CopyDestination, CopySource, Copying, Float,
@@ -286,8 +286,7 @@ pub mod prelude {
     };
 }
 
-/// What the code that `#[kernel]` generates is written with. Not for use by hand: it changes
-/// without notice.
+/// Used by the code that `#[kernel]` generates. Do not use it by hand: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use half::{bf16, f16};
@@ -295,12 +294,12 @@ pub mod __private {
     pub use kernel_runtime::*;
 }
 
-/// The README's kernel is compiled and run as it stands there.
+/// Compiles and runs the README's kernel.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-/// The programs of `docs` are compiled as they stand there.
+/// Compiles the programs of `docs`.
 #[cfg(all(doctest, feature = "cuda"))]
 #[doc = include_str!("../docs/interop.md")]
 mod interop {}

@@ -1,13 +1,13 @@
-//! Where a kernel stands in a ring of buffers.
+//! The position of a kernel in a ring of buffers.
 
 pub use items::Ring;
 
 #[kernel_macros::device]
 mod items {
-    /// A place in a ring of buffers: which one is in use, and the phase of its barrier to wait for.
+    /// A position in a ring of buffers: the buffer in use, and the phase of its barrier to wait for.
     ///
-    /// A ring has `len` buffers, and for each a barrier that tells that it is full and one that tells that it is empty. Who fills and who
-    /// reads go around in the same order, each with a `Ring` of its own, made by [`writer`](Ring::writer) and [`reader`](Ring::reader):
+    /// A ring has `len` buffers. Each has one barrier that says that it is full and one that says that it is empty. The writer and the
+    /// reader go around in the same order, each with its own `Ring`, from [`writer`](Ring::writer) and [`reader`](Ring::reader):
     ///
     /// ```no_run
     /// use kiln::{Ring, prelude::*};
@@ -49,8 +49,8 @@ mod items {
     /// }
     /// ```
     ///
-    /// The phases of a barrier follow one another with parity 0, 1, 0, and so on, one for each time around. A wait for parity 1 at a
-    /// new barrier is over at once: a writer begins with it, because at first every buffer is empty.
+    /// The phases of a barrier have parity 0, 1, 0 and so on, one for each time around. On a new barrier a wait for parity 1 returns at
+    /// once: a writer begins with it, because every buffer is empty at first.
     #[derive(Clone, Copy, Debug)]
     pub struct Ring {
         /// The buffer in use, from 0.
@@ -61,17 +61,17 @@ mod items {
     }
 
     impl Ring {
-        /// Of what is read, in a ring of `len` buffers: the first wait is for a buffer that has been filled.
+        /// The position of a reader in a ring of `len` buffers: its first wait is for a buffer that has been filled.
         pub fn reader(len: i32) -> Ring {
             Ring { slot: 0, phase: 0, len }
         }
 
-        /// Of what is written, in a ring of `len` buffers: the first wait at each buffer is over at once.
+        /// The position of a writer in a ring of `len` buffers: its first wait at each buffer returns at once.
         pub fn writer(len: i32) -> Ring {
             Ring { slot: 0, phase: 1, len }
         }
 
-        /// Goes on to the next buffer; after the last one the first, with the other phase.
+        /// Goes on to the next buffer; after the last one to the first, with the other phase.
         pub fn advance(&mut self) {
             self.slot += 1;
             if self.slot == self.len {

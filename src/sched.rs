@@ -1,19 +1,19 @@
 //! Schedules: which tiles of a matrix a block computes, and in which order.
 //!
-//! Blocks that run at the same time share what they read through the second-level cache, so the order in which a matrix is cut
-//! among them decides how often its factors are read. A schedule numbers tiles, and is a type: a kernel takes it as a generic parameter
-//! `S: Schedule`, and is compiled for each that `instances(S = [..])` lists.
+//! Blocks that run at the same time share their reads through the second-level cache, so the order of the tiles decides how often the
+//! operands are read. A schedule is a type that numbers tiles. A kernel takes it as a generic parameter `S: Schedule`, and is compiled
+//! for each type in `instances(S = [..])`.
 //!
 //! | schedule | tiles |
 //! |---|---|
-//! | [`Linear`] | all of them, row after row |
-//! | [`Grouped<G>`](Grouped) | all of them, `G` rows of tiles together, column after column |
-//! | [`Persistent<S>`](Persistent) | this block's share of `S`: blocks stay and take turns |
+//! | [`Linear`] | all tiles, row after row |
+//! | [`Grouped<G>`](Grouped) | all tiles, `G` rows of tiles together, column after column |
+//! | [`Persistent<S>`](Persistent) | this block's share of `S`, for persistent blocks |
 //! | [`Clustered<S>`](Clustered) | this block's share of `S` in clusters, whose blocks compute tiles below one another |
-//! | [`Dynamic<S>`](Dynamic) | on Blackwell, a tile of `S` and then those of blocks that have not begun, as long as there are any |
+//! | [`Dynamic<S>`](Dynamic) | on Blackwell, a tile of `S` and then tiles of blocks that have not started, as long as there are any |
 //!
-//! They are device items as anybody can write them (see [`device`](macro@crate::device)); an order of your own is a type that implements
-//! [`Schedule`], and `Persistent<Mine>` shares it among blocks.
+//! They are ordinary device items (see [`device`](macro@crate::device)). Your own order is a type that implements [`Schedule`], and
+//! `Persistent<Mine>` distributes it over blocks.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -44,9 +44,9 @@ pub use items::{Claim, Clustered, Dynamic, Grouped, Linear, Persistent, Schedule
 mod items {
     use kiln::lang::{Barriers, Shared, barriers, block_id, cdiv, cluster, num_blocks, shared};
 
-    /// An order of tiles: numbers from 0, each of them a row and a column.
+    /// An order of tiles: each number from 0 stands for a row and a column.
     ///
-    /// Implement it for an order of your own, in a `#[device] mod` or in a `#[kernel] mod`:
+    /// Implement it for your own order, in a `#[device] mod` or in a `#[kernel] mod`:
     ///
     /// ```
     /// use kiln::prelude::*;
@@ -79,9 +79,9 @@ mod items {
     /// }
     /// ```
     pub trait Schedule: Copy {
-        /// Of a matrix of `tiles_m` rows of tiles, `tiles_n` tiles each.
+        /// The order for a matrix of `tiles_m` rows of tiles, `tiles_n` tiles each.
         fn new(tiles_m: i32, tiles_n: i32) -> Self;
-        /// How many tiles there are.
+        /// The number of tiles.
         fn count(self) -> i32;
         /// Row and column, in tiles, of tile `i`, from 0 up to [`count`](Schedule::count).
         fn tile(self, i: i32) -> (i32, i32);
@@ -89,7 +89,7 @@ mod items {
 
     /// All tiles, row after row: for 2 rows of 3 tiles (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2).
     ///
-    /// A block of a grid of as many blocks as there are tiles computes `tile(block_id(0))`.
+    /// With one block for each tile, a block computes `tile(block_id(0))`.
     #[derive(Clone, Copy, Debug)]
     pub struct Linear {
         tiles_m: i32,
@@ -113,8 +113,8 @@ mod items {
     /// All tiles, `G` rows of tiles together, column after column: for 3 rows of 2 tiles and `G` of 2 (0, 0), (1, 0), (0, 1), (1, 1),
     /// then (2, 0), (2, 1).
     ///
-    /// Blocks that run together then cover a part of the matrix that is nearer to a square, and read fewer rows and columns of the
-    /// factors. The last group has the rows that are left.
+    /// Blocks that run at the same time then cover a squarer part of the matrix, and read fewer rows and columns of the operands. The
+    /// last group has the remaining rows.
     #[derive(Clone, Copy, Debug)]
     pub struct Grouped<const G: i32> {
         tiles_m: i32,
@@ -140,8 +140,8 @@ mod items {
 
     /// This block's share of `S`: of `n` blocks along x, block `b` computes the tiles `b`, `b + n`, `b + 2n` and so on.
     ///
-    /// With `grid = persistent(tiles)` there are as many blocks as run at once. Then a block can load the operands of its next tile
-    /// while it finishes the one before. With a block for each tile, each computes one.
+    /// `grid = persistent(tiles)` starts as many blocks as run at once. A block can then load the operands of its next tile while it
+    /// finishes the previous one. With one block for each tile, each computes one.
     #[derive(Clone, Copy, Debug)]
     pub struct Persistent<S: Schedule> {
         order: S,
@@ -161,12 +161,12 @@ mod items {
         }
     }
 
-    /// As [`Persistent`], for clusters along x, `cluster = [C, 1]`: the blocks of a cluster compute `C` tiles below one another at the
+    /// Like [`Persistent`], for clusters along x, `cluster = [C, 1]`: the blocks of a cluster compute `C` tiles below one another at the
     /// same time, and share what they read of those columns (see [`Copying::multicast`](crate::lang::Copying::multicast)).
     ///
-    /// `S` orders columns of `C` tiles. All blocks of a cluster have the same number of tiles, so that they meet at the same copies: where
-    /// the rows of tiles are no multiple of `C`, some of the tiles lie below the matrix, where loads give zeros and stores
-    /// do nothing.
+    /// `S` orders columns of `C` tiles. All blocks of a cluster have the same number of tiles, so that they execute the same copies. If
+    /// the number of rows of tiles is not a multiple of `C`, some tiles lie below the matrix, where loads give zeros and stores do
+    /// nothing.
     #[derive(Clone, Copy, Debug)]
     pub struct Clustered<S: Schedule> {
         order: S,
@@ -188,11 +188,12 @@ mod items {
         }
     }
 
-    /// Tiles of `S`, of which a block computes one, and then those of blocks that have not begun ([`cluster::try_cancel`](kiln::lang::cluster::try_cancel),
-    /// `sm_100a`): blocks that are done early take more, and each ends as soon as there is none left.
+    /// A block computes its own tile of `S`, and then those of blocks that have not started
+    /// ([`cluster::try_cancel`](kiln::lang::cluster::try_cancel), `sm_100a`). Blocks that finish early take more tiles, and each ends
+    /// when none is left.
     ///
-    /// The grid has a block for each tile. One partition asks, two tiles ahead; the others go through the tiles that it is given, each with a
-    /// [`Claim`] of its own:
+    /// The grid has a block for each tile. One partition asks for tiles, two ahead; the others loop over the tiles that the block gets,
+    /// each with its own [`Claim`]:
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -214,8 +215,8 @@ mod items {
     /// }
     /// ```
     ///
-    /// In clusters along x, `cluster = [C, 1]`, the blocks of a cluster compute `C` tiles below one another, as with [`Clustered`], and `S` orders
-    /// columns of `C` tiles: the grid has `C * cdiv(tiles_m, C) * tiles_n` blocks.
+    /// With clusters along x, `cluster = [C, 1]`, the blocks of a cluster compute `C` tiles below one another, as with [`Clustered`]. `S`
+    /// orders columns of `C` tiles: the grid has `C * cdiv(tiles_m, C) * tiles_n` blocks.
     #[derive(Clone, Copy, Debug)]
     pub struct Dynamic<S: Schedule> {
         order: S,
@@ -224,7 +225,7 @@ mod items {
         empty: Barriers,
     }
 
-    /// A place in the tiles of [`Dynamic`].
+    /// The current tile of a partition in [`Dynamic`].
     #[derive(Clone, Copy, Debug)]
     pub struct Claim {
         /// Whether there is a tile.
@@ -234,18 +235,19 @@ mod items {
     }
 
     impl<S: Schedule> Dynamic<S> {
-        /// Of a matrix of `tiles_m` rows of tiles, `tiles_n` tiles each, that so many partitions go through beside the one that asks.
+        /// The tiles of a matrix of `tiles_m` rows of tiles, `tiles_n` tiles each; `readers` partitions loop over them beside the one
+        /// that asks.
         pub fn new(tiles_m: i32, tiles_n: i32, readers: i32) -> Self {
             Dynamic {
                 order: S::new(cdiv(tiles_m, cluster::size()), tiles_n),
                 answers: shared([2, 4]),
                 full: barriers(2, 1),
-                // Who asks reads the answers as well; in a cluster the first block asks when all have read.
+                // The asking partition reads the answers too; in a cluster the first block asks when all have read.
                 empty: barriers(2, cluster::size() * (readers + 1)),
             }
         }
 
-        /// Asks for tiles, until there are none: one partition of each block.
+        /// Asks for tiles until none is left. One partition of each block calls it.
         pub fn ask(self) {
             let mut claim = self.first();
             while claim.more {
@@ -265,7 +267,7 @@ mod items {
             Claim { more: number < self.order.count(), number, turn: 0 }
         }
 
-        /// The next tile that the block was given; waits for it.
+        /// Waits for the next tile of the block.
         pub fn next(self, claim: Claim) -> Claim {
             let slot = claim.turn % 2;
             self.full[slot].wait(claim.turn / 2 % 2);

@@ -5,31 +5,30 @@ use core::ops::{Index, IndexMut};
 
 use super::stub;
 
-/// A fixed number of values of any type, structs included; `xs[i]` is one of them.
+/// A fixed number of values of any type, including structs; `xs[i]` is one of them.
 ///
 /// [`array()`] makes it. Unlike Rust's own array its length may be an `i32` const generic, and its
 /// index is an `i32`.
 ///
-/// An index that is known only when the kernel runs chooses among scalars and tiles, at the price
-/// of one selection for each element; one that is negative or past the end gives the first element, and
-/// nothing reports it. It cannot choose among shared allocations: those are one
-/// [`Shared`](super::Shared) with a leading axis. What is assigned to, `xs[i] = ..`, has an index
-/// known when compiling, as in [`unroll`](super::unroll).
+/// An index that is known only at run time chooses among scalars and tiles, and costs one selection for each element.
+/// If it is negative or past the end, it gives the first element without an error. It cannot choose among shared
+/// allocations: use one [`Shared`](super::Shared) with a leading axis. An assignment, `xs[i] = ..`, needs an index that
+/// is known when compiling, as in [`unroll`](super::unroll).
 #[derive(Clone, Copy, Debug)]
 pub struct Array<T>(PhantomData<T>);
 
-/// `n` values, of which the `i`-th is `f(i)`. `n` is known when compiling.
+/// `n` values; the `i`-th is `f(i)`. `n` is known when compiling.
 ///
 /// The closure is called `n` times in the order of `i`; a [`shared`](super::shared) in it allocates
 /// each time.
 ///
 /// # PTX
-/// None: the values are those of the closure. An index that is known only when the kernel runs is a chain of
-/// `setp.eq.s32` and `selp`.
+/// None: the values are those of the closure. An index that is known only at run time is a chain of `setp.eq.s32` and
+/// `selp`.
 ///
 /// # Errors
-/// K0106 where `n` is not known when compiling, K0206 where `f` is no closure, K0109 for too many values; of an index
-/// K0207 past the end, and K0106 where it must be known.
+/// K0106 if `n` is not known when compiling, K0206 if `f` is not a closure, K0109 for too many values; for an index
+/// K0207 past the end, and K0106 if it must be known.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -1,9 +1,8 @@
 //! Read-modify-write operations on global memory.
 //!
-//! Each takes an [`Address`], changes what is there in one step that no other thread of the device
-//! can come between, and gives the **old** value. Of a tile every element is done once, in no
-//! particular order, also where addresses repeat. One address is done once for the whole block, and
-//! every thread gets the old value.
+//! Each takes an [`Address`], changes the value there in one step that no other thread of the device can interrupt, and
+//! gives the **old** value. On a tile, the operation is done once for every element, in no particular order, even if
+//! addresses repeat. On one address it is done once for the whole block, and every thread gets the old value.
 //!
 //! | function | element types |
 //! |---|---|
@@ -14,40 +13,39 @@
 //!
 //! # Order
 //!
-//! All of them act at the scope of the GPU: blocks of one device see each other's changes as single
-//! steps, the host and other devices only after the kernel.
+//! All of them have GPU scope: blocks of one device see each other's changes as single steps; the host and other
+//! devices see them only after the kernel.
 //!
-//! * On a **tile** of addresses they are relaxed: they order nothing else, and other reads and writes
-//!   may pass them.
-//! * On **one address** they are acquire and release. The block synchronises first, so that what any
-//!   of its threads wrote before is visible to a block that gets the new value; and where the old value
-//!   is used, what was written before it became visible is seen by every thread afterwards.
+//! * On a **tile** of addresses they are relaxed: they order no other reads and writes.
+//! * On **one address** they are acquire and release. The block synchronises first, so a block that gets the new value
+//!   sees everything that any thread wrote before. If the old value is used, every thread afterwards sees what was
+//!   written before that value became visible.
 //!
 //! Sums of floats depend on the order in which blocks arrive. (PTX ISA, "atom" and "Memory Consistency
 //! Model".)
 //!
 //! # Layout
 //!
-//! Addresses and operands have one layout. Where several threads hold an element, one of them does it; if the old value is used,
-//! the others get it through shared memory.
+//! Addresses and operands have the same layout. If several threads hold an element, one of them does the operation; if
+//! the old value is used, the others get it through shared memory.
 //!
 //! # PTX
 //!
 //! * On a tile `atom.global.add.s32` and the like, one for each element.
-//! * On one address `bar.sync 0`, `@%p0 atom.acq_rel.gpu.global.add.s32` by the first thread, and, where the old value is used,
-//!   `st.shared`, `bar.sync 0`, `ld.shared`.
-//! * What there is no instruction for is a loop: `ld.volatile.global`, then `atom.global.cas` until nothing came between, and
-//!   `bar.warp.sync`. That is [`compare_exchange`] of floats.
+//! * On one address `bar.sync 0`, `@%p0 atom.acq_rel.gpu.global.add.s32` by the first thread, and, if the old value is
+//!   used, `st.shared`, `bar.sync 0`, `ld.shared`.
+//! * Without an instruction, which is the case for [`compare_exchange`] of floats, a loop: `ld.volatile.global`, then
+//!   `atom.global.cas` until it succeeds, and `bar.warp.sync`.
 //!
 //! # Errors
 //!
-//! K0204 for an element type that the table lacks; K0206 where `at` is no address or one address gets a tile; K0203 and
-//! K0202 for operands of another type or shape; K0401 where the address comes from a [`Tensor`](super::Tensor).
+//! K0204 for an element type that is not in the table; K0206 if `at` is not an address or one address gets a tile;
+//! K0203 and K0202 for operands of another type or shape; K0401 if the address comes from a [`Tensor`](super::Tensor).
 
 use super::pointer::Address;
 use super::stub;
 
-/// Adds `value` to what is there, and gives what was there before.
+/// Adds `value` to the value there, and gives the old value.
 ///
 /// Integers wrap; floats round to nearest even.
 ///
@@ -66,7 +64,7 @@ pub fn add<A: Address>(at: A, value: A::Value) -> A::Value {
     stub()
 }
 
-/// Leaves the larger of `value` and what is there, and gives what was there before.
+/// Writes the larger of `value` and the value there, and gives the old value.
 ///
 /// `atom.global.max.s32`, `.u32`, `.s64`, `.u64`. PTX and errors: [of all atomics](self#ptx).
 ///
@@ -81,7 +79,7 @@ pub fn max<A: Address>(at: A, value: A::Value) -> A::Value {
     stub()
 }
 
-/// Leaves the smaller of `value` and what is there, and gives what was there before.
+/// Writes the smaller of `value` and the value there, and gives the old value.
 ///
 /// `atom.global.min.s32`, `.u32`, `.s64`, `.u64`. PTX and errors: [of all atomics](self#ptx).
 ///
@@ -96,7 +94,7 @@ pub fn min<A: Address>(at: A, value: A::Value) -> A::Value {
     stub()
 }
 
-/// Leaves the bits set in both `value` and what is there, and gives what was there before.
+/// Writes the bits that are set in both `value` and the value there, and gives the old value.
 ///
 /// `atom.global.and.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
 ///
@@ -111,7 +109,7 @@ pub fn and<A: Address>(at: A, value: A::Value) -> A::Value {
     stub()
 }
 
-/// Leaves the bits set in `value` or in what is there, and gives what was there before.
+/// Writes the bits that are set in `value` or in the value there, and gives the old value.
 ///
 /// `atom.global.or.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
 ///
@@ -126,7 +124,7 @@ pub fn or<A: Address>(at: A, value: A::Value) -> A::Value {
     stub()
 }
 
-/// Leaves the bits in which `value` and what is there differ, and gives what was there before.
+/// Writes the bits in which `value` and the value there differ, and gives the old value.
 ///
 /// `atom.global.xor.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
 ///
@@ -141,7 +139,7 @@ pub fn xor<A: Address>(at: A, value: A::Value) -> A::Value {
     stub()
 }
 
-/// Leaves `value`, and gives what was there before.
+/// Writes `value`, and gives the old value.
 ///
 /// `atom.global.exch.b32`, `.b64`. PTX and errors: [of all atomics](self#ptx).
 ///
@@ -156,11 +154,11 @@ pub fn exchange<A: Address>(at: A, value: A::Value) -> A::Value {
     stub()
 }
 
-/// Leaves `new` where `current` was found, and gives what was there before.
+/// Writes `new` if the value there equals `current`, and gives the old value.
 ///
-/// It succeeded where the result equals `current`. Floats are compared by value: -0 equals 0, and NaN equals nothing.
+/// It has succeeded if the result equals `current`. Floats are compared by value: -0 equals 0, and NaN equals nothing.
 ///
-/// `atom.global.cas.b32`, `.b64`; of floats a loop around it. PTX and errors: [of all atomics](self#ptx).
+/// `atom.global.cas.b32`, `.b64`; for floats a loop around it. PTX and errors: [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;

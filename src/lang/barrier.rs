@@ -1,15 +1,16 @@
-//! Mbarriers: what asynchronous copies complete on, and what partitions wait at for each other.
+//! Mbarriers: asynchronous copies complete on them, and partitions wait on them for each other.
 
 use core::ops::Index;
 
 use super::stub;
 
-/// An mbarrier in shared memory (`sm_90a` and later): [`barrier`] makes it, or [`barriers`] several.
+/// An mbarrier in shared memory (`sm_90a` and later): [`barrier`] makes one, [`barriers`] several.
 ///
-/// It counts arrivals, and the bytes of copies that complete on it. Its phases follow one another: a phase ends when as many
-/// partitions have arrived as [`barrier`] was told, and as many bytes have come as were [expected](Barrier::expect). Then the next one
-/// begins, with the same count. A phase is known by its parity, 0 for the first, 1 for the second, 0 for the third: who waits
-/// keeps count by `phase ^= 1`, and is at most one phase behind. A wait for parity 1 at a new barrier is over at once.
+/// It counts arrivals, and the bytes of copies that complete on it. A phase ends when as many partitions have arrived
+/// as [`barrier`] was given, and as many bytes have come as were [expected](Barrier::expect). Then the next phase
+/// begins with the same count. A phase is known by its parity, 0 for the first, 1 for the second, 0 for the third. A
+/// waiting thread keeps count with `phase ^= 1`, and is at most one phase behind. A wait for parity 1 on a new barrier
+/// returns at once.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -24,8 +25,8 @@ use super::stub;
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier(());
 
-/// Several mbarriers: `bars[i]` is one, with an `i32` known only when the kernel runs if need be. For buffers that are filled and
-/// read in turns, [`Ring`](crate::Ring) keeps the index and the phase.
+/// Several mbarriers: `bars[i]` is one, with an `i32` that may be known only at run time. For buffers that are filled
+/// and read in turns, [`Ring`](crate::Ring) keeps the index and the phase.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -40,11 +41,12 @@ pub struct Barriers(());
 /// Makes an mbarrier whose phases end after `count` arrivals.
 ///
 /// An arrival is [`Barrier::arrive`] by a partition (without [`warp_specialize`](super): by the block), or one
-/// [`Barrier::expect`]. `count` is known when compiling, 1 to 16384. The barrier is ready when the kernel begins.
+/// [`Barrier::expect`]. `count` is known when compiling, 1 to 16384. The barrier is ready when the kernel starts.
 ///
 /// # PTX
-/// `mbarrier.init.shared::cta.b64`, `fence.mbarrier_init.release.cluster` and a barrier at the start. Every warp of a partition arrives
-/// by itself, so the count in the hardware is that times the warps of the largest partition that arrives. (PTX ISA, "mbarrier.init".)
+/// `mbarrier.init.shared::cta.b64`, `fence.mbarrier_init.release.cluster` and a barrier at the start. Every warp of a
+/// partition arrives by itself, so the count in the hardware is `count` times the warps of the largest partition that
+/// arrives. (PTX ISA, "mbarrier.init".)
 ///
 /// # Errors
 /// K0502 on `sm_80`, K0403 in a loop or branch, K0106 and K0207 for the count.
@@ -90,7 +92,7 @@ impl Index<i32> for Barriers {
 }
 
 impl Barriers {
-    /// How many there are; known when compiling.
+    /// The number of barriers; known when compiling.
     ///
     /// # PTX
     /// None: a constant.
@@ -113,17 +115,18 @@ impl Barriers {
 }
 
 impl Barrier {
-    /// Arrives, and has the phase wait for `bytes` bytes of copies as well.
+    /// Arrives, and makes the phase expect `bytes` bytes of copies as well.
     ///
-    /// One arrival of the partition. The bytes are those of all copies that complete on the barrier in this phase, parts of them
-    /// that lie outside of a tensor included: `map.block_bytes()`, `tile.bytes()`. Of constants the compiler checks that they are;
-    /// [`expect_copies`](Barrier::expect_copies) has it count them.
+    /// It counts as one arrival of the partition. The bytes are those of all copies that complete on the barrier in
+    /// this phase, including parts that lie outside a tensor: `map.block_bytes()`, `tile.bytes()`. The compiler checks
+    /// constants; with [`expect_copies`](Barrier::expect_copies) it counts the bytes itself.
     ///
     /// # PTX
     /// `mbarrier.arrive.expect_tx.shared::cta.b64` by one thread (PTX ISA, `mbarrier.arrive`).
     ///
     /// # Errors
-    /// K0206 for bytes that are no `i32`, K0207 beyond 2^20 - 1, K0411 where the copies have other bytes, K0402 for several barriers.
+    /// K0206 for bytes that are not an `i32`, K0207 beyond 2^20 - 1, K0411 if the copies deliver another number of
+    /// bytes, K0402 for several barriers.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -136,13 +139,14 @@ impl Barrier {
         stub()
     }
 
-    /// Arrives, and has the phase wait for the bytes of the copies that follow; the compiler counts them.
+    /// Arrives, and makes the phase expect the bytes of the copies that follow; the compiler counts them.
     ///
-    /// One arrival of the partition, as [`expect`](Barrier::expect). What is counted are the copies to shared memory by tensor map or in bulk
-    /// that complete on this barrier in the same run of statements, up to the next wait, `expect` or `expect_copies` at it. A copy
-    /// in a branch, a loop or a partition inside of that run, under a condition (`.when`), or to several blocks (`.multicast`: every
-    /// receiving block waits for all that it is sent) is not counted but refused, and so is a barrier that other blocks of the cluster use:
-    /// such phases are announced by `expect`, whose number is always taken as it stands.
+    /// It counts as one arrival of the partition, like [`expect`](Barrier::expect). The compiler counts the TMA copies
+    /// and bulk copies to shared memory that complete on this barrier in the same run of statements, up to the next
+    /// wait, `expect` or `expect_copies` on it. It refuses copies in a branch, a loop or a partition inside that run,
+    /// under a condition (`.when`), or to several blocks (`.multicast`: every receiving block waits for all that it
+    /// receives), and barriers that other blocks of the cluster use. For these, use `expect`, whose number is always
+    /// taken as it is.
     ///
     /// # PTX
     /// That of [`expect`](Barrier::expect) with a constant.
@@ -164,9 +168,9 @@ impl Barrier {
         stub()
     }
 
-    /// Arrives once every thread of the partition has come here; nobody waits.
+    /// Arrives once every thread of the partition has come here, and goes on.
     ///
-    /// What the partition has read and written before comes before what follows a wait for this phase.
+    /// Reads and writes of the partition before it are ordered before what follows a wait for this phase.
     ///
     /// # PTX
     /// `bar.warp.sync`, and `mbarrier.arrive.shared::cta.b64` by one lane of each warp (PTX ISA, `mbarrier.arrive`).
@@ -192,7 +196,8 @@ impl Barrier {
     /// A loop of `mbarrier.try_wait.parity.shared::cta.b64` in every thread (PTX ISA, `mbarrier.try_wait`).
     ///
     /// # Errors
-    /// K0206 for a phase that is no `i32`, K0207 for a constant other than 0 and 1, K0402 for a barrier of another block.
+    /// K0206 for a phase that is not an `i32`, K0207 for a constant other than 0 and 1, K0402 for a barrier of another
+    /// block.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -208,8 +213,8 @@ impl Barrier {
 
     /// Whether the phase of parity `phase` has ended, for all threads of the partition at once.
     ///
-    /// The instruction may let a thread wait for the end of the phase, up to a time that the hardware sets; a phase that has ended
-    /// before is told at once.
+    /// The instruction may wait for the end of the phase, up to a time that the hardware sets. If the phase has ended,
+    /// it returns at once.
     ///
     /// # PTX
     /// `mbarrier.try_wait.parity.shared::cta.b64` and `bar.red.and.pred`, in a partition of one warp `vote.sync.all.pred` (PTX ISA,
@@ -230,15 +235,16 @@ impl Barrier {
         stub()
     }
 
-    /// The barrier that the block of rank `rank` of the cluster has at the same place: to arrive at, not to wait for; for copies by tensor map of a
-    /// [pair](super::tcgen05::mma_pair()) to complete on.
+    /// The barrier at the same place in the block of rank `rank` of the cluster. A block can arrive at it but not wait
+    /// on it; TMA copies of a [pair](super::tcgen05::mma_pair()) can complete on it.
     ///
     /// # PTX
-    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); an arrival is `mbarrier.arrive.shared::cluster.b64`. In a kernel that reaches other
-    /// blocks' shared memory, or reads in global memory what it writes there, it is `.release.cluster`, and the wait `.acquire.cluster`.
+    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); an arrival is `mbarrier.arrive.shared::cluster.b64`. In a kernel
+    /// that accesses other blocks' shared memory, or reads global memory that it writes, it is `.release.cluster`, and
+    /// the wait `.acquire.cluster`.
     ///
     /// # Errors
-    /// K0507 for a kernel without clusters, and for a constant rank that no block has, K0402 where it is said twice.
+    /// K0507 for a kernel without clusters, and for a constant rank that no block has, K0402 if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -1,14 +1,15 @@
-//! Bulk copies: bytes that lie side by side, between global memory and the shared memory of this block or of another one, without a
-//! tensor map (`sm_90a` and later).
+//! Bulk copies: contiguous bytes, between global memory and the shared memory of this block or of another one, without
+//! a tensor map (`sm_90a` and later).
 //!
-//! One thread issues a copy of a whole window of shared memory, and goes on. A load completes on a [`Barrier`], a store is waited
-//! for by [`tma::store_wait`](super::tma::store_wait), together with stores by tensor map: both count in the order in which they are
-//! issued. What else there is to say of a copy follows it: [`when`](Copying::when), [`multicast`](Copying::multicast),
+//! One thread issues a copy of a whole window of shared memory, and goes on. A load completes on a [`Barrier`].
+//! [`tma::store_wait`](super::tma::store_wait) waits for bulk stores and TMA stores together, in the order in which
+//! they were issued. Options of a copy follow it: [`when`](Copying::when), [`multicast`](Copying::multicast),
 //! [`evict_first`](Copying::evict_first).
 //!
-//! A window has a multiple of 16 bytes, and its elements lie in the order of its axes: memory that is used here and not pinned has the
-//! layout [`row_major`](super::row_major). The address in global memory is a multiple of 16 bytes, and all of the bytes are the
-//! caller's: nothing bounds them. An address that is none is a fault when the kernel runs, which the emulator reports with the line.
+//! A window has a multiple of 16 bytes, and its elements are in the order of its axes: memory that is used here and not
+//! pinned has the layout [`row_major`](super::row_major). The address in global memory is a multiple of 16 bytes, and
+//! the caller makes sure that all of the bytes are accessible: there is no bounds check. A bad address is a fault at
+//! run time, which the emulator reports with the line.
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -25,8 +26,9 @@ use super::stub;
 /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk`).
 ///
 /// # Errors
-/// K0502 on `sm_80`, K0203 where the element types differ, K0206 for a tile of addresses, K0406 for an address that may differ from thread to thread, K0402 for a window or a barrier of another
-/// block, K0404 for what is no shared memory or is transposed, K0412 for a window that is not copied as it lies, K0410 for one that tensor
+/// K0502 on `sm_80`, K0203 if the element types differ, K0206 for a tile of addresses, K0406 for an address that may
+/// differ from thread to thread, K0402 for a window or a barrier of another block, K0404 for a window that is not in
+/// shared memory or is transposed, K0412 for a window whose bytes are in another order, K0410 for one that the tensor
 /// cores may still read.
 ///
 /// ```no_run
@@ -44,8 +46,9 @@ pub fn load<T: Scalar>(from: Ptr<T>, bar: Barrier, to: Shared<T>) -> Copying {
 
 /// Starts a copy of the window `from` to global memory, beginning at `to`.
 ///
-/// What threads have written to the window is there for the copy after a [`fence_async`](super::fence_async), which the compiler puts
-/// in where it is missing. The window is not written again before a [`tma::store_wait`](super::tma::store_wait).
+/// The copy sees what threads have written to the window after a [`fence_async`](super::fence_async), which the
+/// compiler inserts if it is missing. Do not write the window again before a
+/// [`tma::store_wait`](super::tma::store_wait).
 ///
 /// # PTX
 /// `cp.async.bulk.global.shared::cta.bulk_group` and `cp.async.bulk.commit_group` (PTX ISA, `cp.async.bulk`).
@@ -91,7 +94,8 @@ macro_rules! functions {
 
 super::copy::reductions!(functions);
 
-/// Brings `bytes` bytes of global memory, beginning at `from`, into the second-level cache; `bytes` is known when compiling.
+/// Prefetches `bytes` bytes of global memory, beginning at `from`, into the second-level cache; `bytes` is known when
+/// compiling.
 ///
 /// # PTX
 /// `cp.async.bulk.prefetch.L2.global` (PTX ISA, `cp.async.bulk.prefetch`).
@@ -110,18 +114,19 @@ pub fn prefetch<T: Scalar>(from: Ptr<T>, bytes: i32) -> Copying {
     stub()
 }
 
-/// Starts a copy of the window `from` to a window of another block of the cluster, `tile.of_block(rank)`; it completes on the barrier
-/// that the other block has at the place of `bar`.
+/// Starts a copy of the window `from` to a window of another block of the cluster, `tile.of_block(rank)`; it completes
+/// on the other block's barrier at the place of `bar`.
 ///
-/// The receiving block expects the bytes, and waits: `bar.expect(tile.bytes())`, `bar.wait(phase)`. The sending block is not told when
-/// its window has been read: it writes there again when the blocks have met ([`cluster::sync`](super::cluster::sync())), or the
-/// other one has arrived at a barrier of this one. The two windows are arranged alike.
+/// The receiving block expects the bytes, and waits: `bar.expect(tile.bytes())`, `bar.wait(phase)`. Nothing tells the
+/// sending block when its window has been read: it may write the window again after the blocks have synchronised
+/// ([`cluster::sync`](super::cluster::sync())), or after the other block has arrived at a barrier of this one. Both
+/// windows have the same layout.
 ///
 /// # PTX
 /// `cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes`, `mapa` (PTX ISA, `cp.async.bulk`).
 ///
 /// # Errors
-/// Those of [`load`], K0202 where the extents differ, K0412 where the layouts do, K0402 for a destination in this block.
+/// Those of [`load`], K0202 if the extents differ, K0412 if the layouts differ, K0402 for a destination in this block.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

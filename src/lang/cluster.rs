@@ -1,9 +1,11 @@
-//! Clusters: blocks that run at the same time and reach each other's shared memory (`sm_90a` and later).
+//! Clusters: blocks that run at the same time and access each other's shared memory (`sm_90a` and later).
 //!
-//! On Blackwell a cluster, of one block or several, may also take over the work of one that has not begun: [`try_cancel`].
+//! On Blackwell a cluster, of one block or several, may also take over the work of one that has not started:
+//! [`try_cancel`].
 //!
-//! `#[kernel(.., cluster = [2, 1])]` groups the blocks of the grid, up to 8 of them, or 16 on a device that allows it. For blocks that
-//! share the columns of a matrix, [`Clustered`](crate::sched::Clustered) says which tile each of them computes.
+//! `#[kernel(.., cluster = [2, 1])]` groups the blocks of the grid, up to 8 in a cluster, or 16 on a device that allows
+//! it. For blocks that share the columns of a matrix, [`Clustered`](crate::sched::Clustered) says which tile each of
+//! them computes.
 
 use super::barrier::Barrier;
 use super::shared::Shared;
@@ -29,7 +31,7 @@ pub fn rank() -> i32 {
     stub()
 }
 
-/// The blocks of a cluster; known when compiling.
+/// The number of blocks in a cluster; known when compiling.
 ///
 /// # PTX
 /// None: a constant.
@@ -91,9 +93,9 @@ pub fn id(axis: usize) -> i32 {
 
 /// Every thread of every block of the cluster waits for the others, and sees what they wrote.
 ///
-/// A block ends only when no other block uses its shared memory or its barriers any more. Where a kernel reaches another block,
-/// by [`Shared::of_block`](super::Shared::of_block) or [`Barrier::of_block`](super::Barrier::of_block), and does not end with this, the
-/// compiler puts it there.
+/// A block must not end while another block uses its shared memory or its barriers. If a kernel accesses another block
+/// with [`Shared::of_block`](super::Shared::of_block) or [`Barrier::of_block`](super::Barrier::of_block) and does not
+/// end with `sync`, the compiler inserts it there.
 ///
 /// # PTX
 /// `barrier.cluster.arrive.release.aligned`, `barrier.cluster.wait.acquire.aligned` (PTX ISA, `barrier.cluster`).
@@ -112,9 +114,9 @@ pub fn sync() {
     stub()
 }
 
-/// The first half of [`sync`]: this block has come so far.
+/// The first half of [`sync`]: this block arrives.
 ///
-/// PTX and errors: those of [`sync`](sync()), of which this is the first instruction.
+/// PTX and errors: those of [`sync`](sync()); this is its first instruction.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -131,7 +133,7 @@ pub fn arrive() {
 
 /// The second half of [`sync`]: waits for the others that [`arrive`].
 ///
-/// PTX and errors: those of [`sync`](sync()), of which this is the second instruction.
+/// PTX and errors: those of [`sync`](sync()); this is its second instruction.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -145,23 +147,25 @@ pub fn wait() {
     stub()
 }
 
-/// Asks for the work of a cluster that has not begun, which then never begins; goes on at once. The answer comes to `answer`, four words in
-/// shared memory, and its 16 bytes count on `bar`.
+/// Asks for the work of a cluster that has not started, and goes on at once; that cluster then never starts. The
+/// hardware writes the answer to `answer`, four words in shared memory, and its 16 bytes count on `bar`.
 ///
-/// A grid has a block for each piece of work, and blocks that are done with theirs ask for more: those that run at once share out all of it, the quicker ones more,
-/// and the next kernel begins where blocks end early. Behind the wait for `bar` every thread reads the answer, by
-/// [`is_canceled`] and [`canceled_block_id`]. A block that was told that there is none does not ask again; of that the answer is undefined.
+/// The grid has a block for each piece of work. Blocks that finish ask for more, so fast blocks do more of the work,
+/// and the next kernel can start where blocks end early. After waiting on `bar`, every thread reads the answer with
+/// [`is_canceled`] and [`canceled_block_id`]. After the answer that no work is left, a block must not ask again: the
+/// answer would be undefined.
 ///
-/// In a kernel with clusters every block calls this. The first block of the cluster asks, once for all, and the answer comes to each block: to its own `answer` and on
-/// its own `bar`, whose phase expects 16 bytes. The next one is asked for when the threads of all blocks have read this one.
+/// In a kernel with clusters every block calls this. The first block of the cluster asks once for all, and each block
+/// gets the answer in its own `answer` and on its own `bar`, whose phase expects 16 bytes. Ask again only when the
+/// threads of all blocks have read this answer.
 ///
 /// # PTX
 /// `clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128` by one thread, with `.multicast::cluster::all` in
 /// a kernel with clusters (PTX ISA, "`clusterlaunchcontrol.try_cancel`").
 ///
 /// # Errors
-/// K0502 before `sm_100a`, K0206, K0202 and K0203 for what is no `Shared<u32>` of extents `[4]`, K0402 for one whose layout is pinned, or
-/// what another block has, K0411 where the barrier expects other than 16 bytes.
+/// K0502 before `sm_100a`, K0206, K0202 and K0203 if `answer` is not a `Shared<u32>` of extents `[4]`, K0402 if its
+/// layout is pinned or it is in another block, K0411 if the barrier does not expect 16 bytes.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -189,7 +193,7 @@ pub fn try_cancel(answer: Shared<u32>, bar: Barrier) {
     stub()
 }
 
-/// Whether an answer to [`try_cancel`] is a cluster, whose work this one now does.
+/// Whether the answer to [`try_cancel`] is a cluster whose work this one now does.
 ///
 /// # PTX
 /// `ld.shared.b128`, `fence.proxy.async.shared::cta` and `clusterlaunchcontrol.query_cancel.is_canceled.pred.b128` (PTX ISA,
@@ -211,8 +215,9 @@ pub fn is_canceled(answer: Shared<u32>) -> bool {
     stub()
 }
 
-/// The block whose work this one now does: its coordinate on an axis of the grid, what [`block_id`](super::block_id) gives there. Of several blocks of a cluster each takes
-/// over the one at its own place. 0 where the answer is that there is none.
+/// The coordinate, on an axis of the grid, of the block whose work this one now does: what
+/// [`block_id`](super::block_id) gives in that block. In a cluster each block takes over the block at its own place. 0
+/// if the answer is that no work is left.
 ///
 /// # PTX
 /// That of [`is_canceled`], and `clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128` and so on; in a kernel with clusters

@@ -6,19 +6,17 @@ use core::ops::Range;
 use super::scalar::Operand;
 use super::stub;
 
-/// `from, from + step, ..` as long as that is less than `to`; with a negative step, as long as it
-/// is greater.
+/// `from, from + step, ..` while the value is less than `to`; with a negative step, while it is greater.
 ///
-/// The bounds may be known only when the kernel runs. `step` is not 0. `from..to` is the same as a
-/// step of 1.
+/// The bounds may be known only at run time. `step` is not 0. `from..to` has a step of 1.
 ///
 /// # PTX
-/// A counter in a register: `setp.lt.s32` once before the loop and once an iteration, `add.s32`, `bra`. What the loop changes, tiles
-/// included, stays in registers of its own.
+/// A counter in a register: `setp.lt.s32` once before the loop and once an iteration, `add.s32`, `bra`. Variables that
+/// the loop changes, including tiles, stay in registers.
 ///
 /// # Errors
-/// K0206 for ends that are no scalars, or no integers; K0203 for ends of different types; K0207 for a constant step of
-/// 0; K0209 and K0202 where an iteration leaves a variable with another type or shape.
+/// K0206 for bounds that are not scalar integers; K0203 for bounds of different types; K0207 for a constant step of 0;
+/// K0209 and K0202 if an iteration gives a variable another type or shape.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -35,8 +33,7 @@ pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
     stub()
 }
 
-/// The same iterations, each written out: the loop variable is known when compiling in every one of
-/// them.
+/// The same iterations, unrolled: the loop variable is known when compiling in each of them.
 ///
 /// The bounds are known when compiling. Takes `a..b` and [`range`]. `break` and `continue`
 /// may depend only on what is known when compiling.
@@ -45,8 +42,8 @@ pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
 /// None: the body once for each iteration.
 ///
 /// # Errors
-/// K0106 for a bound that is not known when compiling, K0206 for what is no range, K0109 for more than 4096 iterations or
-/// too much code.
+/// K0106 for a bound that is not known when compiling, K0206 for an argument that is not a range, K0109 for more than
+/// 4096 iterations or too much code.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -61,24 +58,25 @@ pub fn unroll<I: Iterator<Item = i32>>(iterations: I) -> I {
     iterations
 }
 
-/// The same iterations, with the asynchronous copies at the start of an iteration begun `stages - 1` iterations ahead.
+/// The same iterations; the asynchronous copies at the start of each iteration start `stages - 1` iterations ahead.
 ///
-/// An iteration begins with copies ([`copy_async`](super::copy_async)) into shared allocations; what follows them sees
-/// what they brought, in every thread, without waiting or synchronising itself. Each of these allocations is kept
-/// `stages` times, 2 to 16, and the copies of later iterations arrive while this one computes. The step of the range is a
-/// positive constant.
+/// An iteration begins with copies ([`copy_async`](super::copy_async)) into shared allocations. The rest of the
+/// iteration sees the copied data in every thread, without waiting or synchronising itself. The compiler keeps each of
+/// these allocations `stages` times, 2 to 16, and the copies of later iterations arrive while this one computes. The
+/// step of the range is a positive constant.
 ///
-/// Blocks of tensor maps, `copy_async(map.at([i, k]), s)`, come by tensor map, and need no barrier: the loop has one for each
-/// stage, which it waits for. Both kinds of copies may stand in one loop.
+/// Blocks of tensor maps, `copy_async(map.at([i, k]), s)`, are TMA copies and need no barrier: the loop has one for
+/// each stage, and waits on it. A loop may have both kinds of copies.
 ///
 /// # Errors
 /// K0405 if an iteration does not begin with copies, if a copy depends on what the iteration before computed, if the iteration
 /// copies or waits elsewhere, if it leaves the loop, or if an allocation that it fills is used outside.
 ///
 /// # PTX
-/// `cp.async.commit_group` once an iteration, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the next;
-/// after the loop `cp.async.wait_all` and `bar.sync 0`. Of blocks of tensor maps: `mbarrier.arrive.expect_tx` and
-/// `cp.async.bulk.tensor` by one thread, behind the `bar.sync 0` at the start of an iteration, and `mbarrier.try_wait.parity`.
+/// `cp.async.commit_group` once an iteration, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the
+/// next; after the loop `cp.async.wait_all` and `bar.sync 0`. For blocks of tensor maps: `mbarrier.arrive.expect_tx`
+/// and `cp.async.bulk.tensor` by one thread, after the `bar.sync 0` at the start of an iteration, and
+/// `mbarrier.try_wait.parity`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -115,20 +113,18 @@ pub fn pipeline<I: Iterator<Item = i32>>(iterations: I, stages: i32) -> I {
     iterations
 }
 
-/// Every thread of the block waits here for all others, and sees what they wrote to shared and
-/// global memory before.
+/// Every thread of the block waits here for all others, and then sees what they wrote to shared and global memory.
 ///
-/// Scalars, and with them branches, are the same in every thread, so all threads get here or none
-/// does.
+/// Scalars, and so branches, are the same in every thread: either all threads get here or none does.
 ///
-/// In a [partition](super::partition) this concerns its threads alone.
+/// In a [partition](super::partition) only its threads wait.
 ///
 /// # PTX
-/// `bar.sync 0`; in a kernel with partitions with the number of a barrier and a count, or `bar.warp.sync` in one warp (PTX
+/// `bar.sync 0`; in a kernel with partitions, with a barrier number and a count, or `bar.warp.sync` in one warp (PTX
 /// ISA, "bar").
 ///
 /// # Errors
-/// None of its own. Where a `sync` is missing, the emulator reports the race.
+/// None of its own. If a `sync` is missing, the emulator reports the race.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -145,8 +141,7 @@ pub fn sync() {
     stub()
 }
 
-/// Stops the kernel with an error if `condition`, a `bool` or a mask, does not hold, or not
-/// everywhere.
+/// Stops the kernel with an error if `condition`, a `bool` or a mask, does not hold everywhere.
 ///
 /// On a GPU the kernel traps, and the driver reports a failed launch; in the emulator the error names the
 /// line. Every thread checks the elements that it holds.
@@ -155,7 +150,7 @@ pub fn sync() {
 /// `@!%p0 trap`, after one `and.pred` for each further element of a thread (PTX ISA, "trap").
 ///
 /// # Errors
-/// K0204 where the condition is neither `bool` nor a mask.
+/// K0204 if the condition is neither `bool` nor a mask.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
