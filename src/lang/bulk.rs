@@ -71,7 +71,7 @@ pub fn store<T: Scalar>(to: Ptr<T>, from: Shared<T>) -> Copying {
 
 macro_rules! functions {
     ($($name:ident $word:literal $of:literal $what:literal $takes:literal $more:literal;)*) => {$(
-        #[doc = concat!("As [`store`], and combines with what is there: ", $what, ", each element as a whole.")]
+        #[doc = concat!("Like [`store`], but combines the elements with those at the destination: ", $what, ", each element atomically.")]
         ///
         #[doc = concat!("Element types: ", $takes, $more, ".")]
         ///

@@ -8,9 +8,8 @@ use super::stub;
 use super::tensor::{View, ViewMut};
 use super::tensor_memory::Tmem;
 
-/// The ways in which a copy combines what it brings with what is there, for a macro that makes a function of each: its name, its word
-/// in PTX and an example of the type behind it, what it gives, the element types by tensor map, and those that bulk copies have beside
-/// them.
+/// The reductions of asynchronous copies, for a macro that makes a function of each: name, PTX modifier with an example
+/// of the type after it, result, element types of TMA copies, and further element types of bulk copies.
 macro_rules! reductions {
     ($functions:ident) => {
         $functions! {
@@ -25,14 +24,14 @@ macro_rules! reductions {
 }
 pub(super) use reductions;
 
-/// What a copy reads: a window of a tensor, or shared memory.
+/// The source of a copy: a window of a tensor, or shared memory.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{T}` cannot read from `{Self}`",
     label = "must be a window of a tensor of `{T}`: `tensor.tile(at, shape)`"
 )]
 pub trait CopySource<T>: Copy + Sealed {}
 
-/// What a copy writes: shared memory, a window of a tensor, or tensor memory.
+/// The destination of a copy: shared memory, a window of a tensor, or tensor memory.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{T}` cannot write to `{Self}`",
     label = "must be shared memory for `{T}`"
@@ -49,35 +48,34 @@ impl<T: Scalar> CopyDestination<T> for Shared<T> {}
 impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
 impl<T: Scalar> CopyDestination<T> for Tmem<T> {}
 
-/// Starts a copy of a window into shared memory of the same shape, and goes on without waiting for
-/// it.
+/// Starts a copy of a window into shared memory of the same shape, and does not wait for it.
 ///
-/// Elements outside the tensor arrive as zero. The data does not pass through registers: pieces of 16, 8 or 4
-/// bytes travel, as many as are known to lie side by side in both memories. Where those are fewer than 4 bytes, an ordinary copy
-/// takes its place, which each thread waits for.
+/// Elements outside the tensor arrive as zero. The data does not go through registers: it moves in pieces of 16, 8 or 4
+/// bytes that are known to be contiguous in both memories. If fewer than 4 bytes are, ordinary loads and stores replace
+/// the copy, and each thread waits for its own.
 ///
-/// The copy is done for the thread that waits for it, with [`copy_async_wait_all`], or with
-/// [`copy_async_commit`] and [`copy_async_wait`]. Each thread copies a part, so a
-/// [`sync`](super::sync) after the wait comes before any use of the whole. Until then the
-/// destination is neither read nor written.
+/// A thread waits for its part of the copy with [`copy_async_wait_all`], or with [`copy_async_commit`] and
+/// [`copy_async_wait`]. Each thread copies a part, so put a [`sync`](super::sync) between the wait and any use of the
+/// whole. Do not read or write the destination before.
 ///
-/// From shared to tensor memory it is [`tcgen05::copy`](super::tcgen05::copy), which a commit tells the end of.
+/// From shared to tensor memory it is [`tcgen05::copy`](super::tcgen05::copy); a commit signals its end.
 ///
-/// A block of a tensor map, `map.at([i, j])`, is copied by tensor map. It completes on a barrier: the one that
-/// [`on`](Copying::on) names or, at the start of an iteration of a [`pipeline`](super::pipeline), one that the loop has.
+/// With a block of a tensor map, `map.at([i, j])`, it is a TMA copy. It completes on the barrier that
+/// [`on`](Copying::on) names or, at the start of an iteration of a [`pipeline`](super::pipeline), on a barrier of the
+/// loop.
 ///
 /// # Layout
-/// Each thread copies runs along the axis of stride 1. Shared memory without a pinned layout keeps 16 bytes of it together.
+/// Each thread copies runs along the axis of stride 1. Shared memory without a pinned layout keeps 16 bytes of it
+/// contiguous.
 ///
 /// # PTX
 /// `cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16` for 16 bytes, `cp.async.ca.shared.global` for 8 and 4; with a
-/// fourth operand, the bytes to read (0 outside the tensor: the rest is zeros), where a window may reach outside. Fewer
+/// fourth operand if a window may reach outside: the bytes to read (0 outside the tensor), the rest being zeros. Fewer
 /// than 4 bytes: `ld.global`, `st.shared`. (PTX ISA, "cp.async".)
 ///
 /// # Errors
-/// K0404 where it is not a window of a tensor that is copied to shared memory, and for a block of a tensor map without a
-/// barrier, K0202 where the shapes differ, K0203
-/// where the element types do, K0402 for a whole ring.
+/// K0404 if it does not copy a window of a tensor to shared memory, and for a block of a tensor map without a barrier,
+/// K0202 if the shapes differ, K0203 if the element types differ, K0402 for a whole ring.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -93,15 +91,16 @@ pub fn copy_async<T: Scalar>(from: impl CopySource<T>, to: impl CopyDestination<
     stub()
 }
 
-/// A copy that was just started, for what else is to be said of it: in the same statement.
+/// A copy that was just started. Its methods are options of the copy, given in the same statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Copying(());
 
 #[expect(clippy::return_self_not_must_use, reason = "what is said last of a copy is not used")]
 impl Copying {
-    /// The copy completes on `bar`, by tensor map: of a window of any tensor whose last axis is contiguous, `sm_90a` and later.
+    /// Makes it a TMA copy that completes on `bar`, of a window of any tensor whose last axis is contiguous; `sm_90a`
+    /// and later.
     ///
-    /// The launch checks what a map asks of the tensor.
+    /// The launch checks that a tensor map can describe the tensor.
     ///
     /// PTX and errors: those of [`tma::load`](super::tma::load), and K0404 for a store.
     ///
@@ -117,13 +116,13 @@ impl Copying {
         stub()
     }
 
-    /// The copy takes place only if `condition` holds; of copies by tensor map, bulk copies and copies to tensor memory.
+    /// The copy takes place only if `condition` holds; for TMA copies, bulk copies and copies to tensor memory.
     ///
     /// # PTX
     /// A predicate of the thread that issues the copy.
     ///
     /// # Errors
-    /// K0206 for what is no scalar `bool`, K0404 for a copy in groups, and where it is said twice.
+    /// K0206 for a condition that is not a scalar `bool`, K0404 for a copy in groups, and if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -136,7 +135,8 @@ impl Copying {
         stub()
     }
 
-    /// The tile goes to the same place in every block of the cluster whose bit is set in `mask`, and counts on the barrier of each.
+    /// The tile goes to the same place in every block of the cluster whose bit is set in `mask`, and its bytes count on
+    /// the barrier of each.
     ///
     /// # PTX
     /// `.multicast::cluster` (PTX ISA, `cp.async.bulk.tensor`).
@@ -156,14 +156,13 @@ impl Copying {
         stub()
     }
 
-    /// What is copied leaves the second-level cache first: it is not needed again. Of copies by tensor map and bulk
-    /// copies.
+    /// The second-level cache evicts the data first: it is not needed again. For TMA copies and bulk copies.
     ///
     /// # PTX
     /// `.L2::cache_hint` with the policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "createpolicy").
     ///
     /// # Errors
-    /// K0404 for a copy in groups, and where it is said twice.
+    /// K0404 for a copy in groups, and if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -176,7 +175,7 @@ impl Copying {
         stub()
     }
 
-    /// What is copied leaves the second-level cache last: it is needed again. Of copies by tensor map and bulk copies.
+    /// The second-level cache evicts the data last: it is needed again. For TMA copies and bulk copies.
     ///
     /// PTX and errors: those of [`evict_first`](Copying::evict_first), with `evict_last`.
     ///
@@ -192,10 +191,10 @@ impl Copying {
     }
 }
 
-/// Has everything that the partition's threads wrote to shared memory there for tensor maps and warpgroup products: a fence, and a
-/// barrier of the partition.
+/// Makes everything that the partition's threads wrote to shared memory visible to TMA copies and `wgmma`: a fence, and
+/// a barrier of the partition.
 ///
-/// The compiler puts one in where it is needed and missing.
+/// The compiler inserts one where it is needed and missing.
 ///
 /// # PTX
 /// `fence.proxy.async.shared::cta` in every thread, `bar.sync` (PTX ISA, "membar, fence": proxies).
@@ -216,11 +215,10 @@ pub fn fence_async() {
     stub()
 }
 
-/// Makes a group of the copies that were started since the last group was made. The group may be
-/// empty.
+/// Makes a group of the copies that were started since the last group. The group may be empty.
 ///
-/// Groups are counted by [`copy_async_wait`]; committing once in every iteration of a loop, also in
-/// iterations that start no copy, keeps the count regular.
+/// [`copy_async_wait`] counts groups; to keep the count regular, commit once in every iteration of a loop, even if the
+/// iteration starts no copy.
 ///
 /// # PTX
 /// `cp.async.commit_group` (PTX ISA, "`cp.async.commit_group`").
@@ -242,17 +240,16 @@ pub fn copy_async_commit() {
     stub()
 }
 
-/// Waits until at most `pending` of the newest groups are still under way. `pending` is known when
-/// compiling.
+/// Waits until at most `pending` of the newest groups are still in flight. `pending` is known when compiling.
 ///
-/// Copies that belong to no group yet are not waited for. Other threads' parts are visible after a
+/// It does not wait for copies that are in no group yet. Other threads' parts are visible after a
 /// [`sync`](super::sync).
 ///
 /// # PTX
 /// `cp.async.wait_group N` (PTX ISA, "`cp.async.wait_group`").
 ///
 /// # Errors
-/// K0106 where `pending` is not known when compiling, K0207 where it is not 0 to 31, K0405 in a loop of
+/// K0106 if `pending` is not known when compiling, K0207 if it is not 0 to 31, K0405 in a loop of
 /// [`pipeline`](super::pipeline).
 ///
 /// ```no_run

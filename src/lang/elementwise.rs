@@ -1,4 +1,4 @@
-//! Elementwise operations that read best as functions of several operands.
+//! Elementwise operations that are functions of several operands.
 
 use super::scalar::{Float, Number, Operand, Scalar};
 use super::stub;
@@ -6,9 +6,9 @@ use super::tile::Tile;
 
 /// `a` where `mask` holds, `b` elsewhere.
 ///
-/// Each of `a` and `b` is a tile or a scalar. The three operands are broadcast to one shape, which
-/// is the result's. Both values are computed everywhere; the mask only chooses, so a read that must
-/// not happen needs [`load_masked`](super::load_masked).
+/// Each of `a` and `b` is a tile or a scalar. The three operands are broadcast to one shape, the shape of the result.
+/// Both values are computed everywhere and the mask only chooses; use [`load_masked`](super::load_masked) for a read
+/// that must not happen.
 ///
 /// `selp`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
 ///
@@ -24,9 +24,9 @@ pub fn select<T: Scalar, A: Operand<T>, B: Operand<T>>(mask: Tile<bool>, a: A, b
     stub()
 }
 
-/// The larger of each pair of elements; `b` is a tile or a scalar.
+/// The larger of two elements, for each pair; `b` is a tile or a scalar.
 ///
-/// NaN loses against a number; two NaNs give NaN. The maximum along an axis is [`Tile::max`].
+/// If one is NaN, the result is the other; two NaNs give NaN. The maximum along an axis is [`Tile::max`].
 ///
 /// `max`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
 ///
@@ -42,9 +42,9 @@ pub fn maximum<T: Number>(a: Tile<T>, b: impl Operand<T>) -> Tile<T> {
     stub()
 }
 
-/// The smaller of each pair of elements; `b` is a tile or a scalar.
+/// The smaller of two elements, for each pair; `b` is a tile or a scalar.
 ///
-/// NaN loses against a number; two NaNs give NaN. The minimum along an axis is [`Tile::min`].
+/// If one is NaN, the result is the other; two NaNs give NaN. The minimum along an axis is [`Tile::min`].
 ///
 /// `min`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
 ///
@@ -61,7 +61,7 @@ pub fn minimum<T: Number>(a: Tile<T>, b: impl Operand<T>) -> Tile<T> {
     stub()
 }
 
-/// `a · b + c` of each triple of elements, rounded once; `b` and `c` are tiles or scalars.
+/// `a · b + c` for each triple of elements, rounded once; `b` and `c` are tiles or scalars.
 ///
 /// `fma.rn`. Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations). Integers are refused (K0204).
 ///

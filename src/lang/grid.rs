@@ -1,4 +1,4 @@
-//! Where a block stands in the launch: what the overview says of the grid, as functions.
+//! The position of a block in the launch. The overview explains the grid.
 
 use super::stub;
 
@@ -46,7 +46,7 @@ pub fn num_blocks(axis: usize) -> i32 {
     stub()
 }
 
-/// Another name of [`num_blocks`], for those who think of the grid's dimensions.
+/// Another name of [`num_blocks`].
 ///
 /// PTX and errors: those of [`num_blocks`](num_blocks).
 ///
@@ -81,16 +81,16 @@ pub fn num_warps() -> i32 {
     stub()
 }
 
-/// How many pieces of `b` cover `a`, in a kernel's body as on the host.
+/// How many pieces of size `b` cover `a`, in a kernel's body and on the host.
 ///
-/// It works in the `grid` expression and in `const` items too.
+/// It also works in the `grid` expression and in `const` items.
 ///
 /// # PTX
-/// `a > 0 ? (a - 1) / b + 1 : 0`: two `add.s32`, `div.s32`, which is a shift where `b` is a known power of two, `selp.b32`; a
-/// constant where both are known.
+/// `a > 0 ? (a - 1) / b + 1 : 0`: two `add.s32`, `div.s32` (a shift if `b` is a known power of two), `selp.b32`; a
+/// constant if both are known.
 ///
 /// # Errors
-/// K0206 for operands that are no numbers, K0207 where a constant overflows or `b` is 0.
+/// K0206 for operands that are not numbers, K0207 if a constant overflows or `b` is 0.
 ///
 /// ```
 /// use kiln::prelude::*;
@@ -102,10 +102,10 @@ pub fn num_warps() -> i32 {
 #[doc(inline)]
 pub use kernel_runtime::cdiv;
 
-/// The grid that is launched next on the stream may start now: its blocks take the place of those that end.
+/// Allows the next grid on the stream to start: its blocks take the place of those that end.
 ///
-/// It does not say that anything is written; a kernel that depends on this one calls [`grid_dependency_wait`] before it reads. Only
-/// a kernel that calls either is launched early.
+/// It does not make any writes visible; a kernel that depends on this one calls [`grid_dependency_wait`] before it
+/// reads. Only a kernel that calls either is launched early.
 ///
 /// # PTX
 /// `griddepcontrol.launch_dependents` (PTX ISA, "griddepcontrol").
@@ -124,9 +124,9 @@ pub fn launch_dependents() {
     stub()
 }
 
-/// Waits until the grids that were launched before on the stream have ended, and sees what they wrote.
+/// Waits until the earlier grids on the stream have ended, and sees what they wrote.
 ///
-/// Comes before the first access to global memory. Where nothing started early it costs nothing.
+/// Call it before the first access to global memory. It costs nothing if the kernel did not start early.
 ///
 /// # PTX
 /// `griddepcontrol.wait` (PTX ISA, "griddepcontrol").

@@ -1,13 +1,13 @@
-//! Named barriers: turns between partitions.
+//! Named barriers: partitions that take turns.
 
 use super::stub;
 
-/// One of the 16 barriers that the hardware gives a block: [`named_barrier`] makes it.
+/// One of the 16 hardware barriers of a block: [`named_barrier`] makes it.
 ///
-/// Its phases follow one another: one ends when as many warps have come as the barrier counts, whether they
-/// [wait](NamedBarrier::sync) or [go on](NamedBarrier::arrive), and the next begins with the same count. It keeps neither a phase nor
-/// bytes, and costs less than a [`Barrier`](super::Barrier): what it is for is the order between partitions that run the same way,
-/// two groups of warps that take turns for instance.
+/// A phase ends when as many warps have come as the barrier counts, whether they [wait](NamedBarrier::sync) or
+/// [go on](NamedBarrier::arrive); the next phase begins with the same count. It keeps no phase parity and counts no
+/// bytes, and costs less than a [`Barrier`](super::Barrier). It orders partitions that run the same code, such as two
+/// groups of warps that take turns.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -24,18 +24,19 @@ pub struct NamedBarrier(());
 
 /// Makes a named barrier whose phases end after `warps` warps have come; `warps` is known when compiling.
 ///
-/// Every warp of a partition comes along when the partition does: of two partitions of four warps, one that waits and one that
-/// arrives, the barrier counts 8.
+/// Every warp of a partition comes when the partition does: for two partitions of four warps, one that waits and one
+/// that arrives, the barrier counts 8.
 ///
-/// A block has 16. One is that of [`sync`](super::sync) in the kernel's own warps; with [`warp_specialize`](super::warp_specialize) one
-/// more is, for all warps together, and one for each partition of more than one warp.
+/// A block has 16. [`sync`](super::sync) uses one in the kernel's own warps. With
+/// [`warp_specialize`](super::warp_specialize), all warps together use one more, and each partition of more than one
+/// warp uses one.
 ///
 /// # PTX
-/// None: the number of a barrier.
+/// None: it is a barrier number.
 ///
 /// # Errors
-/// K0106 and K0508 for the number of warps; K0508 where too few warps come, or a partition of more, and where a block has no such
-/// barrier left; K0403 in a loop or branch.
+/// K0106 and K0508 for the number of warps; K0508 if too few warps come, or a partition with more warps, and if a block
+/// has no barrier left; K0403 in a loop or branch.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -52,7 +53,7 @@ pub fn named_barrier(warps: i32) -> NamedBarrier {
 impl NamedBarrier {
     /// All warps of the partition arrive, and wait until the phase ends.
     ///
-    /// They see what those that have come did before.
+    /// They see what the warps that came did before.
     ///
     /// # PTX
     /// `bar.sync id, threads` (PTX ISA, "bar").

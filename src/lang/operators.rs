@@ -1,4 +1,4 @@
-//! The operators of tiles. What they compute is said at [`Tile`].
+//! The operators of tiles. [`Tile`] says what they compute.
 
 use core::ops::{
     Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign,

@@ -11,17 +11,15 @@ use super::tile::Tile;
 /// The address of a `T` in global memory: a parameter of the kernel, or
 /// [`Tensor::ptr`](super::Tensor::ptr).
 ///
-/// `p + i` is the address `i` elements further, `p - i` the one `i` elements back, as in C; `i` is
-/// an `i32` or an `i64`, and the distance in bytes is formed in 64 bits. A pointer plus a tile of
-/// offsets is a tile of pointers.
+/// `p + i` is the address `i` elements after `p`, `p - i` the one `i` elements before it, as in C; `i` is an `i32` or
+/// an `i64`, and the distance in bytes is computed in 64 bits. A pointer plus a tile of offsets is a tile of pointers.
 ///
-/// PTX: `mul.wide.s32` by the element's size (`mul.lo.s64` for an `i64`), or a shift, and `add.s64`; constants become part of the
-/// operand, `[%rd1+16]`. Errors: K0204 for an offset of another type, K0206 for other operators and for an offset on the left,
-/// K0202 where shapes do not broadcast.
+/// PTX: `mul.wide.s32` by the element's size (`mul.lo.s64` for an `i64`), or a shift, and `add.s64`; constants become
+/// part of the operand, `[%rd1+16]`. Errors: K0204 for an offset of another type, K0206 for other operators and for an
+/// offset on the left, K0202 if shapes do not broadcast.
 ///
-/// Nothing bounds the accesses: an address outside the caller's memory is a fault, which the
-/// emulator reports with the line. A kernel that takes a pointer parameter is therefore launched by
-/// an `unsafe` method.
+/// Accesses have no bounds check: an address outside the caller's memory is a fault, which the emulator reports with
+/// the line. So launching a kernel with a pointer parameter is `unsafe`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -99,18 +97,18 @@ pointer_assignments! {
 
 /// One address, or a tile of addresses.
 ///
-/// One address is read by every thread of the block and written by one of them. A tile of addresses is accessed once for each
-/// element, and gives a tile of the same shape. Between the threads of a block nothing orders what goes through addresses: where
-/// one thread may read what another writes, [`sync`](super::sync) stands between.
+/// Every thread of the block reads one address, and one of them writes it. A tile of addresses is accessed once for
+/// each element, and gives a tile of the same shape. Accesses of different threads of a block are not ordered: put a
+/// [`sync`](super::sync) between if one thread may read what another writes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an address in global memory",
     label = "must be `Ptr<T>` or `Tile<Ptr<T>>`",
     note = "a window of a tensor has methods of its own: `tensor.tile(at, shape).load()`"
 )]
 pub trait Address: Copy + Sealed {
-    /// What the addresses point to.
+    /// The type that the addresses point to.
     type Target: Scalar;
-    /// What is read or written: one element, or a tile of them.
+    /// The value that is read or written: one element, or a tile of them.
     type Value;
     /// Which accesses take place: one `bool`, or a tile of them.
     type Mask;
@@ -130,19 +128,18 @@ impl<T: Scalar> Address for Tile<Ptr<T>> {
 
 /// Reads the element at each address.
 ///
-/// Addresses are multiples of the element's size. All of them must be readable; see [`load_masked`]
-/// for those that may not be.
+/// Addresses are multiples of the element's size. All of them must be readable; otherwise use [`load_masked`].
 ///
 /// # Layout
-/// The result has the layout of the addresses. Where inference is free, lanes that lie side by side read addresses that do.
+/// The result has the layout of the addresses. If inference is free, neighbouring lanes read neighbouring addresses.
 ///
 /// # PTX
-/// `ld.global`, up to 16 bytes where addresses of one thread are known to lie side by side and to be aligned, as those
-/// from [`arange`](super::arange) and a pointer with `#[multiple_of]` are: [accesses](super#accesses). One address is
-/// read by every thread.
+/// `ld.global`, up to 16 bytes if addresses of one thread are known to be contiguous and aligned, such as those from
+/// [`arange`](super::arange) and a pointer with `#[multiple_of]`: [accesses](super#accesses). Every thread reads one
+/// address.
 ///
 /// # Errors
-/// K0206 where `at` is no address.
+/// K0206 if `at` is not an address.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -156,8 +153,7 @@ pub fn load<A: Address>(at: A) -> A::Value {
     stub()
 }
 
-/// Reads the element at each address where `mask` holds; elsewhere the result is `other`, and
-/// memory is not touched.
+/// Reads the element at each address where `mask` holds; elsewhere the result is `other`, and memory is not accessed.
 ///
 /// The mask has the shape of the addresses, or one that broadcasts to it.
 ///
@@ -165,12 +161,12 @@ pub fn load<A: Address>(at: A) -> A::Value {
 /// That of [`load`](load).
 ///
 /// # PTX
-/// `@%p0 ld.global`, after `mov` of `other` to the result. As wide as that of [`load`](load) where the mask is known to
-/// be the same for neighbours: `at.lt(n)` is, if `n` is a multiple of their number (`#[multiple_of(16)] n: i32`).
+/// `@%p0 ld.global`, after `mov` of `other` to the result. As wide as that of [`load`](load) if the mask is known to be
+/// the same for neighbours: `at.lt(n)` is, if `n` is a multiple of their number (`#[multiple_of(16)] n: i32`).
 ///
 /// # Errors
-/// K0206 where `at` is no address or `other` a tile, K0204 for a mask that is not `bool`, K0203 for `other` of another
-/// type, K0202 where the mask does not broadcast to the addresses.
+/// K0206 if `at` is not an address or `other` a tile, K0204 for a mask that is not `bool`, K0203 for `other` of another
+/// type, K0202 if the mask does not broadcast to the addresses.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -187,19 +183,18 @@ pub fn load_masked<A: Address>(at: A, mask: A::Mask, other: A::Target) -> A::Val
 
 /// Writes `value` to each address.
 ///
-/// Where two elements of a tile have the same address, one of them stays, and which one is not
-/// specified.
+/// If two elements of a tile have the same address, one of them stays; which one is not specified.
 ///
 /// # Layout
-/// Addresses and values have one layout; what is in another one is [converted](super#conversions) first.
+/// Addresses and values have the same layout; an operand in another one is [converted](super#conversions) first.
 ///
 /// # PTX
-/// `st.global`, as wide as [`load`](load). What several threads hold is written by one of them, and one address by the
-/// first thread of the block.
+/// `st.global`, as wide as [`load`](load). If several threads hold an element, one of them writes it; the first thread
+/// of the block writes one address.
 ///
 /// # Errors
-/// K0206 where `at` is no address or one address gets a tile, K0203 for a value of another type, K0202 where it does
-/// not broadcast to the addresses, K0204 for pointers as values, K0401 where the address comes from a
+/// K0206 if `at` is not an address or one address gets a tile, K0203 for a value of another type, K0202 if it does not
+/// broadcast to the addresses, K0204 for pointers as values, K0401 if the address comes from a
 /// [`Tensor`](super::Tensor).
 ///
 /// ```no_run
@@ -213,19 +208,18 @@ pub fn store<A: Address>(at: A, value: A::Value) {
     stub()
 }
 
-/// Writes `value` to each address where `mask` holds; elsewhere memory is not touched.
+/// Writes `value` to each address where `mask` holds; elsewhere memory is not accessed.
 ///
-/// The operands have one shape, or shapes that broadcast to that of the addresses. Mind the order:
-/// address, mask, value.
+/// The operands have one shape, or shapes that broadcast to that of the addresses. The order is address, mask, value.
 ///
 /// # Layout
 /// That of [`store`](store).
 ///
 /// # PTX
-/// `@%p0 st.global`; how wide is said at [`load_masked`](load_masked).
+/// `@%p0 st.global`, as wide as [`load_masked`](load_masked).
 ///
 /// # Errors
-/// Those of [`store`](store); K0204 for a mask that is not `bool`, K0202 where it does not broadcast to the addresses.
+/// Those of [`store`](store); K0204 for a mask that is not `bool`, K0202 if it does not broadcast to the addresses.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

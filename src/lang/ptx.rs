@@ -1,4 +1,4 @@
-//! Instructions written out: `ptx!`.
+//! Inline PTX: `ptx!`.
 
 use core::marker::PhantomData;
 
@@ -6,14 +6,14 @@ use super::scalar::Scalar;
 use super::stub;
 use super::tile::Tile;
 
-/// Runs instructions of PTX that the language does not have.
+/// Runs PTX instructions that the language does not have.
 ///
 /// ```text
 /// ptx!("text", name = value, .. => type)
 /// ```
 ///
-/// The text is PTX, in which `{name}` stands for an operand and `{out}` for the result. A brace of PTX itself is doubled, as in
-/// `format!`. The text has a scope of its own: the registers that it declares with `.reg` are nobody else's.
+/// The text is PTX, in which `{name}` stands for an operand and `{out}` for the result. A brace of PTX itself is
+/// doubled, as in `format!`. The text has its own scope: registers that it declares with `.reg` are local to it.
 ///
 /// | form | what it is |
 /// |---|---|
@@ -22,9 +22,10 @@ use super::tile::Tile;
 /// | `ptx!(".. {out0} .. {out1} .." => (f32, i32))` | several results, as a tuple |
 /// | `ptx!("membar.gl;")` | a statement |
 ///
-/// Every thread runs the text, once. With a tile among the operands it runs once for each element that the thread holds, the
-/// tiles are broadcast to one shape (see the [module](crate::lang)), and the results are tiles of that shape. In a closure of
-/// [`Tile::map`] it runs for each element too, also on the side of an `if` that is not chosen. Where several threads hold one element, each of them runs the text for it.
+/// Every thread runs the text once. With a tile among the operands it runs once for each element that the thread holds;
+/// the tiles are broadcast to one shape (see the [module](crate::lang)), and the results are tiles of that shape. In a
+/// closure of [`Tile::map`] it also runs for each element, even on the side of an `if` that is not chosen. If several
+/// threads hold one element, each of them runs the text for it.
 ///
 /// # Types
 ///
@@ -32,7 +33,7 @@ use super::tile::Tile;
 /// |---|---|
 /// | `f32`, `f64` | `.f32`, `.f64` |
 /// | `f16`, `bf16` | `.b16` |
-/// | `i32`, `u32` | `.b32`: goes with `.s32`, `.u32` and packed types such as `.f16x2` |
+/// | `i32`, `u32` | `.b32`: fits `.s32`, `.u32` and packed types such as `.f16x2` |
 /// | `i64`, `u64` | `.b64` |
 /// | `Ptr<T>` | `.b64`: the address, of global memory |
 /// | `bool` | `.pred` |
@@ -42,24 +43,25 @@ use super::tile::Tile;
 ///
 /// # What is done with it
 ///
-/// Nobody knows what the text does, so it keeps its place: among other texts, among accesses to memory and barriers. It runs
-/// whether or not its results are used, and is never merged with another one. Operands are only read.
+/// The compiler does not know what the text does, so it keeps its place among other texts, accesses to memory and
+/// barriers. It runs even if its results are unused, and is never merged with another one. Operands are read-only.
 ///
-/// Kiln checks the text while compiling: each operand is used, each result is written, each instruction is a form of PTX with
-/// these operands (K0111) that the target has (K0502). Not in it are branches, labels and calls, barriers of the block, groups
-/// of asynchronous copies, and declarations other than `.reg`; `wmma`, textures, surfaces and the video instructions are not in
-/// the table.
+/// Kiln checks the text while compiling: each operand is used, each result is written, each instruction is a form of
+/// PTX with these operands (K0111) that the target has (K0502). It refuses branches, labels and calls, barriers of the
+/// block, groups of asynchronous copies, and declarations other than `.reg`; `wmma`, textures, surfaces and the video
+/// instructions are not in its table.
 ///
-/// A scalar is otherwise the same in every thread, the result of a text may not be (`%laneid`, a load, a shuffle). It may go into
-/// arithmetic, tiles, [`store`](super::store) and [`device_assert`](super::device_assert), but not decide a branch or a loop, nor
-/// be the coordinate of a window (K0406). Texts of arithmetic alone, on operands that are the same in every thread, are free of
-/// that. A [`store`](super::store) of a scalar is done by one thread, with its value.
+/// Other scalars are the same in every thread, but the result of a text may differ (`%laneid`, a load, a shuffle). It
+/// may be used in arithmetic, tiles, [`store`](super::store) and [`device_assert`](super::device_assert), but not as
+/// the condition of a branch or a loop, nor as the coordinate of a window (K0406). This does not apply to a text of
+/// plain arithmetic on operands that are the same in every thread. One thread does a [`store`](super::store) of a
+/// scalar, with its own value.
 ///
-/// Nothing bounds what a text reads and writes. A kernel with a text that does more than compute (an address in brackets, or any
-/// instruction that is neither arithmetic nor `trap`) is therefore launched with `unsafe`, as after
+/// Reads and writes of a text have no bounds check. If a text does more than compute (an address in brackets, or any
+/// instruction that is neither arithmetic nor `trap`), launching the kernel is `unsafe`, as after
 /// [`ptr`](super::TensorMut::ptr): its name gives an `UnsafeLaunch`.
 ///
-/// The functions along an axis ([`Tile::reduce`], [`Tile::scan`]) take no text: what they do has no place in the order.
+/// Functions along an axis ([`Tile::reduce`], [`Tile::scan`]) cannot contain a text, because their order is not fixed.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -100,21 +102,21 @@ macro_rules! ptx {
     };
 }
 
-/// A call of [`ptx!`](crate::ptx!) on scalars or on tiles, as the macro writes it.
+/// A call of [`ptx!`](crate::ptx!) on scalars or on tiles, as the macro expands it.
 #[derive(Debug)]
 pub struct PtxCall<K>(PhantomData<K>);
 
-/// There are only scalars.
+/// All operands are scalars.
 #[derive(Debug)]
 pub enum OnScalars {}
 
-/// There is a tile.
+/// An operand is a tile.
 #[derive(Debug)]
 pub enum OnTiles {}
 
 /// Whether a text runs once or for each element.
 pub trait PtxKind {
-    /// With another operand.
+    /// The kind with a further operand.
     type Join<K: PtxKind>: PtxKind;
     /// A result.
     type Of<T: Scalar>;
@@ -130,14 +132,14 @@ impl PtxKind for OnTiles {
     type Of<T: Scalar> = Tile<T>;
 }
 
-/// What a text can read: a scalar or a tile.
+/// An operand of a text: a scalar or a tile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of `ptx!`",
     label = "neither a scalar nor a tile",
     note = "a tile in memory is loaded first: `x.load()`"
 )]
 pub trait PtxOperand {
-    /// Which of them.
+    /// Which of the two.
     type Kind: PtxKind;
 }
 
@@ -149,7 +151,7 @@ impl<T: Scalar> PtxOperand for Tile<T> {
     type Kind = OnTiles;
 }
 
-/// What a text can give: nothing, an element, a tuple of elements.
+/// The result of a text: nothing, an element, or a tuple of elements.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a result of `ptx!`",
     label = "neither an element type nor a tuple of them",
@@ -193,7 +195,7 @@ impl PtxCall<OnScalars> {
 }
 
 impl<K: PtxKind> PtxCall<K> {
-    /// With an operand more.
+    /// Adds an operand.
     #[doc(hidden)]
     pub fn with<I: PtxOperand>(self, operand: I) -> PtxCall<K::Join<I::Kind>> {
         PtxCall(PhantomData)

@@ -108,7 +108,7 @@ pub fn store<T: Scalar, const R: usize>(
 
 macro_rules! functions {
     ($($name:ident $word:literal $of:literal $what:literal $takes:literal $more:literal;)*) => {$(
-        #[doc = concat!("As [`store`], and combines with what the tensor has: ", $what, ", each element as a whole.")]
+        #[doc = concat!("Like [`store`], but combines the elements with those of the tensor: ", $what, ", each element atomically.")]
         ///
         #[doc = concat!("Element types: ", $takes, ".")]
         ///
