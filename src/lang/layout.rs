@@ -1,11 +1,10 @@
 //! Layouts: which thread, or which address, holds which element.
 
-/// How the elements of a tile lie in registers, or those of an array in shared memory.
+/// Where the elements of a tile are in registers, or those of an array in shared or tensor memory.
 ///
-/// A layout is always known when compiling: a `const`, or a `let` where it mentions a generic
-/// parameter (a `const` item may not). The compiler chooses layouts by itself; one is written to
-/// pin it, with [`Tile::to_layout`](super::Tile::to_layout) or
-/// [`Shared::with_layout`](super::Shared::with_layout).
+/// A layout is always known when compiling: a `const`, or a `let` if it uses a generic parameter (a `const` item
+/// cannot). The compiler chooses layouts by itself; write one to pin it with
+/// [`Tile::to_layout`](super::Tile::to_layout) or [`Shared::with_layout`](super::Shared::with_layout).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -20,25 +19,27 @@
 ///
 /// # PTX and errors
 ///
-/// A layout is no instruction; it decides which ones [accesses](super#accesses), [conversions](super#conversions) and
-/// products take.
+/// A layout is not an instruction; it decides which instructions [accesses](super#accesses),
+/// [conversions](super#conversions) and products take.
 ///
-/// A layout is refused with K0301: where it is written, if its numbers are no layout; where it is used, if it does not fit the
-/// tile's shape, the 32 lanes, the kernel's warps, or is one of the other kind of memory. K0206 is for an argument that is no
-/// layout, array or number, K0106 for one that is not known when compiling, K0302 for what a product cannot use.
+/// A layout is refused with K0301: where it is written, if its numbers do not make a layout; where it is used, if it
+/// does not fit the tile's shape, the 32 lanes or the kernel's warps, or is for another kind of memory. K0206 is for an
+/// argument that is not a layout, array or number, K0106 for one that is not known when compiling, K0302 for a layout
+/// that a product cannot use.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout(());
 
 impl Layout {
-    /// [`swizzle(128)`](swizzle()), with eight bytes of padding behind every eight bytes: pairs of FP4 numbers ([`e2m1x2`](super::e2m1x2)) as
-    /// products of FP8 by FP4 read them, a byte of shared memory for each number.
+    /// [`swizzle(128)`](swizzle()) with eight bytes of padding after every eight bytes: the layout in which products of
+    /// FP8 by FP4 read pairs of FP4 numbers ([`e2m1x2`](super::e2m1x2)), with a byte of shared memory for each number.
     ///
-    /// An allocation that such a product reads lies so without being asked for. A row has a multiple of 64 elements. By tensor map it is filled
-    /// with [`tma::load`](super::tma::load), whose first column is then a multiple of 64; the tensor begins at a multiple of 32 bytes, its rows
-    /// are multiples of 64 bytes long and of 32 bytes apart. Nothing copies such a tile back by tensor map, and no gather fills it.
+    /// An allocation that such a product reads has this layout by default. A row has a multiple of 64 elements.
+    /// [`tma::load`](super::tma::load) can fill the allocation if its first column is a multiple of 64, the tensor
+    /// begins at a multiple of 32 bytes, and its rows are a multiple of 64 bytes long and a multiple of 32 bytes apart.
+    /// TMA stores and gathers cannot use this layout.
     ///
-    /// PTX and errors: [of layouts](Layout#ptx-and-errors). Another layout than `swizzle(128)`, and elements that are no FP4 numbers, are refused
-    /// where they are written; copies that do not pad are K0409.
+    /// PTX and errors: [of layouts](Layout#ptx-and-errors). A layout other than `swizzle(128)`, and elements that are
+    /// not FP4 numbers, are refused where they are written; copies that do not pad are K0409.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -53,18 +54,18 @@ impl Layout {
     }
 }
 
-/// A register layout in nested blocks: what each thread holds, how the 32 lanes of a warp lie, how
-/// the warps lie.
+/// A register layout in nested blocks: the elements of each thread, the arrangement of the 32 lanes of a warp, and that
+/// of the warps.
 ///
 /// Each argument has one entry for each axis of the tile. `per_thread`, `lanes` and `warps` are
 /// powers of two; the product of `lanes` is 32, that of `warps` the kernel's number of warps.
 /// `order` lists the axes from the fastest varying to the slowest, so `[1, 0]` is row-major.
 ///
-/// One block covers `per_thread × lanes × warps` elements on each axis. A larger tile repeats the
-/// block, with further registers in each thread; on an axis where the tile is smaller, several
-/// threads hold the same element.
+/// One block covers `per_thread × lanes × warps` elements on each axis. A larger tile repeats the block in further
+/// registers of each thread; on an axis where the tile is smaller, several threads hold the same element.
 ///
-/// PTX and errors: [of layouts](Layout#ptx-and-errors). Lanes that do not multiply to 32 are refused where they are written.
+/// PTX and errors: [of layouts](Layout#ptx-and-errors). Lanes whose product is not 32 are refused where they are
+/// written.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -81,11 +82,10 @@ pub const fn blocked<const R: usize>(
     Layout(())
 }
 
-/// The layout of what is left of a `parent` layout without axis `axis`.
+/// The `parent` layout without axis `axis`.
 ///
-/// It is the layout of a reduction's result along that axis, and of a tile that
-/// [`expand`](super::Tile::expand) brings back to the parent's rank. Threads that differed only in
-/// the place on that axis hold the same elements.
+/// It is the layout of a reduction's result along that axis, and of a tile that [`expand`](super::Tile::expand) brings
+/// back to the parent's rank. Threads that differ only along that axis hold the same elements.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors). An axis that the parent lacks is refused where the layout is used.
 ///
@@ -102,12 +102,11 @@ pub const fn slice(axis: usize, parent: Layout) -> Layout {
 /// A row-major layout in shared memory, whose 16-byte pieces are exchanged so that reads down a
 /// column touch different banks.
 ///
-/// `bytes` is the span within which pieces are exchanged: 32, 64 or 128. Of a byte address the bits
-/// from 4 up are combined by exclusive or with the bits from 7 up: one bit for 32, two for 64, three
-/// for 128. Where rows are `bytes` long, piece `p` of row `r` is therefore found at `p ^ (r % 8)`
-/// for 128, at `p ^ (r / 2 % 4)` for 64 and at `p ^ (r / 4 % 2)` for 32. Rows of another length follow each
-/// other without gaps, and the addresses are combined in the same way. It is the arrangement that
-/// the tensor memory accelerator and the tensor cores know.
+/// `bytes` is the span within which pieces are exchanged: 32, 64 or 128. The bits of a byte address from 4 up are XORed
+/// with the bits from 7 up: one bit for 32, two for 64, three for 128. So if rows are `bytes` long, piece `p` of row
+/// `r` is at `p ^ (r % 8)` for 128, at `p ^ (r / 2 % 4)` for 64 and at `p ^ (r / 4 % 2)` for 32. Rows of another length
+/// follow each other without gaps, and their addresses are combined in the same way. TMA and the tensor cores use this
+/// layout.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors). A span other than 32, 64 and 128 (and 0, for none) is refused
 /// where it is written.
@@ -123,11 +122,11 @@ pub const fn swizzle(bytes: i32) -> Layout {
     Layout(())
 }
 
-/// A layout in shared memory whose pieces of `vec` elements are exchanged, with every number to choose.
+/// A layout in shared memory whose pieces of `vec` elements are exchanged; all numbers can be chosen.
 ///
-/// `order` lists the axes from the fastest to the slowest. Along the fastest axis of row `r`, piece `p` is found at
-/// `p ^ (r / per_phase % max_phase)`: `per_phase` rows in a row are exchanged alike, and `max_phase` exchanges take turns. All
-/// three numbers are powers of two.
+/// `order` lists the axes from the fastest to the slowest. Along the fastest axis of row `r`, piece `p` is at
+/// `p ^ (r / per_phase % max_phase)`: `per_phase` consecutive rows are exchanged in the same way, and `max_phase`
+/// exchanges take turns. All three numbers are powers of two.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
@@ -165,11 +164,12 @@ pub const fn row_major() -> Layout {
     Layout(())
 }
 
-/// A layout in tensor memory: blocks of `block[0]` rows (64 or 128) and `block[1]` columns (a power of two), side by side.
+/// A layout in tensor memory: adjacent blocks of `block[0]` rows (64 or 128) and `block[1]` columns (a power of two).
 ///
-/// `col_stride` counts elements from one column to the next: 1, or for elements of 16 bits 2 and of 8 bits 4, so that each has a column of 32 bits of
-/// its own, as the sums of products in `f16` do. Blocks follow one another along the rows first; each lies in further columns. A product has one
-/// instruction for each block of its sums and each 32 bytes of depth: 64 or 128 rows, and up to 256 columns.
+/// `col_stride` is the distance from one column to the next in elements: 1, or 2 for 16-bit and 4 for 8-bit elements,
+/// which then have a 32-bit column each, like `f16` accumulators of products. Blocks follow one another along the rows
+/// first, each in further columns. A product has one instruction for each block of its accumulator and each 32 bytes
+/// along `k`: 64 or 128 rows, and up to 256 columns.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
@@ -184,13 +184,14 @@ pub const fn tmem_block(block: [i32; 2], col_stride: i32) -> Layout {
     Layout(())
 }
 
-/// The layout in registers of a tile that `warps` warps read from tensor memory, where it lies as `memory` says, by instructions of a
-/// `shape`: `"32x32b"`, `"16x64b"`, `"16x128b"`, `"16x256b"`, or `"16x32bx2"`.
+/// The layout in registers of a tile that `warps` warps read from tensor memory, where it has the layout `memory`, with
+/// instructions of a `shape`: `"32x32b"`, `"16x64b"`, `"16x128b"`, `"16x256b"`, or `"16x32bx2"`.
 ///
-/// A tile that is read ([`Tmem::load`](super::Tmem::load)) only to be given such a layout is read so, without an exchange between threads.
-/// `"32x32b"` gives a lane a row, which is what a tile gets otherwise; `"16x256b"` is the fragment of [`mma`], neighbours in a row to a
-/// thread, four lanes to a row; the other two lie between. The layout is that of a tile with elements as wide as those of the tile that it is
-/// given to: before a cast, that of what lies in tensor memory. `"16x32bx2"` is for blocks of 64 rows, as which `"32x32b"` is read there.
+/// If a tile that is read with [`Tmem::load`](super::Tmem::load) only goes to such a layout, it is read in that layout
+/// directly, without an exchange between threads. `"32x32b"`, the default, gives each lane a row. `"16x256b"` is the
+/// fragment of [`mma`]: each thread holds neighbours in a row, and four lanes share a row. The other two are in
+/// between. The layout is for elements as wide as those of the tile that it is given to; before a cast, as wide as
+/// those in tensor memory. `"16x32bx2"` is for blocks of 64 rows, where `"32x32b"` means the same.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
@@ -206,11 +207,11 @@ pub const fn tmem_load(shape: &str, memory: Layout, warps: i32) -> Layout {
     Layout(())
 }
 
-/// The layout in which a product on the tensor cores (`mma.sync`) leaves its result, with so many `warps` along rows and columns.
+/// The layout of the result of a product on the tensor cores (`mma.sync`), with `warps` warps along rows and columns.
 ///
-/// One instruction makes 16 rows of 8 columns. Each thread holds two neighbours in a row, and the two below them eight rows
-/// further down; lanes 0 to 3 share a row. The product of `warps` is the kernel's number of warps (PTX ISA, "Matrix Fragments
-/// for mma").
+/// One instruction computes 16 rows of 8 columns. Each thread holds two neighbours in a row, and the two in the same
+/// columns eight rows below; lanes 0 to 3 share a row. The product of `warps` is the kernel's number of warps (PTX ISA,
+/// "Matrix Fragments for mma").
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
@@ -226,11 +227,11 @@ pub const fn mma(warps: [i32; 2]) -> Layout {
     Layout(())
 }
 
-/// The layout in which the product whose result is in layout `parent` takes a factor: `index` 0 for the left one, 1 for the
+/// The layout of an operand of a product whose result has layout `parent`: `index` 0 for the left operand, 1 for the
 /// right one.
 ///
-/// `k_width` is how many neighbours along the depth of the product one 32-bit register holds: 2 for elements of 16 bits, 4 for
-/// 8 bits, 1 for 32 bits. `parent` is [`mma`], or [`blocked`] for products without tensor cores.
+/// `k_width` is how many neighbours along `k` one 32-bit register holds: 2 for elements of 16 bits, 4 for 8 bits, 1 for
+/// 32 bits. `parent` is [`mma`], or [`blocked`] for products without tensor cores.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors). An index other than 0 and 1 is K0205.
 ///
@@ -247,11 +248,11 @@ pub const fn dot_operand(index: usize, parent: Layout, k_width: i32) -> Layout {
     Layout(())
 }
 
-/// A register layout written down as bases: where each bit of the register, lane and warp number leads.
+/// A register layout given as bases: the element for each bit of the register, lane and warp number.
 ///
-/// The element that a place holds is the exclusive or of what its bits lead to. `shape` is the extent of the tile that the
-/// bases were written for; each extent is a power of two. There is one basis for every bit: five for the 32 lanes, none for
-/// one warp, two for four. On larger tiles the layout repeats, in further registers.
+/// The element at a place is the XOR of the bases of its set bits. `shape` has the extents of the tile that the bases
+/// are written for; each is a power of two. There is one basis for every bit: five for the 32 lanes, none for one warp,
+/// two for four. On larger tiles the layout repeats in further registers.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
@@ -275,11 +276,10 @@ pub const fn linear<const R: usize, const N: usize, const W: usize>(
     Layout(())
 }
 
-/// A layout in shared memory written down as bases: the element that each bit of the offset leads to, offsets counted in
-/// elements.
+/// A layout in shared memory given as bases: the element for each bit of the offset, which counts elements.
 ///
-/// The element at an offset is the exclusive or of what its bits lead to. `shape` is the extent of the tile that the bases were
-/// written for; every element is at one offset.
+/// The element at an offset is the XOR of the bases of its set bits. `shape` has the extents of the tile that the bases
+/// are written for; every element is at one offset.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors).
 ///
@@ -296,11 +296,11 @@ pub const fn shared_linear<const R: usize, const N: usize>(
     Layout(())
 }
 
-/// A named axis of places, for [`layout!`](crate::layout!).
+/// A named axis of [`layout!`](crate::layout!).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(non_camel_case_types, reason = "the axes are written as they are called")]
 pub enum TileAxis {
-    /// Elements of a memory: of shared memory, or of a thread's registers. The axis of a stride without a name.
+    /// Elements of shared memory, or of a thread's registers. The axis of a stride without a name.
     m,
     /// The thread of a warp.
     laneid,
@@ -319,7 +319,7 @@ pub enum TileAxis {
 pub struct TilePart(());
 
 impl Layout {
-    /// The layout that tile-layout notation means; written by [`layout!`](crate::layout!).
+    /// The layout for tile-layout notation; [`layout!`](crate::layout!) calls it.
     #[doc(hidden)]
     pub const fn of_parts(parts: &[TilePart]) -> Layout {
         Layout(())
@@ -327,7 +327,7 @@ impl Layout {
 }
 
 impl TilePart {
-    /// Extents and strides; written by [`layout!`](crate::layout!).
+    /// Extents and strides; [`layout!`](crate::layout!) calls it.
     #[doc(hidden)]
     pub const fn digits(extents: &[i32], strides: &[(i32, TileAxis)]) -> TilePart {
         TilePart(())
@@ -336,23 +336,23 @@ impl TilePart {
 
 /// A layout as extents and strides on named axes.
 ///
-/// `S[extents : strides]` says where the elements of a tile are: the extents multiply to the tile's elements in row-major order,
-/// and each has a stride, `amount @ axis`. `+ R[extents : strides]` says where copies of all of them are. A stride without an
-/// axis counts elements of memory, `m`; without strides the extents are row-major: `S[8, 256]` is `S[(8, 256) : (256, 1)]`. Several
-/// extents or strides may stand in parentheses.
+/// `S[extents : strides]` says where the elements of a tile are: the extents cover the tile's elements in row-major
+/// order, and each has a stride, `amount @ axis`. `+ R[extents : strides]` says where copies of all elements are. A
+/// stride without an axis counts elements of memory, `m`; without strides the extents are row-major: `S[8, 256]` is
+/// `S[(8, 256) : (256, 1)]`. Parentheses enclose several extents or strides.
 ///
 /// | axis | counts |
 /// |---|---|
-/// | `m` | offsets in shared memory; a thread's registers where threads are named too |
+/// | `m` | offsets in shared memory; a thread's registers if threads are named too |
 /// | `laneid` | lanes of a warp |
 /// | `warpid` | warps of the block |
 /// | `tx` | threads of the block |
 /// | `TLane`, `TCol` | rows and columns of tensor memory |
 ///
-/// With a thread axis it is a layout of registers, for [`Tile::to_layout`](crate::lang::Tile::to_layout); with `TLane` and `TCol` one of tensor
-/// memory, for [`Tmem::with_layout`](crate::lang::Tmem::with_layout); else one of shared memory, for
-/// [`Shared::with_layout`](crate::lang::Shared::with_layout). Extents and strides are powers of two; a stride that is computed stands in
-/// parentheses and is a constant.
+/// With a thread axis it is a layout of registers, for [`Tile::to_layout`](crate::lang::Tile::to_layout); with `TLane`
+/// and `TCol` one of tensor memory, for [`Tmem::with_layout`](crate::lang::Tmem::with_layout); otherwise one of shared
+/// memory, for [`Shared::with_layout`](crate::lang::Shared::with_layout). Extents and strides are powers of two; a
+/// computed stride is a constant in parentheses.
 ///
 /// PTX and errors: [of layouts](crate::lang::Layout#ptx-and-errors). K0102 is for an axis that is not in this table.
 ///

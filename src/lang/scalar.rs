@@ -1,4 +1,4 @@
-//! Element types, and what may stand for a tile of them.
+//! Element types, and operands that stand for a tile of them.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -20,9 +20,8 @@ use super::tile::Tile;
 /// A type that tiles, tensors and shared memory can hold: a number, `bool`, an FP8 number ([`e4m3`], [`e5m2`]), a pair of
 /// FP4 numbers ([`e2m1x2`]), a scale of blocks ([`ue8m0`]), or a [`Ptr`](super::Ptr).
 ///
-/// As the bound of a type parameter it is enough for moving values about. Arithmetic needs
-/// [`Number`], [`Float`] or [`Int`], bit operations need [`Bits`], conversion needs [`Cast`] (which
-/// `Number` includes).
+/// As the bound of a type parameter it is enough for moving values. Arithmetic needs [`Number`], [`Float`] or [`Int`],
+/// bit operations need [`Bits`], conversion needs [`Cast`] (which `Number` includes).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -108,11 +107,11 @@ pub trait Number:
 pub trait Float: Number + Neg<Output = Self> {
     /// Positive infinity.
     const INFINITY: Self;
-    /// Negative infinity: where a running maximum starts.
+    /// Negative infinity, the start of a running maximum.
     const NEG_INFINITY: Self;
     /// A quiet NaN.
     const NAN: Self;
-    /// The distance from 1 to the next greater value.
+    /// The distance from 1 to the next larger value.
     const EPSILON: Self;
 
     /// The value nearest to `value`, ties to even: how a literal of a generic type is written.
@@ -120,7 +119,7 @@ pub trait Float: Number + Neg<Output = Self> {
     /// Beyond the type's range the result is infinite.
     ///
     /// # PTX
-    /// None of a constant, which is rounded when compiling; `cvt` of what is known only when the kernel runs.
+    /// None for a constant, which is rounded when compiling; `cvt` for a value that is known only at run time.
     ///
     /// # Errors
     /// None of its own.
@@ -134,7 +133,7 @@ pub trait Float: Number + Neg<Output = Self> {
     /// ```
     fn of(value: f32) -> Self;
 
-    /// The larger of two values. A NaN loses against a number; two NaNs give NaN.
+    /// The larger of two values. If one is NaN, the result is the other; two NaNs give NaN.
     ///
     /// PTX and errors: those of [`maximum`](super::maximum), for one element.
     ///
@@ -146,7 +145,7 @@ pub trait Float: Number + Neg<Output = Self> {
     #[must_use]
     fn max(self, other: Self) -> Self;
 
-    /// The smaller of two values. A NaN loses against a number; two NaNs give NaN.
+    /// The smaller of two values. If one is NaN, the result is the other; two NaNs give NaN.
     ///
     /// PTX and errors: those of [`minimum`](super::minimum), for one element.
     ///
@@ -361,7 +360,7 @@ pub trait Cast: Scalar {
     fn narrow(value: Wide) -> Self;
 }
 
-/// A value on its way from one scalar type to another.
+/// A value between two scalar types.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Wide {
@@ -371,7 +370,7 @@ pub enum Wide {
     Float(f64),
 }
 
-/// What may stand where a tile of `T` is wanted: the tile, or one scalar for all its elements.
+/// An operand where a tile of `T` is required: the tile, or one scalar for all its elements.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -521,8 +520,8 @@ fn f32_from_float(value: f64) -> f32 {
     value as f32
 }
 
-/// The value, or where `f32` does not have it the neighbour whose last bit is set: rounded again, to a type of at most
-/// 22 bits, that gives what rounding the value once gives.
+/// The value or, if `f32` cannot hold it, the neighbour whose last bit is set. Rounding that again to a type of at most
+/// 22 bits gives the same as rounding the value once.
 ///
 /// `nearest` is the value rounded to nearest, and `above` says whether its magnitude is greater than the value's.
 fn odd(nearest: f32, exact: bool, above: bool) -> f32 {

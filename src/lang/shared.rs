@@ -1,4 +1,4 @@
-//! Shared memory: what the threads of one block have in common.
+//! Shared memory: memory that the threads of one block share.
 
 use core::marker::PhantomData;
 use core::ops::Index;
@@ -16,10 +16,10 @@ use super::tile::{Shape, Tile};
 ///
 /// # Rings
 ///
-/// `bufs[i]`, with an `i32` known only when the kernel runs if need be, is the array without its
-/// leading axis: of `shared([STAGES, BM, BK])` a tile of shape `(BM, BK)`. `i` is in range; the
-/// emulator checks it. It costs `mul.lo.s32` (or a shift) and `add.s32`, nothing where `i` is a constant. Errors: K0206 for an
-/// index that is no `i32`, K0207 for a constant past the end, K0402 for an array of one axis or a transposed one.
+/// `bufs[i]`, with an `i32` that may be known only at run time, is the array without its leading axis: of
+/// `shared([STAGES, BM, BK])` a tile of shape `(BM, BK)`. `i` must be in range; the emulator checks it. It costs
+/// `mul.lo.s32` (or a shift) and `add.s32`, and nothing if `i` is a constant. Errors: K0206 for an index that is not an
+/// `i32`, K0207 for a constant past the end, K0402 for an array of one axis or a transposed one.
 ///
 /// # Order between threads
 ///
@@ -42,18 +42,17 @@ handles!(Shared<T>);
 
 /// Allocates shared memory for a dense array of `T`. Contents are undefined.
 ///
-/// `shape` is known when compiling. It has one or two extents, powers of two, or three, of which the
-/// first counts the buffers of a ring and may be any number up to 1024.
+/// `shape` is known when compiling. It has one or two extents, powers of two, or three; the first of three counts the
+/// buffers of a ring and may be any number up to 1024.
 ///
-/// Each call is one allocation, which lives as long as the kernel. A call stands outside of loops
-/// and branches that are decided only when the kernel runs; in [`unroll`](super::unroll) and
-/// [`array`](super::array()) every iteration allocates. All allocations together fit the block's budget:
-/// 163 KiB on `sm_80`, 227 KiB on `sm_90a` and `sm_100a`.
+/// Each call is one allocation, which lives as long as the kernel. Call it outside of loops and branches that are
+/// decided at run time; in [`unroll`](super::unroll) and [`array`](super::array()) every iteration allocates. All
+/// allocations together must fit the block's budget: 163 KiB on `sm_80`, 227 KiB on `sm_90a` and `sm_100a`.
 ///
 /// # Layout
-/// One for the last two axes, chosen by what reads and writes the memory (see [layouts](super#how-layouts-are-chosen)),
-/// or [`with_layout`](Shared::with_layout). Each tile of a ring begins at a multiple of 128 bytes, an allocation of
-/// tiles of 1024 bytes and more at a multiple of 1024.
+/// One layout for the last two axes, chosen by the reads and writes of the memory (see
+/// [layouts](super#how-layouts-are-chosen)), or given by [`with_layout`](Shared::with_layout). Each tile of a ring
+/// begins at a multiple of 128 bytes, an allocation of tiles of 1024 bytes and more at a multiple of 1024.
 ///
 /// # PTX
 /// None: a constant offset from `.extern .shared .align 1024 .b8 smem[]`.
@@ -76,17 +75,17 @@ pub fn shared<T: Scalar>(shape: impl Shape) -> Shared<T> {
 }
 
 impl<T: Scalar> Shared<T> {
-    /// The same memory with its elements arranged as `layout` says.
+    /// The same memory with its elements in the layout `layout`.
     ///
-    /// This pins the layout. Without it the compiler chooses one that its uses agree on. It follows
-    /// the allocation directly, before any other use; of a ring it arranges each tile of the last
-    /// two axes.
+    /// This pins the layout. Without it the compiler chooses one that all uses accept. Call it directly after the
+    /// allocation, before any other use. In a ring, each tile of the last two axes has this layout.
     ///
     /// # PTX
     /// None; it decides between `ldmatrix` and `ld.shared`, and how wide accesses are.
     ///
     /// # Errors
-    /// K0301 for a layout that does not fit the tile or is one of registers, K0402 where the allocation has another one already.
+    /// K0301 for a layout that does not fit the tile or is one of registers, K0402 if the allocation already has
+    /// another one.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -103,12 +102,11 @@ impl<T: Scalar> Shared<T> {
     /// Reads everything into a tile of the same shape.
     ///
     /// # Layout
-    /// The one that the tile's use wants: the read is done anew in each, and none of it needs a conversion.
+    /// The layout that the use of the tile needs: each use reads the memory in its own layout, without a conversion.
     ///
     /// # PTX
-    /// `ldmatrix.sync.aligned.m8n8.x4.shared.b16` where each lane's part of a matrix fragment is asked for and rows of
-    /// 16 bytes stay together (elements of 1, 2 and 4 bytes; `.trans` of 2); `ld.shared`, up to 16 bytes, elsewhere:
-    /// [accesses](super#accesses).
+    /// `ldmatrix.sync.aligned.m8n8.x4.shared.b16` for matrix fragments if rows of 16 bytes are contiguous (elements of
+    /// 1, 2 and 4 bytes; `.trans` for 2 bytes); otherwise `ld.shared`, up to 16 bytes: [accesses](super#accesses).
     ///
     /// # Errors
     /// K0402 for a whole ring, K0504 for more elements than registers hold.
@@ -128,14 +126,16 @@ impl<T: Scalar> Shared<T> {
     /// Writes a tile of the same shape.
     ///
     /// # Layout
-    /// The tile's, whatever it is. Memory without a pinned layout is arranged so that its accesses meet few bank conflicts.
+    /// That of the tile, whatever it is. The compiler chooses the layout of memory that is not pinned so that its
+    /// accesses have few bank conflicts.
     ///
     /// # PTX
-    /// `st.shared`, up to 16 bytes: [accesses](super#accesses). What several threads hold is written by one of them.
+    /// `st.shared`, up to 16 bytes: [accesses](super#accesses). If several threads hold an element, one of them writes
+    /// it.
     ///
     /// # Errors
-    /// K0202 where the tile has another shape, K0203 where it has another element type, K0206 for a scalar, K0402 for a
-    /// whole ring.
+    /// K0202 if the tile has another shape, K0203 if it has another element type, K0206 for a scalar, K0402 for a whole
+    /// ring.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -149,21 +149,22 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// The window that the block of rank `rank` of the cluster has at the same place: to [`load`](Shared::load) from and to
-    /// [`store`](Shared::store) to, to [`store_async`](Shared::store_async) and to [`bulk::send`](super::bulk::send) to.
+    /// The window at the same place in the block of rank `rank` of the cluster, for [`load`](Shared::load),
+    /// [`store`](Shared::store), [`store_async`](Shared::store_async) and [`bulk::send`](super::bulk::send).
     ///
-    /// What one block writes there, another reads when the blocks have met ([`cluster::sync`](super::cluster::sync())), or when it has
-    /// waited at one of its [barriers](Barrier::of_block) at which the writer arrived. `rank` may be this block's own.
+    /// A block may read what another block wrote after the blocks have synchronised
+    /// ([`cluster::sync`](super::cluster::sync())), or after waiting on one of its [barriers](Barrier::of_block) at
+    /// which the writer arrived. `rank` may be this block's own.
     ///
-    /// A block has begun, and still runs, while others reach it: where a kernel does not meet its cluster before it reaches another
-    /// block, and after it has, the compiler puts a `cluster::sync()` at its start and at its end.
+    /// A block must be running while others access it. If a kernel does not synchronise its cluster before it accesses
+    /// another block, and after, the compiler puts a `cluster::sync()` at its start and at its end.
     ///
     /// # PTX
     /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); a load is `ld.shared::cluster`, a store `st.shared::cluster`, never `ldmatrix`.
     ///
     /// # Errors
-    /// K0507 for a kernel without clusters, and for a constant rank that no block has; K0206 for a rank that is no `i32`; K0402 for
-    /// products, tensor maps and other operations that have their memory in the block that runs them.
+    /// K0507 for a kernel without clusters, and for a constant rank that no block has; K0206 for a rank that is not an
+    /// `i32`; K0402 for products, TMA copies and other operations whose memory has to be in the block that runs them.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -180,10 +181,10 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// Writes a tile to a window of another block, and goes on: the barrier that the other block has at the place of `bar` counts the
-    /// bytes.
+    /// Writes a tile to a window of another block, and goes on: the other block's barrier at the place of `bar` counts
+    /// the bytes.
     ///
-    /// The receiving block expects them, and waits: `bar.expect(tile.bytes())`, `bar.wait(phase)`.
+    /// The receiving block expects the bytes, and waits: `bar.expect(tile.bytes())`, `bar.wait(phase)`.
     ///
     /// # PTX
     /// `st.async.weak.shared::cluster.mbarrier::complete_tx::bytes`, 4, 8 or 16 bytes at a time (PTX ISA, "st.async").
@@ -206,14 +207,13 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// The transpose: the same memory with its two axes swapped. The array has rank 2. Moves no
-    /// data.
+    /// The transpose: the same memory with its two axes swapped. The array has rank 2. It moves no data.
     ///
     /// # PTX
-    /// None; a factor of [`dot`](super::dot) is then read by the other form of `ldmatrix`.
+    /// None; an operand of [`dot`](super::dot) is then read by the other form of `ldmatrix`.
     ///
     /// # Errors
-    /// K0205 where the rank is not 2, as of a ring: `bufs[i].t()`.
+    /// K0205 if the rank is not 2; for a ring write `bufs[i].t()`.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -1,12 +1,12 @@
-//! Parts of a kernel in warps of their own.
+//! Warp specialisation: parts of a kernel that run in their own warps.
 
 use super::stub;
 
-/// How many warps run a part of a kernel, and what they have: made by [`partition`].
+/// The warps of a part of a kernel and their registers, from [`partition`].
 #[derive(Debug)]
 pub struct PartitionBuilder(());
 
-/// A part of a kernel with the warps that run it: made by [`PartitionBuilder::run`].
+/// A part of a kernel with the warps that run it, from [`PartitionBuilder::run`].
 #[derive(Debug)]
 pub struct Partition(());
 
@@ -35,17 +35,18 @@ pub fn partition(warps: i32) -> PartitionBuilder {
 impl PartitionBuilder {
     /// Gives each thread of the partition `count` registers, a multiple of 8 from 24 to 256.
     ///
-    /// Registers move between groups of four warps. Partitions of one or two warps share a group with each other, which has
-    /// the largest budget of them; where some partition has a budget, the kernel's own warps have groups for themselves. What the
-    /// groups with a budget leave of the registers that the block begins with (65536 by its threads, down to a multiple of 8, for each of
-    /// them) is divided evenly among the others, up to 240 for a thread, and a multiprocessor holds one block.
+    /// Registers move between groups of four warps. Partitions of one or two warps share a group, which gets the
+    /// largest of their budgets. If any partition has a budget, the kernel's own warps have their own groups. A block
+    /// starts with 65536 registers divided by its threads, rounded down to a multiple of 8, for each thread. The groups
+    /// without a budget share evenly what the others leave, up to 240 for a thread, and a multiprocessor holds one
+    /// block.
     ///
     /// # PTX
-    /// `setmaxnreg.dec.sync.aligned.u32` where a warp begins with more, `setmaxnreg.inc` where it begins with less (PTX
-    /// ISA, "setmaxnreg"); `.minnctapersm 1`.
+    /// `setmaxnreg.dec.sync.aligned.u32` if a warp starts with more, `setmaxnreg.inc` if it starts with fewer (PTX ISA,
+    /// "setmaxnreg"); `.minnctapersm 1`.
     ///
     /// # Errors
-    /// K0505 for another number, K0506 where the kernel's own warps keep fewer than 24, K0502 for targets before `sm_90a`.
+    /// K0505 for another number, K0506 if the kernel's own warps keep fewer than 24, K0502 for targets before `sm_90a`.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -59,13 +60,13 @@ impl PartitionBuilder {
         stub()
     }
 
-    /// What the partition runs. `return` in it ends the partition.
+    /// Sets what the partition runs. `return` in it ends the partition.
     ///
     /// # PTX
     /// A branch that the warps of the partition take.
     ///
     /// # Errors
-    /// K0408 where it takes a tile from outside, or changes a variable from outside.
+    /// K0408 if it uses a tile from outside, or changes a variable from outside.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -80,31 +81,33 @@ impl PartitionBuilder {
     }
 }
 
-/// Runs `default` in the kernel's own warps and, at the same time, each of `others` in warps of its own; gives what `default`
-/// gives.
+/// Runs `default` in the kernel's own warps and, at the same time, each of `others` in its own warps; returns the
+/// result of `default`.
 ///
-/// A block has the `warps` of the kernel and those of all partitions. What stands before and after the call runs in the kernel's own
-/// warps. The others wait until these come to the call, and see everything that was written to shared and global memory before; where
-/// something follows the call, it waits until all partitions have ended, and sees what they wrote.
+/// A block has the `warps` of the kernel and those of all partitions. Code before and after the call runs in the
+/// kernel's own warps. The others wait until these reach the call, and see everything that was written to shared and
+/// global memory before. Code after the call waits until all partitions have ended, and sees what they wrote.
 ///
-/// In a partition everything concerns its warps alone: tiles are spread over them, [`sync`](super::sync), reductions and
-/// conversions of layouts wait for them, and [`num_warps`](super::num_warps) counts them. Partitions wait for one another only
+/// A partition involves only its own warps: tiles are spread over them, [`sync`](super::sync), reductions and layout
+/// conversions wait for them, and [`num_warps`](super::num_warps) counts them. Partitions wait for one another only
 /// where the kernel says so.
 ///
-/// A partition takes scalars, tensors, pointers and shared memory from outside, also as fields of structs, but no tiles: their
-/// elements are in registers of other threads. It cannot change variables from outside. `default` may do both.
+/// A partition may use scalars, tensors, pointers and shared memory from outside, also as fields of structs, but no
+/// tiles: their elements are in registers of other threads. It cannot change variables from outside. `default` may do
+/// both.
 ///
-/// The call stands in the body of the kernel or in a function that it calls, once, and not in a loop or branch.
+/// Call it once, in the body of the kernel or in a function that it calls, and not in a loop or branch.
 ///
 /// # PTX
-/// A branch on `%tid.x` at the start of the kernel, `bar.sync 1` of all warps at the call, and again behind it if
-/// something follows, where partitions do `bar.arrive 1`; inside of a partition `bar.sync` with a number and a count of its own, or
-/// `bar.warp.sync` in a single warp (PTX ISA, "bar"). Scalars that the partition cannot compute from constants and parameters
-/// go through shared memory.
+/// A branch on `%tid.x` at the start of the kernel and `bar.sync 1` of all warps at the call; if code follows, another
+/// `bar.sync 1` after it, for which partitions do `bar.arrive 1`. Inside a partition, `bar.sync` with its own number
+/// and count, or `bar.warp.sync` in a single warp (PTX ISA, "bar"). Scalars that the partition cannot compute from
+/// constants and parameters go through shared memory.
 ///
 /// # Errors
-/// K0407 where it cannot stand, K0408 for what a partition cannot take, K0505 where a block has not enough warps or barriers, K0506
-/// where it has not enough registers, K0206 for partitions that run nothing.
+/// K0407 for a call in a loop, a branch or a partition, and for a second one, K0408 for variables that a partition
+/// cannot use, K0505 if a block does not have enough warps or barriers, K0506 if it does not have enough registers,
+/// K0206 for partitions that run nothing.
 ///
 /// ```
 /// use kiln::prelude::*;

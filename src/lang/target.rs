@@ -1,4 +1,4 @@
-//! What a kernel is compiled for.
+//! The targets that a kernel is compiled for.
 #![expect(non_upper_case_globals, reason = "targets are written as ptxas and nvcc write them")]
 
 pub use kernel_runtime::Target;
@@ -8,7 +8,7 @@ use super::stub;
 /// Ampere and later: `cp.async`, `mma.sync`, `ldmatrix`. Its code runs on every later GPU.
 pub const sm_80: Target = Target::Sm80;
 
-/// Hopper only: the tensor memory accelerator, mbarriers, clusters, `wgmma`.
+/// Hopper only: TMA, mbarriers, clusters, `wgmma`.
 pub const sm_90a: Target = Target::Sm90a;
 
 /// Blackwell data-centre GPUs only: `tcgen05`, tensor memory.
@@ -16,8 +16,8 @@ pub const sm_100a: Target = Target::Sm100a;
 
 /// Whether the kernel is being compiled for `which`: one of [`sm_80`], [`sm_90a`], [`sm_100a`].
 ///
-/// A kernel that names several targets is compiled once for each, and `if target(..)` chooses when
-/// compiling. The branch not taken is checked for its types, and may use what that target lacks.
+/// A kernel that names several targets is compiled once for each, and `if target(..)` chooses when compiling. The other
+/// branch is type-checked, and may use what the target lacks.
 ///
 /// # PTX
 /// None: only the branch that is taken is compiled.

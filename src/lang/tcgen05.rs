@@ -1,11 +1,16 @@
-//! The tensor cores of Blackwell (`sm_100a`): products whose sums lie in tensor memory.
+//! The tensor cores of Blackwell (`sm_100a`): products that accumulate in tensor memory.
 //!
-//! One thread starts products and copies to tensor memory, and goes on. Copies and products run in the order in which they are started, and so do products of one
-//! kind and shape that add to the same sums. A product that reads what another one under way writes, that writes what it reads, or that adds to its sums
-//! with another shape or kind begins behind a commit and a wait (PTX ISA, "tcgen05 Memory Consistency Model"), and so does what threads read and write: K0410
-//! where that is certainly missing. Whether a wait on a condition, for a phase, or for one of several tiles was the one that is needed, is known when the kernel
-//! runs: the emulator looks at that. The tensor cores of two blocks multiply together in [`mma_pair`]. A barrier says what is done: [`commit`] lets it end a phase when
-//! all that was started so far is.
+//! One thread starts products and copies to tensor memory, and goes on. [`commit`] signals a barrier when everything
+//! that was started before it is done. Copies and products run in the order in which they start, and so do products of
+//! one kind and shape with the same accumulator.
+//!
+//! A commit and a wait are needed before a product that reads what another product in flight writes, that writes what
+//! it reads, or that adds to its accumulator with another shape or kind (PTX ISA, "tcgen05 Memory Consistency Model");
+//! and before threads read or write such memory. If the wait is provably missing, it is an error (K0410). Whether a
+//! conditional wait, the phase of a wait, or a wait for one of several tiles is the right one is known only at run
+//! time: the emulator checks that.
+//!
+//! In [`mma_pair`] the tensor cores of two blocks multiply together.
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -25,31 +30,33 @@ use super::tensor_memory::Tmem;
 /// | `i8`, `u8`, either with either | `i32` |
 /// | `e4m3`, `e5m2`, `e2m1x2`, each with each | `f32`, `f16` |
 ///
-/// FP4 factors, `e2m1x2`, have two numbers of the depth to an element: where the other factor has K elements, they have K / 2. They lie
-/// [padded](super::Layout::fp4_padded) in shared memory, without being asked for, with the depth side by side, which is a multiple of 128
-/// numbers. Numbers of six bits, e2m3 and e3m2, are no elements: sixteen of them are twelve bytes.
+/// FP4 operands, `e2m1x2`, have two numbers along `k` in each element: where the other operand has K elements, they
+/// have K / 2. In shared memory they are [padded](super::Layout::fp4_padded) by default, contiguous along `k`, which is
+/// a multiple of 128 numbers. Six-bit numbers, e2m3 and e3m2, are not element types: sixteen of them are twelve bytes.
 ///
-/// These are the kinds f16 (of `f16` and `bf16`), tf32, i8 and f8f6f4 of the hardware.
+/// These are the kinds f16 (for `f16` and `bf16`), tf32, i8 and f8f6f4 of the hardware.
 ///
-/// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 where M is 128 or more), and all are powers of two, as extents of tiles are; an
-/// instruction has up to 128 rows and 256 columns, and more are several of them. Other widths are products side by side. `b` lies in shared memory, `a` there or in tensor memory.
-/// Of 8 and 16 bits, either may be transposed with `.t()`; of 32 bits the depth is what lies side by side, `a` of `[m, k]` and
-/// `b.t()` of `[n, k]`.
+/// M is 64 or a multiple of 128, K a multiple of 32 bytes, N at least 8 (16 if M is 128 or more). All are powers of
+/// two, like all extents of tiles. One instruction has up to 128 rows and 256 columns; larger products take several.
+/// For other widths use several products. `b` is in shared memory, `a` in shared or in tensor memory. Operands of 8 and
+/// 16 bits may be transposed with `.t()`; with 32 bits `k` is contiguous: `a` of `[m, k]`, and `b.t()` with `b` of
+/// `[n, k]`.
 ///
-/// With [`accumulate(false)`](Multiplying::accumulate) the sums are overwritten. Until a barrier says that the product is done, `a` and `b` are not
-/// overwritten and the sums not read.
+/// With [`accumulate(false)`](Multiplying::accumulate) the product overwrites the accumulator. Until a barrier says
+/// that the product is done, do not overwrite `a` and `b`, and do not read the accumulator.
 ///
 /// # Layout
-/// That of the sums says which instruction multiplies: [`tmem`](super::tmem).
+/// The layout of the accumulator decides which instruction multiplies: [`tmem`](super::tmem).
 ///
 /// # PTX
-/// `tcgen05.mma.cta_group::1.kind::f16` and the like, for each block of the sums and each 32 bytes of the depth (PTX ISA, "tcgen05.mma").
+/// `tcgen05.mma.cta_group::1.kind::f16` and the like, for each block of the accumulator and each 32 bytes along `k`
+/// (PTX ISA, "tcgen05.mma").
 ///
 /// # Errors
-/// K0502 on other targets, K0206 for an operand that lies elsewhere, K0210 for extents, K0203 and K0204 for element types, K0302 for a factor
-/// that no descriptor describes and for sums over the columns of a left factor, K0410 where the kernel can end before it is done, K0405 where an iteration of a
-/// pipelined loop can, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a kernel
-/// of pairs.
+/// K0502 on other targets, K0206 for an operand in other memory, K0210 for extents, K0203 and K0204 for element types,
+/// K0302 for an operand that no descriptor describes and for an accumulator in the columns of a left operand, K0410 if
+/// the kernel can end before it is done, K0405 if an iteration of a pipelined loop can, K0402 for a whole ring or a
+/// window of another block, K0414 for several tiles at once, K0511 in a kernel of pairs.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -72,31 +79,35 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 
 /// Starts one product of a pair of blocks, whose tensor cores multiply together, and goes on.
 ///
-/// The blocks of a cluster whose ranks differ in the last bit are a pair. Each holds half of what multiplies and half of the result: of the product
-/// (M, K) · (K, N) + (M, N) its M / 2 rows of the left factor, `a` of `[M / 2, K]`, and of the sums, `acc` of `[M / 2, N]`; and its N / 2 columns of
-/// the right factor, `b` of `[K, N / 2]`. The block of even rank has the first half of each. So each half of the right factor is loaded by one block,
-/// and read by two.
+/// Two blocks of a cluster whose ranks differ only in the last bit are a pair. Of the product (M, K) · (K, N) + (M, N)
+/// each block holds M / 2 rows of the left operand, `a` of `[M / 2, K]`, and of the accumulator, `acc` of `[M / 2, N]`;
+/// and N / 2 columns of the right operand, `b` of `[K, N / 2]`. The block of even rank has the first half of each. So
+/// one block loads each half of the right operand, and both read it.
 ///
-/// In a kernel that has such products, it is the block of even rank that starts them, for both, and that [commits](commit): there these statements take
-/// place, and in the block of odd rank they do nothing. So it is enough that the even block waits for the factors, whichever block has loaded
-/// them: a [`tma::load`](super::tma::load) of the odd block completes on a barrier of the even one,
-/// `full.of_block(cluster::rank() & !1)`. Factors and sums lie at the same places in both blocks: the even block's say where. A commit tells
-/// both blocks with [`multicast`](Committing::multicast). What threads have written to shared memory or sums, or read of the sums, is in order for the
-/// tensor cores when the blocks have met ([`cluster::sync`](super::cluster::sync())), or when one has arrived at a barrier that the even one
-/// waits for.
+/// In a kernel with such products, the block of even rank starts them for both and [commits](commit); in the block of
+/// odd rank these statements do nothing. So only the even block has to wait for the operands, whichever block has
+/// loaded them: a [`tma::load`](super::tma::load) of the odd block completes on a barrier of the even one,
+/// `full.of_block(cluster::rank() & !1)`. Operands and accumulators are at the same places in both blocks, given by the
+/// even block. A commit with [`multicast`](Committing::multicast) signals both blocks. The tensor cores are ordered
+/// after what threads have written to shared memory or the accumulator, or read of the accumulator, when the blocks
+/// have synchronised ([`cluster::sync`](super::cluster::sync())), or when one has arrived at a barrier on which the
+/// even one waits.
 ///
-/// M / 2 is 64 or 128, N 32 to 256. Element types, transposed factors and what else is said of [`mma`] hold here. `b` lies in shared memory,
-/// `a` there or, of 128 rows in each block, in tensor memory.
+/// M / 2 is 64 or 128, N 32 to 256. Element types, transposed operands and everything else are as for [`mma`]. `b` is
+/// in shared memory, `a` in shared memory or, with 128 rows in each block, in tensor memory.
 ///
 /// # Layout
-/// Of 128 rows in each block, that of a product of one block. Of 64, the right half of the columns lies in rows 64 to 127 of tensor memory.
+/// With 128 rows in each block, that of a product of one block. With 64, the right half of the columns is in rows 64 to
+/// 127 of tensor memory.
 ///
 /// # PTX
-/// `tcgen05.mma.cta_group::2.kind::f16` and the like, for each 32 bytes of the depth; and all other `tcgen05` instructions of the kernel are
-/// `.cta_group::2` too (PTX ISA, "tcgen05.mma"). The blocks meet before they give tensor memory back, and so before they end.
+/// `tcgen05.mma.cta_group::2.kind::f16` and the like, for each 32 bytes along `k`; all other `tcgen05` instructions of
+/// the kernel are `.cta_group::2` too (PTX ISA, "tcgen05.mma"). The blocks synchronise before they free tensor memory,
+/// and so before they end.
 ///
 /// # Errors
-/// Those of [`mma`], K0204 for FP4 factors, K0507 for a kernel whose clusters have no pairs, K0511 for one that has products of single blocks as well.
+/// Those of [`mma`], K0204 for FP4 operands, K0507 for a kernel whose clusters have no pairs, K0511 for one that also
+/// has products of single blocks.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -119,36 +130,41 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
     stub()
 }
 
-/// Starts the block-scaled product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`, and goes on: blocks of neighbours along the depth
-/// have one scale, by which the sum of their products is multiplied.
+/// Starts the block-scaled product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`, and goes on. Each block of
+/// neighbours along `k` has one scale, by which the sum of their products is multiplied.
 ///
-/// | `a`, `b` | elements | `a_scales`, `b_scales` | of so many | |
+/// | `a`, `b` | elements | `a_scales`, `b_scales` | elements in a block | |
 /// |---|---|---|---|---|
-/// | `e4m3`, `e5m2`, either with either | as they are | `ue8m0`: powers of two | 32 | MXFP8 |
+/// | `e4m3`, `e5m2`, either with either | one number | `ue8m0`: powers of two | 32 | MXFP8 |
 /// | `e4m3` or `e5m2` with `e2m1x2`, on either side | two FP4 numbers, [padded](super::Layout::fp4_padded) | `ue8m0` | 32 | MXFP8 by MXFP4 |
 /// | `e2m1x2` | two FP4 numbers, the first in the lower half | `ue8m0` | 32 | MXFP4 |
 /// | `e2m1x2` | the same | `e4m3` without a sign, or `ue8m0` | 16 | NVFP4 |
 ///
-/// `b` lies in shared memory, `a` there or, but for padded FP4, in tensor memory; two FP4 numbers are an element, of which extents along the depth count half as many. Of FP4 the depth is what
-/// lies side by side: `a` of `[m, k / 2]`, and `b.t()` of `[n, k / 2]`. A scale of `ue8m0` is 2 to the power of its bits less 127. Sums are `f32`.
+/// `b` is in shared memory, `a` in shared memory or, except for padded FP4, in tensor memory. Two FP4 numbers are one
+/// element, so extents along `k` are half as large. FP4 is contiguous along `k`: `a` of `[m, k / 2]`, and `b.t()` with
+/// `b` of `[n, k / 2]`. A `ue8m0` scale is 2 to the power of its bits minus 127. The accumulator is `f32`.
 ///
-/// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` lie in tensor memory, where [`copy`] or [`Tmem::store`] brought them. M is a
-/// multiple of 128, N at least 16 (32 where blocks of it are narrower than the sums), K at least four blocks.
+/// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` are in tensor memory, written by [`copy`] or
+/// [`Tmem::store`]. M is a multiple of 128, N at least 16 (32 if the accumulator has several blocks along N), K
+/// at least four blocks.
 ///
 /// # Layout
-/// What holds scales has their layout, without being asked: four along the depth in a column, 32 rows of the factor in 32 rows,
-/// and a copy for each warp. Of fewer than 128 rows, scales of four blocks are too short for a copy and are stored. A block of 128 rows by four scales is 512 bytes in the shared memory from which it is copied, byte `(m % 32) · 16 + (m / 32) · 4 + j`.
-/// Scales that lie so in a tensor come by tensor map as 32 rows of 16 bytes: copied to `tmem::<ue8m0>([32, 16])` with the layout
-/// `layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane])`, they are the scales that `.view::<ue8m0>([128, 4])` of it names.
+/// Tensor memory for scales has their layout by default: four along `k` in a column, 32 rows of the operand in 32 rows,
+/// and a copy for each warp. With fewer than 128 rows, the scales of four blocks are too short for a copy, so store
+/// them. In the shared memory from which it is copied, a block of 128 rows by four scales is 512 bytes: scale `j` of
+/// row `m` is byte `(m % 32) · 16 + (m / 32) · 4 + j`. Scales that have this order in a tensor can be loaded with TMA
+/// as 32 rows of 16 bytes: copy them to `tmem::<ue8m0>([32, 16])` with the layout
+/// `layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane])`; its `.view::<ue8m0>([128, 4])` is the scales.
 ///
 /// # PTX
 /// `tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X`, `kind::mxf4` with `scale_vec::2X`, `kind::mxf4nvf4` with `scale_vec::4X` (PTX
 /// ISA, "tcgen05.mma": `.block_scale`).
 ///
 /// # Errors
-/// K0502 on other targets, K0206 for an operand that lies elsewhere, K0204 for element types, K0210 for extents, K0302 for layouts that
-/// no instruction reads, K0410 where the kernel can end before it is done, K0405 where an iteration of a pipelined loop can, K0402 for a whole ring or a window of
-/// another block, K0414 for several tiles at once, K0511 in a kernel of pairs, which have no scales.
+/// K0502 on other targets, K0206 for an operand in other memory, K0204 for element types, K0210 for extents, K0302 for
+/// layouts that no instruction reads, K0410 if the kernel can end before it is done, K0405 if an iteration of a
+/// pipelined loop can, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a
+/// kernel of pairs, which have no scales.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -172,28 +188,31 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
     stub()
 }
 
-/// Starts a copy of a tile from shared to tensor memory, bits as they are, and goes on.
+/// Starts a copy of a tile from shared to tensor memory, without changing bits, and goes on.
 ///
-/// Copies and products run in the order in which a partition starts them: a product may read or add to what a copy before it
-/// writes, and a copy may overwrite what a product before it reads, without a wait (of the second the manual does not speak; Gluon's tutorial of this
-/// copy relies on it, and the emulator keeps it). Threads read the tile, and write the
-/// source again, behind a barrier that was committed to.
+/// Copies and products run in the order in which a partition starts them. So without a wait, a product may read or add
+/// to what a copy before it writes, and a copy may overwrite what a product before it reads (the manual does not state
+/// the second; Gluon's tutorial of this copy relies on it, and the emulator does it). Threads may read the tile and
+/// overwrite the source after waiting on the barrier of a commit.
 ///
 /// # Layout
-/// To blocks ([`tmem_block`](super::tmem_block)) of 128 rows and elements of 32 bits it copies from the swizzled layouts that tensor maps and
-/// products use, columns side by side; a layout that is not pinned is such a one.
+/// To blocks ([`tmem_block`](super::tmem_block)) of 128 rows with 32-bit elements it copies from the swizzled layouts
+/// of TMA and products, with contiguous columns; a layout that is not pinned is one of these.
 ///
-/// A layout of tensor memory may be spelled out, for elements of any size: 128 rows; 64 rows, each for two warps, with
-/// `R[2 : 64 @ TLane]` or `R[2 : 32 @ TLane]`; 32 rows for all four warps, with `R[4 : 32 @ TLane]`; 4 rows, one
-/// for each warp, in the first of its 32: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`. The source is then 16 bytes of each row one behind the other, or swizzled.
+/// A layout of tensor memory may be written out, for elements of any size: 128 rows; 64 rows, each for two warps, with
+/// `R[2 : 64 @ TLane]` or `R[2 : 32 @ TLane]`; 32 rows for all four warps, with `R[4 : 32 @ TLane]`; 4 rows, one for
+/// each warp, in the first of its 32: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`. The source is then swizzled, or has 16
+/// bytes of one row directly after 16 bytes of the row before.
 ///
 /// # PTX
-/// `tcgen05.cp.cta_group::1.128x256b` or, for a row to each warp, `4x256b` for each 8 columns; `128x128b`, `64x128b.warpx2::02_13`, `64x128b.warpx2::01_23` and `32x128b.warpx4` for each 4 columns, as
-/// the layouts say (PTX ISA, "tcgen05.cp").
+/// `tcgen05.cp.cta_group::1.128x256b` or, with one row for each warp, `4x256b` for each 8 columns; `128x128b`,
+/// `64x128b.warpx2::02_13`, `64x128b.warpx2::01_23` and `32x128b.warpx4` for each 4 columns, as the layouts say (PTX
+/// ISA, "tcgen05.cp").
 ///
 /// # Errors
-/// K0502 on other targets, K0206 for an operand that lies elsewhere, K0202 and K0203 where the two differ, K0301 for a pinned layout that does not fit, K0307
-/// for layouts that no instruction joins, K0410 where the kernel can end before it is done, K0402 for a whole ring or a window of another block, K0414 for several tiles at once.
+/// K0502 on other targets, K0206 for an operand in other memory, K0202 and K0203 if the two differ, K0301 for a pinned
+/// layout that does not fit, K0307 for layouts between which no instruction copies, K0410 if the kernel can end before
+/// it is done, K0402 for a whole ring or a window of another block, K0414 for several tiles at once.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -209,14 +228,15 @@ pub fn copy<T: Scalar>(from: Shared<T>, to: Tmem<T>) -> Copying {
     stub()
 }
 
-/// One arrival at a barrier, when every product and copy is done that the partition has started so far; with [`multicast`](Committing::multicast) one
-/// in each of several blocks. In a kernel of [pairs](mma_pair()), the block of even rank commits.
+/// Arrives once at a barrier when every product and copy that the partition has started so far is done; with
+/// [`multicast`](Committing::multicast) once in each of several blocks. In a kernel of [pairs](mma_pair()), the block
+/// of even rank commits.
 ///
 /// # PTX
 /// `tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64` (PTX ISA, "tcgen05.commit").
 ///
 /// # Errors
-/// K0502 on other targets, K0206 for what is no barrier, K0402 for a barrier of another block and for a whole ring.
+/// K0502 on other targets, K0206 if `bar` is not a barrier, K0402 for a barrier of another block and for a whole ring.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -230,22 +250,23 @@ pub fn commit(bar: Barrier) -> Committing {
     stub()
 }
 
-/// A commit that was just made, for what else is to be said of it: in the same statement.
+/// A commit that was just made. Its methods are options of the commit, given in the same statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Committing(());
 
 #[expect(clippy::return_self_not_must_use, reason = "what is said last of a commit is not used")]
 impl Committing {
-    /// It arrives in every block of the cluster whose bit is set in `mask`: at the barrier that each of them has at the same place.
+    /// The commit arrives in every block of the cluster whose bit is set in `mask`, at the barrier at the same place.
     ///
-    /// Where a block fills buffers of others, this gives them back to those who fill them. A block that is told does not end before the one that tells it: where a kernel does
-    /// not end with [`cluster::sync`](super::cluster::sync()), the compiler puts it there.
+    /// If blocks fill buffers of other blocks, this tells them that the buffers are free. A block must not end before
+    /// another block has signalled it: if a kernel does not end with [`cluster::sync`](super::cluster::sync()), the
+    /// compiler inserts it there.
     ///
     /// # PTX
     /// `.multicast::cluster` (PTX ISA, "tcgen05.commit").
     ///
     /// # Errors
-    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0404 where it is said twice.
+    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0404 if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -259,13 +280,13 @@ impl Committing {
         stub()
     }
 
-    /// There is a commit only if `condition` holds.
+    /// The commit takes place only if `condition` holds.
     ///
     /// # PTX
     /// A predicate of the thread that commits.
     ///
     /// # Errors
-    /// K0206 for what is no scalar `bool`, K0404 where it is said twice.
+    /// K0206 for a condition that is not a scalar `bool`, K0404 if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -279,19 +300,19 @@ impl Committing {
     }
 }
 
-/// A product that was just started, for what else is to be said of it: in the same statement.
+/// A product that was just started. Its methods are options of the product, given in the same statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Multiplying(());
 
 #[expect(clippy::return_self_not_must_use, reason = "what is said last of a product is not used")]
 impl Multiplying {
-    /// Whether it adds to the sums; where not, it overwrites them. Without this it adds.
+    /// Whether the product adds to the accumulator; if not, it overwrites it. Without this it adds.
     ///
     /// # PTX
     /// The operand `enable-input-d` (PTX ISA, "tcgen05.mma").
     ///
     /// # Errors
-    /// K0206 for what is no `bool` of the whole block.
+    /// K0206 for a condition that is not a `bool` of the whole block.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -310,7 +331,7 @@ impl Multiplying {
     /// A predicate of the thread that starts it.
     ///
     /// # Errors
-    /// K0206 for what is no scalar `bool`, K0404 where it is said twice.
+    /// K0206 for a condition that is not a scalar `bool`, K0404 if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

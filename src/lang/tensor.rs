@@ -9,8 +9,8 @@ use super::tile::Tile;
 
 /// A tensor in global memory that the kernel reads: a parameter of the kernel.
 ///
-/// `R` is the rank, 1 to 5. The caller passes a reference to a device tensor; element type, rank,
-/// extents and strides are checked at launch. Nobody writes the tensor while the kernel runs.
+/// `R` is the rank, 1 to 5. The caller passes a reference to a device tensor; element type, rank, extents and strides
+/// are checked at launch. Nothing writes the tensor while the kernel runs.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -23,9 +23,10 @@ pub struct Tensor<T, const R: usize>(PhantomData<T>);
 
 /// A tensor in global memory that the kernel writes, and may read: a parameter of the kernel.
 ///
-/// The caller passes a mutable reference, so no other argument names the same memory. One block reads and writes it in the
-/// order of the program: a barrier comes where windows overlap and other threads may have been there before. Between the
-/// blocks of one launch nothing is ordered: blocks write different elements, or use [`atomic`](super::atomic) operations.
+/// The caller passes a mutable reference, so no other argument names the same memory. A block reads and writes it in
+/// the order of the program: the compiler inserts a barrier where windows overlap and other threads may have accessed
+/// them before. Blocks of one launch are not ordered: they write different elements, or use [`atomic`](super::atomic)
+/// operations.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -36,26 +37,27 @@ pub struct Tensor<T, const R: usize>(PhantomData<T>);
 /// ```
 pub struct TensorMut<T, const R: usize>(PhantomData<T>);
 
-/// A tensor in global memory that is read by tensor map: a parameter of the kernel, for `sm_90a` and later.
+/// A tensor in global memory that TMA reads through a tensor map: a parameter of the kernel, for `sm_90a` and later.
 ///
 /// `#[block(BM, BK)] x: TensorMap<f16, 2>` says which block one copy moves. The caller passes a reference to a device tensor, as for
 /// [`Tensor`]; the launch encodes the map. Its last axis is contiguous, its address and other strides are multiples of 16 bytes.
 ///
-/// Behind the extents of the block, `#[block(..)]` takes options of the map (CUDA driver API, `cuTensorMapEncodeTiled`):
+/// After the extents of the block, `#[block(..)]` takes options of the map (CUDA driver API, `cuTensorMapEncodeTiled`):
 ///
 /// | option | meaning | without it |
 /// |---|---|---|
-/// | `swizzle = 64` | tiles in shared memory have this swizzle: 0, 32, 64 or 128 bytes; one that is pinned to another is K0409 | the map follows the tile |
-/// | `fill = nan` | elements outside of the tensor are NaN in what a copy loads; of float types of 16 bits and more | `zero` |
-/// | `l2_promotion = 128` | a load brings at least so many bytes into the second-level cache: 0, 64, 128 or 256 | 256 |
+/// | `swizzle = 64` | tiles in shared memory have this swizzle: 0, 32, 64 or 128 bytes; a tile pinned to another one is K0409 | the map follows the tile |
+/// | `fill = nan` | a load fills elements outside the tensor with NaN; for float types of 16 bits and more | `zero` |
+/// | `l2_promotion = 128` | a load brings at least this many bytes into the second-level cache: 0, 64, 128 or 256 | 256 |
 /// | `element_strides = [2, 1]` | a load takes every second row: steps of 1 to 8 along each axis, 1 along the last | every element |
 ///
-/// With element strides, the block says what is copied: `#[block(64, 64, element_strides = [2, 1])]` loads 64 rows out of 127.
-/// The corner stays one of the tensor. They are of maps that are only read. What goes to registers without a copy,
-/// `x.at(..).load()`, does not go by the map: every element, and zeros outside.
+/// With element strides, the block says what is copied: `#[block(64, 64, element_strides = [2, 1])]` loads 64 rows out
+/// of 127. The corner is still a position in the tensor. Element strides are for maps that are only read.
+/// `x.at(..).load()`, which reads into registers without a copy, does not use the map: it reads every element, and
+/// zeros outside.
 ///
-/// A block wider than its swizzle is copied by one instruction where the extents of the tensor are multiples of it, which the
-/// launch finds out, and by several otherwise.
+/// One instruction copies a block wider than its swizzle if the extents of the tensor are multiples of the swizzle,
+/// which the launch checks; otherwise several instructions do.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -86,9 +88,10 @@ pub struct TensorMut<T, const R: usize>(PhantomData<T>);
 /// ```
 pub struct TensorMap<T, const R: usize>(PhantomData<T>);
 
-/// A tensor in global memory that is written by tensor map, and may be read: a parameter of the kernel, for `sm_90a` and later.
+/// A tensor in global memory that TMA writes, and may read, through a tensor map: a parameter of the kernel, for
+/// `sm_90a` and later.
 ///
-/// As [`TensorMap`]; the caller passes a mutable reference.
+/// Like [`TensorMap`]; the caller passes a mutable reference.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -99,12 +102,12 @@ pub struct TensorMap<T, const R: usize>(PhantomData<T>);
 /// ```
 pub struct TensorMapMut<T, const R: usize>(PhantomData<T>);
 
-/// A window of a [`Tensor`]: what [`Tensor::tile`] gives.
+/// A window of a [`Tensor`], from [`Tensor::tile`].
 ///
-/// [`load`](View::load) brings it to registers, [`copy_async`](super::copy_async) to shared memory.
+/// [`load`](View::load) reads it into registers, [`copy_async`](super::copy_async) copies it to shared memory.
 pub struct View<T>(PhantomData<T>);
 
-/// A window of a [`TensorMut`]: what [`TensorMut::tile`] gives.
+/// A window of a [`TensorMut`], from [`TensorMut::tile`].
 pub struct ViewMut<T>(PhantomData<T>);
 
 handles!(
@@ -122,7 +125,7 @@ macro_rules! tensors {
             /// The extent of axis `axis`, in elements: known at launch, not when compiling.
             ///
             /// # PTX
-            /// `ld.param.u32`, once for a kernel; nothing where it is not needed.
+            /// `ld.param.u32`, once for a kernel; nothing if it is not needed.
             ///
             /// # Errors
             /// K0205 for an axis that the tensor lacks.
@@ -158,10 +161,10 @@ macro_rules! tensors {
 
             /// The distance between neighbours on axis `axis`, in elements.
             ///
-            /// A compile-time constant where the parameter's `#[stride(..)]` attribute says so.
+            /// A compile-time constant if the parameter's `#[stride(..)]` attribute gives it.
             ///
             /// # PTX
-            /// `ld.param.u64`, or a constant where the stride is known.
+            /// `ld.param.u64`, or a constant if the stride is known.
             ///
             /// # Errors
             /// K0205 for an axis that the tensor lacks.
@@ -180,18 +183,17 @@ macro_rules! tensors {
 
             /// The address of the element at the origin.
             ///
-            /// Accesses through it are not bounded by the tensor's extents, so the launch is unsafe. Of a
-            /// `Tensor`, which is only read, the compiler refuses stores and atomics through it
-            /// (K0401), whichever way the address takes. A stride may be larger
-            /// than the row, so an element's address is the sum of index times
+            /// Accesses through it are not checked against the tensor's extents, so the launch is unsafe. For a
+            /// read-only `Tensor` the compiler refuses stores and atomics through it (K0401), however the address is
+            /// passed on. A stride may be larger than the row, so an element's address is the sum of index times
             /// [`stride`](Self::stride) over the axes.
             ///
             /// # PTX
             /// `ld.param.u64`, `cvta.to.global.u64`.
             ///
             /// # Errors
-            /// K0401 for a write through the address of a `Tensor`; K0602 where a device function takes it of a tensor
-            /// of which the kernel's own code shows nothing.
+            /// K0401 for a write through the address of a `Tensor`; K0602 if a device function takes the address of a
+            /// tensor and the kernel's own code does not show it.
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -249,7 +251,7 @@ macro_rules! maps {
                 stub()
             }
 
-            /// The bytes of the block: what a copy of it counts on its barrier; known when compiling.
+            /// The bytes of the block, which a copy counts on its barrier; known when compiling.
             ///
             /// # PTX
             /// None: a constant.
@@ -277,17 +279,16 @@ maps!(TensorMap View, TensorMapMut ViewMut);
 impl<T: Scalar, const R: usize> Tensor<T, R> {
     /// The window that begins at element `at` and has the extents `shape`.
     ///
-    /// `at` is any scalar position, also one outside the tensor; `shape` is known when compiling,
-    /// and each extent is a power of two. The window may reach over the tensor's edges on either
-    /// side: reads there give zero and touch no memory. That is decided for each axis by itself, so
-    /// a window that passes the end of a row does not read the next row.
+    /// `at` is any scalar position, even outside the tensor; `shape` is known when compiling, and each extent is a
+    /// power of two. The window may cross the tensor's edges on either side: reads there give zero and access no
+    /// memory. Each axis is checked by itself, so a window that passes the end of a row does not read the next row.
     ///
     /// # PTX
     /// None: [`load`](View::load) and [`copy_async`](super::copy_async) form the addresses.
     ///
     /// # Errors
-    /// K0205 where `at` or `shape` has not one entry for each axis, K0206 for a position that is no `i32`, K0106 and
-    /// K0201 for the shape.
+    /// K0205 if `at` or `shape` does not have one entry for each axis, K0206 for a position that is not an `i32`, K0106
+    /// and K0201 for the shape.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -304,14 +305,14 @@ impl<T: Scalar, const R: usize> Tensor<T, R> {
 impl<T: Scalar, const R: usize> TensorMut<T, R> {
     /// The window that begins at element `at` and has the extents `shape`.
     ///
-    /// As [`Tensor::tile`]; writes outside the tensor are dropped.
+    /// Like [`Tensor::tile`]; writes outside the tensor are dropped.
     ///
     /// # PTX
     /// None: [`load`](ViewMut::load), [`store`](ViewMut::store) and [`copy_async`](super::copy_async) form the addresses.
     ///
     /// # Errors
-    /// K0205 where `at` or `shape` has not one entry for each axis, K0206 for a position that is no `i32`, K0106 and
-    /// K0201 for the shape.
+    /// K0205 if `at` or `shape` does not have one entry for each axis, K0206 for a position that is not an `i32`, K0106
+    /// and K0201 for the shape.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -328,7 +329,7 @@ impl<T: Scalar, const R: usize> TensorMut<T, R> {
 macro_rules! windows {
     ($($name:ident $view:ident),*) => {$(
         impl<T: Scalar, const R: usize> $name<T, R> {
-            /// The window that begins at element `at` and has the extents `shape`, as of a tensor without a map.
+            /// The window that begins at element `at` and has the extents `shape`, as for a tensor without a map.
             ///
             /// PTX and errors: those of [`Tensor::tile`](Tensor::tile).
             ///
@@ -351,17 +352,17 @@ windows!(TensorMap View, TensorMapMut ViewMut);
 impl<T: Scalar> View<T> {
     /// Reads the window into a tile of its shape; zero outside the tensor.
     ///
-    /// Neighbouring elements travel in one access as far as the known alignment and strides allow.
+    /// One access moves as many neighbouring elements as the known alignment and strides allow.
     ///
     /// # Layout
-    /// Where inference is free, neighbouring lanes read neighbouring addresses along the axis of stride 1, up to 16
-    /// bytes each; it is not where the tile's layout is pinned, or follows from a product. Threads beyond a small tile
-    /// repeat its elements.
+    /// If inference is free, neighbouring lanes read neighbouring addresses along the axis of stride 1, up to 16 bytes
+    /// each. It is not free if the tile's layout is pinned or follows from a product. If the tile is small, several
+    /// threads hold the same element.
     ///
     /// # PTX
-    /// `ld.global.v4.f32` and the like, of up to 16 bytes: [accesses](super#accesses). Windows that may reach outside
-    /// are read by `@%p0 ld.global`, where `%p0` is one `setp.lt.u32` of the index against the extent for each axis;
-    /// the result is zero before.
+    /// `ld.global.v4.f32` and the like, up to 16 bytes: [accesses](super#accesses). For windows that may reach outside,
+    /// `@%p0 ld.global`, where `%p0` is one `setp.lt.u32` of the index against the extent for each axis; the result is
+    /// set to zero before.
     ///
     /// # Errors
     /// K0504 for more elements than registers hold.
@@ -382,8 +383,8 @@ impl<T: Scalar> View<T> {
 impl<T: Scalar> ViewMut<T> {
     /// Reads the window into a tile of its shape; zero outside the tensor.
     ///
-    /// Sees what this block has stored before, in program order of each thread; other threads'
-    /// stores only after [`sync`](super::sync).
+    /// It sees what this block has stored before, in program order of each thread; other threads' stores only after
+    /// [`sync`](super::sync).
     ///
     /// Layout, PTX and errors: those of [`View::load`](View::load).
     ///
@@ -400,18 +401,18 @@ impl<T: Scalar> ViewMut<T> {
         stub()
     }
 
-    /// Writes `value`, which has the window's shape; what lies outside the tensor is dropped.
+    /// Writes `value`, which has the window's shape; elements outside the tensor are dropped.
     ///
     /// # Layout
-    /// Where inference is free, as of [`View::load`](View::load). A tile in a layout that would touch less than 32
-    /// bytes of a row at a time is [converted](super#conversions) first, as the result of a product in `f16` is.
+    /// If inference is free, as for [`View::load`](View::load). A tile in a layout that would write less than 32 bytes
+    /// of a row at a time, such as the `f16` result of a product, is [converted](super#conversions) first.
     ///
     /// # PTX
-    /// `st.global.v4.f32` and the like, of up to 16 bytes: [accesses](super#accesses); predicated as in
+    /// `st.global.v4.f32` and the like, up to 16 bytes: [accesses](super#accesses); predicated as in
     /// [`View::load`](View::load).
     ///
     /// # Errors
-    /// K0202 where the tile has another shape, K0203 where it has another element type, K0206 for a scalar; K0401 for a
+    /// K0202 if the tile has another shape, K0203 if it has another element type, K0206 for a scalar; K0401 for a
     /// window of a `Tensor`.
     ///
     /// ```no_run

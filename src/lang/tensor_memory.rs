@@ -1,4 +1,4 @@
-//! Tensor memory: where the tensor cores of Blackwell keep the sums of products (`sm_100a`).
+//! Tensor memory: memory in which the tensor cores of Blackwell accumulate (`sm_100a`).
 
 use core::marker::PhantomData;
 use core::ops::Index;
@@ -13,13 +13,14 @@ use super::tile::{Shape, Tile};
 ///
 /// [`tmem`] makes it; copies of the handle name the same memory. Contents are undefined until they are written.
 ///
-/// Tensor memory has 128 rows of 512 columns, of 32 bits each. A product adds to it ([`tcgen05::mma`](super::tcgen05::mma)) while the block goes on,
-/// and is done when a barrier says so to which it was committed ([`tcgen05::commit`](super::tcgen05::commit)).
+/// Tensor memory has 128 rows of 512 columns, of 32 bits each. A product ([`tcgen05::mma`](super::tcgen05::mma)) adds
+/// to it while the block goes on. The product is done when the barrier of a [`tcgen05::commit`](super::tcgen05::commit)
+/// after it completes its phase.
 ///
 /// # Several tiles
 ///
-/// `accs[i]`, with an `i32` known only when the kernel runs if need be, is one tile of `tmem([2, BM, BN])`. Errors: K0206 for an index that
-/// is no `i32`, K0207 for a constant past the end, K0414 for memory of one tile.
+/// `accs[i]`, with an `i32` that may be known only at run time, is one tile of `tmem([2, BM, BN])`. Errors: K0206 for
+/// an index that is not an `i32`, K0207 for a constant past the end, K0414 for memory of one tile.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -38,23 +39,28 @@ impl<T: Scalar> Sealed for Tmem<T> {}
 
 /// Allocates tensor memory for a tile of `T`. Contents are undefined.
 ///
-/// `shape` is known when compiling: rows and columns, powers of two, and before them, if need be, the number of tiles, up to 1024.
+/// `shape` is known when compiling: rows and columns, powers of two, and optionally before them the number of tiles, up
+/// to 1024.
 ///
-/// Each call is one allocation, which lives as long as the kernel: the compiler allocates the columns of all of them before the kernel
-/// begins, as many as a power of two from 32 to 512, and gives them back at its end. Other blocks of the same multiprocessor wait
-/// meanwhile for columns that are not free. A call stands outside of loops and branches that are decided only when the kernel runs.
+/// Each call is one allocation, which lives as long as the kernel. The compiler allocates the columns of all calls at
+/// the start of the kernel, a power of two from 32 to 512, and frees them at its end. Other blocks of the same
+/// multiprocessor wait for columns that are not free. Call it outside of loops and branches that are decided at run
+/// time.
 ///
 /// # Layout
-/// Blocks of 128 rows, or 64, and up to 256 columns, one element of 32 bits a column: what one product makes. More blocks lie in further
-/// columns. Of 16 bits, sums of products have a column each; what is a factor lies two to a column.
+/// Blocks of 128 rows, or 64, and up to 256 columns, one 32-bit element in each column, as one product instruction
+/// writes them. More blocks are in further columns. With 16-bit elements, accumulators have one in each column, and
+/// operands two.
 ///
 /// # PTX
-/// `tcgen05.alloc`, `tcgen05.relinquish_alloc_permit`, `tcgen05.dealloc`, once for all (PTX ISA, "tcgen05.alloc").
+/// `tcgen05.alloc`, `tcgen05.relinquish_alloc_permit`, `tcgen05.dealloc`, once for all allocations (PTX ISA,
+/// "tcgen05.alloc").
 ///
 /// # Errors
-/// K0502 on other targets than `sm_100a`, K0106, K0201 and K0205 for the shape, K0204 for elements of other than 8, 16 and 32 bits, K0403 in a loop or branch,
-/// K0209 for a variable that is one allocation or another, K0301 and K0414 for a tile of which no product has the extents, without a layout that is pinned, K0302 where what holds
-/// scales has one, K0510 for more than 512 columns.
+/// K0502 on targets other than `sm_100a`, K0106, K0201 and K0205 for the shape, K0204 for elements that do not have 8,
+/// 16 or 32 bits, K0403 in a loop or branch, K0209 for a variable that is one allocation or another, K0301 and K0414
+/// for extents that no product has, unless a layout is pinned, K0302 for a layout that is pinned on scales, K0510 for
+/// more than 512 columns.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -70,20 +76,22 @@ pub fn tmem<T: Scalar>(shape: impl Shape) -> Tmem<T> {
 }
 
 impl<T: Scalar> Tmem<T> {
-    /// The same memory with its elements arranged as `layout` says: [`tmem_block`](super::tmem_block), or extents and strides
-    /// ([`layout!`](crate::layout)) along `TLane`, the rows of tensor memory, and `TCol`, its columns, counted in elements.
+    /// The same memory with its elements in the layout `layout`: [`tmem_block`](super::tmem_block), or extents and
+    /// strides ([`layout!`](crate::layout)) along `TLane`, the rows of tensor memory, and `TCol`, its columns, counted
+    /// in elements.
     ///
-    /// A layout has a place for all 128 rows, but for blocks of 64, which leave every other 16 rows to the next block; where a tile has fewer rows of its own, copies: `R[4 : 32 @ TLane]` gives each of the four warps all 32
-    /// rows. [`load`](Tmem::load) reads in each warp what is in its rows, [`store`](Tmem::store) writes all copies. Of a tile of four
-    /// rows, the first of each warp's 32 may hold one alone, without copies: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`; a load then hands it to
-    /// the other lanes. A column of 32 bits is there once: no copies along `TCol`.
+    /// A layout covers all 128 rows, except that blocks of 64 leave every other 16 rows to the next block. A tile with
+    /// fewer rows has copies: `R[4 : 32 @ TLane]` gives each of the four warps all 32 rows. [`load`](Tmem::load) reads
+    /// in each warp what is in its rows, [`store`](Tmem::store) writes all copies. A tile of four rows may have one in
+    /// the first of each warp's 32 rows, without copies: `S[(4, N) : (32 @ TLane, 1 @ TCol)]`; a load then passes it to
+    /// the other lanes. There are no copies along `TCol`.
     ///
     /// # PTX
-    /// None; it decides which instructions read, write, copy and multiply.
+    /// None; it decides which instructions access the memory.
     ///
     /// # Errors
-    /// K0301 for a layout that does not fit the tile, has other rows, or is none of tensor memory, K0414 for a part of a tile, and for a second
-    /// layout that differs from the first.
+    /// K0301 for a layout that does not fit the tile, has other rows, or is not one of tensor memory, K0414 for a part
+    /// of a tile, and for a second layout that differs from the first.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -103,21 +111,24 @@ impl<T: Scalar> Tmem<T> {
         stub()
     }
 
-    /// A part of a tile: `shape` large, from row `at[0]` and column `at[1]` on.
+    /// A part of a tile with the extents `shape`, from row `at[0]` and column `at[1]` on.
     ///
-    /// Both are known when compiling, `shape` powers of two, `at` multiples of them. It is the same memory: what is written to the part, the
-    /// tile has. Loads, stores and products take it as they take a tile; copies take one whose columns lie side by side in tensor memory.
+    /// Both are known when compiling; `shape` has powers of two, and `at` multiples of them. It is the same memory as
+    /// the tile. Loads, stores and products take a part like a tile; copies take one whose columns are contiguous in
+    /// tensor memory.
     ///
     /// # Layout
-    /// That of the tile there. A part has whole columns of 32 bits, and all rows of tensor memory but for those that blocks of 64 rows leave
-    /// to one another: of a tile of 256 rows, 128 may be taken, of one of 128 rows in blocks of 64, 64.
+    /// That of the tile there. A part has whole columns of 32 bits and all rows of tensor memory, or all rows of a
+    /// block of 64: a part of a tile of 256 rows may have 128 rows, one of a tile of 128 rows in blocks of 64 may have
+    /// 64.
     ///
     /// # PTX
     /// None: an address.
     ///
     /// # Errors
-    /// K0106 for what is not known when compiling, K0205 for another rank, K0207 for a part that ends outside, K0414 for a start at no multiple, for rows that cannot be left out, for parts of
-    /// columns, and for several tiles at once.
+    /// K0106 for values that are not known when compiling, K0205 for another rank, K0207 for a part that ends outside
+    /// the tile, K0414 for a start that is not a multiple, for rows that cannot be left out, for parts of columns, and
+    /// for several tiles at once.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -132,17 +143,18 @@ impl<T: Scalar> Tmem<T> {
         stub()
     }
 
-    /// The columns of a tile as elements of `U`, in another shape if need be.
+    /// The columns of a tile as elements of `U`, possibly in another shape.
     ///
-    /// The bits stay as they are, and no more columns of 32 bits are named than the tile has. Its layout is that of a new tile, or what
-    /// [`with_layout`](Tmem::with_layout) says; as a left factor of a product, elements fill the columns.
+    /// The bits do not change, and the view has no more columns of 32 bits than the tile. Its layout is that of a new
+    /// tile, or that of [`with_layout`](Tmem::with_layout); as a left operand of a product, elements are packed into
+    /// the columns.
     ///
     /// # PTX
     /// None: the same address.
     ///
     /// # Errors
-    /// K0204 for elements that tensor memory does not hold, K0205 for another rank than 2, K0414 for more columns than the tile has, for views of
-    /// parts of its rows or of columns that lie apart, and for several tiles at once.
+    /// K0204 for elements that tensor memory does not hold, K0205 if the rank is not 2, K0414 for more columns than the
+    /// tile has, for views of parts of its rows or of columns that are not contiguous, and for several tiles at once.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -159,21 +171,22 @@ impl<T: Scalar> Tmem<T> {
         stub()
     }
 
-    /// Reads a tile into registers, and waits for it.
+    /// Reads a tile into registers, and waits for the data.
     ///
-    /// What products and copies do to the tile is done before: the kernel has waited for a barrier to which they were committed.
+    /// Products and copies that write the tile must be done: wait on the barrier of a commit first.
     ///
     /// # Layout
-    /// The warps of a warpgroup have 32 rows each, of which every lane has one; further warps have further columns. A tile that is only
-    /// read to be given a layout of another shape of instruction is read by that: see [`tmem_load`](super::tmem_load). Elements of 16
-    /// and 8 bits are read by words, two and four at a time, or one where each has its column.
+    /// The warps of a warpgroup have 32 rows each, one in each lane; further warps have further columns. If the tile
+    /// only goes to a layout of another instruction shape, it is read with that shape: see
+    /// [`tmem_load`](super::tmem_load). Elements of 16 and 8 bits are read in words of two and four, or of one if each
+    /// has its own column.
     ///
     /// # PTX
     /// `tcgen05.ld.sync.aligned.32x32b.x64.b32` and the like (`16x32bx2` of 64 rows), then `tcgen05.wait::ld` (PTX ISA, "tcgen05.ld").
     ///
     /// # Errors
-    /// K0414 for columns of which no instruction takes what a word holds, and for several tiles at once, K0410 while a product may be under way, K0503 for a number of warps that
-    /// is no multiple of 4, K0504 for more than registers hold.
+    /// K0414 for columns whose words no instruction takes, and for several tiles at once, K0410 while a product may be
+    /// in flight, K0503 for a number of warps that is not a multiple of 4, K0504 for more than registers hold.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -188,14 +201,15 @@ impl<T: Scalar> Tmem<T> {
         stub()
     }
 
-    /// Writes a tile of the same shape, and waits until it is there.
+    /// Writes a tile of the same shape, and waits until it is written.
     ///
     /// # PTX
-    /// `tcgen05.st`, as [`load`](Tmem::load), then `tcgen05.wait::st` (PTX ISA, "tcgen05.st").
+    /// `tcgen05.st`, like [`load`](Tmem::load), then `tcgen05.wait::st` (PTX ISA, "tcgen05.st").
     ///
     /// # Errors
-    /// K0202 where the tile has another shape, K0203 where it has another element type, K0414 for several tiles at once and for columns of which no instruction
-    /// writes what a word holds, K0410 while a product may be under way, K0503 for a number of warps that is no multiple of 4.
+    /// K0202 if the tile has another shape, K0203 if it has another element type, K0414 for several tiles at once and
+    /// for columns whose words no instruction writes, K0410 while a product may be in flight, K0503 for a number of
+    /// warps that is not a multiple of 4.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -214,7 +228,7 @@ impl<T: Scalar> Tmem<T> {
     /// None.
     ///
     /// # Errors
-    /// K0205 for an axis that there is not.
+    /// K0205 for an axis that the tile lacks.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

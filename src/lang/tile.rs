@@ -15,15 +15,14 @@ pub use along::join;
 
 /// A dense array of `T`, spread over the registers of the block's threads.
 ///
-/// A tile is a value: operations make new tiles, `let mut` and assignment replace one. Which thread
-/// holds which elements is its [layout](Layout); the compiler chooses one and converts where two
-/// meet, unless [`to_layout`](Tile::to_layout) pins it.
+/// A tile is a value: operations make new tiles, and an assignment replaces a `let mut` tile. The [layout](Layout) says
+/// which thread holds which elements; the compiler chooses one and converts between layouts where necessary, unless
+/// [`to_layout`](Tile::to_layout) pins it.
 ///
 /// # Shape
 ///
-/// Extents are powers of two and known when compiling; the rank is 0 to 5. A tile of rank 0 is what
-/// a reduction of the only axis leaves: one value, which goes with tiles of every shape, and which
-/// [`item`](Tile::item) gives as a scalar.
+/// Extents are powers of two and known when compiling; the rank is 0 to 5. A reduction of the only axis gives a tile of
+/// rank 0: one value, which combines with tiles of every shape. [`item`](Tile::item) gives it as a scalar.
 ///
 /// # Operators
 ///
@@ -40,21 +39,19 @@ pub use along::join;
 /// | `!x` | `Bits` | every bit inverted; logical on masks |
 /// | `-x` | signed `Number` | integers wrap; of a float the sign bit is inverted, of NaN too |
 ///
-/// A product followed by a sum may be contracted to one rounding only where it is written
-/// [`fma`](super::fma).
+/// A multiplication followed by an addition is rounded once only if it is written as [`fma`](super::fma).
 ///
 /// # Elementwise operations
 ///
-/// Operators, comparisons, [`select`](super::select), [`maximum`](super::maximum), [`fma`](super::fma), [`abs`](Tile::abs),
-/// [`map`](Tile::map) and the functions of floats do the same to each element.
+/// Operators, comparisons, [`select`](super::select), [`maximum`](super::maximum), [`fma`](super::fma),
+/// [`abs`](Tile::abs), [`map`](Tile::map) and the functions of floats apply to each element.
 ///
-/// **Layout.** Operands and result have one layout. Each thread does the elements that it holds; an operand in another layout is
-/// [converted](super#conversions) first.
+/// **Layout.** Operands and result have the same layout. Each thread computes the elements that it holds; an operand in
+/// another layout is [converted](super#conversions) first.
 ///
-/// **PTX.** One instruction for each element of a thread, and of `f16` and `bf16` for two neighbours where it ends in
-/// `x2` (PTX ISA, "Integer Arithmetic Instructions", "Floating Point Instructions", "Half Precision Floating Point
-/// Instructions", "Comparison and Selection Instructions", "Logic and Shift Instructions"). For `i32`, `f32` and the
-/// halves:
+/// **PTX.** One instruction for each element of a thread, or for two `f16` or `bf16` neighbours if it ends in `x2` (PTX
+/// ISA, "Integer Arithmetic Instructions", "Floating Point Instructions", "Half Precision Floating Point Instructions",
+/// "Comparison and Selection Instructions", "Logic and Shift Instructions"). For `i32`, `f32` and the halves:
 ///
 /// | | integers | floats | `f16` | `bf16` |
 /// |---|---|---|---|---|
@@ -71,57 +68,56 @@ pub use along::join;
 /// | `lt` to `ne` | `setp.lt.s32` | `setp.lt.f32`; `ne` is `setp.neu` | in `f32` | in `f32` |
 /// | `select` | `selp.b32` | `selp.f32` | `selp.b16` | `selp.b16` |
 ///
-/// Other types have their own ending, `.u32`, `.s64`, `.f64`; integers of 8 and 16 bits are computed in 32 and brought back into
-/// their range (`cvt.s32.s8`, `and.b32`). *In `f32`* means converted, computed and rounded with `cvt.rn`, which for arithmetic
-/// gives what rounding once gives. A `bf16` without a neighbour goes that way too. What is known when compiling is computed then,
-/// and integer products and quotients by powers of two become shifts.
+/// Other types have their own ending, `.u32`, `.s64`, `.f64`; integers of 8 and 16 bits are computed in 32 bits and
+/// brought back into their range (`cvt.s32.s8`, `and.b32`). *In `f32`* means converted, computed and rounded with
+/// `cvt.rn`, which for arithmetic gives the same as rounding once. So is a `bf16` without a neighbour. Constants are
+/// computed when compiling, and integer multiplications and divisions by powers of two become shifts.
 ///
 /// **Errors.** K0202 for shapes that do not broadcast, K0203 for different element types and for literals of another
 /// type, K0204 for an operation that the element type lacks, K0206 for shared memory as an operand (`.load()` it),
-/// K0207 for a constant that its type does not hold, K0504 where broadcasting makes more elements than registers hold.
+/// K0207 for a constant that its type does not hold, K0504 if broadcasting makes more elements than registers hold.
 ///
 /// # Functions of floats
 ///
-/// On `f16` and `bf16` the function is computed in `f32` and the result rounded to the type, which adds half a unit in the last
-/// place (ulp). What is neither exact nor correctly rounded is as close to the true value as this table says, and may differ
-/// between targets. On `f32` it is the error that the manual states of the instruction (PTX ISA, "Floating Point Instructions"),
-/// with what Kiln does before and after it:
+/// On `f16` and `bf16` the function is computed in `f32` and the result is rounded to the type, which adds half a unit
+/// in the last place (ulp). Results that are neither exact nor correctly rounded have the error in this table, and may
+/// differ between targets. For `f32` it is the error that the manual states for the instruction (PTX ISA, "Floating
+/// Point Instructions"), with what Kiln computes before and after it:
 ///
 /// | function | `f32` | PTX | `f64` |
 /// |---|---|---|---|
 /// | [`exp2`](Tile::exp2) | 2 ulp | `ex2.approx.ftz.f32` | |
-/// | [`exp`](Tile::exp) of x | 2 + 1.25 · abs(x) ulp: x · log2(e) is rounded before | `mul.rn.f32`, `ex2.approx.ftz.f32` | |
+/// | [`exp`](Tile::exp) of x | 2 + 1.25 · abs(x) ulp: x · log2(e) is rounded first | `mul.rn.f32`, `ex2.approx.ftz.f32` | |
 /// | [`log2`](Tile::log2) | 2^-22, absolute between 0.5 and 2 and relative (4 ulp) elsewhere | `lg2.approx.f32` | |
-/// | [`log`](Tile::log) | the same and 1 ulp, for the product with ln 2 | `lg2.approx.f32`, `mul.rn.f32` | |
+/// | [`log`](Tile::log) | the same and 1 ulp for the multiplication by ln 2 | `lg2.approx.f32`, `mul.rn.f32` | |
 /// | [`sqrt`](Tile::sqrt) | correctly rounded | `sqrt.rn.f32` | `sqrt.rn.f64`, correctly rounded |
 /// | [`rsqrt`](Tile::rsqrt) | relative 2^-22.9 (2.2 ulp) | `rsqrt.approx.f32` | `sqrt.rn.f64`, `div.rn.f64`, 1.5 ulp |
 /// | [`sin`](Tile::sin), [`cos`](Tile::cos) | absolute 2^-20.5 between -2π and 2π, further out more | `sin.approx.f32`, `cos.approx.f32` | |
 /// | [`tanh`](Tile::tanh) | relative 2^-11 (8192 ulp) | `tanh.approx.f32` | |
 /// | [`floor`](Tile::floor), [`ceil`](Tile::ceil) | exact | `cvt.rmi.f32.f32`, `cvt.rpi.f32.f32` | `cvt.rmi.f64.f64`, `cvt.rpi.f64.f64`, exact |
 ///
-/// Where the last column is empty there is no instruction. Powers below 2^-126 are 0 in `f32`. Layouts are those of
+/// If the last column is empty, there is no instruction. Powers below 2^-126 are 0 in `f32`. Layouts are those of
 /// [elementwise operations](#elementwise-operations).
 ///
-/// **Errors.** K0204 for integers, masks, and `f64` where the table is empty; K0206 for shared memory and pointers.
+/// **Errors.** K0204 for integers, masks, and `f64` if the table is empty; K0206 for shared memory and pointers.
 ///
 /// # Reductions
 ///
 /// [`sum`](Tile::sum), [`max`](Tile::max), [`min`](Tile::min), [`argmax`](Tile::argmax), [`argmin`](Tile::argmin) and
-/// [`reduce`](Tile::reduce) take one axis out.
+/// [`reduce`](Tile::reduce) remove one axis.
 ///
-/// **Layout.** The result has the [`slice`](super::slice) of the tile's layout: threads that differed in their place on
-/// the axis all hold it. Inference puts warps along other axes where it can, since only warps along the axis cost
-/// shared memory. A layout in which a bit leads along the axis and along another one at once is
-/// [converted](super#conversions) before.
+/// **Layout.** The result has the [`slice`](super::slice) of the tile's layout: all threads that differ only along the
+/// axis hold it. Inference puts warps along other axes if it can, since only warps along the axis cost shared memory. A
+/// layout with a basis along the axis and another one at once is [converted](super#conversions) first.
 ///
 /// **PTX.** First the operation (`add.rn.f32`, `max.s32`) over the registers of a thread; then, for each bit of the
-/// lane's number that leads along the axis, one `shfl.sync.bfly.b32` and the operation (of 64 bits two shuffles, of
-/// pairs with an index one for each); then, where warps differ along the axis, `st.shared`, `bar.sync 0`, `ld.shared`
-/// of one value for each warp, and the operation. (PTX ISA, "shfl.sync".)
+/// lane number along the axis, one `shfl.sync.bfly.b32` and the operation (two shuffles for 64 bits, one for each part
+/// of a pair with an index); then, if warps lie along the axis, `st.shared`, `bar.sync 0`, `ld.shared` of one value for
+/// each warp, and the operation. (PTX ISA, "shfl.sync".)
 ///
 /// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known when compiling, K0204 for masks and
-/// pointers in all but `reduce`, K0206 for a function that does more than arithmetic, K0203 for one that gives another
-/// type than it takes, K0501 where the scratch does not fit.
+/// pointers except in `reduce`, K0206 for a function that does more than arithmetic, K0203 for one that does not give
+/// the type that it takes, K0501 if the scratch does not fit.
 ///
 /// # What Rust cannot say
 ///
@@ -169,14 +165,14 @@ impl<const RANK: usize> Shape for [i32; RANK] {}
 /// Both ends are known when compiling, and their difference is a power of two.
 ///
 /// # Layout
-/// Made anew in each layout that is asked for: each thread computes its own elements.
+/// Computed again for each layout that is needed: each thread computes its own elements.
 ///
 /// # PTX
 /// None of its own: `%tid.x`, shifted and masked (`shl.b32`, `and.b32`), and one `add.s32` for each register at most.
 ///
 /// # Errors
-/// K0106 for an end that is not known when compiling, K0201 where the extent is not a power of two, K0207 where `lo` does not fit
-/// `i32`, K0504 for too many elements.
+/// K0106 for an end that is not known when compiling, K0201 if the extent is not a power of two, K0207 if `lo` does not
+/// fit `i32`, K0504 for too many elements.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -193,14 +189,14 @@ pub fn arange(lo: i32, hi: i32) -> Tile<i32> {
 
 /// A tile of zeros.
 ///
-/// The element type is given as `zeros::<f32>(..)`, or follows from the use. A mask of `false` is
+/// Give the element type as `zeros::<f32>(..)`; otherwise it follows from the use. A mask of `false` is
 /// [`full([N], false)`](full).
 ///
 /// # Layout
-/// Made anew in each layout that is asked for.
+/// Computed again for each layout that is needed.
 ///
 /// # PTX
-/// None: the constant stands where it is used; what a loop changes starts with a `mov`.
+/// None: the constant is an operand of its uses; a tile that a loop changes starts with a `mov`.
 ///
 /// # Errors
 /// K0106, K0201 and K0205 for the shape, K0504 for too many elements.
@@ -217,17 +213,17 @@ pub fn zeros<T: Cast>(shape: impl Shape) -> Tile<T> {
     stub()
 }
 
-/// A tile of which every element is `value`.
+/// A tile whose elements all are `value`.
 ///
 /// # Layout
-/// Made anew in each layout that is asked for.
+/// Computed again for each layout that is needed.
 ///
 /// # PTX
-/// None: every register is the scalar's.
+/// None: every element is in the scalar's register.
 ///
 /// # Errors
-/// K0206 where `value` is a tile, K0203 where it has another type; K0106, K0201 and K0205 for the shape, K0504 for too
-/// many elements.
+/// K0206 if `value` is a tile, K0203 if it has another type; K0106, K0201 and K0205 for the shape, K0504 for too many
+/// elements.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -270,14 +266,14 @@ impl<T: Scalar> Tile<T> {
     /// `expand(1)`. Moves no data.
     ///
     /// # Layout
-    /// The tile's, with an axis on which nothing lies. Where the result meets a wider tile, the operand wants the
-    /// [`slice`](super::slice) of the wider one's layout, so that each thread already has what it needs.
+    /// That of the tile, with a further axis of extent 1. If the result is combined with a wider tile, the operand gets
+    /// the [`slice`](super::slice) of the wider tile's layout, so that each thread already has what it needs.
     ///
     /// # PTX
-    /// None, but for a [conversion](super#conversions) where the layouts differ.
+    /// None, except a [conversion](super#conversions) if the layouts differ.
     ///
     /// # Errors
-    /// K0205 where `axis` is greater than the rank, or the rank is 5 already.
+    /// K0205 if `axis` is greater than the rank, or the rank is already 5.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -294,15 +290,15 @@ impl<T: Scalar> Tile<T> {
 
     /// The values repeated along the axes of extent 1, up to `shape`.
     ///
-    /// `shape` has the tile's rank, and each extent is either the tile's, or the tile's is 1. A tile of
-    /// rank 0 takes every shape.
-    /// Operators broadcast by themselves; this is for where a shape must be met, as in a store.
+    /// `shape` has the tile's rank, and each extent is that of the tile, unless the tile's is 1. A tile of rank 0 takes
+    /// every shape. Operators broadcast by themselves; use this where an exact shape is required, as in a store.
     ///
     /// # Layout
-    /// The operand wants the result's layout with the repeated axes collapsed: each thread has the element that it repeats.
+    /// The operand gets the result's layout with the repeated axes collapsed: each thread has the element that it
+    /// repeats.
     ///
     /// # PTX
-    /// None: registers stand for several elements; but for a [conversion](super#conversions) where the layouts differ.
+    /// None, since one register holds several elements, except a [conversion](super#conversions) if the layouts differ.
     ///
     /// # Errors
     /// K0202 for extents that are neither equal nor 1, K0106, K0201 and K0205 for the shape, K0504 for too many elements.
@@ -326,10 +322,10 @@ impl<T: Scalar> Tile<T> {
     /// Each thread keeps what it holds, under other coordinates.
     ///
     /// # PTX
-    /// None, but for a [conversion](super#conversions) where another operation wants another layout.
+    /// None, except a [conversion](super#conversions) if another operation needs another layout.
     ///
     /// # Errors
-    /// K0202 where the number of elements differs, K0106, K0201 and K0205 for the shape.
+    /// K0202 if the number of elements differs, K0106, K0201 and K0205 for the shape.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -343,18 +339,18 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// The transpose: element `(i, j)` of the result is element `(j, i)`. The tile has rank 2; of
-    /// other ranks, [`permute`](Tile::permute) says which axis goes where.
+    /// The transpose: element `(i, j)` of the result is element `(j, i)`. The tile has rank 2; for other ranks use
+    /// [`permute`](Tile::permute).
     ///
     /// # Layout
-    /// Each thread keeps what it holds, under exchanged coordinates. A store along the new last axis may want another
-    /// layout; then the tile passes through shared memory.
+    /// Each thread keeps what it holds, under exchanged coordinates. A store along the new last axis may need another
+    /// layout; then the tile goes through shared memory.
     ///
     /// # PTX
-    /// None, but for that [conversion](super#conversions).
+    /// None, except that [conversion](super#conversions).
     ///
     /// # Errors
-    /// K0205 where the rank is not 2.
+    /// K0205 if the rank is not 2.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -369,20 +365,20 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// The same values, held by the threads as `layout` says.
+    /// The same values in the layout `layout`.
     ///
-    /// This pins the layout: the compiler does not change it, and refuses an operation that cannot
-    /// take it. Without it, inference chooses. Moving to another layout goes through registers,
-    /// shuffles or shared memory, as the two layouts demand.
+    /// This pins the layout: the compiler does not change it, and refuses an operation that cannot take it. Without it,
+    /// inference chooses. A change of layout goes through registers, shuffles or shared memory, depending on the two
+    /// layouts.
     ///
     /// # PTX
     /// That of the [conversion](super#conversions): none, `shfl.sync.idx.b32`, or `st.shared`, `bar.sync 0` and
-    /// `ld.shared`. None of it where inference lets the operand be made in this layout.
+    /// `ld.shared`. Nothing if inference already gives the operand this layout.
     ///
     /// # Errors
     /// K0301 for a layout that does not fit the tile, 32 lanes or the kernel's warps, or that is one of shared memory;
-    /// K0302 where a product takes the tile and cannot use the layout; K0504 for a layout that gives a thread more elements than
-    /// registers hold; K0205 for rank 0, K0206 where `layout` is none.
+    /// K0302 if a product takes the tile and cannot use the layout; K0504 for a layout that gives a thread more
+    /// elements than registers hold; K0205 for rank 0, K0206 if `layout` is not a layout.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -399,19 +395,21 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// The same values, asserting that the threads hold them as `layout` says already.
+    /// The same values, asserting that they already have the layout `layout`.
     ///
-    /// Nothing is moved: it is an error (K0303) if that would cost anything. What inference chose is compared with `layout`, and
-    /// the message says where it was chosen. Use it to keep a conversion out of a hot loop.
+    /// Nothing moves: if a conversion would be needed, it is an error (K0303). The compiler compares the layout that
+    /// inference chose with `layout`, and the message says where it was chosen. Use it to keep a conversion out of a
+    /// hot loop.
     ///
-    /// It has to hold in both variants of a kernel, for aligned tensors and for all others. A load has vectors in one and single
-    /// elements in the other, and so another layout, unless `.to_layout(..)` right behind it pins one for both.
+    /// It has to hold in both variants of a kernel, for aligned tensors and for all others. A load moves vectors in one
+    /// and single elements in the other, and so has different layouts, unless `.to_layout(..)` directly after it pins
+    /// one for both.
     ///
     /// # PTX
     /// None.
     ///
     /// # Errors
-    /// K0303 where the tile has another layout; K0301, K0504, K0205 and K0206 as of [`to_layout`](Tile::to_layout).
+    /// K0303 if the tile has another layout; K0301, K0504, K0205 and K0206 as for [`to_layout`](Tile::to_layout).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -427,7 +425,7 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// Whether each element equals the other's. NaN equals nothing, itself included.
+    /// Whether each element equals the other's. NaN equals nothing, not even itself.
     ///
     /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
@@ -443,7 +441,7 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// Whether each element differs from the other's: `!x.eq(other)`, so true where either is NaN.
+    /// Whether each element differs from the other's: `!x.eq(other)`, so true if either is NaN.
     ///
     /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
@@ -461,14 +459,14 @@ impl<T: Scalar> Tile<T> {
 
     /// The one element of a tile as a scalar, the same in every thread.
     ///
-    /// The tile has rank 0, or every extent is 1. This is the way from a reduction to what takes a
-    /// scalar: a condition, the end of a loop, an index, [`full`].
+    /// The tile has rank 0, or every extent is 1. Use it to pass the result of a reduction where a scalar is required:
+    /// a condition, a loop bound, an index, [`full`].
     ///
     /// # PTX
     /// None: every thread has the element in a register.
     ///
     /// # Errors
-    /// K0202 where the tile has more than one element.
+    /// K0202 if the tile has more than one element.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -484,18 +482,18 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// `f` of each element.
+    /// `f` applied to each element.
     ///
     /// The closure works on scalars: arithmetic, comparison, `if`, casts, Rust's own methods of the
     /// type (`min`, `max`, `abs`, `sqrt`, `exp` and the like), and scalars from outside. It cannot
     /// use tiles, memory or barriers.
     ///
     /// # PTX
-    /// That of the closure's operations, as [elementwise operations](Tile#elementwise-operations), without branches: an
-    /// `if` becomes a selection (`selp`), and both sides are computed.
+    /// That of the closure's operations, like [elementwise operations](Tile#elementwise-operations), without branches:
+    /// an `if` becomes a selection (`selp`), and both sides are computed.
     ///
     /// # Errors
-    /// K0206 where the closure does more than arithmetic, where its result is not one number, and for a tile of pointers.
+    /// K0206 if the closure does more than arithmetic or its result is not one number, and for a tile of pointers.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -509,12 +507,11 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// Combines the elements along `axis` with `f`; the axis goes.
+    /// Combines the elements along `axis` with `f`, and removes the axis.
     ///
     /// `(M, N)` gives `(N)` with axis 0 and `(M)` with axis 1; a tile of rank 1 gives one of rank
-    /// 0. `f` is taken to be associative and commutative: the order in which elements meet is not
-    /// specified, though it is the same in every launch of one build. What a closure may hold is as
-    /// in [`map`](Tile::map).
+    /// 0. `f` has to be associative and commutative: the order of combination is not specified, but it is the same in
+    ///    every launch of one build. The closure may contain the same as in [`map`](Tile::map).
     ///
     /// Layout, PTX and errors: [reductions](Tile#reductions).
     ///
@@ -545,9 +542,9 @@ impl<T: Cast> Tile<T> {
     /// | `bf16` | `f32` | `mov.b32`: the bits are the high half |
     /// | `f32` | `e4m3`, `e5m2` | `cvt.rn.satfinite.e4m3x2.f32`, `cvt.rn.satfinite.e5m2x2.f32` for two neighbours in a thread |
     /// | `f16` | `e4m3`, `e5m2` | `cvt.rn.satfinite.e4m3x2.f16x2` and so on, likewise |
-    /// | `e4m3`, `e5m2` | `f16` | `cvt.rn.f16x2.e4m3x2`, `cvt.rn.f16x2.e5m2x2`, likewise; to and from other types by way of `f16` or `f32` |
+    /// | `e4m3`, `e5m2` | `f16` | `cvt.rn.f16x2.e4m3x2`, `cvt.rn.f16x2.e5m2x2`, likewise; other types go through `f16` or `f32` |
     /// | `f64`, `f32` | `f32`, `f64` | `cvt.rn.f32.f64`, `cvt.f64.f32` |
-    /// | float | integer | `cvt.rzi.s32.f32`, then `max`, `min` for 8 and 16 bits; a `selp` gives 0 for NaN where the instruction does not |
+    /// | float | integer | `cvt.rzi.s32.f32`, then `max`, `min` for 8 and 16 bits; a `selp` gives 0 for NaN if the instruction does not |
     /// | integer | float | `cvt.rn.f32.s32`; to `bf16` through `f32` with a sticky last bit, so that the value is rounded once |
     /// | integer | integer | `and.b32`, `cvt.s32.s8`, `cvt.s64.s32`, or nothing |
     /// | `bool` | number | `selp` |
@@ -556,7 +553,7 @@ impl<T: Cast> Tile<T> {
     /// Layout: [elementwise operations](Tile#elementwise-operations).
     ///
     /// # Errors
-    /// K0206 for pointers, shared memory, and a type that is no element type; K0502 for FP8 numbers on `sm_80`.
+    /// K0206 for pointers, shared memory, and a type that is not an element type; K0502 for FP8 numbers on `sm_80`.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

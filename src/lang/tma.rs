@@ -1,23 +1,26 @@
-//! Copies by tensor map: TMA, the unit of Hopper and later that copies tiles between tensors and shared memory.
+//! TMA copies: copies of tiles between tensors and shared memory by the tensor memory accelerator of Hopper and later.
 //!
-//! One thread issues a copy, and goes on. A load completes on a [`Barrier`], a store is waited for by
-//! [`store_wait`]. The innermost axis of the tensor is contiguous; every other stride, and the address, is a multiple of 16 bytes (the
-//! launch checks it). Along the innermost axis a copy begins at a multiple of 16 bytes; elsewhere it stops the kernel. What lies outside of
-//! the tensor is read as zero, or as the map [declares](TensorMap), and dropped when written. Hardware writes whole pieces of 16 bytes: the
-//! innermost axis of a tensor that copies write is a multiple of 16 bytes too (the launch checks it).
+//! One thread issues a copy, and goes on. A load completes on a [`Barrier`]; [`store_wait`] waits for stores. The
+//! innermost axis of the tensor is contiguous; every other stride, and the address, is a multiple of 16 bytes (the
+//! launch checks it). Along the innermost axis a copy begins at a multiple of 16 bytes; otherwise it stops the kernel.
+//! Elements outside the tensor are read as zero, or as the map [declares](TensorMap), and dropped when written. The
+//! hardware writes whole pieces of 16 bytes, so the innermost axis of a tensor that copies write is a multiple of 16
+//! bytes too (the launch checks it).
 //!
-//! In shared memory a tile has the layout [`swizzle`](super::swizzle) of its rows' bytes, up to 128, unless it is pinned to a narrower one
-//! or to [`row_major`](super::row_major). A tile is one tile of a ring, or all of them.
+//! In shared memory a tile has the layout [`swizzle`](super::swizzle) with the bytes of its rows, up to 128, unless it
+//! is pinned to a narrower one or to [`row_major`](super::row_major). A tile may be one tile of a ring, or the whole
+//! ring.
 //!
 //! # How many instructions
 //!
-//! A box, what one instruction copies, has at most five dimensions and 256 elements along each, and along its rows no more bytes than the
-//! swizzle. The compiler takes the axes of the tensor apart so that boxes are as large as they can be: 8 rows of 256 `f16` in the swizzle of
-//! 128 bytes are one box of 64 elements, 8 rows and 4 times 64 columns. That is right only where the tensor ends at a multiple of 64
-//! columns, and where the copy begins at one. Kernels to which it matters have a variant for such tensors, which the launch takes where it can;
-//! the other variants copy 64 columns at a time, so that what lies outside comes as zeros. Rows of more than 256 elements go as
-//! elements twice, four or eight times as wide, where their number is known to be a multiple. Where a copy would take more than 64
-//! instructions it is refused (K0409).
+//! One instruction copies a box. A box has at most five dimensions with 256 elements along each, and along its rows no
+//! more bytes than the swizzle. The compiler splits the axes of the tensor so that boxes are as large as possible: 8
+//! rows of 256 `f16` in the swizzle of 128 bytes are one box of 64 elements, 8 rows and 4 times 64 columns. This works
+//! only if the tensor ends at a multiple of 64 columns and the copy begins at one. Kernels for which it matters have a
+//! variant for such tensors, which the launch takes if it can; the other variants copy 64 columns at a time, so that
+//! elements outside arrive as zeros. Rows of more than 256 elements are copied as elements two, four or eight times as
+//! wide, if their number is known to be a multiple. A copy that would take more than 64 instructions is refused
+//! (K0409).
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -28,7 +31,7 @@ use super::stub;
 use super::tensor::{TensorMap, TensorMapMut};
 use super::tile::Tile;
 
-/// A tensor map, read or written.
+/// A tensor map that is read or written.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tensor map of `{T}` of rank {R}",
     label = "must be `TensorMap<{T}, {R}>` or `TensorMapMut<{T}, {R}>`",
@@ -43,19 +46,22 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 
 /// Starts a copy of the block at `at` into shared memory; it completes on `bar`.
 ///
-/// `to` has the extents of the map's block, axes of extent 1 apart. The phase of `bar` expects the bytes of the whole block,
-/// see [`Barrier::expect`]. After the wait for that phase every thread sees the tile.
+/// `to` has the extents of the map's block, except for axes of extent 1. The phase of `bar` expects the bytes of the
+/// whole block, see [`Barrier::expect`]. After the wait for that phase every thread sees the tile.
 ///
-/// On Blackwell `bar` may be that of the other block of a [pair](super::tcgen05::mma_pair()): `full.of_block(cluster::rank() & !1)` is that of the
-/// even block, which counts the bytes of both.
+/// On Blackwell `bar` may be a barrier of the other block of a [pair](super::tcgen05::mma_pair()):
+/// `full.of_block(cluster::rank() & !1)` is the even block's barrier, which counts the bytes of both.
 ///
 /// # PTX
-/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk.tensor`), of as many
-/// dimensions as the map has, [once or several times](self); with `.cta_group::2` where the barrier may be that of the other block.
+/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA,
+/// `cp.async.bulk.tensor`), with as many dimensions as the map has, [once or several times](self); with `.cta_group::2`
+/// if the barrier may be in the other block.
 ///
 /// # Errors
-/// K0502 on `sm_80`, K0206 for what is no map or no barrier, K0205 for another number of coordinates, K0402 for a barrier of another block before `sm_100a`, K0507 for one without pairs, K0202 where the shapes differ, K0203 where the element types do, K0409 for a layout that no map has, K0404 for
-/// what is no shared memory or is transposed.
+/// K0502 on `sm_80`, K0206 for arguments that are not a map and a barrier, K0205 for another number of coordinates,
+/// K0402 for a barrier of another block before `sm_100a`, K0507 for one without pairs, K0202 if the shapes differ,
+/// K0203 if the element types differ, K0409 for a layout that no map has, K0404 for a tile that is not in shared memory
+/// or is transposed.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -76,11 +82,11 @@ pub fn load<T: Scalar, const R: usize>(
 
 /// Starts a copy of a tile in shared memory to the block at `at` of a tensor.
 ///
-/// What threads have written to the tile is there for the copy after a [`fence_async`](super::fence_async), which the compiler puts in
-/// where it is missing. The tile is not written again before a [`store_wait`].
+/// The copy sees what threads have written to the tile after a [`fence_async`](super::fence_async), which the compiler
+/// inserts if it is missing. Do not write the tile again before a [`store_wait`].
 ///
-/// A coordinate is never negative: a GPU stops at a store, or a reduction, that begins before the tensor (seen on an H200, an illegal
-/// instruction). What lies behind the tensor's end is not stored. Loads may begin before the tensor.
+/// Coordinates must not be negative: a GPU stops at a store or a reduction that begins before the tensor (an H200
+/// reports an illegal instruction). Elements after the tensor's end are not stored. Loads may begin before the tensor.
 ///
 /// # PTX
 /// `cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group` and `cp.async.bulk.commit_group` (PTX ISA, `cp.async.bulk.tensor`).
@@ -135,7 +141,7 @@ macro_rules! functions {
 
 super::copy::reductions!(functions);
 
-/// Brings the block at `at` into the second-level cache.
+/// Prefetches the block at `at` into the second-level cache.
 ///
 /// # PTX
 /// `cp.async.bulk.prefetch.tensor.2d.L2.global.tile` (PTX ISA, `cp.async.bulk.prefetch.tensor`).
@@ -154,34 +160,36 @@ pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) ->
     stub()
 }
 
-/// Starts a copy of rows of a tensor into shared memory, wherever they are: row `i` of `to` is row `rows[i]` of the tensor, from
+/// Starts a copy of arbitrary rows of a tensor into shared memory: row `i` of `to` is row `rows[i]` of the tensor, from
 /// column `col` on; it completes on `bar`.
 ///
-/// The tensor has two axes, and the map's block is one row of `Y` columns: `#[block(1, Y)]`, at least 32 bytes wide, of elements of at
-/// most 32 bits. `rows` has 8 elements or more, `to` the extents `[rows, Y]`. The phase of `bar` expects the bytes of all rows,
-/// [`block_bytes`](TensorMap::block_bytes) each, wherever they are.
+/// The tensor has two axes, and the map's block is one row of `Y` columns: `#[block(1, Y)]`, at least 32 bytes wide,
+/// with elements of at most 32 bits. `rows` has 8 elements or more, `to` has the extents `[rows, Y]`. The phase of
+/// `bar` expects the bytes of all rows, [`block_bytes`](TensorMap::block_bytes) each, even of rows outside the tensor.
 ///
-/// A number that no row has, negative ones included, gives a row of zeros (or of what the map
-/// [fills](TensorMap) with); so do columns before and behind those of the tensor. `col` is a multiple of 16 bytes: elsewhere a GPU
-/// stops with an illegal instruction. Of a constant that is an error; others [`device_assert`](super::device_assert) can look at, here of a column of `f32`:
-/// `device_assert(col % 4 == 0)`.
+/// Rows outside the tensor, with negative numbers included, give zeros (or what the map [fills](TensorMap) with); so do
+/// columns before and after those of the tensor. `col` is a multiple of 16 bytes: otherwise a GPU stops with an illegal
+/// instruction. The compiler checks constants; check other values with [`device_assert`](super::device_assert), for a
+/// column of `f32`: `device_assert(col % 4 == 0)`.
 ///
 /// # Layout
-/// An instruction moves four rows, whose numbers are in four registers of one thread, for a whole warp. `rows` has them dealt out to all
-/// warps, each four times as many as it has instructions: `slice(0, blocked([1, 4], [32, 1], [1, num_warps()], [1, 0]))`. What is loaded
-/// for it is loaded in that layout. It can be pinned to others whose first two register bases are `[1]` and `[2]` and whose
-/// lane bases are all `[0]`; where that leaves warps idle, there is a warning (K0901).
+/// One instruction moves four rows for a whole warp; their numbers are in four registers of one thread. The layout of
+/// `rows` distributes them over all warps, four for each instruction:
+/// `slice(0, blocked([1, 4], [32, 1], [1, num_warps()], [1, 0]))`. A load of the row numbers uses that layout. `rows`
+/// can be pinned to other layouts whose first two register bases are `[1]` and `[2]` and whose lane bases are all
+/// `[0]`; if that leaves warps idle, there is a warning (K0901).
 ///
 /// # PTX
-/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes` (PTX ISA, `cp.async.bulk.tensor`), once for
-/// four rows and as many columns as the swizzle of `to` has.
+/// `cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes` (PTX ISA,
+/// `cp.async.bulk.tensor`), once for four rows and the columns of one span of the swizzle of `to`.
 ///
 /// # Errors
-/// K0502 before `sm_100a`, K0416 for another block or fewer rows, K0205 for other ranks, K0306 for a layout of `rows` that they are not taken from, K0202 where the
-/// shapes differ, K0203 and K0204 for element types, K0409 for a layout of `to` that no map has and a column that is no multiple of 16
-/// bytes, K0404 for what is no shared memory or is transposed, K0206 for a tensor without a map, for what is no tile of numbers, no scalar column and no
-/// barrier, K0402 for a whole ring of tiles or barriers, K0507 for a barrier of a block outside of the pair, K0411 where the barrier expects
-/// other bytes.
+/// K0502 before `sm_100a`, K0416 for another block or fewer rows, K0205 for other ranks, K0306 for a layout of `rows`
+/// that the instructions cannot use, K0202 if the shapes differ, K0203 and K0204 for element types, K0409 for a layout
+/// of `to` that no map has and a column that is not a multiple of 16 bytes, K0404 for a tile that is not in shared
+/// memory or is transposed, K0206 for a tensor without a map, and for rows, a column or a barrier of the wrong kind,
+/// K0402 for a whole ring of tiles or barriers, K0507 for a barrier of a block outside the pair, K0411 if the barrier
+/// expects another number of bytes.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -201,12 +209,13 @@ pub fn gather<T: Scalar>(
     stub()
 }
 
-/// Starts a copy of the rows of a tile in shared memory to rows of a tensor, wherever they are: row `i` of `from` goes to row `rows[i]`,
-/// from column `col` on.
+/// Starts a copy of the rows of a tile in shared memory to arbitrary rows of a tensor: row `i` of `from` goes to row
+/// `rows[i]`, from column `col` on.
 ///
-/// The map, `rows` and `col` are as for [`gather`], and what is written by threads as for [`store`]. Rows behind the end of the tensor, and
-/// columns there, are dropped. Neither rows nor columns are negative: there a GPU stops with an illegal instruction. No row is written
-/// twice before a [`store_wait_written`]: nothing says which would be the last. A wait for stores waits for scatters as well.
+/// The map, `rows` and `col` are as for [`gather`]; what threads have written is visible as for [`store`]. Rows and
+/// columns after the end of the tensor are dropped. Rows and columns must not be negative: a GPU stops with an illegal
+/// instruction. Do not write a row twice before a [`store_wait_written`]: either write could be the last. A wait for
+/// stores also waits for scatters.
 ///
 /// # Layout
 /// That of [`gather`].
@@ -237,13 +246,13 @@ pub fn scatter<T: Scalar>(
     stub()
 }
 
-/// Waits until at most `pending` of the partition's last stores, by tensor map and [bulk](super::bulk::store), still read shared memory: what the others stored from may be written
-/// again, by every thread of the partition.
+/// Waits until at most `pending` of the partition's newest TMA stores and [bulk](super::bulk::store) stores still read
+/// shared memory: every thread of the partition may then overwrite the sources of the others.
 ///
-/// `pending` is known when compiling, 0 to 63. The tensor may not be written yet: see [`store_wait_written`].
+/// `pending` is known when compiling, 0 to 63. The data may not be in the tensor yet: see [`store_wait_written`].
 ///
 /// # PTX
-/// `cp.async.bulk.wait_group.read N` by the thread that stores, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).
+/// `cp.async.bulk.wait_group.read N` by the thread that stored, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).
 ///
 /// # Errors
 /// K0502 on `sm_80`, K0106 and K0207 for the number.
@@ -260,10 +269,10 @@ pub fn store_wait(pending: i32) {
     stub()
 }
 
-/// Waits until all but the last `pending` of the partition's stores are in their tensors.
+/// Waits until all but the newest `pending` stores of the partition are in their tensors.
 ///
 /// # PTX
-/// `cp.async.bulk.wait_group N` by the thread that stores, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).
+/// `cp.async.bulk.wait_group N` by the thread that stored, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).
 ///
 /// # Errors
 /// Those of [`store_wait`].

@@ -1,4 +1,4 @@
-//! Products by warpgroups: the tensor cores of Hopper (`sm_90a`), which read shared memory themselves.
+//! `wgmma`: products of warpgroups on the tensor cores of Hopper (`sm_90a`), which read shared memory directly.
 
 use super::product::Matrix;
 use super::scalar::{Number, Scalar};
@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::stub;
 use super::tile::Tile;
 
-/// Starts the product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`, and goes on; [`wait`] gives the sums.
+/// Starts the product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`, and goes on; [`wait`] gives the result.
 ///
 /// | `a`, `b` | `acc` and result |
 /// |---|---|
@@ -16,29 +16,32 @@ use super::tile::Tile;
 /// | `i8`, `u8`, either with either | `i32` |
 /// | `e4m3`, `e5m2`, either with either | `f32`, `f16` |
 ///
-/// M is a multiple of 64, K of 32 bytes, and N, as every extent of a tile, a power of two: one instruction has 8, 16, 32, 64, 128 or 256
-/// columns for each group of four warps that has columns of its own, and more are several instructions. The other widths of the
-/// hardware, which go in steps of 8, are reached by two products side by side, each with a right operand and sums of its own: 192
-/// columns by products of 128 and of 64, 24 by 16 and 8. The kernel, or the partition, has 4, 8 or 16 warps. `b` lies in shared memory, `a` there or in
-/// registers. Either may be transposed with `.t()`, of 16 bits each: of other types the depth is what lies side by side, `a` of `[m, k]` and
-/// `b.t()` of `[n, k]`. Of an `f32` in shared memory the hardware does not read the low 13 bits; in registers, `a` is rounded to tf32 as
-/// by [`dot_tf32`](super::dot_tf32).
+/// M is a multiple of 64, K a multiple of 32 bytes, and N a power of two, like every extent of a tile. One instruction
+/// has 8, 16, 32, 64, 128 or 256 columns for each warpgroup that has its own columns; more columns take several
+/// instructions. For the other widths of the hardware, which are multiples of 8, use two products, each with its own
+/// right operand and accumulator: 192 columns as 128 and 64, 24 columns as 16 and 8. The kernel or the partition has 4,
+/// 8 or 16 warps. `b` is in shared memory, `a` in shared memory or in registers. Operands of 16 bits may be transposed
+/// with `.t()`. With other types `k` is contiguous: `a` of `[m, k]`, and `b.t()` with `b` of `[n, k]`. The hardware
+/// ignores the low 13 bits of an `f32` in shared memory; in registers, `a` is rounded to tf32 as by
+/// [`dot_tf32`](super::dot_tf32).
 ///
-/// Until the wait, the accumulator is not used other than by further products, and neither `a` nor `b` is overwritten. Products are exact; sums are
-/// kept in the accumulator's type, in the hardware's order; of FP8 numbers an H200 keeps 14 bits of a sum
-/// inside an instruction.
+/// Until the wait, only further products may use the accumulator, and neither `a` nor `b` may be overwritten. Products
+/// are exact; sums are kept in the accumulator's type, in the hardware's order. With FP8 operands, an H200 keeps 14
+/// bits of a sum inside an instruction.
 ///
 /// # Layout
-/// The result has the layout of the instruction: all groups of four warps along the rows as long as there are 64 for each, then along
-/// the columns. In shared memory, operands lie as [`tma::load`](super::tma::load) leaves them.
+/// The result has the layout of the instruction: warpgroups lie along the rows as long as there are 64 rows for each,
+/// then along the columns. In shared memory, operands have the layout that [`tma::load`](super::tma::load) writes.
 ///
 /// # PTX
-/// `wgmma.fence`, a `wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16` and the like for every 64 rows, up to 256 columns and 32 bytes
-/// of depth, `wgmma.commit_group` (PTX ISA, `wgmma.mma_async`).
+/// `wgmma.fence`, a `wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16` and the like for every 64 rows, up to 256
+/// columns and 32 bytes along `k`, `wgmma.commit_group` (PTX ISA, `wgmma.mma_async`).
 ///
 /// # Errors
-/// K0502 on other targets, K0206 for a right factor in registers, K0402 for a window of another block, K0210 for extents, K0204 for element types, K0302 for an operand that no descriptor describes, K0503 for a
-/// number of warps that is no multiple of 4, K0203 for factors of types that do not go together, K0410 where the accumulator is used too early.
+/// K0502 on other targets, K0206 for a right operand in registers, K0402 for a window of another block, K0210 for
+/// extents, K0204 for element types, K0302 for an operand that no descriptor describes, K0503 for a number of warps
+/// that is not a multiple of 4, K0203 for operands of types that do not fit together, K0410 if the accumulator is used
+/// too early.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -57,16 +60,16 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
     stub()
 }
 
-/// The accumulator, once at most `pending` of the products started last are under way.
+/// Waits until at most `pending` of the newest products are in flight, and gives the accumulator.
 ///
-/// `pending` is known when compiling, 0 to 7. With `wait(1, acc)` right after a product, the one before is done, so that what it read may
-/// be overwritten; `acc` itself is not.
+/// `pending` is known when compiling, 0 to 7. After `wait(1, acc)` directly after a product, the product before it is
+/// done, so its operands may be overwritten; `acc` itself is not done.
 ///
 /// # PTX
 /// `wgmma.wait_group.sync.aligned N` (PTX ISA, `wgmma.wait_group`).
 ///
 /// # Errors
-/// K0106 and K0207 for the number; K0410 where what it gives is used while its product may be under way.
+/// K0106 and K0207 for the number; K0410 if the result is used while its product may be in flight.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

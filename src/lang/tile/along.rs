@@ -1,32 +1,29 @@
-//! Scans, positions of extremes, orders of axes, pairs.
+//! Scans, positions of extremes, permutations of axes, pairs.
 
 use super::Tile;
 use crate::lang::scalar::{Number, Scalar};
 use crate::lang::stub;
 
-/// Two tiles of one shape side by side along a new last axis: `join(a, b)` at `(.., 0)` is `a`, at
-/// `(.., 1)` it is `b`.
+/// Two tiles of one shape, stacked along a new last axis: `join(a, b)` at `(.., 0)` is `a`, at `(.., 1)` it is `b`.
 ///
-/// `(M, N)` and `(M, N)` give `(M, N, 2)`; the operands are broadcast to one shape as operators do,
-/// and two tiles of rank 0 give `(2)`. [`Tile::split`] undoes it, and
-/// `join(a, b).reshape([M, 2 * N])` interleaves columns (Triton's `tl.interleave`).
+/// `(M, N)` and `(M, N)` give `(M, N, 2)`; the operands are broadcast to one shape as in operators, and two tiles of
+/// rank 0 give `(2)`. [`Tile::split`] undoes it, and `join(a, b).reshape([M, 2 * N])` interleaves columns (Triton's
+/// `tl.interleave`).
 ///
 /// # Layout
 ///
-/// The result's layout is that of the operands with one more bit of the register number, the
-/// lowest, along the new axis: a thread that holds an element of both holds the pair, and no data
-/// moves. A layout that is pinned on the result may put the pair into different lanes or warps; then
-/// each thread takes the element that is its own.
+/// The result has the layout of the operands with one more bit of the register number, the lowest, along the new axis:
+/// a thread that holds an element of both holds the pair, and no data moves. A layout that is pinned on the result may
+/// put the pair into different lanes or warps; then each thread takes its own element.
 ///
 /// # PTX
 ///
-/// None where a thread holds the pair; else `selp`, by the thread's number, and what the operands'
-/// [conversion](crate::lang#conversions) takes.
+/// None if a thread holds the pair; otherwise `selp`, by the thread's number, and the
+/// [conversion](crate::lang#conversions) of the operands.
 ///
 /// # Errors
 ///
-/// K0202 where the shapes do not fit, K0203 where the element types differ, K0205 where the operands
-/// have rank 5 already.
+/// K0202 if the shapes do not fit, K0203 if the element types differ, K0205 if the operands already have rank 5.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -42,7 +39,7 @@ pub fn join<T: Scalar>(a: Tile<T>, b: Tile<T>) -> Tile<T> {
     stub()
 }
 
-/// Scans, orders of axes, pairs.
+/// Scans, permutations of axes, pairs.
 impl<T: Scalar> Tile<T> {
     /// The axes in another order: axis `i` of the result is axis `order[i]` of the tile.
     ///
@@ -52,16 +49,16 @@ impl<T: Scalar> Tile<T> {
     ///
     /// # Layout
     ///
-    /// Each thread keeps what it holds, under other coordinates. Data moves only where another
-    /// operation wants the result in another layout, as a store along the new last axis may.
+    /// Each thread keeps what it holds, under other coordinates. Data moves only if another operation needs the result
+    /// in another layout, as a store along the new last axis may.
     ///
     /// # PTX
     ///
-    /// None, but for that [conversion](crate::lang#conversions).
+    /// None, except that [conversion](crate::lang#conversions).
     ///
     /// # Errors
     ///
-    /// K0205 where `order` leaves an axis out, names one twice, or names one that the tile lacks.
+    /// K0205 if `order` leaves an axis out, names one twice, or names one that the tile lacks.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -76,24 +73,24 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// The two halves of pairs: of shape `(.., 2)`, the elements at `(.., 0)` and those at
-    /// `(.., 1)`; the last axis goes.
+    /// The two halves of pairs: for shape `(.., 2)`, the elements at `(.., 0)` and those at `(.., 1)`, without the last
+    /// axis.
     ///
-    /// Undoes [`join`]. A tile of shape `(2)` gives two tiles of rank 0.
+    /// It undoes [`join`]. A tile of shape `(2)` gives two tiles of rank 0.
     ///
     /// # Layout
     ///
-    /// Free where each thread holds whole pairs, as after `join`, and as inference arranges where it
-    /// is free to. Otherwise the pairs are brought together first.
+    /// Free if each thread holds whole pairs, as after `join`, and as inference arranges if it can. Otherwise the pairs
+    /// are brought together first.
     ///
     /// # PTX
     ///
-    /// None where it is free; else that of a [conversion](crate::lang#conversions). A tile of shape `(2)` is split by two
-    /// [reductions](Tile#reductions).
+    /// None if it is free; otherwise that of a [conversion](crate::lang#conversions). A tile of shape `(2)` is split by
+    /// two [reductions](Tile#reductions).
     ///
     /// # Errors
     ///
-    /// K0202 where the last extent is not 2.
+    /// K0202 if the last extent is not 2.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -109,26 +106,25 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// Each element combined with all before it along `axis`: an inclusive scan with `f`
-    /// (`tl.associative_scan` in Triton). The shape stays.
+    /// Each element combined with all before it along `axis`: an inclusive scan with `f` (`tl.associative_scan` in
+    /// Triton). The shape does not change.
     ///
-    /// `f(a, b)` takes what comes before and what comes next; it must be associative, and need not
-    /// be commutative. What a closure may hold is as in [`map`](Tile::map).
+    /// In `f(a, b)`, `a` comes before `b`; `f` must be associative, and need not be commutative. The closure may
+    /// contain the same as in [`map`](Tile::map).
     ///
     /// # Order
     ///
-    /// Floats round, so the order matters, and it is specified: neighbouring runs are joined in
-    /// pairs, runs of one element first, then of two, of four, and so on; joining two runs combines
-    /// the last element of the first with each element of the second. The last of eight elements is
-    /// `((x0 x1) (x2 x3)) ((x4 x5) (x6 x7))`, the one before it `((x0 x1) (x2 x3)) ((x4 x5) x6)`.
-    /// The result is therefore the same, bit for bit, in every layout and with any number of warps,
-    /// and the rounding error of a running sum grows with the logarithm of the extent.
+    /// Floats round, so the order matters, and it is specified: neighbouring runs are joined in pairs, first runs of
+    /// one element, then of two, of four, and so on; joining two runs combines the last element of the first with each
+    /// element of the second. The last of eight elements is `((x0 x1) (x2 x3)) ((x4 x5) (x6 x7))`, the one before it
+    /// `((x0 x1) (x2 x3)) ((x4 x5) x6)`. So the result is the same, bit for bit, in every layout and with any number of
+    /// warps, and the rounding error of a running sum grows with the logarithm of the extent.
     ///
     /// # Layout
     ///
-    /// The result has the layout of the tile. Each step along the axis is decided by one bit of the
-    /// position: registers cost nothing but `f`, lanes a shuffle (`shfl.sync.idx`), warps a trip
-    /// through shared memory with a barrier. Inference keeps the axis within warps where it can.
+    /// The result has the layout of the tile. Each step along the axis belongs to one bit of the position: a register
+    /// bit costs only `f`, a lane bit a shuffle (`shfl.sync.idx`), a warp bit a round trip through shared memory with a
+    /// barrier. Inference keeps the axis within warps if it can.
     ///
     /// # PTX
     ///
@@ -138,8 +134,8 @@ impl<T: Scalar> Tile<T> {
     ///
     /// # Errors
     ///
-    /// K0205 for an axis that the tile lacks, K0203 where `f` gives another type than it takes, K0206
-    /// where it does more than arithmetic.
+    /// K0205 for an axis that the tile lacks, K0203 if `f` does not give the type that it takes, K0206 if it does more
+    /// than arithmetic.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -155,13 +151,13 @@ impl<T: Scalar> Tile<T> {
     }
 }
 
-/// Running sums, and where the extremes are.
+/// Running sums, and positions of extremes.
 impl<T: Number> Tile<T> {
-    /// The sum of each element and all before it along `axis`; the shape stays.
+    /// The sum of each element and all before it along `axis`; the shape does not change.
     ///
-    /// `[1, 2, 3, 4]` gives `[1, 3, 6, 10]`. Every addition is in `T`: integers wrap, floats round,
-    /// in the order that [`scan`](Tile::scan) specifies. For the sum of what comes before without
-    /// the element itself, subtract it: `x.cumsum(0) - x` (exact for integers).
+    /// `[1, 2, 3, 4]` gives `[1, 3, 6, 10]`. Every addition is in `T`: integers wrap, floats round, in the order that
+    /// [`scan`](Tile::scan) specifies. For an exclusive sum, subtract the element: `x.cumsum(0) - x` (exact for
+    /// integers).
     ///
     /// Layout, PTX and errors: those of [`scan`](Tile::scan), with `add`; K0204 for masks and pointers.
     ///
@@ -179,15 +175,15 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// The index along `axis` of the greatest element; the axis goes.
+    /// The index along `axis` of the greatest element; removes the axis.
     ///
-    /// Of equal elements the first counts (Triton's `tie_break_left`); -0 and +0 are equal. NaN loses
-    /// against numbers, as in [`max`](Tile::max): of a line of NaNs the index is 0.
+    /// Of equal elements the first counts (Triton's `tie_break_left`); -0 and +0 are equal. NaN is ignored unless there
+    /// is nothing else, as in [`max`](Tile::max): for only NaNs the index is 0.
     ///
     /// # Layout
     ///
-    /// Pairs of an element and its index are reduced, so the result's layout is that of the other
-    /// reductions: the tile's, without the axis.
+    /// The reduction is over pairs of an element and its index, so the layout is that of the other reductions: the
+    /// tile's, without the axis.
     ///
     /// PTX and errors: [reductions](Tile#reductions). The comparison of two pairs is `setp`, `and.pred`, `or.pred` and
     /// two `selp`.
@@ -205,10 +201,10 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// The index along `axis` of the least element; the axis goes.
+    /// The index along `axis` of the least element; removes the axis.
     ///
-    /// Of equal elements the first counts; -0 and +0 are equal. NaN loses against numbers, as in
-    /// [`min`](Tile::min): of a line of NaNs the index is 0.
+    /// Of equal elements the first counts; -0 and +0 are equal. NaN is ignored unless there is nothing else, as in
+    /// [`min`](Tile::min): for only NaNs the index is 0.
     ///
     /// Layout, PTX and errors: [reductions](Tile#reductions).
     ///

@@ -4,12 +4,11 @@ use super::Tile;
 use crate::lang::scalar::Float;
 use crate::lang::stub;
 
-/// Functions of floats, on each element: what they compute exactly, how, and how well, says
-/// [a table at `Tile`](Tile#functions-of-floats).
+/// Functions of floats, on each element. [A table at `Tile`](Tile#functions-of-floats) gives their PTX and accuracy.
 impl<T: Float> Tile<T> {
     /// e to the power of each element.
     ///
-    /// Infinite where the result exceeds the range, 0 far below 0; NaN stays NaN.
+    /// Infinite if the result exceeds the range, 0 far below 0; NaN stays NaN.
     ///
     /// `mul.rn.f32`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -46,7 +45,7 @@ impl<T: Float> Tile<T> {
 
     /// The natural logarithm of each element.
     ///
-    /// Negative infinity of 0, NaN of negative elements.
+    /// Negative infinity for 0, NaN for negative elements.
     ///
     /// `lg2.approx.f32`, `mul.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -65,7 +64,7 @@ impl<T: Float> Tile<T> {
 
     /// The logarithm to base 2 of each element.
     ///
-    /// Negative infinity of 0, NaN of negative elements.
+    /// Negative infinity for 0, NaN for negative elements.
     ///
     /// `lg2.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -83,7 +82,7 @@ impl<T: Float> Tile<T> {
 
     /// The square root of each element.
     ///
-    /// Correctly rounded. NaN of negative elements; the root of -0 is -0.
+    /// Correctly rounded. NaN for negative elements; the root of -0 is -0.
     ///
     /// `sqrt.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -101,7 +100,7 @@ impl<T: Float> Tile<T> {
 
     /// One over the square root of each element.
     ///
-    /// Infinite of 0, NaN of negative elements.
+    /// Infinite for 0, NaN for negative elements.
     ///
     /// `rsqrt.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -120,7 +119,7 @@ impl<T: Float> Tile<T> {
 
     /// The sine of each element, in radians.
     ///
-    /// NaN of infinite elements.
+    /// NaN for infinite elements.
     ///
     /// `sin.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -138,7 +137,7 @@ impl<T: Float> Tile<T> {
 
     /// The cosine of each element, in radians.
     ///
-    /// NaN of infinite elements.
+    /// NaN for infinite elements.
     ///
     /// `cos.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -158,7 +157,7 @@ impl<T: Float> Tile<T> {
 
     /// The hyperbolic tangent of each element.
     ///
-    /// ±1 of infinite elements.
+    /// ±1 for infinite elements.
     ///
     /// `tanh.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///

@@ -8,7 +8,7 @@ use crate::lang::stub;
 
 /// Order and reductions.
 impl<T: Number> Tile<T> {
-    /// Whether each element is less than the other's. False where either is NaN.
+    /// Whether each element is less than the other's. False if either is NaN.
     ///
     /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
@@ -24,7 +24,7 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// Whether each element is less than the other's or equal to it. False where either is NaN.
+    /// Whether each element is less than the other's or equal to it. False if either is NaN.
     ///
     /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
@@ -41,7 +41,7 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// Whether each element is greater than the other's. False where either is NaN.
+    /// Whether each element is greater than the other's. False if either is NaN.
     ///
     /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
@@ -57,7 +57,7 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// Whether each element is greater than the other's or equal to it. False where either is NaN.
+    /// Whether each element is greater than the other's or equal to it. False if either is NaN.
     ///
     /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
@@ -73,10 +73,10 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// The sum along `axis`; the axis goes.
+    /// The sum along `axis`; removes the axis.
     ///
-    /// Every addition is in `T`: integers wrap, floats round. Sums of `f16`, `bf16` and narrow
-    /// integers want a [`cast`](Tile::cast) first. The order is as in [`reduce`](Tile::reduce).
+    /// Every addition is in `T`: integers wrap, floats round. [`cast`](Tile::cast) `f16`, `bf16` and narrow integers
+    /// first. The order is as in [`reduce`](Tile::reduce).
     ///
     /// Layout, PTX and errors: [reductions](Tile#reductions).
     ///
@@ -94,8 +94,7 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// The greatest element along `axis`; the axis goes. NaN loses against numbers, and is the
-    /// result only where there is nothing else.
+    /// The greatest element along `axis`; removes the axis. NaN is ignored unless there is nothing else.
     ///
     /// The elementwise maximum of two tiles is [`maximum`](crate::lang::maximum).
     ///
@@ -113,8 +112,7 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// The least element along `axis`; the axis goes. NaN loses against numbers, and is the result
-    /// only where there is nothing else.
+    /// The least element along `axis`; removes the axis. NaN is ignored unless there is nothing else.
     ///
     /// The elementwise minimum of two tiles is [`minimum`](crate::lang::minimum).
     ///
@@ -137,8 +135,8 @@ impl<T: Number> Tile<T> {
 impl<T: Number + Neg<Output = T>> Tile<T> {
     /// The absolute value of each element.
     ///
-    /// Of a float the sign bit is cleared, of NaN too. The least integer of a type has no positive
-    /// counterpart and stays as it is.
+    /// For a float the sign bit is cleared, even of NaN. The least integer of a type has no positive counterpart and
+    /// stays as it is.
     ///
     /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
     ///
