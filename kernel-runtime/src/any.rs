@@ -1,4 +1,4 @@
-//! Tensors whose element type and rank are known when the program runs.
+//! Tensors whose element type and rank are known only at run time.
 
 pub mod dlpack;
 
@@ -11,12 +11,12 @@ use std::{fmt, sync::Arc};
 
 /// A tensor of any element type and any rank, for code that handles tensors of a framework: a [`DeviceTensor`] without its type.
 ///
-/// It is made from a tensor (`AnyTensor::from(tensor)`) or by [`AnyTensor::from_dlpack`], and becomes one again by
-/// [`downcast`](Self::downcast), [`as_tensor`](Self::as_tensor) and [`as_tensor_mut`](Self::as_tensor_mut). It is also an argument of a
-/// kernel as it is, in `Args` and in `with_arguments` of an instance: the launch checks its type.
+/// Make it from a tensor (`AnyTensor::from(tensor)`) or with [`AnyTensor::from_dlpack`], and get a tensor back with
+/// [`downcast`](Self::downcast), [`as_tensor`](Self::as_tensor) and [`as_tensor_mut`](Self::as_tensor_mut). It can also
+/// be an argument of a kernel, in `Args` and in `with_arguments` of an instance: the launch checks its type.
 pub struct AnyTensor {
     buffer: Arc<Buffer>,
-    /// Where element 0 lies, in bytes from the start of the buffer.
+    /// The offset of element 0 from the start of the buffer, in bytes.
     offset_bytes: usize,
     shape: Vec<usize>,
     strides: Vec<usize>,
@@ -51,7 +51,7 @@ impl AnyTensor {
         &self.shape
     }
 
-    /// The distances between neighbours along the axes, in elements.
+    /// The strides: distances between neighbours along the axes, in elements.
     pub fn strides(&self) -> &[usize] {
         &self.strides
     }
@@ -66,7 +66,7 @@ impl AnyTensor {
         self.dtype
     }
 
-    /// Whether kernels may write the elements: whoever lent the memory may have said that they may not.
+    /// Whether kernels may write the elements: the lender of the memory may have forbidden it.
     pub fn is_writable(&self) -> bool {
         self.rights == Rights::ReadAndWrite
     }
@@ -106,7 +106,7 @@ impl AnyTensor {
         self.typed().map(tensor::shared)
     }
 
-    /// As [`Self::as_tensor`], exclusive.
+    /// Like [`Self::as_tensor`], exclusive.
     ///
     /// # Errors
     /// [`Error::NotOfType`] for another element type or rank; [`Error::ReadOnly`].
@@ -159,7 +159,7 @@ impl AnyTensor {
         ParamKind::Tensor { dtype: self.dtype, rank: self.rank(), mutable }
     }
 
-    /// Hands the memory to another library; see [`DeviceTensor::share_with`].
+    /// Shares the memory with another library; see [`DeviceTensor::share_with`].
     ///
     /// # Errors
     /// As [`DeviceTensor::share_with`].

@@ -35,7 +35,7 @@ pub(crate) struct TensorValue<'a> {
     pub(crate) mutable: bool,
 }
 
-/// The memory of an argument: that of a tensor which outlives the launch, or that of a view which was given away.
+/// The memory of an argument: that of a tensor that outlives the launch, or that of a view that was passed by value.
 #[derive(Debug)]
 pub(crate) enum Held<'a> {
     Borrowed(&'a Arc<Buffer>),
@@ -52,12 +52,12 @@ impl Deref for Held<'_> {
     }
 }
 
-/// The axes that a tensor of a kernel has at most.
+/// The most axes of a kernel's tensor.
 const MAX_RANK: usize = 5;
 
 /// One number an axis, in place: an argument allocates nothing.
 ///
-/// Of a rank that no kernel takes, the first axes are kept: a launch refuses it by its rank.
+/// For a rank that no kernel takes, only the first axes are kept: a launch refuses it because of its rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dims {
     rank: usize,
@@ -77,7 +77,7 @@ impl Dims {
         self.rank
     }
 
-    /// All of them, if there are so many.
+    /// All of them, if they fit.
     pub(crate) fn exact<const R: usize>(&self) -> Option<[usize; R]> {
         (**self).try_into().ok().filter(|_| self.rank == R)
     }
@@ -96,7 +96,7 @@ impl TensorValue<'_> {
         self.shape.contains(&0)
     }
 
-    /// The first address behind the last element; that of element 0 where there is none.
+    /// The first address after the last element; that of element 0 if there are no elements.
     pub(crate) fn end(&self) -> u64 {
         if self.is_empty() {
             return self.address;
@@ -147,7 +147,7 @@ impl Argument<'_> {
     }
 }
 
-/// An argument of a launch whose types are checked when it is launched: tensors, device pointers, scalars.
+/// An argument whose types are checked at the launch: tensors, device pointers, scalars.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel's argument",
     note = "arguments are tensors and views (by reference; views also by value), `DevicePtr`, and scalars of the element types"
@@ -157,13 +157,14 @@ pub trait IntoArgument<'a> {
     fn into_argument(self) -> Argument<'a>;
 }
 
-/// A tensor of any element type and rank within uploaded bytes, for callers that know the types only when they run: the tests of
-/// the compiler.
+/// A tensor of any element type and rank within uploaded bytes, for callers that know the types only at run time: the
+/// tests of the compiler.
 ///
-/// Element 0 lies `offset_bytes` behind the first byte; strides are in elements of `element_bytes`, the size of what `kind` names.
+/// Element 0 is `offset_bytes` after the first byte; strides are in elements of `element_bytes`, the element size of
+/// `kind`.
 ///
 /// # Errors
-/// [`Error::View`] when an element lies outside of the bytes, and when `kind` is no tensor of the shape's rank.
+/// [`Error::View`] when an element lies outside the bytes, and when `kind` is not a tensor of the shape's rank.
 #[doc(hidden)]
 pub fn __tensor_within<'a>(
     bytes: &'a DeviceTensor<u8, 1>,
@@ -200,13 +201,13 @@ pub fn __tensor_within<'a>(
     Ok(Argument(Value::Tensor(value)))
 }
 
-/// An address on a device, for kernels that take `Ptr` arguments and so are launched by an `unsafe` call.
+/// An address on a device, for kernels that take `Ptr` arguments and whose launch is therefore `unsafe`.
 ///
-/// It does not keep the memory alive, and no order between streams follows from it.
+/// It does not keep the memory alive, and does not order streams.
 pub struct DevicePtr<T> {
     address: u64,
     dtype: &'static str,
-    /// The device's id, unless the address came from elsewhere.
+    /// The device's id, unless the address came from another library.
     device: Option<u64>,
     element: PhantomData<fn() -> T>,
 }

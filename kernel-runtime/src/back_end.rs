@@ -1,4 +1,4 @@
-//! The two back ends behind one face: what a stream can be asked to do.
+//! One interface to the two back ends: the operations of a stream.
 //!
 //! The enums have no variants when neither feature is on; nothing can then make a device, and the
 //! matches below are empty.
@@ -46,15 +46,15 @@ macro_rules! each {
     };
 }
 
-/// Everything that a launch needs besides the stream; the arguments have been checked.
+/// Everything that a launch needs except the stream; the arguments have been checked.
 pub(crate) struct Order<'a> {
     pub(crate) image: &'static Image,
     pub(crate) variant: &'static Variant,
     pub(crate) grid: Grid,
     pub(crate) blocks: Blocks,
-    /// One value for each entry parameter but the tensor maps, in order, zero-extended to 64 bits.
+    /// One value for each entry parameter except the tensor maps, in order, zero-extended to 64 bits.
     pub(crate) values: &'a mut [u64],
-    /// The entry parameters behind those.
+    /// The entry parameters after those.
     pub(crate) maps: &'a mut [TensorMap],
 }
 
@@ -94,7 +94,7 @@ pub(crate) enum Mark {
     Emulator(emulator::Mark),
 }
 
-/// Recorded work, as a capture leaves it.
+/// Recorded work, from a capture.
 #[derive(Debug)]
 pub(crate) enum Captured {
     #[cfg(feature = "cuda")]
@@ -145,7 +145,7 @@ impl Graph {
 }
 
 impl Queue {
-    /// Whether work on both is in one order; on the emulator all is.
+    /// Whether work on both is ordered; on the emulator all work is.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             #[cfg(feature = "cuda")]
@@ -169,8 +169,8 @@ impl Queue {
         }
     }
 
-    /// Refuses a stream that is another one in this thread, and one that another library records into a graph, unless the memory that is
-    /// used on it is promised to stay.
+    /// Refuses a stream that is another one in this thread, and one that another library records into a graph, unless
+    /// the caller has guaranteed that the memory stays.
     pub(crate) fn require_usable(&self) -> Result<()> {
         match *self {
             #[cfg(feature = "cuda")]
@@ -180,7 +180,8 @@ impl Queue {
         }
     }
 
-    /// Waits for all work of the device where this thread cannot order anything behind that of the queue; false where it can.
+    /// Waits for all work of the device if this thread cannot order anything after the work of the queue; false if it
+    /// can.
     pub(crate) fn wait_elsewhere(&self) -> Result<bool> {
         match *self {
             #[cfg(feature = "cuda")]
@@ -194,7 +195,7 @@ impl Queue {
         }
     }
 
-    /// Gives another library its memory back, behind all work of the queue so far.
+    /// Gives another library its memory back, after all work of the queue so far.
     pub(crate) fn give_back(&self, owner: Owner) {
         match *self {
             #[cfg(feature = "cuda")]
@@ -205,7 +206,7 @@ impl Queue {
         }
     }
 
-    /// Records what is put on the queue from now on, in place of running it.
+    /// Records what is put on the queue from now on, instead of running it.
     pub(crate) fn begin_capture(&self) -> Result<()> {
         each!(self, queue => queue.begin_capture())
     }
@@ -256,7 +257,7 @@ impl Queue {
         each!(self, queue => queue.allocate(bytes))
     }
 
-    /// Gives memory back once the queue's work so far is done.
+    /// Frees memory once the queue's work so far is done.
     pub(crate) fn free(&self, address: u64) {
         each!(self, queue => queue.free(address));
     }
@@ -332,7 +333,7 @@ impl Queue {
         }
     }
 
-    /// Lets later work of this queue wait for the mark, of a device of the same kind.
+    /// Makes later work of this queue wait for the mark, of a device of the same kind.
     pub(crate) fn wait(&self, mark: &Mark) -> Result<()> {
         match (self, mark) {
             #[cfg(feature = "cuda")]
@@ -349,7 +350,7 @@ impl Queue {
         }
     }
 
-    /// Lets later work of this queue wait for the work so far of `other`, a queue of the same device.
+    /// Makes later work of this queue wait for the work so far of `other`, a queue of the same device.
     pub(crate) fn wait_for(&self, other: &Self) -> Result<()> {
         match (self, other) {
             #[cfg(feature = "cuda")]
@@ -365,7 +366,7 @@ impl Queue {
         }
     }
 
-    /// The tensor map of an encoding whose rules have been checked; what the device says if it refuses all the same.
+    /// The tensor map of an encoding whose rules have been checked; the device's message if it refuses it anyway.
     pub(crate) fn encode(&self, encoding: &Encoding) -> Result<TensorMap, Box<str>> {
         each!(self, queue => queue.encode(encoding))
     }
@@ -382,7 +383,7 @@ impl Mark {
         each!(self, mark => mark.synchronize())
     }
 
-    /// As [`Self::synchronize`], also where a group has failed that the work was of.
+    /// Like [`Self::synchronize`], even if the work's group has failed.
     pub(crate) fn wait_for_end(&self) -> Result<()> {
         match *self {
             #[cfg(feature = "cuda")]
@@ -392,7 +393,7 @@ impl Mark {
         }
     }
 
-    /// As [`Self::is_done`], also where a group has failed that the work was of.
+    /// Like [`Self::is_done`], even if the work's group has failed.
     pub(crate) fn is_over(&self) -> Result<bool> {
         match *self {
             #[cfg(feature = "cuda")]

@@ -1,13 +1,13 @@
 //! Device memory that is freed when nothing uses it any more.
 //!
-//! A buffer belongs to the stream that allocated it. Any stream of the device may use it: the buffer
-//! knows who may still be working on it, and lets a stream wait for another one only where the order
-//! matters, that is read after write, write after read, write after write, and the final free. As long
-//! as one stream alone uses a buffer, which is the common case, that costs one atomic load.
+//! A buffer belongs to the stream that allocated it. Any stream of the device may use it: the buffer knows which
+//! streams may still be working on it, and makes a stream wait for another one only if the order matters: read after
+//! write, write after read, write after write, and the final free. As long as only one stream uses a buffer, which is
+//! the common case, this costs one atomic load.
 //!
-//! Other libraries may work on the same memory: on memory that they own, and on memory that was handed to them. Kiln
-//! does not see their work; it knows the stream that it is on. Each use elsewhere then waits for that stream, and that
-//! stream waits for each use as soon as it is enqueued, so that whatever the other library does before and after is in order.
+//! Other libraries may work on the same memory, if they own it or Kiln shared it with them. Kiln does not see their
+//! work, but knows its stream. Each use on another stream waits for that stream, and that stream waits for each use as
+//! soon as it is enqueued. So everything that the other library does before and after is in order.
 
 use crate::{Result, Stream};
 use std::{
@@ -19,15 +19,15 @@ use std::{
     },
 };
 
-/// Keeps something of another library alive until it is dropped. Nothing of it is looked at, so that a panic elsewhere cannot
-/// show it half changed.
+/// Keeps something of another library alive until it is dropped. It is never read, so a panic elsewhere cannot show it
+/// half changed.
 pub(crate) type Owner = AssertUnwindSafe<Box<dyn Send + Sync>>;
 
 /// How memory of another library stays allocated.
 pub(crate) enum Lease {
     /// Until this is dropped.
     Owned(Owner),
-    /// As long as the view lives through which it is used.
+    /// As long as the view that uses it lives.
     Borrowed,
 }
 
@@ -46,10 +46,10 @@ pub(crate) struct Buffer {
     bytes: usize,
     /// The id of the stream that has all unfinished uses, or [`SEVERAL`].
     only: AtomicU64,
-    /// Whether somebody uses the memory besides those who borrow its tensor: other libraries, graphs.
+    /// Whether others than borrowers of its tensor use the memory: other libraries, graphs.
     is_shared: AtomicBool,
     users: Mutex<Users>,
-    /// Why the memory is there, where Kiln did not allocate it. Taken when the buffer is dropped.
+    /// What keeps the memory allocated, if Kiln did not allocate it. Taken when the buffer is dropped.
     lease: Option<Lease>,
 }
 
@@ -113,7 +113,7 @@ impl Buffer {
         &self.home
     }
 
-    /// Whether the memory may go before the buffer does: nothing may hold the buffer longer than its view lives.
+    /// Whether the memory may be freed before the buffer: nothing may hold the buffer longer than its view lives.
     pub(crate) fn is_borrowed(&self) -> bool {
         match self.lease {
             Some(Lease::Borrowed) => true,
@@ -123,8 +123,8 @@ impl Buffer {
 
     /// Orders a use on `stream` after the uses that it depends on.
     ///
-    /// The caller enqueues the use and calls [`Self::used_on`] before it gives up the tensor's borrow; a later write or free,
-    /// which needs that borrow to have ended, therefore finds it in the stream.
+    /// The caller enqueues the use and calls [`Self::used_on`] before the tensor's borrow ends. A later write or free
+    /// needs that borrow to have ended, so it finds the use in the stream.
     pub(crate) fn use_on(&self, stream: &Stream, access: Access) -> Result<()> {
         if self.only.load(Ordering::Acquire) == stream.id() {
             return Ok(());
@@ -152,7 +152,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Says that a use is on `stream` now: other libraries that have the memory wait for it.
+    /// Notes that a use is on `stream` now: other libraries that have the memory wait for it.
     pub(crate) fn used_on(&self, stream: &Stream) -> Result<()> {
         if !self.is_shared.load(Ordering::Acquire) {
             return Ok(());
@@ -170,12 +170,12 @@ impl Buffer {
         users.others_outside(stream).try_for_each(|outside| outside.wait_for(stream))
     }
 
-    /// Says that a graph holds the memory, and uses it whenever it is launched.
+    /// Notes that a graph holds the memory, and uses it whenever it is launched.
     pub(crate) fn hold_elsewhere(&self) {
         self.is_shared.store(true, Ordering::SeqCst);
     }
 
-    /// Hands the memory to another library, which uses it on `stream`, after all uses so far.
+    /// Shares the memory with another library, which uses it on `stream`, after all uses so far.
     pub(crate) fn share_with(&self, stream: &Stream) -> Result<()> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         // First, so that a use which is being enqueued either is waited for here or finds the stream in `used_on`.
@@ -191,7 +191,8 @@ impl Buffer {
 
 #[cfg(feature = "cuda")]
 impl Buffer {
-    /// Leaves the memory to somebody who frees it on `stream`, in order with the work so far; `None` for memory that others have.
+    /// Passes the memory to somebody who frees it on `stream`, in order with the work so far; `None` for memory that
+    /// others have.
     pub(crate) fn give_up(&mut self, stream: &Stream) -> Option<Result<u64>> {
         let users = self.users.get_mut().unwrap_or_else(PoisonError::into_inner);
         if self.lease.is_some() || !users.outside.is_empty() {
@@ -208,7 +209,7 @@ impl Buffer {
 }
 
 impl Users {
-    /// Whether the stream is one of those that the last write, and what comes behind it, is on.
+    /// Whether the last write and later uses are on this stream, among others.
     fn knows(&self, stream: &Stream) -> bool {
         let mut known = std::iter::once(&self.writer).chain(&self.readers);
         known.any(|user| user.id() == stream.id())

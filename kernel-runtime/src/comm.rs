@@ -1,9 +1,9 @@
-//! Several devices that work together: collective operations between the ranks of a group.
+//! Collective operations between the ranks of a group of devices.
 //!
-//! A [`Comm`] is one rank's membership in a group. The ranks are devices of one process ([`Comm::in_process`]), or one device in
-//! each of many processes, on one machine or several ([`Comm::from_env`], [`Comm::init`]). Between GPUs, NCCL moves the data;
-//! its library is loaded when it is first needed. Between emulated GPUs the ranks meet in the process of rank 0, so that a program
-//! for many devices is tested on none, in threads or in processes:
+//! A [`Comm`] is one rank's membership in a group. The ranks are devices of one process ([`Comm::in_process`]), or one
+//! device in each of many processes, on one machine or several ([`Comm::from_env`], [`Comm::init`]). Between GPUs, NCCL
+//! moves the data; its library is loaded when it is first needed. Between emulated GPUs the ranks meet in the process
+//! of rank 0, so that a program for many GPUs can be tested without one, in threads or in processes:
 //!
 //! ```
 //! # #[cfg(feature = "emulator")]
@@ -33,25 +33,29 @@
 //!
 //! # Order
 //!
-//! All ranks call the same collectives in the same order, with the same element type and number of elements; between two ranks the sends
-//! of one are the receives of the other, in order. An operation is put on a stream, and is in order with everything else that
-//! uses its tensors, as a kernel is. It can be recorded into a [`Graph`](crate::Graph), which all ranks then launch equally often. On the
-//! emulator such a launch waits for the other ranks: each rank has a thread.
+//! All ranks call the same collectives in the same order, with the same element type and number of elements; between
+//! two ranks the sends of one are the receives of the other, in order. An operation is put on a stream, and like a
+//! kernel it is in order with everything else that uses its tensors. It can be recorded into a [`Graph`](crate::Graph),
+//! which all ranks must launch equally often. On the emulator such a launch waits for the other ranks, so each rank
+//! needs a thread.
 //!
 //! One thread that acts for several ranks, or that sends and receives at once, puts its calls into a [`Comm::group`].
 //!
 //! # Failure
 //!
-//! No rank waits for ever. When a rank dies, does not come within the limit ([`Comm::with_timeout`]), or asks for something
-//! else than the others, the group ends with an error on every rank ([`CommError`]).
+//! No rank waits forever. When a rank dies, does not come within the limit ([`Comm::with_timeout`]), or calls another
+//! operation than the others, the group ends with an error on every rank ([`CommError`]).
 //!
-//! On the emulator the call itself returns it; operations that differ are always found. On GPUs the call has returned long before: a thread of the
-//! group watches what is under way and, when that takes longer than the limit or NCCL or a connection reports a failure, ends NCCL's
-//! work. [`Comm::wait`] then returns the error, and so does the next wait for a stream on which the work was, or which has waited for one
-//! (`synchronize`, `to_vec`). NCCL itself does not notice operations that differ: it may hang or mix up
-//! data. So each rank tells rank 0's process what it calls, and which operations the graphs have that it launches, and the group ends
-//! soon after a call that differs. With `KILN_COMM_CHECK=1` in the environment of a rank it waits for the answer before it puts the operation
-//! on its stream, which costs a round trip; with `0`, which all ranks have to agree on, nothing is told. A group that has failed stays so: drop its `Comm`s, and make another.
+//! On the emulator the call itself returns the error; operations that differ are always found. On GPUs the call has
+//! returned long before. A thread of the group watches operations in flight, and ends NCCL's work when they take longer
+//! than the limit, or when NCCL or a connection reports a failure. [`Comm::wait`] then returns the error, and so does
+//! the next wait for a stream that had the work, or that has waited for such a stream (`synchronize`, `to_vec`).
+//!
+//! NCCL itself does not notice operations that differ: it may hang or mix up data. So each rank reports its calls, and
+//! the operations of the graphs that it launches, to rank 0's process, and the group ends soon after a call that
+//! differs. With `KILN_COMM_CHECK=1` in its environment a rank waits for the answer before it puts the operation on its
+//! stream, which costs a round trip. With `0`, on all ranks, nothing is reported. A group that has failed stays failed:
+//! drop its `Comm`s, and make new ones.
 
 #![cfg_attr(
     not(any(feature = "cuda", feature = "emulator")),
@@ -96,19 +100,20 @@ pub use signature::ReduceOp;
 pub(crate) use signature::{Operation, Signature};
 use std::{fmt, sync::Arc, time::Duration};
 
-/// How long ranks wait for one another, unless [`Comm::with_timeout`] says otherwise.
+/// How long ranks wait for one another, unless [`Comm::with_timeout`] sets another limit.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(5 * 60);
 
 /// The element types that can be added, in the names of kernels: those of NCCL.
 const REDUCIBLE: [&str; 12] =
     ["i8", "u8", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "e4m3", "e5m2"];
 
-/// A rank's membership in a group of devices that work together.
+/// The membership of one rank in a group of devices.
 ///
-/// Dropping it leaves the group, after the work that this rank has put on its streams. Ranks that need it later get an error. A process
-/// with a GPU drops it before it ends: without that, the other ranks take it for lost, and their group ends.
+/// Dropping it leaves the group, after the work that this rank has put on its streams. Ranks that need it later get an
+/// error. A process with a GPU must drop it before it ends; otherwise the other ranks take it for lost, and their group
+/// ends.
 ///
-/// One thread at a time calls the operations of a rank, since their order counts.
+/// Only one thread at a time may call the operations of a rank, since their order matters.
 pub struct Comm {
     inner: Arc<Inner>,
 }
@@ -133,7 +138,7 @@ pub(crate) enum Link {
 impl Comm {
     /// The memberships of several devices of this process, in order of their ranks; GPUs, or emulated ones.
     ///
-    /// Each may be given to a thread of its own. One thread that uses them all puts the calls of all ranks into a [`Comm::group`].
+    /// Each may have its own thread. A thread that uses all of them puts the calls of all ranks into a [`Comm::group`].
     ///
     /// # Errors
     /// [`CommError::Argument`] for no device, a device that is named twice, and GPUs together with emulators; on GPUs
@@ -181,12 +186,13 @@ impl Comm {
 
     /// The membership of this process's device in a group of processes, once all of them have called this.
     ///
-    /// Rank 0 listens at the address, and the others connect to it. They trust one another and the network between them: whoever reaches the
-    /// port while the group forms can take the place of a rank that has not come.
+    /// Rank 0 listens at the address, and the others connect to it. They trust one another and the network between
+    /// them: anybody who reaches the port while the group forms can take the place of a missing rank.
     ///
     /// # Errors
-    /// [`CommError::Rendezvous`] when ranks do not come within `place.timeout`, which names those that have, and when they do not agree about
-    /// the group; on GPUs [`CommError::Library`], [`CommError::Nccl`] and [`CommError::Timeout`].
+    /// [`CommError::Rendezvous`] when ranks do not come within `place.timeout` (it names those that have), and when
+    /// they do not agree about the group; on GPUs [`CommError::Library`], [`CommError::Nccl`] and
+    /// [`CommError::Timeout`].
     pub fn init(device: &Device, place: &Rendezvous) -> Result<Self> {
         let (rank, world_size) = (place.rank, place.world_size);
         let refused = |required, actual| {
@@ -209,8 +215,8 @@ impl Comm {
         Ok(Self { inner: Arc::new(Inner { device, rank, world_size, link }) })
     }
 
-    /// Sets how long this rank waits for others, from five minutes or what its [`Rendezvous`] said. An operation on a GPU counts from
-    /// when the work in front of it on its stream is done.
+    /// Sets how long this rank waits for others; the default is five minutes or the timeout of its [`Rendezvous`]. The
+    /// time of an operation on a GPU starts when the earlier work on its stream is done.
     #[must_use]
     pub fn with_timeout(self, limit: Duration) -> Self {
         self.seat().set_limit(limit);
@@ -232,11 +238,13 @@ impl Comm {
         &self.inner.device
     }
 
-    /// Makes one operation of all that are called in `work` by this thread: they are put on their streams when it ends, and may wait for one another.
+    /// Groups all operations that this thread calls in `work`: they are put on their streams together when it ends, and
+    /// may wait for one another.
     ///
-    /// One thread that acts for several ranks needs it, since the first rank's call would otherwise wait for the second's, and so
-    /// does a rank that sends and receives at once. Other work that `work` puts on the streams comes before all of the operations.
-    /// These run at once: none may write what another one of the rank reads or writes. Groups within groups belong to the outermost.
+    /// A thread that acts for several ranks needs it, since the first rank's call would otherwise wait for the
+    /// second's; so does a rank that sends and receives at once. Other work that `work` puts on the streams comes
+    /// before all of the operations. The operations run at the same time: none may write what another one of the rank
+    /// reads or writes. A group within a group joins the outermost one.
     ///
     /// ```
     /// # #[cfg(feature = "emulator")]
@@ -260,12 +268,13 @@ impl Comm {
     /// ```
     ///
     /// # Errors
-    /// That of `work`, and nothing is done then; [`CommError::Argument`] for operations that depend on one another; those of the operations.
+    /// That of `work`, after which nothing is done; [`CommError::Argument`] for operations that depend on one another;
+    /// those of the operations.
     pub fn group<U>(work: impl FnOnce() -> Result<U>) -> Result<U> {
         call::group(work)
     }
 
-    /// Reduces the elements of all ranks: each gets in `to`, element by element, the result over all `from`.
+    /// Reduces the elements of all ranks: each rank gets in `to`, element by element, the result over all `from`.
     ///
     /// # Errors
     /// Those of all operations: [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`], [`CommError::Argument`] for numbers of elements,
@@ -284,7 +293,7 @@ impl Comm {
         self.reduce(stream, operation, (T::DTYPE, from.len()), parts)
     }
 
-    /// As [`Self::all_reduce`], over the tensor itself.
+    /// Like [`Self::all_reduce`], in place.
     ///
     /// # Errors
     /// As [`Self::all_reduce`].
@@ -316,8 +325,8 @@ impl Comm {
         self.submit(stream, operation, (T::DTYPE, from.len()), parts)
     }
 
-    /// Reduces the elements of all ranks, and leaves each rank its part of the result, in order of the ranks: `from` has as many elements as
-    /// all `to` together.
+    /// Reduces the elements of all ranks, and gives each rank its part of the result, in order of the ranks: `from` has
+    /// as many elements as all `to` together.
     ///
     /// # Errors
     /// As [`Self::all_reduce`].
@@ -335,7 +344,7 @@ impl Comm {
         self.reduce(stream, operation, (T::DTYPE, to.len()), parts)
     }
 
-    /// Copies the tensor of rank `root` over those of the others.
+    /// Copies the tensor of rank `root` to the others.
     ///
     /// # Errors
     /// As [`Self::all_reduce`].
@@ -352,7 +361,8 @@ impl Comm {
         self.submit(stream, operation, (T::DTYPE, tensor.len()), parts)
     }
 
-    /// Gives each rank a part: the parts of `from` go to the ranks in their order, and `to` has what all ranks had for this one, in order of the ranks.
+    /// Exchanges parts: the parts of `from` go to the ranks in their order, and `to` gets the parts of all ranks for
+    /// this one, in order of the ranks.
     ///
     /// # Errors
     /// As [`Self::all_reduce`]; the elements have to be a multiple of the ranks.
@@ -371,7 +381,8 @@ impl Comm {
         self.submit(stream, operation, (T::DTYPE, each), parts)
     }
 
-    /// Sends a tensor to another rank, which calls [`Self::recv`] with as many elements. On the emulator this waits until it has.
+    /// Sends a tensor to another rank, which calls [`Self::recv`] with as many elements. On the emulator this waits for
+    /// that call.
     ///
     /// # Errors
     /// As [`Self::all_reduce`].
@@ -403,7 +414,7 @@ impl Comm {
         self.submit(stream, operation, (T::DTYPE, tensor.len()), (None, Some(part)))
     }
 
-    /// Lets later work of the stream wait until the streams of all ranks have come to this point.
+    /// Makes later work of the stream wait until the streams of all ranks have reached this point.
     ///
     /// # Errors
     /// As [`Self::all_reduce`].
@@ -411,8 +422,8 @@ impl Comm {
         self.submit(stream, Operation::Barrier, ("u8", 0), (None, None))
     }
 
-    /// Waits until all work of the stream is done, and says whether the group has failed meanwhile: without an error, what the operations have
-    /// written is there.
+    /// Waits until all work of the stream is done, and returns an error if the group has failed; without an error, the
+    /// results of the operations are there.
     ///
     /// # Errors
     /// Those of a group that has failed, see [`CommError`]; those of [`Stream::synchronize`].
@@ -429,7 +440,7 @@ impl Comm {
         self.seat().failure()
     }
 
-    /// Ends the group on all ranks: what they wait for, and whatever they call later, is [`CommError::Aborted`].
+    /// Ends the group on all ranks: what they wait for, and every later call, returns [`CommError::Aborted`].
     pub fn abort(&self) {
         self.seat().fail(CommError::Aborted { rank: self.rank() });
         match self.inner.link {

@@ -1,4 +1,4 @@
-//! Devices: GPUs by number, emulators by target, and the choice between them.
+//! Devices: GPUs with a number, emulators of a target, and the choice between them.
 
 mod machine;
 
@@ -58,7 +58,7 @@ enum Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
-    /// The compute capability as (major, minor).
+    /// The compute capability: (major, minor).
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
@@ -70,25 +70,25 @@ pub struct Properties {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryUse {
-    /// What nobody has, of the whole device.
+    /// Free memory of the whole device.
     pub free: u64,
-    /// The memory of the device.
+    /// All memory of the device.
     pub total: u64,
-    /// What the pool of this process has, used or not.
+    /// Memory of this process's pool, used or not.
     pub reserved: u64,
-    /// What tensors and others have of the pool.
+    /// Memory of the pool that tensors and others use.
     pub used: u64,
 }
 
 impl Device {
-    /// A device that runs code for one of `targets`: the first GPU that runs the newest of them that
-    /// any GPU runs, and without such a GPU the emulator of the newest target. `to_string` says which
-    /// it is and why.
+    /// A device that runs code for one of `targets`: the first GPU that runs the newest of them that any GPU runs, and
+    /// without such a GPU the emulator of the newest target. `to_string` says which device it is and why.
     ///
-    /// Where that is the emulator, a line on standard error says so, and why, once in a process.
+    /// If it is the emulator, a line on standard error says so, and why, once in a process.
     ///
-    /// The environment variable `KILN_DEVICE` overrides the choice: `emulator`, `emulator:sm_90a`,
-    /// `cuda:0`; `gpu` takes the GPU that would have been chosen, and refuses the emulator. Every call that chooses the same GPU, or the same emulator, gives the same device.
+    /// The environment variable `KILN_DEVICE` overrides the choice: `emulator`, `emulator:sm_90a`, `cuda:0`; `gpu`
+    /// takes the GPU that would be chosen, and refuses the emulator. Every call that chooses the same GPU, or the same
+    /// emulator, returns the same device.
     ///
     /// # Errors
     /// [`Error::NoDevice`] when nothing runs any of the targets, [`Error::DeviceVariable`] when the
@@ -103,8 +103,8 @@ impl Device {
         }
     }
 
-    /// The emulator of the newest of `targets`, which the whole process shares: every call that names the same target gives the
-    /// same device.
+    /// The emulator of the newest of `targets`, which the whole process shares: every call with the same target returns
+    /// the same device.
     ///
     /// # Errors
     /// [`Error::NoDevice`] when the list is empty; those of [`Device::emulator`].
@@ -112,7 +112,7 @@ impl Device {
         Self::shared_emulator(newest(targets)?)
     }
 
-    /// The GPU with a number, as the driver counts them.
+    /// The GPU with a number in the driver's order.
     ///
     /// # Errors
     /// [`Error::DriverMissing`], [`Error::DriverTooOld`], [`Error::NoSuchDevice`],
@@ -157,22 +157,23 @@ impl Device {
         }
     }
 
-    /// A new emulated GPU of a target, with memory of its own.
+    /// A new emulated GPU of a target, with its own memory.
     ///
-    /// A launch that runs more than 2^31 warp instructions, some minutes of work, ends with a fault, so that a kernel that never
-    /// ends is found. The environment variable `KILN_MAX_INSTRUCTIONS` sets another number, for devices made after.
+    /// A launch that runs more than 2^31 warp instructions, some minutes of work, ends with a fault, so that a kernel
+    /// that never ends is found. The environment variable `KILN_MAX_INSTRUCTIONS` sets another limit for devices that
+    /// are made afterwards.
     ///
-    /// With `KILN_STATS=1`, devices made after write a line to standard error about each launch that ends well: the kernel, its
-    /// instance and variant, the grid, how many instructions ran, and bank conflicts of shared memory (passes that it needed
-    /// besides the first).
+    /// With `KILN_STATS=1`, devices that are made afterwards write a line to standard error about each successful
+    /// launch: the kernel, its instance and variant, the grid, how many instructions ran, and bank conflicts of shared
+    /// memory (passes after the first).
     #[cfg_attr(
         feature = "emulator",
         doc = "[`Device::emulator_report`] has the numbers of the last launch."
     )]
     ///
     /// # Errors
-    /// [`Error::BackEndDisabled`] without the feature `emulator`, [`Error::LimitVariable`] when `KILN_MAX_INSTRUCTIONS` is no
-    /// number.
+    /// [`Error::BackEndDisabled`] without the feature `emulator`, [`Error::LimitVariable`] when `KILN_MAX_INSTRUCTIONS`
+    /// is not a number.
     pub fn emulator(target: Target) -> Result<Self> {
         #[cfg(feature = "emulator")]
         {
@@ -213,7 +214,7 @@ impl Device {
         }
     }
 
-    /// What the device has.
+    /// The properties of the device.
     pub fn properties(&self) -> Properties {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -244,7 +245,7 @@ impl Device {
         images.iter().filter(|image| self.runs(image.target)).max_by_key(|image| image.target)
     }
 
-    /// What messages call the device: its number and its name.
+    /// The device's name in messages: its number and its name.
     pub(crate) fn label(&self) -> String {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -254,7 +255,7 @@ impl Device {
         }
     }
 
-    /// What a message calls the device that is not `other`: emulators of one target share their label.
+    /// The name in a message of a device that is not `other`: emulators of one target share their label.
     pub(crate) fn label_beside(&self, other: &Device) -> String {
         let label = self.label();
         if label == other.label() { format!("another {label}") } else { label }
@@ -402,7 +403,7 @@ impl Device {
     }
 }
 
-/// What is said where kernels run on the CPU though nobody asked for it.
+/// The message if kernels run on the CPU though nobody asked for it.
 fn fallback(device: &str, reason: &str) -> String {
     format!(
         "kiln: kernels run on the {device}, since {reason} ({VARIABLE}=gpu makes this an error, {VARIABLE}=emulator says that it is meant)"

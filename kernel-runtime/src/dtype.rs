@@ -1,4 +1,4 @@
-//! What a type parameter of a kernel stands for, as a value.
+//! The types of a kernel's type parameters, as values.
 
 use crate::Element;
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 macro_rules! dtypes {
     ($($variant:ident $name:literal $bytes:literal $doc:literal;)*) => {
-        /// An element type, as a value: what a type parameter of numbers stands for in an [`Instance`](crate::Instance).
+        /// An element type as a value: a type parameter of numbers in an [`Instance`](crate::Instance).
         ///
         /// ```
         /// use kernel_runtime::Dtype;
@@ -83,7 +83,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// A type that is not an element type, as a value: what a type parameter such as `S: Schedule` stands for in an
+/// A type that is not an element type, as a value: a type parameter such as `S: Schedule` in an
 /// [`Instance`](crate::Instance).
 ///
 /// Two of them are equal if the types are.
@@ -131,7 +131,7 @@ impl Hash for NamedType {
     }
 }
 
-/// The type without the modules in front of names.
+/// The type without module paths.
 impl fmt::Display for NamedType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&without_modules((self.name)()))

@@ -29,7 +29,7 @@ pub trait Element:
     /// [`Dtype::of`] the type.
     #[doc(hidden)]
     const KIND: Dtype;
-    /// Whether every bit pattern is a value of the type; false for `bool` alone.
+    /// Whether every bit pattern is a value of the type; false only for `bool`.
     #[doc(hidden)]
     const ANY_BITS: bool;
 
@@ -42,7 +42,7 @@ pub trait Element:
     /// Appends the little-endian bytes of `values`.
     #[doc(hidden)]
     fn encode(values: &[Self], bytes: &mut Vec<u8>);
-    /// Reads whole values out of little-endian bytes; a remainder is left out.
+    /// Reads whole values from little-endian bytes, and ignores a remainder.
     #[doc(hidden)]
     fn decode(bytes: &[u8], values: &mut Vec<Self>);
 }

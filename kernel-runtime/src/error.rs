@@ -1,5 +1,4 @@
-//! What can go wrong, as types: each variant names the argument or the device it is about, what was
-//! required and what was there.
+//! Errors as types: each variant names the argument or the device, and what was required and what was there.
 
 mod comm;
 mod map;
@@ -12,8 +11,8 @@ use std::fmt;
 /// The result of the runtime's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A failed operation. Nothing was launched when a launch returns one, except where the device itself
-/// reports a failure of work that it had accepted ([`Error::Driver`]).
+/// A failed operation. If a launch returns one, nothing was launched, unless the device reports a failure of work that
+/// it had accepted ([`Error::Driver`]).
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -37,7 +36,7 @@ pub enum Error {
         /// The version that the driver reports.
         actual: DriverVersion,
     },
-    /// The driver is there, and no GPU has this number.
+    /// The driver is there, but no GPU has this number.
     #[error("there is no device cuda:{ordinal}: the driver reports {count} GPU(s)")]
     NoSuchDevice {
         /// The number asked for.
@@ -59,7 +58,7 @@ pub enum Error {
         /// Why each device was refused.
         reasons: String,
     },
-    /// The environment variable `KILN_MAX_INSTRUCTIONS` is no number.
+    /// The environment variable `KILN_MAX_INSTRUCTIONS` is not a number.
     #[error(
         "KILN_MAX_INSTRUCTIONS is `{actual}`; it takes how many instructions of warps a launch on the emulator may run, such as 1000000"
     )]
@@ -73,7 +72,7 @@ pub enum Error {
         /// The variable's value.
         actual: String,
     },
-    /// The kernel was not compiled for anything that the device runs.
+    /// The kernel was not compiled for any target that the device runs.
     #[error("`{kernel}` was compiled for {required}; {actual} runs none of them")]
     TargetNotRunnable {
         /// The kernel.
@@ -83,7 +82,7 @@ pub enum Error {
         /// The device of the launch.
         actual: String,
     },
-    /// An argument lives on a device other than the stream's.
+    /// An argument is on a device other than the stream's.
     #[error("`{kernel}`: argument `{argument}` is on {actual}, the stream on {required}")]
     WrongDevice {
         /// The kernel.
@@ -105,7 +104,7 @@ pub enum Error {
         /// The tensor's device.
         actual: String,
     },
-    /// Kernels on one device cannot reach the memory of another.
+    /// Kernels on one device cannot access the memory of another.
     #[error("kernels on {device} cannot reach the memory of {peer}: copy the tensor")]
     NoPeerAccess {
         /// The device of the kernels.
@@ -128,7 +127,7 @@ pub enum Error {
         /// Its extent.
         actual: usize,
     },
-    /// An argument breaks what an attribute of the parameter states.
+    /// An argument breaks a fact in an attribute of the parameter.
     #[error("`{kernel}`: argument `{argument}` needs {required}; it has {actual}")]
     FactBroken {
         /// The kernel.
@@ -178,7 +177,7 @@ pub enum Error {
         /// What was given.
         actual: crate::ParamKind,
     },
-    /// What was given for an argument has no tensor for it.
+    /// The value given for an argument has no tensor.
     #[error("`{kernel}`: argument `{argument}`: {cause}")]
     Argument {
         /// The kernel.
@@ -188,24 +187,24 @@ pub enum Error {
         /// What [`TensorArgument`](crate::TensorArgument) says.
         cause: Box<Error>,
     },
-    /// An instance that was chosen when the program runs takes other arguments than it was given.
+    /// An instance that was chosen at run time got arguments that it does not take.
     #[error("{cause} (the instance {instance}); instances that take these arguments: {instances}")]
     InstanceArgument {
         /// The [`Error::ArgumentKind`] of the instance.
         cause: Box<Error>,
         /// The instance.
         instance: &'static str,
-        /// The instances of the kernel that take what was given, shortened in the middle where they are many.
+        /// The instances of the kernel that take these arguments, shortened in the middle if there are many.
         instances: Box<str>,
     },
-    /// No instance of a kernel has the values that were asked for.
+    /// No instance of a kernel has the requested values.
     #[error("`{kernel}` has no instance {required}; it has {actual}")]
     NoInstance {
         /// The kernel.
         kernel: &'static str,
         /// What was asked for, such as `with BM = 96, BN = 64`.
         required: String,
-        /// The instances that there are, shortened in the middle where they are many.
+        /// The instances that exist, shortened in the middle if there are many.
         actual: String,
     },
     /// The number of arguments is not the number of parameters.
@@ -246,7 +245,7 @@ pub enum Error {
         /// The extent asked for.
         actual: i32,
     },
-    /// The blocks of a grid do not make whole clusters.
+    /// The blocks of a grid are not whole clusters.
     #[error(
         "`{kernel}`: axis {axis} of the grid is {actual}; it has to be a multiple of {required}, the blocks of a cluster along it"
     )]
@@ -290,7 +289,7 @@ pub enum Error {
         /// Blocks of the largest cluster that the device takes.
         actual: u32,
     },
-    /// An argument cannot be described by the tensor map that the kernel copies it with.
+    /// The tensor map of a kernel's copy cannot describe the argument.
     #[error(
         "`{kernel}`: the tensor map of argument `{argument}` needs {required}; it has {actual}"
     )]
@@ -304,7 +303,7 @@ pub enum Error {
         /// What there is instead.
         actual: Actual,
     },
-    /// The device's own encoder refused a tensor map for another reason than those that are checked before.
+    /// The device's encoder refused a tensor map for a reason that Kiln does not check.
     #[error(
         "`{kernel}`: the tensor map of argument `{argument}` cannot be made on {device}: {cause} ({encoding})"
     )]
@@ -317,7 +316,7 @@ pub enum Error {
         device: String,
         /// What the driver or the emulator says.
         cause: Box<str>,
-        /// What the map was to be made of.
+        /// What the map was made from.
         encoding: Box<str>,
     },
     /// A block needs more shared memory than the device has for one.
@@ -370,7 +369,7 @@ pub enum Error {
         /// What the driver says.
         cause: Box<DriverError>,
     },
-    /// A call of the driver failed; work launched before it may be the reason.
+    /// A call of the driver failed; earlier work may be the cause.
     #[error("{device}: {cause}")]
     Driver {
         /// The device.
@@ -394,13 +393,13 @@ pub enum Error {
         /// The device.
         device: String,
     },
-    /// A stream over the per-thread default stream, `CU_STREAM_PER_THREAD`, was used in another thread than the one that made it.
+    /// A stream for the per-thread default stream, `CU_STREAM_PER_THREAD`, was used outside the thread that made it.
     #[error(
         "the per-thread default stream is another one in each thread: make the `Stream` in the thread that uses it, or hand over a stream that \
          was created"
     )]
     PerThreadStream,
-    /// Memory of another library is not what it was said to be.
+    /// Memory of another library is not what the caller said.
     #[error("a tensor over memory of {device} needs {required}: {actual}")]
     ForeignMemory {
         /// The device.
@@ -410,23 +409,23 @@ pub enum Error {
         /// What is there instead.
         actual: String,
     },
-    /// Something that a graph cannot hold was recorded.
+    /// The recorded work contains something that a graph cannot hold.
     #[error("{operation} cannot be recorded into a graph: {instead}")]
     NotInGraph {
         /// The operation.
         operation: &'static str,
-        /// What to do in its place.
+        /// What to do instead.
         instead: &'static str,
     },
-    /// A tensor whose type is known at run time is not of the type that was asked for.
+    /// A tensor whose type is known only at run time does not have the requested type.
     #[error("the tensor is a {actual}, not a {required}")]
     NotOfType {
         /// The type asked for.
         required: crate::ParamKind,
-        /// The tensor's.
+        /// The tensor's type.
         actual: crate::ParamKind,
     },
-    /// A tensor that may only be read was to be written.
+    /// A write to a read-only tensor.
     #[error(
         "{operation}: whoever lent the tensor allows reading only: use `as_tensor`, or copy it"
     )]
@@ -434,14 +433,14 @@ pub enum Error {
         /// The operation.
         operation: &'static str,
     },
-    /// Elements cannot be seen as those of another type.
+    /// Elements cannot be reinterpreted as another type.
     #[error(
         "a tensor of {from} with shape {shape:?} and strides {strides:?} cannot be seen as {to}: {why}"
     )]
     Reinterpret {
         /// The element type.
         from: &'static str,
-        /// The one asked for.
+        /// The requested type.
         to: &'static str,
         /// The tensor's shape.
         shape: Vec<usize>,
@@ -450,7 +449,7 @@ pub enum Error {
         /// What does not fit.
         why: &'static str,
     },
-    /// Memory was to be given away that something else has as well.
+    /// Memory cannot be passed on, because something else has it too.
     #[error(
         "{operation} needs memory that Kiln allocated and that nothing else uses: copy the tensor"
     )]
@@ -458,10 +457,10 @@ pub enum Error {
         /// The operation.
         operation: &'static str,
     },
-    /// Pinned memory was to be used in a way that a guard forbids.
+    /// A guard forbids this use of pinned memory.
     #[error("pinned memory is in use: a guard of `read` or `write` is still held")]
     PinnedInUse,
-    /// The emulator stopped the kernel: it did what a GPU would answer with wrong results, a trap or a hang.
+    /// The emulator stopped the kernel, because it did something that gives wrong results, a trap or a hang on a GPU.
     #[cfg(feature = "emulator")]
     #[error("`{kernel}` failed in the emulator: {fault}")]
     Fault {
@@ -510,7 +509,7 @@ pub enum Error {
         /// The element type.
         dtype: &'static str,
     },
-    /// An operation needs the elements to lie in row-major order without gaps.
+    /// An operation needs elements in row-major order without gaps.
     #[error("{operation} needs a contiguous tensor; shape {shape:?} has strides {strides:?}")]
     NotContiguous {
         /// The operation, such as `reshape`.
@@ -530,7 +529,7 @@ pub enum Error {
         /// The axis and range, or the permutation, asked for.
         actual: String,
     },
-    /// Devices that work together could not, or do no more.
+    /// Communication between devices failed or has ended.
     #[error(transparent)]
     Comm(Box<CommError>),
     /// Two events cannot be compared.
@@ -544,12 +543,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the GPU's context is lost: the driver answers every later call in this process with the same error, whatever it is
-    /// about, and memory of the device is gone.
+    /// Whether the GPU's context is lost: the driver returns the same error from every later call in this process, and
+    /// memory of the device is gone.
     ///
-    /// A kernel that accessed memory out of bounds, was stopped or trapped does that (CUDA Driver API, "CUresult": the errors after
-    /// which "the process must be terminated and relaunched"). What a program can do is to end and be started again, or to run what may
-    /// fail in a process of its own. Errors of arguments, of memory that is used up, and all of the emulator's leave everything as it was.
+    /// This happens when a kernel accesses memory out of bounds, is stopped or traps (CUDA Driver API, "CUresult": the
+    /// errors after which "the process must be terminated and relaunched"). A program has to end and be restarted, or
+    /// run what may fail in its own process. Errors of arguments, errors for lack of memory, and all errors of the
+    /// emulator change nothing.
     pub fn is_fatal(&self) -> bool {
         if let Self::Argument { cause, .. } | Self::InstanceArgument { cause, .. } = self {
             return cause.is_fatal();
@@ -590,7 +590,7 @@ fn on_new_line(log: &str) -> String {
     if log.is_empty() { String::new() } else { format!("\n{log}") }
 }
 
-/// What an argument had where a fact or a rule required something else.
+/// The actual value of an argument that breaks a fact or a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Actual {
@@ -612,7 +612,7 @@ pub enum Actual {
     Dims(usize),
     /// An element type.
     Dtype(&'static str),
-    /// Copies of one element in so many.
+    /// Copies of one element.
     Every(u32),
     /// The argument has no such property: a scalar has no stride, a floating-point number no divisor.
     None,
@@ -636,7 +636,7 @@ impl fmt::Display for Actual {
     }
 }
 
-/// A CUDA version as the driver counts them, such as 12.8.
+/// A CUDA version, such as 12.8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DriverVersion {
     /// The part before the point.
@@ -666,7 +666,7 @@ pub struct DriverError {
     pub message: String,
 }
 
-/// The message itself: `fn main() -> kiln::Result<()>` prints errors this way.
+/// The message itself, because `fn main() -> kiln::Result<()>` prints errors with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

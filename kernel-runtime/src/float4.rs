@@ -1,7 +1,7 @@
 //! FP4 numbers and the scales of their blocks, as Blackwell's tensor cores multiply them.
 //!
-//! The formats E2M1 and E8M0 of the OCP Microscaling Formats Specification. Nothing but a product computes with them: these types
-//! convert on the host, and hold what a kernel reads and moves.
+//! The formats E2M1 and E8M0 of the OCP Microscaling Formats Specification. Only products compute with them: these
+//! types convert on the host, and hold what a kernel reads and moves.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ const MAGNITUDES: [f32; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
 /// The bit of the sign of an FP4 number.
 const SIGN: u8 = 0b1000;
 
-/// Two FP4 numbers in a byte, the first in the lower half: each a sign, two bits of exponent, one of fraction.
+/// Two FP4 numbers in a byte, the first in the lower half: each has a sign, two bits of exponent, one of fraction.
 ///
 /// A number is 0, 0.5, 1, 1.5, 2, 3, 4 or 6, or one of these with a minus. There are no infinities and no NaN.
 ///
@@ -39,8 +39,8 @@ impl e2m1x2 {
         self.0
     }
 
-    /// The nearest numbers, ties to even. What is beyond the range becomes 6 or -6, and NaN becomes 6, as when kernels convert
-    /// (PTX ISA, "cvt": `.satfinite`).
+    /// The nearest numbers, ties to even. Values beyond the range become 6 or -6, and NaN becomes 6, as when kernels
+    /// convert (PTX ISA, "cvt": `.satfinite`).
     #[must_use]
     pub fn from_f32([low, high]: [f32; 2]) -> Self {
         Self(code(low) | code(high) << 4)
@@ -85,7 +85,7 @@ fn code(value: f32) -> u8 {
     if value.is_sign_negative() { nearest | SIGN } else { nearest }
 }
 
-/// By value, as of other floats: zeros are equal.
+/// By value, as for other floats: zeros are equal.
 impl PartialEq for e2m1x2 {
     fn eq(&self, other: &Self) -> bool {
         self.to_f32() == other.to_f32()
@@ -98,7 +98,7 @@ impl fmt::Debug for e2m1x2 {
     }
 }
 
-/// A power of two from 2⁻¹²⁷ to 2¹²⁷, or NaN: eight bits of exponent and nothing else. The scale of a block of FP8 or FP4 numbers.
+/// A power of two from 2⁻¹²⁷ to 2¹²⁷, or NaN: only eight bits of exponent. The scale of a block of FP8 or FP4 numbers.
 ///
 /// The byte 0 is 2⁻¹²⁷: there is no zero.
 ///
@@ -132,7 +132,7 @@ impl ue8m0 {
         self.0
     }
 
-    /// 2 to the power of `exponent`; of -128, which no bits stand for, 2⁻¹²⁷.
+    /// 2 to the power of `exponent`; 2⁻¹²⁷ for -128, which has no code.
     #[must_use]
     pub const fn from_exponent(exponent: i8) -> Self {
         // Added as bytes: the carry of a negative exponent falls away.
@@ -163,7 +163,7 @@ impl ue8m0 {
     }
 }
 
-/// By value, as of other floats: a NaN equals nothing.
+/// By value, as for other floats: a NaN equals nothing.
 impl PartialEq for ue8m0 {
     fn eq(&self, other: &Self) -> bool {
         self.to_f32() == other.to_f32()

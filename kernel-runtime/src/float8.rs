@@ -1,17 +1,17 @@
 //! FP8 numbers, as Hopper's tensor cores multiply them.
 //!
-//! The two formats of the OCP 8-bit Floating Point Specification. No hardware computes with them, and neither do these types: they
-//! convert, and hold what a kernel reads and writes.
+//! The two formats of the OCP 8-bit Floating Point Specification. No hardware computes with them outside products, and
+//! neither do these types: they convert, and hold what a kernel reads and writes.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How the bits of a format are shared out.
+/// The bits of a format.
 #[derive(Clone, Copy)]
 struct Format {
     /// Bits of the fraction.
     fraction_bits: u8,
-    /// What is subtracted from the exponent's field.
+    /// The bias of the exponent.
     bias: u8,
     /// The code of the largest number.
     largest: u8,
@@ -21,7 +21,7 @@ const E4M3: Format = Format { fraction_bits: 3, bias: 7, largest: 0x7e };
 const E5M2: Format = Format { fraction_bits: 2, bias: 15, largest: 0x7b };
 /// The bit of the sign.
 const SIGN: u8 = 0x80;
-/// All ones but the sign: a NaN of both formats, and the one that conversions give.
+/// All ones except the sign: a NaN of both formats, and the one that conversions give.
 const NAN: u8 = 0x7f;
 
 impl Format {
@@ -82,7 +82,7 @@ macro_rules! float8 {
             pub const MIN: Self = Self($format.largest | SIGN);
             /// The greatest finite value.
             pub const MAX: Self = Self($format.largest);
-            /// A NaN: what conversions of NaN give.
+            /// The NaN that conversions of NaN give.
             pub const NAN: Self = Self(NAN);
             /// The distance from 1 to the next greater value.
             pub const EPSILON: Self = Self(($format.bias - $format.fraction_bits) << $format.fraction_bits);
@@ -99,14 +99,15 @@ macro_rules! float8 {
                 self.0
             }
 
-            /// The nearest value, ties to even. What is beyond the range, infinities too, becomes [`MAX`](Self::MAX) or
-            /// [`MIN`](Self::MIN); NaN stays NaN. Kernels convert likewise (PTX ISA, "cvt": `.satfinite`).
+            /// The nearest value, ties to even. Values beyond the range, including infinities, become
+            /// [`MAX`](Self::MAX) or [`MIN`](Self::MIN); NaN stays NaN. Kernels convert in the same way (PTX ISA,
+            /// "cvt": `.satfinite`).
             #[must_use]
             pub fn from_f32(value: f32) -> Self {
                 Self::from_f64(value.into())
             }
 
-            /// As [`from_f32`](Self::from_f32): rounded once.
+            /// Like [`from_f32`](Self::from_f32): rounded once.
             #[must_use]
             pub fn from_f64(value: f64) -> Self {
                 Self($format.encode(value))
@@ -151,7 +152,7 @@ macro_rules! float8 {
             }
         }
 
-        /// By value, as of other floats: zeros are equal, a NaN equals nothing.
+        /// By value, as for other floats: zeros are equal, a NaN equals nothing.
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
                 self.to_f32() == other.to_f32()

@@ -1,9 +1,9 @@
 //! Streams and memory of other libraries, used in place.
 //!
-//! A program that has a CUDA context already, through another library, hands its streams and memory to Kiln here, and Kiln's to the
-//! library. Nothing is copied, and the host waits for nothing: order between the library's work and Kiln's follows from the
-//! streams. Work of Kiln's on the library's own stream is in order by itself. On another stream it waits for what the library's
-//! stream has so far, and the library's stream waits for it, by events, with each use.
+//! A program that already has a CUDA context, through another library, can pass its streams and memory to Kiln, and
+//! Kiln's to the library. Nothing is copied, and the host does not wait: the streams order the library's work and
+//! Kiln's. Kiln's work on the library's own stream is in order by itself. On another stream, each use waits for what
+//! the library's stream has so far, and the library's stream then waits for the use, both with events.
 
 use crate::{
     Device, DeviceTensor, Element, Error, Result, Stream, TensorView, TensorViewMut,
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{ffi::c_void, panic::AssertUnwindSafe};
 
-/// What a device knows of an address.
+/// What a device knows about an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(any(feature = "cuda", feature = "emulator")),
@@ -31,13 +31,13 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Whether the work of a stream may be recorded into a graph by the library that has made it: the memory that it uses has to stay as
-/// long as that graph, of which Kiln knows nothing.
+/// Whether the library that made a stream may record its work into a graph: the memory that the work uses has to live
+/// as long as that graph, which Kiln does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recorded {
-    /// Whoever handed the stream over has promised it.
+    /// The caller who passed the stream has guaranteed it.
     Promised,
-    /// Nobody has: it is refused.
+    /// Nobody has guaranteed it: the work is refused.
     #[cfg(feature = "cuda")]
     Never,
 }
@@ -45,20 +45,22 @@ pub(crate) enum Recorded {
 impl Stream {
     /// A stream that another library made, such as a `CUstream` or a `cudaStream_t`, or its default stream (null).
     ///
-    /// Kiln's work goes onto it in order with the library's. It is not destroyed by Kiln: `owner` is what keeps it alive, an `Arc`
-    /// of the library's own type, say, and is dropped with the last clone of this stream and the last tensor that was made on it.
+    /// Kiln's work on it is in order with the library's. Kiln does not destroy it: `owner`, such as an `Arc` of the
+    /// library's own type, keeps it alive, and is dropped with the last clone of this stream and the last tensor that
+    /// was made on it.
     ///
-    /// The per-thread default stream (`CU_STREAM_PER_THREAD`, which candle's `Device::new_cuda` uses) is another one in each thread: this
-    /// stream, and tensors in use on it, are for the thread that makes it. Tensors of it that are dropped elsewhere wait for the device.
+    /// The per-thread default stream (`CU_STREAM_PER_THREAD`, which candle's `Device::new_cuda` uses) is another one in
+    /// each thread: use this stream, and tensors on it, only in the thread that makes it. Tensors that are dropped in
+    /// another thread wait for the device.
     ///
     /// # Errors
-    /// [`Error::ForeignContext`] for a stream that is not of the device's primary context, and on the emulator, which has no such
-    /// streams; [`Error::Driver`] when the driver refuses it; later, [`Error::PerThreadStream`].
+    /// [`Error::ForeignContext`] for a stream that is not in the device's primary context, and on the emulator, which
+    /// has no such streams; [`Error::Driver`] when the driver refuses it; later, [`Error::PerThreadStream`].
     ///
     /// # Safety
-    /// `stream` is a stream of the driver that lives until `owner` is dropped. While another library records it into a graph, what is used
-    /// on it is memory that stays allocated as long as the graph may be launched: Kiln knows nothing of that graph.
-    /// `torch.cuda.graph` keeps the tensors of its own library so; a tensor of Kiln's has to be kept by the program.
+    /// `stream` is a stream of the driver that lives until `owner` is dropped. While another library records it into a
+    /// graph, memory that is used on it has to stay allocated as long as the graph may be launched: Kiln does not know
+    /// that graph. `torch.cuda.graph` keeps PyTorch's own tensors in this way; the program has to keep Kiln's tensors.
     pub unsafe fn from_raw(
         device: &Device,
         stream: *mut c_void,
@@ -67,7 +69,7 @@ impl Stream {
         device.foreign_stream(stream, AssertUnwindSafe(Box::new(owner)), Recorded::Promised)
     }
 
-    /// Counts as a user of the memory from now on, whatever is put on it.
+    /// Makes this stream a user of the memory from now on, whatever is put on it.
     pub(crate) fn take_part_in(&self, buffer: &Buffer) -> Result<()> {
         let owner = buffer.home().device();
         if owner != self.device() {
@@ -81,35 +83,35 @@ impl Stream {
         buffer.share_with(self)
     }
 
-    /// The driver's handle, a `CUstream`; `None` on the emulator. It is valid while a clone of this stream is.
+    /// The driver's handle, a `CUstream`; `None` on the emulator. It is valid while a clone of this stream lives.
     pub fn raw(&self) -> Option<*mut c_void> {
         self.queue().raw()
     }
 }
 
 impl<T: Element, const R: usize> DeviceTensor<T, R> {
-    /// A tensor over memory of another library: element 0 lies at `address`, neighbours along an axis as many elements apart as
-    /// `strides` says.
+    /// A tensor over memory of another library: element 0 is at `address`; `strides` are in elements.
     ///
-    /// `stream` is the one that the library uses the memory on, from [`Stream::from_raw`]; a stream of Kiln's own if the library
-    /// is done with it. The library's work there before and after each use of Kiln's is in order with it. `owner` keeps the memory
-    /// allocated. With a stream of Kiln's own it is dropped when Kiln's last use is done, by a thread of Kiln's if need be. With the
-    /// library's stream it is dropped as soon as that stream waits for Kiln's last use: it has to give the memory back in the order of
-    /// that stream. Kernels take the tensor as any other.
+    /// `stream` is the stream on which the library uses the memory, from [`Stream::from_raw`], or a stream of Kiln if
+    /// the library is done with it. The library's work there, before and after each use by Kiln, is in order with that
+    /// use. `owner` keeps the memory allocated. With a stream of Kiln, it is dropped when Kiln's last use is done, if
+    /// necessary by a thread of Kiln. With the library's stream, it is dropped as soon as that stream waits for Kiln's
+    /// last use: it has to free the memory in the order of that stream. Kernels take the tensor like any other.
     ///
-    /// What the device knows is checked: that the address is aligned to the element's size, and that all elements lie in one
-    /// allocation of this device that has not been freed. An allocator with a pool of its own may have given a part of that
-    /// allocation to somebody else, which nobody but it can tell.
+    /// Kiln checks what the device knows: that the address is aligned to the element's size, and that all elements lie
+    /// in one allocation of this device that has not been freed. An allocator with its own pool may have given a part
+    /// of that allocation to somebody else, which only the allocator knows.
     ///
     /// On the emulator, `address` is that of a tensor of the same device ([`DeviceTensor::address`]).
     ///
     /// # Errors
-    /// [`Error::ForeignMemory`]; [`Error::TooLarge`] where the strides reach further than addresses do.
+    /// [`Error::ForeignMemory`]; [`Error::TooLarge`] if the strides exceed the address range.
     ///
     /// # Safety
-    /// From now until `owner` is dropped and, where that frees the memory in the order of `stream`, until `stream` has reached that point, the
-    /// memory is allocated, holds elements of `T` as far as it is read before it is written,
-    /// and work on other streams than `stream` that Kiln does not know of neither writes it nor, where Kiln writes it, reads it.
+    /// These hold until `owner` is dropped and, if that frees the memory in the order of `stream`, until `stream` has
+    /// reached that point: the memory is allocated; what is read before it is written holds elements of `T`; and work
+    /// that Kiln does not know, on streams other than `stream`, does not write the memory, nor read it if Kiln writes
+    /// it.
     pub unsafe fn from_raw(
         stream: &Stream,
         address: u64,
@@ -131,8 +133,8 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
         Ok(Self::over(buffer, shape, strides))
     }
 
-    /// Hands the memory to another library, which uses it on `stream` from now on: that stream waits for Kiln's work on it, and
-    /// each later use of Kiln's on other streams is in order with that stream, as for [`Self::from_raw`].
+    /// Shares the memory with another library, which uses it on `stream` from now on: that stream waits for Kiln's work
+    /// on it, and each later use by Kiln on other streams is in order with that stream, as for [`Self::from_raw`].
     ///
     /// # Errors
     /// [`Error::StreamOfAnotherDevice`], [`Error::Driver`].
@@ -142,7 +144,7 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
 }
 
 impl<T: Element, const R: usize> TensorView<'_, T, R> {
-    /// As [`DeviceTensor::from_raw`], for memory that is only read.
+    /// Like [`DeviceTensor::from_raw`], for memory that is only read.
     ///
     /// # Errors
     /// As [`DeviceTensor::from_raw`].
@@ -161,15 +163,15 @@ impl<T: Element, const R: usize> TensorView<'_, T, R> {
             .map(tensor::shared)
     }
 
-    /// As [`DeviceTensor::from_raw`], for memory that outlives the view, so that nothing has to own it. Nothing holds it longer
-    /// either: a graph refuses the view. The driver is not asked about the address.
+    /// Like [`DeviceTensor::from_raw`], for memory that outlives the view, so that nothing has to own it. Nothing holds
+    /// it longer either: a graph refuses the view. The driver does not check the address.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] where the strides reach further than addresses do.
+    /// [`Error::TooLarge`] if the strides exceed the address range.
     ///
     /// # Safety
-    /// As for [`DeviceTensor::from_raw`], for as long as the view's lifetime; and the address is aligned to the element's size and of
-    /// the stream's device.
+    /// As for [`DeviceTensor::from_raw`], for the view's lifetime; and the address is aligned to the element's size and
+    /// belongs to the stream's device.
     pub unsafe fn from_borrowed(
         stream: &Stream,
         address: u64,
@@ -181,7 +183,7 @@ impl<T: Element, const R: usize> TensorView<'_, T, R> {
 }
 
 impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
-    /// As [`DeviceTensor::from_raw`], as an exclusive view.
+    /// Like [`DeviceTensor::from_raw`], as an exclusive view.
     ///
     /// # Errors
     /// As [`DeviceTensor::from_raw`].
@@ -200,7 +202,7 @@ impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
             .map(tensor::exclusive)
     }
 
-    /// As [`TensorView::from_borrowed`], as an exclusive view.
+    /// Like [`TensorView::from_borrowed`], as an exclusive view.
     ///
     /// # Errors
     /// As [`TensorView::from_borrowed`].
@@ -217,7 +219,7 @@ impl<T: Element, const R: usize> TensorViewMut<'_, T, R> {
     }
 }
 
-/// A tensor that must not outlive the memory that it shows.
+/// A tensor that must not outlive its memory.
 fn borrowed<T: Element, const R: usize>(
     stream: &Stream,
     address: u64,
@@ -232,7 +234,7 @@ fn borrowed<T: Element, const R: usize>(
 }
 
 impl Device {
-    /// Refuses memory that the device does not know to be there: `span` bytes of elements of a type with a name and a size.
+    /// Refuses memory that the device does not know: `span` bytes of elements of a type with a name and a size.
     pub(crate) fn require_memory(
         &self,
         address: u64,

@@ -1,7 +1,7 @@
-//! Graphs: work that is recorded once and launched many times, at the cost of one launch.
+//! Graphs: work that is recorded once and launched many times, each time at the cost of one launch.
 //!
-//! A graph holds the memory that its work uses, and keeps the order that streams keep: a launch of it waits for what its
-//! tensors wait for, and what comes later waits for it.
+//! A graph holds the memory that its work uses, and is ordered like work on streams: a launch waits for what its
+//! tensors wait for, and later work waits for it.
 
 use crate::{
     Device, Error, Result, Stream,
@@ -19,7 +19,7 @@ use std::{
 
 /// Recorded work of one device: kernels, fills, copies on the device and to and from pinned memory.
 ///
-/// Made by [`Device::capture`]. The tensors that it uses may be dropped; their memory lives as long as the graph.
+/// [`Device::capture`] makes it. The tensors that it uses may be dropped; their memory lives as long as the graph.
 ///
 /// ```
 /// # #[cfg(feature = "emulator")]
@@ -45,7 +45,7 @@ pub struct Graph {
     uses: Uses,
 }
 
-/// What recorded work touches.
+/// The memory that recorded work accesses.
 #[derive(Default)]
 struct Uses {
     buffers: Vec<(Arc<Buffer>, Access)>,
@@ -55,7 +55,7 @@ struct Uses {
     comms: Vec<nccl::Recorded>,
 }
 
-/// Where the stream of a capture notes what its work touches; `None` once the capture is over.
+/// The list in which the stream of a capture notes the memory that its work accesses; `None` once the capture is over.
 pub(crate) struct Recording {
     thread: ThreadId,
     uses: Mutex<Option<Uses>>,
@@ -130,7 +130,7 @@ impl Recording {
     }
 }
 
-/// One entry for each piece of memory: a write counts for the reads as well.
+/// One entry for each piece of memory: a write includes the reads.
 fn note<M>(list: &mut Vec<(Arc<M>, Access)>, memory: &Arc<M>, access: Access) {
     match list.iter_mut().find(|(known, _)| Arc::ptr_eq(known, memory)) {
         Some((_, known)) if access == Access::Write => *known = Access::Write,
@@ -140,15 +140,15 @@ fn note<M>(list: &mut Vec<(Arc<M>, Access)>, memory: &Arc<M>, access: Access) {
 }
 
 impl Device {
-    /// Records what `work` puts on the stream that it is given, which is there for the capture alone; nothing runs.
+    /// Records what `work` puts on the stream that it gets, which exists only for the capture; nothing runs.
     ///
-    /// Kernels, [`Stream::fill`], [`Stream::copy`], [`Stream::upload_async`] and [`Stream::download_async`] can be recorded. Kernels
-    /// are loaded when they are recorded, if [`Launch::load`](crate::Launch::load) has not done so before. Arguments are those of
-    /// the recording: scalars, addresses and tensor maps are fixed until [`Graph::update`].
+    /// Kernels, [`Stream::fill`], [`Stream::copy`], [`Stream::upload_async`] and [`Stream::download_async`] can be
+    /// recorded. Recording a kernel loads it, unless [`Launch::load`](crate::Launch::load) has done so before. Scalars,
+    /// addresses and tensor maps keep the values of the recording until [`Graph::update`].
     ///
     /// # Errors
-    /// Those of `work`; [`Error::NotInGraph`] for allocations, blocking copies, waits, events, work of another thread, and for memory that another
-    /// library only lends; [`Error::Driver`].
+    /// Those of `work`; [`Error::NotInGraph`] for allocations, blocking copies, waits, events, work of another thread,
+    /// and memory that another library only lends; [`Error::Driver`].
     pub fn capture(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<Graph> {
         let (work, uses) = self.record(work)?;
         Ok(Graph { device: self.clone(), work: work.instantiate()?, uses })
@@ -172,10 +172,11 @@ impl Graph {
         &self.device
     }
 
-    /// Puts all the work on a stream, after what its tensors wait for. On the emulator it has run when this returns.
+    /// Puts all the work on a stream, after the work that its tensors wait for. On the emulator it has run when this
+    /// returns.
     ///
-    /// A graph that is launched while an earlier launch of it is under way runs after that one. Programs that launch graphs and
-    /// kernels with the same tensors from several threads order them themselves.
+    /// A launch runs after earlier launches of the same graph that are in flight. A program that launches graphs and
+    /// kernels with the same tensors from several threads has to order them itself.
     ///
     /// # Errors
     /// [`Error::StreamOfAnotherDevice`]; [`Error::NotInGraph`] on the stream of a capture; [`Error::PinnedInUse`] while the host
@@ -209,11 +210,11 @@ impl Graph {
         copies.into_iter().map(|copy| copy.end(stream)).fold(launched, Result::and)
     }
 
-    /// Records `work` in place of what the graph does, for later launches. Where it is the same work on other arguments, the
-    /// driver changes these and nothing else; other work makes the graph anew, which takes longer.
+    /// Replaces the work of the graph by `work`, for later launches. If it is the same work with other arguments, the
+    /// driver changes only these; other work makes the graph anew, which takes longer.
     ///
     /// # Errors
-    /// As [`Device::capture`]; the graph is as before then.
+    /// As [`Device::capture`]; the graph does not change then.
     pub fn update(&mut self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
         let (work, uses) = self.device.record(work)?;
         self.work.replace(work)?;

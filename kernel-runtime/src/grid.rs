@@ -1,27 +1,27 @@
-//! How many blocks a launch starts.
+//! The number of blocks of a launch.
 
 pub mod checked;
 
 /// The blocks of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
-    /// As many blocks along x, y and z.
+    /// The number of blocks along x, y and z.
     Blocks([i32; 3]),
-    /// As many blocks as the device holds at once, and at most so many.
+    /// As many blocks as the device holds at once, but at most this number.
     ///
-    /// A kernel with clusters gets whole ones: as many as the device holds at once and as make no more than so many blocks, and at
-    /// least one.
+    /// A kernel with clusters gets whole ones: as many as the device holds at once, within this number of blocks, and
+    /// at least one.
     Persistent {
-        /// The number of tiles to share out.
+        /// The number of tiles.
         at_most: i32,
     },
 }
 
-/// Why `grid = ..` of a kernel has no value for the arguments of a launch.
+/// The reason why `grid = ..` of a kernel has no value for the arguments of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridFault {
-    /// A result does not fit into its type, which is `i32` for scalars, extents and `const` parameters.
+    /// A result does not fit its type, which is `i32` for scalars, extents and `const` parameters.
     #[error(
         "the result of `{operator}` does not fit into its type (extents and scalars are `i32`){}",
         if matches!(*operator, "/" | "%") { ", or the divisor is 0" } else { "" }
@@ -40,11 +40,11 @@ pub enum GridFault {
     },
 }
 
-/// The largest extents that a grid has (CUDA C++ Programming Guide, "Technical Specifications per
-/// Compute Capability").
+/// The largest extents of a grid (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 pub(crate) const LIMITS: [i32; 3] = [i32::MAX, 65_535, 65_535];
 
-/// The blocks of a persistent grid, along x: whole clusters of `cluster` blocks, no more than are wanted or fit at once, but one.
+/// The blocks of a persistent grid, along x: whole clusters of `cluster` blocks, no more than are required or fit at
+/// once, but at least one.
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) fn persistent_blocks(at_most: i32, resident: u32, cluster: u32) -> u32 {
     let (blocks, cluster) = (at_most.unsigned_abs().min(resident), cluster.max(1));
@@ -55,8 +55,8 @@ pub(crate) fn persistent_blocks(at_most: i32, resident: u32, cluster: u32) -> u3
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 const TENSOR_COLUMNS: u32 = 512;
 
-/// How many of the resident blocks have their `columns` of tensor memory at once. The driver does not count them: a block of which it
-/// makes room for too many waits in its allocation until another one ends.
+/// How many of the resident blocks can hold their `columns` of tensor memory at once. The driver does not count the
+/// columns: if it starts too many blocks, some wait in their allocation until another one ends.
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) fn with_tensor_memory(resident: u32, multiprocessors: u32, columns: u32) -> u32 {
     match TENSOR_COLUMNS.checked_div(columns) {
@@ -65,9 +65,10 @@ pub(crate) fn with_tensor_memory(resident: u32, multiprocessors: u32, columns: u
     }
 }
 
-/// What can be given as a grid: one to three extents, as a number, an array or a tuple.
+/// A grid: one to three extents, as a number, an array or a tuple.
 ///
-/// A grid with an extent of zero is nothing to do; extents that are negative or over the device's limit are errors of the launch.
+/// A launch with an extent of zero does nothing; extents that are negative or over the device's limit are errors of the
+/// launch.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a grid",
     note = "a grid is one to three `i32`: `n`, `[x, y]`, `(x, y, z)`, or `persistent(tiles)`"

@@ -1,8 +1,8 @@
-//! What the compiler leaves in a binary: one [`Image`] per kernel instance and target.
+//! The compiled code in a binary: one [`Image`] per kernel instance and target.
 //!
-//! An image is a `static` that the macro writes. It holds the PTX of each variant of the instance,
-//! the parameters in the order of the signature, and the facts that the launch checks against the
-//! arguments. Nothing here is parsed or allocated at run time.
+//! An image is a `static` that the macro generates. It holds the PTX of each variant of the instance, the parameters in
+//! the order of the signature, and the facts that the launch checks against the arguments. Nothing is parsed or
+//! allocated at run time.
 
 mod map;
 
@@ -73,30 +73,31 @@ pub(crate) fn list_of(targets: impl IntoIterator<Item = Target>) -> String {
 
 /// One compiled instance of a kernel for one target.
 ///
-/// Only what `#[kernel]` leaves makes one, and fields come along with what kernels can do: it is no part of the public interface.
+/// Only code that `#[kernel]` generates makes one, and fields are added as kernels can do more: it is not part of the
+/// public interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     /// The kernel's name as the user wrote it.
     pub kernel: &'static str,
     /// The generic arguments of the instance, such as `BM = 128, BN = 64`; empty without any.
     pub instance: &'static str,
-    /// What the PTX was compiled for.
+    /// The target of the PTX.
     pub target: Target,
     /// Threads of a block; the block is one-dimensional.
     pub threads: u32,
     /// Blocks of a cluster along x, y and z; all 1 without clusters. A grid has whole clusters.
     pub cluster: [u32; 3],
-    /// Whether the kernel may start before the kernel in front of it in its stream has ended (CUDA C++ Programming Guide,
+    /// Whether the kernel may start before the previous kernel in its stream has ended (CUDA C++ Programming Guide,
     /// "Programmatic Dependent Launch and Synchronization").
     ///
-    /// Its code waits (`griddepcontrol.wait`) before it touches memory: until then nothing that earlier work of the stream
-    /// writes is there, and nothing that it reads may be written.
+    /// Its code waits (`griddepcontrol.wait`) before it accesses memory: until then writes of earlier work of the
+    /// stream are not visible, and nothing that this work reads may be written.
     pub programmatic: bool,
     /// The parameters in the order of the signature.
     pub params: &'static [ParamInfo],
-    /// What the attributes of parameters state: a launch that breaks one is an error.
+    /// The facts in the attributes of parameters: a launch that breaks one is an error.
     pub declared: &'static [Fact],
-    /// The first variant whose facts hold is launched; the last one requires nothing.
+    /// A launch takes the first variant whose facts hold; the last one requires nothing.
     pub variants: &'static [Variant],
 }
 
@@ -119,7 +120,7 @@ pub enum ParamKind {
         dtype: &'static str,
         /// The number of dims.
         rank: usize,
-        /// Whether the kernel writes through it.
+        /// Whether the kernel writes it.
         mutable: bool,
     },
     /// A raw pointer: the address as `u64`.
@@ -127,7 +128,7 @@ pub enum ParamKind {
         /// The type pointed to, such as `f16`.
         dtype: &'static str,
     },
-    /// A scalar in its own width; `bool` travels as `u8`.
+    /// A scalar in its own width; `bool` is passed as `u8`.
     Scalar {
         /// The scalar's type, such as `i32`.
         dtype: &'static str,
@@ -147,7 +148,8 @@ impl fmt::Display for ParamKind {
 
 /// One body of PTX: the same kernel compiled under more or fewer facts.
 ///
-/// Only what `#[kernel]` leaves makes one, and fields come along with what kernels can do: it is no part of the public interface.
+/// Only code that `#[kernel]` generates makes one, and fields are added as kernels can do more: it is not part of the
+/// public interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// A short name for dumps, such as `aligned`.
@@ -156,31 +158,33 @@ pub struct Variant {
     pub entry: &'static str,
     /// The whole module's text.
     pub ptx: &'static str,
-    /// Machine code of the same module, if any was made ahead of time; a device that none of it is for gets the text.
+    /// Machine code of the same module, if any was made ahead of time; a device that none of it fits gets the text.
     pub cubins: &'static [Cubin],
     /// Dynamic shared memory of a block, in bytes.
     pub dynamic_shared_bytes: u32,
-    /// Columns of tensor memory that a block allocates, of the 512 of a multiprocessor; 0 where it has none (PTX ISA, "tcgen05.alloc").
+    /// Columns of tensor memory that a block allocates, of the 512 of a multiprocessor; 0 if it allocates none (PTX
+    /// ISA, "tcgen05.alloc").
     pub tensor_columns: u32,
-    /// What has to hold for this body to be right.
+    /// The facts that this variant relies on.
     pub requires: &'static [Fact],
-    /// The tensor maps that the body copies with: one entry parameter of 128 bytes, aligned to 64, for each, in this order
-    /// behind all others.
+    /// The tensor maps of its copies: one entry parameter of 128 bytes, aligned to 64, for each, in this order after
+    /// all others.
     pub maps: &'static [MapInfo],
 }
 
 /// Machine code that `ptxas` made of a module while the program was built.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubin {
-    /// What it is for, as `ptxas` calls it, such as `sm_90a`.
+    /// The architecture, in the name that `ptxas` uses, such as `sm_90a`.
     pub architecture: &'static str,
     /// The file.
     pub bytes: &'static [u8],
 }
 
 impl Cubin {
-    /// Whether a GPU of the compute capability (major, minor) runs it: one of the same major and no lower minor, of an architecture with
-    /// a suffix the very same (NVCC, "GPU Compilation": binary compatibility; PTX ISA, ".target").
+    /// Whether a GPU of the compute capability (major, minor) runs it: the major has to be equal and the minor no
+    /// lower; an architecture with a suffix has to be equal (NVCC, "GPU Compilation": binary compatibility; PTX ISA,
+    /// ".target").
     pub fn runs_on(&self, (major, minor): (u32, u32)) -> bool {
         let Some(name) = self.architecture.strip_prefix("sm_") else { return false };
         let number = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! The instances of a kernel as values: listed, looked up, and launched by their position.
+//! The instances of a kernel as values, to be listed, looked up, and launched.
 
 use crate::{
     Argument, Device, Error, Grid, GridFault, Image, Resources, Result, Target, image::list_of,
@@ -10,11 +10,11 @@ use std::{
 
 /// One compiled choice of a kernel's generic parameters, as a value.
 ///
-/// Each kernel `name` has a type of its own for it, `name::Instance`, with a public field for each generic parameter; `name::instances()`
-/// gives all of them, in the order of the lists in `instances(..)`. Instances are equal if they are the same one, and ordered by
-/// position. They print their values, such as `BM = 128, T = f16`.
+/// Each kernel `name` has its own type for them, `name::Instance`, with a public field for each generic parameter;
+/// `name::instances()` gives all of them, in the order of the lists in `instances(..)`. Instances are equal if they are
+/// the same one, and ordered by position. They print their values, such as `BM = 128, T = f16`.
 ///
-/// The trait is for code over any kernel, such as a benchmark of all instances:
+/// The trait is for code that works with any kernel, such as a benchmark of all instances:
 ///
 /// ```
 /// use kernel_runtime::Instance;
@@ -25,7 +25,7 @@ use std::{
 /// }
 /// ```
 ///
-/// It is implemented by `#[kernel]` alone.
+/// Only `#[kernel]` implements it.
 pub trait Instance:
     Copy + Debug + Display + Eq + Hash + Ord + Send + Sync + Sized + 'static
 {
@@ -60,8 +60,9 @@ pub trait Instance:
         })
     }
 
-    /// What the code takes of a device, before there are arguments. Of several variants it is the one for arguments of which all can
-    /// be assumed, which most have; [`Launch::resources`](crate::Launch::resources) knows the one for given arguments. Loads the code.
+    /// The resources of the code, before there are arguments: those of the variant with the most facts, which most
+    /// arguments fit. [`Launch::resources`](crate::Launch::resources) gives those of the variant for given arguments.
+    /// Loads the code.
     ///
     /// # Errors
     /// Those of [`Launch::launch`](crate::Launch::launch) that concern target and code.
@@ -74,8 +75,8 @@ pub trait Instance:
     }
 }
 
-/// The blocks that the kernel's own `grid` gives for one instance and these arguments. `None` where the kernel has no grid,
-/// and where the arguments are not those of the kernel, which the launch says.
+/// The blocks that the kernel's own `grid` gives for one instance and these arguments. `None` if the kernel has no
+/// grid, and if the arguments are not those of the kernel, which the launch reports.
 #[doc(hidden)]
 pub type __GridOf = fn(&[Argument<'_>]) -> Option<Result<Grid, GridFault>>;
 

@@ -1,4 +1,4 @@
-//! Launches: a kernel instance, its arguments and its grid, checked before anything reaches a device.
+//! Launches: a kernel instance with its arguments and its grid, checked before anything reaches a device.
 
 mod check;
 mod maps;
@@ -14,9 +14,8 @@ const INLINE_SLOTS: usize = 64;
 
 /// A kernel instance with its arguments, ready to be launched.
 ///
-/// Dtypes and ranks are right by construction. What depends on values is checked by
-/// [`launch`](Self::launch) and comes back as an error that names the argument; nothing has been launched
-/// then.
+/// Dtypes and ranks are right by construction. [`launch`](Self::launch) checks what depends on values, and returns an
+/// error that names the argument; nothing has been launched then.
 #[derive(Debug)]
 #[must_use = "nothing runs before `.launch(&stream)`"]
 pub struct Launch<'a> {
@@ -24,11 +23,11 @@ pub struct Launch<'a> {
     arguments: Vec<Argument<'a>>,
     grid: Option<[i32; 3]>,
     persistent: Option<i32>,
-    /// Why the kernel's own grid has no value.
+    /// The error of the kernel's own grid.
     fault: Option<GridFault>,
-    /// Why there are no arguments.
+    /// The error of the arguments.
     refused: Option<Box<Error>>,
-    /// The images of all instances, where the program has chosen one of them when it runs.
+    /// The images of all instances, if the program chose the instance at run time.
     choices: &'static [&'static [Image]],
     blocks: Blocks,
 }
@@ -38,19 +37,19 @@ pub struct Launch<'a> {
 pub(crate) enum Blocks {
     /// They run in any order, not all at once.
     Independent,
-    /// All of them are under way together: they may wait for one another.
+    /// All of them run at the same time: they may wait for one another.
     Cooperative,
 }
 
-/// As [`Launch`], for a kernel that works with raw addresses: the launch itself is `unsafe`.
+/// Like [`Launch`], for a kernel that works with raw addresses: the launch itself is `unsafe`.
 ///
-/// It does so with a `Ptr` argument, with `.ptr()` of a tensor, and with a text in `ptx!` that does more than compute: nothing
-/// bounds what these read and write.
+/// These are kernels with a `Ptr` argument, with `.ptr()` of a tensor, or with a `ptx!` text that does more than
+/// compute: their reads and writes have no bounds check.
 #[derive(Debug)]
 #[must_use = "nothing runs before `.launch(&stream)`"]
 pub struct UnsafeLaunch<'a>(Launch<'a>);
 
-/// Makes a launch; the compiler's generated code calls it with one image for each target.
+/// Makes a launch; generated code calls it with one image for each target.
 #[doc(hidden)]
 pub fn __launch<'a>(
     images: &'static [Image],
@@ -84,7 +83,7 @@ pub fn __launch_unsafe<'a>(
     UnsafeLaunch(__launch(images, arguments, grid))
 }
 
-/// A launch that fails: what was given for an argument has no tensor for it.
+/// A launch that fails, because an argument has no tensor.
 #[doc(hidden)]
 pub fn __refused<'a>(images: &'static [Image], error: Error) -> Launch<'a> {
     Launch { refused: Some(Box::new(error)), ..__launch(images, Vec::new(), None) }
@@ -126,12 +125,12 @@ pub fn __launch_unsafe_of<'a>(
 }
 
 impl Launch<'_> {
-    /// The blocks along x, y and z; `None` when nobody has said so yet, and for a persistent grid.
+    /// The blocks along x, y and z; `None` if no grid is set yet, and for a persistent grid.
     pub const fn blocks(&self) -> Option<[i32; 3]> {
         self.grid
     }
 
-    /// Sets how many blocks to start, in place of the kernel's own `grid`.
+    /// Sets how many blocks to start, overriding the kernel's own `grid`.
     pub fn grid(self, grid: impl IntoGrid) -> Self {
         let (grid, persistent) = match grid.into_grid() {
             Grid::Blocks(blocks) => (Some(blocks), None),
@@ -140,9 +139,9 @@ impl Launch<'_> {
         Self { grid, persistent, fault: None, ..self }
     }
 
-    /// Has all blocks of the grid run at the same time, so that they may wait for one another: a cooperative launch (CUDA C++
-    /// Programming Guide, "Cooperative Groups", "Grid Synchronization"). A grid of more blocks than the device holds at once is
-    /// [`Error::TooManyBlocks`]; [`persistent`](crate::persistent) gives as many as there is room for.
+    /// Makes all blocks of the grid run at the same time, so that they may wait for one another: a cooperative launch
+    /// (CUDA C++ Programming Guide, "Cooperative Groups", "Grid Synchronization"). A grid of more blocks than the
+    /// device holds at once is [`Error::TooManyBlocks`]; [`persistent`](crate::persistent) starts as many as fit.
     pub fn cooperative(self) -> Self {
         Self { blocks: Blocks::Cooperative, ..self }
     }
@@ -174,8 +173,8 @@ impl Launch<'_> {
         })
     }
 
-    /// The body that a launch on `device` would run, given the arguments: the first one whose facts
-    /// they meet. Its `ptx` is the text.
+    /// The variant that a launch on `device` would run: the first one whose facts hold for the arguments. Its `ptx` is
+    /// the text.
     ///
     /// # Errors
     /// Those of [`launch`](Self::launch) that concern target and arguments.
@@ -202,8 +201,8 @@ impl Launch<'_> {
         self.variant(device).map(|variant| variant.ptx)
     }
 
-    /// Loads the code that a launch on `device` would run, so that the first launch need not: the driver compiles PTX when it loads
-    /// it, which takes from milliseconds to seconds.
+    /// Loads the code that a launch on `device` would run, so that the first launch does not have to: the driver
+    /// compiles PTX when it loads it, which takes milliseconds to seconds.
     ///
     /// # Errors
     /// Those of [`launch`](Self::launch) that concern target, arguments and code.
@@ -211,7 +210,7 @@ impl Launch<'_> {
         self.resources(device).map(drop)
     }
 
-    /// What the code that a launch on `device` would run takes of it. Loads the code.
+    /// The resources of the code that a launch on `device` would run. Loads the code.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -220,8 +219,8 @@ impl Launch<'_> {
         device.resources(image, self.variant(device)?)
     }
 
-    /// Checks the launch and puts it on the stream. On a GPU the kernel runs later, in the stream's
-    /// order; on the emulator it has run. A grid without blocks is nothing to do.
+    /// Checks the launch and puts it on the stream. On a GPU the kernel runs later, in the stream's order; on the
+    /// emulator it has run when this returns. A grid without blocks does nothing.
     ///
     /// # Errors
     /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it: [`Error::Argument`], [`Error::InstanceArgument`],
@@ -284,12 +283,13 @@ impl UnsafeLaunch<'_> {
         Self(self.0.cooperative())
     }
 
-    /// As [`Launch::launch`]; the `Ptr` arguments are passed on unchecked.
+    /// Like [`Launch::launch`]; the `Ptr` arguments are passed on unchecked.
     ///
     /// # Safety
-    /// Everything that the kernel reads or writes through its `Ptr` arguments, through `.ptr()` of a tensor and in texts of
-    /// `ptx!` lies in memory of the stream's device that stays allocated until the kernel has run, and nothing else writes or
-    /// reads it meanwhile where the kernel writes. The texts themselves do what PTX defines.
+    /// Everything that the kernel reads or writes through its `Ptr` arguments, through `.ptr()` of a tensor and in
+    /// texts of `ptx!` is in memory of the stream's device that stays allocated until the kernel has run. Until then
+    /// nothing else writes that memory, nor reads the part that the kernel writes. The texts have no undefined
+    /// behaviour in PTX.
     ///
     /// # Errors
     /// As [`Launch::launch`].
@@ -298,7 +298,7 @@ impl UnsafeLaunch<'_> {
     }
 }
 
-/// The getters of [`Launch`]. Its `launch` takes a value, and so is out of reach from here.
+/// The getters of [`Launch`]. Its `launch` takes a value, so it cannot be called through this.
 impl<'a> Deref for UnsafeLaunch<'a> {
     type Target = Launch<'a>;
     fn deref(&self) -> &Self::Target {

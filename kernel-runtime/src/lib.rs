@@ -1,9 +1,8 @@
 //! Devices, streams, typed tensors and safe launches.
 //!
-//! A program names a [`Device`], makes a [`Stream`] on it, puts data into [`DeviceTensor`]s, and
-//! launches kernels with them. The device is an NVIDIA GPU (feature `cuda`; the driver's library is
-//! loaded at run time, so programs start without one) or Kiln's emulator of a GPU on the CPU (feature
-//! `emulator`); the program is the same.
+//! A program chooses a [`Device`], makes a [`Stream`] on it, puts data into [`DeviceTensor`]s, and launches kernels
+//! with them. The device is an NVIDIA GPU (feature `cuda`; the driver's library is loaded at run time, so programs
+//! start without one) or Kiln's emulator of a GPU on the CPU (feature `emulator`); the program is the same.
 //!
 //! ```
 //! # #[cfg(feature = "emulator")]
@@ -20,21 +19,20 @@
 //! # fn main() {}
 //! ```
 //!
-//! Launches come from the code that the compiler generates: an `Image` for each kernel instance and
-//! target, and a function that pairs it with arguments. [`Launch::launch`] checks what depends on values
-//! before anything reaches the device, so that safe code cannot make a kernel read or write outside its
-//! arguments. Work is asynchronous on a GPU; memory that a pending kernel uses stays allocated, and a
-//! use on one stream waits for the uses on others that it depends on.
+//! The compiler generates an `Image` for each kernel instance and target, and a function that makes a launch of it with
+//! arguments. [`Launch::launch`] checks what depends on values before anything reaches the device, so safe code cannot
+//! make a kernel read or write outside its arguments. Work on a GPU is asynchronous: memory that a pending kernel uses
+//! stays allocated, and a use on one stream waits for the uses on others that it depends on.
 //!
-//! Kernels for Hopper copy tiles through tensor maps, which describe a tensor to the hardware. A launch computes them from the
-//! arguments, checks in words what the driver would answer with one error code ([`MapRule`]), and keeps them with the
-//! device, so that the next launch with the same tensor finds them. Blocks that work together are launched in clusters, and a
-//! kernel may start while the one in front of it ends.
+//! Kernels for Hopper copy tiles through tensor maps, which describe a tensor to the hardware. A launch computes the
+//! maps from the arguments and checks each rule that the driver would report with a single error code ([`MapRule`]).
+//! The device keeps the maps, so that the next launch with the same tensor finds them. Blocks that work together are
+//! launched in clusters, and a kernel may start while the previous one ends.
 //!
-//! The modules, in reading order: `image` (what is compiled), `float4` and `float8`, `dtype` and `element`, `tensor` and `buffer` (data),
-//! `tensor_map`, `stream`, `foreign`, `any`, `pinned` and `graph` (other libraries, recorded work), `comm` (several devices), `device`,
-//! `argument`, `grid`, `resources`, `launch` and `instance` (launching), `back_end` with `cuda` and
-//! `emulator`, `error`.
+//! The modules, in reading order: `image` (compiled code), `float4` and `float8`, `dtype` and `element`, `tensor` and
+//! `buffer` (data), `tensor_map`, `stream`, `foreign`, `any`, `pinned` and `graph` (other libraries, recorded work),
+//! `comm` (several devices), `device`, `argument`, `grid`, `resources`, `launch` and `instance` (launching), `back_end`
+//! with `cuda` and `emulator`, `error`.
 
 #![deny(unsafe_code)]
 
@@ -91,7 +89,7 @@ mod emulator;
 
 mod error;
 
-/// The driver's interface as the launches here use it.
+/// The driver's interface that the launches use.
 #[cfg(feature = "driver-bindgen")]
 #[doc(hidden)]
 pub use ::cudarc::driver::sys as driver_sys;

@@ -1,4 +1,4 @@
-//! Pinned host memory: what the device copies from and to while the host goes on.
+//! Pinned host memory: the device copies from and to it while the host goes on.
 
 mod host;
 
@@ -13,11 +13,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Elements in host memory that the device reaches by itself: [`Stream::upload_async`] and [`Stream::download_async`] return at
-/// once.
+/// Elements in host memory that the device accesses directly: [`Stream::upload_async`] and [`Stream::download_async`]
+/// return at once.
 ///
-/// The host looks at the elements through guards, which wait for copies that are under way; while a guard is held, copies are
-/// refused that would change what it shows. The memory is given back when the last copy is done. On the emulator it is ordinary memory.
+/// The host accesses the elements through guards, which wait for copies in flight. While a guard is held, copies that
+/// conflict with it are refused. The memory is freed when the last copy is done. On the emulator it is ordinary memory.
 pub struct Pinned<T> {
     memory: Arc<Memory>,
     element: PhantomData<T>,
@@ -33,17 +33,17 @@ pub(crate) struct Memory {
 
 #[derive(Default)]
 struct State {
-    /// Guards of the host that read.
+    /// Read guards of the host.
     readers: usize,
-    /// The host's guard that writes.
+    /// The host's write guard.
     writer: bool,
-    /// Copies out of the memory that may be under way.
+    /// Copies out of the memory that may be in flight.
     reads: Vec<Mark>,
     /// The last copy into it.
     write: Option<Mark>,
 }
 
-/// How many copies out of one piece of memory are remembered before those that are done are looked for.
+/// How many copies out of one piece of memory are remembered before finished ones are removed.
 const MANY_READS: usize = 8;
 
 /// A copy that is being enqueued: guards of the host wait until it is, and then for the copy itself.
@@ -158,11 +158,11 @@ impl<T: Element> Pinned<T> {
         self.len() == 0
     }
 
-    /// The elements, after the copies into them that are under way.
+    /// The elements, after waiting for copies into them that are in flight.
     ///
     /// # Errors
-    /// [`Error::PinnedInUse`] while [`Self::write`]'s guard is held; [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a
-    /// group of devices did whose operations were before the copy: what it should have brought is not there.
+    /// [`Error::PinnedInUse`] while [`Self::write`]'s guard is held; [`Error::Driver`] when a kernel or a copy failed;
+    /// [`Error::Comm`] when a group of devices failed whose operations were before the copy: the data is not there.
     pub fn read(&self) -> Result<PinnedRef<'_, T>> {
         let mut state = self.memory.state();
         if state.writer {
@@ -175,7 +175,7 @@ impl<T: Element> Pinned<T> {
         Ok(PinnedRef { pinned: self })
     }
 
-    /// The elements, to be written, after all copies that are under way.
+    /// The elements, to be written, after waiting for all copies in flight.
     ///
     /// # Errors
     /// [`Error::PinnedInUse`] while another guard is held; [`Error::Driver`] when a kernel or a copy failed.
@@ -193,12 +193,12 @@ impl<T: Element> Pinned<T> {
     }
 }
 
-/// The host's look at [`Pinned`] elements.
+/// The host's shared access to [`Pinned`] elements.
 pub struct PinnedRef<'a, T: Element> {
     pinned: &'a Pinned<T>,
 }
 
-/// The host's exclusive look at [`Pinned`] elements.
+/// The host's exclusive access to [`Pinned`] elements.
 pub struct PinnedMut<'a, T: Element> {
     pinned: &'a Pinned<T>,
 }
@@ -249,7 +249,7 @@ impl<T: Element> Drop for PinnedMut<'_, T> {
 }
 
 impl Stream {
-    /// Copies pinned elements, in row-major order, over a contiguous tensor; the host goes on meanwhile.
+    /// Copies pinned elements, in row-major order, into a contiguous tensor, without waiting.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`]; [`Error::PinnedInUse`] while the host writes
@@ -267,12 +267,12 @@ impl Stream {
         })
     }
 
-    /// Copies a contiguous tensor into pinned memory, in row-major order; the host goes on meanwhile, and sees the elements by
-    /// [`Pinned::read`].
+    /// Copies a contiguous tensor into pinned memory, in row-major order, without waiting; [`Pinned::read`] waits and
+    /// gives the elements.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`]; [`Error::PinnedInUse`] while the host looks at
-    /// the elements.
+    /// [`Error::Length`], [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`]; [`Error::PinnedInUse`] while the
+    /// host holds a guard.
     pub fn download_async<T: Element, const R: usize>(
         &self,
         from: &DeviceTensor<T, R>,

@@ -1,4 +1,4 @@
-//! Streams: work in order on one device; and events, points in that order.
+//! Streams, ordered work on one device, and events, points in that order.
 
 use crate::{
     DeviceTensor, Element, Error, Result,
@@ -10,10 +10,10 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// Work in order on one device. Clones name the same stream.
+/// Ordered work on one device. Clones name the same stream.
 ///
-/// Kernels launched on a GPU's stream run after the launch has returned; on the emulator they have run
-/// by then. Tensors may move between streams of a device: a use waits for the uses that it depends on.
+/// On a GPU, a kernel may run after its launch has returned; on the emulator it has run by then. Tensors may move
+/// between streams of a device: a use waits for the uses that it depends on.
 #[derive(Clone)]
 pub struct Stream {
     inner: Arc<Inner>,
@@ -23,7 +23,7 @@ struct Inner {
     id: u64,
     device: Device,
     queue: Queue,
-    /// What the work is recorded into, for the stream of a [`Device::capture`].
+    /// The recording of the work, for the stream of a [`Device::capture`].
     recording: Option<Recording>,
 }
 
@@ -105,8 +105,8 @@ impl Stream {
     /// Waits until all work of the stream is done.
     ///
     /// # Errors
-    /// [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a group of devices has, once for what was on the stream;
-    /// [`Error::PerThreadStream`].
+    /// [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a group of devices failed, once for what
+    /// was on the stream; [`Error::PerThreadStream`].
     pub fn synchronize(&self) -> Result<()> {
         self.outside_of_captures("synchronize")?;
         self.queue().synchronize()
@@ -121,10 +121,12 @@ impl Stream {
         Ok(Event { device: self.device().clone(), mark: self.queue().record()? })
     }
 
-    /// Lets later work of this stream wait for an event, of this device or of another one of its kind: a GPU waits for a GPU.
+    /// Makes later work of this stream wait for an event of this device or of another one of its kind: a GPU waits for
+    /// a GPU.
     ///
     /// # Errors
-    /// [`Error::EventsOfTwoDevices`] where one is a GPU and the other the emulator; [`Error::Driver`] when the device has failed.
+    /// [`Error::EventsOfTwoDevices`] if one is a GPU and the other the emulator; [`Error::Driver`] when the device has
+    /// failed.
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.outside_of_captures("wait")?;
         if self.device().is_emulator() != event.device.is_emulator() {
@@ -186,7 +188,7 @@ impl Stream {
         Ok(tensor)
     }
 
-    /// Writes a host slice, in row-major order, over a contiguous tensor.
+    /// Copies a host slice, in row-major order, into a contiguous tensor.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`].
@@ -205,7 +207,8 @@ impl Stream {
         })
     }
 
-    /// Copies a tensor's elements, in row-major order, over a host slice, after all work that writes them. Waits for the stream.
+    /// Copies a tensor's elements, in row-major order, into a host slice, after all work that writes them. Waits for
+    /// the stream.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::StreamOfAnotherDevice`]; [`Error::Driver`] when a kernel or a copy failed.
@@ -244,11 +247,11 @@ impl Stream {
         })
     }
 
-    /// Copies a contiguous tensor over another one of the same shape.
+    /// Copies a contiguous tensor into another one of the same shape.
     ///
-    /// The tensors may be on two GPUs, or on two emulated ones, of which the stream is of one: the copy waits for what either device
-    /// does to them, and what either does later waits for it. Where the GPUs have no way to each other, the driver copies through
-    /// the host. Such a copy cannot be recorded into a graph.
+    /// The tensors may be on two GPUs, or on two emulated ones, with the stream on either: the copy waits for work of
+    /// both devices on them, and later work of both waits for the copy. If the GPUs cannot access each other, the
+    /// driver copies through the host. Such a copy cannot be recorded into a graph.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::NotContiguous`], [`Error::StreamOfAnotherDevice`], [`Error::NotInGraph`].
@@ -323,7 +326,8 @@ impl Event {
     /// Waits until the work before the event is done.
     ///
     /// # Errors
-    /// [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a group of devices did whose operations are before it.
+    /// [`Error::Driver`] when a kernel or a copy failed; [`Error::Comm`] when a group of devices failed whose
+    /// operations are before it.
     pub fn synchronize(&self) -> Result<()> {
         self.mark.synchronize()
     }

@@ -1,8 +1,8 @@
 //! Typed tensors on a device.
 //!
-//! A tensor is an address, a shape and strides over shared device memory. New tensors are row-major
-//! without gaps; views of a tensor have other shapes and strides over the same memory, borrow it like a
-//! slice borrows a `Vec`, and dereference to a tensor, so that a kernel takes either.
+//! A tensor is an address, a shape and strides over shared device memory. New tensors are row-major without gaps. Views
+//! of a tensor have other shapes and strides over the same memory. They borrow it as a slice borrows a `Vec`, and
+//! dereference to a tensor, so that a kernel takes either.
 
 mod reinterpret;
 mod view;
@@ -18,10 +18,10 @@ pub(crate) use view::{exclusive, shared};
 
 /// `R`-dimensional elements of type `T` in the memory of a device.
 ///
-/// Shapes and strides are in elements. The memory is given back when the last work that uses it is done.
+/// Shapes and strides are in elements. The memory is freed when the last work that uses it is done.
 pub struct DeviceTensor<T, const R: usize> {
     buffer: Arc<Buffer>,
-    /// Where element 0 lies, in bytes from the start of the buffer.
+    /// The offset of element 0 from the start of the buffer, in bytes.
     offset_bytes: usize,
     shape: [usize; R],
     strides: [usize; R],
@@ -93,13 +93,13 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.shape
     }
 
-    /// The distances between neighbours along the axes, in elements.
+    /// The strides: distances between neighbours along the axes, in elements.
     pub fn strides(&self) -> [usize; R] {
         self.strides
     }
 
-    /// The extent of an axis in the kernels' index type. An extent over `i32::MAX` is given as
-    /// `i32::MAX`; a launch refuses such a tensor.
+    /// The extent of an axis in the kernels' index type. For an extent over `i32::MAX` it returns `i32::MAX`; a launch
+    /// refuses such a tensor.
     ///
     /// # Panics
     /// When the tensor has no such axis: `axis` must be below its rank, `R`.
@@ -121,7 +121,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.shape.contains(&0)
     }
 
-    /// Whether the elements lie in row-major order without gaps.
+    /// Whether the elements are in row-major order without gaps.
     pub fn is_contiguous(&self) -> bool {
         let expected = row_major(self.shape);
         self.is_empty()
@@ -144,7 +144,8 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         DevicePtr::new(self.address(), self.dtype, self.device().id())
     }
 
-    /// The address of element 0 on the device, in bytes; 0 for a new tensor without elements. It is valid as long as the tensor.
+    /// The address of element 0 on the device, in bytes; 0 for a new tensor without elements. It is valid as long as
+    /// the tensor lives.
     pub fn address(&self) -> u64 {
         self.buffer.address() + self.offset_bytes as u64
     }
@@ -153,7 +154,7 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.element_bytes
     }
 
-    /// The buffer, and where element 0 lies in it, in bytes.
+    /// The buffer, and the offset of element 0 in it, in bytes.
     pub(crate) fn into_parts(self) -> (Arc<Buffer>, usize) {
         (self.buffer, self.offset_bytes)
     }
@@ -200,8 +201,8 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.on(operation, stream, access, enqueue)
     }
 
-    /// Gives the memory up to somebody who frees it on `stream`: its address and the number of elements. The tensor is empty
-    /// afterwards, and as it was after an error.
+    /// Passes the memory to somebody who frees it on `stream`: its address and the number of elements. The tensor is
+    /// empty afterwards; after an error it is unchanged.
     #[cfg(feature = "cuda")]
     pub(crate) fn give_up(
         &mut self,

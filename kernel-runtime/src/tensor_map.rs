@@ -1,4 +1,4 @@
-//! Encoded tensor maps, what they are encoded from, and those that a device has encoded before.
+//! Encoded tensor maps, what they are encoded from, and a device's cache of them.
 
 use std::{
     collections::HashMap,
@@ -10,8 +10,8 @@ use std::{
 /// The dimensions of a tensor map at most (CUDA Driver API, "cuTensorMapEncodeTiled").
 pub(crate) const MOST_DIMS: usize = 5;
 
-/// The arguments of `cuTensorMapEncodeTiled` besides the interleave, which is none: dimensions innermost first, with zeros behind
-/// the rank.
+/// The arguments of `cuTensorMapEncodeTiled` except the interleave, which is none: dimensions innermost first, with
+/// zeros after the rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Encoding {
     /// As `CUtensorMapDataType` numbers it.
@@ -19,7 +19,7 @@ pub(crate) struct Encoding {
     pub(crate) rank: usize,
     pub(crate) address: u64,
     pub(crate) extents: [u64; MOST_DIMS],
-    /// That of the innermost dimension is there too: the bytes of an element.
+    /// Includes that of the innermost dimension: the bytes of an element.
     pub(crate) strides_bytes: [u64; MOST_DIMS],
     pub(crate) box_elems: [u32; MOST_DIMS],
     pub(crate) element_strides: [u32; MOST_DIMS],
@@ -31,7 +31,7 @@ pub(crate) struct Encoding {
     pub(crate) fill: u32,
 }
 
-/// What a map of one kernel differs in from launch to launch; the rest only tells maps of one argument apart.
+/// What differs from launch to launch for a map of one kernel; the rest only distinguishes maps of one argument.
 impl Hash for Encoding {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.address);
@@ -63,13 +63,13 @@ impl fmt::Display for Encoding {
 #[repr(C, align(128))]
 pub(crate) struct TensorMap(pub(crate) [u8; 128]);
 
-/// The maps that a device has encoded. A map is a function of its encoding alone, so none of them ever gets old.
+/// The maps that a device has encoded. A map depends only on its encoding, so none of them goes stale.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     maps: RwLock<HashMap<Encoding, TensorMap>>,
 }
 
-/// Maps of a device at most; a program that has more begins again with none.
+/// The most maps of a device; a program with more starts again from none.
 const MOST_MAPS: usize = 1024;
 
 impl Cache {

@@ -63,7 +63,7 @@ pub struct DLTensor {
 pub struct DLManagedTensor {
     /// The tensor.
     pub dl_tensor: DLTensor,
-    /// The producer's own.
+    /// Data of the producer.
     pub manager_ctx: *mut c_void,
     /// Frees the structure and what it owns.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
@@ -73,9 +73,9 @@ pub struct DLManagedTensor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct DLPackVersion {
-    /// Layouts of structures differ between major versions.
+    /// Layouts of structures change between major versions.
     pub major: u32,
-    /// New values of enums come with minor ones.
+    /// Minor versions add values to enums.
     pub minor: u32,
 }
 
@@ -85,7 +85,7 @@ pub struct DLPackVersion {
 pub struct DLManagedTensorVersioned {
     /// The version of the structure.
     pub version: DLPackVersion,
-    /// The producer's own.
+    /// Data of the producer.
     pub manager_ctx: *mut c_void,
     /// Frees the structure and what it owns.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
@@ -151,7 +151,7 @@ dtypes! {
 
 /// One of the two structures. [`AnyTensor::from_dlpack`] takes either.
 pub trait Managed: sealed::Sealed {
-    /// Whether it can say that the memory is not to be written.
+    /// Whether it can mark memory as read-only.
     #[doc(hidden)]
     const HAS_FLAGS: bool;
     #[doc(hidden)]
@@ -163,7 +163,7 @@ pub trait Managed: sealed::Sealed {
     /// Frees a structure.
     ///
     /// # Safety
-    /// It is there, and nobody uses it any more.
+    /// It is valid, and nobody uses it any more.
     #[doc(hidden)]
     unsafe fn delete(this: NonNull<Self>);
     #[doc(hidden)]
@@ -223,7 +223,7 @@ impl Managed for DLManagedTensorVersioned {
     }
 }
 
-/// A structure of another library, which is told when it is dropped.
+/// A structure of another library, whose deleter is called when it is dropped.
 struct Theirs<M: Managed>(NonNull<M>);
 
 // SAFETY: the structure is looked at while it is imported, and afterwards only freed, which may be done from any thread: whoever
@@ -275,21 +275,22 @@ impl HasContext for DLManagedTensorVersioned {
 }
 
 impl AnyTensor {
-    /// A tensor over what another library hands over by DLPack, in either structure; it is freed when Kiln's last use is done, and
-    /// at once after an error.
+    /// A tensor over memory that another library passes through DLPack, in either structure. The structure is freed
+    /// when Kiln's last use is done, and at once after an error.
     ///
-    /// Memory of a GPU is used in place, on the conditions of [`DeviceTensor::from_raw`](crate::DeviceTensor::from_raw): `stream` is
-    /// the one that the producer uses it on, and gives it back in the order of. Another stream, which the producer was told to wait on (in
-    /// Python, the argument `stream` of `__dlpack__`), will do where the producer's own tensor is kept until Kiln's work is done. On the
-    /// emulator, memory of the host is copied, and freed at once.
+    /// Memory of a GPU is used in place, under the conditions of
+    /// [`DeviceTensor::from_raw`](crate::DeviceTensor::from_raw): `stream` is the stream on which the producer uses it
+    /// and in whose order it frees it. Another stream, on which the producer was told to make the memory ready (in
+    /// Python, the argument `stream` of `__dlpack__`), is possible if the producer's own tensor is kept until Kiln's
+    /// work is done. On the emulator, memory of the host is copied, and freed at once.
     ///
     /// # Errors
-    /// [`Error::ForeignMemory`] for memory of another device, negative strides and what else Kiln has no tensors for;
-    /// [`Error::TooLarge`].
+    /// [`Error::ForeignMemory`] for memory of another device, negative strides and other tensors that Kiln does not
+    /// have; [`Error::TooLarge`].
     ///
     /// # Safety
     /// `managed` is what `dlpack.h` says, nobody else frees it, and it may be freed from any thread. Its memory is as
-    /// [`DeviceTensor::from_raw`](crate::DeviceTensor::from_raw) asks.
+    /// [`DeviceTensor::from_raw`](crate::DeviceTensor::from_raw) requires.
     pub unsafe fn from_dlpack<M: Managed + 'static>(
         stream: &Stream,
         managed: NonNull<M>,
@@ -343,15 +344,16 @@ impl AnyTensor {
         }
     }
 
-    /// The tensor for another library, by DLPack, in either structure: `to_dlpack::<DLManagedTensorVersioned>(..)`. Who gets it calls
-    /// its `deleter` once.
+    /// The tensor for another library, through DLPack, in either structure:
+    /// `to_dlpack::<DLManagedTensorVersioned>(..)`. The receiver calls its `deleter` once.
     ///
-    /// A GPU's memory is handed over in place: `stream` is where the consumer uses it, and waits for Kiln's work on it (see
-    /// [`Self::share_with`]). The emulator's is copied into memory of the host.
+    /// A GPU's memory is shared in place: the consumer uses it on `stream`, which waits for Kiln's work on it (see
+    /// [`Self::share_with`]). The emulator's memory is copied into memory of the host.
     ///
     /// # Errors
-    /// [`Error::StreamOfAnotherDevice`], [`Error::Driver`]; [`Error::EmulatorMemory`] for elements that were never written;
-    /// [`Error::ReadOnly`] for a GPU's memory that was lent for reading, in [`DLManagedTensor`], which cannot say so.
+    /// [`Error::StreamOfAnotherDevice`], [`Error::Driver`]; [`Error::EmulatorMemory`] for elements that were never
+    /// written; [`Error::ReadOnly`] for a GPU's memory that was lent for reading, in [`DLManagedTensor`], which cannot
+    /// mark it as read-only.
     pub fn to_dlpack<M: Managed>(&self, stream: &Stream) -> Result<NonNull<M>> {
         stream.outside_of_captures("to_dlpack")?;
         if self.device() != stream.device() {

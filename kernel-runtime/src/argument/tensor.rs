@@ -1,15 +1,15 @@
-//! Tensors as arguments: what the fields of a kernel's `Args` take.
+//! Tensors as arguments: the fields of a kernel's `Args`.
 //!
-//! A field is a reference to anything that is a [`TensorArgument`], and `&mut` a [`TensorArgumentMut`] where the kernel writes: a tensor,
-//! a view, a smart pointer to one, or a type of another crate. What it gives is a [`TensorRef`] or a [`TensorRefMut`], and these are
-//! made from a shared or an exclusive borrow of a tensor alone. So a type cannot pass on what it has not got, and none of
-//! this is unsafe.
+//! A field is a reference to a [`TensorArgument`], or a `&mut` reference to a [`TensorArgumentMut`] if the kernel
+//! writes: a tensor, a view, a smart pointer to one, or a type of another crate. Such a type gives a [`TensorRef`] or a
+//! [`TensorRefMut`], which can only be made from a shared or an exclusive borrow of a tensor. So a type cannot pass on
+//! a tensor that it does not have, and none of this is unsafe.
 
 use super::{Argument, DevicePtr, Dims, Held, IntoArgument, TensorValue, Value};
 use crate::{AnyTensor, DeviceTensor, Element, Error, Result, TensorView, TensorViewMut};
 use std::ops::{Deref, DerefMut};
 
-/// What a kernel reads as a `Tensor<T, R>`: a [`DeviceTensor`], a view of one, or a pointer to either.
+/// An argument that a kernel reads as a `Tensor<T, R>`: a [`DeviceTensor`], a view of one, or a pointer to either.
 ///
 /// A crate implements it for its own tensors. The example hands on a part of a tensor, whichever is asked for:
 ///
@@ -38,20 +38,21 @@ pub trait TensorArgument<T, const R: usize> {
     /// The tensor that the kernel reads.
     ///
     /// # Errors
-    /// Whatever keeps it from being read; a launch gives that as its own error, with the argument's name.
+    /// The reason why it cannot be read; a launch returns it as its own error, with the argument's name.
     fn tensor(&self) -> Result<TensorRef<'_, T, R>>;
 }
 
-/// What a kernel writes as a `TensorMut<T, R>`: a [`DeviceTensor`], an exclusive view of one, or a pointer to either.
+/// An argument that a kernel writes as a `TensorMut<T, R>`: a [`DeviceTensor`], an exclusive view of one, or a pointer
+/// to either.
 #[diagnostic::on_unimplemented(
     message = "this argument takes a `DeviceTensor<{T}, {R}>` to write, not a `{Self}`",
     label = "`&mut DeviceTensor<{T}, {R}>`, or `&mut` a view from `slice_mut` or the like"
 )]
 pub trait TensorArgumentMut<T, const R: usize> {
-    /// The tensor that the kernel writes, borrowed for nobody else.
+    /// The tensor that the kernel writes, borrowed exclusively.
     ///
     /// # Errors
-    /// Whatever keeps it from being written; a launch gives that as its own error, with the argument's name.
+    /// The reason why it cannot be written; a launch returns it as its own error, with the argument's name.
     fn tensor_mut(&mut self) -> Result<TensorRefMut<'_, T, R>>;
 }
 
@@ -101,7 +102,7 @@ impl<T: Element, const R: usize> TensorArgumentMut<T, R> for AnyTensor {
     }
 }
 
-/// A tensor that is borrowed for `'a`, or a view that was given away.
+/// A tensor that is borrowed for `'a`, or a view that was passed by value.
 #[derive(Debug)]
 enum Source<'a, T, const R: usize> {
     Borrowed(&'a DeviceTensor<T, R>),
@@ -121,7 +122,7 @@ impl<T, const R: usize> Source<'_, T, R> {
 #[derive(Debug)]
 pub struct TensorRef<'a, T, const R: usize>(Source<'a, T, R>);
 
-/// A tensor for a kernel to write while it is borrowed for nobody else; it dereferences to it.
+/// A tensor for a kernel to write while it is borrowed exclusively; it dereferences to it.
 #[derive(Debug)]
 pub struct TensorRefMut<'a, T, const R: usize>(Source<'a, T, R>);
 
@@ -211,7 +212,7 @@ impl<'a> IntoArgument<'a> for &'a AnyTensor {
     }
 }
 
-/// A tensor that may not be written is one to read: a launch says so where the kernel writes.
+/// A tensor that may not be written is one to read: a launch reports it if the kernel writes.
 impl<'a> IntoArgument<'a> for &'a mut AnyTensor {
     fn into_argument(self) -> Argument<'a> {
         of_any(self, self.is_writable())
@@ -243,7 +244,7 @@ fn erased<T, const R: usize>(source: Source<'_, T, R>, mutable: bool) -> Argumen
     Argument(Value::Tensor(value))
 }
 
-/// What was given for an argument; the error names it.
+/// The value given for an argument; the error names the argument.
 #[doc(hidden)]
 pub fn __given<V>(kernel: &'static str, argument: &'static str, given: Result<V>) -> Result<V> {
     given.map_err(|cause| Error::Argument { kernel, argument, cause: Box::new(cause) })

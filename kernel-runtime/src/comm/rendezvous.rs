@@ -1,4 +1,4 @@
-//! Where the processes of a group meet, as launchers say it.
+//! Where the processes of a group meet, from the variables of launchers.
 
 use super::DEFAULT_LIMIT;
 use crate::{CommError, Result};
@@ -16,9 +16,9 @@ pub struct Rendezvous {
     pub local_rank: usize,
     /// Host and port at which rank 0 waits for the others, such as `10.0.0.1:29500`.
     pub address: String,
-    /// How long the processes wait for one another, then and later; five minutes unless it is changed.
+    /// How long the processes wait for one another, then and later; five minutes by default.
     pub timeout: Duration,
-    /// The launcher's name for the job, where it has one: processes of another job are turned away.
+    /// The launcher's name for the job, if it has one: processes of another job are refused.
     pub job: String,
 }
 
@@ -31,11 +31,11 @@ struct Launcher {
     world_size: &'static str,
     local_rank: &'static str,
     job: &'static str,
-    /// What tells the launcher's several starts within a job apart, where they have the job's name.
+    /// The variable that distinguishes the launcher's starts within a job, if they share the job's name.
     step: Option<&'static str>,
 }
 
-/// Launchers, in the order in which they are looked for: what a program's own script sets comes first.
+/// Launchers, in the order in which they are looked for; the variables of a program's own script come first.
 const LAUNCHERS: [Launcher; 3] = [
     Launcher {
         rank: "RANK",
@@ -62,28 +62,28 @@ const LAUNCHERS: [Launcher; 3] = [
 ];
 
 impl Rendezvous {
-    /// A part in a group that a program starts by itself, of one process a machine: `local_rank` is 0.
+    /// A part in a group that a program starts by itself, with one process on each machine: `local_rank` is 0.
     pub fn new(rank: usize, world_size: usize, address: impl Into<String>) -> Self {
         let (address, job) = (address.into(), String::new());
         Self { rank, world_size, local_rank: 0, address, timeout: DEFAULT_LIMIT, job }
     }
 
-    /// What the launcher has put into the environment: `RANK`, `WORLD_SIZE`, `LOCAL_RANK`, `MASTER_ADDR` and `MASTER_PORT`, as torchrun
-    /// and many scripts set them; `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` and `SLURM_LOCALID` under Slurm's `srun`; `OMPI_COMM_WORLD_RANK` and so on under
-    /// Open MPI's `mpirun`.
+    /// The launcher's environment variables: `RANK`, `WORLD_SIZE`, `LOCAL_RANK`, `MASTER_ADDR` and `MASTER_PORT`, as
+    /// torchrun and many scripts set them; `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` and `SLURM_LOCALID` under Slurm's
+    /// `srun`; `OMPI_COMM_WORLD_RANK` and so on under Open MPI's `mpirun`.
     ///
-    /// Slurm needs no `MASTER_ADDR`: the first host of the step is taken, and a port made from the numbers of job and step. Where torchrun says
-    /// that it uses `MASTER_PORT` itself (`TORCHELASTIC_USE_AGENT_STORE`), the next port is taken. `KILN_COMM_PORT` names
-    /// the port in all cases.
+    /// Slurm needs no `MASTER_ADDR`: Kiln takes the first host of the step, and a port computed from the numbers of job
+    /// and step. If torchrun uses `MASTER_PORT` itself (`TORCHELASTIC_USE_AGENT_STORE`), Kiln takes the next port.
+    /// `KILN_COMM_PORT` overrides the port in all cases.
     ///
     /// # Errors
-    /// [`CommError::Variable`] when no launcher's variables are there, or one of them is not a number in its range.
+    /// [`CommError::Variable`] when no launcher's variables are set, or one of them is not a number in its range.
     pub fn from_env() -> Result<Self> {
         Self::from_variables(|name| Some(env::var_os(name)?.to_string_lossy().into_owned()))
             .map_err(CommError::into_error)
     }
 
-    /// Whether a launcher's variables are there, for programs that also run alone.
+    /// Whether a launcher's variables are set, for programs that also run alone.
     pub fn is_in_env() -> bool {
         LAUNCHERS.iter().any(|launcher| env::var_os(launcher.world_size).is_some())
     }
@@ -155,7 +155,7 @@ fn wrong(variable: &str, required: &'static str, value: Option<String>) -> CommE
     CommError::Variable { variable: variable.to_owned(), required, actual }
 }
 
-/// The first host of a list as Slurm writes it: `gpu[03-05,9],login` is `gpu03`.
+/// The first host of a list in Slurm's notation: `gpu[03-05,9],login` is `gpu03`.
 fn first_host(list: &str) -> Option<String> {
     let end = list.find([',', '[']).unwrap_or(list.len());
     let (name, rest) = list.split_at(end);

@@ -1,4 +1,4 @@
-//! Kiln beside [cudarc](::cudarc): contexts, streams and slices of cudarc's, used in place.
+//! Kiln with [cudarc](::cudarc): contexts, streams and slices of cudarc, used in place.
 //!
 //! ```no_run
 //! use cudarc::driver::CudaContext;
@@ -29,7 +29,7 @@ use cudarc::driver::{
 use std::{fmt, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
 
 impl Device {
-    /// The GPU of a context of cudarc's: the same as [`Device::cuda`] of its number.
+    /// The GPU of a context of cudarc: the same as [`Device::cuda`] of its number.
     ///
     /// # Errors
     /// [`Error::ForeignContext`] for a context that is not the GPU's primary one; those of [`Device::cuda`].
@@ -43,11 +43,12 @@ impl Device {
 }
 
 impl Stream {
-    /// A stream of cudarc's, the default stream among them. Work of both libraries on it is in one order.
+    /// A stream of cudarc, which may be the default stream. Work of both libraries on it is ordered.
     ///
-    /// Kiln's work cannot be recorded into cudarc's graphs, which know nothing of Kiln's memory: use [`Device::capture`]. It is refused while
-    /// the stream is recorded, as far as that has begun before the call; memory of tensors of the stream that are dropped
-    /// meanwhile is not given back. One from `CudaContext::per_thread_stream` is for the thread that makes it.
+    /// Kiln's work cannot be recorded into cudarc's graphs, which do not know Kiln's memory: use [`Device::capture`].
+    /// It is refused if cudarc has begun to record the stream before the call; memory of tensors of the stream that are
+    /// dropped meanwhile is not freed. Use a stream from `CudaContext::per_thread_stream` only in the thread that makes
+    /// it.
     ///
     /// # Errors
     /// As [`Device::from_cudarc`]; [`Error::Driver`]; later, [`Error::NotInGraph`] for work while cudarc records the stream.
@@ -58,14 +59,14 @@ impl Stream {
     }
 }
 
-/// A slice of cudarc's as a tensor, which it dereferences to. Made by [`view`] and [`view_strided`].
+/// A slice of cudarc as a tensor, which it dereferences to. [`view`] and [`view_strided`] make it.
 pub struct View<'a, T, const R: usize> {
     // Dropped first: cudarc then records what was put on its stream, Kiln's work included.
     tensor: DeviceTensor<T, R>,
     _recorded: SyncOnDrop<'a>,
 }
 
-/// A slice of cudarc's as a tensor that kernels may write. Made by [`view_mut`] and [`view_strided_mut`].
+/// A slice of cudarc as a tensor that kernels may write. [`view_mut`] and [`view_strided_mut`] make it.
 pub struct ViewMut<'a, T, const R: usize> {
     tensor: DeviceTensor<T, R>,
     _recorded: SyncOnDrop<'a>,
@@ -73,10 +74,11 @@ pub struct ViewMut<'a, T, const R: usize> {
     _stream: Arc<CudaStream>,
 }
 
-/// Memory of cudarc's: `CudaSlice`, `CudaView` and `CudaViewMut`, and no other types, whose addresses nobody would vouch for.
+/// Memory of cudarc: `CudaSlice`, `CudaView` and `CudaViewMut`, and no other types, since nobody guarantees their
+/// addresses.
 pub trait Slice<T>: DevicePtr<T> + Sealed {}
 
-/// Memory of cudarc's that may be written: `CudaSlice` and `CudaViewMut`.
+/// Memory of cudarc that may be written: `CudaSlice` and `CudaViewMut`.
 pub trait SliceMut<T>: DevicePtrMut<T> + Slice<T> {}
 
 mod sealed {
@@ -96,7 +98,7 @@ impl<T> SliceMut<T> for CudaViewMut<'_, T> {}
 
 /// A `CudaSlice` or `CudaView` as a row-major tensor.
 ///
-/// Kiln's work on it is in order with cudarc's on the slice's stream, on whatever stream it is launched.
+/// Kiln's work on it, on any stream, is in order with cudarc's work on the slice's stream.
 ///
 /// # Errors
 /// [`Error::Length`] when the slice has fewer elements than the shape; [`Error::PerThreadStream`] for a slice of that stream;
@@ -108,7 +110,7 @@ pub fn view<T: Element, S: Slice<T>, const R: usize>(
     view_strided(slice, shape, tensor::row_major(shape))
 }
 
-/// As [`view`], with distances between neighbours along the axes, in elements.
+/// Like [`view`], with strides in elements.
 ///
 /// # Errors
 /// As [`view`].
@@ -123,7 +125,7 @@ pub fn view_strided<T: Element, S: Slice<T>, const R: usize>(
     Ok(View { tensor: DeviceTensor::over(buffer, shape, strides), _recorded: recorded })
 }
 
-/// As [`view`], exclusive: kernels may write it.
+/// Like [`view`], exclusive: kernels may write it.
 ///
 /// # Errors
 /// As [`view`].
@@ -134,7 +136,7 @@ pub fn view_mut<T: Element, S: SliceMut<T>, const R: usize>(
     view_strided_mut(slice, shape, tensor::row_major(shape))
 }
 
-/// As [`view_mut`], with distances between neighbours along the axes, in elements.
+/// Like [`view_mut`], with strides in elements.
 ///
 /// # Errors
 /// As [`view`].
@@ -154,7 +156,8 @@ pub fn view_strided_mut<T: Element, S: SliceMut<T>, const R: usize>(
     Ok(ViewMut { tensor, _recorded: recorded, _stream: theirs })
 }
 
-/// Refuses the per-thread default stream: cudarc frees a slice in the order of that of whichever thread drops it.
+/// Refuses the per-thread default stream: cudarc would free a slice in the order of the stream of the thread that drops
+/// it.
 fn require_one_stream(stream: &CudaStream) -> Result<()> {
     let is_one = stream.cu_stream().addr() != PER_THREAD;
     if is_one { Ok(()) } else { Err(Error::PerThreadStream) }
@@ -186,7 +189,8 @@ pub struct Kept<T, const R: usize> {
     pub error: Error,
 }
 
-/// The tensor's memory as a slice of cudarc's, in row-major order, for use on `stream` after Kiln's work on it. Nothing is copied.
+/// The tensor's memory as a slice of cudarc, in row-major order, for use on `stream` after Kiln's work on it. Nothing
+/// is copied.
 ///
 /// # Errors
 /// [`Kept`] has the tensor, and the error: [`Error::NotOwned`] when graphs or views of the memory exist, or another library has it as
@@ -233,7 +237,7 @@ impl<T, const R: usize> Deref for ViewMut<'_, T, R> {
     }
 }
 
-/// No `DerefMut`: what it would give could be moved out of the view, and outlive the slice.
+/// No `DerefMut`: the tensor could be moved out of the view, and outlive the slice.
 #[diagnostic::do_not_recommend]
 impl<T, const R: usize> TensorArgumentMut<T, R> for ViewMut<'_, T, R> {
     fn tensor_mut(&mut self) -> Result<TensorRefMut<'_, T, R>> {

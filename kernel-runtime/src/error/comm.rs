@@ -1,11 +1,11 @@
-//! What can go wrong between devices that work together.
+//! Errors of communication between devices.
 
 use super::DriverError;
 
-/// A failed operation of a [`Comm`](crate::Comm), or on the way to one.
+/// A failed operation of a [`Comm`](crate::Comm), or a failure to make one.
 ///
-/// After [`Self::Mismatch`], [`Self::Lost`], [`Self::Timeout`], [`Self::Aborted`], [`Self::Nccl`] and [`Self::Driver`] the group is over: each rank gets such an error from
-/// whatever it waits for, and from every later operation.
+/// After [`Self::Mismatch`], [`Self::Lost`], [`Self::Timeout`], [`Self::Aborted`], [`Self::Nccl`] and [`Self::Driver`]
+/// the group is over: each rank gets such an error from every wait and every later operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommError {
@@ -49,10 +49,10 @@ pub enum CommError {
         /// What it is.
         actual: String,
     },
-    /// The ranks did not find one another.
+    /// The ranks did not find each other.
     #[error("rank {rank} needs {required} at {address}: {actual}")]
     Rendezvous {
-        /// The rank that says so.
+        /// The rank that reports it.
         rank: usize,
         /// Where the ranks meet.
         address: String,
@@ -71,7 +71,7 @@ pub enum CommError {
         /// What was there.
         actual: String,
     },
-    /// Two ranks called different things in the same place of their order.
+    /// Two ranks called different operations at the same position in their order.
     #[error("the ranks do not agree: rank {rank} calls {actual}, rank {other} {required}")]
     Mismatch {
         /// The rank that came later.
@@ -83,12 +83,12 @@ pub enum CommError {
         /// What that one called.
         required: String,
     },
-    /// A rank is not there any more.
+    /// A rank is gone.
     #[error("rank {rank} is gone: {cause}")]
     Lost {
         /// The rank.
         rank: usize,
-        /// How that was noticed.
+        /// How this was noticed.
         cause: String,
     },
     /// An operation took longer than the group's limit.

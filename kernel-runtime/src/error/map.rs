@@ -1,17 +1,17 @@
-//! The rules of tensor maps, as errors name them.
+//! The rules of tensor maps, for errors.
 
 use std::fmt;
 
-/// What a tensor map requires of its argument, and of the box that the kernel copies (CUDA Driver API,
+/// A requirement of a tensor map on its argument, or on the box that the kernel copies (CUDA Driver API,
 /// "cuTensorMapEncodeTiled").
 ///
-/// The rules about the box are the compiler's to keep; the others depend on the argument of the launch.
+/// The compiler keeps the rules about the box; the others depend on the argument of the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MapRule {
-    /// The address of element 0 is a multiple.
+    /// The address of element 0 is a multiple of a number of bytes.
     Address {
-        /// Of 16 bytes, of 32 where the map pads FP4 numbers.
+        /// 16 bytes, or 32 if the map pads FP4 numbers.
         bytes: u64,
     },
     /// The extent of an axis is a multiple: the map splits the axis, or takes several elements as one.
@@ -26,18 +26,18 @@ pub enum MapRule {
         /// The dimension.
         place: MapPlace,
     },
-    /// Neighbours in the innermost dimension have nothing between them.
+    /// Neighbours in the innermost dimension are adjacent.
     InnerStride {
         /// The dimension.
         place: MapPlace,
         /// The bytes of an element of the map.
         bytes: u64,
     },
-    /// The stride of a dimension other than the innermost is a multiple.
+    /// The stride of a dimension other than the innermost is a multiple of a number of bytes.
     StrideMultiple {
         /// The dimension.
         place: MapPlace,
-        /// Of 16 bytes, of 32 where the map pads FP4 numbers.
+        /// 16 bytes, or 32 if the map pads FP4 numbers.
         bytes: u64,
     },
     /// Rows of a tensor whose FP4 numbers the map pads are a multiple of 64 bytes, 128 numbers.
@@ -50,7 +50,7 @@ pub enum MapRule {
         /// The dimension.
         place: MapPlace,
     },
-    /// What the map describes lies within the tensor.
+    /// The memory that the map describes lies within the tensor.
     Inside {
         /// Bytes from the first element of the map to the end of the last one.
         bytes: u64,

@@ -1,4 +1,4 @@
-//! What the operators in `grid = ..` are compiled to: arithmetic that says so where the result does not fit.
+//! The operators of `grid = ..`: arithmetic that reports a result that does not fit.
 
 use super::GridFault;
 use crate::DeviceTensor;
@@ -27,7 +27,7 @@ pub trait GridNumber: Copy {
 pub trait GridInteger: GridNumber {
     /// `self << bits`, if no bit is lost.
     fn shl(self, bits: u32) -> Option<Self>;
-    /// `self >> bits`, if there are so many bits.
+    /// `self >> bits`, if the type has that many bits.
     fn shr(self, bits: u32) -> Option<Self>;
     /// `self` to a power, if it fits.
     fn pow(self, exponent: u32) -> Option<Self>;
@@ -102,7 +102,7 @@ macro_rules! operators {
         #[doc = concat!("`a ", $sign, " b`.")]
         ///
         /// # Errors
-        /// Where it has no value of the type.
+        /// If the type has no such value.
         pub fn $name<T: GridNumber>(a: T, b: T) -> Result<T, GridFault> {
             a.$name(b).ok_or(GridFault::Overflow { operator: $sign })
         }
@@ -114,7 +114,7 @@ operators!(add "+", sub "-", mul "*", div "/", rem "%");
 /// `-a`.
 ///
 /// # Errors
-/// Where it does not fit.
+/// If it does not fit.
 pub fn neg<T: GridNumber>(a: T) -> Result<T, GridFault> {
     a.neg().ok_or(GridFault::Overflow { operator: "-" })
 }
@@ -122,7 +122,7 @@ pub fn neg<T: GridNumber>(a: T) -> Result<T, GridFault> {
 /// `a << bits`.
 ///
 /// # Errors
-/// Where bits are lost.
+/// If bits are lost.
 pub fn shl<T: GridInteger, U: TryInto<u32>>(a: T, bits: U) -> Result<T, GridFault> {
     let bits = bits.try_into().ok();
     bits.and_then(|bits| a.shl(bits)).ok_or(GridFault::Overflow { operator: "<<" })
@@ -131,7 +131,7 @@ pub fn shl<T: GridInteger, U: TryInto<u32>>(a: T, bits: U) -> Result<T, GridFaul
 /// `a >> bits`.
 ///
 /// # Errors
-/// Where there are not so many bits.
+/// If the type does not have that many bits.
 pub fn shr<T: GridInteger, U: TryInto<u32>>(a: T, bits: U) -> Result<T, GridFault> {
     let bits = bits.try_into().ok();
     bits.and_then(|bits| a.shr(bits)).ok_or(GridFault::Overflow { operator: ">>" })
@@ -140,7 +140,7 @@ pub fn shr<T: GridInteger, U: TryInto<u32>>(a: T, bits: U) -> Result<T, GridFaul
 /// `a.pow(exponent)`.
 ///
 /// # Errors
-/// Where it does not fit.
+/// If it does not fit.
 pub fn pow<T: GridInteger>(a: T, exponent: u32) -> Result<T, GridFault> {
     a.pow(exponent).ok_or(GridFault::Overflow { operator: "pow" })
 }
@@ -148,7 +148,7 @@ pub fn pow<T: GridInteger>(a: T, exponent: u32) -> Result<T, GridFault> {
 /// `tensor.dim(axis)`.
 ///
 /// # Errors
-/// Where the tensor has no such axis.
+/// If the tensor has no such axis.
 pub fn dim<T, const R: usize>(tensor: &DeviceTensor<T, R>, axis: usize) -> Result<i32, GridFault> {
     if axis < R { Ok(tensor.dim(axis)) } else { Err(GridFault::NoAxis { rank: R, axis }) }
 }

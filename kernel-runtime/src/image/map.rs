@@ -1,8 +1,8 @@
-//! Tensor maps of a variant: what the launch tells the tensor memory accelerator of an argument.
+//! Tensor maps of a variant: the descriptions of arguments that a launch makes for TMA.
 //!
-//! A map is the 128-byte object that `cp.async.bulk.tensor` reads a tensor's place, extents and strides from (PTX ISA,
-//! "Tensor-map"; CUDA Driver API, "cuTensorMapEncodeTiled"). The compiler knows which box a copy moves; address, extents and
-//! strides are the argument's, so each launch computes the map from both.
+//! A map is the 128-byte object from which `cp.async.bulk.tensor` reads a tensor's address, extents and strides (PTX
+//! ISA, "Tensor-map"; CUDA Driver API, "cuTensorMapEncodeTiled"). The compiler knows which box a copy moves; address,
+//! extents and strides come from the argument. So each launch computes the map from both.
 //!
 //! The map of a row-major `f16` matrix `a`, copied in boxes of 64 columns and 128 rows:
 //!
@@ -13,9 +13,9 @@
 
 /// A tensor map: an entry parameter of 128 bytes, computed from an argument.
 ///
-/// What the driver requires of a map is checked by the launch, which names the argument that breaks it
+/// The launch checks the driver's requirements on a map, and names the argument that breaks one
 /// ([`Error::TensorMap`](crate::Error::TensorMap), [`MapRule`](crate::MapRule)). The map of a tensor without elements
-/// describes memory that stands for it: copies from it give what they fill in outside, and copies to it are lost.
+/// describes placeholder memory: loads give the fill value, and stores are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapInfo {
     /// Index of the parameter in the signature, which is a tensor; the map begins at its element 0.
@@ -25,9 +25,9 @@ pub struct MapInfo {
     pub dtype: &'static str,
     /// The dimensions, the innermost first: 1 to 5.
     pub dims: &'static [MapDim],
-    /// The width of the swizzle pattern in shared memory, in bytes: 32, 64 or 128; 0 for rows as they are.
+    /// The width of the swizzle pattern in shared memory, in bytes: 32, 64 or 128; 0 for none.
     pub swizzle_bytes: u32,
-    /// The bytes that a read brings into the second-level cache at least: 64, 128 or 256; 0 to leave it open.
+    /// The least bytes that a read brings into the second-level cache: 64, 128 or 256; 0 for no promotion.
     pub l2_promotion_bytes: u32,
     /// What elements outside of the extents are read as.
     pub fill: Fill,
