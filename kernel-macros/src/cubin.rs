@@ -1,8 +1,8 @@
-//! Machine code made while the program is built, for devices that the environment names.
+//! Machine code made while the program is built, for architectures that the environment names.
 //!
-//! `KILN_CUBIN=sm_90a,sm_80` asks for it; `KILN_PTXAS` names the assembler, which is looked for in `CUDA_HOME`, `CUDA_PATH` and
-//! `PATH` otherwise. A device that is not named compiles the PTX when it loads the kernel, as always. Cargo compiles kernels again when
-//! one of these variables but `PATH` changes, and not when the assembler does.
+//! `KILN_CUBIN=sm_90a,sm_80` requests it. `KILN_PTXAS` names the assembler, which is otherwise searched for in
+//! `CUDA_HOME`, `CUDA_PATH` and `PATH`. Other devices compile the PTX when they load the kernel, as always. Cargo
+//! compiles kernels again when one of these variables except `PATH` changes, but not when the assembler changes.
 
 use kernel_core::Cubin;
 use std::{
@@ -22,10 +22,10 @@ const ASSEMBLER: &str = "KILN_PTXAS";
 /// Where toolkits are.
 const TOOLKITS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
 
-/// What went wrong since it was last asked for: the compiler has no word for it.
+/// The messages since the last call; the compiler has no error for them.
 static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// What makes machine code, if the environment asks for any.
+/// The function that makes machine code, if the environment requests any.
 pub(crate) fn assemble() -> Option<kernel_core::Assemble> {
     is_asked().then_some(all as kernel_core::Assemble)
 }
@@ -34,8 +34,8 @@ fn is_asked() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|value| !value.is_empty())
 }
 
-/// Items that read the variables which decide about machine code: cargo compiles a crate again when one of those changes that its
-/// code has read, and does not see what a macro reads.
+/// Items that read the variables that decide about machine code: cargo recompiles a crate when a variable changes that
+/// its code reads, but does not see what a macro reads.
 pub(crate) fn tracked() -> proc_macro2::TokenStream {
     // The assembler is of no interest, and changes nothing, as long as nobody asks for machine code. PATH differs too often.
     let others = [ASSEMBLER].into_iter().chain(TOOLKITS).filter(|_| is_asked());
@@ -95,7 +95,7 @@ fn one(ptx: &str, architecture: String) -> Result<Cubin, String> {
     made_by(&assembler()?, &std::env::temp_dir(), ptx, architecture)
 }
 
-/// Runs an assembler, on files in a folder of their own in `place`.
+/// Runs an assembler on files in their own folder in `place`.
 fn made_by(ptxas: &Path, place: &Path, ptx: &str, architecture: String) -> Result<Cubin, String> {
     let failed = |what: &Path, error: std::io::Error| format!("{}: {error}", what.display());
     let folder = Folder::new(place).map_err(|error| failed(place, error))?;
@@ -122,8 +122,8 @@ fn made_by(ptxas: &Path, place: &Path, ptx: &str, architecture: String) -> Resul
     Ok(Cubin { architecture, bytes })
 }
 
-/// A folder that goes with this value, and that nobody else writes to: the folder for temporary files is everybody's, who may have
-/// put links where this process is going to write.
+/// A folder that is removed with this value, and that nobody else writes to: the folder for temporary files is shared,
+/// and others may have put links where this process is going to write.
 struct Folder(PathBuf);
 
 impl Folder {

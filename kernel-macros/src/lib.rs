@@ -1,5 +1,5 @@
 //! The attributes `#[kernel]` and `#[device]`: a thin shell over `kernel-core`, and the only part of the compiler that
-//! touches the world outside: the dump folder, the package's Cargo.toml, and ptxas.
+//! accesses the outside world: the dump folder, the package's Cargo.toml, and ptxas.
 #![forbid(unsafe_code)]
 
 mod cubin;
@@ -10,7 +10,7 @@ use proc_macro::TokenStream;
 
 /// Compiles a function, or the marked functions of a module, to PTX while the crate is built.
 ///
-/// See the crate `kiln` for the language, the arguments of the attribute and what it leaves.
+/// See the crate `kiln` for the language, the arguments of the attribute and what it generates.
 #[proc_macro_attribute]
 pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
@@ -55,7 +55,7 @@ pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// The arguments, and the name of the crate where the package has another one for it.
+/// The arguments, with the name of the crate if the package has another name for it.
 fn named(attr: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
     match manifest::name() {
         Some(name) => kernel_core::with_crate(attr, &name),
@@ -63,12 +63,12 @@ fn named(attr: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
     }
 }
 
-/// As [`named`], for an attribute that takes no other arguments: any that are there are reported as they were written.
+/// Like [`named`], for an attribute that takes no other arguments: other arguments are reported as they were written.
 fn named_alone(attr: TokenStream) -> proc_macro2::TokenStream {
     if attr.is_empty() { named(attr.into()) } else { attr.into() }
 }
 
-/// The end of the chain that a `#[device]` item with needs of its own starts.
+/// The end of the chain that a `#[device]` item starts if it needs other items.
 #[doc(hidden)]
 #[proc_macro]
 pub fn device_finish(input: TokenStream) -> TokenStream {
@@ -91,7 +91,7 @@ pub fn kernel_finish(input: TokenStream) -> TokenStream {
     quote::quote!({ #errors #tokens }).into()
 }
 
-/// Writes the dumps; gives what failed in doing so, and in making machine code.
+/// Writes the dumps; returns the failures in doing so and in making machine code.
 fn errors(output: &Output, folder: Option<std::ffi::OsString>) -> proc_macro2::TokenStream {
     let mut messages = cubin::failures();
     if let Some(folder) = folder

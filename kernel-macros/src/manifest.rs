@@ -1,7 +1,7 @@
-//! What the crate `kiln` is called in the package that is compiled: its Cargo.toml says so.
+//! The name of the crate `kiln` in the package that is compiled, from its Cargo.toml.
 //!
-//! `tiles = { package = "kiln-gpu", .. }` makes it `tiles` for that package, in any table of dependencies. What cannot be
-//! read leaves the name that it has otherwise.
+//! `tiles = { package = "kiln-gpu", .. }` makes it `tiles` for that package, in any table of dependencies. If the file
+//! cannot be read, the default name stays.
 
 mod toml;
 
@@ -15,7 +15,7 @@ const PACKAGE: &str = "kiln-gpu";
 /// The tables of dependencies; those of the library come first, since tests and examples see them as well.
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// The name that the manifest gives the crate, where it gives another one.
+/// The name that the manifest gives the crate, if it gives another one.
 pub(crate) fn name() -> Option<String> {
     let manifest = match std::env::var_os("CARGO_MANIFEST_PATH") {
         Some(path) => PathBuf::from(path),
@@ -30,7 +30,7 @@ fn read(path: &Path) -> Option<Table> {
     toml::parse(&std::fs::read_to_string(path).ok()?)
 }
 
-/// The manifest that the dependencies with `workspace = true` are taken from.
+/// The manifest for dependencies with `workspace = true`.
 fn workspace(manifest: &Path, table: &Table) -> Option<Table> {
     let folder = manifest.parent()?;
     if let Some(root) = text(table.get("package"), "workspace") {
@@ -40,7 +40,7 @@ fn workspace(manifest: &Path, table: &Table) -> Option<Table> {
     roots.into_iter().find(|table| table.contains_key("workspace"))
 }
 
-/// The name that a manifest gives the crate, where it gives another one.
+/// The name that a manifest gives the crate, if it gives another one.
 fn name_in(manifest: &Table, workspace: impl Fn() -> Option<Table>) -> Option<String> {
     // The package's own tests and examples: the library has its own name there.
     if text(manifest.get("package"), "name") == Some(PACKAGE) {

@@ -1,4 +1,4 @@
-//! Inputs of an op as tensors of Kiln's.
+//! Inputs of an op as tensors of Kiln.
 
 use crate::{
     Call, Element, Error, Result,
@@ -8,11 +8,11 @@ use crate::{
 use candle_core::{DType, Layout, Shape};
 use kiln::TensorView;
 
-/// A candle tensor that an op was given.
+/// A candle tensor that is an input of an op.
 ///
-/// [`view`](Self::view) and [`flattened`](Self::flattened) are the tensor in the types of kernels. They have the tensor's strides and
-/// start where it starts, so what is transposed, narrowed or broadcast reaches a kernel as it is. On a GPU they show candle's memory;
-/// on the CPU each call copies the elements to the emulator.
+/// [`view`](Self::view) and [`flattened`](Self::flattened) give the tensor in the types of kernels. They have the
+/// tensor's strides and start, so a kernel takes transposed, narrowed and broadcast tensors without a copy. On a GPU
+/// they are views of candle's memory; on the CPU each call copies the elements to the emulator.
 #[derive(Clone, Copy)]
 pub struct Arg<'a> {
     pub(crate) call: &'a Call,
@@ -42,7 +42,7 @@ impl<'a> Arg<'a> {
         self.layout
     }
 
-    /// The tensor as a kernel takes it that has `R` axes.
+    /// The tensor for a kernel that takes `R` axes.
     ///
     /// # Errors
     /// [`Error::Rank`], [`Error::Dtype`], [`Error::PastEnd`]; those of `Stream::upload` for a tensor on the CPU.
@@ -51,13 +51,14 @@ impl<'a> Arg<'a> {
         self.with(shape, strides)
     }
 
-    /// As [`view`](Self::view), for a kernel that takes fewer axes: the first ones become one, so that `R` are left. A tensor of
-    /// fewer axes than `R` gets some of extent 1 in front.
+    /// Like [`view`](Self::view), for a kernel that takes fewer axes: the leading axes are merged into one, so that `R`
+    /// are left. A tensor with fewer axes than `R` gets leading axes of extent 1.
     ///
     /// `[batch, sequence, hidden]` as rows is `flattened::<T, 2>()`, of shape `[batch · sequence, hidden]`.
     ///
     /// # Errors
-    /// [`Error::NotFlat`] when the axes that become one do not follow one another in memory; otherwise as [`view`](Self::view).
+    /// [`Error::NotFlat`] when the merged axes are not contiguous to one another in memory; otherwise as
+    /// [`view`](Self::view).
     pub fn flattened<T: Element, const R: usize>(&self) -> Result<TensorView<'a, T, R>> {
         let (shape, strides) = flat(self.call.op(), self.input, self.layout)?;
         self.with(shape, strides)
@@ -91,7 +92,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The error for a dtype that is none of `required`; [`match_dtype!`](crate::match_dtype) returns it.
+    /// The error for a dtype that is not one of `required`; [`match_dtype!`](crate::match_dtype) returns it.
     pub fn unsupported(&self, required: &[DType]) -> Error {
         Error::Dtype {
             op: self.call.op(),
@@ -114,7 +115,7 @@ pub(crate) fn exact<const R: usize>(
     }
 }
 
-/// Shape and strides of a layout whose first axes become one, so that there are `R`.
+/// Shape and strides of a layout whose leading axes are merged, so that there are `R`.
 pub(crate) fn flat<const R: usize>(
     op: &'static str,
     input: Input,
@@ -142,7 +143,7 @@ pub(crate) fn flat<const R: usize>(
     Ok((shape, strides))
 }
 
-/// Neighbouring axes as one: its extent and its stride, if there is one.
+/// Neighbouring axes merged into one: its extent and its stride, if there is one.
 fn merge(dims: &[usize], strides: &[usize]) -> Option<(usize, usize)> {
     if dims.contains(&0) {
         return Some((0, 1));

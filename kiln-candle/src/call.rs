@@ -14,7 +14,7 @@ use std::{
 
 /// One call of an op.
 ///
-/// Launch on its [`stream`](Self::stream), into tensors that it makes.
+/// Launch on its [`stream`](Self::stream), into tensors that the call makes.
 pub struct Call {
     op: &'static str,
     stream: Stream,
@@ -27,7 +27,7 @@ impl Call {
         Ok(Self { op, stream: place::stream_for_cpu(targets)?, place: Place::Cpu })
     }
 
-    /// A call for tensors of candle's device whose stream this is.
+    /// A call for tensors of the candle device with this stream.
     #[cfg(feature = "cuda")]
     pub(crate) fn on_cuda(
         op: &'static str,
@@ -37,7 +37,7 @@ impl Call {
         Self { op, stream, place: Place::Cuda(device) }
     }
 
-    /// The inputs, given where they are ready for kernels.
+    /// The inputs, ready for kernels.
     pub(crate) fn args<'a, const N: usize>(
         &'a self,
         ready: [(Memory<'a>, &'a Layout); N],
@@ -49,8 +49,8 @@ impl Call {
         })
     }
 
-    /// The stream to launch on: candle's own on a GPU, where work stays in its order and nothing waits on the host, and one of the
-    /// emulator for tensors on the CPU.
+    /// The stream to launch on: candle's own on a GPU, so that work stays in candle's order and the host does not wait;
+    /// a stream of the emulator for tensors on the CPU.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
@@ -60,10 +60,11 @@ impl Call {
         self.op
     }
 
-    /// A new row-major tensor of unspecified content, for a kernel to write all of. On a GPU candle allocates it.
+    /// A new row-major tensor of unspecified content, which a kernel has to write completely. On a GPU candle allocates
+    /// it.
     ///
     /// # Errors
-    /// Those of `Stream::empty`; candle's, where it cannot allocate.
+    /// Those of `Stream::empty`; candle's, if it cannot allocate.
     pub fn empty<T: Element, const R: usize>(&self, shape: [usize; R]) -> Result<Output<T, R>> {
         let (tensor, memory) = match &self.place {
             Place::Cpu => (self.stream.empty(shape)?, OutputMemory::Cpu(PhantomData)),
@@ -76,7 +77,7 @@ impl Call {
         Ok(Output { op: self.op, stream: self.stream.clone(), tensor, memory })
     }
 
-    /// As [`empty`](Self::empty), of zeros.
+    /// Like [`empty`](Self::empty), of zeros.
     ///
     /// # Errors
     /// As [`empty`](Self::empty).
@@ -84,7 +85,7 @@ impl Call {
         self.full(shape, T::default())
     }
 
-    /// As [`empty`](Self::empty), of one value.
+    /// Like [`empty`](Self::empty), of one value.
     ///
     /// # Errors
     /// As [`empty`](Self::empty).
@@ -105,7 +106,8 @@ impl std::fmt::Debug for Call {
     }
 }
 
-/// A tensor that a call makes. It is a [`DeviceTensor`] for launches; [`finish`](Self::finish) makes a tensor of candle's of it.
+/// A tensor that a call makes. It is a [`DeviceTensor`] for launches; [`finish`](Self::finish) turns it into a candle
+/// tensor.
 #[derive(Debug)]
 pub struct Output<T: Element, const R: usize> {
     op: &'static str,
@@ -114,7 +116,7 @@ pub struct Output<T: Element, const R: usize> {
     memory: OutputMemory<T>,
 }
 
-/// Who has an output's memory.
+/// The owner of an output's memory.
 enum OutputMemory<T: Element> {
     /// Kiln; candle gets a copy.
     Cpu(PhantomData<T>),
@@ -134,7 +136,7 @@ impl<T: Element> std::fmt::Debug for OutputMemory<T> {
 }
 
 impl<T: Element, const R: usize> Output<T, R> {
-    /// The elements, in row-major order, as a tensor of candle's with this shape.
+    /// The elements, in row-major order, as a candle tensor with this shape.
     ///
     /// On the CPU this copies them out of the emulator; on a GPU it is the same memory, and nothing waits.
     ///
@@ -172,7 +174,7 @@ impl<T: Element, const R: usize> DerefMut for Output<T, R> {
     }
 }
 
-/// A finished output: a candle tensor to be.
+/// A finished output that becomes a candle tensor.
 #[derive(Debug)]
 pub struct Value {
     pub(crate) storage: Storage,
@@ -180,13 +182,13 @@ pub struct Value {
 }
 
 impl Value {
-    /// A tensor that nothing is known of how it came about, so no gradient goes through it.
+    /// A tensor without a history, so no gradient goes through it.
     pub(crate) fn into_tensor(self) -> Tensor {
         Tensor::from_storage(self.storage, self.shape, BackpropOp::none(), false)
     }
 }
 
-/// What a function over [`Arg`]s may return, and what tensors that becomes: one [`Value`], an array or a `Vec` of them, or nothing.
+/// What a function over [`Arg`]s may return: one [`Value`], an array or a `Vec` of them, or nothing.
 pub trait Values {
     /// One tensor for each value.
     type Tensors;

@@ -1,9 +1,9 @@
 //! candle's tensors on a GPU, used in place.
 //!
-//! Kernels are launched on the stream of candle's device, so that they are in order with candle's own, and nothing waits on the host.
-//! Inputs are views of candle's memory; outputs are allocated by candle, as its own operations have them. Where a program has several
-//! candle devices on one GPU, each with a stream of its own, cudarc's events keep their order: an input is taken by `device_ptr`, whose
-//! guard lives until the launch is enqueued, and an output is marked as written.
+//! Kernels are launched on the stream of candle's device, so they are in order with candle's own, and the host does not
+//! wait. Inputs are views of candle's memory; candle allocates outputs, as for its own operations. If a program has
+//! several candle devices on one GPU, each with its own stream, cudarc's events keep their order: an input comes from
+//! `device_ptr`, whose guard lives until the launch is enqueued, and an output is marked as written.
 
 use crate::{
     Arg, Call, Edited, Element, Error, Result,
@@ -26,10 +26,10 @@ use kiln::{
 };
 use std::{marker::PhantomData, sync::Arc};
 
-/// What an element type is in the memory of candle's CUDA tensors.
+/// The type of an element in candle's CUDA tensors.
 #[doc(hidden)]
 pub trait Placed: Sized + 'static {
-    /// The type of the same size and bits that candle and cudarc have for it.
+    /// The type with the same size and bits in candle and cudarc.
     type Raw: DeviceRepr + Send + Sync + 'static;
 
     /// candle's storage of a slice.
@@ -67,7 +67,7 @@ impl Placed for ue8m0 {
     }
 }
 
-/// The memory of an output, which a tensor of Kiln's has as well while there is one.
+/// The memory of an output, which a Kiln tensor shares while it exists.
 pub(crate) type Slice<T> = Arc<CudaSlice<<T as Placed>::Raw>>;
 
 /// Evaluates an expression for the slice of a storage, whatever its type.

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use kiln::prelude::{e4m3, ue8m0};
 use std::borrow::Cow;
 
-/// A type that is an element of candle's tensors as well as of Kiln's.
+/// An element type of candle's tensors and of Kiln's.
 ///
 /// | Kiln | candle |
 /// |---|---|
@@ -16,8 +16,8 @@ use std::borrow::Cow;
 /// | `e4m3` | [`DType::F8E4M3`] |
 /// | `ue8m0` | [`DType::F8E8M0`] |
 ///
-/// The trait is sealed. candle has no `bool`, `i8`, `u16`, `u64` or `e5m2`; its formats of 4 and 6 bits are raw bytes whose shapes count
-/// what is packed in them, which no kernel's tensor does.
+/// The trait is sealed. candle has no `bool`, `i8`, `u16`, `u64` or `e5m2`; its formats of 4 and 6 bits are raw bytes
+/// whose shapes count packed elements, unlike a kernel's tensors.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no element type of both candle's tensors and Kiln's",
     note = "these are u8, u32, i16, i32, i64, f16, bf16, f32, f64, e4m3 and ue8m0"
@@ -32,7 +32,8 @@ pub trait Element: kiln::Element + Placed {
     /// A storage of these elements.
     #[doc(hidden)]
     fn into_cpu(values: Vec<Self>) -> CpuStorage;
-    /// Writes over a storage of this type, from the element `start` on; the caller has found the range with [`Self::of_cpu`].
+    /// Overwrites a storage of this type from the element `start` on; the caller has checked the range with
+    /// [`Self::of_cpu`].
     #[doc(hidden)]
     fn write_cpu(storage: &mut CpuStorage, start: usize, values: &[Self]);
 }
@@ -73,7 +74,7 @@ same! {
     f64, F64;
 }
 
-/// Types that are another one in candle, of the same bits.
+/// Types that have another type of the same bits in candle.
 macro_rules! of_bits {
     ($($type:ty, $dtype:ident, $to:expr, $of:expr;)*) => {$(
         impl Element for $type {

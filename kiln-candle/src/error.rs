@@ -1,4 +1,4 @@
-//! What can go wrong between a candle tensor and a kernel.
+//! Errors between a candle tensor and a kernel.
 
 use candle_core::{DType, DeviceLocation};
 use std::fmt;
@@ -8,23 +8,24 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failed call of a kernel on candle's tensors.
 ///
-/// `?` makes one of Kiln's errors and of candle's, and turns it into a [`candle_core::Error`], in which [`cause`] finds it again.
+/// `?` makes one from errors of Kiln and candle, and turns it into a [`candle_core::Error`], in which [`cause`] finds
+/// it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A tensor's dtype is not the one that a kernel takes.
+    /// A kernel does not take the tensor's dtype.
     #[error("{op}: input {input} has dtype {actual}; the kernel takes {required}")]
     Dtype {
         /// The op.
         op: &'static str,
         /// The input, counted from 0.
         input: Input,
-        /// The dtypes that would do.
+        /// The dtypes that fit.
         required: Names,
         /// The tensor's, in candle's words.
         actual: &'static str,
     },
-    /// A tensor's rank is not the one that a kernel takes.
+    /// A kernel does not take the tensor's rank.
     #[error("{op}: input {input} has the shape {actual:?}; the kernel takes rank {required}")]
     Rank {
         /// The op.
@@ -36,7 +37,7 @@ pub enum Error {
         /// The tensor's shape.
         actual: Vec<usize>,
     },
-    /// Axes that a kernel takes as one lie in memory so that they are not.
+    /// Axes cannot be merged into the one axis that a kernel takes.
     #[error(
         "{op}: input {input} of shape {shape:?} and strides {strides:?} has no {required} axes: its first ones do not follow one another in memory; pass `.contiguous()?`"
     )]
@@ -52,7 +53,7 @@ pub enum Error {
         /// The tensor's strides, in elements.
         strides: Vec<usize>,
     },
-    /// A layout reaches past the end of its storage, which a tensor made by `Tensor::from_storage` can.
+    /// A layout reaches past the end of its storage, which is possible for a tensor from `Tensor::from_storage`.
     #[error(
         "{op}: the layout of input {input} needs {required} elements; its storage has {actual}"
     )]
@@ -66,7 +67,7 @@ pub enum Error {
         /// Elements of the storage.
         actual: usize,
     },
-    /// An output is finished as a tensor of another number of elements.
+    /// An output is finished with a shape of another number of elements.
     #[error("{op}: an output of shape {actual:?} cannot become a tensor of shape {required:?}")]
     OutputShape {
         /// The op.
@@ -83,7 +84,7 @@ pub enum Error {
     Devices {
         /// The op.
         op: &'static str,
-        /// The first input that is elsewhere.
+        /// The first input on another device.
         input: Input,
         /// Where input 0 is.
         required: DeviceLocation,
@@ -100,7 +101,8 @@ pub enum Error {
         /// How many there are.
         actual: usize,
     },
-    /// The tensor of an output is still there when the output is finished: something has moved it out, or recorded it into a graph.
+    /// The tensor of an output is still in use when the output is finished: something has moved it out, or recorded it
+    /// into a graph.
     #[error(
         "{op}: the tensor of an output is held elsewhere, so that candle cannot have its memory"
     )]
@@ -108,10 +110,10 @@ pub enum Error {
         /// The op.
         op: &'static str,
     },
-    /// Of Kiln: a launch was refused, a kernel failed.
+    /// An error of Kiln: a launch was refused, a kernel failed.
     #[error(transparent)]
     Kiln(Box<kiln::Error>),
-    /// Of candle.
+    /// An error of candle.
     #[error(transparent)]
     Candle(#[from] candle_core::Error),
 }

@@ -1,4 +1,4 @@
-//! Nodes of candle's graph: one trait in place of `CustomOp1`, `CustomOp2` and `CustomOp3`.
+//! Nodes of candle's graph: one trait for `CustomOp1`, `CustomOp2` and `CustomOp3`.
 
 use crate::{call::Given, place::Source};
 #[cfg(feature = "cuda")]

@@ -1,4 +1,4 @@
-//! Ops that change a tensor of candle's in place.
+//! Ops that change a candle tensor in place.
 
 #[cfg(feature = "cuda")]
 use crate::place::Source;
@@ -15,8 +15,8 @@ use std::ops::Deref;
 
 /// An op that changes a tensor, given up to two others.
 ///
-/// candle refuses a target whose elements coincide, and an input that shares its storage with the target. No gradient goes through a
-/// change in place. What an op needs besides tensors are fields of the type.
+/// candle refuses a target whose elements coincide, and an input that shares its storage with the target. No gradient
+/// goes through a change in place. Other parameters of an op are fields of the type.
 ///
 /// ```
 /// mod kernels {
@@ -58,7 +58,7 @@ use std::ops::Deref;
 /// # Ok::<(), candle_core::Error>(())
 /// ```
 pub trait InPlaceOp<const N: usize>: Sized {
-    /// What messages call the op.
+    /// The op's name in messages.
     const NAME: &'static str;
 
     /// The targets of the kernels; see [`Op::TARGETS`](crate::Op::TARGETS).
@@ -67,14 +67,14 @@ pub trait InPlaceOp<const N: usize>: Sized {
     /// Launches the kernels.
     ///
     /// # Errors
-    /// Whatever `?` makes of Kiln's errors and candle's.
+    /// Errors that `?` makes from those of Kiln and candle.
     fn change(&self, call: &Call, target: ArgMut<'_>, inputs: [Arg<'_>; N]) -> Result<()>;
 
     /// Changes `target`.
     ///
     /// # Errors
-    /// Those of [`change`](Self::change); candle's where devices differ, storages are shared, elements of the target coincide, and on a
-    /// Metal device.
+    /// Those of [`change`](Self::change); candle's if devices differ, storages are shared or elements of the target
+    /// coincide, and on a Metal device.
     fn apply(&self, target: &Tensor, inputs: [&Tensor; N]) -> candle_core::Result<()> {
         const {
             assert!(
@@ -99,7 +99,7 @@ pub struct ArgMut<'a> {
     layout: &'a Layout,
 }
 
-/// The storage of a tensor, and nobody else's meanwhile.
+/// The storage of a tensor, borrowed exclusively.
 enum MemoryMut<'a> {
     Cpu(&'a mut CpuStorage),
     #[cfg(feature = "cuda")]
@@ -121,8 +121,8 @@ impl ArgMut<'_> {
         self.layout
     }
 
-    /// Runs `launch` with the tensor as a kernel takes it that has `R` axes. On a GPU it shows candle's memory; on the CPU the elements
-    /// are copied to the emulator before, and back after.
+    /// Runs `launch` with the tensor for a kernel that takes `R` axes. On a GPU it is a view of candle's memory; on the
+    /// CPU the elements are copied to the emulator before, and back after.
     ///
     /// # Errors
     /// Those of `launch`; [`Error::Rank`], [`Error::Dtype`], [`Error::PastEnd`].
@@ -137,7 +137,7 @@ impl ArgMut<'_> {
         self.with(shape, strides, launch)
     }
 
-    /// As [`edit`](Self::edit), for a kernel that takes fewer axes; see [`Arg::flattened`].
+    /// Like [`edit`](Self::edit), for a kernel that takes fewer axes; see [`Arg::flattened`].
     ///
     /// # Errors
     /// [`Error::NotFlat`]; otherwise as [`edit`](Self::edit).
@@ -185,7 +185,7 @@ impl ArgMut<'_> {
         }
     }
 
-    /// The error for a dtype that is none of `required`; [`match_dtype!`](crate::match_dtype) returns it.
+    /// The error for a dtype that is not one of `required`; [`match_dtype!`](crate::match_dtype) returns it.
     pub fn unsupported(&self, required: &[DType]) -> Error {
         Error::Dtype {
             op: self.call.op(),
@@ -213,7 +213,8 @@ impl<'a, T, const R: usize> Edited<'a, T, R> {
     }
 }
 
-/// Shape and strides. There is no `DerefMut`: a tensor that could be swapped for another one would outlive candle's memory.
+/// Shape and strides. There is no `DerefMut`: a tensor that could be swapped for another one could outlive candle's
+/// memory.
 impl<T, const R: usize> Deref for Edited<'_, T, R> {
     type Target = DeviceTensor<T, R>;
     fn deref(&self) -> &Self::Target {

@@ -1,8 +1,9 @@
-//! More inputs than candle's graph has places for.
+//! Ops with more inputs than candle's graph supports.
 //!
-//! candle's largest op has three inputs. Where an op has more, a tensor of one element stands for those from the third on: the output of
-//! a node of this module, whose inputs they are (or two of them, and another such tensor). In a backward step the op with many inputs
-//! comes first and leaves their gradients; the nodes that join them take those up, each for its own inputs.
+//! candle's largest op has three inputs. If an op has more, a tensor of one element stands for those from the third on.
+//! It is the output of a node of this module that has them as inputs (or two of them, and another such tensor). In a
+//! backward step the op with many inputs comes first and stores their gradients; the nodes that join them then take the
+//! gradients of their own inputs.
 
 use crate::{
     call::Given,
@@ -16,19 +17,19 @@ use std::{
     thread::{self, ThreadId},
 };
 
-/// Gradients on their way from an op to the nodes that join its inputs. A backward step is one thread's from start to end; several may
-/// go through one graph at a time.
+/// Gradients between an op and the nodes that join its inputs. One thread does a backward step from start to end;
+/// several steps may go through one graph at the same time.
 #[derive(Default)]
 pub(crate) struct Gradients(Mutex<HashMap<ThreadId, Vec<Option<Tensor>>>>);
 
 impl Gradients {
-    /// Leaves the gradients of all joined inputs.
+    /// Stores the gradients of all joined inputs.
     pub(crate) fn leave(&self, gradients: Vec<Option<Tensor>>) {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         left.insert(thread::current().id(), gradients);
     }
 
-    /// Takes up the gradients of `count` inputs.
+    /// Takes the gradients of `count` inputs.
     fn take(&self, from: usize, count: usize) -> Vec<Option<Tensor>> {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let id = thread::current().id();
@@ -69,7 +70,7 @@ struct Join {
     name: &'static str,
     /// The first of its inputs among all that are joined.
     from: usize,
-    /// How many inputs are its own; one more stands for others.
+    /// How many inputs are its own; one more stands for the others.
     own: usize,
     gradients: Arc<Gradients>,
 }

@@ -1,13 +1,13 @@
-//! Kiln's kernels in [candle](candle_core): its tensors as their arguments, its graph around them.
+//! Kiln's kernels in [candle](candle_core): candle's tensors are their arguments, and they are ops of candle's graph.
 //!
 //! * [`Op`] is an operation with a gradient: candle's `CustomOp1` to `CustomOp3` as one trait, for any number of inputs.
-//! * [`InPlaceOp`] changes a tensor; [`run`] calls kernels with neither graph nor gradient.
-//! * [`Arg`] is a tensor of candle's as a kernel takes it: with its strides and its start, in place.
+//! * [`InPlaceOp`] changes a tensor; [`run`] calls kernels without a graph or gradient.
+//! * [`Arg`] is a candle tensor as an argument of a kernel: with its strides and its start, in place.
 //! * [`match_dtype!`] chooses an instance by dtype.
 //!
-//! Kernels are launched in one place for both of candle's devices that Kiln knows. A CUDA tensor (feature `cuda`) is used where it is, on
-//! candle's stream: nothing is copied and the host waits for nothing. A CPU tensor is run on Kiln's emulator of a GPU, so that the tests
-//! of a candle program need none.
+//! One launch serves both of candle's devices that Kiln knows. A CUDA tensor (feature `cuda`) is used in place, on
+//! candle's stream: nothing is copied and the host does not wait. For CPU tensors, Kiln's emulator runs the kernel, so
+//! that the tests of a candle program need no GPU.
 //!
 //! ```
 //! // Kernels have a module of their own: Kiln's prelude and candle both have a `Tensor`.
@@ -63,25 +63,28 @@
 //!
 //! # On the CPU
 //!
-//! The emulator of the newest target of [`Op::TARGETS`] runs the kernels, and reports races, reads of what nobody wrote and accesses out of
-//! bounds as errors, with the kernel's line. The environment variable `KILN_DEVICE` names another target (`emulator:sm_80`) or a GPU
-//! (`cuda:0`), to which elements are then copied and back; for that, `kiln-gpu` needs its feature `cuda`, and candle nothing.
+//! The emulator of the newest target of [`Op::TARGETS`] runs the kernels, and reports races, reads of uninitialised
+//! memory and accesses out of bounds as errors, with the kernel's line. The environment variable `KILN_DEVICE` names
+//! another target (`emulator:sm_80`) or a GPU (`cuda:0`), to which elements are then copied and back; this needs the
+//! feature `cuda` of `kiln-gpu`, but not candle's.
 //!
 //! # On a GPU
 //!
-//! Outputs are allocated by candle, as its own operations have them. Inputs of several candle devices on one GPU, each with a stream of its
-//! own, are kept in order by cudarc's events. candle's feature `cuda` needs nvcc; `cuda-from-pypi.sh` in this package's folder gets one, and the
-//! libraries to link, from Python packages.
+//! candle allocates the outputs, as for its own operations. For inputs of several candle devices on one GPU, each with
+//! its own stream, cudarc's events keep the order. candle's feature `cuda` needs nvcc; `cuda-from-pypi.sh` in this
+//! package's folder gets it, and the libraries to link, from Python packages.
 //!
 //! # Errors
 //!
-//! [`Error`] names the op, the input and what was required. It comes out of candle's functions as a [`candle_core::Error`]; [`cause`] finds it
-//! there. A tensor on a Metal device is refused by candle, which asks each op for an implementation.
+//! [`Error`] names the op, the input and what was required. candle's functions return it as a [`candle_core::Error`],
+//! in which [`cause`] finds it. candle refuses a tensor on a Metal device, because these ops have no implementation for
+//! it.
 //!
 //! # What candle has no place for
 //!
-//! An op has one output; several go into one tensor and are taken apart by `narrow`, or are saved for the backward step
-//! ([`Forward::saving`]). Gradients of gradients are those of candle's own operations in a backward step, since [`run`] has none.
+//! An op has one output; put several into one tensor and separate them with `narrow`, or save them for the backward
+//! step ([`Forward::saving`]). Only candle's own operations in a backward step have gradients of gradients, since
+//! [`run`] has none.
 
 #![deny(unsafe_code)]
 
@@ -108,7 +111,8 @@ pub use kiln::prelude::{e4m3, ue8m0};
 pub use op::{Backward, Forward, Op};
 pub use run::run;
 
-/// Runs code for the dtype of an [`Arg`] or an [`ArgMut`], with a name for the element type in it, such as chooses an instance.
+/// Runs code for the dtype of an [`Arg`] or an [`ArgMut`], with a name for the element type, for example to choose an
+/// instance.
 ///
 /// The value is a [`Result`]: that of the code, or [`Error::Dtype`] for a dtype that is not in the list. The types are [`Element`]s.
 ///
@@ -146,7 +150,7 @@ macro_rules! match_dtype {
     }};
 }
 
-/// The README's program is compiled and run as it stands there.
+/// Compiles and runs the README's program.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -11,15 +11,15 @@ use candle_core::{Shape, Storage, Tensor};
 use kiln::Target;
 use std::sync::{Arc, OnceLock};
 
-/// An op of `N` inputs and one output, made of Kiln's kernels.
+/// An op with `N` inputs and one output, implemented with Kiln's kernels.
 ///
-/// [`apply`](Self::apply) gives the output, a tensor of candle's with a place in its graph: `loss.backward()` calls
-/// [`backward`](Self::backward). Kernels are launched in one place for both devices: candle's CUDA tensors are used where they are, on
-/// candle's stream, and CPU tensors by way of Kiln's emulator.
+/// [`apply`](Self::apply) gives the output, a candle tensor in its graph: `loss.backward()` calls
+/// [`backward`](Self::backward). One launch serves both devices: candle's CUDA tensors are used in place, on candle's
+/// stream, and CPU tensors go to Kiln's emulator.
 ///
-/// What an op needs besides its inputs, such as an epsilon, are fields of the type.
+/// Other parameters of an op, such as an epsilon, are fields of the type.
 pub trait Op<const N: usize>: Sized + Send + Sync + 'static {
-    /// What messages call the op.
+    /// The op's name in messages.
     const NAME: &'static str;
 
     /// The targets of the kernels, such as `rms_norm::TARGETS`. For tensors on the CPU the emulator of the newest one runs them, or the
@@ -29,11 +29,11 @@ pub trait Op<const N: usize>: Sized + Send + Sync + 'static {
     /// Launches the kernels and finishes the output.
     ///
     /// # Errors
-    /// Whatever `?` makes of Kiln's errors and candle's.
+    /// Errors that `?` makes from those of Kiln and candle.
     fn forward(&self, call: &Call, inputs: [Arg<'_>; N]) -> Result<Forward>;
 
-    /// The gradients of the inputs, `None` for those that have none. [`run`](crate::run) launches kernels, and candle's own operations
-    /// are there as well.
+    /// The gradients of the inputs, `None` for those that have none. Use [`run`](crate::run) to launch kernels, or
+    /// candle's own operations.
     ///
     /// # Errors
     /// `BackwardNotSupported`, unless the op has one.
@@ -44,12 +44,12 @@ pub trait Op<const N: usize>: Sized + Send + Sync + 'static {
 
     /// Applies the op. The tensors are on one device; their dtypes may differ.
     ///
-    /// candle's graph has ops of up to three inputs. With more of them, those from the third on hang on a tensor of one element, which
-    /// stands for them in the graph; gradients reach them through it.
+    /// candle's graph has ops of up to three inputs. With more inputs, a tensor of one element stands for those from
+    /// the third on; gradients reach them through it.
     ///
     /// # Errors
-    /// Those of [`forward`](Self::forward); candle's where the devices differ, and on a Metal device. [`cause`](crate::cause) finds an
-    /// [`Error`] again.
+    /// Those of [`forward`](Self::forward); candle's if the devices differ, and on a Metal device.
+    /// [`cause`](crate::cause) finds an [`Error`].
     fn apply(self, inputs: [&Tensor; N]) -> candle_core::Result<Tensor> {
         const { assert!(N > 0, "the device is that of the inputs, so there has to be one") };
         if N <= MOST_INPUTS {
@@ -64,7 +64,7 @@ pub trait Op<const N: usize>: Sized + Send + Sync + 'static {
     }
 }
 
-/// What a forward step leaves: the output, and tensors for the backward step.
+/// The result of a forward step: the output, and tensors for the backward step.
 #[derive(Debug)]
 pub struct Forward {
     output: Value,
@@ -84,14 +84,14 @@ impl From<Value> for Forward {
     }
 }
 
-/// What a backward step is given.
+/// The input of a backward step.
 #[derive(Debug)]
 pub struct Backward<'a, const N: usize> {
     /// The inputs of the forward step.
     pub inputs: [&'a Tensor; N],
     /// Its output.
     pub output: &'a Tensor,
-    /// The gradient of the output, of its shape and dtype; with any strides, as of a broadcast sum.
+    /// The gradient of the output, with its shape and dtype; it may have any strides, such as those of a broadcast sum.
     pub gradient: &'a Tensor,
     saved: &'a [Tensor],
     op: &'static str,
@@ -101,7 +101,7 @@ impl<'a, const N: usize> Backward<'a, N> {
     /// The tensors that the forward step saved.
     ///
     /// # Errors
-    /// [`Error::Saved`] when it saved another number of them.
+    /// [`Error::Saved`] when it saved another number of tensors.
     pub fn saved<const M: usize>(&self) -> Result<[&'a Tensor; M]> {
         let saved: Vec<&Tensor> = self.saved.iter().collect();
         let actual = saved.len();
@@ -109,14 +109,14 @@ impl<'a, const N: usize> Backward<'a, N> {
     }
 }
 
-/// One application of an op: a node of candle's graph, and what belongs to this application alone.
+/// One application of an op: a node of candle's graph, and data of this application.
 struct Application<O, const N: usize> {
     op: O,
     joined: Option<Joined>,
     saved: OnceLock<Vec<Tensor>>,
 }
 
-/// The inputs that candle's graph has no place for: from the third on, where there are more than three.
+/// The inputs that candle's graph does not support: from the third on, if there are more than three.
 struct Joined {
     inputs: Vec<Tensor>,
     gradients: Arc<Gradients>,

@@ -1,6 +1,7 @@
-//! Where candle's tensors are, and Kiln's streams there.
+//! The devices of candle's tensors, and Kiln's streams on them.
 //!
-//! A tensor on the CPU is copied to Kiln's emulator, its results back. One on a GPU stays where it is: see `cuda`.
+//! A tensor on the CPU is copied to Kiln's emulator, and results are copied back. A tensor on a GPU stays in place: see
+//! `cuda`.
 
 use crate::Result;
 #[cfg(feature = "cuda")]
@@ -12,7 +13,7 @@ use kiln::{Device, DeviceTensor, Stream, Target};
 #[cfg(feature = "cuda")]
 use std::marker::PhantomData;
 
-/// What an element type needs of the GPU; nothing without the feature `cuda`.
+/// Requirements of the GPU on an element type; none without the feature `cuda`.
 #[cfg(not(feature = "cuda"))]
 #[doc(hidden)]
 pub trait Placed {}
@@ -29,7 +30,7 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Ready for kernels that run for the CPU; the caller has found the location to be that.
+    /// Ready for kernels that run for the CPU; the caller has checked the location.
     pub(crate) fn on_cpu(self) -> Memory<'a> {
         match self {
             Self::Cpu(storage) => Memory::Cpu(storage),
@@ -94,8 +95,8 @@ pub(crate) fn stream_for_cpu(targets: &[Target]) -> Result<Stream> {
     Ok(Device::emulator_for(targets)?.stream()?)
 }
 
-/// Copies what a layout reaches to the device of a stream. Elements lie there as they do here: with the same strides, and as far
-/// from an address that is a multiple of [`ALIGNMENT`] as they are from the first one of their storage, which on a GPU has such an
+/// Copies the elements of a layout to the device of a stream. They have the same strides there, and the same distance
+/// from an address that is a multiple of [`ALIGNMENT`] as from the start of their storage, which on a GPU has such an
 /// address. So a kernel takes the same variant in both places.
 pub(crate) fn upload<T: kiln::Element, const R: usize>(
     stream: &Stream,
@@ -108,10 +109,10 @@ pub(crate) fn upload<T: kiln::Element, const R: usize>(
     Ok(stream.upload(values, [values.len()])?.into_strided(skipped, shape, strides)?)
 }
 
-/// Bytes to a multiple of which allocations on a GPU are aligned.
+/// The alignment of allocations on a GPU, in bytes.
 const ALIGNMENT: usize = 256;
 
-/// Elements from the first to the last one in memory, gaps included. The layout has been found to lie within its storage.
+/// Elements from the first to the last one in memory, gaps included. The layout is known to lie within its storage.
 pub(crate) fn span_of(shape: &[usize], strides: &[usize]) -> usize {
     if shape.contains(&0) {
         return 0;

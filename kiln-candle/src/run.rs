@@ -13,8 +13,9 @@ use std::cell::RefCell;
 
 /// Runs kernels on candle's tensors: `body` launches them, and what it returns becomes tensors.
 ///
-/// `name` is what messages call the call. `targets` are those of its kernels, such as `rms_norm::TARGETS`; for tensors on the CPU the
-/// emulator of the newest one runs it. No gradient goes through the result; an [`Op`](crate::Op) has one.
+/// `name` is the name of the call in messages. `targets` are those of its kernels, such as `rms_norm::TARGETS`; for
+/// tensors on the CPU the emulator of the newest one runs it. No gradient goes through the result; use an
+/// [`Op`](crate::Op) for that.
 ///
 /// ```
 /// mod kernels {
@@ -43,8 +44,9 @@ use std::cell::RefCell;
 /// ```
 ///
 /// # Errors
-/// Those of `body`; [`Error::Devices`](crate::Error::Devices) when the tensors are on several devices; candle's for a tensor on a Metal device, which no
-/// kernel of Kiln's runs on. [`cause`](crate::cause) finds an [`Error`](crate::Error) again.
+/// Those of `body`; [`Error::Devices`](crate::Error::Devices) when the tensors are on several devices; candle's for a
+/// tensor on a Metal device, on which Kiln's kernels do not run. [`cause`](crate::cause) finds an
+/// [`Error`](crate::Error).
 pub fn run<const N: usize, V: Values>(
     name: &'static str,
     targets: &[Target],
@@ -62,11 +64,11 @@ pub fn run<const N: usize, V: Values>(
     Ok(values.into_tensors())
 }
 
-/// Calls `body` with the storages of all tensors, after those that are `given` already.
+/// Calls `body` with the storages of all tensors, after those that are already `given`.
 ///
-/// candle hands a storage to an op only, and holds its lock as long as the op runs; so each tensor has an op of its own that runs
-/// those of the tensors after it. (`Tensor::storage_and_layout` would take the lock of one storage twice, where two tensors share it,
-/// in a way that waits for a writer in between for ever.)
+/// candle gives a storage only to an op, and holds its lock while the op runs. So each tensor has its own op, which
+/// runs the ops of the tensors after it. (`Tensor::storage_and_layout` would lock a storage twice if two tensors share
+/// it, which deadlocks if a writer waits in between.)
 pub(crate) fn gather(
     name: &'static str,
     tensors: &[&Tensor],
@@ -92,7 +94,7 @@ pub(crate) fn gather(
     }
 }
 
-/// An op that is there for the storage that candle hands to it. It makes none, and so always fails.
+/// An op that only takes the storage that candle gives it. It makes none, so it always fails.
 struct Enter<F> {
     name: &'static str,
     entered: RefCell<Option<F>>,

@@ -1,7 +1,8 @@
-//! Times on disk: one line of JSON for each, behind a line that names the format.
+//! Times on disk: one line of JSON for each, after a line that names the format.
 //!
-//! The lines are data to choose by, nothing else: an instance is looked up among those that the program has, and a name that is
-//! none of them is never used. Of several lines about the same question the last one counts, so that adding a time appends a line.
+//! The lines are only data to choose by: an instance is looked up among those of the program, and a name that is not
+//! one of them is never used. Of several lines about the same question the last one counts, so a new time is an
+//! appended line.
 
 mod file;
 
@@ -20,14 +21,14 @@ pub const FORMAT: &str = r#"{"kiln-tune":1}"#;
 /// Names the cache file.
 const VARIABLE: &str = "KILN_TUNE_CACHE";
 
-/// Where times are remembered: a file, texts that are part of the program, both or neither.
+/// Where times are stored: a file, texts that are part of the program, both or neither.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     file: Option<PathBuf>,
     shipped: Vec<&'static str>,
 }
 
-/// A time, or that there is none; with all that it depends on.
+/// A time, or the reason why there is none, with everything that it depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Entry {
@@ -41,7 +42,7 @@ pub struct Entry {
     pub device: String,
     /// The CUDA version of the driver, empty on the emulator.
     pub driver: String,
-    /// What the program says about the arguments.
+    /// The program's key for the arguments.
     pub key: String,
     /// Microseconds of a launch; on the emulator, warp instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,13 +50,13 @@ pub struct Entry {
     /// How many bursts the cost is the median of.
     #[serde(default)]
     pub bursts: u32,
-    /// The tolerance within which its result agreed with those of the instances beside it, where results were compared.
+    /// The tolerance within which its result agreed with those of the other instances, if results were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<f64>,
     /// Why the device cannot run it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// What the code takes of the device.
+    /// The resources of the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) takes: Option<Takes>,
     /// When it was measured, in seconds since 1970.
@@ -120,7 +121,7 @@ impl Entry {
             .all(|number| number.is_finite() && number >= 0.0)
     }
 
-    /// The cost, as far as it tells of a right result: one that was compared with a tolerance of at most `required`, if any is.
+    /// The cost, if the result counts as right: compared with a tolerance of at most `required`, if one is required.
     pub(crate) fn cost_compared(&self, required: Option<f64>) -> Option<f64> {
         let compared = |required| self.compared.is_some_and(|passed| passed <= required);
         self.cost.filter(|_| required.is_none_or(compared))
@@ -138,9 +139,9 @@ pub struct Contents {
 }
 
 impl Cache {
-    /// The file that the environment variable `KILN_TUNE_CACHE` names; without it `kiln/tune-1.jsonl` in the user's folder for
-    /// caches (`XDG_CACHE_HOME`, else `.cache` in `HOME`; `LOCALAPPDATA` on Windows). No file where there is no such folder: times
-    /// are then measured by each process.
+    /// The file that the environment variable `KILN_TUNE_CACHE` names; without it `kiln/tune-1.jsonl` in the user's
+    /// folder for caches (`XDG_CACHE_HOME`, else `.cache` in `HOME`; `LOCALAPPDATA` on Windows). Without such a folder
+    /// there is no file, and each process measures the times itself.
     pub fn user() -> Self {
         let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let of = |name: &str, below: &[&str]| {
@@ -155,18 +156,18 @@ impl Cache {
         Self { file, shipped: Vec::new() }
     }
 
-    /// A file. It is made when there is something to remember, readable and writable by its owner alone.
+    /// A file. It is made when there is something to store, readable and writable only by its owner.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self { file: Some(path.into()), shipped: Vec::new() }
     }
 
-    /// Nothing is remembered.
+    /// Stores nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Also knows the times in a text, which is part of the program: `Cache::user().shipped(include_str!("tuned.jsonl"))`. The text is
-    /// a cache file. Times in the user's own file come first.
+    /// Adds the times in a text that is part of the program: `Cache::user().shipped(include_str!("tuned.jsonl"))`. The
+    /// text is a cache file. Times in the user's own file come first.
     #[must_use]
     pub fn shipped(mut self, text: &'static str) -> Self {
         self.shipped.push(text);
@@ -199,14 +200,14 @@ impl Cache {
         Contents { entries: found.into_values().collect(), warnings }
     }
 
-    /// As [`contents`](Self::contents), by question; each warning is told once in a process.
+    /// Like [`contents`](Self::contents), by question; each warning is printed once in a process.
     pub(crate) fn known(&self) -> BTreeMap<Question, Entry> {
         let Contents { entries, warnings } = self.contents();
         warnings.into_iter().for_each(warn);
         entries.into_iter().map(|entry| (entry.question(), entry)).collect()
     }
 
-    /// Remembers entries. Other processes may do so at the same time.
+    /// Stores entries. Other processes may do so at the same time.
     pub(crate) fn add(&self, entries: &[Entry]) {
         let Some(path) = self.file.as_deref().filter(|_| !entries.is_empty()) else { return };
         if let Err(why) = file::append(path, entries) {
@@ -219,7 +220,7 @@ fn shown(path: &Path) -> String {
     format!("the cache {}", path.display())
 }
 
-/// Reads the lines of a cache; what is no entry is left out with one warning.
+/// Reads the lines of a cache; lines that are not entries are skipped with one warning.
 fn lines(
     bytes: &[u8],
     name: &str,

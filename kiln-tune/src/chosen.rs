@@ -31,7 +31,7 @@ impl<I> Place<I> {
     }
 }
 
-/// Says that nobody is choosing any more, after a panic too.
+/// Notes that nobody is choosing any more, even after a panic.
 struct Choosing<'a, I>(&'a Place<I>);
 
 impl<I> Drop for Choosing<'_, I> {
@@ -40,8 +40,8 @@ impl<I> Drop for Choosing<'_, I> {
     }
 }
 
-/// The instances that a process has chosen, by device and key: a `static` beside the function that launches the kernel, which then
-/// tunes, or reads the cache, at the first use only.
+/// The instances that a process has chosen, by device and key. As a `static` beside the function that launches the
+/// kernel, it makes the function tune, or read the cache, only at the first use.
 ///
 /// ```
 /// use kernel_runtime::{Instance, Result, Stream};
@@ -70,12 +70,12 @@ impl<I: Instance> Chosen<I> {
         Self { places: Mutex::new(BTreeMap::new()) }
     }
 
-    /// The instance that was chosen for the device and the key; what `choose` gives, the first time. Threads that ask for the same
-    /// wait for the one that chooses; an error is not kept. Choices that ask for one another in a circle, from several threads, wait for
-    /// ever.
+    /// The instance that was chosen for the device and the key; the first call takes it from `choose`. Threads that ask
+    /// for the same choice wait for the one that chooses; errors are not kept. Choices in several threads that ask for
+    /// one another in a circle wait forever.
     ///
     /// # Errors
-    /// Those of `choose`; [`Error::AsksForItself`] where `choose` asks for what it is to choose.
+    /// Those of `choose`; [`Error::AsksForItself`] if `choose` asks for its own choice.
     pub fn get(
         &self,
         device: &Device,

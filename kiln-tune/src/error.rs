@@ -1,10 +1,10 @@
-//! What can go wrong.
+//! Errors of tuning.
 
 /// The result of tuning.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why there is no choice. A cache that cannot be read or written is none of these: it is told on standard error, and times are
-/// measured, as without a cache.
+/// Why there is no choice. A cache that cannot be read or written is not an error: it is reported on standard error,
+/// and times are measured as without a cache.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,17 +16,17 @@ pub enum Error {
         /// What ruled the instances out.
         reasons: String,
     },
-    /// An instance failed for a reason that is not that it does not fit the device or the arguments.
+    /// An instance failed, and not because it does not fit the device or the arguments.
     #[error("`{kernel}` ({instance}): {cause}")]
     Failed {
         /// The kernel.
         kernel: &'static str,
         /// The instance that was launched.
         instance: String,
-        /// What the launch, or the device, said.
+        /// The error of the launch or the device.
         cause: Box<kernel_runtime::Error>,
     },
-    /// Two instances compute different results. The one that is named first differs from most others, as far as there are others.
+    /// Two instances compute different results. The first one differs from most others, if there are others.
     #[error(
         "`{kernel}`: the result of the instance {instance} differs from that of {other}, at element {element}: required \
          {required}, actual {actual}, of values up to {greatest}; `Tuner::tolerance` allows {allowed}"
@@ -38,11 +38,12 @@ pub enum Error {
         instance: String,
         /// The instance that it was compared with.
         other: String,
-        /// Where the difference is greatest, counted in row-major order; of results of different lengths, where the shorter one ends.
+        /// Where the difference is greatest, counted in row-major order; for results of different lengths, where the
+        /// shorter one ends.
         element: usize,
-        /// What `other` has there; NaN behind its end.
+        /// The value of `other` there; NaN after its end.
         required: f64,
-        /// What `instance` has there; NaN behind its end.
+        /// The value of `instance` there; NaN after its end.
         actual: f64,
         /// The greatest magnitude in the result of `other`.
         greatest: f64,
@@ -55,7 +56,7 @@ pub enum Error {
         /// Its value.
         actual: String,
     },
-    /// What is tuned asks [`Chosen`](crate::Chosen) for its own choice.
+    /// The tuned function asks [`Chosen`](crate::Chosen) for its own choice.
     #[error(
         "`{kernel}`: the choice for {key} asks for itself; what is tuned has to launch the instance that it is given"
     )]

@@ -1,8 +1,9 @@
-//! Times of instances on a GPU, and how a measurement is kept from telling about something else.
+//! Times of instances on a GPU, measured so that disturbances do not decide.
 //!
-//! A GPU that has worked for a while is slower than one that has rested, and one that has just woken up is slower still. So instances
-//! take turns: in each round each of them has one burst, behind a pause, and the order changes from round to round. What is
-//! kept is the median of its bursts. An instance that is far behind drops out, but not for one burst that something disturbed.
+//! A GPU that has worked for a while is slower than one that has rested, and one that has just woken up is slower
+//! still. So instances take turns: in each round each of them has one burst, after a pause, and the order changes from
+//! round to round. The result is the median of an instance's bursts. An instance that is far behind drops out, but not
+//! because of one disturbed burst.
 
 use kernel_runtime::{Result, Stream};
 use std::{thread, time::Duration};
@@ -10,13 +11,13 @@ use std::{thread, time::Duration};
 /// Bursts of each instance.
 const ROUNDS: usize = 7;
 
-/// The rest in front of each burst.
+/// The pause before each burst.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// About how long a burst takes, in microseconds: far above what events resolve, and below what heats a GPU.
 const BURST_US: f64 = 1000.0;
 
-/// Launches of a burst at most.
+/// The most launches in a burst.
 const MOST_LAUNCHES: f64 = 200.0;
 
 /// How many times slower than the fastest an instance may be without dropping out.
@@ -35,9 +36,9 @@ pub(crate) struct Cost {
 /// A launch of the instance at a position.
 pub(crate) type LaunchAt<'a> = dyn FnMut(usize) -> Result<()> + 'a;
 
-/// The times of a launch of each of `count` instances, in microseconds. `each` is called behind every burst.
+/// The times of a launch of each of `count` instances, in microseconds. `each` is called after every burst.
 ///
-/// `known` are times of other instances, which those that are measured compete with.
+/// `known` are times of other instances, which compete with the measured ones.
 pub(crate) fn times(
     stream: &Stream,
     count: usize,
@@ -72,13 +73,13 @@ pub(crate) fn times(
     Ok(bursts.iter().map(cost).collect())
 }
 
-/// Leaves those that are not far behind the fastest.
+/// Keeps those that are not far behind the fastest.
 fn drop_out(left: &mut Vec<usize>, bursts: &[Vec<f64>], known: f64) {
     let best = left.iter().map(|&at| median(&bursts[at])).fold(known, f64::min);
     left.retain(|&at| bursts[at].len() < FIRST_BURSTS || median(&bursts[at]) <= best * BEHIND);
 }
 
-/// How many bursts there are at most.
+/// The most bursts.
 pub(crate) fn bursts(count: usize) -> usize {
     count * ROUNDS
 }
@@ -103,7 +104,7 @@ fn burst(stream: &Stream, launches: u32, launch: &mut dyn FnMut() -> Result<()>)
     Ok(f64::from(start.elapsed_ms(&end)?) * 1e3 / f64::from(launches))
 }
 
-/// The one in the middle, the lower of two.
+/// The median, the lower of two.
 fn median(times: &[f64]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -4,12 +4,12 @@ use crate::{Error, Result};
 use half::{bf16, f16};
 use kernel_runtime::{DeviceTensor, Element, Stream, e4m3, e5m2};
 
-/// What a kernel writes: tensors whose contents can be put back and compared. A pair `(x, y)` is written together.
+/// The output of a kernel: tensors whose contents can be restored and compared. `(x, y)` is two outputs together.
 pub trait Output {
     /// A copy of the contents.
     type Saved;
 
-    /// Whether there is something to compare. Then a time counts as known only if the result was compared as well.
+    /// Whether there is something to compare. If so, a time counts as known only if the result was compared too.
     const COMPARES: bool = true;
 
     /// Copies the contents.
@@ -18,7 +18,7 @@ pub trait Output {
     /// Those of the copy.
     fn save(&self, stream: &Stream) -> kernel_runtime::Result<Self::Saved>;
 
-    /// Puts contents back.
+    /// Restores contents.
     ///
     /// # Errors
     /// Those of the copy.
@@ -190,7 +190,8 @@ impl Comparison {
         }
     }
 
-    /// Whether all agree; names the one that does not. Where more instances differ from the first than agree with it, that is the first.
+    /// Whether all agree; names the one that does not. If more instances differ from the first than agree with it, that
+    /// is the first.
     pub(crate) fn finish(self, kernel: &'static str) -> Result<()> {
         let Self { first, agreeing, mut differing, .. } = self;
         let Some((first, _)) = first else { return Ok(()) };
@@ -229,13 +230,14 @@ impl Comparison {
     }
 }
 
-/// A bound that is finite and not negative. Nothing is within one that is not a number, and with a finite one infinity differs from all else.
+/// A finite bound that is not negative. Nothing is within a bound of NaN, and within a finite bound infinity differs
+/// from everything else.
 pub(crate) fn bound(value: f64) -> f64 {
     if value > 0.0 { value.min(f64::MAX) } else { 0.0 }
 }
 
-/// Where two results differ most, if by more than is allowed. What is not a number agrees with what is not; results of different
-/// lengths differ where one of them ends.
+/// Where two results differ most, if by more than is allowed. NaN agrees with NaN; results of different lengths differ
+/// where one of them ends.
 #[expect(clippy::float_cmp, reason = "equal infinities have no difference")]
 fn difference(required: &[f64], actual: &[f64], tolerance: f64) -> Option<Difference> {
     let finite = required.iter().filter(|value| value.is_finite());

@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub(crate) struct Bar {
     pub(crate) label: String,
     pub(crate) cost: f64,
-    /// What stands behind the bar.
+    /// The text after the bar.
     pub(crate) text: String,
     pub(crate) is_best: bool,
 }
@@ -55,7 +55,7 @@ pub(crate) fn svg(title: &str, bars: &[Bar]) -> String {
     out + "</svg>\n"
 }
 
-/// Text as XML has it.
+/// Text, escaped for XML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

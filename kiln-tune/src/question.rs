@@ -1,4 +1,4 @@
-//! What a time is the answer to.
+//! The question that a time answers.
 
 use kernel_runtime::{Device, Image};
 use sha2::{Digest, Sha256};

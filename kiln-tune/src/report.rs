@@ -1,4 +1,4 @@
-//! What tuning found.
+//! The result of tuning.
 
 use crate::plot;
 use kernel_runtime::{Instance, Resources};
@@ -9,12 +9,12 @@ use std::{
     path::Path,
 };
 
-/// What a cost counts.
+/// The unit of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Microseconds of a launch on a GPU.
     Microseconds,
-    /// Warp instructions of a launch on the emulator, whose time says nothing.
+    /// Warp instructions of a launch on the emulator, whose time means nothing.
     Instructions,
 }
 
@@ -27,23 +27,23 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What is known of an instance.
+/// What is known about an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It was measured now.
     Measured(f64),
     /// It was measured before.
     Cached(f64),
-    /// It was not measured, as `KILN_TUNE=off` asks.
+    /// It was not measured, because of `KILN_TUNE=off`.
     Unknown,
     /// `Tuner::prune` or `Tuner::model` left it out.
     Pruned,
-    /// The device, or the arguments, do not fit it.
+    /// It does not fit the device or the arguments.
     Refused(String),
 }
 
 impl Outcome {
-    /// The cost, where it is known.
+    /// The cost, if it is known.
     pub fn cost(&self) -> Option<f64> {
         match self {
             Self::Measured(cost) | Self::Cached(cost) => Some(*cost),
@@ -52,7 +52,7 @@ impl Outcome {
     }
 }
 
-/// An instance and what is known of it.
+/// An instance and what is known about it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Row<I> {
@@ -60,23 +60,23 @@ pub struct Row<I> {
     pub instance: I,
     /// Its cost, or why it has none.
     pub outcome: Outcome,
-    /// What its code takes of the device, where that is known.
+    /// The resources of its code, if they are known.
     pub resources: Option<Resources>,
 }
 
-/// The choice, and what it was made from. Prints as a table.
+/// The choice and its reasons. It prints as a table.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Tuned<I> {
-    /// The instance of least cost.
+    /// The instance with the lowest cost.
     pub best: I,
-    /// All instances that there were to choose from, by cost.
+    /// All instances to choose from, by cost.
     pub rows: Vec<Row<I>>,
-    /// What the costs count.
+    /// The unit of the costs.
     pub unit: Unit,
     /// The device's name.
     pub device: String,
-    /// What the program said about the arguments.
+    /// The program's key for the arguments.
     pub key: String,
 }
 
@@ -92,8 +92,8 @@ impl<I: Instance> Tuned<I> {
         plot::svg(&self.title(), &bars.collect::<Vec<_>>())
     }
 
-    /// Writes table and plot into a folder, as `KERNEL-KEY-DEVICE-HASH.txt` and `.svg`. Other characters than letters and digits become `-`;
-    /// the hash tells keys apart that differ in these alone.
+    /// Writes table and plot into a folder, as `KERNEL-KEY-DEVICE-HASH.txt` and `.svg`. Characters other than letters
+    /// and digits become `-`; the hash distinguishes keys that differ only in these.
     ///
     /// # Errors
     /// Of the folder or the files.
@@ -172,7 +172,7 @@ pub(crate) fn named(instance: &impl fmt::Display) -> String {
     }
 }
 
-/// Rows in columns, numbers to the right and texts to the left.
+/// Rows in columns, numbers right-aligned and texts left-aligned.
 pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| {
         rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()

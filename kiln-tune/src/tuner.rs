@@ -19,18 +19,19 @@ use std::{
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing, and no results are compared. Of the instances with a known time the fastest is chosen, without one the first that the
-    /// device runs; in [`Tuner::run_checked`] a time is known only if the result was compared when it was measured.
+    /// Nothing, and no results are compared. The fastest instance with a known time is chosen; without known times, the
+    /// first one that the device runs. In [`Tuner::run_checked`] a time is known only if the result was compared when
+    /// it was measured.
     Off,
-    /// What has no known time.
+    /// Instances without a known time.
     #[default]
     On,
-    /// Everything, again.
+    /// Everything again.
     All,
 }
 
 impl Mode {
-    /// What the environment variable `KILN_TUNE` says: `off`, `on` or `all`; `on` without it.
+    /// The mode in the environment variable `KILN_TUNE`: `off`, `on` or `all`; `on` without it.
     ///
     /// # Errors
     /// [`Error::Variable`].
@@ -45,7 +46,7 @@ impl Mode {
     }
 }
 
-/// Leaves instances out by what they are and take.
+/// Leaves out instances by their values and resources.
 type Keep<'a, I> = Box<dyn FnMut(I, &Resources) -> bool + 'a>;
 
 /// Predicts the cost of an instance.
@@ -98,26 +99,27 @@ impl<I: Instance> Debug for Tuner<'_, I> {
     }
 }
 
-/// An instance that there is to choose from.
+/// An instance to choose from.
 struct Candidate<I> {
     instance: I,
     question: Option<Question>,
     outcome: Outcome,
     resources: Option<Resources>,
-    /// The cost in the cache, even if it is of no use now.
+    /// The cost in the cache, even if it does not count now.
     cached: Option<f64>,
     bursts: u32,
     /// The least tolerance with which its result was compared.
     compared: Option<f64>,
-    /// Whether the cache lacks what is known now.
+    /// Whether the cache lacks the newest result.
     is_new: bool,
 }
 
 impl<'a, I: Instance> Tuner<'a, I> {
     /// Chooses among all instances, for launches on the stream's device.
     ///
-    /// `key` says all about the arguments that times depend on, such as `[m, n, k]`: times under one key are not measured for another.
-    /// Where an instance refuses arguments, by a fact that they break say, the key has to tell those apart too.
+    /// `key` has everything about the arguments that times depend on, such as `[m, n, k]`: times under one key say
+    /// nothing about another. If an instance refuses some arguments, for example because they break a fact, the key has
+    /// to distinguish these too.
     pub fn new(stream: &'a Stream, key: impl Debug) -> Self {
         Self {
             stream,
@@ -137,41 +139,43 @@ impl<'a, I: Instance> Tuner<'a, I> {
         Self { among: instances.into_iter().collect(), ..self }
     }
 
-    /// Leaves out the instances that `keep` does not take, by what their code takes of the device. That is known without
-    /// loading the code where the cache has it; [`among`](Self::among) never loads any.
+    /// Leaves out the instances that `keep` rejects because of their resources. These are known without loading the
+    /// code if the cache has them; [`among`](Self::among) never loads any code.
     pub fn prune(self, keep: impl FnMut(I, &Resources) -> bool + 'a) -> Self {
         Self { prune: Some(Box::new(keep)), ..self }
     }
 
-    /// Leaves out all but `count` instances: those of which `cost` predicts least. Equal ones are kept in their order.
+    /// Leaves out all but the `count` instances with the lowest cost that `cost` predicts. Equal ones are kept in their
+    /// order.
     pub fn model(self, count: usize, cost: impl FnMut(I, &Resources) -> f64 + 'a) -> Self {
         Self { model: Some((count, Box::new(cost))), ..self }
     }
 
-    /// Where times are remembered; [`Cache::user`] without this.
+    /// Where times are stored; the default is [`Cache::user`].
     pub fn cache(self, cache: Cache) -> Self {
         Self { cache: Some(cache), ..self }
     }
 
-    /// What is measured, whatever [`Mode::from_environment`] says.
+    /// What is measured; this overrides [`Mode::from_environment`].
     pub fn mode(self, mode: Mode) -> Self {
         Self { mode: Some(mode), ..self }
     }
 
-    /// How far results may be apart, relative to the greatest magnitude in them; 0, which is equality, without this. Instances that
-    /// add floats in another order need some: about the square root of the number of terms times the precision of the type. What is
-    /// negative or not a number is 0. Integers beyond 2^53 are compared as the nearest `f64`.
+    /// How far results may differ, relative to the greatest magnitude in them; the default is 0, which means equality.
+    /// Instances that add floats in another order need a tolerance of about the square root of the number of terms
+    /// times the precision of the type. A negative value or NaN is 0. Integers beyond 2^53 are compared as the nearest
+    /// `f64`.
     pub fn tolerance(self, relative: f64) -> Self {
         Self { tolerance: output::bound(relative), ..self }
     }
 
-    /// The folder for table and plot of what is chosen, whatever the environment variable `KILN_TUNE_REPORT` names.
+    /// The folder for the table and plot of the choice; this overrides the environment variable `KILN_TUNE_REPORT`.
     pub fn report(self, folder: impl Into<PathBuf>) -> Self {
         Self { report: Some(folder.into()), ..self }
     }
 
-    /// Chooses; `launch` launches an instance once, on the stream. Results are not compared. The tensors that the kernel writes hold
-    /// what the launches left.
+    /// Chooses; `launch` launches an instance once, on the stream. Results are not compared. The tensors that the
+    /// kernel writes keep what the launches wrote.
     ///
     /// # Errors
     /// [`Error::NothingToChoose`], [`Error::Failed`], [`Error::Variable`], [`Error::Runtime`].
@@ -179,15 +183,16 @@ impl<'a, I: Instance> Tuner<'a, I> {
         self.run_checked(&mut (), |instance, ()| launch(instance))
     }
 
-    /// As [`run`](Self::run), and compares what the instances write to `output`. Before each result that is compared the output is
-    /// what it was before tuning, and so it is behind all of it: kernels that add to their output are tuned like others.
+    /// Like [`run`](Self::run), but compares what the instances write to `output`. Before each compared launch, and
+    /// after tuning, the output is restored to what it was: so kernels that add to their output can be tuned too.
     ///
-    /// An instance that is measured because the others are known already is compared with the fastest of those. Known is only what was
-    /// compared, with this tolerance or a smaller one: what [`run`](Self::run) measured is measured again. With [`Mode::Off`] nothing
-    /// is launched, and times of results that were not compared choose nothing.
+    /// If the other instances are already known, a newly measured one is compared with the fastest of them. An instance
+    /// is known only if it was compared with this tolerance or a smaller one: what [`run`](Self::run) measured is
+    /// measured again. With [`Mode::Off`] nothing is launched, and times of results that were not compared do not
+    /// count.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and [`Error::Different`].
+    /// Those of [`run`](Self::run), and [`Error::Different`].
     pub fn run_checked<O: Output>(
         mut self,
         output: &mut O,
@@ -216,7 +221,8 @@ impl<'a, I: Instance> Tuner<'a, I> {
         Ok(tuned)
     }
 
-    /// The instances with what is known of them; `required` is the tolerance with which a result has to have been compared.
+    /// The instances with what is known about them; `required` is the tolerance with which results must have been
+    /// compared.
     fn candidates(
         &self,
         known: &BTreeMap<Question, Entry>,
@@ -295,7 +301,7 @@ impl<'a, I: Instance> Tuner<'a, I> {
         Ok(())
     }
 
-    /// Launches what has no known cost: once to compare results, then as often as it takes.
+    /// Launches instances without a known cost: once to compare results, then as often as needed.
     fn measured<O: Output>(
         &self,
         candidates: &mut [Candidate<I>],
@@ -375,7 +381,8 @@ impl<'a, I: Instance> Tuner<'a, I> {
         Ok(())
     }
 
-    /// Where the choice is: the least known cost, or without any the first instance whose code the device takes.
+    /// The position of the choice: the lowest known cost, or without any the first instance whose code the device
+    /// takes.
     fn chosen(&self, candidates: &mut [Candidate<I>]) -> Result<Option<usize>> {
         if let Some(at) = best(candidates) {
             return Ok(Some(at));
@@ -391,7 +398,7 @@ impl<'a, I: Instance> Tuner<'a, I> {
         Ok(None)
     }
 
-    /// The choice, with what it was made from.
+    /// The choice with its reasons.
     fn tuned(&self, mut candidates: Vec<Candidate<I>>, chosen: Option<usize>) -> Result<Tuned<I>> {
         let Some(chosen) = chosen.map(|at| candidates[at].instance) else {
             return Err(Error::NothingToChoose {
@@ -427,7 +434,7 @@ impl<I: Instance> Candidate<I> {
         matches!(self.outcome, Outcome::Refused(_))
     }
 
-    /// Finds out what the code takes of the device, and whether the device takes the code.
+    /// Finds the resources of the code, and whether the device takes it.
     fn load(&mut self, stream: &Stream) -> Result<()> {
         if self.resources.is_some() || self.is_refused() {
             return Ok(());
@@ -452,7 +459,7 @@ impl<I: Instance> Candidate<I> {
         self.is_new = true;
     }
 
-    /// What a cache remembers. That arguments do not fit is no time, and may be otherwise next time.
+    /// What a cache stores. That arguments do not fit is not stored, since other arguments may fit.
     fn entry(&self, measured: u64) -> Option<Entry> {
         let question = self.question.clone().filter(|_| self.is_new)?;
         let refused = match &self.outcome {
@@ -485,14 +492,14 @@ fn new_entries<I: Instance>(candidates: &[Candidate<I>]) -> Vec<Entry> {
     candidates.iter().filter_map(|one| one.entry(now)).collect()
 }
 
-/// Where the least known cost is; of equal ones the first.
+/// The position of the lowest known cost; the first of equal ones.
 fn best<I: Instance>(candidates: &[Candidate<I>]) -> Option<usize> {
     let costs = candidates.iter().enumerate();
     let costs = costs.filter_map(|(at, one)| Some((at, one.outcome.cost()?)));
     costs.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at)
 }
 
-/// Why nothing is left.
+/// The reasons why no instance is left.
 fn reasons<I: Instance>(candidates: &[Candidate<I>]) -> String {
     let reason = |one: &Candidate<I>| match &one.outcome {
         Outcome::Refused(why) => format!("{}: {why}", named(&one.instance)),
@@ -508,7 +515,7 @@ fn failed<I: Instance>(instance: I, cause: RuntimeError) -> Error {
     Error::Failed { kernel: I::KERNEL, instance: named(&instance), cause: Box::new(cause) }
 }
 
-/// Whether an error says that an instance does not fit the device or the arguments, which another one may.
+/// Whether an error says that an instance does not fit the device or the arguments; another one may fit.
 fn does_not_fit(error: &RuntimeError) -> bool {
     matches!(
         error,
@@ -527,14 +534,14 @@ fn does_not_fit(error: &RuntimeError) -> bool {
     )
 }
 
-/// A bar on standard error, where that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 fn progress(len: usize, kernel: &str, key: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {msg}")
         .expect("a template without errors");
     ProgressBar::new(len as u64).with_style(style).with_prefix(format!("tuning {kernel} {key}"))
 }
 
-/// Writes the report; a choice is not lost for that it cannot be written.
+/// Writes the report; if that fails, the choice is kept.
 #[expect(clippy::print_stderr, reason = "the report was asked for, and there is none")]
 fn save<I: Instance>(tuned: &Tuned<I>, folder: &Path) {
     if let Err(error) = tuned.save(folder) {
