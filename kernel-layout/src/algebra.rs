@@ -1,4 +1,4 @@
-//! Putting layouts together and taking them apart: product, composition, quotient, restriction.
+//! Combining layouts and taking them apart: product, composition, quotient, restriction.
 
 use crate::layout::{Basis, log2};
 use crate::{Dim, Layout};
@@ -227,7 +227,7 @@ impl Layout {
         Layout::trusted(ins, outs)
     }
 
-    /// Both inputs side by side, the outputs added by XOR: `x, y` maps to `self(x) ^ other(y)`.
+    /// The inputs of both, with outputs combined by XOR: `x, y` maps to `self(x) ^ other(y)`.
     ///
     /// ```
     /// use kernel_layout::{Dim, Layout};
@@ -245,7 +245,7 @@ impl Layout {
         Layout::trusted([self.ins(), other.ins()].concat(), self.outs().to_vec())
     }
 
-    /// Both outputs side by side for the same input: `x` maps to `self(x), other(x)`.
+    /// The outputs of both for the same input: `x` maps to `self(x), other(x)`.
     ///
     /// ```
     /// use kernel_layout::{Dim, Layout};

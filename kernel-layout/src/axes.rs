@@ -38,7 +38,8 @@ impl Layout {
         self.sublayout(&self.in_dims().collect::<Vec<_>>(), order)
     }
 
-    /// The same map over other input dimensions: all input bits in order (the first dimension lowest), dealt out anew.
+    /// The same map over other input dimensions: all input bits in order (the first dimension lowest), distributed
+    /// anew.
     ///
     /// ```
     /// use kernel_layout::{Dim, Layout};
@@ -138,7 +139,7 @@ impl Layout {
         source.map_bases(outs, |basis| picks.iter().map(|&pick| basis[pick]).collect())
     }
 
-    /// The tensor with an axis removed: what the threads hold once the axis has been reduced to one element.
+    /// The tensor with an axis removed: the layout after a reduction of the axis to one element.
     ///
     /// The coordinate is dropped and register bases that thereby become zero are deleted; lanes, warps and blocks
     /// keep their zero bases, since threads cannot be deleted.
@@ -216,8 +217,8 @@ impl Layout {
         self.shrink(&[(Dim::axis(axis), 1)])
     }
 
-    /// The layout made as large as `sizes` says, in that order: where it is smaller, identity bases are appended to
-    /// the first input dimension, so that its registers (or offsets) repeat the tile.
+    /// The layout enlarged to `sizes`, in that order: where it is smaller, identity bases are appended to the first
+    /// input dimension, so that its registers (or offsets) repeat the tile.
     ///
     /// ```
     /// use kernel_layout::{Dim, Layout};
@@ -240,8 +241,8 @@ impl Layout {
         })
     }
 
-    /// The layout made no larger than `sizes` says: coordinates beyond wrap around, so that bases that lead out of the
-    /// tensor become zero, that is, repeat what is inside.
+    /// The layout cut to at most `sizes`: coordinates beyond wrap around, so bases that lead out of the tensor become
+    /// zero, that is, repeat elements inside.
     ///
     /// ```
     /// use kernel_layout::{Dim, Layout};
@@ -265,7 +266,7 @@ impl Layout {
 
     /// The layout of a tile fitted to a tensor: grown in `order` (fastest axis first), then shrunk.
     ///
-    /// This is how every layout that is given by a tile covers a whole tensor.
+    /// Every layout that is given by a tile covers a whole tensor in this way.
     ///
     /// # Requires
     /// All output dimensions are axes; `shape` has one power of two for each, and `order` names each once.

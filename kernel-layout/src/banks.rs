@@ -1,9 +1,8 @@
-//! How registers meet shared memory: vector accesses and bank conflicts.
+//! Accesses from registers to shared memory: vectors and bank conflicts.
 //!
-//! Shared memory has 32 banks of 4 bytes. An access of a warp takes one pass ("wavefront") for every 128 bytes it needs
-//! at least, so that with 8 bytes a lane each half warp, and with 16 bytes each quarter, is served on its own; within
-//! such a group, lanes that want different words of one bank wait for one another, and lanes that want the same word do
-//! not.
+//! Shared memory has 32 banks of 4 bytes. An access of a warp takes at least one pass ("wavefront") for every 128
+//! bytes. So with 8 bytes a lane each half warp is served on its own, and with 16 bytes each quarter. Within such a
+//! group, lanes that need different words of one bank wait for one another, and lanes that need the same word do not.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +26,7 @@ pub struct Access {
     pub registers: Vec<Vec<u32>>,
 }
 
-/// The most elements that a thread can access at once: they lie side by side at an aligned offset.
+/// The most elements that a thread can access at once: they are contiguous at an aligned offset.
 ///
 /// The result is a power of two without regard to the 16 bytes that an instruction moves at most.
 ///
@@ -60,10 +59,11 @@ pub fn max_vector(registers: &Layout, shared: &Layout) -> u32 {
     1 << bits
 }
 
-/// The most elements of a thread's first registers that lie side by side at an aligned offset, in the order of the registers.
+/// The most elements of a thread's first registers that are contiguous at an aligned offset, in the order of the
+/// registers.
 ///
-/// Where [`max_vector`] asks for any registers that fill a run of offsets, whose values may be renamed on the way, this asks for
-/// the first ones in their order: `cp.async` moves bytes from one memory to the other as they lie.
+/// [`max_vector`] accepts any registers that fill a run of offsets, since a move may rename registers. This takes the
+/// first ones in their order, since `cp.async` does not change the order of bytes.
 ///
 /// ```
 /// use kernel_layout::forms::{blocked, row_major_shared};
@@ -156,7 +156,7 @@ pub fn accesses(registers: &Layout, shared: &Layout, vector: u32) -> Vec<Access>
 /// The wavefronts that one access of a warp takes beyond the fewest possible; 0 means free of bank conflicts.
 ///
 /// Each lane accesses `vector` elements of `element_bytes`. All accesses of a tile have the same number, since they
-/// differ by an XOR of the offset. See the head of this module for what is counted.
+/// differ by an XOR of the offset. The head of this module says what is counted.
 ///
 /// ```
 /// use kernel_layout::forms::{blocked, nvmma_shared, row_major_shared};
@@ -202,7 +202,7 @@ pub(crate) fn log2_lanes_at_once(bytes: u32) -> usize {
     log2(lanes_at_once(bytes))
 }
 
-/// What it costs a warp to read or write its part of a tile.
+/// The cost for a warp to read or write its part of a tile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     /// The elements of one access.
@@ -220,7 +220,7 @@ pub(crate) fn cost(registers: &Layout, shared: &Layout, element_bytes: u32) -> C
     without_conflicts(registers, element_bytes, vector).slowed(extra)
 }
 
-/// The least that it could cost, whatever the layout of shared memory.
+/// The lowest possible cost over all layouts of shared memory.
 pub(crate) fn least_cost(registers: &Layout, element_bytes: u32) -> Cost {
     let longest = (VECTOR_BYTES / element_bytes).min(1 << distinct_bits(registers));
     without_conflicts(registers, element_bytes, longest)
@@ -240,7 +240,7 @@ impl Cost {
         Cost { wavefronts: self.wavefronts + self.accesses * extra, ..self }
     }
 
-    /// Wavefronts keep shared memory busy, accesses the issue slots; neither may be had for nothing.
+    /// Wavefronts keep shared memory busy, and accesses the issue slots; neither is free.
     pub(crate) fn total(self) -> u32 {
         self.wavefronts + self.accesses
     }

@@ -1,9 +1,9 @@
-//! What it takes to bring a tile from one register layout to another.
+//! How to move a tile from one register layout to another.
 
 use crate::rank::Span;
 use crate::{Dim, Layout};
 
-/// What it takes to bring a tile from one register layout to another, the cheapest way that does.
+/// The cheapest way to move a tile from one register layout to another.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Conversion {
     /// The layouts are the same map: nothing to do.
@@ -13,9 +13,9 @@ pub enum Conversion {
     /// Every warp has its elements already, in other lanes or in registers that depend on the lane.
     ///
     /// The layout maps positions of the result (as the target layout names them) to positions of the source:
-    /// `Register`, `Lane`, `Warp`, `Block`. The warp and the block stay the same. Where a lane can use its own
-    /// register, it does: when the part from `Lane` to `Lane` is the identity and registers do not lead to other
-    /// lanes, a choice between registers suffices.
+    /// `Register`, `Lane`, `Warp`, `Block`. The warp and the block stay the same. A lane uses its own register if it
+    /// can: when the part from `Lane` to `Lane` is the identity and registers do not lead to other lanes, a choice
+    /// between registers is enough.
     Shuffle(Layout),
     /// Elements move between warps of a block: through shared memory.
     SharedMemory,
@@ -24,10 +24,9 @@ pub enum Conversion {
 }
 
 impl Conversion {
-    /// How a tile in layout `from` is brought to layout `to`.
+    /// The conversion of a tile from layout `from` to layout `to`.
     ///
-    /// Elements that `from` holds several times are taken from the nearest place: the same thread before the same
-    /// warp.
+    /// Elements that `from` holds several times come from the nearest place: the same thread before the same warp.
     ///
     /// ```
     /// use kernel_layout::forms::blocked;

@@ -1,4 +1,4 @@
-//! Why a layout cannot be built: facts, from which the compiler words its diagnostics.
+//! Why a layout cannot be built, as facts for the compiler's diagnostics.
 
 use std::error::Error;
 use std::fmt;
@@ -46,13 +46,13 @@ pub enum LayoutError {
         /// The number of lanes of a warp.
         required: u32,
     },
-    /// An argument is none of the values that the hardware knows.
+    /// An argument is not one of the values that the hardware has.
     NotOneOf {
         /// The argument, as the constructor names it.
         what: &'static str,
         /// Its value.
         actual: u32,
-        /// The values that there are.
+        /// The possible values.
         allowed: &'static [u32],
     },
     /// A dimension occurs twice among the inputs, or among the outputs.
@@ -100,7 +100,7 @@ pub enum LayoutError {
         /// log2 of the most it may be.
         log2_limit: usize,
     },
-    /// A literal layout has a dimension that such layouts have not.
+    /// A literal layout has a dimension that such layouts lack.
     ForeignDim {
         /// The dimension.
         dim: Dim,
@@ -183,20 +183,20 @@ pub enum LayoutError {
         /// The interval.
         actual: u32,
     },
-    /// A tile layout is no linear one.
+    /// A tile layout is not linear.
     Tile(TileError),
     /// A form was used where only certain others make sense, as a parent of an operand layout.
     Parent {
-        /// The form as the user writes it.
+        /// The form in the user's spelling.
         actual: String,
-        /// What would do.
+        /// The forms that fit.
         required: &'static str,
     },
 }
 
 impl LayoutError {
-    /// The argument that is wrong, as the constructor names it, and the entry of its list if one is; none where the layout as a
-    /// whole does not fit the tensor.
+    /// The wrong argument, in the constructor's name, and the entry of its list if one is wrong; none if the layout as
+    /// a whole does not fit the tensor.
     pub fn argument(&self) -> Option<(&'static str, Option<usize>)> {
         match self {
             LayoutError::NotPowerOfTwo { what, index, .. } => Some((*what, Some(*index))),

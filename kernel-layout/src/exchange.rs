@@ -1,12 +1,12 @@
-//! Choosing the layout of a shared buffer through which a tile passes from one register layout to another.
+//! Choosing the layout of a shared buffer through which a tile moves from one register layout to another.
 //!
-//! Think of elements as vectors of bits. The buffer's layout is a basis of that space: the lowest bits of the offset lie
-//! within a vector access, the next select the bank, and the rest `U` select the 128-byte line. A group of lanes that is
-//! served at once, together with the elements of one vector, spans a space `A` of at most 128 bytes for the writer and
-//! `B` for the reader. The access is free of conflicts when no two different elements of `A` agree in bank and vector
-//! part, that is, when `A` and `U` have only 0 in common; likewise `B`. Two spaces of the same dimension always have a
-//! common complement: with `a₁..aₘ` extending a basis of `A ∩ B` to `A` and `b₁..bₘ` to `B`, the sums `aᵢ + bᵢ`
-//! together with a complement of `A + B`. That is `U`; the sums are what is called a swizzle.
+//! Think of elements as vectors of bits. The buffer's layout is a basis of that space: the lowest bits of the offset
+//! lie within a vector access, the next select the bank, and the rest `U` select the 128-byte line. A group of lanes
+//! that is served at once, together with the elements of one vector, spans a space `A` of at most 128 bytes for the
+//! writer and `B` for the reader. The access is free of conflicts when no two different elements of `A` agree in bank
+//! and vector part, that is, when `A` and `U` have only 0 in common; likewise `B`. Two spaces of the same dimension
+//! always have a common complement: with `a₁..aₘ` extending a basis of `A ∩ B` to `A` and `b₁..bₘ` to `B`, the sums
+//! `aᵢ + bᵢ` together with a complement of `A + B`. That is `U`; the sums are a swizzle.
 
 use crate::banks::{VECTOR_BYTES, cost, first_vector, least_cost, log2_lanes_at_once};
 use crate::layout::log2;
@@ -18,7 +18,7 @@ const BROKEN_VECTOR: u32 = 16;
 /// The most layouts between which all exchanges are tried.
 const MOST_DIFFERENT: usize = 6;
 
-/// A shared buffer through which a tile passes from one register layout to another.
+/// A shared buffer through which a tile moves from one register layout to another.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Exchange {
     /// The buffer: from offset in elements to the element stored there.
@@ -55,8 +55,8 @@ impl Exchange {
     /// of two, at most 16.
     ///
     /// # Ensures
-    /// `shared` is bijective and costs no more than a row-major buffer; between layouts that only deal out index bits, both
-    /// sides are free of conflicts (`law_exchange_beats_row_major`).
+    /// `shared` is bijective and costs no more than a row-major buffer; between layouts that only distribute index
+    /// bits, both sides are free of conflicts (`law_exchange_beats_row_major`).
     pub fn between(writer: &Layout, reader: &Layout, element_bytes: u32) -> Exchange {
         let reader = &reader.transpose_outs(&writer.out_dims().collect::<Vec<_>>());
         assert_eq!(writer.outs(), reader.outs(), "an exchange keeps the shape of the tensor");
@@ -99,15 +99,16 @@ pub struct Visit {
     pub registers: Layout,
     /// How often that happens: a weight.
     pub times: u32,
-    /// How many elements must lie side by side, in the order of the first registers, because the instruction has no shorter
-    /// form: `cp.async` moves them as they lie in global memory.
+    /// How many elements must be contiguous, in the order of the first registers, because the instruction has no
+    /// shorter form: `cp.async` keeps the order of global memory.
     pub least_vector: u32,
 }
 
-/// The cheapest layout of a tile in shared memory that is written and read in all of these ways.
+/// The cheapest layout of a tile in shared memory for all of these visits.
 ///
-/// `candidates` are considered first, in their order; then what an [`Exchange`] between any two of the visits would use. Among
-/// equally cheap layouts the first stays. Costs are wavefronts and accesses of a warp, all visits together.
+/// `candidates` are considered first, in their order; then the layouts that an [`Exchange`] between any two of the
+/// visits would use. Among equally cheap layouts the first stays. Costs are wavefronts and accesses of a warp, all
+/// visits together.
 ///
 /// ```
 /// use kernel_layout::forms::{blocked, row_major_shared};
@@ -155,8 +156,8 @@ pub fn meeting(visits: &[Visit], candidates: Vec<Layout>, element_bytes: u32) ->
     cheapest(visits, candidates.into_iter().chain(exchanges), element_bytes)
 }
 
-/// The cheapest of some layouts of a tile in shared memory that is written and read in all of these ways; of equally cheap ones
-/// the first. None where there is no candidate.
+/// The cheapest of some layouts of a tile in shared memory for all of these visits; the first of equally cheap ones.
+/// None if there is no candidate.
 ///
 /// # Requires
 /// As [`meeting`].

@@ -1,8 +1,8 @@
-//! Named layouts: constructors by shape, and [`Form`], what a user writes before the shape is known.
+//! Named layouts: constructors for a shape, and [`Form`], a layout that a user writes before the shape is known.
 //!
 //! A constructor describes one tile by its parameters and fits it to the tensor (see [`Layout::fit`]): a tensor larger
 //! than the tile is covered by repeating the tile in further registers (or offsets); in a smaller one, threads repeat
-//! what others hold.
+//! elements of others.
 //!
 //! # Tensor memory
 //!
@@ -25,7 +25,7 @@
 //! A zero basis of row bit 5 or 6 means that the warps hold copies, as they do of scale factors; any other zero basis
 //! means that the place holds nothing of the tensor.
 //!
-//! *What a load brings.* One `tcgen05.ld` of one warp moves an *atom* of some rows and columns of 32 bits, `.xN` times
+//! *What a load moves.* One `tcgen05.ld` of one warp moves an *atom* of some rows and columns of 32 bits, `.xN` times
 //! along the columns. Here are the atoms as layouts from register and lane to (row, column of 32 bits); PTX ISA,
 //! "tcgen05.ld and tcgen05.st matrix shapes":
 //!
@@ -36,9 +36,9 @@
 //! | `16x128b` | 16 | 4 | `[8,0]` | `[0,1] [0,2] [1,0] [2,0] [4,0]` |
 //! | `16x256b` | 16 | 8 | `[0,1] [8,0]` | `[0,2] [0,4] [1,0] [2,0] [4,0]` |
 //!
-//! The register layout of a whole tensor follows from three facts: warp `w` reaches rows 32·(`w` mod 4) to
-//! 32·(`w` mod 4) + 31 and no others; what one instruction does not reach, further registers of the same thread hold; and
-//! warps beyond the fourth share the work. It is the layout of the memory after that of the places:
+//! The register layout of a whole tensor follows from three facts: warp `w` accesses only rows 32·(`w` mod 4) to
+//! 32·(`w` mod 4) + 31; elements beyond one instruction are in further registers of the same thread; and warps beyond
+//! the fourth share the work. It is the composition of the layout of the places with that of the memory:
 //!
 //! ```
 //! use kernel_layout::forms::{TmemAtom, TmemColumns, tensor_memory, tensor_memory_registers};

@@ -6,7 +6,7 @@
 //!
 //! # The smallest example
 //!
-//! Take a tensor of 4×4 elements, held by 8 threads in 2 registers each. Say where the single bits lead:
+//! Take a tensor of 4×4 elements, held by 8 threads in 2 registers each. Each single bit leads to an element:
 //!
 //! | bit | leads to (row, column) |
 //! |---|---|
@@ -54,9 +54,9 @@
 //! # Ok::<(), kernel_layout::LayoutError>(())
 //! ```
 //!
-//! So far every basis is a single bit of a single coordinate, and the map only deals out index bits; blocked layouts are
-//! all like that. What XOR adds is *swizzles*: let lane bit 1 lead to (1, 2) instead, and row 1 is held with its column
-//! pairs exchanged. And a basis may be zero: then two places hold the same element, a *broadcast*.
+//! So far every basis is a single bit of a single coordinate, and the map only distributes index bits; all blocked
+//! layouts are like that. XOR adds *swizzles*: let lane bit 1 lead to (1, 2) instead, and row 1 is held with its column
+//! pairs exchanged. A basis may be zero: then two places hold the same element, a *broadcast*.
 //!
 //! # What it is for
 //!
@@ -65,9 +65,9 @@
 //! - *Which register and lane of layout B hold what I have in layout A?* Solve `B(y) = A(x)`:
 //!   [`Layout::invert_and_compose`]. With shared memory as `B`, it is the address of a load or store.
 //! - *Can this conversion stay within a thread, or a warp?* Compare spans: [`Conversion`].
-//! - *How long a vector can be stored at once?* Do the registers walk offsets 1, 2, 4? [`max_vector`]; [`first_vector`] where bytes keep
-//!   their order.
-//! - *Which threads repeat what others hold?* The null space: [`Layout::free_variable_masks`].
+//! - *How long a vector can be stored at once?* Do the registers walk offsets 1, 2, 4? [`max_vector`]; [`first_vector`]
+//!   if bytes keep their order.
+//! - *Which threads repeat elements of others?* The null space: [`Layout::free_variable_masks`].
 //! - *Which elements does it hold at all, and how without repeating any?* [`Layout::image`], [`Layout::remove_broadcasts`].
 //! - *Is the instruction's tile inside my layout?* A quotient: [`Layout::divide_left`].
 //! - *Are there bank conflicts, and which swizzle avoids them?* [`bank_conflicts`], [`Exchange`], [`meeting`].
@@ -81,31 +81,31 @@
 //! **Why from hardware to tensor, and not the other way round?** Because of broadcasts. Several places may hold one
 //! element, and every place holds exactly one, so only this direction is a function.
 //!
-//! **Why named dimensions?** A product of a layout of lanes with one of warps must not confuse the two, and a diagnostic
-//! must be able to say "lane bit 3". Positions in a list would do neither.
+//! **Why named dimensions?** A product of a layout of lanes with one of warps must not confuse the two, and a
+//! diagnostic must be able to say "lane bit 3". Positions in a list do neither.
 //!
-//! **Why only powers of two?** The hardware's own layouts, fragments and swizzles, are linear over GF(2) and nothing else.
-//! The price is that a tile of 96 columns must be written as several. Padding is not linear; it has its own type,
+//! **Why only powers of two?** The hardware's own layouts, fragments and swizzles, are all linear over GF(2). The price
+//! is that a tile of 96 columns must be written as several. Padding is not linear; it has its own type,
 //! [`PaddedShared`].
 //!
 //! **In what order are dimensions flattened?** Inputs: the first is the lowest (register, then lane, then warp). Outputs:
 //! the last is the lowest, as in a row-major tensor. [`Layout::matrix`], [`Layout::reshape`] and `reshape_ins` follow this.
 //!
-//! **Which place is chosen where several hold an element?** The one whose free bits are 0, counted from the lowest bit
-//! of the first dimension: rather register than lane, rather lane than warp.
+//! **Which place is chosen if several hold an element?** The one whose free bits are 0, counted from the lowest bit of
+//! the first dimension: register before lane, lane before warp.
 //!
 //! **When are two spellings the same layout?** When their bases are: [`Layout::means_the_same`]. [`Form`] keeps the user's
 //! spelling for messages.
 //!
-//! **Why do some operations panic?** They require what their caller has checked, as indexing does. All that a user writes
-//! enters through [`forms`], [`Layout::new`] and [`PaddedShared::new`], which return [`LayoutError`]s.
+//! **Why do some operations panic?** Like indexing, they require what their caller has checked. User input enters
+//! through [`forms`], [`Layout::new`] and [`PaddedShared::new`], which return [`LayoutError`]s.
 //!
 //! # Reading order
 //!
-//! [`Dim`] names the dimensions. [`Layout`] is the type: its parts, its algebra (product, composition, quotient), ranks,
-//! inverses, axes. [`forms`] has the named layouts, those of tensor memory among them. [`tile`] has the other way to
-//! write a layout down, by extents and strides. [`Conversion`], [`bank_conflicts`], [`Exchange`], [`mod@tma`] and [`mod@wgmma`] are
-//! uses.
+//! [`Dim`] names the dimensions. [`Layout`] is the type: its parts, its algebra (product, composition, quotient),
+//! ranks, inverses, axes. [`forms`] has the named layouts, including those of tensor memory. [`tile`] has the other
+//! notation for layouts, extents and strides. [`Conversion`], [`bank_conflicts`], [`Exchange`], [`mod@tma`] and
+//! [`mod@wgmma`] are uses.
 //!
 //! # The mathematics (optional)
 //!
@@ -121,13 +121,13 @@
 //! *Triton's linear layouts* are the same mathematics. Here outputs flatten with the last dimension lowest, so that a
 //! reshape of a tensor is row-major without reversing dimensions first.
 //!
-//! *Layouts of `CuTe`* are functions from a nested shape to an integer by strides. They can say what is not a power of two
-//! and have no XOR, so that swizzles stand beside them; they answer "where is element (i, j)?" and need a second
-//! map to answer "what does thread t hold?". On powers of two, every such layout whose strides are powers of two or zero,
-//! swizzled or not, is a linear layout.
+//! *Layouts of `CuTe`* are functions from a nested shape to an integer by strides. They can express sizes that are not
+//! powers of two, but have no XOR, so swizzles are separate; they answer "where is element (i, j)?" and need a second
+//! map to answer "what does thread t hold?". On powers of two, every such layout whose strides are powers of two or
+//! zero, swizzled or not, is a linear layout.
 //!
-//! *Tile layouts of `TIRx`* are strides as well, but to named axes: rows and columns of tensor memory, lanes, warps. They are
-//! in [`tile`], with the way from one to the other.
+//! *Tile layouts of `TIRx`* are strides as well, but to named axes: rows and columns of tensor memory, lanes, warps.
+//! They are in [`tile`], with the conversions in both directions.
 #![forbid(unsafe_code)]
 
 mod dims;
@@ -169,7 +169,7 @@ pub use mismatch::Mismatch;
 pub use padded::PaddedShared;
 pub use rank::Matrix;
 
-/// The README's example is compiled and run as it stands there.
+/// Compiles and runs the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,4 +1,4 @@
-//! Where two layouts part: facts for diagnostics.
+//! Where two layouts differ, as facts for diagnostics.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl fmt::Display for Mismatch {
 impl Layout {
     /// Whether both are the same map, however they are written: every place holds the same element of the same tensor.
     ///
-    /// The order of dimensions does not matter, of inputs or outputs, and one of size 1 is as good as none.
+    /// The order of dimensions does not matter, of inputs or outputs, and a dimension of size 1 counts as none.
     ///
     /// ```
     /// use kernel_layout::Form;
@@ -76,7 +76,7 @@ impl Layout {
 
     /// The first difference between this layout and a required one, or `None` when they are the same map.
     ///
-    /// The order of input dimensions does not matter, and a dimension of size 1 is as good as none.
+    /// The order of input dimensions does not matter, and a dimension of size 1 counts as none.
     ///
     /// ```
     /// use kernel_layout::forms::blocked;

@@ -1,18 +1,18 @@
-//! Reading the notation of layouts: the characters of a text one after another, and what is said where it stops being one.
+//! Reading the notation of layouts: a reader for the characters of a text, and its errors.
 //!
-//! All that reads layouts as people write them uses this reader: [`crate::tile`], whose notation is its own, and the `kiln` command,
-//! which also reads the calls that kernels write.
+//! It is used by [`crate::tile`], which has its own notation, and by the `kiln` command, which also reads the calls
+//! that kernels write.
 
 use std::fmt;
 
-/// Where a text stops being a layout.
+/// The first error in the text of a layout.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct NotationError {
     /// The text.
     pub text: String,
     /// The place, in characters from its start.
     pub at: usize,
-    /// What should stand there, or what is wrong with what does.
+    /// What is required there, or what is wrong.
     pub problem: String,
 }
 
@@ -48,17 +48,17 @@ impl Reader {
         Reader { text: text.chars().collect(), at: 0 }
     }
 
-    /// That something is wrong at a place, in characters from the start.
+    /// An error at a place, in characters from the start.
     pub fn problem_at(&self, at: usize, problem: impl Into<String>) -> NotationError {
         NotationError { text: self.text.iter().collect(), at, problem: problem.into() }
     }
 
-    /// That something is wrong with what comes next.
+    /// An error at the next character.
     pub fn problem(&self, problem: impl Into<String>) -> NotationError {
         self.problem_at(self.at, problem)
     }
 
-    /// The place of what comes next, in characters from the start: behind the spaces.
+    /// The place of the next character after the spaces, in characters from the start.
     pub fn next_at(&mut self) -> usize {
         while self.text.get(self.at).is_some_and(|c| c.is_whitespace()) {
             self.at += 1;
@@ -66,13 +66,13 @@ impl Reader {
         self.at
     }
 
-    /// The next character behind the spaces; none at the end.
+    /// The next character after the spaces; none at the end.
     pub fn peek(&mut self) -> Option<char> {
         let at = self.next_at();
         self.text.get(at).copied()
     }
 
-    /// Whether the text goes on with `token`, which is then passed.
+    /// Whether the text continues with `token`; if so, passes it.
     pub fn passes(&mut self, token: &str) -> bool {
         self.next_at();
         let fits = token.chars().enumerate().all(|(i, c)| self.text.get(self.at + i) == Some(&c));
@@ -85,29 +85,29 @@ impl Reader {
     /// Passes `token`.
     ///
     /// # Errors
-    /// Where something else comes next.
+    /// If something else comes next.
     pub fn require(&mut self, token: &str) -> Result<(), NotationError> {
         if self.passes(token) { Ok(()) } else { Err(self.problem(format!("required `{token}`"))) }
     }
 
-    /// The letters, digits and underscores that come next; empty where there are none.
+    /// The letters, digits and underscores that come next; empty if there are none.
     pub fn word(&mut self) -> String {
         let word = self.peek_word();
         self.at += word.chars().count();
         word
     }
 
-    /// The same, left to be read.
+    /// The same, without passing them.
     pub fn peek_word(&mut self) -> String {
         let at = self.next_at();
         let part = |c: &&char| c.is_ascii_alphanumeric() || **c == '_';
         self.text[at..].iter().take_while(part).collect()
     }
 
-    /// A number, perhaps with a minus before it, and with underscores between its digits as in Rust.
+    /// A number, possibly with a minus, and with underscores between its digits as in Rust.
     ///
     /// # Errors
-    /// Where something else comes next, such as the name of a constant, or one beyond 64 bits.
+    /// If something else comes next, such as the name of a constant, or one beyond 64 bits.
     pub fn number(&mut self) -> Result<i64, NotationError> {
         let start = self.next_at();
         let negative = self.passes("-");
@@ -141,7 +141,7 @@ impl Reader {
     /// `[item, item, ..]`, with or without a comma at the end.
     ///
     /// # Errors
-    /// Where something else comes next.
+    /// If something else comes next.
     pub fn list<T>(
         &mut self,
         item: impl Fn(&mut Reader) -> Result<T, NotationError>,
@@ -163,7 +163,7 @@ impl Reader {
     /// Passes the end of the text.
     ///
     /// # Errors
-    /// Where something is left; `required` says what could stand there.
+    /// If something is left; `required` says what could stand there.
     pub fn end(&mut self, required: &str) -> Result<(), NotationError> {
         match self.peek() {
             None => Ok(()),

@@ -3,7 +3,7 @@
 use crate::forms::swizzled_shared;
 use crate::{Dim, Layout, LayoutError};
 
-/// A shared layout in which some elements are skipped after every so many.
+/// A shared layout that skips elements after each interval.
 ///
 /// A linear layout says which element an offset holds; its address is
 /// `offset + Σ padding · ⌊offset / interval⌋`, in elements. The sum is not linear over GF(2), which is why this is a type
@@ -28,7 +28,7 @@ impl PaddedShared {
     /// ```
     ///
     /// # Errors
-    /// When an interval or a padding is no power of two, or an interval occurs twice.
+    /// When an interval or a padding is not a power of two, or an interval occurs twice.
     pub fn new(layout: Layout, padding: Vec<(u32, u32)>) -> Result<PaddedShared, LayoutError> {
         for (index, &(interval, elements)) in padding.iter().enumerate() {
             if !interval.is_power_of_two() {
@@ -64,7 +64,7 @@ impl PaddedShared {
     /// ```
     ///
     /// # Errors
-    /// As [`PaddedShared::new`]; when a size is no power of two or `order` does not name every axis once.
+    /// As [`PaddedShared::new`]; when a size is not a power of two or `order` does not name every axis once.
     pub fn with_identity_for(
         padding: Vec<(u32, u32)>,
         shape: &[u32],

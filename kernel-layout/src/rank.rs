@@ -98,8 +98,8 @@ impl Span {
         span
     }
 
-    /// Adds `vector` under the name `name`; if it is in the span already, leaves the span alone and says which
-    /// combination of names gives it.
+    /// Adds `vector` under the name `name`; if it is already in the span, leaves the span unchanged and returns the
+    /// combination of names that gives it.
     pub(crate) fn insert(&mut self, vector: u64, name: u64) -> Option<u64> {
         let (rest, combination) = self.reduce(vector);
         if rest == 0 {
@@ -267,10 +267,10 @@ impl Layout {
         reduced.into_iter().map(|vector| self.unflatten_out(vector)).collect()
     }
 
-    /// The layout with one place for each element that is held: input bits that need not vary are left out.
+    /// The layout with one place for each element: input bits that need not vary are left out.
     ///
-    /// Which ones these are, [`Layout::free_variable_masks`] says. Places are counted anew: with lane bit 0 gone, lane
-    /// bit 1 is the lowest.
+    /// [`Layout::free_variable_masks`] gives these bits. Places are numbered anew: without lane bit 0, lane bit 1 is
+    /// the lowest.
     ///
     /// ```
     /// use kernel_layout::{Dim, Layout};

@@ -1,9 +1,9 @@
-//! Copies from shared to tensor memory by `tcgen05.cp`: which instruction writes a tile, and how it reads it.
+//! Copies from shared to tensor memory by `tcgen05.cp`: which instruction copies a tile, and how it reads it.
 //!
-//! An instruction reads rows of 16 or 32 bytes by a matrix descriptor, as a product reads a factor whose depth is contiguous
-//! ([`wgmma`](crate::wgmma)), and writes them to 4 or 8 columns: to all rows of tensor memory, or the same rows to
-//! several warps' quarters, or one row to each quarter. [`tensor_copy`] finds the instruction from the two layouts, or says what is in the way (PTX ISA,
-//! "tcgen05.cp").
+//! An instruction reads rows of 16 or 32 bytes by a matrix descriptor, as a product reads an operand that is contiguous
+//! along `k` ([`wgmma`](crate::wgmma)). It writes them to 4 or 8 columns: to all rows of tensor memory, or the same
+//! rows to several warps' quarters, or one row to each quarter. [`tensor_copy`] finds the instruction for two layouts,
+//! or says why there is none (PTX ISA, "tcgen05.cp").
 //!
 //! ```
 //! use kernel_layout::forms::{nvmma_shared, tensor_memory};
@@ -39,7 +39,7 @@ const COLUMN_BYTES: u32 = 4;
 pub struct TensorCopy {
     /// The instruction.
     pub shape: CopyShape,
-    /// How it reads shared memory: the rows of tensor memory are its rows, the elements along the columns its depth.
+    /// How it reads shared memory: the rows of tensor memory are its rows, the columns are along `k`.
     pub source: Operand,
     /// The bytes of a row that one instruction copies: 16 or 32.
     pub row_bytes: u32,
@@ -57,28 +57,28 @@ impl TensorCopy {
     }
 }
 
-/// Which rows of tensor memory hold what a layout says.
+/// Which rows of tensor memory of a layout hold elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowsHeld {
     /// Each of them.
     All,
-    /// The first of each warp's 32; the others, which the layout calls copies of it, hold nothing.
+    /// Only the first of each warp's 32; the others, which the layout declares as its copies, hold nothing.
     FirstOfWarps,
 }
 
 /// Why no instruction copies a tile from shared to tensor memory.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum CopyRefusal {
-    /// The rows of tensor memory that the tile reaches are not all.
+    /// The tile does not have all rows of tensor memory.
     Rows {
         /// The rows that its layout has.
         actual: u32,
         /// The rows of tensor memory.
         required: u32,
     },
-    /// The rows that hold the same are not those that an instruction writes together.
+    /// The copies are not rows that one instruction writes together.
     Copies {
-        /// The bits of the row that choose copies; an instruction has none of them, 5, 6, or both.
+        /// The bits of the row that choose copies; an instruction has none, 5, 6, or both.
         actual: Vec<u32>,
     },
     /// Elements leave gaps in their columns.
@@ -87,14 +87,14 @@ pub enum CopyRefusal {
     RowBits {
         /// The bits of a row of the tile.
         actual: u32,
-        /// The bits that an instruction copies at least.
+        /// The fewest bits that an instruction copies.
         required: u32,
     },
-    /// The elements of one swizzled span do not follow one another in tensor memory.
+    /// The elements of one swizzled span are not contiguous in tensor memory.
     Interrupted {
         /// The bytes of a span.
         span_bytes: u32,
-        /// The bytes of a span that follow one another.
+        /// The bytes of a span that are contiguous.
         actual: u32,
     },
     /// No descriptor leads to the elements of an instruction.
@@ -133,12 +133,11 @@ impl Error for CopyRefusal {}
 /// How `tcgen05.cp` copies a tile of `element_bytes` (1, 2 or 4) from `shared` (from `Offset`) to `memory` (from `Row` and
 /// `Col`, which counts elements).
 ///
-/// The instruction is chosen from the rows: those that hold the same as others are written by one that writes several
-/// warps' quarters. It copies 32 bytes of a row where it writes all rows and they have as many, or one row for each warp, and
-/// 16 bytes otherwise.
+/// The rows decide the instruction: rows with copies need one that writes several warps' quarters. It copies 32 bytes
+/// of a row if it writes all rows and these are long enough, or if it writes one row for each warp; otherwise 16 bytes.
 ///
-/// A swizzled span of the source, 32, 64 or 128 bytes of a row, follows one another in tensor memory as well: where something
-/// else comes between, the tile of 8 rows by a span that a descriptor speaks of is nowhere in it.
+/// A swizzled span of the source, 32, 64 or 128 bytes of a row, has to be contiguous in tensor memory too: otherwise
+/// the tile of 8 rows by a span, which a descriptor describes, does not exist.
 ///
 /// # Errors
 /// See [`CopyRefusal`].
@@ -214,24 +213,24 @@ pub fn tensor_copy(
     Err(CopyRefusal::Source)
 }
 
-/// Whether the first rows follow one another by a span: 8 of them are an atom.
+/// Whether the first rows are one span apart: 8 of them are an atom.
 fn follow_by(rows: &[u32], swizzle_bytes: u32, span_bytes: u32) -> bool {
     let mut atom = rows.iter().take(3).enumerate();
     atom.all(|(bit, &byte)| exchanged(byte, swizzle_bytes) == span_bytes << bit)
 }
 
-/// The bytes along the columns that follow one another in shared memory, but for the swizzle.
+/// The bytes along the columns that are contiguous in shared memory, except for the swizzle.
 fn run_bytes(columns: &[u32], swizzle_bytes: u32, element_bytes: u32) -> u32 {
     let plain = columns.iter().map(|&byte| exchanged(byte, swizzle_bytes));
     let follows = |&(bit, byte): &(usize, u32)| byte == element_bytes << bit;
     element_bytes << plain.enumerate().take_while(follows).count()
 }
 
-/// The layout in shared memory, without a swizzle, from which instructions copy to `memory`: 16 bytes of a row behind those of
-/// the row before, then the next 16 bytes of all rows.
+/// The layout in shared memory, without a swizzle, from which instructions copy to `memory`: 16 bytes of a row after
+/// those of the previous row, then the next 16 bytes of all rows.
 ///
-/// Of scale factors, 128×4 bytes, this is the order in which they lie in a block of 512 bytes (PTX ISA, "tcgen05.mma: Scale
-/// factor layouts").
+/// For scale factors, 128×4 bytes, this is their order in a block of 512 bytes (PTX ISA, "tcgen05.mma: Scale factor
+/// layouts").
 ///
 /// ```
 /// use kernel_layout::forms::tensor_memory_scales;

@@ -1,7 +1,7 @@
 //! Tile layouts: from elements of a tensor to named places, by extents and strides.
 //!
-//! **A tile layout deals out the index of an element to places, as the digits of a number.** Where a
-//! [`Layout`](crate::Layout) goes from places to elements, a tile layout goes from elements to places, one way for each.
+//! **A tile layout distributes the index of an element over places, as the digits of a number.** A
+//! [`Layout`](crate::Layout) maps places to elements; a tile layout maps each element to its places.
 //!
 //! # The smallest example
 //!
@@ -24,30 +24,30 @@
 //!
 //! # The one rule
 //!
-//! *An element with digits `c₀ c₁ ..` lies, along axis `a`, at `Σ cₖ·sₖ` over the digits that step along `a`.* Digits add;
-//! they do not XOR. That is all there is to `S[..]`. To it come
+//! *An element with digits `c₀ c₁ ..` lies, along axis `a`, at `Σ cₖ·sₖ` over the digits that step along `a`.* Digits
+//! add; they do not XOR. That is all of `S[..]`. There are also
 //!
-//! - `R[..]`, replicas: the element lies there again, once for each combination of the digits of `R`;
+//! - `R[..]`, replicas: copies of the element, one for each combination of the digits of `R`;
 //! - an offset: `+ 5 @ warpid` moves everything five warps up.
 //!
-//! `S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]` puts 32×16 elements into rows 0 to 31 of tensor memory, and
-//! again into rows 32, 64 and 96: what each of four warps reads.
+//! `S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]` puts 32×16 elements into rows 0 to 31 of tensor memory,
+//! and again into rows 32, 64 and 96, so that each of four warps reads them.
 //!
 //! # What it is for
 //!
 //! - *Is this layout made of copies of that one?* [`TileLayout::is_tile_inner`], [`TileLayout::is_tile_outer`].
-//! - *Which part does this window have, and where does it begin?* [`TileLayout::slice`].
+//! - *Which elements does this window have, and where does it begin?* [`TileLayout::slice`].
 //! - *How do two shapes of one tensor cut it up?* [`TileLayout::group_many`].
 //! - *Which instruction copies it?* [`CopyShape`].
 //!
 //! # Design questions
 //!
-//! **Why have both?** Strides say what bits cannot: an extent of 112, a window at column 3, a row pitch of 72. Bits say what
-//! strides cannot: a swizzle, the offset of what register 5 of lane 7 holds. Where a layout is both,
-//! [`TileLayout::to_linear`] and [`TileLayout::from_linear`] translate, and say why where it is not.
+//! **Why have both?** Strides can express what bits cannot: an extent of 112, a window at column 3, a row pitch of 72.
+//! Bits can express what strides cannot: a swizzle, the offset of the element in register 5 of lane 7. If a layout is
+//! both, [`TileLayout::to_linear`] and [`TileLayout::from_linear`] translate; if not, they say why.
 //!
-//! **Why has the first digit no limit?** An index past the end goes on in the first digit, as an address does. A window
-//! whose end is checked elsewhere needs no division there.
+//! **Why does the first digit have no limit?** An index past the end continues in the first digit, as an address does.
+//! A window whose end is checked elsewhere needs no division there.
 //!
 //! **When are two equal?** When they are after [`TileLayout::canonicalize`]: `S[(8, 8) : (8, 1)]` is `S[64 : 1]`. For
 //! layouts that step along a thread's axes there are two answers, one that keeps the axes' names and one that writes
@@ -55,7 +55,7 @@
 //!
 //! # Reading order
 //!
-//! [`TileAxis`] names the axes; [`TileLayout`] is the type. `canonical` has the short form, `group` the cutting,
+//! [`TileAxis`] names the axes; [`TileLayout`] is the type. `canonical` has the short form, `group` splits digits,
 //! `combine` tiling and its recognisers, `slice` windows; [`Swizzle`] and [`ComposeLayout`] are swizzled tiles,
 //! [`mma_shared`] those that the tensor core reads; `tensor_memory` has the tiles of tensor memory.
 

@@ -1,15 +1,15 @@
-//! Planning a copy between global and shared memory by TMA: which tensor map, which box, how many instructions.
+//! Planning a TMA copy: which tensor map, which box, how many instructions.
 //!
-//! One instruction copies a *box* of up to five dimensions. A *tensor map* says, for each dimension, its extent, its stride
-//! in global memory and the extent of the box; in shared memory the box lies dense, the first dimension innermost, and then
-//! a swizzle exchanges chunks of 16 bytes. [`plan`] finds the map whose boxes put every element of a window where the
-//! layout of the tile in shared memory has it.
+//! One instruction copies a *box* of up to five dimensions. A *tensor map* says, for each dimension, its extent, its
+//! stride in global memory and the extent of the box; in shared memory the box is dense, the first dimension innermost,
+//! and then a swizzle exchanges chunks of 16 bytes. [`plan`] finds the map whose boxes put every element of a window
+//! where the layout of the tile in shared memory has it.
 //!
 //! # The smallest example
 //!
-//! 8 rows of 256 `f16`, into a tile with the swizzle of 128 bytes. A row of the tile's atoms has 64 elements, so the tile is
-//! four columns of atoms: element (r, c) lies at 64·r + 512·(c / 64) + c % 64. One box can do that if the map takes the
-//! columns apart as the tile does:
+//! 8 rows of 256 `f16`, into a tile with the swizzle of 128 bytes. A row of the tile's atoms has 64 elements, so the
+//! tile is four columns of atoms: element (r, c) lies at 64·r + 512·(c / 64) + c % 64. One box can do that if the map
+//! splits the columns as the tile does:
 //!
 //! | dimension | extent | stride in bytes | box |
 //! |---|---|---|---|
@@ -43,31 +43,32 @@
 //!
 //! # The algorithm
 //!
-//! 1. *Pieces.* The tile is cut where its strides change and where the axes of the tensor end: each piece has an extent, a
-//!    stride in shared memory, and a place among the digits of one axis.
-//! 2. *Chain.* From stride 1 on, each piece begins where the one before ends. Pieces beyond a gap are not in the chain.
-//! 3. *Boxes.* The first n pieces of the chain make up the box. An axis is cut into dimensions at the pieces of the box: a piece
-//!    with u elements of the axis below it becomes a dimension of stride u. That is right only if u divides the extent of
-//!    the tensor, lest the last row read on into the next, and where the window begins. Other pieces are counted by
-//!    further instructions: *issues*.
-//! 4. *Repair.* Dimensions that step evenly are merged; where only the limit of 256 elements forbids it, elements are taken two
-//!    at a time, as wider ones.
-//! 5. *Rules.* The map must be one that the hardware has: [`Rule`]. The largest n whose map is legal is taken.
+//! 1. *Pieces.* The tile is split where its strides change and where the axes of the tensor end: each piece has an
+//!    extent, a stride in shared memory, and a place among the digits of one axis.
+//! 2. *Chain.* From stride 1 on, each piece begins where the previous one ends. Pieces after a gap are not in the
+//!    chain.
+//! 3. *Boxes.* The first n pieces of the chain make up the box. An axis is split into dimensions at the pieces of the
+//!    box: a piece with u elements of the axis below it becomes a dimension of stride u. That is right only if u
+//!    divides the extent of the tensor, since otherwise the last row would read into the next one, and if u divides the
+//!    start of the window. Further instructions, *issues*, count the other pieces.
+//! 4. *Repair.* Dimensions that step evenly are merged; if only the limit of 256 elements forbids it, two elements are
+//!    copied as one wider element.
+//! 5. *Rules.* The hardware must have the map: [`Rule`]. The plan takes the largest n whose map is legal.
 //!
-//! With [`Cut::Fine`] this is done twice, the second time with pieces cut that are too long for a box; the fewer instructions
-//! win. With [`Cut::Whole`] every piece is a dimension of its own.
+//! With [`Cut::Fine`] this is done twice, the second time with pieces split that are too long for a box; fewer
+//! instructions win. With [`Cut::Whole`] every piece has its own dimension.
 //!
 //! # Design questions
 //!
-//! **Why not one instruction at all costs?** An extent that only the launch knows may not be a multiple of 64. The columns of the
-//! example are then not taken apart; four instructions copy a box of 8 rows and 64 columns each, and what lies beyond the
-//! end of a row is filled with zeros, as it should be.
+//! **Why not always one instruction?** An extent that only the launch knows may not be a multiple of 64. The columns of
+//! the example are then not split: four instructions copy a box of 8 rows and 64 columns each, and elements beyond the
+//! end of a row are filled with zeros, as they should be.
 //!
-//! **What is left to the launch?** What depends on numbers that are not known: that strides are multiples of 16 bytes, the
-//! innermost stride is 1, extents are neither 0 nor above 2³². What a plan relies on beyond that, the divisors of
-//! [`Size::Axis`] and [`ScaledStart`], it was told ([`Number::Axis`], [`Start::Value`]).
+//! **What does the launch check?** The rules about numbers that are not known: strides are multiples of 16 bytes, the
+//! innermost stride is 1, extents are neither 0 nor above 2³². The other facts that a plan relies on, the divisors of
+//! [`Size::Axis`] and [`ScaledStart`], come from its input ([`Number::Axis`], [`Start::Value`]).
 //!
-//! **What is left out?** Interleaved maps, element strides other than 1, gathers and `im2col`.
+//! **What is not planned?** Interleaved maps, element strides other than 1, gathers and `im2col`.
 //!
 //! # Reading order
 //!
@@ -97,32 +98,32 @@ pub struct TileCopy {
     pub tensor: Tensor,
     /// Where the window begins along each axis.
     pub starts: Vec<Start>,
-    /// The elements of the window along each axis. It may reach out of the tensor.
+    /// The elements of the window along each axis. It may reach outside the tensor.
     pub extents: Vec<u64>,
     /// The tile, which has as many elements as the window.
     pub shared: SharedTile,
-    /// What is done about a tile that one box cannot have.
+    /// What to do with a tile that does not fit one box.
     pub cut: Cut,
     /// Whether elements may be copied as wider ones.
     pub widening: Widening,
 }
 
-/// What is done about a tile that one box cannot have.
+/// What to do with a tile that does not fit one box.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cut {
     /// Every piece of the tile becomes a dimension of the map, or the copy is declined. The tile must be dense.
     Whole,
-    /// Axes whose extent does not allow it are not taken apart, pieces that are too long are cut, gaps are left out: further
-    /// instructions copy the rest.
+    /// Axes whose extent does not allow it are not split, pieces that are too long are split, gaps are left out:
+    /// further instructions copy the rest.
     Fine,
 }
 
 /// Whether elements may be copied two, four or eight at a time, as wider ones.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Widening {
-    /// They may: bytes are only moved.
+    /// Allowed: bytes are only moved.
     Allowed,
-    /// They may not: the copy adds, or fills with NaN, or changes `f32` to `tf32`.
+    /// Not allowed: the copy adds, or fills with NaN, or changes `f32` to `tf32`.
     Forbidden,
 }
 

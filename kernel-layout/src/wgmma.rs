@@ -1,8 +1,8 @@
-//! Operands that `wgmma` reads from shared memory: which layouts it can read, and by which matrix descriptor.
+//! Operands that `wgmma` reads from shared memory: which layouts it can read, and with which matrix descriptor.
 //!
-//! An instruction multiplies 64 rows of A by N columns of B over 32 bytes of K. It is told one address, two strides and
-//! a swizzle, and finds every element by a fixed rule. [`operand`] decides whether the layout of a tile follows that rule
-//! and, if so, with which numbers; [`descriptor`] packs them.
+//! An instruction multiplies 64 rows of A by N columns of B over 32 bytes of K. It gets one address, two strides and a
+//! swizzle, and finds every element with a fixed rule. [`operand`] decides whether the layout of a tile follows that
+//! rule and with which numbers; [`descriptor`] packs them.
 //!
 //! # The smallest example
 //!
@@ -31,9 +31,9 @@
 //! ```
 //!
 //! after which the swizzle changes bits 4 to 6 of the address by bits 7 to 9, as TMA does. `far` is the *leading* and
-//! `group` the *stride* byte offset of the descriptor; without a swizzle and contiguous along MN it is the other way
-//! round. (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions": "Canonical Layouts", "Strides",
-//! "Matrix Descriptor Format". All majors and swizzles were compared with an H200.)
+//! `group` the *stride* byte offset of the descriptor; for operands that are contiguous along MN without a swizzle it
+//! is the other way round. (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions": "Canonical
+//! Layouts", "Strides", "Matrix Descriptor Format". All majors and swizzles were compared with an H200.)
 //!
 //! Since a layout is linear over GF(2) and this sum is not, the two agree where no addition carries: when the bits that
 //! the instruction's own rule sets are disjoint, and no start has one of them.
@@ -136,8 +136,9 @@ pub fn operand(
     operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), majors)
 }
 
-/// As [`operand`], by `tcgen05.mma`, whose descriptors follow the same rule: it reads elements of 8 and 16 bits with either
-/// index contiguous, and `mn_instruction` may be 128 for the rows of A (PTX ISA, "tcgen05: Canonical layouts", "Strides").
+/// Like [`operand`], for `tcgen05.mma`, whose descriptors follow the same rule: it reads elements of 8 and 16 bits with
+/// either index contiguous, and `mn_instruction` may be 128 for the rows of A (PTX ISA, "tcgen05: Canonical layouts",
+/// "Strides").
 ///
 /// ```
 /// use kernel_layout::forms::nvmma_shared;
@@ -231,7 +232,7 @@ impl Tile {
         })
     }
 
-    /// The operand, if instructions that are told of `major` and `swizzle_bytes` find every element.
+    /// The operand, if instructions with this `major` and `swizzle_bytes` find every element.
     pub(crate) fn read(&self, major: Major, swizzle_bytes: u32) -> Option<Operand> {
         let span = swizzle_bytes.max(16);
         let [mn, k] = [0, 1].map(|side: usize| -> Vec<u32> {
@@ -297,7 +298,7 @@ pub(crate) fn exchanged(byte: u32, swizzle_bytes: u32) -> u32 {
     byte ^ (byte >> 3 & (chunks - 1) << 4)
 }
 
-/// Why no way of reading fits, against the layout that is nearest.
+/// Why no instruction can read the layout, compared with the nearest one that it can read.
 fn refusal(layout: &Layout, element_bytes: u32, mn_axis: usize, majors: &[Major]) -> Refusal {
     let both = majors.contains(&Major::Mn);
     let shape = layout.shape();

@@ -22,7 +22,7 @@ use crate::{Dim, Layout, LayoutError};
 /// ```
 ///
 /// # Errors
-/// When a list has not one entry per axis, an entry is no power of two, `order` does not name every axis once, or
+/// When a list has not one entry per axis, an entry is not a power of two, `order` does not name every axis once, or
 /// the lanes do not multiply to 32.
 pub fn blocked(
     per_thread: &[u32],
@@ -153,7 +153,7 @@ pub fn slice_of(axis: u32, parent: &Form, shape: &[u32]) -> Result<Layout, Layou
 /// elements are dropped.
 ///
 /// # Errors
-/// When the rank differs, `shape` has an entry that is no power of two, `literal` has dimensions that are not those of
+/// When the rank differs, `shape` has an entry that is not a power of two, `literal` has dimensions that are not those of
 /// registers, or some element would be held nowhere.
 pub fn linear(literal: &Layout, shape: &[u32]) -> Result<Layout, LayoutError> {
     check_rank("shape", shape.len(), literal.tensor_rank())?;

@@ -71,7 +71,7 @@ fn check_matrix(warps: [u32; 2], shape: &[u32]) -> Result<(), LayoutError> {
 /// ```
 ///
 /// # Errors
-/// When the rank is not 2 or a size is no power of two.
+/// When the rank is not 2 or a size is not a power of two.
 pub fn mma_v2_accumulator(warps: [u32; 2], shape: &[u32]) -> Result<Layout, LayoutError> {
     check_matrix(warps, shape)?;
     let tile = accumulator_tile().product(&identity_nd(Dim::Warp, &warps, COLUMNS_FIRST));
@@ -93,7 +93,7 @@ pub fn mma_v2_accumulator(warps: [u32; 2], shape: &[u32]) -> Result<Layout, Layo
 /// ```
 ///
 /// # Errors
-/// When the rank is not 2, a size is no power of two, or `index` or `k_width` is none that there is.
+/// When the rank is not 2, a size is not a power of two, or `index` or `k_width` is not a possible value.
 pub fn mma_v2_operand(
     index: u32,
     warps: [u32; 2],
@@ -130,7 +130,7 @@ pub fn mma_v2_operand(
 /// ```
 ///
 /// # Errors
-/// When the rank is not 2, a size is no power of two, or `n` is not one of 8, 16, 32, 64, 128, 256.
+/// When the rank is not 2, a size is not a power of two, or `n` is not one of 8, 16, 32, 64, 128, 256.
 pub fn wgmma_accumulator(warps: [u32; 2], n: u32, shape: &[u32]) -> Result<Layout, LayoutError> {
     check_matrix(warps, shape)?;
     check_one_of("n", n, &[8, 16, 32, 64, 128, 256])?;
@@ -153,7 +153,7 @@ pub fn wgmma_accumulator(warps: [u32; 2], n: u32, shape: &[u32]) -> Result<Layou
 /// ```
 ///
 /// # Errors
-/// When the rank is not 2, a size is no power of two, or `k_width` is none that there is.
+/// When the rank is not 2, a size is not a power of two, or `k_width` is not a possible value.
 pub fn wgmma_operand(warps: [u32; 2], k_width: u32, shape: &[u32]) -> Result<Layout, LayoutError> {
     check_matrix(warps, shape)?;
     check_one_of("k_width", k_width, K_WIDTHS)?;

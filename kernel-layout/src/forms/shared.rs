@@ -18,7 +18,7 @@ use crate::{Dim, Layout, LayoutError};
 /// ```
 ///
 /// # Errors
-/// When a size is no power of two.
+/// When a size is not a power of two.
 pub fn row_major_shared(shape: &[u32]) -> Result<Layout, LayoutError> {
     check_shape(shape)?;
     Ok(identity_nd(Dim::Offset, shape, &innermost_first(shape.len())))
@@ -51,7 +51,7 @@ pub fn shared_linear(literal: &Layout, shape: &[u32]) -> Result<Layout, LayoutEr
 /// ```
 ///
 /// # Errors
-/// When a parameter or size is no power of two, or `order` does not name every axis once.
+/// When a parameter or size is not a power of two, or `order` does not name every axis once.
 pub fn swizzled_shared(
     vec: u32,
     per_phase: u32,
@@ -101,7 +101,7 @@ const TMA_BOX: u32 = 256;
 /// ```
 ///
 /// # Errors
-/// When the swizzle or the element size is none that there is, a size is no power of two, `fp4_padded` is asked for
+/// When the swizzle or the element size is not a possible value, a size is not a power of two, `fp4_padded` is asked for
 /// elements of other than 8 bits or without a swizzle, the shape is empty, or the tile is smaller than one atom.
 pub fn nvmma_shared(
     swizzle_bytes: u32,

@@ -115,7 +115,7 @@ fn block_layout(block: [u32; 2], two_ctas: bool, shape: [u32; 2]) -> Layout {
 /// ```
 ///
 /// # Errors
-/// When the rank is not 2 or a size is no power of two.
+/// When the rank is not 2 or a size is not a power of two.
 pub fn tensor_memory_scales(shape: &[u32]) -> Result<Layout, LayoutError> {
     check_rank("shape", shape.len(), 2)?;
     check_shape(shape)?;

@@ -45,7 +45,7 @@ impl TileLayout {
     /// [`TileLayout::tile`] with the tiles in row-major order, up to a tensor of `to`.
     ///
     /// # Errors
-    /// As [`TileLayout::tile`]; when `to` is no multiple of `shape`.
+    /// As [`TileLayout::tile`]; when `to` is not a multiple of `shape`.
     pub fn tile_to(&self, to: &[u64], shape: &[u64]) -> Result<TileLayout, TileError> {
         let counts = quotient(to, shape)?;
         self.tile(&TileLayout::row_major(&counts)?, &counts, shape)

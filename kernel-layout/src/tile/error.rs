@@ -36,7 +36,7 @@ pub enum TileError {
         /// The shape.
         shape: Vec<u64>,
     },
-    /// A size of a shape is no power of two, as linear layouts need them.
+    /// A size of a shape is not a power of two, as linear layouts need them.
     NotPowerOfTwo {
         /// The axis of the tensor.
         axis: usize,
@@ -124,7 +124,7 @@ pub enum TileError {
         /// The multicast.
         actual: Option<String>,
     },
-    /// An extent or stride is no power of two, or the places overlap in their bits, so that adding is not XOR.
+    /// An extent or stride is not a power of two, or the places overlap in their bits, so that adding is not XOR.
     NotLinear {
         /// The axis where they do.
         axis: TileAxis,

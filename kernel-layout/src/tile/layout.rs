@@ -328,7 +328,7 @@ impl TileLayout {
     ///
     /// # Errors
     /// When the last digit is not of memory with stride 1 and an extent that is a multiple of `count`, or another stride
-    /// along memory, or the offset, is no multiple of it.
+    /// along memory, or the offset, is not a multiple of it.
     pub fn pack(&self, count: u64) -> Result<TileLayout, TileError> {
         if count == 0 {
             return Err(TileError::Zero { what: "a count" });

@@ -107,8 +107,8 @@ impl TileLayout {
     /// ```
     ///
     /// # Errors
-    /// When the shape has another number of elements or a size that is no power of two; when there is an offset, an
-    /// extent or stride that is no power of two, or two digits that share a bit; when places in between hold nothing; when
+    /// When the shape has another number of elements or a size that is not a power of two; when there is an offset, an
+    /// extent or stride that is not a power of two, or two digits that share a bit; when places in between hold nothing; when
     /// lanes go past a warp; when an axis has no dimension.
     ///
     /// # Ensures

@@ -169,7 +169,7 @@ impl ComposeLayout {
     /// The same elements in units `count` times as small; see [`TileLayout::unpack`].
     ///
     /// # Errors
-    /// As [`TileLayout::unpack`]; when `count` is no power of two.
+    /// As [`TileLayout::unpack`]; when `count` is not a power of two.
     pub fn unpack(&self, count: u64) -> Result<ComposeLayout, TileError> {
         if !count.is_power_of_two() {
             return Err(TileError::Pack { count, actual: self.tile.to_string() });

@@ -217,7 +217,7 @@ pub struct ScaleFactors {
 /// ```
 ///
 /// # Errors
-/// When an instruction takes other than 1, 2 or 4 factors, rows are no multiple of 32, columns none of what
+/// When an instruction takes other than 1, 2 or 4 factors, rows are not a multiple of 32, columns none of what
 /// instructions take, or of several instructions none that fill words.
 pub fn scale_factors(factors: ScaleFactors) -> Result<TileLayout, TileError> {
     let ScaleFactors { rows, columns, per_instruction, reuse, depth } = factors;
@@ -271,7 +271,7 @@ pub fn scale_factors(factors: ScaleFactors) -> Result<TileLayout, TileError> {
 /// ```
 ///
 /// # Errors
-/// When rows are no multiple of 128, or columns none of 4.
+/// When rows are not a multiple of 128, or columns none of 4.
 pub fn scale_factors_shared(rows: u64, columns: u64) -> Result<TileLayout, TileError> {
     for (what, actual, required) in [("the rows", rows, 128), ("the columns", columns, 4)] {
         if actual == 0 || !actual.is_multiple_of(required) {

@@ -1,4 +1,4 @@
-//! Why a copy has no plan: facts, from which the compiler words its diagnostics.
+//! Why a copy has no plan, as facts for the compiler's diagnostics.
 
 use std::error::Error;
 use std::fmt;
@@ -7,25 +7,25 @@ use super::{Number, Start};
 use crate::Dim;
 use crate::tile::TileError;
 
-/// The step of planning that found no way.
+/// The step of planning that failed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stage {
-    /// The copy contradicts itself.
+    /// The copy is inconsistent.
     Copy,
-    /// The tile is none that TMA writes.
+    /// TMA cannot write the tile.
     SharedLayout,
-    /// The pieces of the tile do not follow one another.
+    /// The pieces of the tile are not contiguous.
     SharedChain,
-    /// The beginning of the window is not known to be a multiple of what has to divide it.
+    /// The start of the window is not known to be a multiple of the required divisor.
     Coordinate,
-    /// The extent of the tensor is not known to be a multiple of what has to divide it.
+    /// The extent of the tensor is not known to be a multiple of the required divisor.
     GlobalShape,
     /// The smallest box has no legal map.
     PrefixSearch,
 }
 
 impl Stage {
-    /// The stage as messages name it.
+    /// The stage in messages.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Copy => "copy",
@@ -60,7 +60,7 @@ pub enum Rule {
     InnerBoxBytes,
     /// The innermost extent of a box is at most the span of the swizzle.
     SwizzleInnerBox,
-    /// The innermost extent of a box of several rows is the span of the swizzle, as rows lie so far apart.
+    /// The innermost extent of a box of several rows is the span of the swizzle, because rows are that far apart.
     SwizzlePitch,
     /// The innermost coordinate is a multiple of 16 bytes.
     InnerCoordinate,
@@ -69,7 +69,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rule as messages name it.
+    /// The rule in messages.
     pub fn name(self) -> &'static str {
         match self {
             Rule::Rank => "rank",
@@ -99,11 +99,11 @@ pub enum Declined {
         /// How many axes there are.
         required: usize,
     },
-    /// Elements have a size that no map has.
+    /// No map has elements of this size.
     ElementBytes {
         /// Their size.
         actual: u32,
-        /// The sizes that there are.
+        /// The possible sizes.
         allowed: &'static [u32],
     },
     /// The window and the tile differ in their number of elements.
@@ -113,9 +113,9 @@ pub enum Declined {
         /// Those of the window.
         required: u64,
     },
-    /// The tile's layout cannot be cut as the window is, or has no extents and strides at all.
+    /// The tile's layout cannot be split like the window, or has no extents and strides.
     Layout(TileError),
-    /// The tile has a dimension that the shared memory of one block has not.
+    /// The tile has a dimension that the shared memory of one block lacks.
     Dim {
         /// The dimension.
         actual: Dim,
@@ -130,11 +130,11 @@ pub enum Declined {
         /// The layout of the tile.
         actual: String,
     },
-    /// The pieces of the tile do not follow one another.
+    /// The pieces of the tile are not contiguous.
     Chain {
         /// The stride that the next piece must have, in elements.
         required: u64,
-        /// The stride that it has; none where there is no piece left.
+        /// The stride that it has; none if no piece is left.
         actual: Option<u64>,
     },
     /// The window does not begin where a piece of the tile does.
@@ -169,7 +169,7 @@ pub enum Declined {
     Map {
         /// The rule.
         rule: Rule,
-        /// The dimension of the map, innermost first, where it is about one.
+        /// The dimension of the map, innermost first, if the rule is about one.
         dim: Option<usize>,
         /// What is required, in the unit of the rule: a number that it may not exceed, or must be, or must be a multiple of.
         required: u64,
@@ -179,7 +179,7 @@ pub enum Declined {
 }
 
 impl Declined {
-    /// The step of planning that found no way.
+    /// The step of planning that failed.
     pub fn stage(&self) -> Stage {
         match self {
             Declined::Rank { .. } | Declined::ElementBytes { .. } | Declined::Elements { .. } => {

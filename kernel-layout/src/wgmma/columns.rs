@@ -1,9 +1,9 @@
-//! How many columns an instruction can have, and how few instructions a tile needs.
+//! The columns that an instruction can have, and the fewest instructions for a tile.
 
 /// The most columns of B of one instruction.
 pub const INSTRUCTION_N_LIMIT: u32 = 256;
 
-/// The elements of a product, as far as they decide which N there are.
+/// The element types of a product, which decide the possible N.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Elements {
     /// `f16`, `bf16`, `tf32` and FP8: every multiple of 8 up to 256.
@@ -28,8 +28,8 @@ pub fn is_instruction_n(n: u32, elements: Elements) -> bool {
     whole && (1..=INSTRUCTION_N_LIMIT).contains(&n)
 }
 
-/// The columns of each of the fewest instructions that together have `columns`, as even as may be; none where no number of
-/// instructions has.
+/// The columns of each of the fewest instructions that together have `columns`, as equal as possible; none if no number
+/// of instructions has them.
 ///
 /// ```
 /// use kernel_layout::wgmma::{Elements, instruction_n};

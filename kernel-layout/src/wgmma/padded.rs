@@ -1,4 +1,4 @@
-//! FP4 numbers that lie padded: eight bytes of numbers, eight of nothing.
+//! Padded FP4 numbers: eight bytes of numbers, eight of padding.
 
 use super::{Major, Nearest, Operand, Refusal, operand};
 use crate::{Dim, Form, Layout};
@@ -6,11 +6,12 @@ use crate::{Dim, Form, Layout};
 /// The bits of an offset within the eight bytes of sixteen numbers.
 const WITHIN: usize = 3;
 
-/// As [`tcgen05_operand`](super::tcgen05_operand), of a tile of pairs of FP4 numbers in bytes, of which an instruction finds each sixteen in sixteen
-/// bytes, the first eight of which they fill: a factor of `.kind::f8f6f4` and `.kind::mxf8f6f4` (PTX ISA, "tcgen05.mma: Packing formats used in
-/// shared memory"). The axis that is not `mn_axis` is the depth, along which the pairs lie.
+/// Like [`tcgen05_operand`](super::tcgen05_operand), for a tile of pairs of FP4 numbers in bytes: each group of sixteen
+/// numbers fills the first eight of sixteen bytes. It is an operand of `.kind::f8f6f4` and `.kind::mxf8f6f4` (PTX ISA,
+/// "tcgen05.mma: Packing formats used in shared memory"). The axis that is not `mn_axis` is K, along which the pairs
+/// lie.
 ///
-/// What the operand says of the depth is counted in numbers, two to an element of the layout: to an instruction, a number takes a byte.
+/// The operand counts K in numbers, two for each element of the layout: for an instruction, a number takes a byte.
 ///
 /// ```
 /// use kernel_layout::forms::nvmma_shared;
@@ -43,7 +44,7 @@ pub fn padded_operand(
     }
 }
 
-/// The layout as instructions see it: a byte for each number.
+/// The layout for instructions: a byte for each number.
 fn numbers(layout: &Layout, k_axis: usize) -> Option<Layout> {
     let bases = layout.bases(Dim::Offset);
     let along_k = |bit: usize| {
@@ -69,7 +70,7 @@ fn numbers(layout: &Layout, k_axis: usize) -> Option<Layout> {
     Layout::new(vec![(Dim::Offset, seen.collect())], outs.collect()).ok()
 }
 
-/// The refusal of a layout, against the padded one of its tile.
+/// The refusal of a layout, compared with the padded one of its tile.
 fn refusal(layout: &Layout, mn_axis: usize) -> Refusal {
     let form = Form::NvmmaShared {
         swizzle_bytes: 128,

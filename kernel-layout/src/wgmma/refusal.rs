@@ -1,4 +1,4 @@
-//! Why a tile cannot be read as an operand: facts, from which the compiler words its diagnostics.
+//! Why a tile cannot be read as an operand, as facts for the compiler's diagnostics.
 
 use std::error::Error;
 use std::fmt;
@@ -9,11 +9,11 @@ use crate::{Dim, Form, Mismatch, basis_text};
 /// Why `wgmma` cannot read a tile as an operand.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Refusal {
-    /// There is no product of elements of this size.
+    /// No product has elements of this size.
     ElementBytes {
         /// The size of an element.
         actual: u32,
-        /// The sizes that there are.
+        /// The possible sizes.
         allowed: &'static [u32],
     },
     /// An operand is a matrix.
@@ -23,7 +23,7 @@ pub enum Refusal {
         /// The axes of a matrix.
         required: usize,
     },
-    /// The layout is one of something other than one block's shared memory.
+    /// The layout is not one of a single block's shared memory.
     Dim {
         /// The dimension that shared memory lacks.
         actual: Dim,
@@ -37,7 +37,7 @@ pub enum Refusal {
         /// The bytes that descriptors reach.
         limit: u64,
     },
-    /// No instruction reads so many rows or columns; only powers of two from 8 to 256 are asked for.
+    /// No instruction reads this number of rows or columns; only powers of two from 8 to 256 are allowed.
     Instruction {
         /// The rows or columns asked for.
         actual: u32,
@@ -61,7 +61,7 @@ pub enum Refusal {
         /// A layout that the instruction reads.
         nearest: Box<Nearest>,
     },
-    /// The elements do not lie where any descriptor looks for them.
+    /// No descriptor finds the elements.
     Bases {
         /// A layout that the instruction reads.
         nearest: Box<Nearest>,
@@ -69,7 +69,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The nearest layout that can be read, and where it differs; none where no layout of this tile can be read.
+    /// The nearest layout that can be read, and where it differs; none if no layout of this tile can be read.
     pub fn nearest(&self) -> Option<&Nearest> {
         match self {
             Refusal::MnMajor { nearest, .. } | Refusal::Bases { nearest } => Some(nearest),
@@ -127,13 +127,13 @@ impl fmt::Display for Refusal {
 
 impl Error for Refusal {}
 
-/// A layout that can be read, beside one that cannot.
+/// The nearest layout that can be read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Nearest {
     /// The layout that can be read: the widest swizzle that the tile can have, contiguous along the same axis where that is
     /// possible.
     pub form: Form,
-    /// The first basis that is another one there, which is the required one.
+    /// The first basis that differs; the one of this layout is required.
     pub mismatch: Mismatch,
 }
 
