@@ -1,7 +1,7 @@
-//! Kernels that use device functions and types of another crate, `device-library` beside this file.
+//! Kernels that use device functions and types of another crate, `device-library` in this folder.
 //!
-//! out = silu(a) · b, where b is above a tenth; four orders in which the blocks visit the tiles: two of Kiln's, one of the library's, and one
-//! of this program's own.
+//! out = silu(a) · b, where b is above a tenth; four orders in which the blocks visit the tiles: two of Kiln, one of
+//! the library, and one of this program.
 //!
 //! `cargo run --release --example device_library [-- ROWS COLUMNS]`
 
@@ -97,7 +97,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Compares every element with the formula in `f64`: one that no block wrote stays NaN.
+/// Compares every element with the formula in `f64`: an element that no block wrote stays NaN.
 fn check<T: Element + Float>(
     stream: &Stream,
     [rows, columns]: [usize; 2],

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example flash_attention [-- HEADS SEQUENCE]`
 //!
-//! Forward, heads of 64 and 128, causal and not, in two kernels: `attention` leaves copies and waits to the compiler,
-//! `attention_specialized` gives them to a warp of their own and keeps two products under way. Every instance is checked against
-//! attention computed on the host, and on a GPU timed.
+//! Forward, heads of 64 and 128, causal and not, in two kernels: the compiler pipelines the copies of `attention`;
+//! `attention_specialized` has its own warp for copies and keeps two products in flight. Every instance is checked
+//! against attention computed on the host, and timed on a GPU.
 
 #![expect(
     unreachable_pub,
@@ -20,8 +20,8 @@ mod norm;
 #[path = "support/report.rs"]
 mod report;
 
-/// One block computes `BM` rows of one head. The loop copies the keys and values of the next iteration by tensor map while warpgroups
-/// multiply those of this one, and waits for both by itself.
+/// One block computes `BM` rows of one head. The loop starts TMA copies of the keys and values of the next iteration
+/// while warpgroups multiply those of this one, and waits for both.
 ///
 /// All four tensors are heads × sequence × `D`; `scale` includes log2(e).
 #[kernel(target = sm_90a, warps = 4, grid = [cdiv(q.dim(1), BM), q.dim(0)],
@@ -165,7 +165,7 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
     );
 }
 
-/// What both kernels take.
+/// The arguments of both kernels.
 struct Heads<'a, T> {
     q: &'a DeviceTensor<T, 3>,
     k: &'a DeviceTensor<T, 3>,
@@ -222,7 +222,7 @@ fn reference<T: Copy + Into<f64>>(q: &[T], k: &[T], v: &[T], d: usize, scale: f6
         .collect()
 }
 
-/// Where instances run, and what is reported of them.
+/// Where instances run, and their report.
 struct Bench<'a> {
     stream: &'a Stream,
     heads: usize,

@@ -3,8 +3,8 @@
 //! `cargo run --release --example launch_chain`
 //!
 //! Kernels this short take less time than their launches. Two things help: `launch_dependents` and
-//! `grid_dependency_wait` let the blocks of a kernel take their places while the kernel in front of it ends (programmatic dependent
-//! launch, from Hopper on), and a graph puts the whole chain on the stream by one call.
+//! `grid_dependency_wait` let the blocks of a kernel start while the previous kernel ends (programmatic dependent
+//! launch, from Hopper on), and a graph puts the whole chain on the stream with one call.
 
 #![expect(
     clippy::print_stdout,
@@ -20,7 +20,7 @@ pub fn step<const N: i32>(x: TensorMut<f32, 1>, factor: f32) {
     window.store(window.load() * factor + 1.0);
 }
 
-/// The same, started while the kernel in front of it ends: it waits before it reads what that one writes.
+/// The same, started while the previous kernel ends: it waits before it reads what that kernel writes.
 #[kernel(target = sm_90a, warps = 4, grid = cdiv(x.dim(0), N), instances(N = [512]))]
 pub fn early_step<const N: i32>(x: TensorMut<f32, 1>, factor: f32) {
     launch_dependents();

@@ -1,8 +1,8 @@
-//! d = a · b + c on Hopper: factors in f16, c and d in f32, by specialised warps.
+//! d = a · b + c on Hopper: operands in f16, c and d in f32, with specialised warps.
 //!
 //! `cargo run --release --example matmul_accumulate [-- M N K | --large]`
 //!
-//! The accumulator begins as c, so that nothing is added afterwards.
+//! The accumulator starts as c, so nothing is added afterwards.
 
 #![expect(
     unreachable_pub,
@@ -23,7 +23,7 @@ mod report;
 
 use reference::Reference;
 
-/// One block computes a tile of 128 × `BN`: two warpgroups multiply, a warp beside them loads.
+/// One block computes a tile of 128 × `BN`: two warpgroups multiply, and one warp loads.
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(d.dim(0), 128), cdiv(d.dim(1), BN)],
          instances((BN, STAGES) = [(128, 4), (64, 4)]))]
 pub fn accumulate<const BN: i32, const STAGES: i32>(

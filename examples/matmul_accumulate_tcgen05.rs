@@ -1,10 +1,10 @@
-//! d = a · b + c on Blackwell: factors in f16, c and d in f32, c copied straight into the sums.
+//! d = a · b + c on Blackwell: operands in f16, c and d in f32, c copied directly into the accumulator.
 //!
 //! `cargo run --release --example matmul_accumulate_tcgen05 [-- M N K | --large]`
 //!
-//! TMA brings a tile of c to shared memory, and the tensor cores copy it from there to tensor memory, where products add to it. Copy
-//! and products run in the order in which one thread starts them, so nobody waits for the copy; a commit behind it gives the
-//! shared memory back.
+//! TMA loads a tile of c into shared memory, and the tensor cores copy it to tensor memory, where products add to it.
+//! Copy and products run in the order in which one thread starts them, so nothing waits for the copy; a commit after it
+//! frees the shared memory.
 
 #![expect(
     unreachable_pub,
@@ -24,7 +24,7 @@ mod report;
 
 use reference::Reference;
 
-/// Blocks that stay: each computes tiles of `BM` × `BN` one after the other.
+/// Persistent blocks: each computes tiles of `BM` × `BN` one after the other.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -39,7 +39,7 @@ pub mod gemm {
         a_bufs: Shared<f16>,
         b_bufs: Shared<f16>,
         c_buf: Shared<f32>,
-        /// Two tiles of sums: one is added to while the other is stored.
+        /// Two accumulators: products add to one while the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
@@ -51,7 +51,7 @@ pub mod gemm {
     }
 
     impl Gemm {
-        /// Fetches the tile of c, then the steps of the factors.
+        /// Loads the tile of c, then the steps of the operands.
         fn load(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut c_phase = 1;
@@ -99,7 +99,7 @@ pub mod gemm {
             }
         }
 
-        /// Stores what is done, through registers: TMA is busy with what comes in.
+        /// Stores finished tiles through registers, because TMA is busy with loads.
         fn store(&self) {
             let [bm, bn] = self.c.block();
             let mut sums = Ring::reader(self.done.len());
@@ -114,7 +114,7 @@ pub mod gemm {
         }
     }
 
-    /// A tile of d is the sums that begin as a tile of c.
+    /// A tile of d is an accumulator that starts as a tile of c.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(d.dim(0), BM) * cdiv(d.dim(1), BN)),
              instances((BM, BN, BK, STAGES) = [(128, 128, 64, 3), (128, 64, 64, 3)]))]
     pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32>(

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example matmul_async_copy [-- M N K | --large]`
 //!
-//! All twelve instances are measured and compared with each other, and the fastest is checked against a product computed on the host.
-//! What is measured is remembered: a second run launches the fastest at once.
+//! All twelve instances are measured and compared with each other, and the fastest is checked against a product
+//! computed on the host. Measurements are stored: a second run launches the fastest at once.
 
 #![expect(
     unreachable_pub,
@@ -46,8 +46,8 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const W: i32>(
     c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
 }
 
-/// The instance to use for a product of this size: the fastest on this device, whose results all others agree with. Known from
-/// the cache, or measured now; `KILN_TUNE` and `KILN_TUNE_CACHE` say otherwise.
+/// The instance for a product of this size: the fastest on this device, whose results agree with all others. It comes
+/// from the cache or is measured now, unless `KILN_TUNE` and `KILN_TUNE_CACHE` change that.
 fn tune(stream: &Stream, [m, n, k]: [usize; 3]) -> kiln_tune::Result<Tuned<matmul::Instance>> {
     let random = |len, seed| report::random(len, seed).into_iter().map(f16::from_f32).collect();
     let (a, b): (Vec<f16>, Vec<f16>) = (random(m * k, 1), random(k * n, 2));

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example matmul_gather_scatter_tcgen05 [-- ROWS N K | --large]`
 //!
-//! All warps do the same: they load ahead into a ring, keep one product under way, and fill the ring for the next tile while
-//! the last products of this one run. The scatter of a tile goes on while the next one is computed.
+//! All warps run the same code: they load ahead into a ring, keep one product in flight, and fill the ring for the next
+//! tile while the last products of this one run. The scatter of a tile continues while the next one is computed.
 
 #![expect(
     unreachable_pub,
@@ -23,14 +23,14 @@ mod report;
 
 use reference::Reference;
 
-/// Blocks that stay: each computes tiles of `BM` rows of the lists and `BN` columns, one after the other.
+/// Persistent blocks: each computes tiles of `BM` rows of the lists and `BN` columns, one after the other.
 #[kiln::kernel]
 pub mod fused {
     use kiln::Ring;
     use kiln::prelude::*;
     use kiln::sched::{Grouped, Persistent, Schedule};
 
-    /// A ring of operand tiles, and what fills it.
+    /// A ring of operand tiles, and the loads that fill it.
     struct Operands {
         x: TensorMap<bf16, 2>,
         w: TensorMap<bf16, 2>,
@@ -51,7 +51,7 @@ pub mod fused {
             ring.advance();
         }
 
-        /// The next product, behind the one before: then the buffer before this one is free.
+        /// The next product, after the previous one; then the previous buffer is free.
         fn multiply(&self, ring: &mut Ring, sums: &mut Sums) {
             self.full[ring.slot].wait(ring.phase);
             sums.wait();
@@ -60,7 +60,7 @@ pub mod fused {
         }
     }
 
-    /// Sums in tensor memory, with at most one product under way.
+    /// An accumulator in tensor memory, with at most one product in flight.
     struct Sums {
         acc: Tmem<f32>,
         done: Barrier,
@@ -76,7 +76,7 @@ pub mod fused {
             self.started = true;
         }
 
-        /// Until the product that was started last is done.
+        /// Waits until the newest product is done.
         fn wait(&self) {
             self.done.wait(self.phase);
         }
@@ -88,7 +88,7 @@ pub mod fused {
         }
     }
 
-    /// Steps of the depth are `BK` wide, and `STAGES` of them lie in shared memory.
+    /// Steps along `k` are `BK` wide, and `STAGES` of them are in shared memory.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(gather.dim(0), BM) * cdiv(w.dim(1), BN)),
              instances((BM, BN) = [(128, 128), (128, 64)], (BK, STAGES) = [(128, 2), (64, 3)]))]
     pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32>(

@@ -1,11 +1,11 @@
-//! c = a · b on Hopper by blocks that stay: each takes tile after tile from a schedule, and loads the next one's operands while it
-//! stores the one before.
+//! c = a · b on Hopper with persistent blocks: each takes tile after tile from a schedule, and loads the next operands
+//! while it stores the previous tile.
 //!
 //! `cargo run --release --example matmul_persistent [-- M N K | --large]`
 //!
-//! The schedule is a type, `S: Schedule`: in which order the tiles are computed, and by which block. In clusters of two, blocks compute
-//! tiles below one another, and one copy brings the tile of `b` to both. Every instance is checked against a product computed on
-//! the host, and on a GPU timed.
+//! The schedule is a type, `S: Schedule`, which decides the order of the tiles and the block for each. In clusters of
+//! two, blocks compute tiles below one another, and one multicast copy loads the tile of `b` for both. Every instance
+//! is checked against a product computed on the host, and timed on a GPU.
 
 #![expect(
     unreachable_pub,
@@ -33,7 +33,7 @@ pub mod gemm {
         sched::{Clustered, Grouped, Linear, Persistent, Schedule},
     };
 
-    /// The left and the right half of the columns: each thread keeps what it holds.
+    /// The left and the right half of the columns; no elements move between threads.
     fn halves(tile: Tile<bf16>) -> (Tile<bf16>, Tile<bf16>) {
         tile.reshape([tile.dim(0), 2, tile.dim(1) / 2]).permute([0, 2, 1]).split()
     }
@@ -53,7 +53,7 @@ pub mod gemm {
     }
 
     impl<S: Schedule> Gemm<S> {
-        /// Fills the buffers, tile after tile: it does not wait for a tile to be stored, only for buffers to be empty.
+        /// Fills the buffers, tile after tile: it waits only for empty buffers, not for a tile to be stored.
         fn load<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut ring = Ring::writer(self.full.len());
@@ -77,7 +77,7 @@ pub mod gemm {
             }
         }
 
-        /// Tells those who fill a buffer of this block that it is empty: with clusters they are in every block.
+        /// Signals that a buffer is empty to the blocks that fill it: with clusters, all blocks of the cluster.
         fn release<const C: i32>(&self, slot: i32) {
             if C == 1 {
                 self.empty[slot].arrive();
@@ -88,7 +88,7 @@ pub mod gemm {
             }
         }
 
-        /// Multiplies, with one product under way while the next one's operands are waited for, and stores.
+        /// Multiplies, with one product in flight during the wait for the next operands, and stores.
         fn multiply<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut ring = Ring::reader(self.full.len());
@@ -115,7 +115,7 @@ pub mod gemm {
             tma::store_wait(0);
         }
 
-        /// Starts to store a part of a tile.
+        /// Starts the store of a part of a tile.
         fn store(&self, part: Tile<bf16>, staged: Shared<bf16>, at: [i32; 2]) {
             tma::store_wait(1); // the part before the last has left `staged`
             staged.store(part);

@@ -1,8 +1,8 @@
-//! c = a · b in f16 with f32 accumulators: a ring of shared-memory stages keeps copies under way while the tensor cores work.
+//! c = a · b in f16 with f32 accumulators: a ring of shared-memory stages keeps copies in flight while the tensor cores work.
 //!
 //! `cargo run --release --example matmul_pipelined [-- M N K | --large]`
 //!
-//! Every instance is checked against a product computed on the host, and on a GPU timed.
+//! Every instance is checked against a product computed on the host, and timed on a GPU.
 
 #![expect(
     unreachable_pub,
@@ -21,7 +21,7 @@ mod report;
 
 use product::Major;
 
-/// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`, with the copies of `STAGES - 1` steps under way.
+/// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`, with the copies of `STAGES - 1` steps in flight.
 #[kernel(target = sm_80, warps = W, grid = cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN),
          instances((BM, BN, BK, STAGES, W) = [
              (128, 128, 32, 3, 4), (128, 128, 32, 4, 4), (128, 128, 64, 3, 4), (128, 256, 64, 3, 8), (64, 64, 32, 4, 4),

@@ -1,12 +1,12 @@
-//! c = a · b on Blackwell, of factors whose blocks have scales: MXFP8, MXFP4 and NVFP4.
+//! c = a · b on Blackwell with block-scaled operands: MXFP8, MXFP4 and NVFP4.
 //!
 //! `cargo run --release --example matmul_scaled [-- M N K | --large]`
 //!
-//! A scale counts for 32 or 16 neighbours along the depth. Four warps bring a step of both factors by TMA and their scales through
-//! registers; one more has the tensor cores copy the scales to tensor memory and multiply. The copies overwrite what the
-//! product before them reads: the tensor cores do all in the order in which it is started.
+//! A scale is for 32 or 16 neighbours along `k`. Four warps load a step of both operands by TMA and their scales
+//! through registers; one more starts the copies of the scales to tensor memory, and the products. The copies overwrite
+//! what the previous product reads: the tensor cores do everything in the order in which it is started.
 //!
-//! | instance | factors | scales | of so many |
+//! | instance | operands | scales | elements in a block |
 //! |---|---|---|---|
 //! | MXFP8 | `e4m3` | powers of two, `ue8m0` | 32 |
 //! | MXFP4 | two FP4 numbers to a byte, `e2m1x2` | powers of two, `ue8m0` | 32 |
@@ -31,7 +31,7 @@ mod report;
 
 use reference::Reference;
 
-/// Blocks that stay: each computes tiles of 128 × 128 one after the other.
+/// Persistent blocks: each computes tiles of 128 × 128 one after the other.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -50,7 +50,7 @@ pub mod gemm {
         of_b_bufs: Shared<S>,
         a_scales: Tmem<S>,
         b_scales: Tmem<S>,
-        /// Two tiles of sums: one is added to while the other is stored.
+        /// Two accumulators: products add to one while the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
@@ -60,7 +60,7 @@ pub mod gemm {
     }
 
     impl<T: Scalar, S: Scalar> Gemm<T, S> {
-        /// Fills the ring: a buffer is full when the factors have come, and the warps have stored the scales.
+        /// Fills the ring: a buffer is full when the operands have arrived and the warps have stored the scales.
         fn load(&self) {
             let [bm, bk] = self.a.block();
             let (bn, scales) = (self.b.block()[0], self.a_scales.dim(1));
@@ -123,7 +123,7 @@ pub mod gemm {
         }
     }
 
-    /// A step of the depth is 128 bytes of each row of `a`, of shape `[m, k]`, and of `b`, of shape `[n, k]`; `SCALES` scales count for it.
+    /// A step along `k` is 128 bytes of each row of `a`, of shape `[m, k]`, and of `b`, of shape `[n, k]`; it has `SCALES` scales.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), 128)),
              instances((T, S, SCALES) = [(e4m3, ue8m0, 4), (e2m1x2, ue8m0, 8), (e2m1x2, e4m3, 16)]))]
     pub fn matmul<T: Scalar, S: Scalar, const SCALES: i32>(
@@ -162,13 +162,13 @@ pub mod gemm {
     }
 }
 
-/// The elements of a factor in memory.
+/// The elements of an operand in memory.
 trait Factor: Element {
-    /// The numbers in one.
+    /// The numbers in an element.
     const NUMBERS: usize;
-    /// One of the values that there are.
+    /// One of its possible values.
     fn nth(i: usize) -> Self;
-    /// A number in it.
+    /// A number in the element.
     fn number(self, at: usize) -> f64;
 }
 
@@ -222,7 +222,7 @@ impl Scale for e4m3 {
     }
 }
 
-/// Multiplies factors whose scales count for `block` numbers each, and checks the result.
+/// Multiplies operands with a scale for each `block` numbers, and checks the result.
 fn check<T: Factor, S: Scale>(
     table: &mut report::Table,
     stream: &Stream,

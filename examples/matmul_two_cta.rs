@@ -1,16 +1,16 @@
-//! c = a · b on Blackwell, by pairs of blocks whose tensor cores multiply together.
+//! c = a · b on Blackwell with pairs of blocks whose tensor cores multiply together.
 //!
 //! `cargo run --release --example matmul_two_cta [-- M N K | --large]`
 //!
-//! A pair computes tiles of 256 × `BN`, of which each block has 128 rows. Each loads its rows of `a`, and half of the columns of `b`: the tensor
-//! cores of both read both halves, so that a factor passes through shared memory once for two blocks. The first block of the pair starts
-//! the products of both:
+//! A pair computes tiles of 256 × `BN`; each block has 128 rows of them. Each block loads its rows of `a` and half of
+//! the columns of `b`. The tensor cores of both read both halves, so an operand goes through shared memory only once
+//! for two blocks. The first block of the pair starts the products of both:
 //!
-//! | part | waits for | does | tells |
+//! | part | waits for | does | signals |
 //! |---|---|---|---|
-//! | `load`, in both blocks | buffers that were read | copies a step of its parts of the factors | `full` of the first block, by the bytes that come |
-//! | `multiply`, in the first | `full` buffers, sums that both have stored | starts the products of a step | `empty` and `done` of both, by commits |
-//! | `store`, in both blocks | `done` sums | reads its rows, converts them, and stores them by TMA | `free` of the first block |
+//! | `load`, in both blocks | buffers that were read | copies a step of its parts of the operands | `full` of the first block, by the bytes that arrive |
+//! | `multiply`, in the first | `full` buffers, accumulators that both have stored | starts the products of a step | `empty` and `done` of both, by commits |
+//! | `store`, in both blocks | `done` accumulators | reads its rows, converts them, and stores them by TMA | `free` of the first block |
 //!
 //! In bf16, and in FP8 (e4m3) with results in bf16. Every instance is checked against a product computed on the host, on Blackwell or on the
 //! emulator.
@@ -32,7 +32,7 @@ mod report;
 
 use product::Major;
 
-/// Pairs that stay: each computes tiles of 256 × `BN` one after the other.
+/// Persistent pairs: each computes tiles of 256 × `BN` one after the other.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -46,13 +46,13 @@ pub mod gemm {
         a_bufs: Shared<T>,
         b_bufs: Shared<T>,
         staged: Shared<bf16>,
-        /// Two tiles of sums: one is added to while the other is stored.
+        /// Two accumulators: products add to one while the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
         done: Barriers,
         free: Barriers,
-        /// The tiles of the pair lie below one another, one for each block.
+        /// The tiles of the pair are below one another, one for each block.
         tiles: Clustered<Grouped<8>>,
         depth: i32,
         bk: i32,
@@ -81,7 +81,7 @@ pub mod gemm {
             }
         }
 
-        /// Starts the products of both blocks, and waits for none: commits give the buffers back and hand the sums on.
+        /// Starts the products of both blocks, and waits for none: commits free the buffers and pass on the accumulator.
         fn multiply(&self) {
             let mut ring = Ring::reader(self.full.len());
             let mut sums = Ring::writer(self.free.len());
@@ -100,7 +100,7 @@ pub mod gemm {
             }
         }
 
-        /// Stores this block's rows of what is done; the next products add to the other tile of sums meanwhile.
+        /// Stores this block's rows of a finished tile, while the next products add to the other accumulator.
         fn store(&self) {
             let [bm, bn] = self.c.block();
             let mut sums = Ring::reader(self.done.len());
@@ -119,7 +119,7 @@ pub mod gemm {
         }
     }
 
-    /// `a` has the shape `[m, k]`, `b` `[n, k]`. A step of the depth, `BK`, is 128 bytes wide: rows of the widest swizzle.
+    /// `a` has the shape `[m, k]`, `b` `[n, k]`. A step along `k`, `BK`, is 128 bytes wide: rows of the widest swizzle.
     #[kernel(target = sm_100a, warps = 4, cluster = [2, 1],
              grid = persistent(2 * cdiv(c.dim(0), 256) * cdiv(c.dim(1), BN)),
              instances((T, BN, BK, STAGES) = [(bf16, 128, 64, 6), (bf16, 256, 64, 4), (e4m3, 256, 128, 4)]))]

@@ -2,16 +2,16 @@
 //!
 //! `cargo run --release --example matmul_wgmma [-- M N K | --large]`
 //!
-//! Four things make a kernel one for Hopper, and this one has no others:
+//! This kernel shows the four features of Hopper kernels and nothing else:
 //!
-//! 1. *Tensor maps.* `#[block(128, 64)] a: TensorMap<T, 2>` is a tensor that is copied in blocks of 128 x 64. One thread
-//!    starts a copy, and hardware does it.
-//! 2. *Barriers.* A copy completes on a barrier: `expect` says how many bytes will come, `wait` waits for them.
-//! 3. *Asynchronous products.* `wgmma::mma` starts a product of two tiles in shared memory, and goes on; `wgmma::wait` gives the sums.
-//! 4. *A ring of buffers.* While one pair of tiles is multiplied, the next ones come.
+//! 1. *Tensor maps.* `#[block(128, 64)] a: TensorMap<T, 2>` is a tensor that is copied in blocks of 128 x 64. One
+//!    thread starts a copy, and the hardware does it.
+//! 2. *Barriers.* A copy completes on a barrier: `expect` says how many bytes will arrive, `wait` waits for them.
+//! 3. *Asynchronous products.* `wgmma::mma` starts a product of two tiles in shared memory, and goes on; `wgmma::wait` gives the result.
+//! 4. *A ring of buffers.* While one pair of tiles is multiplied, the next ones are loaded.
 //!
-//! In bf16 and f16, and with either index of each factor contiguous. Every instance is checked against a product computed on the
-//! host, and on a GPU timed. `matmul_persistent` and `matmul_warp_specialized` go on from here.
+//! In bf16 and f16, with either axis of each operand contiguous. Every instance is checked against a product computed
+//! on the host, and timed on a GPU. `matmul_persistent` and `matmul_warp_specialized` build on it.
 
 #![expect(
     unreachable_pub,
@@ -30,10 +30,10 @@ mod report;
 
 use product::Major;
 
-/// One block of two warpgroups computes a tile of 128 × 128, in steps of 64 of the depth, with `STAGES` pairs of buffers.
+/// One block of two warpgroups computes a tile of 128 × 128, in steps of 64 along `k`, with `STAGES` pairs of buffers.
 ///
-/// `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
-/// `[n, k]`, else `[k, n]`.
+/// `A_K` and `B_K` say whether `k` is contiguous: then `a` has the shape `[m, k]`, else `[k, m]`, and `b` has `[n, k]`,
+/// else `[k, n]`.
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(c.dim(0), 128), cdiv(c.dim(1), 128)],
          instances(T = [bf16, f16], (A_K, B_K) = [(true, false), (true, true), (false, false), (false, true)], STAGES = [4]))]
 pub fn matmul<T: Float, const A_K: bool, const B_K: bool, const STAGES: i32>(

@@ -19,7 +19,7 @@ mod tiles;
 use rows_of::{EXTENTS, spread};
 use tiles::{asked, bits, numbers};
 
-/// The compiler loads the rows in the layout that a scatter takes them from.
+/// The compiler loads the row numbers in the layout that a scatter needs.
 #[kernel(target = sm_100a, warps = 4, grid = [1], instances(T = [bf16, f32], X = [8, 128], Y = [16, 128]))]
 pub fn scatter<T: Float, const X: i32, const Y: i32>(
     #[block(1, Y)] x: TensorMapMut<T, 2>,
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Scatters with every instance to columns in and at the end of the tensor, and rows in and behind it.
+/// Scatters with every instance to columns in and at the end of the tensor, and rows in and after it.
 fn check<T: Element + Float>(stream: &Stream, instances: [([i32; 2], Make<T>); 4]) -> Result<u32> {
     let host = numbers::<T>(EXTENTS[0] * EXTENTS[1], 0);
     let [height, width] = EXTENTS.map(|extent| i32::try_from(extent).expect("small"));

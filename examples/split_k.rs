@@ -1,9 +1,9 @@
-//! c = a · b where the depth is long and the result small: blocks share the depth, and add their sums where the result is.
+//! c = a · b with a large `k` and a small result: blocks split `k`, and add their parts in the result's memory.
 //!
 //! `cargo run --release --example split_k [-- M N K | --large]`
 //!
-//! TMA adds each block's tile to the tensor in f32; the order of the blocks is not fixed, so that the last bits may differ from
-//! run to run.
+//! TMA adds each block's tile to the tensor in f32; the order of the blocks is not fixed, so the last bits may differ
+//! from run to run.
 
 #![expect(
     unreachable_pub,
@@ -23,7 +23,7 @@ mod report;
 
 use reference::Reference;
 
-/// Block (i, j, s) multiplies `SPAN` of the depth of tile (i, j), and adds the result.
+/// Block (i, j, s) multiplies `SPAN` along `k` of tile (i, j), and adds the result.
 #[kernel(target = sm_90a, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 128), cdiv(a.dim(1), SPAN)],
          instances(SPAN = [512, 2048], STAGES = [4]))]
 pub fn split_k<const SPAN: i32, const STAGES: i32>(

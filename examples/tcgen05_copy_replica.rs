@@ -1,4 +1,4 @@
-//! out = x by way of tensor memory that every warp has a copy of: rows that `tcgen05.cp` copies to the tensor memory of all four warps.
+//! out = x through tensor memory with a copy for every warp: rows that `tcgen05.cp` copies to the tensor memory of all four warps.
 //!
 //! `cargo run --release --example tcgen05_copy_replica`
 
@@ -9,7 +9,7 @@
 
 use kiln::prelude::*;
 
-/// The 32 rows of tensor memory that each warp reaches hold the 32 rows of the tile: `R[4 : 32 @ TLane]` says so, and
+/// The 32 rows of tensor memory of each warp hold the 32 rows of the tile: `R[4 : 32 @ TLane]` declares this, and
 /// `32x128b.warpx4` copies them there, 16 bytes of each row at a time.
 #[kernel(target = sm_100a, warps = 4, grid = [1], instances((T, N) = [(u8, 16), (u8, 64), (u32, 4), (u32, 32)]))]
 fn replicate<T: Scalar, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {

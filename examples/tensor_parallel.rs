@@ -1,10 +1,10 @@
-//! y = relu(x · a) · b on several devices: each has some columns of `a` and the same rows of `b`, and one all-reduce adds what they have.
+//! y = relu(x · a) · b on several devices: each has some columns of `a` and the same rows of `b`, and one all-reduce adds the parts.
 //!
 //! `cargo run --release --example tensor_parallel [-- DEVICES]`
 //!
-//! The devices are the machine's GPUs where there are that many, else emulated ones; each has a thread. Started by a launcher of
-//! processes, it is one rank of them: `torchrun --no-python --nproc-per-node 2 target/release/examples/tensor_parallel`, or `srun -n 2`.
-//! A rank whose machine has no GPU for it has an emulated one.
+//! The devices are the machine's GPUs if there are enough, otherwise emulated ones; each has a thread. Started by a launcher
+//! of processes, the program is one rank: `torchrun --no-python --nproc-per-node 2 target/release/examples/tensor_parallel`,
+//! or `srun -n 2`. A rank without a GPU uses an emulated one.
 
 #![expect(
     clippy::print_stdout,
@@ -41,12 +41,12 @@ pub fn product<C: Float, const RELU: bool>(
 /// Rows of x, columns of x, columns of a, columns of b.
 const SIZES: [usize; 4] = [96, 128, 192, 80];
 
-/// Whole numbers from -2 to 2: every sum below is a whole number that f16 and f32 hold, so that results are compared exactly.
+/// Whole numbers from -2 to 2: every sum below is a whole number that f16 and f32 hold, so results are compared exactly.
 fn numbers(len: usize, step: usize) -> Vec<i32> {
     (0..len).map(|i| i32::try_from(i * step / 7 % 5).expect("below 5") - 2).collect()
 }
 
-/// The factors, as the ranks have them whole: a real program would read each rank's part from a file.
+/// The whole operands; a real program would read each rank's part from a file.
 fn factors() -> [Vec<i32>; 3] {
     let [m, k, n, p] = SIZES;
     [numbers(m * k, 3), numbers(k * n, 11), numbers(n * p, 23)]
@@ -74,7 +74,7 @@ fn upload(stream: &Stream, values: &[i32], shape: [usize; 2]) -> Result<DeviceTe
     stream.upload(&values, shape)
 }
 
-/// What each rank does; the result is checked on each.
+/// The work of each rank, which checks the result.
 fn rank(comm: &Comm) -> Result<()> {
     let stream = comm.device().stream()?;
     let [m, k, n, p] = SIZES;

@@ -1,4 +1,4 @@
-//! A tile of 8 × 256 halves through TMA: from a tensor to shared memory, and back to another tensor.
+//! A tile of 8 × 256 f16 through TMA: from a tensor to shared memory, and back to another tensor.
 //!
 //! `cargo run --release --example tma_copy`
 
@@ -9,7 +9,7 @@
 
 use kiln::prelude::*;
 
-/// b = a, by way of shared memory with the 128-byte swizzle: one thread starts a copy each way.
+/// b = a, through shared memory with the 128-byte swizzle: one thread starts a copy each way.
 #[kernel(target = [sm_90a, sm_100a], warps = 1, grid = [cdiv(a.dim(0), 8), cdiv(a.dim(1), 256)])]
 pub fn tma_copy(a: Tensor<f16, 2>, b: TensorMut<f16, 2>) {
     let at = [block_id(0) * 8, block_id(1) * 256];

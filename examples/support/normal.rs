@@ -1,4 +1,4 @@
-//! Normally distributed numbers, and what adding up their products costs.
+//! Normally distributed numbers, and the error of sums of their products.
 
 use crate::report;
 
@@ -14,7 +14,7 @@ pub fn numbers(len: usize, seed: u64) -> Vec<f32> {
     pairs.take(len).collect()
 }
 
-/// How far a sum of `k` products of normally distributed numbers around 1, `sum`, may be off when it is added up in f32.
+/// How far a sum of `k` products of normally distributed numbers around 1, `sum`, may be off when it is computed in f32.
 ///
 /// Products of two such numbers are around 1 and exact, and sums of `i` of them around sqrt(i). One that is rounded is off by
 /// sqrt(i) · 2^-24 at most, and on average by nothing: steps add up like a random walk, to about k · 2^-24 / 5. Tensor cores of Hopper cut

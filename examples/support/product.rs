@@ -11,11 +11,11 @@ mod reference;
 
 use reference::Reference;
 
-/// An element type of factors and products.
+/// An element type of operands and results.
 pub trait Factor: Element {
-    /// The result of a product that nothing wrote.
+    /// The value of an element that nothing wrote.
     const UNWRITTEN: Self;
-    /// Nearest to a number.
+    /// The value nearest to a number.
     fn of(value: f32) -> Self;
     /// The exact value.
     fn value(self) -> f64;
@@ -69,12 +69,12 @@ impl Factor for e5m2 {
     }
 }
 
-/// Which index of a factor is contiguous.
+/// Which axis of an operand is contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Major {
-    /// The depth of the product.
+    /// `k` of the product.
     K,
-    /// The rows of the left, the columns of the right factor.
+    /// The rows of the left, the columns of the right operand.
     Mn,
 }
 
@@ -97,9 +97,9 @@ pub fn table() -> Products {
     Products { table, known: None }
 }
 
-/// Multiplies matrices of normally distributed numbers by every instance, compares every result with a product computed on the host,
-/// and adds a line an instance to the table. `launch` runs the instance of that position once, with factors of shapes `[m, k]` and `[k, n]`; those that
-/// are contiguous along the other index are passed transposed, `[k, m]` and `[n, k]`.
+/// Multiplies matrices of normally distributed numbers with every instance, compares every result with a product computed on
+/// the host, and adds a line for each instance to the table. `launch` runs the instance at that position once, with operands of
+/// shapes `[m, k]` and `[k, n]`; those that are contiguous along the other axis are passed transposed, `[k, m]` and `[n, k]`.
 ///
 /// # Panics
 /// If a result is further from the reference than rounding explains.

@@ -5,10 +5,10 @@ use std::{num::NonZero, thread};
 #[path = "norm.rs"]
 mod norm;
 
-/// Up to so many products of two numbers, every result is computed; of more, those of [`places`]. It is 4096 in each extent.
+/// Up to this number of products of two numbers, every result is computed; beyond it, those of [`places`]. It is 4096 in each extent.
 const MOST: usize = 1 << 36;
 
-/// What a product is required to be.
+/// The required result of a product.
 pub struct Reference {
     extents: [usize; 2],
     /// All of it, row by row, or those of [`places`].
@@ -78,13 +78,13 @@ fn places([rows, columns]: [usize; 2]) -> impl Iterator<Item = (usize, usize)> {
     (0..4096).map(move |i| (rows - 1 - i * 7919 % rows, columns - 1 - i * 104_729 % columns))
 }
 
-/// So many products are added up in f32 before they are added in f64: it is twice as fast, and of the rounding of a sum of k products
-/// in f32, sqrt(32 / k) is left.
+/// This number of products is added in f32 before the sum is added in f64: it is twice as fast, and leaves sqrt(32 / k)
+/// of the rounding of a sum of k products in f32.
 const DEPTH: usize = 32;
-/// Columns of a block of the right factor, which the fastest cache holds.
+/// Columns of a block of the right operand, which the fastest cache holds.
 const WIDTH: usize = 256;
 
-/// Adds left · right to every element, rows shared out over all cores.
+/// Adds left · right to every element, with rows distributed over all cores.
 fn add_product(left: &[f32], right: &[f32], [m, n, k]: [usize; 3], out: &mut [f64]) {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let rows = m.div_ceil(cores);

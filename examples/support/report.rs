@@ -1,9 +1,9 @@
-//! What the examples report with: data from a seed, timing, a table.
+//! Common parts of the examples: data from a seed, timing, a table.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kiln::prelude::*;
 
-/// The extents of a product that `--large` asks for. The emulator takes minutes for them.
+/// The extents of a product with `--large`. The emulator takes minutes for them.
 const LARGE: usize = 4096;
 
 /// The sizes given on the command line, if there are any; three of them also as `--large`. Ends the program with a message where they
@@ -44,7 +44,7 @@ pub fn random(len: usize, seed: u64) -> Vec<f32> {
         .collect()
 }
 
-/// Launches between two events: what an event and the first launch cost is spread over all of them.
+/// Launches between two events: the cost of an event and of the first launch is spread over all of them.
 const LAUNCHES: usize = 10;
 
 /// The median time of a launch in milliseconds, of 20 rows of launches between events, after some to warm up; `None`

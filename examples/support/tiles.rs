@@ -12,7 +12,7 @@ pub fn bits<T: Float>(values: &[T]) -> Vec<u32> {
     values.iter().map(|value| value.cast::<f32>().to_bits()).collect()
 }
 
-/// The tile of `[X, Y]` that the command line asks for; all of them where it asks for none.
+/// The tile `[X, Y]` from the command line; all of them if it has none.
 pub fn asked(x: i32, y: i32) -> bool {
     let mut given = std::env::args().skip(1);
     match (given.next(), given.next()) {

@@ -1,7 +1,7 @@
 //! A library of device code: functions, and a module with types and a trait, for kernels of other crates.
 //!
-//! What stands here is ordinary Rust, documented and checked where it is written. `#[device]` adds that a kernel which
-//! imports it, under whatever name, compiles it into its own PTX: see the example `device_library`.
+//! The items are ordinary Rust, documented and checked where they are written. With `#[device]`, a kernel that imports
+//! an item, under any name, compiles it into its own PTX: see the example `device_library`.
 #![forbid(unsafe_code)]
 
 /// Activation functions.
@@ -33,7 +33,7 @@ pub mod act {
     }
 }
 
-/// An order of tiles beside those of [`kiln::sched`], and the windows of blocks.
+/// An order of tiles besides those of [`kiln::sched`], and the windows of blocks.
 #[kiln::device]
 pub mod sched {
     use kiln::prelude::*;

@@ -16,13 +16,13 @@ use std::{
     ptr::NonNull,
 };
 
-/// The names of a capsule that nobody has consumed, and what a consumer calls it.
+/// The names of a capsule that nobody has consumed, and after it was consumed.
 const PLAIN: &CStr = c"dltensor";
 const USED_PLAIN: &CStr = c"used_dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
 const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 
-/// The newest version that is asked of a producer.
+/// The newest version that is requested from a producer.
 const MAX_VERSION: (u32, u32) = (1, 1);
 
 /// What a capsule holds.
@@ -36,7 +36,7 @@ enum Structure {
 unsafe impl Send for Structure {}
 
 impl Structure {
-    /// The structure of a capsule that has not been consumed; `argument` is what the caller calls it.
+    /// The structure of a capsule that has not been consumed; `argument` is its name for the caller.
     fn of(capsule: &Bound<'_, PyCapsule>, argument: &str) -> PyResult<Self> {
         if capsule.is_valid_checked(Some(VERSIONED)) {
             return Ok(Self::Versioned(capsule.pointer_checked(Some(VERSIONED))?.cast()));
@@ -183,7 +183,7 @@ pub(crate) fn export<'py>(
     unsafe { PyCapsule::new_with_pointer_and_destructor(py, pointer, name, Some(free)) }
 }
 
-/// The structure of a capsule that goes and has this name still: nobody has consumed it.
+/// The structure of a capsule that is freed with this name: nobody has consumed it.
 ///
 /// # Safety
 /// `capsule` is a capsule, and the thread is attached to the interpreter.

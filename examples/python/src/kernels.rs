@@ -77,7 +77,7 @@ fn backward<T: Float, A: Float, const N: i32, const W: i32>(
     sums.tile([block_id(0), 0], [1, N]).store(sum);
 }
 
-/// As [`backward`], for rows of any width, `N` elements at a time; a block's sums are in memory.
+/// Like [`backward`], for rows of any width, `N` elements at a time; a block's sums are in memory.
 #[kernel(target = sm_80, warps = 8, grid = sums.dim(0),
          instances((T, A) = [(f32, f32), (f64, f64), (f16, f32), (bf16, f32)], N = [4096]))]
 fn backward_wide<T: Float, A: Float, const N: i32>(
@@ -143,7 +143,7 @@ pub(crate) trait Number: Element + Float {
         out: &'a mut DeviceTensor<Self, 2>,
     ) -> Launch<'a>;
 
-    /// The launch that writes the gradient of `x`, and of the weight what each block has: a row of `sums`.
+    /// The launch that writes the gradient of `x`, and each block's part of the weight's gradient: a row of `sums`.
     fn backward<'a>(
         x: &'a DeviceTensor<Self, 2>,
         weight: &'a DeviceTensor<Self, 1>,

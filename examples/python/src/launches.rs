@@ -1,4 +1,4 @@
-//! Launches for tensors whose types are known when the program runs.
+//! Launches for tensors whose types are known only at run time.
 
 use crate::{kernels::Number, raise};
 use half::{bf16, f16};
@@ -8,7 +8,7 @@ use pyo3::{
     prelude::*,
 };
 
-/// Calls a function with the type parameter that an element type's name stands for.
+/// Calls a function with the element type of a name as type parameter.
 macro_rules! for_dtype {
     ($dtype:expr, $argument:expr, $function:ident($($value:expr),*)) => {
         match $dtype {
@@ -24,7 +24,7 @@ macro_rules! for_dtype {
     };
 }
 
-/// The results of [`backward`], and what it works in: a row of sums for each block.
+/// The results of [`backward`], and its workspace: a row of sums for each block.
 pub(crate) struct Gradients {
     pub(crate) x: AnyTensor,
     pub(crate) weight: AnyTensor,
@@ -164,7 +164,7 @@ fn shape_of(x: &AnyTensor) -> PyResult<[usize; 2]> {
     })
 }
 
-/// A kernel bounds its accesses by each tensor's own shape, so that it would take shapes that do not fit.
+/// A kernel checks accesses against each tensor's own shape, so it would accept shapes that do not fit together.
 fn require_shape(argument: &str, tensor: &AnyTensor, required: &[usize]) -> PyResult<()> {
     if tensor.shape() == required {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The compiled half of the Python package `kiln_rms_norm`.
 //!
-//! Arrays come in by DLPack. Those of a GPU are used in place, on the stream that the caller names, and the host waits for nothing;
-//! those of the CPU are copied into Kiln's emulator, which runs while other threads of Python go on.
+//! Arrays come in through DLPack. GPU arrays are used in place, on the stream that the caller names, and the host does
+//! not wait. CPU arrays are copied into Kiln's emulator; other Python threads run meanwhile.
 
 #[expect(clippy::cast_possible_truncation, reason = "sums of `f32` take the nearest `f32`")]
 mod kernels;
@@ -32,9 +32,9 @@ mod _native {
 
 /// x / sqrt(mean(x²) + eps) · weight, over the rows of a matrix.
 ///
-/// Arrays are anything with `__dlpack__`, or capsules, of f16, bf16, f32 or f64; `x` has two axes, `weight` one. On CUDA, `stream` is the
-/// handle of the stream to work on, as an integer (without it the legacy default stream), and the result is written to `out` if
-/// there is one. On the CPU both are refused, since the emulator has memory of its own.
+/// Arrays are anything with `__dlpack__`, or capsules, of f16, bf16, f32 or f64; `x` has two axes, `weight` one. On
+/// CUDA, `stream` is the handle of the stream to work on, as an integer (without it the legacy default stream), and the
+/// result is written to `out` if there is one. On the CPU both are refused, since the emulator has its own memory.
 ///
 /// Returns `out`, or a new `Tensor`.
 #[pyfunction]
@@ -105,7 +105,7 @@ fn refuse_out(place: &Place, given: bool) -> PyResult<()> {
     Ok(())
 }
 
-/// Python's exception for an error of Kiln's about an argument, or in a function.
+/// Python's exception for a Kiln error about an argument, or in a function.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn raise(subject: &str, error: kiln::Error) -> PyErr {
     use kiln::{Error, ParamKind};

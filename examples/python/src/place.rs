@@ -1,11 +1,11 @@
-//! Where work is done: on the stream of a GPU that the caller names, or on the emulator for memory of the CPU.
+//! The place of work: a GPU stream that the caller names, or the emulator for memory of the CPU.
 
 use crate::raise;
 use kiln::{Device, Stream, Target};
 use pyo3::{exceptions::PyValueError, prelude::*};
 use std::{ptr::without_provenance_mut, sync::OnceLock};
 
-/// A stream, and what producers of DLPack are told to wait on.
+/// A stream, and the stream number that DLPack producers get.
 pub(crate) struct Place {
     device: (i32, i32),
     pub(crate) stream: Stream,
@@ -13,8 +13,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place for memory of a device, which DLPack numbers like this. `stream` is the driver's or the CUDA runtime's handle, of which 0
-    /// and 1 are the legacy default stream, as nothing is; 2 is that of the thread that asks, for tensors of this thread.
+    /// The place for memory of a device, which DLPack numbers like this. `stream` is the driver's or the CUDA runtime's handle;
+    /// 0, 1 and nothing are the legacy default stream, and 2 is the per-thread default stream, for tensors of this thread.
     pub(crate) fn new(
         argument: &str,
         (kind, number): (i32, i32),

@@ -8,9 +8,9 @@ use pyo3::{
     types::{PyCapsule, PyTuple},
 };
 
-/// A result, which other libraries take by DLPack: `numpy.from_dlpack(tensor)`, `torch.from_dlpack(tensor)`.
+/// A result, which other libraries take through DLPack: `numpy.from_dlpack(tensor)`, `torch.from_dlpack(tensor)`.
 ///
-/// A GPU's memory is shared. Of a result on the CPU, each `__dlpack__` gives a copy.
+/// A GPU's memory is shared. For a result on the CPU, each `__dlpack__` gives a copy.
 #[pyclass(frozen, module = "kiln_rms_norm")]
 pub(crate) struct Tensor {
     tensor: AnyTensor,
@@ -39,7 +39,7 @@ impl Tensor {
         PyTuple::new(py, self.tensor.shape())
     }
 
-    /// The element type as Kiln calls it: `f16`, `bf16`, `f32`, `f64`.
+    /// The element type in Kiln's names: `f16`, `bf16`, `f32`, `f64`.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.tensor.dtype()
@@ -55,7 +55,7 @@ impl Tensor {
         self.device()
     }
 
-    /// A capsule, as the array API standard says.
+    /// A capsule, as in the array API standard.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
