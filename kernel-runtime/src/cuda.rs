@@ -1,8 +1,8 @@
 //! The GPU back end: NVIDIA's driver, through cudarc's bindings.
 //!
-//! The bindings may panic when the library is missing, so every path into this module starts at [`driver`],
-//! which looks first. Handles of the driver may be used from any thread; what a call needs besides is
-//! that the calling thread has the device's primary context current, which each entry point sees to.
+//! The bindings may panic when the library is missing, so every path into this module starts at [`driver`], which
+//! checks that. Handles of the driver may be used from any thread, but the device's primary context has to be current
+//! in the calling thread; each entry point makes it so.
 
 mod function;
 mod graph;
@@ -31,8 +31,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
 };
 
-/// The oldest driver with everything that this back end calls; `cuMemAllocAsync` came with CUDA 11.2,
-/// and cudarc's bindings start at 11.4.
+/// The oldest driver with all functions that this back end calls; `cuMemAllocAsync` came with CUDA 11.2, and cudarc's
+/// bindings start at 11.4.
 const OLDEST: DriverVersion = DriverVersion { major: 11, minor: 4 };
 
 /// A GPU. Its context is made when the first stream is.
@@ -47,7 +47,7 @@ pub(crate) struct Gpu {
     /// Held while a context or a module is made, so that nothing is made twice.
     making: Mutex<()>,
     functions: RwLock<HashMap<FunctionKey, Arc<Function>>>,
-    /// The numbers of the GPUs whose memory kernels of this one reach.
+    /// The numbers of the GPUs whose memory kernels of this one can access.
     peers: RwLock<Vec<usize>>,
 }
 
@@ -85,7 +85,7 @@ fn describe(call: &'static str, answer: sys::CUresult) -> DriverError {
     }
 }
 
-/// Loads and initialises the driver once; says which version it is and whether it has GPUs at all.
+/// Loads and initialises the driver once; returns its version and whether it has GPUs.
 fn driver() -> Result<(DriverVersion, bool)> {
     static DRIVER: OnceLock<Result<(DriverVersion, bool)>> = OnceLock::new();
     let start = || {
@@ -220,7 +220,7 @@ impl Gpu {
         Ok(self.context()?.0 == context.cast())
     }
 
-    /// What a kernel takes; loads it.
+    /// The resources of a kernel; loads it.
     pub(crate) fn resources(
         &self,
         image: &'static Image,
@@ -251,13 +251,14 @@ impl Gpu {
     }
 }
 
-/// While this lives, a GPU's primary context is current on the thread that has made it so.
+/// While this lives, a GPU's primary context is current on its thread.
 ///
-/// What was current before is current again afterwards: CUDA's runtime takes the current context for the device that the program has
-/// chosen. Where none was, Kiln's stays, so that a program without another library asks the driver once a call.
+/// The previous context is current again afterwards, because CUDA's runtime takes the current context for the program's
+/// chosen device. If there was none, Kiln's stays, so that a program without another library asks the driver only once
+/// a call.
 #[must_use = "the context may be current only until this is dropped"]
 struct Bound {
-    /// Null where there is nothing to go back to.
+    /// Null if there is no previous context.
     before: sys::CUcontext,
 }
 
@@ -272,7 +273,7 @@ impl Drop for Bound {
 }
 
 impl Context {
-    /// Makes the context current on the calling thread, where another one is.
+    /// Makes the context current on the calling thread, if it is not.
     fn bind(self) -> Result<Bound, DriverError> {
         let mut current = std::ptr::null_mut();
         // SAFETY: the driver is initialised, since a context exists; the pointer is to a live handle.

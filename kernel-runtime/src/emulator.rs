@@ -42,7 +42,7 @@ pub(crate) struct Machine {
     statistics: Statistics,
 }
 
-/// Whether each launch writes a line of what it did.
+/// Whether each launch writes a line about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Statistics {
     Written,
@@ -83,7 +83,7 @@ fn statistics(order: &Order<'_>, blocks: [u32; 3], report: &Report) -> String {
 /// Sets the limit: a number of warp instructions.
 const LIMIT_VARIABLE: &str = "KILN_MAX_INSTRUCTIONS";
 
-/// A variable's text; what is no Unicode in it is marked, and so refused where it matters.
+/// A variable's text; parts that are not Unicode are marked, and so refused where it matters.
 fn variable(name: &str) -> Option<String> {
     Some(std::env::var_os(name)?.to_string_lossy().into_owned())
 }
@@ -91,7 +91,7 @@ fn variable(name: &str) -> Option<String> {
 /// The limit without the variable, a few minutes of work: a kernel that never ends should not keep a test waiting for long.
 const DEFAULT_LIMIT: u64 = 1 << 31;
 
-/// The limit as the variable has it.
+/// The limit in the variable.
 fn limit(variable: Option<&str>) -> Result<u64> {
     let Some(text) = variable else { return Ok(DEFAULT_LIMIT) };
     text.trim().parse().map_err(|_| Error::LimitVariable { actual: text.to_owned() })
@@ -100,7 +100,7 @@ fn limit(variable: Option<&str>) -> Result<u64> {
 /// A stream of an emulated GPU; all work on it is done.
 pub(crate) struct Queue {
     machine: Arc<Machine>,
-    /// What was asked for since the work is being recorded.
+    /// The recorded requests, while work is being recorded.
     steps: Mutex<Option<Vec<Step>>>,
 }
 
@@ -111,10 +111,10 @@ pub(crate) struct Mark {
 }
 
 impl Machine {
-    /// A new machine, with what the environment says of its limit and its statistics.
+    /// A new machine, with the limit and the statistics that the environment sets.
     ///
     /// # Errors
-    /// [`Error::LimitVariable`] when the variable is no number.
+    /// [`Error::LimitVariable`] when the variable is not a number.
     pub(crate) fn new(target: Target) -> Result<Self> {
         Ok(Self {
             target,
@@ -234,7 +234,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What a kernel takes, as far as its text says.
+    /// The resources of a kernel, as far as its text gives them.
     pub(crate) fn resources(
         &self,
         image: &'static Image,
@@ -519,7 +519,7 @@ impl Mark {
     }
 }
 
-/// The bytes of the entry parameters: each value cut to its parameter's width at its offset, behind them the tensor maps.
+/// The bytes of the entry parameters: each value cut to its parameter's width at its offset, then the tensor maps.
 fn parameter_block(
     entry: &EntryInfo,
     values: &[u64],

@@ -1,4 +1,4 @@
-//! From a checked operation to the devices: alone, or with the others of its group.
+//! Runs a checked operation on the devices, alone or with the others of its group.
 
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use super::Link;
@@ -38,7 +38,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Whether it writes what the other one reads or writes.
+    /// Whether it writes memory that the other one reads or writes.
     fn writes_for(&self, other: &Self) -> bool {
         let used = || other.from.iter().chain(&other.to);
         self.to.iter().any(|to| used().any(|part| to.overlaps(part)))
@@ -52,14 +52,15 @@ impl Call {
 }
 
 thread_local! {
-    /// What the thread has called since it opened a group.
+    /// The thread's calls since it opened a group.
     static GROUP: RefCell<Option<Vec<Call>>> = const { RefCell::new(None) };
 }
 
 /// Opens a group until it is dropped.
 struct Open;
 
-/// Leaves the group as it was before so many calls, when it is dropped: what is called in a closure that fails or panics is not done.
+/// Restores the group's earlier number of calls when it is dropped: calls in a closure that fails or panics are not
+/// done.
 struct Cut {
     calls: usize,
 }
@@ -74,7 +75,7 @@ impl Drop for Cut {
     }
 }
 
-/// What the group has, which is closed by this.
+/// Closes the group and returns its calls.
 fn taken() -> Vec<Call> {
     GROUP.with_borrow_mut(Option::take).unwrap_or_default()
 }
@@ -177,7 +178,7 @@ fn run(calls: &[Call]) -> Result<()> {
     Ok(())
 }
 
-/// Hands the calls to their back end; `Comm`s of both kinds are in no group together.
+/// Passes the calls to their back end; no group has `Comm`s of both kinds.
 fn start(calls: &[Call], first: &Call) -> Result<()> {
     match first.rank.link {
         #[cfg(feature = "cuda")]

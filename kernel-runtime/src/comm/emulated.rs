@@ -1,4 +1,4 @@
-//! The emulator's side: bytes are taken from emulated memory, put together at the meeting point, and written back.
+//! The emulator's side: bytes are read from emulated memory, combined at the meeting point, and written back.
 
 use super::{Link, call::Call};
 use crate::{Result, back_end::Queue};

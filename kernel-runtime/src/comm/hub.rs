@@ -1,8 +1,8 @@
 //! Where the ranks of a group meet: in the process of rank 0, or in the only one.
 //!
-//! Each rank puts down what it asks for, in its own order. When all ranks have put down the n-th thing, they are compared, and each gets
-//! its answer. Sends and receives meet in pairs, in an order of their own for each pair. Whatever goes wrong ends the group
-//! for all: nobody is left to wait for somebody who does not come.
+//! Each rank posts its requests in its own order. When all ranks have posted their n-th request, the requests are
+//! compared, and each rank gets its answer. Sends and receives are matched in pairs, with a separate order for each
+//! pair. Any failure ends the group for all ranks: no rank is left waiting for one that does not come.
 
 use super::{
     seat::Inbox,
@@ -17,30 +17,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What each rank gets out of what each rank has given, by rank.
+/// Computes what each rank gets from what each rank has given, by rank.
 pub(crate) type Combine = fn(&Signature, Vec<Vec<u8>>) -> Vec<Vec<u8>>;
 
-/// What ends when a rank's process is gone without a word.
+/// What ends when a rank's process is gone without leaving the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// The group: NCCL's kernels may be waiting for the rank, and nothing else tells them.
     #[cfg(feature = "cuda")]
     Group,
-    /// What needs the rank from then on. What it has put down before holds.
+    /// Only later requests that need the rank. Its earlier posts stay valid.
     #[cfg(feature = "emulator")]
     Needed,
 }
 
-/// Why a rank that has ended in order is not there.
+/// The reason for a rank that has left in order.
 pub(crate) const HAS_LEFT: &str = "it has left the group";
 
-/// The ticket of what is put down to be compared alone.
+/// The ticket of a post that is only compared.
 pub(crate) const UNANSWERED: u64 = u64::MAX;
 
-/// What a rank has put down.
+/// The post of a rank.
 #[derive(Debug)]
 pub(crate) struct Post {
-    /// The number under which the rank waits for the answer; [`UNANSWERED`] where it does not.
+    /// The number under which the rank waits for the answer; [`UNANSWERED`] if it does not wait.
     pub(crate) ticket: u64,
     pub(crate) signature: Signature,
     pub(crate) payload: Vec<u8>,
@@ -55,11 +55,11 @@ pub(crate) enum Way {
     Remote(mpsc::Sender<Outgoing>),
 }
 
-/// What the thread that writes to a rank's process is asked for.
+/// A request to the thread that writes to a rank's process.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Frame(Frame),
-    /// An answer is asked for when everything before is written.
+    /// Asks for an answer when everything before is written.
     Flush(mpsc::Sender<()>),
 }
 
@@ -71,13 +71,13 @@ pub(crate) struct Hub {
 
 struct State {
     ways: Vec<Way>,
-    /// How many collectives each rank has put down.
+    /// How many collectives each rank has posted.
     next: Vec<u64>,
-    /// Collectives that some ranks have put down, by their number.
+    /// Collectives that some ranks have posted, by their number.
     open: BTreeMap<u64, Vec<Option<Post>>>,
     /// Sends and receives that wait for one another, by the ranks from and to.
     pairs: BTreeMap<(usize, usize), Pair>,
-    /// Ranks that are not there any more, and why.
+    /// Ranks that are gone, and why.
     left: Vec<Option<String>>,
     failed: Option<CommError>,
 }
@@ -89,7 +89,7 @@ struct Pair {
 }
 
 impl Hub {
-    /// A meeting point of as many ranks as there are ways.
+    /// A meeting point with one rank for each way.
     pub(crate) fn new(ways: Vec<Way>, combine: Combine) -> Self {
         let ranks = ways.len();
         let state = State {
@@ -107,7 +107,7 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts down what `rank` asks for.
+    /// Posts a request of `rank`.
     pub(crate) fn post(&self, rank: usize, post: Post) {
         let mut state = self.lock();
         if state.failed.is_some() {
@@ -133,12 +133,12 @@ impl Hub {
         }
     }
 
-    /// Ends the group for everybody.
+    /// Ends the group for all ranks.
     pub(crate) fn fail(&self, error: &CommError) {
         self.lock().fail(error);
     }
 
-    /// A rank is not there any more: whoever needs it from here on gets an error.
+    /// Marks a rank as gone: ranks that need it from now on get an error.
     pub(crate) fn leave(&self, rank: usize, why: &str) {
         let mut state = self.lock();
         state.left[rank] = Some(why.to_owned());
@@ -152,7 +152,8 @@ impl Hub {
         }
     }
 
-    /// Writes all answers so far to other processes, and waits for that as long as the limit: the process may end then.
+    /// Writes all answers so far to other processes, and waits for that up to the limit: the process may end
+    /// afterwards.
     pub(crate) fn flush(&self, limit: Duration) {
         let (done, all_done) = mpsc::channel();
         for writer in self.writers() {
@@ -165,7 +166,7 @@ impl Hub {
         {}
     }
 
-    /// A rank has waited as long as it may: the group ends, and the error says for whom it has waited.
+    /// A rank's time limit has passed: the group ends, and the error names the ranks that it has waited for.
     pub(crate) fn expire(&self, rank: usize, ticket: u64, signature: &Signature, seconds: String) {
         let mut state = self.lock();
         let missing = state.missing(rank, ticket, signature);
@@ -182,7 +183,7 @@ impl Hub {
         state.fail(&CommError::Timeout { operation, seconds, cause });
     }
 
-    /// Tells the other processes that this one ends in order.
+    /// Tells the other processes that this one leaves in order.
     pub(crate) fn goodbye(&self) {
         for writer in self.writers() {
             let _ = writer.send(Outgoing::Frame(Frame::Goodbye));

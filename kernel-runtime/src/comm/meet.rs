@@ -1,4 +1,4 @@
-//! How the processes of a group find one another: rank 0 waits at an address, the others come.
+//! How the processes of a group find one another: rank 0 listens at an address, the others connect.
 
 use super::{
     hub::{Combine, HAS_LEFT, Hub, Loss, Outgoing, Post, Way},
@@ -15,12 +15,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Pauses between two looks for who has come.
+/// The pause between two checks for connections.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long somebody who has connected may take to say who it is.
+/// How long a connection may take to identify itself.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 
-/// Takes a rank's place, once all ranks have come: also what rank 0 has for all of them.
+/// Takes a rank's seat once all ranks have come, with what rank 0 has for all of them.
 pub(crate) fn meet(
     place: &Rendezvous,
     kind: &str,
@@ -51,8 +51,9 @@ fn hello(place: &Rendezvous, kind: &str) -> Hello {
     Hello { rank, world_size, kind: kind.to_owned(), job: place.job.clone() }
 }
 
-/// Listens at the address; where it is not one of this machine's own (a name that others know it by), at all of its addresses. So it does
-/// where a name stands for the loopback address alone: many machines have their own name do so, by which others reach them.
+/// Listens at the address; if it is not one of this machine's own (a name that others use for it), at all of its
+/// addresses. It does the same if the name resolves only to the loopback address, as the own name of many machines
+/// does, although others reach them by that name.
 fn listen(place: &Rendezvous) -> io::Result<TcpListener> {
     let addresses: Vec<SocketAddr> = place.address.to_socket_addrs()?.collect();
     let host = place.address.rsplit_once(':').map_or("", |(host, _)| host);
@@ -167,7 +168,7 @@ fn gather(
     }
 }
 
-/// A connection that is read until a time, in however small pieces it comes.
+/// A connection that is read until a deadline, in pieces of any size.
 struct Until<'a> {
     end: Instant,
     stream: &'a TcpStream,
@@ -193,7 +194,8 @@ fn introduction(stream: &TcpStream) -> io::Result<Hello> {
     Ok(hello)
 }
 
-/// Takes a rank in. One of another job, or that is there already, is turned away; one that does not fit the group ends it.
+/// Accepts a rank. A rank of another job, or one that is already there, is refused; one that does not fit the group
+/// ends it.
 fn admit(
     place: &Rendezvous,
     own: &Hello,
@@ -224,7 +226,7 @@ fn admit(
     Ok(())
 }
 
-/// Whether a rank that has come is there no more: it has been started again, perhaps.
+/// Whether a rank that had come is gone, for example because it was restarted.
 fn is_gone(stream: &TcpStream) -> bool {
     let looked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
     let is_gone = match &looked {
@@ -298,7 +300,7 @@ fn connect(place: &Rendezvous, start: Instant) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Writes what the meeting point has for a rank, until it is gone.
+/// Writes the meeting point's messages for a rank, until the rank is gone.
 fn write_all(mut stream: TcpStream, outgoing: &mpsc::Receiver<Outgoing>) {
     for item in outgoing {
         let written = match item {
@@ -315,7 +317,7 @@ fn write_all(mut stream: TcpStream, outgoing: &mpsc::Receiver<Outgoing>) {
     }
 }
 
-/// Hands what a rank sends to the meeting point, until it ends.
+/// Passes messages of a rank to the meeting point, until they end.
 fn serve(hub: &Hub, rank: usize, mut stream: TcpStream, loss: Loss) {
     let lost = |cause: String| CommError::Lost { rank, cause };
     let ended = |cause: String| match loss {
@@ -348,7 +350,7 @@ fn serve(hub: &Hub, rank: usize, mut stream: TcpStream, loss: Loss) {
     }
 }
 
-/// Takes what rank 0 sends, until it ends.
+/// Takes messages of rank 0, until they end.
 fn receive(inbox: &Inbox, mut stream: TcpStream, loss: Loss) {
     let lost = |cause: String| CommError::Lost { rank: 0, cause };
     let ended = |cause: String| match loss {

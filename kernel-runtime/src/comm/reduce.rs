@@ -1,7 +1,7 @@
-//! What the emulator's ranks get: the bytes of all ranks put together, moved or added in the order of the ranks.
+//! The results for the emulator's ranks: the bytes of all ranks, moved or added in the order of the ranks.
 //!
-//! Each step is rounded to the element type, as NCCL's steps are, which hand partial results on from rank to rank. The order
-//! of NCCL's steps is its own, so that sums that are rounded differ from it in the last bits.
+//! Each step is rounded to the element type, like those of NCCL, which passes partial results from rank to rank. NCCL
+//! has another order of steps, so rounded sums differ in the last bits.
 
 use super::signature::{Operation, ReduceOp, Signature};
 use crate::{Element, e4m3, e5m2};
@@ -64,7 +64,7 @@ macro_rules! integers {
 
 integers! { i8 u8 i32 u32 i64 u64 }
 
-/// Floating-point numbers, which are computed with in `$wide` and rounded.
+/// Floating-point numbers, computed in `$wide` and rounded.
 macro_rules! floats {
     ($($type:ty, $wide:ty, $from:expr, $to:expr;)*) => {$(
         impl Number for $type {

@@ -1,4 +1,4 @@
-//! A rank's place at the meeting point: it puts down what it asks for, and waits for answers.
+//! A rank's seat at the meeting point: it posts requests and waits for answers.
 
 #[cfg(feature = "cuda")]
 use super::hub::UNANSWERED;
@@ -22,7 +22,7 @@ use std::{
 /// How long a rank waits, after its limit, to be told by rank 0 who has not come.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Answers that have come for a rank.
+/// Answers that have arrived for a rank.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     state: Mutex<Answers>,
@@ -33,7 +33,7 @@ pub(crate) struct Inbox {
 struct Answers {
     by_ticket: BTreeMap<u64, Vec<u8>>,
     failed: Option<CommError>,
-    /// Why no more answers come, where nothing has failed.
+    /// Why no more answers come, if nothing has failed.
     closed: Option<String>,
 }
 
@@ -55,13 +55,13 @@ impl Inbox {
         self.arrived.notify_all();
     }
 
-    /// Whatever is waited for from now on fails; the first reason stays.
+    /// Every wait from now on fails; the first reason stays.
     pub(crate) fn fail(&self, error: CommError) {
         self.lock().failed.get_or_insert(error);
         self.arrived.notify_all();
     }
 
-    /// Whatever is waited for from now on, and has not come, fails.
+    /// Every wait from now on for an answer that has not arrived fails.
     pub(crate) fn close(&self, why: &str) {
         self.lock().closed.get_or_insert_with(|| why.to_owned());
         self.arrived.notify_all();
@@ -71,7 +71,7 @@ impl Inbox {
         self.lock().failed.clone()
     }
 
-    /// The answer, or why there is none; `None` when neither has come in time.
+    /// The answer, or why there is none; `None` if neither has arrived in time.
     fn wait(&self, ticket: u64, limit: Duration) -> Option<Result<Vec<u8>, CommError>> {
         let start = Instant::now();
         let mut answers = self.lock();
@@ -98,7 +98,7 @@ pub(crate) enum Reach {
     There(Mutex<TcpStream>),
 }
 
-/// A rank's place.
+/// The seat of a rank.
 #[derive(Debug)]
 pub(crate) struct Seat {
     rank: usize,
@@ -136,13 +136,13 @@ impl Seat {
         self.inbox.failure()
     }
 
-    /// What is told why the group is over, for those who outlive this place.
+    /// Where the reason is reported when the group is over, for those that outlive this seat.
     #[cfg(feature = "cuda")]
     pub(crate) fn inbox(&self) -> &Arc<Inbox> {
         &self.inbox
     }
 
-    /// Puts down what the rank asks for; the answer is waited for under the number that is returned.
+    /// Posts a request of the rank; wait for the answer with the number that it returns.
     pub(crate) fn post(&self, signature: Signature, payload: Vec<u8>) -> Result<u64, CommError> {
         if let Some(error) = self.inbox.lock().over() {
             return Err(error);
@@ -157,8 +157,8 @@ impl Seat {
         Ok(ticket)
     }
 
-    /// Puts down what the rank asks for, to be compared with what the others ask for: if it differs, the group fails. Whether it can be
-    /// compared at all is not this operation's affair.
+    /// Posts a request of the rank that is only compared with those of the others: if it differs, the group fails. A
+    /// failure to compare is not an error of this operation.
     #[cfg(feature = "cuda")]
     pub(crate) fn tell(&self, signature: Signature) {
         if self.inbox.lock().over().is_some() {
@@ -175,7 +175,7 @@ impl Seat {
         }
     }
 
-    /// Waits for the answer to what was put down.
+    /// Waits for the answer to a post.
     pub(crate) fn wait(&self, ticket: u64, signature: &Signature) -> Result<Vec<u8>, CommError> {
         let limit = self.limit();
         if let Some(answer) = self.inbox.wait(ticket, limit) {
@@ -202,7 +202,7 @@ impl Seat {
         })
     }
 
-    /// Ends the group for everybody.
+    /// Ends the group for all ranks.
     pub(crate) fn fail(&self, error: CommError) {
         self.inbox.fail(error.clone());
         match &self.reach {

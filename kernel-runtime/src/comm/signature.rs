@@ -1,8 +1,8 @@
-//! What a rank asks for, as far as other ranks have to ask for the same.
+//! The part of a rank's request that has to be the same for other ranks.
 
 use std::fmt;
 
-/// How the elements of all ranks become one.
+/// How the elements of all ranks are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReduceOp {
@@ -14,7 +14,7 @@ pub enum ReduceOp {
     Min,
     /// The greatest of them.
     Max,
-    /// Their sum divided by the number of ranks; integers are cut towards zero.
+    /// Their sum divided by the number of ranks; integers are truncated towards zero.
     Average,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Signature {
     pub(crate) count: usize,
 }
 
-/// How many bytes a signature has between processes.
+/// The bytes of a signature in a message.
 pub(crate) const SIGNATURE_BYTES: usize = 15;
 
 impl Signature {
@@ -101,7 +101,7 @@ impl Signature {
         bytes
     }
 
-    /// `None` for bytes that are no signature.
+    /// `None` for bytes that are not a signature.
     pub(crate) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> Option<Self> {
         let [kind, d0, d1, d2, d3, t0, t1, count @ ..] = *bytes;
         let detail = usize::try_from(u32::from_le_bytes([d0, d1, d2, d3])).ok()?;
@@ -125,7 +125,7 @@ impl Signature {
         Some(Self { operation, dtype, count: usize::try_from(u64::from_le_bytes(count)).ok()? })
     }
 
-    /// What a rank has to call for this one to be answered.
+    /// The call of the other rank that this one needs.
     pub(crate) fn agrees_with(&self, other: &Self) -> bool {
         let paired = matches!(
             (self.operation, other.operation),

@@ -1,13 +1,13 @@
-//! What goes over a connection between two processes of a group.
+//! The messages between two processes of a group.
 //!
-//! A frame is its kind (one byte), the length of its body (eight bytes, little-endian), and the body. Texts and numbers that
-//! come in are checked: whoever is at the other end may be of another version, or somebody else altogether.
+//! A frame is its kind (one byte), the length of its body (eight bytes, little-endian), and the body. Incoming texts
+//! and numbers are checked: the other end may have another version, or be another program.
 
 use super::signature::{SIGNATURE_BYTES, Signature};
 use crate::CommError;
 use std::io::{self, Read, Write};
 
-/// The most bytes that a frame without elements has.
+/// The most bytes of a frame without elements.
 const LARGEST_PLAIN: u64 = 1 << 16;
 
 /// One message.
@@ -19,7 +19,7 @@ pub(crate) enum Frame {
     Welcome(Vec<u8>),
     /// From rank 0: the rank cannot take part, and why.
     Refused(String),
-    /// To rank 0: what a rank asks for.
+    /// To rank 0: a request of a rank.
     Post { ticket: u64, signature: Signature, payload: Vec<u8> },
     /// From rank 0: the answer to it.
     Answer { ticket: u64, payload: Vec<u8> },
@@ -27,11 +27,11 @@ pub(crate) enum Frame {
     Expired { ticket: u64, signature: Signature, seconds: String },
     /// Either way: the group is over.
     Failed(CommError),
-    /// Either way: the rank ends in order.
+    /// Either way: the rank leaves in order.
     Goodbye,
 }
 
-/// What a rank says of itself when it comes.
+/// How a rank introduces itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
     pub(crate) rank: u64,
@@ -103,7 +103,7 @@ impl Frame {
         Self::read_if(from, |kind| matches!(kind, 3 | 4))
     }
 
-    /// Of somebody who is not known yet: nothing that may be large.
+    /// From somebody who is not known yet: nothing that may be large.
     pub(crate) fn read_plain(from: &mut impl Read) -> io::Result<Self> {
         Self::read_if(from, |_| false)
     }
@@ -190,7 +190,7 @@ fn signature(rest: &mut &[u8]) -> Option<Signature> {
     Signature::from_bytes(bytes)
 }
 
-/// Errors of one rank alone reach the others as the loss of that rank.
+/// Other ranks see an error of one rank as the loss of that rank.
 fn put_error(body: &mut Vec<u8>, error: &CommError) {
     let mut put = |kind: u64, numbers: &[usize], texts: &[&str]| {
         put_number(body, kind);

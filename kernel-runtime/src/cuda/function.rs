@@ -99,7 +99,7 @@ fn blocks_of_a_cluster(image: &Image) -> u32 {
     image.cluster.iter().product()
 }
 
-/// Refuses PTX that states other clusters than the image. The GPU has clusters, so the driver knows the attributes.
+/// Refuses PTX with clusters other than the image's. The GPU has clusters, so the driver knows the attributes.
 fn check_cluster(
     gpu: &Gpu,
     image: &'static Image,
@@ -177,7 +177,7 @@ fn largest_cluster(
 /// The first driver with clusters and programmatic launches, as the bindings call them; PTX for Hopper needs it as well.
 const WITH_ATTRIBUTES: DriverVersion = DriverVersion { major: 12, minor: 0 };
 
-/// Refuses launches that an old driver has no function for.
+/// Refuses launches for which an old driver has no function.
 fn check_launchable(gpu: &Gpu, image: &'static Image) -> Result<()> {
     if needs_attributes(image) && gpu.driver < WITH_ATTRIBUTES {
         let needed_by = format!("`{}`, which launches clusters or starts early,", image.kernel);
@@ -187,7 +187,7 @@ fn check_launchable(gpu: &Gpu, image: &'static Image) -> Result<()> {
     Ok(())
 }
 
-/// Refuses PTX that is newer than the driver, which would answer with a bare error code.
+/// Refuses PTX that is newer than the driver, which would return only an error code.
 fn check_version(gpu: &Gpu, image: &'static Image, variant: &'static Variant) -> Result<()> {
     let Some((version, required)) = ptx_version(variant.ptx)
         .and_then(|version| driver_for(version).map(|required| (version, required)))
@@ -221,8 +221,8 @@ fn driver_for((major, minor): (u32, u32)) -> Option<DriverVersion> {
     }
 }
 
-/// Loads the machine code that was made for the GPU, if there is any. What the driver refuses, code of a newer toolkit for one, is made
-/// anew from the PTX.
+/// Loads the machine code for the GPU, if there is any. If the driver refuses it, for example code of a newer toolkit,
+/// the PTX is compiled instead.
 fn load_cubin(gpu: &Gpu, variant: &'static Variant) -> Option<sys::CUmodule> {
     let capability = gpu.properties.compute_capability;
     let fitting = variant.cubins.iter().filter(|cubin| cubin.runs_on(capability));

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A graph as a capture leaves it.
+/// A graph from a capture.
 pub(crate) struct Captured {
     gpu: Arc<Gpu>,
     graph: sys::CUgraph,
@@ -86,7 +86,7 @@ impl Graph {
         self.executable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over the arguments of `captured`, or all of it where its work is other work.
+    /// Takes the arguments of `captured`, or all of it if its work differs.
     pub(crate) fn replace(&mut self, captured: &Captured) -> Result<()> {
         let _bound = self.gpu.bind()?;
         let executable = self.executable.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ impl Graph {
     }
 }
 
-/// How the driver takes an update.
+/// The driver's answer to an update.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Updated {
     InPlace,
@@ -106,7 +106,8 @@ enum Updated {
     Anew,
 }
 
-/// `cuGraphExecUpdate`, as it is since CUDA 12 (CUDA Driver API, "Graph Management"); the bindings for older versions have the one before.
+/// `cuGraphExecUpdate` of CUDA 12 and later (CUDA Driver API, "Graph Management"); the bindings for older versions have
+/// the earlier one.
 type ExecUpdate = unsafe extern "C" fn(
     executable: sys::CUgraphExec,
     graph: sys::CUgraph,

@@ -119,7 +119,7 @@ impl Queue {
         check("cuLaunchKernelEx", answer)
     }
 
-    /// Tells a refused launch from the failure of work that was launched earlier.
+    /// Distinguishes a refused launch from a failure of earlier work.
     fn launch_error(&self, order: &Order<'_>, cause: DriverError) -> Error {
         if cause.is_fatal() {
             return self.gpu.failed(cause);
@@ -129,7 +129,7 @@ impl Queue {
     }
 }
 
-/// Whether a launch says more than `cuLaunchKernel` has arguments for.
+/// Whether a launch needs more than the arguments of `cuLaunchKernel`.
 pub(super) fn needs_attributes(image: &Image) -> bool {
     is_clustered(image) || image.programmatic
 }
@@ -138,7 +138,8 @@ pub(super) fn is_clustered(image: &Image) -> bool {
     image.cluster != [1; 3]
 }
 
-/// The blocks of a cluster. Where the PTX states them too (`.reqnctapercluster`), they are the same: `Function::load` compares.
+/// The blocks of a cluster. If the PTX has them too (`.reqnctapercluster`), they are the same: `Function::load`
+/// compares.
 pub(super) fn cluster_attribute([x, y, z]: [u32; 3]) -> CUlaunchAttribute {
     CUlaunchAttribute {
         id: Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
@@ -147,7 +148,8 @@ pub(super) fn cluster_attribute([x, y, z]: [u32; 3]) -> CUlaunchAttribute {
     }
 }
 
-/// The kernel may start when all blocks of the one before it have ended or said so (`griddepcontrol.launch_dependents`).
+/// The kernel may start when all blocks of the previous one have ended or allowed it
+/// (`griddepcontrol.launch_dependents`).
 const PROGRAMMATIC: CUlaunchAttribute = CUlaunchAttribute {
     id: Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
     pad: [0; 4],
@@ -161,7 +163,7 @@ const COOPERATIVE: CUlaunchAttribute = CUlaunchAttribute {
     value: CUlaunchAttributeValue { cooperative: 1 },
 };
 
-/// What `cuLaunchKernelEx` is given, and the questions about occupancy. The attributes are borrowed by address.
+/// The configuration for `cuLaunchKernelEx` and for occupancy queries. The attributes are borrowed by address.
 pub(super) fn config(
     image: &Image,
     variant: &Variant,

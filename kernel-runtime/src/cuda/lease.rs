@@ -1,4 +1,4 @@
-//! Memory of other libraries that goes back to them when Kiln's work on it is done.
+//! Memory of other libraries that is returned to them when Kiln's work on it is done.
 
 use super::{Mark, Queue};
 use crate::buffer::Owner;
@@ -9,18 +9,18 @@ use std::{
     time::Duration,
 };
 
-/// Pauses between two looks at work that is under way.
+/// The pause between two checks of work in flight.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What waits for a mark to be given back.
+/// Owners that wait for a mark.
 struct Waiting {
     mark: Mark,
     owner: Owner,
 }
 
 impl Queue {
-    /// Drops what keeps memory of another library allocated, behind all work of the stream so far: at once where the library frees it in
-    /// the order of this stream, which is its own.
+    /// Drops the owner of another library's memory after all work of the stream so far: at once if the library frees it
+    /// in the order of this stream, which is its own.
     pub(crate) fn give_back(&self, owner: Owner) {
         if self.is_foreign() {
             // In another thread than the stream's, all work is over.
@@ -35,7 +35,7 @@ impl Queue {
 }
 
 impl Waiting {
-    /// The host goes on meanwhile: a thread waits.
+    /// The host does not wait: a thread does.
     fn end(self) {
         static THREAD: OnceLock<mpsc::Sender<Waiting>> = OnceLock::new();
         if self.mark.is_over().unwrap_or(false) {
@@ -59,7 +59,7 @@ impl Waiting {
     }
 }
 
-/// Drops each owner when its work is over, in whatever order that comes: work of one stream keeps no memory of another.
+/// Drops each owner when its work is done, in any order: work of one stream does not keep memory of another.
 fn give_back_in_turn(coming: &mpsc::Receiver<Waiting>) {
     let mut waiting: Vec<Waiting> = Vec::new();
     loop {

@@ -1,8 +1,8 @@
-//! The driver's library, for what cudarc's bindings do not have in all of their forms.
+//! The driver's library, for functions that not all versions of cudarc's bindings have.
 //!
-//! Other crates of a program decide by cudarc's features how its bindings reach the driver, and of which CUDA version
-//! they are: they are linked to the library, or load it at the first call and panic where there is none. So whether it
-//! is there, and functions that only some versions of the bindings have, are looked up here.
+//! cudarc's features, which other crates of a program may set, decide the CUDA version of its bindings and how they
+//! reach the driver: they link to the library, or load it at the first call and panic if it is missing. So this module
+//! checks that the library is there, and looks up functions that only some versions of the bindings have.
 
 use libloading::Library;
 use std::{ffi::CStr, sync::OnceLock};
@@ -10,8 +10,8 @@ use std::{ffi::CStr, sync::OnceLock};
 /// The file that the driver installs.
 pub(super) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
-/// The files that it may be in, each of which cudarc looks for too. The second is a link to the first for those who build
-/// programs; some packages and containers have nothing else.
+/// Its possible files, each of which cudarc looks for too. The second is a link to the first for building programs;
+/// some packages and containers have only that.
 const FILES: &[&str] = if cfg!(windows) { &[LIBRARY] } else { &[LIBRARY, "libcuda.so"] };
 
 /// The library, once it was found; it is never unloaded.
@@ -22,7 +22,7 @@ pub(super) fn library() -> Option<&'static Library> {
     FOUND.get_or_init(|| FILES.iter().find_map(open)).as_ref()
 }
 
-/// A function of the library, if it is there and has one of that name.
+/// A function of the library, if the library is there and has a function of that name.
 ///
 /// # Safety
 /// `F` is the type of a function with the signature that the driver documents for the name.

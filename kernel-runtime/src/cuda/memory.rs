@@ -1,4 +1,4 @@
-//! Memory beside tensors: pinned memory of the host, what the driver knows of an address, the device's pool.
+//! Memory other than tensors: pinned memory of the host, what the driver knows about an address, the device's pool.
 
 use super::{Gpu, Queue, check, library};
 use crate::{DriverError, Error, MemoryUse, Result, foreign::Found, pinned::Memory};
@@ -29,7 +29,7 @@ impl Drop for Pinned {
     }
 }
 
-/// `CUmemAccessDesc`, whose fields have other names from one version of the bindings to the next.
+/// `CUmemAccessDesc`, whose fields have different names in different versions of the bindings.
 #[repr(C)]
 struct Access {
     location: u32,
@@ -64,7 +64,7 @@ impl Gpu {
         Ok(Pinned { gpu: Arc::clone(self), start })
     }
 
-    /// What the driver knows of an address.
+    /// What the driver knows about an address.
     pub(crate) fn find(&self, address: u64) -> Result<Found> {
         let _bound = self.bind()?;
         let mut kind = 0u32;
@@ -115,7 +115,7 @@ impl Gpu {
         check("cuPointerGetAttribute", answer)
     }
 
-    /// The device's memory, and what its pool has of it.
+    /// The device's memory, and how much of it is in its pool.
     pub(crate) fn memory_use(&self) -> Result<MemoryUse> {
         let _bound = self.bind()?;
         let (mut free, mut total) = (0, 0);
@@ -131,7 +131,7 @@ impl Gpu {
         Ok(memory)
     }
 
-    /// Lets the pool keep so many bytes that nobody uses.
+    /// Lets the pool keep a number of unused bytes.
     pub(crate) fn keep_memory(&self, bytes: u64) -> Result<()> {
         let Some(pool) = self.pool()? else { return Ok(()) };
         let mut value = bytes;
@@ -142,7 +142,7 @@ impl Gpu {
         check("cuMemPoolSetAttribute", answer).map_err(|cause| self.failed(cause))
     }
 
-    /// Gives memory of the pool that nobody uses back, but for so many bytes.
+    /// Returns unused memory of the pool, except for a number of bytes.
     pub(crate) fn trim_memory(&self, keep_bytes: u64) -> Result<()> {
         let Some(pool) = self.pool()? else { return Ok(()) };
         let keep = usize::try_from(keep_bytes).unwrap_or(usize::MAX);
@@ -151,12 +151,12 @@ impl Gpu {
         check("cuMemPoolTrimTo", answer).map_err(|cause| self.failed(cause))
     }
 
-    /// Whether kernels of this GPU reach the memory of another.
+    /// Whether kernels of this GPU can access the memory of another.
     pub(crate) fn reaches(&self, other: &Self) -> bool {
         self.peers.read().unwrap_or_else(PoisonError::into_inner).contains(&other.ordinal)
     }
 
-    /// Lets kernels of this GPU reach the memory of another; false where the hardware has no way.
+    /// Lets kernels of this GPU access the memory of another; false if the hardware does not connect them.
     pub(crate) fn enable_peer(&self, other: &Self) -> Result<bool> {
         if self.ordinal == other.ordinal || self.reaches(other) {
             return Ok(true);
@@ -193,7 +193,7 @@ impl Gpu {
         Ok(true)
     }
 
-    /// The pool that `cuMemAllocAsync` takes from, where the device has pools.
+    /// The pool that `cuMemAllocAsync` uses, if the device has pools.
     fn pool(&self) -> Result<Option<sys::CUmemoryPool>> {
         if !self.memory_pools {
             return Ok(None);

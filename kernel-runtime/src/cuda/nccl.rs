@@ -1,7 +1,7 @@
-//! Collectives between GPUs, by NCCL.
+//! Collectives between GPUs, with NCCL.
 //!
-//! Communicators do not block: NCCL goes on in the background where it waits for other ranks, and a rank that waits too long ends it. What
-//! is on a stream is watched by a thread of the rank, by an event before it and one behind.
+//! Communicators do not block: NCCL waits for other ranks in the background, and a rank that waits too long ends it. A
+//! thread of the rank watches the work on a stream with an event before and one after it.
 
 mod library;
 
@@ -24,15 +24,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Says when the ranks compare what they call: [`Check`].
+/// Sets when the ranks compare their calls: [`Check`].
 const CHECK_VARIABLE: &str = "KILN_COMM_CHECK";
-/// Pauses between two looks at work that is under way.
+/// The pause between two checks of work in flight.
 const LOOK: Duration = Duration::from_millis(5);
-/// Pauses between two looks at calls of NCCL that go on in the background.
+/// The pause between two checks of NCCL calls in the background.
 const SETTLE: Duration = Duration::from_micros(50);
-/// Launches of a rank's graphs that may be under way at once: half of what the driver lists for a stream before it waits.
+/// Launches of a rank's graphs that may be in flight at once: half of what the driver queues for a stream before it
+/// waits.
 const MOST_LAUNCHES: usize = 512;
-/// How long such a call is looked at without pauses: NCCL takes some tens of microseconds to launch its kernels.
+/// How long such a call is checked without pauses: NCCL takes some tens of microseconds to launch its kernels.
 const SOON: Duration = Duration::from_micros(500);
 /// How long a membership that ends waits for NCCL to send what is left.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -48,14 +49,14 @@ pub(crate) struct Rank {
     check: Check,
 }
 
-/// When ranks compare what they call, since NCCL does not.
+/// When ranks compare their calls, since NCCL does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     /// Not at all.
     Never,
-    /// While it is under way: ranks that differ find out soon after.
+    /// While the call is in flight: ranks that differ find out soon after.
     Behind,
-    /// Before it is put on a stream, which takes a round trip.
+    /// Before the call is put on a stream, which takes a round trip.
     Before,
 }
 
@@ -69,7 +70,7 @@ impl Check {
     }
 }
 
-/// What the rank and its watcher have in common.
+/// The data that the rank and its watcher share.
 struct Shared {
     /// Locks are taken in this order.
     id: u64,
@@ -98,7 +99,7 @@ struct Pending {
     operation: String,
     before: Mark,
     behind: Mark,
-    /// When the work in front was found to be done.
+    /// When the earlier work was found to be done.
     since: Option<Instant>,
 }
 
@@ -110,7 +111,7 @@ fn of_driver(rank: usize, error: Error) -> CommError {
     CommError::Lost { rank, cause: error.to_string() }
 }
 
-/// What NCCL's ranks say of themselves, and have to agree on.
+/// What NCCL's ranks report about themselves, and have to agree on.
 pub(crate) fn kind() -> Result<String, CommError> {
     let name = library()?.name();
     Ok(match Check::from_environment() {
@@ -119,7 +120,7 @@ pub(crate) fn kind() -> Result<String, CommError> {
     })
 }
 
-/// What rank 0 hands to the others.
+/// The data that rank 0 sends to the others.
 pub(crate) fn unique_id() -> Result<Vec<u8>, CommError> {
     Ok(library()?.unique_id()?.0.to_vec())
 }
@@ -218,8 +219,9 @@ impl Rank {
         &self.shared.seat
     }
 
-    /// Waits until few enough launches of the rank are under way that the driver takes another one at once. It keeps whoever launches
-    /// waiting where its list is full, and while that one holds the communicator nobody could end the work in the list.
+    /// Waits until so few launches of the rank are in flight that the driver accepts another one at once. If its queue
+    /// is full, the driver blocks the launch; while that launch holds the communicator, nobody could end the work in
+    /// the queue.
     fn require_room(&self) -> Result<(), CommError> {
         while self.shared.watched().queue.len() >= MOST_LAUNCHES {
             if let Some(error) = self.seat().failure() {
@@ -230,7 +232,7 @@ impl Rank {
         Ok(())
     }
 
-    /// Has the watcher look at once.
+    /// Wakes the watcher.
     pub(crate) fn look(&self) {
         self.shared.wake.notify_all();
     }
@@ -293,7 +295,7 @@ impl Shared {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why the group cannot be used; `None` of a communicator that is there.
+    /// Why the group cannot be used; `None` for a usable communicator.
     fn over(&self) -> CommError {
         let cause =
             || CommError::Lost { rank: 0, cause: "NCCL has made no communicator".to_owned() };
@@ -335,7 +337,7 @@ impl Shared {
         CommError::Timeout { operation, seconds, cause: cause.to_owned() }
     }
 
-    /// Ends the group: everybody is told, and NCCL's kernels return without having done their work.
+    /// Ends the group: all ranks are told, and NCCL's kernels return without finishing their work.
     fn end(&self, error: CommError) {
         self.end_locked(&mut self.lock(), error);
     }
@@ -351,7 +353,7 @@ impl Shared {
         }
     }
 
-    /// What has gone wrong with work that is under way.
+    /// The failure of work in flight.
     fn trouble(&self, pending: &mut Pending) -> Result<Progress, CommError> {
         let driver = |error| of_driver(self.seat.rank(), error);
         if pending.behind.is_over().map_err(driver)? {
@@ -380,7 +382,7 @@ impl Shared {
     }
 }
 
-/// What no [`Rank`] has ended.
+/// Memberships that no [`Rank`] has ended.
 impl Drop for Shared {
     fn drop(&mut self) {
         let communicator = self.communicator.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -430,12 +432,12 @@ pub(crate) struct Recorded {
     pub(crate) signatures: Vec<Signature>,
 }
 
-/// Work of ranks that is being put on a stream.
+/// The work of ranks while it is put on a stream.
 #[must_use = "it is watched from `end` on"]
 pub(crate) struct Watch<'a> {
     ranks: Vec<&'a Arc<Rank>>,
     operation: String,
-    /// None where there is nothing to watch.
+    /// None if there is nothing to watch.
     on: Option<(&'a Queue, Mark)>,
     /// Keeps the ranks' communicators while work that needs them is put on the stream.
     held: Vec<MutexGuard<'a, Option<Communicator>>>,
@@ -468,7 +470,7 @@ impl<'a> Watch<'a> {
         Ok(Self { ranks, operation: "a graph".to_owned(), on, held })
     }
 
-    /// When the work is on the stream.
+    /// After the work is on the stream.
     pub(crate) fn end(self) -> Result<()> {
         drop(self.held);
         let Some((queue, before)) = self.on else { return Ok(()) };
@@ -554,7 +556,7 @@ pub(crate) fn start(calls: &[Call]) -> Result<()> {
     watched
 }
 
-/// Has the ranks compare what they call.
+/// Makes the ranks compare their calls.
 fn compare(calls: &[Call]) -> Result<(), CommError> {
     let mut tickets = Vec::new();
     // What is recorded is compared with each launch of its graph.
@@ -574,7 +576,7 @@ fn compare(calls: &[Call]) -> Result<(), CommError> {
     Ok(())
 }
 
-/// `ncclDataType_t` of what NCCL adds up; everything else moves as bytes.
+/// `ncclDataType_t` of the types that NCCL adds; all others are moved as bytes.
 fn number_of(dtype: &str) -> c_int {
     match dtype {
         "i8" => 0,

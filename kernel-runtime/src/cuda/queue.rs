@@ -25,7 +25,7 @@ pub(crate) struct Queue {
     pub(super) gpu: Arc<Gpu>,
     context: Context,
     pub(super) stream: sys::CUstream,
-    /// What there is of a stream that is not Kiln's.
+    /// The data of a stream that is not Kiln's.
     foreign: Option<Foreign>,
     /// Groups of devices whose operations are on the stream since it was last waited for.
     comms: Mutex<Vec<Arc<Inbox>>>,
@@ -39,7 +39,7 @@ unsafe impl Sync for Queue {}
 /// A stream of another library.
 struct Foreign {
     recorded: Recorded,
-    /// The only thread in which the handle means this stream, where it means another one in each.
+    /// The only thread in which the handle means this stream, if it means another one in each.
     thread: Option<ThreadId>,
     /// Who destroys the stream; dropped with the queue.
     _owner: Owner,
@@ -50,7 +50,7 @@ pub(crate) struct Mark {
     gpu: Arc<Gpu>,
     context: Context,
     event: sys::CUevent,
-    /// Groups of devices whose operations may be in front of it.
+    /// Groups of devices whose operations may be before it.
     comms: Vec<Arc<Inbox>>,
 }
 
@@ -59,7 +59,7 @@ unsafe impl Send for Mark {}
 // SAFETY: as above; the driver synchronises concurrent calls itself.
 unsafe impl Sync for Mark {}
 
-/// The failure of one of these groups. It has ended the group's work: that is over, and what it should have written is not there.
+/// The failure of one of these groups. It has ended the group's work: that is over, and its results are missing.
 fn none_failed(comms: &[Arc<Inbox>]) -> Result<()> {
     let failure = comms.iter().find_map(|comm| comm.failure());
     failure.map_or(Ok(()), |error| Err(error.into_error()))
@@ -126,8 +126,8 @@ impl Queue {
         check("cuCtxSynchronize", unsafe { sys::cuCtxSynchronize() }).map_err(failed)
     }
 
-    /// Refuses a stream of another thread, and one that another library records into a graph, unless it was handed over with a promise
-    /// about that.
+    /// Refuses a stream of another thread, and one that another library records into a graph, unless the caller has
+    /// guaranteed that the memory stays.
     pub(crate) fn require_usable(&self) -> Result<()> {
         if self.is_of_another_thread() {
             return Err(Error::PerThreadStream);
@@ -198,7 +198,7 @@ impl Queue {
         self.comms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An operation of a group is on the stream: whoever waits for the stream is told if the group fails.
+    /// Notes that an operation of a group is on the stream: a wait for the stream reports a failure of the group.
     pub(super) fn depends_on(&self, comm: &Arc<Inbox>) {
         let mut comms = self.comms();
         if comms.iter().all(|known| !Arc::ptr_eq(known, comm)) {
@@ -230,8 +230,8 @@ impl Queue {
         Ok(address)
     }
 
-    /// Errors are left to the next operation, which meets the same state of the device. In another thread than the stream's,
-    /// all work on the memory is over.
+    /// The next operation reports errors, since it sees the same state of the device. In another thread than the
+    /// stream's, all work on the memory is over.
     pub(crate) fn free(&self, address: u64) {
         let Ok(_bound) = self.context.bind() else { return };
         let _ = if self.gpu.memory_pools {
@@ -416,7 +416,7 @@ impl Mark {
         none_failed(&self.comms)
     }
 
-    /// Waits until the work in front is over, whether a group has failed that it was of or not.
+    /// Waits until the earlier work is over, even if its group has failed.
     pub(crate) fn wait_for_end(&self) -> Result<()> {
         let _bound = self.bind()?;
         // SAFETY: the event lives as long as `self`.
@@ -432,7 +432,7 @@ impl Mark {
         Ok(is_over)
     }
 
-    /// Whether the work in front is over, and be it that a group has failed that it was of.
+    /// Whether the earlier work is over, even if its group has failed.
     pub(crate) fn is_over(&self) -> Result<bool> {
         let _bound = self.bind()?;
         // SAFETY: the event lives as long as `self`.

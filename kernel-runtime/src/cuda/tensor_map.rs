@@ -1,4 +1,4 @@
-//! Tensor maps as the driver encodes them.
+//! Tensor maps encoded by the driver.
 
 use super::{check, library};
 use crate::{
@@ -29,7 +29,7 @@ const CALL: &str = "cuTensorMapEncodeTiled";
 /// Encodes a map. The driver's library is loaded.
 ///
 /// # Errors
-/// What the driver says; that it has no such function before CUDA 12.
+/// The driver's error; before CUDA 12, that it has no such function.
 pub(super) fn encode(encoding: &Encoding) -> Result<TensorMap, DriverError> {
     // The bindings have this function only when they were built for CUDA 12 or later, and may panic where the driver lacks it.
     // SAFETY: the driver documents this signature for the name.

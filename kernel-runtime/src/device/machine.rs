@@ -1,4 +1,4 @@
-//! What GPUs and emulators do each in their own way.
+//! Operations that GPUs and emulators do differently.
 //!
 //! Without a back end there is no device, and the matches are empty.
 #![cfg_attr(
@@ -33,7 +33,7 @@ use crate::{
 };
 use std::ffi::c_void;
 
-/// What a group of devices keeps of one.
+/// What a group of devices keeps of a device.
 pub(crate) enum Shared {
     #[cfg(feature = "cuda")]
     Cuda(std::sync::Arc<cuda::Gpu>),
@@ -42,7 +42,7 @@ pub(crate) enum Shared {
 }
 
 impl Device {
-    /// A new stream, whose work is recorded if there is something to record it into.
+    /// A new stream, whose work is recorded if there is a recording.
     pub(crate) fn stream_with(&self, recording: Option<Recording>) -> Result<Stream> {
         let queue = match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -74,7 +74,7 @@ impl Device {
         }
     }
 
-    /// What the device knows of an address.
+    /// What the device knows about an address.
     pub(crate) fn find(&self, address: u64) -> Result<Found> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -84,7 +84,7 @@ impl Device {
         }
     }
 
-    /// What a kernel takes of the device; loads it.
+    /// The resources of a kernel; loads it.
     pub(crate) fn resources(
         &self,
         image: &'static Image,
@@ -98,7 +98,7 @@ impl Device {
         }
     }
 
-    /// Host memory for copies that the host does not wait for.
+    /// Host memory for copies without waiting.
     pub(crate) fn host_memory(&self, bytes: usize) -> Result<HostMemory> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -108,7 +108,7 @@ impl Device {
         }
     }
 
-    /// How much memory the device has, and what Kiln's pool has of it.
+    /// How much memory the device has, and how much of it is in Kiln's pool.
     ///
     /// # Errors
     /// [`Error::Driver`] when the device has failed.
@@ -121,9 +121,10 @@ impl Device {
         }
     }
 
-    /// Lets the device's pool keep up to `bytes` of memory that tensors have given back, for later tensors, in place of giving
-    /// it back to the driver whenever a stream is waited for. Allocations from kept memory take about as long as a launch, others
-    /// much longer. The pool is the device's current one, which other libraries of the process may use too. Nothing happens on the emulator.
+    /// Lets the device's pool keep up to `bytes` of memory of freed tensors for later tensors, instead of returning it
+    /// to the driver at every wait for a stream. Allocations from kept memory take about as long as a launch, others
+    /// much longer. The pool is the device's current one, which other libraries of the process may use too. This does
+    /// nothing on the emulator.
     ///
     /// # Errors
     /// [`Error::Driver`] when the device has failed.
@@ -139,7 +140,8 @@ impl Device {
         }
     }
 
-    /// Gives memory that the pool keeps and no tensor uses back to the driver, but for `keep_bytes`. Nothing happens on the emulator.
+    /// Returns memory that the pool keeps and no tensor uses to the driver, except for `keep_bytes`. This does nothing
+    /// on the emulator.
     ///
     /// # Errors
     /// [`Error::Driver`] when the device has failed.
@@ -155,12 +157,12 @@ impl Device {
         }
     }
 
-    /// Lets kernels on this GPU read and write tensors on another one, in place: a launch takes them as arguments then. The other
-    /// direction is a call of its own.
+    /// Lets kernels on this GPU read and write tensors on another one in place: a launch then takes them as arguments.
+    /// The other direction needs its own call.
     ///
     /// # Errors
-    /// [`Error::NoPeerAccess`] where the hardware has no way from one to the other, and with emulated GPUs, each of which has memory of its
-    /// own; [`Error::Driver`].
+    /// [`Error::NoPeerAccess`] if the hardware does not connect the two, and with emulated GPUs, each of which has its
+    /// own memory; [`Error::Driver`].
     pub fn enable_peer(&self, other: &Self) -> Result<()> {
         if self == other {
             return Ok(());
@@ -184,7 +186,7 @@ impl Device {
         self == other
     }
 
-    /// The GPU's number, as the driver counts them; `None` on the emulator.
+    /// The GPU's number in the driver's order; `None` on the emulator.
     pub fn ordinal(&self) -> Option<usize> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -194,7 +196,7 @@ impl Device {
         }
     }
 
-    /// Which kind of device it is, with what a group of devices keeps of it.
+    /// The kind of the device, with what a group of devices keeps of it.
     pub(crate) fn shared_machine(&self) -> Shared {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -204,7 +206,7 @@ impl Device {
         }
     }
 
-    /// The newest CUDA version that the GPU's driver has; `None` on the emulator.
+    /// The newest CUDA version that the GPU's driver supports; `None` on the emulator.
     pub fn driver_version(&self) -> Option<DriverVersion> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -214,8 +216,8 @@ impl Device {
         }
     }
 
-    /// How many warp instructions all launches on this emulator have run so far; `None` on a GPU. The same launches always run
-    /// the same number, so that a difference of two is a measure of what lies between.
+    /// How many warp instructions all launches on this emulator have run so far; `None` on a GPU. The same launches
+    /// always run the same number, so a difference of two values measures the launches between.
     pub fn emulated_instructions(&self) -> Option<u64> {
         match self.inner.machine {
             #[cfg(feature = "cuda")]
@@ -225,7 +227,7 @@ impl Device {
         }
     }
 
-    /// The GPU, where it is one.
+    /// The GPU, if it is one.
     #[cfg(feature = "cuda")]
     pub(crate) fn gpu(&self) -> Option<&cuda::Gpu> {
         match self.inner.machine {

@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// One operation of one rank: what it gives and what it takes, as addresses and bytes.
+/// One operation of one rank: its inputs and outputs, as addresses and bytes.
 pub(crate) struct Collect {
     machine: Arc<Machine>,
     seat: Arc<Seat>,
@@ -41,7 +41,7 @@ impl Queue {
     }
 }
 
-/// Puts down what each rank gives, and then waits for what each one gets: one thread may act for several ranks.
+/// Posts what each rank gives, and then waits for what each one gets: one thread may act for several ranks.
 pub(super) fn run(collects: &[Collect]) -> Result<()> {
     let given: Vec<Vec<u8>> = collects.iter().map(Collect::given).collect::<Result<_>>()?;
     let tickets: Vec<u64> = collects

@@ -13,7 +13,7 @@ pub(crate) struct Graph {
     steps: Vec<Step>,
 }
 
-/// One thing that a queue was asked for.
+/// One request to a queue.
 #[derive(Debug)]
 pub(super) enum Step {
     Launch {
@@ -44,12 +44,12 @@ pub(super) enum Step {
     Collect(Vec<Collect>),
 }
 
-/// What becomes of a step.
+/// What happens to a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     /// It was recorded.
     Recorded,
-    /// Nothing is being recorded: it is to be run.
+    /// Nothing is being recorded: it has to run.
     Run,
 }
 
@@ -68,7 +68,7 @@ impl Queue {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a step where the queue is being recorded.
+    /// Records a step if the queue is being recorded.
     pub(super) fn take(&self, step: impl FnOnce() -> Step) -> Taken {
         match self.steps().as_mut() {
             None => Taken::Run,

@@ -1,4 +1,4 @@
-//! A word about an emulator that takes long because it was compiled without optimisation.
+//! A message about an emulator that is slow because it was compiled without optimisation.
 
 use kernel_emulator::{Compiled, PROFILE};
 use std::{
@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-/// What this process says of its emulator.
+/// The message of this process.
 pub(super) static NOTICE: Notice = Notice::new(Compiled::HERE, Duration::from_secs(1));
 
-/// Says once that the emulator could be quicker.
+/// Reports once that the emulator could be faster.
 #[derive(Debug)]
 pub(super) struct Notice {
     compiled: Compiled,
@@ -23,7 +23,7 @@ impl Notice {
         Self { compiled, patience, said: AtomicBool::new(false) }
     }
 
-    /// What to say after a launch of the kernel that took so long; nothing if it is said already, or is not so.
+    /// The message after a launch of the kernel that took this long; none if it was already reported or does not apply.
     pub(super) fn after(&self, kernel: &str, took: Duration) -> Option<String> {
         let slow = self.compiled == Compiled::Unoptimised && took > self.patience;
         (slow && !self.said.swap(true, Relaxed)).then(|| text(kernel, took))

@@ -46,21 +46,21 @@ pub struct MapDim {
     pub stride: MapStride,
     /// Elements of the box that one copy moves: 1 to 256.
     pub box_elems: u32,
-    /// The copy takes every so many elements: 1 to 8, and 1 in the innermost dimension.
+    /// The element stride of the copy: 1 to 8, and 1 in the innermost dimension.
     pub element_stride: u32,
 }
 
 /// The extent of a dimension of a tensor map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapExtent {
-    /// The tensor's extent, divided: a launch with a remainder is an error.
+    /// The tensor's extent, divided; a remainder is an error of the launch.
     Axis {
         /// The axis of the tensor.
         axis: usize,
         /// The divisor.
         divide: u32,
     },
-    /// So many elements of the map.
+    /// A number of elements of the map.
     Const(u64),
 }
 
@@ -74,15 +74,15 @@ pub enum MapStride {
         /// The factor.
         times: u32,
     },
-    /// So many elements of the tensor.
+    /// A number of elements of the tensor.
     Elements(u64),
 }
 
-/// What a tensor map reads outside of its extents.
+/// The value that a tensor map reads outside its extents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// Zero.
     Zero,
-    /// A NaN, of a floating-point type.
+    /// NaN, for floating-point types.
     Nan,
 }

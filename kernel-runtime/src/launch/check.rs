@@ -1,5 +1,4 @@
-//! What a launch checks, in the order in which it checks it. Every check is a comparison of numbers;
-//! text is made only for an error.
+//! The checks of a launch, in their order. Every check is a comparison of numbers; text is made only for an error.
 
 use crate::{
     Actual, Argument, Device, Error, Fact, Grid, Image, ParamKind, Result, Variant,
@@ -50,7 +49,7 @@ pub(super) fn arguments(
     aliases(image, arguments)
 }
 
-/// What is said where the program chose the instance: an argument of another type may be one that other instances take.
+/// The error if the program chose the instance: other instances may take an argument of another type.
 pub(super) fn among(
     choices: &'static [&'static [Image]],
     image: &'static Image,
@@ -86,7 +85,7 @@ pub(super) fn variant(
     })
 }
 
-/// The grid, once somebody has given one that the device takes; `None` for a grid without blocks.
+/// The grid, if one is given and the device accepts it; `None` for a grid without blocks.
 pub(super) fn grid(
     image: &'static Image,
     blocks: Option<[i32; 3]>,
@@ -112,7 +111,7 @@ pub(super) fn grid(
     Ok((!extents.contains(&0)).then_some(grid))
 }
 
-/// Whether an argument is what a parameter takes. A read parameter takes a `&mut` argument's tensor too.
+/// Whether a parameter takes an argument. A read parameter takes a `&mut` argument's tensor too.
 fn fits(required: ParamKind, actual: ParamKind) -> bool {
     match (required, actual) {
         (
@@ -151,9 +150,8 @@ fn tensor(
     Ok(())
 }
 
-/// Whether two elements may share an address. Axes are taken in the order of their strides: each has to
-/// step over everything that the smaller ones reach, which every slice, permutation and reshape of a
-/// row-major tensor does.
+/// Whether two elements may share an address. Axes are checked in the order of their strides: each has to step over
+/// everything that the smaller ones cover, which every slice, permutation and reshape of a row-major tensor does.
 fn may_overlap(shape: &[usize], strides: &[usize]) -> bool {
     // No allocation: the next larger (stride, axis) is searched for anew, and ranks are small.
     let mut reach = 0;
@@ -175,9 +173,8 @@ fn may_overlap(shape: &[usize], strides: &[usize]) -> bool {
     }
 }
 
-/// Refuses a written tensor that shares bytes with another tensor of the launch. Borrows rule that out
-/// for tensors that come straight from a caller, but two views may have been swapped, and memory of another library may be
-/// there under two names.
+/// Refuses a written tensor that shares bytes with another tensor of the launch. Borrows rule that out for tensors
+/// directly from a caller, but two views may have been swapped, and memory of another library may have two names.
 fn aliases(image: &'static Image, arguments: &[Argument<'_>]) -> Result<()> {
     for (index, argument) in arguments.iter().enumerate() {
         let Value::Tensor(written) = &argument.0 else { continue };
@@ -202,7 +199,7 @@ fn aliases(image: &'static Image, arguments: &[Argument<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// Whether a fact holds; otherwise what is there instead.
+/// Whether a fact holds; if not, the actual value.
 fn holds(fact: Fact, arguments: &[Argument<'_>]) -> Result<(), Actual> {
     let argument = arguments.get(fact.param()).map(|argument| &argument.0);
     let tensor_axis = |axis: usize| match argument {

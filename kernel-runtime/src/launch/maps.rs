@@ -8,7 +8,7 @@ use crate::{
     tensor_map::{Encoding, MOST_DIMS, TensorMap},
 };
 
-/// A rule that does not hold, and what is there instead.
+/// A broken rule, and the actual value.
 type Broken = (MapRule, Actual);
 
 /// The maps of a variant, in its order. Nothing is allocated for a variant without any.
@@ -62,9 +62,9 @@ fn one(
 
 /// An element type of maps.
 struct MapDtype {
-    /// What a dimension of neighbours counts: numbers, of which an element of the tensor may have two.
+    /// The unit of a dimension of neighbours: numbers; an element of the tensor may have two.
     numbers: u64,
-    /// What the address, strides and rows are multiples of, in bytes.
+    /// The divisor of the address, strides and rows, in bytes.
     alignment: u64,
     /// As `CUtensorMapDataType` numbers it (CUDA Driver API, "Data types used by CUDA driver").
     number: u32,
@@ -72,7 +72,7 @@ struct MapDtype {
     float: bool,
 }
 
-/// The element type of that name. Types of a byte that maps do not tell apart may go by their own names.
+/// The element type of that name. Byte types that maps do not distinguish may have their own names.
 fn dtype(name: &str) -> Option<MapDtype> {
     if name == "16u4_align16b" {
         return Some(MapDtype {
@@ -100,15 +100,16 @@ fn dtype(name: &str) -> Option<MapDtype> {
     Some(MapDtype { number, bytes, float, numbers: 1, alignment: ALIGNMENT })
 }
 
-/// The bits that a stride's address has to end with zeros in (PTX ISA, "Tensor-map"; CUDA Driver API, "cuTensorMapEncodeTiled").
+/// The bits of addresses and strides that have to be zero (PTX ISA, "Tensor-map"; CUDA Driver API,
+/// "cuTensorMapEncodeTiled").
 const ALIGNMENT: u64 = 16;
 
-/// FP4 numbers, two to a byte, of which each sixteen get sixteen bytes of shared memory: `CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B`. Its rules
-/// are stricter (CUDA Driver API, "cuTensorMapEncodeTiled").
+/// FP4 numbers, two to a byte; each sixteen numbers get sixteen bytes of shared memory:
+/// `CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B`. Its rules are stricter (CUDA Driver API, "cuTensorMapEncodeTiled").
 const PADDED: u32 = 14;
-/// What the address and strides of such a map are multiples of, in bytes.
+/// The divisor of the address and strides of such a map, in bytes.
 const PADDED_ALIGNMENT: u64 = 32;
-/// What its innermost extent is a multiple of, in numbers.
+/// The divisor of its innermost extent, in numbers.
 const PADDED_ROW: u64 = 128;
 
 /// Strides stay below this.
@@ -118,7 +119,7 @@ fn breaks_stride_rules(bytes: u64, alignment: u64) -> bool {
     bytes >= STRIDE_LIMIT || !bytes.is_multiple_of(alignment)
 }
 
-/// What the encoder is given: everything that the launch needs to find a map that it has made before.
+/// The input of the encoder: everything that the launch needs to find an earlier map.
 fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken> {
     let rank = info.dims.len();
     if !(1..=MOST_DIMS).contains(&rank) {
@@ -168,8 +169,8 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
     Ok(encoding)
 }
 
-/// The map of a tensor without elements, which the encoder knows nothing of: a single element that is what a copy fills in for
-/// those outside; a row of 16 bytes that nobody looks at, for a map that is written through.
+/// The map of a tensor without elements, which the encoder does not support: for reads, a single element with the fill
+/// value; for writes, a row of 16 bytes that nobody reads.
 fn stand_in(info: &MapInfo, memory: StandIns) -> Result<Encoding, Broken> {
     let dtype = dtype(info.dtype).ok_or((MapRule::Dtype, Actual::Dtype(info.dtype)))?;
     let address = match (info.written, info.fill) {
@@ -223,7 +224,7 @@ fn l2_promotion(bytes: u32) -> Result<u32, Broken> {
     }
 }
 
-/// The axis that a dimension is, where its stride says so.
+/// The axis of a dimension, if its stride gives it.
 fn place(index: usize, dim: &MapDim) -> MapPlace {
     match dim.stride {
         MapStride::Axis { axis, .. } => MapPlace::Axis(axis),
@@ -250,7 +251,7 @@ fn extent_of(extent: MapExtent, tensor: &TensorValue<'_>) -> Result<u64, Broken>
     }
 }
 
-/// A stride that no address has is the largest number, which breaks a rule.
+/// A stride beyond the address range becomes the largest number, which breaks a rule.
 fn stride_bytes_of(stride: MapStride, tensor: &TensorValue<'_>) -> Result<u64, Broken> {
     let elements = match stride {
         MapStride::Axis { axis, times } => {
@@ -261,7 +262,7 @@ fn stride_bytes_of(stride: MapStride, tensor: &TensorValue<'_>) -> Result<u64, B
     Ok(elements.saturating_mul(tensor.element_bytes as u64))
 }
 
-/// The rules of the encoder, those about the argument first. What the driver answers to all of them is one error code.
+/// The rules of the encoder, those about the argument first. The driver has one error code for all of them.
 fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Result<(), Broken> {
     let padded = encoding.dtype == PADDED;
     let alignment = if padded { PADDED_ALIGNMENT } else { ALIGNMENT };

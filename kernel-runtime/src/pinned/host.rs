@@ -14,7 +14,7 @@ use std::{mem::ManuallyDrop, ptr::NonNull};
 
 /// An allocation of the host, aligned to [`ALIGNMENT`]; its bytes are always initialised.
 ///
-/// Who may look at them, [`Memory`](super::Memory) decides.
+/// [`Memory`](super::Memory) decides who may access them.
 pub(crate) struct HostMemory {
     start: NonNull<u8>,
     #[cfg(any(feature = "cuda", feature = "emulator"))]
@@ -22,9 +22,9 @@ pub(crate) struct HostMemory {
     source: Source,
 }
 
-/// Where the bytes came from, and go back to.
+/// Where the bytes come from, and where they are freed.
 enum Source {
-    /// Nothing was allocated, or nothing is to be given back.
+    /// Nothing was allocated, or nothing is to be freed.
     Nowhere,
     #[cfg(feature = "emulator")]
     Heap(Layout),
@@ -32,7 +32,7 @@ enum Source {
     Driver(#[expect(dead_code, reason = "it is held and dropped")] cuda::Pinned),
 }
 
-/// As that of the driver's allocations: a page.
+/// Like the driver's allocations: a page.
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 const ALIGNMENT: usize = 4096;
 
@@ -108,7 +108,7 @@ impl HostMemory {
     /// The bytes, to be written.
     ///
     /// # Safety
-    /// Nobody else looks at them meanwhile.
+    /// Nobody else accesses them meanwhile.
     #[cfg(feature = "emulator")]
     #[expect(clippy::mut_from_ref, reason = "the lock of `Memory` keeps others out")]
     pub(crate) unsafe fn as_bytes_mut(&self) -> &mut [u8] {

@@ -1,4 +1,4 @@
-//! Elements of one type as elements of another: bytes as `e4m3`, pairs of halves as `u32`.
+//! Elements of one type as elements of another: bytes as `e4m3`, pairs of f16 as `u32`.
 
 use super::{DeviceTensor, TensorView, TensorViewMut, exclusive, shared};
 use crate::{Element, Error, Result};
@@ -6,8 +6,8 @@ use crate::{Element, Error, Result};
 impl<T: Element, const R: usize> DeviceTensor<T, R> {
     /// The same bits as elements of another type.
     ///
-    /// Types of one size keep the shape. Else the innermost axis, whose elements have to be neighbours, has as many more or fewer
-    /// elements as they are smaller or larger: `[8, 64]` bytes are `[8, 16]` of `u32`.
+    /// Types of the same size keep the shape. Otherwise the innermost axis, which has to be contiguous, gets more or
+    /// fewer elements in proportion: `[8, 64]` bytes are `[8, 16]` of `u32`.
     ///
     /// ```
     /// # #[cfg(feature = "emulator")]
@@ -29,12 +29,12 @@ impl<T: Element, const R: usize> DeviceTensor<T, R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Reinterpret`] where the elements do not come out even, or are not aligned as the other type is.
+    /// [`Error::Reinterpret`] if the elements are not a whole number of the other type, or not aligned for it.
     pub fn reinterpret<U: Element>(&self) -> Result<TensorView<'_, U, R>> {
         self.reinterpreted().map(shared)
     }
 
-    /// As [`Self::reinterpret`], exclusive.
+    /// Like [`Self::reinterpret`], exclusive.
     ///
     /// # Errors
     /// As [`Self::reinterpret`].

@@ -25,14 +25,14 @@ pub struct TensorViewMut<'a, T, const R: usize> {
 }
 
 impl<T, const R: usize> TensorView<'_, T, R> {
-    /// What the view is of; the caller keeps to the view's borrow.
+    /// The viewed tensor; the caller respects the view's borrow.
     pub(crate) fn into_tensor(self) -> DeviceTensor<T, R> {
         self.tensor
     }
 }
 
 impl<T, const R: usize> TensorViewMut<'_, T, R> {
-    /// What the view is of; the caller keeps to the view's borrow.
+    /// The viewed tensor; the caller respects the view's borrow.
     pub(crate) fn into_tensor(self) -> DeviceTensor<T, R> {
         self.tensor
     }
@@ -159,13 +159,13 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         self.strided(shape, strides).map(exclusive)
     }
 
-    /// The tensor as a view that keeps the memory itself and borrows nothing.
+    /// The tensor as a view that owns the memory and borrows nothing.
     pub fn into_view(self) -> TensorView<'static, T, R> {
         shared(self)
     }
 
-    /// The tensor with any shape and strides, of which element 0 is the element `offset` in memory, counted from the tensor's first.
-    /// As with [`Self::as_strided`], elements lie between the tensor's first and last, and may coincide.
+    /// The tensor with any shape and strides; element 0 is the element `offset` in memory, counted from the tensor's
+    /// first. As with [`Self::as_strided`], elements lie between the tensor's first and last, and may coincide.
     ///
     /// # Errors
     /// [`Error::View`] when an element lies outside.
@@ -322,7 +322,7 @@ impl<'a, T, const R: usize> TensorView<'a, T, R> {
     }
 }
 
-/// The same operations on an exclusive view, which they take over.
+/// The same operations on an exclusive view, which they consume.
 impl<'a, T, const R: usize> TensorViewMut<'a, T, R> {
     /// As [`DeviceTensor::slice_mut`].
     ///

@@ -1,4 +1,4 @@
-//! The file of a cache: who may have written it, and how several processes write it at once.
+//! The file of a cache: checks of who may have written it, and writes by several processes at once.
 
 use super::{Entry, FORMAT};
 use std::{
@@ -9,13 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Far more than times take: what is longer is not read into memory.
+/// Far more than times take; a longer file is not read into memory.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// How long to wait for other processes, which hold the lock only while they read or write.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The bytes of a cache that this user alone can have written; none if it is not there.
+/// The bytes of a cache that only this user can have written; none if it is not there.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     if let Err(error) = regular(path) {
         return if error.kind() == ErrorKind::NotFound {
@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Adds lines at the end, in one piece, while nobody else reads or writes.
+/// Appends lines in one piece, while nobody else reads or writes.
 pub(super) fn append(path: &Path, entries: &[Entry]) -> Result<(), String> {
     let said = |error: std::io::Error| error.to_string();
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -80,8 +80,8 @@ pub(super) fn append(path: &Path, entries: &[Entry]) -> Result<(), String> {
     })
 }
 
-/// Opens the file to add to it, and makes it where there is none, but not through a link to nothing: somebody else may have chosen
-/// the place.
+/// Opens the file to append, and creates it if it is missing, but not through a dangling link: somebody else may have
+/// chosen the target.
 fn opened(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true);
@@ -99,7 +99,7 @@ fn opened(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Refuses what cannot be opened without waiting for somebody, such as a pipe, and links to nothing.
+/// Refuses files whose opening waits for somebody, such as a pipe, and dangling links.
 fn regular(path: &Path) -> std::io::Result<()> {
     let is_link = || std::fs::symlink_metadata(path).is_ok_and(|link| link.is_symlink());
     match std::fs::metadata(path) {
@@ -112,7 +112,7 @@ fn regular(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether nobody else can have written the file that is open.
+/// Whether nobody else can have written the open file.
 fn trusted(file: &File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -147,7 +147,7 @@ fn owned(_: &Metadata) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes a lock, which closing the file gives back.
+/// Takes a lock; closing the file releases it.
 fn locked(file: &File, try_lock: fn(&File) -> Result<(), TryLockError>) -> Result<(), String> {
     let start = Instant::now();
     loop {

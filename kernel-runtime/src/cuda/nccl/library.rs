@@ -1,6 +1,6 @@
-//! NCCL's library and the functions that are used of it.
+//! NCCL's library and its functions that Kiln uses.
 //!
-//! The interface is C, and stable since the version that is asked for (NCCL, "nccl.h").
+//! The interface is C, and stable since the required version (NCCL, "nccl.h").
 
 use super::super::text_before_nul;
 use crate::CommError;
@@ -15,7 +15,7 @@ use std::{
 /// `ncclResult_t`.
 pub(super) type Answer = u32;
 pub(super) const SUCCESS: Answer = 0;
-/// A call on a communicator that does not block goes on in the background.
+/// A call on a non-blocking communicator continues in the background.
 pub(super) const IN_PROGRESS: Answer = 7;
 
 /// `ncclComm_t`.
@@ -26,7 +26,7 @@ pub(super) type Handle = *mut c_void;
 #[derive(Clone, Copy)]
 pub(super) struct UniqueId(pub(super) [u8; 128]);
 
-/// `ncclConfig_t` as it was first; later versions read as much as `size` says.
+/// The first version of `ncclConfig_t`; later NCCL versions read as much as `size` says.
 #[repr(C)]
 struct Config {
     size: usize,
@@ -35,14 +35,14 @@ struct Config {
     blocking: c_int,
 }
 
-/// The oldest NCCL with calls that do not block: `ncclCommInitRankConfig`, `ncclCommFinalize`.
+/// The oldest NCCL with non-blocking calls: `ncclCommInitRankConfig`, `ncclCommFinalize`.
 const OLDEST: c_int = 21_400;
-/// The oldest one that reduces FP8 numbers.
+/// The oldest NCCL that reduces FP8 numbers.
 pub(super) const OLDEST_WITH_FLOAT8: c_int = 22_400;
 
 /// Names the library's file.
 const VARIABLE: &str = "KILN_NCCL";
-/// What packages install, and the link for those who build programs.
+/// The file that packages install, and the link for building programs.
 const FILES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
 
 type Reduce = unsafe extern "C" fn(u64, u64, usize, c_int, c_int, Handle, *mut c_void) -> Answer;
@@ -64,7 +64,7 @@ pub(super) struct Library {
     group_end: unsafe extern "C" fn() -> Answer,
     /// `ncclAllReduce`: from, to, count, type, operation, communicator, stream.
     pub(super) all_reduce: Reduce,
-    /// As `all_reduce`; the count is that of the result.
+    /// Like `all_reduce`; the count is that of the result.
     pub(super) reduce_scatter: Reduce,
     /// `ncclBroadcast`: from, to, count, type, root, communicator, stream.
     pub(super) broadcast: Reduce,
@@ -87,7 +87,7 @@ fn unusable(actual: String) -> CommError {
     CommError::Library { required: format!("NCCL {} or newer", dotted(OLDEST)), actual }
 }
 
-/// `2.21.5`; versions before 2.9 had two digits less.
+/// `2.21.5`; versions before 2.9 had two digits fewer.
 fn dotted(version: c_int) -> String {
     let major = if version < 10_000 { 1_000 } else { 10_000 };
     format!("{}.{}.{}", version / major, version % major / 100, version % 100)
@@ -164,7 +164,7 @@ impl Library {
         format!("NCCL {}", dotted(self.version))
     }
 
-    /// Turns an answer into a result; a call that goes on in the background is none that has failed.
+    /// Turns an answer into a result; a call that continues in the background has not failed.
     pub(super) fn check(
         &self,
         device: &str,
@@ -214,7 +214,7 @@ impl Library {
         unsafe { (self.init)(handle, ranks, id, rank, &raw mut config) }
     }
 
-    /// Whether a communicator is ready, at work or has failed.
+    /// Whether a communicator is ready, busy or failed.
     ///
     /// # Safety
     /// The communicator is neither destroyed nor aborted.
@@ -252,14 +252,14 @@ impl Library {
         unsafe { (self.group_start)() }
     }
 
-    /// Ends the group of this thread, and starts what was called in it.
+    /// Ends the group of this thread, and starts its calls.
     pub(super) fn group_end(&self) -> Answer {
         // SAFETY: the callers have opened a group.
         unsafe { (self.group_end)() }
     }
 }
 
-/// A function of the library, if it has one of that name.
+/// A function of the library, if there is one of that name.
 ///
 /// # Safety
 /// `F` is the type of a function with the signature that NCCL documents for the name.
