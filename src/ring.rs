@@ -12,7 +12,7 @@ mod items {
     /// ```no_run
     /// use kiln::{Ring, prelude::*};
     ///
-    /// /// Brings all of `x` to shared memory, block after block, as buffers become empty.
+    /// /// Copies all of `x` to shared memory, block after block, as buffers become empty.
     /// #[device]
     /// fn fill(x: TensorMap<f32, 1>, to: Shared<f32>, full: Barriers, empty: Barriers) {
     ///     let mut ring = Ring::writer(full.len());

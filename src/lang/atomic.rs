@@ -163,7 +163,7 @@ pub fn exchange<A: Address>(at: A, value: A::Value) -> A::Value {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Whether this block is the first one to claim a job that nobody has, which is written -1.
+/// /// Whether this block is the first one to claim a job; -1 marks a free job.
 /// fn claim(owner: Ptr<i32>) -> bool {
 ///     atomic::compare_exchange(owner, -1, block_id(0)) == -1
 /// }

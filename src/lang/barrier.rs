@@ -249,7 +249,7 @@ impl Barrier {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// /// Tells the first block of the cluster that its tile has been read.
+    /// /// Signals the first block of the cluster that its tile has been read.
     /// fn release(empty: Barrier) {
     ///     empty.of_block(0).arrive();
     /// }

@@ -131,7 +131,7 @@ pub fn prefetch<T: Scalar>(from: Ptr<T>, bytes: i32) -> Copying {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Every block but the first sends it what it has.
+/// /// Every block except the first sends its part to the first.
 /// fn gather(part: Shared<f32>, full: Barrier, parts: Shared<f32>) {
 ///     let rank = cluster::rank();
 ///     bulk::send(part, full, parts[rank].of_block(0)).when(rank != 0);

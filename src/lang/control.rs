@@ -92,7 +92,7 @@ pub fn unroll<I: Iterator<Item = i32>>(iterations: I) -> I {
 ///     acc
 /// }
 ///
-/// /// By tensor map, for warpgroups.
+/// /// TMA copies, for `wgmma`.
 /// fn product_of_maps(
 ///     a: TensorMap<f16, 2>,
 ///     b: TensorMap<f16, 2>,

@@ -255,7 +255,7 @@ pub fn copy_async_commit() {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// With three stages, two groups may be on their way while the oldest is used.
+/// /// With three stages, two groups may be in flight while the oldest is used.
 /// fn oldest_has_arrived() {
 ///     copy_async_wait(2);
 ///     sync();

@@ -70,7 +70,7 @@ impl Layout {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Of a row-major tile each thread holds 8 neighbours, a warp covers 4 rows of 64, and four warps 16 rows.
+/// /// In a row-major tile each thread holds 8 neighbours, a warp covers 4 rows of 64, and four warps 16 rows.
 /// const ROWS: Layout = blocked([1, 8], [4, 8], [4, 1], [1, 0]);
 /// ```
 pub const fn blocked<const R: usize>(
@@ -198,7 +198,7 @@ pub const fn tmem_block(block: [i32; 2], col_stride: i32) -> Layout {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// As `stmatrix` takes it.
+/// /// The layout that `stmatrix` takes.
 /// fn fragment(acc: Tmem<f32>) -> Tile<f16> {
 ///     acc.load().to_layout(tmem_load("16x256b", tmem_block([128, 64], 1), 4)).cast::<f16>()
 /// }
@@ -286,7 +286,7 @@ pub const fn linear<const R: usize, const N: usize, const W: usize>(
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Two rows of four, of which the second has its pairs exchanged.
+/// /// Two rows of four; the second has its pairs exchanged.
 /// const PAIRS: Layout = shared_linear([[0, 1], [0, 2], [1, 2]], [2, 4]);
 /// ```
 pub const fn shared_linear<const R: usize, const N: usize>(
@@ -359,7 +359,7 @@ impl TilePart {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Rows of 16 elements side by side: row-major.
+/// /// Contiguous rows of 16 elements: row-major.
 /// const PLAIN: Layout = layout!(S[(32, 16) : (16, 1)]);
 /// /// The same.
 /// const ROWS: Layout = layout!(S[32, 16]);

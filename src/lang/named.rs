@@ -12,7 +12,7 @@ use super::stub;
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Two partitions of four warps: this one works when the other has let it.
+/// /// Two partitions of four warps: this one works after the other has arrived.
 /// fn take_turns(mine: NamedBarrier, other: NamedBarrier, work: impl Fn()) {
 ///     mine.sync();
 ///     work();

@@ -81,7 +81,7 @@ use super::tile::Tile;
 ///     ptx!("mov.b64 {{{out0}, {out1}}}, {x};", x = x => (u32, u32))
 /// }
 ///
-/// /// Bit `at` of x, by way of a predicate of the text's own.
+/// /// Bit `at` of x, with a predicate that the text declares.
 /// fn bit(x: Tile<u32>, at: u32) -> Tile<bool> {
 ///     ptx!(
 ///         "{{ .reg .b32 t;

@@ -95,7 +95,7 @@ pub trait Number:
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Values outside -1 ..= 1 are brought to the nearer end.
+/// /// Clamps values to -1 ..= 1.
 /// fn clamp<T: Float>(x: Tile<T>) -> Tile<T> {
 ///     x.map(|v| v.max(T::of(-1.0)).min(T::of(1.0)))
 /// }

@@ -169,7 +169,7 @@ impl<T: Scalar> Shared<T> {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// /// The sum of what the two blocks of a cluster have.
+    /// /// The sum of the tiles of the two blocks of a cluster.
     /// fn total(part: Tile<f32>, parts: Shared<f32>) -> Tile<f32> {
     ///     parts.store(part);
     ///     cluster::sync();
@@ -196,7 +196,7 @@ impl<T: Scalar> Shared<T> {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// /// What the first block of the cluster gives the second.
+    /// /// The first block of the cluster gives a tile to the second.
     /// fn give(row: Tile<f32>, to: Shared<f32>, full: Barrier) {
     ///     if cluster::rank() == 0 {
     ///         to.of_block(1).store_async(row, full);

@@ -112,7 +112,7 @@ impl PartitionBuilder {
 /// ```
 /// use kiln::prelude::*;
 ///
-/// /// sums = a row's sum, twice = twice the row: each by warps of its own.
+/// /// sums = a row's sum, twice = twice the row: each by its own warps.
 /// #[kernel(target = sm_80, warps = 4, grid = [x.dim(0)])]
 /// fn both(x: Tensor<f32, 2>, sums: TensorMut<f32, 1>, twice: TensorMut<f32, 2>) {
 ///     let row = block_id(0);

@@ -28,7 +28,7 @@ pub const sm_100a: Target = Target::Sm100a;
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// How many tiles fit in flight.
+/// /// How many tiles may be in flight.
 /// fn stages() -> i32 {
 ///     if target(sm_80) { 3 } else { 4 }
 /// }

@@ -169,7 +169,7 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// 128 of the depth: four scales for each row and column.
+/// /// 128 along `k`: four scales for each row and column.
 /// fn step(a: Shared<e4m3>, b: Shared<e4m3>, of_a: Shared<ue8m0>, of_b: Shared<ue8m0>, acc: Tmem<f32>) {
 ///     let a_scales = tmem::<ue8m0>([128, 4]);
 ///     let b_scales = tmem::<ue8m0>([128, 4]);
@@ -217,7 +217,7 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// `a · b + c`, of which `c` comes from shared memory.
+/// /// `a · b + c`, with `c` from shared memory.
 /// fn product(a: Shared<f16>, b: Shared<f16>, c: Shared<f32>, acc: Tmem<f32>, done: Barrier) {
 ///     tcgen05::copy(c, acc);
 ///     tcgen05::mma(a, b, acc);

@@ -100,7 +100,7 @@ impl<T: Scalar> Tmem<T> {
     ///     tmem::<f32>([128, 128]).with_layout(tmem_block([128, 32], 1))
     /// }
     ///
-    /// /// 32 rows, of which each warp has a copy.
+    /// /// 32 rows, with a copy for each warp.
     /// fn in_each_warp() -> Tmem<u8> {
     ///     tmem::<u8>([32, 16])
     ///         .with_layout(layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]))
@@ -159,7 +159,7 @@ impl<T: Scalar> Tmem<T> {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// /// Sums are rounded where they lie, and are the left factor of the next product.
+    /// /// Rounds the accumulator in place, as the left operand of the next product.
     /// fn rounded(sums: Tmem<f32>) -> Tmem<bf16> {
     ///     let factor = sums.view::<bf16>([128, 64]);
     ///     factor.store(sums.load().cast::<bf16>());

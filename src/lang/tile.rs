@@ -228,7 +228,7 @@ pub fn zeros<T: Cast>(shape: impl Shape) -> Tile<T> {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Where a running maximum starts.
+/// /// The start of a running maximum.
 /// fn lowest<const M: i32>() -> Tile<f32> {
 ///     full([M], f32::NEG_INFINITY)
 /// }

@@ -1,5 +1,5 @@
-//! Blocked layouts: a box of elements per thread, a box of threads per warp, a box of warps; and what derives from
-//! them: slices, and layouts written down as bases.
+//! Blocked layouts: a box of elements per thread, a box of threads per warp, a box of warps; and derived layouts:
+//! slices, and layouts given as bases.
 
 use super::{
     Form, LANES, LIST_BITS, check_order, check_powers, check_rank, check_shape, identity_nd,
@@ -22,8 +22,8 @@ use crate::{Dim, Layout, LayoutError};
 /// ```
 ///
 /// # Errors
-/// When a list has not one entry per axis, an entry is not a power of two, `order` does not name every axis once, or
-/// the lanes do not multiply to 32.
+/// When a list does not have one entry per axis, an entry is not a power of two, `order` does not name every axis once,
+/// or the lanes do not multiply to 32.
 pub fn blocked(
     per_thread: &[u32],
     lanes: &[u32],
@@ -62,7 +62,7 @@ pub(super) fn check_blocked(
     }
 }
 
-/// The parameters of the layout with which a tile of `shape` is read from memory best: see [`blocked_for`].
+/// The parameters of the best layout for reading a tile of `shape` from memory: see [`blocked_for`].
 ///
 /// # Requires
 /// Rank at least 1; powers of two; `order` names each axis once.
@@ -94,10 +94,10 @@ pub fn blocked_form_for(shape: &[u32], order: &[u32], per_thread_fastest: u32, w
     Form::Blocked { per_thread, lanes: lane_box, warps: warp_box, order: order.to_vec() }
 }
 
-/// The layout with which a tile of `shape` is read from memory best.
+/// The best layout for reading a tile of `shape` from memory.
 ///
-/// A thread holds `per_thread_fastest` consecutive elements along the fastest axis, `order[0]`, or fewer when there
-/// would not be enough for all threads; lanes and then warps follow along `order[0]`, then `order[1]`, and so on.
+/// A thread holds `per_thread_fastest` consecutive elements along the fastest axis, `order[0]`, or fewer if there are
+/// not enough for all threads; lanes and then warps follow along `order[0]`, then `order[1]`, and so on.
 ///
 /// ```
 /// use kernel_layout::forms::blocked_for;
@@ -121,7 +121,7 @@ pub fn blocked_for(shape: &[u32], order: &[u32], per_thread_fastest: u32, warps:
         .expect("the parameters were chosen to be right")
 }
 
-/// What the threads of `parent` hold when its axis `axis` has size 1.
+/// The elements that the threads of `parent` hold when its axis `axis` has size 1.
 ///
 /// `parent` is built on `shape` with a 1 inserted at `axis`; then that axis is removed as by [`Layout::slice`].
 ///
@@ -147,10 +147,10 @@ pub fn slice_of(axis: u32, parent: &Form, shape: &[u32]) -> Result<Layout, Layou
     Ok(parent.to_layout(&parent_shape)?.slice(axis as usize))
 }
 
-/// A layout written down as bases, for the tensor size that `literal` says, fitted to `shape`.
+/// A layout given as bases, for the tensor size in `literal`, fitted to `shape`.
 ///
-/// It grows along the axes in the order that its own bases walk them. Where it is shrunk, registers that would repeat
-/// elements are dropped.
+/// It grows along the axes in the order of its own bases. If it shrinks, registers that would repeat elements are
+/// dropped.
 ///
 /// # Errors
 /// When the rank differs, `shape` has an entry that is not a power of two, `literal` has dimensions that are not those of

@@ -13,8 +13,8 @@ use crate::{Dim, Layout, LayoutError};
 
 /// A layout as a user writes it; [`Form::to_layout`] gives its bases for a shape.
 ///
-/// `Display` prints the constructor in the language's own spelling; bases over the blocks of a cluster, which kernels do not write,
-/// with the names of their dimensions.
+/// `Display` prints the constructor in the language's own spelling; bases over the blocks of a cluster, which kernels
+/// do not write, have the names of their dimensions.
 ///
 /// ```
 /// use kernel_layout::forms::Form;
@@ -74,7 +74,7 @@ pub enum Form {
     Swizzled {
         /// Elements that stay together.
         vec: u32,
-        /// Consecutive rows that are swizzled alike.
+        /// Consecutive rows with the same swizzle.
         per_phase: u32,
         /// The number of different swizzles.
         max_phase: u32,
@@ -120,14 +120,14 @@ pub enum Form {
         /// The size of an element.
         element_bits: u32,
     },
-    /// Extents and strides, as far as they are linear: see [`TileLayout::to_linear`].
+    /// Extents and strides that are linear: see [`TileLayout::to_linear`].
     Tile(TileLayout),
     /// The same, swizzled: see [`ComposeLayout::to_linear`].
     SwizzledTile(ComposeLayout),
     /// A tile spread over the blocks of a cluster.
     Cluster {
-        /// One basis per bit of the block's rank in the cluster, counted in blocks along each axis; zero where the
-        /// blocks hold the same.
+        /// One basis per bit of the block's rank in the cluster, counted in blocks along each axis; zero if the blocks
+        /// hold the same elements.
         bases: Vec<Vec<u32>>,
         /// The layout of one block's part.
         per_block: Box<Form>,
@@ -152,7 +152,7 @@ impl Form {
         Form::NvmmaShared { swizzle_bytes, element_bits, transposed, fp4_padded }
     }
 
-    /// The axes of the tensors that it is a layout of; none where it can be of several numbers.
+    /// The number of axes of its tensors; none if several numbers are possible.
     ///
     /// ```
     /// use kernel_layout::Form;
@@ -179,7 +179,7 @@ impl Form {
         }
     }
 
-    /// The layout as kernels write it: as it is printed, the notation of extents and strides in its macro.
+    /// The layout in a kernel's spelling: as printed, with the notation of extents and strides in its macro.
     ///
     /// ```
     /// use kernel_layout::Form;
@@ -218,8 +218,8 @@ impl Form {
     /// `Col`; [`Form::Cluster`] adds `Block`.
     ///
     /// # Errors
-    /// As the constructor that the variant names; [`LayoutError::Parent`] for an operand of something other than a
-    /// product's result.
+    /// Those of the variant's constructor; [`LayoutError::Parent`] for an operand of something other than a product's
+    /// result.
     pub fn to_layout(&self, shape: &[u32]) -> Result<Layout, LayoutError> {
         match self {
             Form::Blocked { per_thread, lanes, warps, order } => {
@@ -293,7 +293,7 @@ fn dot_operand(
     }
 }
 
-/// Spreads `per_block`, built on the part of one block, over the blocks.
+/// Distributes `per_block`, built on the part of one block, over the blocks.
 fn over_cluster(
     bases: &[Vec<u32>],
     per_block: &Form,
@@ -321,7 +321,7 @@ fn over_cluster(
     Ok(per_block.to_layout(&part)?.product(&blocks))
 }
 
-/// `name(bases of each of dims, .., shape)`, as kernels write it; the bases with their names where there are other dimensions.
+/// `name(bases of each of dims, .., shape)`, as kernels write it; with other dimensions, the bases have their names.
 fn write_literal(
     f: &mut fmt::Formatter<'_>,
     name: &str,

@@ -140,7 +140,7 @@ pub fn wgmma_accumulator(warps: [u32; 2], n: u32, shape: &[u32]) -> Result<Layou
     Ok(tile.fit(shape, COLUMNS_FIRST))
 }
 
-/// Operand A of `wgmma` in registers, beside an accumulator [`wgmma_accumulator`] with the same `warps`.
+/// Operand A of `wgmma` in registers, for an accumulator [`wgmma_accumulator`] with the same `warps`.
 ///
 /// Its shape is (m, k). Within a warp it is operand A of `mma.sync`; `k_width` is 32 divided by the bits of an element.
 ///
@@ -178,7 +178,7 @@ pub fn wgmma_operand(warps: [u32; 2], k_width: u32, shape: &[u32]) -> Result<Lay
 /// ```
 ///
 /// # Errors
-/// As [`super::blocked()`], and when the rank is not 2 or `index` is neither 0 nor 1.
+/// Those of [`super::blocked()`], and when the rank is not 2 or `index` is neither 0 nor 1.
 pub fn fma_operand(
     index: u32,
     per_thread: &[u32],

@@ -24,7 +24,7 @@ pub fn row_major_shared(shape: &[u32]) -> Result<Layout, LayoutError> {
     Ok(identity_nd(Dim::Offset, shape, &innermost_first(shape.len())))
 }
 
-/// A layout of shared memory written down as bases; its tensor must be the one it was written for.
+/// A layout of shared memory given as bases; its tensor must have the shape that they are written for.
 ///
 /// # Errors
 /// When the shape differs, `literal` has inputs other than `Offset` and `Block`, or some element is stored nowhere.
@@ -101,8 +101,9 @@ const TMA_BOX: u32 = 256;
 /// ```
 ///
 /// # Errors
-/// When the swizzle or the element size is not a possible value, a size is not a power of two, `fp4_padded` is asked for
-/// elements of other than 8 bits or without a swizzle, the shape is empty, or the tile is smaller than one atom.
+/// When the swizzle or the element size is not a possible value, a size is not a power of two, `fp4_padded` is
+/// requested for elements that do not have 8 bits or without a swizzle, the shape is empty, or the tile is smaller than
+/// one atom.
 pub fn nvmma_shared(
     swizzle_bytes: u32,
     element_bits: u32,
@@ -187,7 +188,8 @@ fn swizzle_atom(swizzle_bytes: u32, element_bits: u32, fp4_padded: bool) -> Layo
 
 /// The alignment in bytes that a tile of [`nvmma_shared`] needs: the period of the swizzle, and 128 without one.
 ///
-/// PTX ISA, "Swizzling modes": the pattern is a function of the address bits, so a tile starts where it starts.
+/// PTX ISA, "Swizzling modes": the pattern is a function of the address bits, so a tile starts where the pattern
+/// starts.
 ///
 /// # Requires
 /// `swizzle_bytes` is 0, 32, 64 or 128.

@@ -17,13 +17,13 @@ const BLOCK_COLUMNS: &[u32] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// How many columns apart elements of 32, 16 and 8 bits can lie within their words.
 const COLUMN_STRIDES: &[u32] = &[1, 2, 4];
 
-/// Blocks of `block[0]` rows and `block[1]` columns, side by side in tensor memory.
+/// Adjacent blocks of `block[0]` rows and `block[1]` columns in tensor memory.
 ///
-/// `col_stride` counts the places from one column to the next in units of an element: 1 packs 16-bit elements two to
-/// a word, 2 gives each a word of its own. With `two_ctas` the block is one CTA's half of a product of two CTAs; a
-/// half of 64 rows then has its right half of the columns in rows 64 to 127 (PTX ISA, "Data path layout B").
-/// Blocks repeat along the rows of the tensor first and then along its columns, each time in further columns of
-/// memory. A leading third axis counts buffers, which take up further columns again.
+/// `col_stride` counts the places from one column to the next in units of an element: 1 packs two 16-bit elements into
+/// a word, 2 gives each its own word. With `two_ctas` the block is one CTA's half of a product of two CTAs; a half of
+/// 64 rows then has its right half of the columns in rows 64 to 127 (PTX ISA, "Data path layout B"). Blocks repeat
+/// along the rows of the tensor first and then along its columns, each time in further columns of memory. A leading
+/// third axis counts buffers, in further columns again.
 ///
 /// A tensor of 256×128 in blocks of 128×128 takes 256 columns: the second block of rows starts at column 128.
 ///
@@ -40,7 +40,7 @@ const COLUMN_STRIDES: &[u32] = &[1, 2, 4];
 /// ```
 ///
 /// # Errors
-/// When a block has other than 64 or 128 rows, the stride is not 1, 2 or 4, the rank is not 2 or 3, a size is no power
+/// When a block does not have 64 or 128 rows, the stride is not 1, 2 or 4, the rank is not 2 or 3, a size is no power
 /// of two, or the tensor is smaller than a block.
 pub fn tensor_memory(
     block: [u32; 2],
@@ -73,7 +73,7 @@ pub fn tensor_memory(
     Ok(layout.transpose_outs(&[Dim::Axis(0), Dim::Axis(1)]))
 }
 
-/// One block, with what row bit 4 of a block of 64 rows leads to.
+/// One block; in a block of 64 rows, row bit 4 leads to the given basis.
 fn block_layout(block: [u32; 2], two_ctas: bool, shape: [u32; 2]) -> Layout {
     let rows = |size| Layout::identity(Dim::Row, Dim::Axis(0), size);
     let columns = |size| Layout::identity(Dim::Col, Dim::Axis(1), size);
@@ -102,8 +102,8 @@ fn block_layout(block: [u32; 2], two_ctas: bool, shape: [u32; 2]) -> Layout {
 /// The scale factors of a block-scaled product, 8 bits each: rows of the matrix by groups along `k`.
 ///
 /// Four scales along `k` fill one word; 32 rows are 32 rows of memory, which all four warps hold (row bits 5 and 6 are
-/// zero); further rows lie in further columns, four blocks of 32 rows side by side (PTX ISA, "Scale factor layouts").
-/// The tile of 128×4 repeats along the rows first.
+/// zero); further rows are in further columns, four adjacent blocks of 32 rows (PTX ISA, "Scale factor layouts"). The
+/// tile of 128×4 repeats along the rows first.
 ///
 /// ```
 /// use kernel_layout::forms::tensor_memory_scales;
@@ -134,7 +134,7 @@ pub fn tensor_memory_scales(shape: &[u32]) -> Result<Layout, LayoutError> {
 
 /// Checks that a layout of a tile's rows and columns, however it was written, is one of tensor memory.
 ///
-/// It has all 128 rows, of which some may be copies, as `R[4 : 32 @ TLane]` says; no columns of 32 bits are.
+/// It has all 128 rows; some may be copies, as in `R[4 : 32 @ TLane]`. Columns of 32 bits may not be copies.
 ///
 /// ```
 /// use kernel_layout::Form;
@@ -178,7 +178,7 @@ pub fn check_tensor_memory(layout: &Layout, element_bits: u32) -> Result<(), Lay
 /// ```
 ///
 /// # Errors
-/// When the tensor needs more columns than there are, or an element has other than 8, 16 or 32 bits.
+/// When the tensor needs more columns than there are, or an element does not have 8, 16 or 32 bits.
 pub fn tensor_memory_columns(layout: &Layout, element_bits: u32) -> Result<u32, LayoutError> {
     check_one_of("element bits", element_bits, &[8, 16, 32])?;
     let actual = layout.in_size(Dim::Col).div_ceil(32 / element_bits).max(32);

@@ -1,4 +1,4 @@
-//! Layouts of registers that `tcgen05.ld` fills from tensor memory and `tcgen05.st` stores to it. The section on tensor
+//! Layouts of the registers that `tcgen05.ld` fills from tensor memory and `tcgen05.st` stores. The section on tensor
 //! memory in [`super`] has the whole picture.
 
 use std::fmt;
@@ -72,23 +72,23 @@ impl fmt::Display for TmemAtom {
 /// Which columns of the tensor a thread holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TmemColumns {
-    /// As the instructions bring them: warps beyond the fourth share the columns.
+    /// The order of the instructions: warps beyond the fourth share the columns.
     Whole,
-    /// Each thread holds the same of both halves of the columns, so that splitting the tensor in two moves nothing.
+    /// Each thread holds the same part of both halves of the columns, so splitting the tensor in two moves nothing.
     Split,
 }
 
 /// The registers that loads of `atom` by `warps` warps fill from a tensor in tensor memory.
 ///
-/// `memory` is a layout as [`tensor_memory`](super::tensor_memory()) and its siblings make it. The result is `memory`
-/// after a layout from registers, lanes and warps to rows and columns:
+/// `memory` is a layout from [`tensor_memory`](super::tensor_memory()) or its siblings. The result is `memory` after a
+/// layout from registers, lanes and warps to rows and columns:
 ///
 /// - registers: the elements of one word, then the atom, then further columns;
 /// - warp bits 0 and 1: rows 32 and 64;
 /// - the other 16 rows of a warp, for an atom of 16: the next warp bit if there is one, else the last register;
-/// - further warp bits: the highest columns; and where there are none left, copies.
+/// - further warp bits: the highest columns; if there are none left, copies.
 ///
-/// Of 128×64 `f32` eight warps hold 32 registers each; of the same tensor, four warps hold 64.
+/// For 128×64 `f32`, eight warps hold 32 registers each, and four warps hold 64.
 ///
 /// ```
 /// use kernel_layout::forms::{TmemAtom, TmemColumns, tensor_memory, tensor_memory_registers};
@@ -103,8 +103,8 @@ pub enum TmemColumns {
 ///
 /// # Errors
 /// When there are not 4, 8, 16 or 32 warps, elements are neither packed into words nor alone in them, the tensor has
-/// fewer columns than the atom, the atom is not one for blocks of that many rows, or halves are asked for of a tensor
-/// of which a thread has no more than one word.
+/// fewer columns than the atom, the atom is not one for blocks of that many rows, or halves are requested of a tensor
+/// with only one word for each thread.
 ///
 /// # Requires
 /// `memory` has the inputs `Row` and `Col`, and perhaps `Block`; the outputs are axes.
@@ -201,9 +201,10 @@ fn places(
     Layout::new(ins, outs)
 }
 
-/// Whether every other 16 rows of tensor memory hold nothing that a lane could read: those that a block of 64 rows leaves to others.
+/// Whether every other 16 rows of tensor memory are empty: those that a block of 64 rows leaves to others.
 ///
-/// Row bit 5 of a tensor of few scales is empty as well, and the bits before of one with a row for each warp: copies lie there.
+/// Row bit 5 of a tensor of few scales is also empty, and so are the lower bits of one with a row for each warp, but
+/// these hold copies.
 ///
 /// ```
 /// use kernel_layout::forms::{tensor_memory, tensor_memory_has_gap, tensor_memory_scales};
@@ -221,7 +222,7 @@ pub fn tensor_memory_has_gap(memory: &Layout) -> bool {
     empty(&rows[4]) && !empty(&rows[5]) && !rows[..4].iter().all(empty)
 }
 
-/// log2 of the elements in a word: all it has room for, or one.
+/// log2 of the elements in a word: as many as fit, or one.
 pub(super) fn words(memory: &Layout, packed_bits: usize, last: Dim) -> Result<usize, LayoutError> {
     let place = memory.out_index(last).expect("the last output dimension is one");
     let column = |bit: usize, basis: &Basis| {

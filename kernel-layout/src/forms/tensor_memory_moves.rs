@@ -1,7 +1,7 @@
 //! Which `tcgen05.ld` and `tcgen05.st` move a tile between tensor memory and registers, from the layouts of both.
 //!
-//! [`tensor_memory_registers`](super::tensor_memory_registers) says what registers a shape fills; this is the other direction: of any
-//! layout of registers, whether some shape fills it, and word by word how.
+//! [`tensor_memory_registers`](super::tensor_memory_registers) gives the registers that a shape fills. This is the
+//! other direction: whether some shape fills a given layout of registers, and how, word by word.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use super::{TENSOR_MEMORY_ROWS, TmemAtom, tensor_memory_has_gap, words};
 use crate::layout::log2;
 use crate::{Dim, Layout};
 
-/// What the warps of a warpgroup are apart, in rows.
+/// The distance of the warps of a warpgroup, in rows.
 const QUARTER_ROWS: u32 = 32;
-/// What the halves of a quarter are apart, of which an atom of 16 rows moves one.
+/// The distance of the halves of a quarter; an atom of 16 rows moves one half.
 const HALF_ROWS: u32 = 16;
 
 /// The instructions that move a tile between tensor memory and registers.
@@ -19,15 +19,15 @@ const HALF_ROWS: u32 = 16;
 pub struct TensorMemoryMoves {
     /// The shape of all of them.
     pub atom: TmemAtom,
-    /// Of `16x32bx2`: the columns of 32 bits from the first half to the second.
+    /// For `16x32bx2`: the columns of 32 bits from the first half to the second.
     pub halves: Option<u32>,
     /// What each bit of a warp's number adds to the place: rows, and columns of 32 bits.
     pub warps: Vec<[u32; 2]>,
-    /// What the instructions move with `.x1`, by rows and then by columns.
+    /// The units that the instructions move with `.x1`, by rows and then by columns.
     pub units: Vec<TensorMemoryUnit>,
 }
 
-/// What an instruction moves with `.x1`.
+/// The unit that an instruction moves with `.x1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMemoryUnit {
     /// The first row within the warp's quarter: 0 or 16.
@@ -38,9 +38,9 @@ pub struct TensorMemoryUnit {
     pub words: Vec<Vec<u32>>,
 }
 
-/// How a tile in `registers` is read from and written to `memory`; none where no instruction has such registers.
+/// How a tile in `registers` is read from and written to `memory`; none if no instruction has such registers.
 ///
-/// Both are layouts of the same tensor. The registers of a thread hold different elements, else there is none.
+/// Both are layouts of the same tensor. The registers of a thread have to hold different elements.
 ///
 /// ```
 /// use kernel_layout::forms::{TmemAtom, mma_v2_accumulator, tensor_memory, tensor_memory_moves};
@@ -54,7 +54,8 @@ pub struct TensorMemoryUnit {
 /// ```
 ///
 /// # Ensures
-/// Of what [`tensor_memory_registers`](super::tensor_memory_registers) makes of whole columns there is always one, with its atom.
+/// For layouts of whole columns from [`tensor_memory_registers`](super::tensor_memory_registers) there is always one,
+/// with its atom.
 ///
 /// # Requires
 /// `memory` has the inputs `Row`, of 128, and `Col`; `registers` `Register`, `Lane` and `Warp`.
@@ -79,9 +80,9 @@ struct Match<'a> {
     registers: &'a Layout,
     /// From registers, lanes and warps to rows and columns.
     places: &'a Layout,
-    /// log2 of the elements that a word has room for.
+    /// log2 of the elements that fit a word.
     packed_bits: usize,
-    /// log2 of those that are in it.
+    /// log2 of the elements in it.
     in_word: usize,
 }
 
@@ -131,7 +132,8 @@ impl Match<'_> {
         Some(TensorMemoryMoves { atom, halves, warps: moved, units })
     }
 
-    /// The element at a row and a column of 32 bits; none of a column behind the last, as narrow tiles do not fill wide atoms.
+    /// The element at a row and a column of 32 bits; none for a column after the last, since narrow tiles do not fill
+    /// wide atoms.
     fn element(&self, [row, column]: [u32; 2]) -> Option<Vec<u32>> {
         let column = column << self.packed_bits;
         let held = column < self.memory.in_size(Dim::Col);
@@ -144,7 +146,8 @@ impl Match<'_> {
         (word << self.packed_bits == column).then_some(word)
     }
 
-    /// Of `16x32bx2` the columns to the second half, which the last bit of a lane's number is; none of other atoms.
+    /// For `16x32bx2` the columns to the second half, which the last bit of a lane's number selects; none for other
+    /// atoms.
     #[expect(clippy::option_option, reason = "no atom, and an atom without halves")]
     fn halves(&self, atom: TmemAtom) -> Option<Option<u32>> {
         match atom {
@@ -159,7 +162,7 @@ impl Match<'_> {
         }
     }
 
-    /// The registers of a thread in units of the atom; none where some are missing or left over.
+    /// The registers of a thread in units of the atom; none if some are missing or left over.
     fn units(
         &self,
         in_unit: &[[u32; 2]],

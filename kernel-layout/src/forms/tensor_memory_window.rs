@@ -1,4 +1,4 @@
-//! Parts of a tile in tensor memory: which have a layout of their own, and where they begin.
+//! Parts of a tile in tensor memory: which parts have a layout, and where they begin.
 
 use super::{TENSOR_MEMORY_ROWS, words};
 use crate::layout::log2;
@@ -7,17 +7,17 @@ use crate::{Basis, Dim, Layout};
 /// The row bit in which blocks of 64 rows may have other rows or columns of the tile.
 const HALF_BIT: usize = 4;
 
-/// Why a part of a tile is no tile itself.
+/// Why a part of a tile is not a tile itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartRefusal {
-    /// It leaves out rows of tensor memory that every instruction of a warpgroup reaches.
+    /// It leaves out rows of tensor memory that every instruction of a warpgroup accesses.
     Rows {
         /// The rows that it has.
         actual: u32,
         /// The rows of tensor memory.
         required: u32,
     },
-    /// It has parts of words of 32 bits.
+    /// It has parts of 32-bit words.
     Words {
         /// The columns of the tile that share a word.
         required: u32,
@@ -26,10 +26,11 @@ pub enum PartRefusal {
     },
 }
 
-/// The layout of a part of a tile, `shape` large; where it begins, at a multiple of its extents, does not matter.
+/// The layout of a part of a tile with extents `shape`. It begins at a multiple of its extents; which one does not
+/// matter.
 ///
-/// Columns of tensor memory that lie between those of the part hold nothing of it, and neither do the rows that a block of 64 rows
-/// leaves to others.
+/// Columns of tensor memory between those of the part hold nothing of it, and neither do the rows that a block of 64
+/// rows leaves to others.
 ///
 /// ```
 /// use kernel_layout::forms::{PartRefusal, tensor_memory, tensor_memory_part};
@@ -43,7 +44,7 @@ pub enum PartRefusal {
 /// ```
 ///
 /// # Errors
-/// When rows are left out other than those, or words are not whole.
+/// When other rows are left out, or words are not whole.
 ///
 /// # Requires
 /// `memory` has the inputs `Row`, of 128, and `Col`, and no swizzle; the extents are powers of two up to those of the tile.

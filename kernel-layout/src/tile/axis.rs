@@ -133,7 +133,7 @@ impl TileAxis {
         TileAxis::ALL.into_iter().find(|axis| axis.name() == name)
     }
 
-    /// For an axis of threads what it counts, and within what; nothing for an axis of memory.
+    /// What an axis of threads counts, and within which group; nothing for an axis of memory.
     ///
     /// ```
     /// use kernel_layout::tile::{Scope, TileAxis};
@@ -178,7 +178,7 @@ impl TileAxis {
         })
     }
 
-    /// The axis that counts `of` within `within`, if there is one alone.
+    /// The axis that counts `of` within `within`, if there is exactly one.
     pub(crate) fn counting(of: Scope, within: Scope) -> Option<TileAxis> {
         let mut axes = TileAxis::ALL.into_iter().filter(|axis| axis.scopes() == Some((of, within)));
         let first = axes.next();
@@ -196,18 +196,18 @@ impl fmt::Display for TileAxis {
 /// Why the axes of a layout do not fit together.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ScopeError {
-    /// Two axes count the same within different groups.
+    /// Two axes count the same thing within different groups.
     Conflict {
         /// One of them.
         first: TileAxis,
         /// The other.
         second: TileAxis,
     },
-    /// Between what one axis counts and what the others do, an axis is missing.
+    /// An axis is missing between two others.
     Gap {
         /// The widest group that can be reached from the smallest one.
         reached: Scope,
-        /// The axis that lies beyond.
+        /// The axis beyond the gap.
         axis: TileAxis,
     },
 }

@@ -1,8 +1,8 @@
-//! The canonical form: fewest digits, copies in order, and, if wanted, the widest axes of threads.
+//! The canonical form: fewest digits, copies in order, and optionally the widest axes of threads.
 
 use super::{Iter, TileAxis, TileLayout};
 
-/// What the canonical form does with axes of threads.
+/// The axes of threads in the canonical form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scopes {
     /// Lane and warp stay lane and warp.
@@ -14,7 +14,7 @@ pub enum Scopes {
 impl TileLayout {
     /// The layout with the fewest digits that means the same.
     ///
-    /// In this order: digits of one value are left out (of a layout of such alone, one stays); offsets of zero are left
+    /// In this order: digits of one value are left out (if there are no others, one stays); offsets of zero are left
     /// out; with [`Scopes::Fused`], axes of threads become one; neighbouring digits that step evenly are joined,
     /// `(8, 4) : (4, 1)` to `32 : 1`; copies are sorted and joined likewise.
     ///
@@ -27,7 +27,7 @@ impl TileLayout {
     /// ```
     ///
     /// # Ensures
-    /// Every element lies where it lay, copies included (`law_canonical_form_keeps_every_place`); doing it again changes
+    /// Every element keeps its place, copies included (`law_canonical_form_keeps_every_place`); doing it again changes
     /// nothing.
     #[must_use]
     pub fn canonicalize(&self, scopes: Scopes) -> TileLayout {
@@ -63,7 +63,7 @@ impl TileLayout {
         short.shard().len() <= 1 && plain && short.replica().is_empty() && short.offset().is_empty()
     }
 
-    /// Every axis of threads written along the widest that all of them fit.
+    /// Every axis of threads, written along the widest axis that fits all of them.
     ///
     /// A layout whose axes do not make up a chain, or whose chain no axis spans, is left as it is.
     fn fuse_scopes(&self) -> TileLayout {
@@ -113,8 +113,8 @@ fn join(iters: Vec<Iter>) -> Vec<Iter> {
     short
 }
 
-/// Where `axis` is taken apart so that `finer` becomes an axis of its own: the axis of what lies beyond, and how much of
-/// `axis` lies within. `None` for an axis that does not count what `finer` counts, or counts it within no more.
+/// How to split `axis` so that `finer` becomes its own axis: the axis beyond it, and how much of `axis` is within it.
+/// `None` for an axis that does not count what `finer` counts, or counts it within no more.
 fn cut(axis: TileAxis, finer: TileAxis) -> Option<(TileAxis, i64)> {
     let ((of, within), (inner_of, inner_within)) = (axis.scopes()?, finer.scopes()?);
     if of != inner_of || within <= inner_within {
@@ -129,7 +129,7 @@ pub(super) fn is_finer(finer: TileAxis, axis: TileAxis) -> bool {
     cut(axis, finer).is_some()
 }
 
-/// The digits with every wider axis taken apart at `finer`: for `laneid`, `tx` into warp and lane.
+/// The digits with every wider axis split at `finer`: for `laneid`, `tx` into warp and lane.
 ///
 /// `None` where a digit lies across the boundary.
 pub(super) fn split_scopes(iters: &[Iter], finer: TileAxis) -> Option<Vec<Iter>> {
@@ -158,7 +158,7 @@ pub(super) fn split_scopes(iters: &[Iter], finer: TileAxis) -> Option<Vec<Iter>>
     Some(split)
 }
 
-/// An amount along an axis as amounts along what [`split_scopes`] makes of it.
+/// An amount along an axis, split along the axes from [`split_scopes`].
 pub(super) fn split_amount(axis: TileAxis, amount: i64, finer: TileAxis) -> Vec<(TileAxis, i64)> {
     match cut(axis, finer) {
         Some((beyond, inner_size)) => {

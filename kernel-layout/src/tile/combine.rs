@@ -1,9 +1,9 @@
-//! Tiles of tiles: putting layouts into one another, and recognising that they are.
+//! Tiles of tiles: nesting layouts, and recognising nested ones.
 
 use super::canonical::{is_finer, joined, split_amount, split_scopes};
 use super::{Iter, Scopes, TileAxis, TileError, TileLayout};
 
-/// How far apart the copies of the inner layout lie.
+/// How far apart the copies of the inner layout are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spacing {
     /// The outer strides count whole inner layouts.
@@ -13,7 +13,7 @@ enum Spacing {
 }
 
 impl TileLayout {
-    /// This layout, of `inner_shape`, repeated as `outer`, of `outer_shape`, says: a tensor whose axis `d` has
+    /// This layout, of `inner_shape`, repeated by `outer`, of `outer_shape`: a tensor whose axis `d` has
     /// `outer_shape[d] · inner_shape[d]` elements.
     ///
     /// Strides and copies of `outer` count this layout's [`TileLayout::span`] on their axis; copies and offsets of both
@@ -113,8 +113,8 @@ impl TileLayout {
         }
     }
 
-    /// The outer layout of which `tiled`, of `tiled_shape`, is made with this one, of `inner_shape`, as its tile; `None`
-    /// when it is not.
+    /// The outer layout that gives `tiled`, of `tiled_shape`, with this layout, of `inner_shape`, as its tile; `None`
+    /// if there is none.
     ///
     /// ```
     /// use kernel_layout::tile::TileLayout;
@@ -125,7 +125,7 @@ impl TileLayout {
     /// # Ok::<(), kernel_layout::tile::NotationError>(())
     /// ```
     ///
-    /// Where `tiled` counts threads of the block and the tile lanes of a warp, threads are taken apart first.
+    /// If `tiled` counts threads of the block and the tile counts lanes of a warp, threads are split first.
     ///
     /// # Ensures
     /// [`TileLayout::tile`] with the result gives `tiled` (`law_recognisers_undo_tiling`).
@@ -138,8 +138,8 @@ impl TileLayout {
         self.outer_of(tiled, tiled_shape, inner_shape, Spacing::Spans)
     }
 
-    /// The tile of which `tiled`, of `tiled_shape`, is made when this layout, of `outer_shape`, repeats it; `None` when
-    /// it is not.
+    /// The tile that gives `tiled`, of `tiled_shape`, when this layout, of `outer_shape`, repeats it; `None` if there
+    /// is none.
     ///
     /// ```
     /// use kernel_layout::tile::TileLayout;
@@ -237,7 +237,7 @@ impl TileLayout {
         })
     }
 
-    /// The layout with axes of threads taken apart as far as `other` has them apart.
+    /// The layout with axes of threads split as far as `other` has them split.
     fn split_to(&self, other: &TileLayout) -> Option<TileLayout> {
         let axes = self.axes();
         let finer = |axis: &TileAxis| axes.iter().any(|&wider| is_finer(*axis, wider));
@@ -290,7 +290,7 @@ fn divided(iter: &Iter, span: i64) -> Option<Iter> {
     (span != 0 && iter.stride % span == 0).then(|| Iter { stride: iter.stride / span, ..*iter })
 }
 
-/// `all` without `some` of it; `None` when those are not among it.
+/// `all` without `some`; `None` if `some` is not a part of it.
 fn without(all: &[Iter], some: &[Iter]) -> Option<Vec<Iter>> {
     let mut rest = all.to_vec();
     for iter in some {

@@ -22,12 +22,12 @@ pub enum TileError {
         /// The size.
         what: &'static str,
     },
-    /// A product or sum is more than any memory has.
+    /// A product or sum is larger than any memory.
     TooLarge {
         /// The number.
         what: &'static str,
     },
-    /// A shape does not cut the layout's extents whole.
+    /// A shape does not divide the layout's extents.
     Group {
         /// The layout.
         layout: String,
@@ -43,7 +43,7 @@ pub enum TileError {
         /// Its size.
         actual: u32,
     },
-    /// Two shapes cut a layout where neither boundary divides the other.
+    /// Two shapes split a layout at boundaries of which neither divides the other.
     Boundaries {
         /// The smaller of the two boundaries, counted in what lies before it.
         first: u64,
@@ -76,7 +76,7 @@ pub enum TileError {
         /// The order.
         actual: Vec<usize>,
     },
-    /// The parameters of a swizzle do not fit one another.
+    /// The parameters of a swizzle do not fit together.
     Swizzle {
         /// The bits that are changed.
         swizzle_len: u32,
@@ -94,20 +94,20 @@ pub enum TileError {
         /// The widest swizzle that would fit, in bytes.
         fits: u32,
     },
-    /// An argument is none of the values that there are.
+    /// An argument is not one of the possible values.
     NotOneOf {
         /// The argument.
         what: &'static str,
         /// Its value.
         actual: u64,
-        /// The values that there are.
+        /// The possible values.
         allowed: &'static [u64],
     },
     /// A data path of tensor memory has no such layout.
     DataPath {
         /// Its letter.
         path: &'static str,
-        /// What its layouts are.
+        /// Its layouts.
         required: &'static str,
     },
     /// `tcgen05.cp` has no such shape.
@@ -115,7 +115,7 @@ pub enum TileError {
         /// The shape.
         actual: String,
     },
-    /// A shape of `tcgen05.cp` does not go with this multicast, or with none.
+    /// A shape of `tcgen05.cp` does not allow this multicast, or needs one.
     Multicast {
         /// The shape.
         shape: String,
@@ -138,14 +138,14 @@ pub enum TileError {
     },
     /// Some places between the first and the last hold nothing, where a linear layout gives every place an element.
     Hole,
-    /// A linear layout is no tile layout.
+    /// A linear layout is not a tile layout.
     NotTile {
         /// Why.
         reason: &'static str,
     },
 }
 
-/// The elements of a shape; of more than can be counted, the most that can be.
+/// The number of elements of a shape; if it overflows, the largest number.
 fn elements(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |all, &size| all.saturating_mul(size))
 }

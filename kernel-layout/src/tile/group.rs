@@ -1,4 +1,4 @@
-//! Cutting a layout's digits where shapes cut the index.
+//! Splitting a layout's digits where shapes split the index.
 
 use super::{Iter, TileAxis, TileError, TileLayout};
 
@@ -24,7 +24,7 @@ impl Grouped {
 }
 
 impl TileLayout {
-    /// The layout with its digits split so that each axis of `shape` has digits of its own; their order stays.
+    /// The layout with its digits split so that each axis of `shape` has its own digits; their order stays.
     ///
     /// `30 : 1` by 6×5 is `(6, 5) : (5, 1)`: a step of the first axis is five of the digit.
     ///
@@ -40,7 +40,7 @@ impl TileLayout {
     /// When the shape has another number of elements, or a boundary of it lies within a digit that it does not divide.
     ///
     /// # Ensures
-    /// Every element lies where it lay (`law_groups_keep_every_place`).
+    /// Every element keeps its place (`law_groups_keep_every_place`).
     pub fn group(&self, shape: &[u64]) -> Result<Grouped, TileError> {
         let refused = || TileError::Group {
             layout: self.to_string(),
@@ -86,8 +86,8 @@ impl TileLayout {
         Ok(Grouped { layout, separators })
     }
 
-    /// The layout with its digits split so that each axis of each of several shapes has digits of its own: the coarsest
-    /// such cut. Gives the layout and, for each shape, its separators.
+    /// The layout with its digits split so that each axis of each of several shapes has its own digits: the coarsest
+    /// such split. Returns the layout and, for each shape, its separators.
     ///
     /// Every boundary of a shape, counted in what lies before it, is one of the result: 30 elements as 6×5 have boundaries
     /// 6 and 30, as 2×15 they have 2 and 30; together 2, 6, 30, which are digits of 2, 3 and 5.

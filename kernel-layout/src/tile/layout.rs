@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::axis::scope;
 use super::{Scope, ScopeError, TileAxis, TileError};
 
-/// The most that extents multiply to, and that a stride or offset may be; sums of products of two stay in 64 bits.
+/// The largest product of extents, stride or offset; sums of products of two stay in 64 bits.
 const LIMIT: i64 = 1 << 30;
 
 /// One digit of an index: how many values it has, and how far apart they lie along an axis.
@@ -32,9 +32,9 @@ impl Iter {
     }
 }
 
-/// Where the elements of a tensor lie: digits of the index, copies, and an offset.
+/// The places of a tensor's elements: digits of the index, copies, and an offset.
 ///
-/// Two are equal when they are written alike; see [`TileLayout::canonicalize`] for when they mean the same.
+/// Two are equal if they are written in the same way; see [`TileLayout::canonicalize`] for equal meaning.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TileLayout {
     shard: Vec<Iter>,
@@ -44,7 +44,7 @@ pub struct TileLayout {
 
 impl TileLayout {
     /// A layout from its parts: the digits of the index, outermost first; the digits of the copies, in any order; and
-    /// what is added along axes.
+    /// the offsets along axes.
     ///
     /// ```
     /// use kernel_layout::tile::{Iter, TileAxis, TileLayout};
@@ -152,8 +152,8 @@ impl TileLayout {
         self.shard.iter().filter(|iter| iter.axis == axis).map(|iter| iter.extent).product()
     }
 
-    /// How many places along `axis` lie between the origin and the last one used: 1 + Σ (extent − 1)·stride over digits
-    /// and copies, and the offset.
+    /// How many places along `axis` there are from the origin to the last one used: 1 + Σ (extent − 1)·stride over
+    /// digits and copies, and the offset.
     ///
     /// ```
     /// use kernel_layout::tile::{TileAxis, TileLayout};
@@ -241,7 +241,7 @@ impl TileLayout {
         places
     }
 
-    /// What is added to a place for each copy of an element; the first entry, of the element itself, is empty or zero.
+    /// The offset of each copy of an element; the first entry, for the element itself, is empty or zero.
     ///
     /// ```
     /// use kernel_layout::tile::{TileAxis, TileLayout};
@@ -269,7 +269,7 @@ impl TileLayout {
         all
     }
 
-    /// The layout within one thread: the digits, copies and offsets along axes of threads left out.
+    /// The layout within one thread, without digits, copies and offsets along axes of threads.
     ///
     /// ```
     /// use kernel_layout::tile::TileLayout;

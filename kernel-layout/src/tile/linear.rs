@@ -1,8 +1,8 @@
 //! Tile layouts as linear layouts, and the other way round.
 //!
 //! A tile layout adds where a linear layout XORs. The two agree when no addition carries: when the bits of the index,
-//! each taken alone, lead to places that have no bit in common. And a linear layout answers what every place holds, so
-//! between the first place and the last there may be no gap.
+//! each taken alone, lead to places that have no bit in common. A linear layout gives every place an element, so there
+//! may be no gap between the first place and the last.
 
 use super::{ComposeLayout, Iter, Reading, Scopes, Swizzle, TileAxis, TileError, TileLayout};
 use crate::layout::{Basis, log2};
@@ -10,9 +10,9 @@ use crate::{Dim, Layout};
 
 /// How axes become dimensions.
 enum Place {
-    /// A dimension with places as they are.
+    /// A dimension that counts single places.
     Plain(Dim),
-    /// Lane and warp, counted in so many threads.
+    /// Lane and warp, counted in a number of threads.
     Threads(i64),
 }
 
@@ -46,7 +46,7 @@ fn dimension(axis: TileAxis, threads: bool) -> Result<Place, TileError> {
 enum Source {
     /// Nothing: the place with this bit holds nothing.
     Nothing,
-    /// A copy of what the place without it holds.
+    /// A copy of the element at the place without this bit.
     Copy,
     /// A bit of the row-major index.
     Index(usize),
@@ -108,11 +108,11 @@ impl TileLayout {
     ///
     /// # Errors
     /// When the shape has another number of elements or a size that is not a power of two; when there is an offset, an
-    /// extent or stride that is not a power of two, or two digits that share a bit; when places in between hold nothing; when
-    /// lanes go past a warp; when an axis has no dimension.
+    /// extent or stride that is not a power of two, or two digits that share a bit; when places in between hold
+    /// nothing; when lanes exceed a warp; when an axis has no dimension.
     ///
     /// # Ensures
-    /// The element that a place holds lies there (`law_linear_and_tile_agree`).
+    /// The tile layout puts each element at the place that holds it (`law_linear_and_tile_agree`).
     pub fn to_linear(&self, shape: &[u32]) -> Result<Layout, TileError> {
         let short = self.canonicalize(Scopes::Kept);
         let sizes: Vec<u64> = shape.iter().map(|&size| size.into()).collect();
@@ -242,8 +242,8 @@ impl TileLayout {
     /// ```
     ///
     /// # Errors
-    /// When a basis has more than one bit (a swizzle: see [`ComposeLayout::from_linear`]), two lead to the same element, or
-    /// some element is held nowhere; when an output is no axis of a tensor.
+    /// When a basis has more than one bit (a swizzle: see [`ComposeLayout::from_linear`]), two lead to the same
+    /// element, or some element is held nowhere; when an output is not an axis of a tensor.
     pub fn from_linear(layout: &Layout) -> Result<TileLayout, TileError> {
         let refused = |reason| Err(TileError::NotTile { reason });
         if layout.tensor_rank() != layout.outs().len() {
@@ -326,7 +326,7 @@ impl ComposeLayout {
     /// ```
     ///
     /// # Errors
-    /// As [`TileLayout::from_linear`], when no swizzle makes a tile of it.
+    /// As [`TileLayout::from_linear`]; when no swizzle turns it into a tile.
     pub fn from_linear(layout: &Layout) -> Result<ComposeLayout, TileError> {
         if !layout.in_dims().eq([Dim::Offset]) {
             return Err(TileError::NotTile { reason: "the layout is not one of shared memory" });

@@ -5,8 +5,8 @@ use super::{Iter, Scopes, TileError, TileLayout};
 impl TileLayout {
     /// The layout of a window: `region` gives its beginning and its extent along each axis of `shape`.
     ///
-    /// The beginning becomes an offset; the digits are those of the window. A window that ends inside a digit but begins
-    /// inside the one before it, in the middle of both, has a digit of two steps in place of them.
+    /// The beginning becomes an offset; the digits are those of the window. A window that begins inside one digit and
+    /// ends inside the next, in the middle of both, has a digit of two steps instead of them.
     ///
     /// ```
     /// use kernel_layout::tile::TileLayout;
@@ -22,11 +22,11 @@ impl TileLayout {
     /// ```
     ///
     /// # Errors
-    /// When the layout cannot be grouped by the shape, the window does not lie in the tensor, or it has no layout: it
-    /// would need strides that change on the way.
+    /// When the layout cannot be grouped by the shape, the window is not in the tensor, or it has no layout because it
+    /// would need changing strides.
     ///
     /// # Ensures
-    /// An element of the window lies where it lies in the tensor (`law_a_window_leaves_its_elements_where_they_are`).
+    /// Elements of the window keep their places (`law_a_window_leaves_its_elements_where_they_are`).
     pub fn slice(&self, shape: &[u64], region: &[(u64, u64)]) -> Result<TileLayout, TileError> {
         if region.len() != shape.len() {
             let (actual, required) = (region.len(), shape.len());

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::{TileAxis, TileError, TileLayout};
 
-/// In which direction a swizzle works.
+/// The direction of a swizzle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reading {
-    /// Higher bits change lower ones, as the hardware does it: the elements of a row are exchanged.
+    /// Higher bits change lower ones, as in hardware: the elements of a row are exchanged.
     Inner,
     /// Lower bits change higher ones: rows are exchanged. No hardware unit reads it.
     Outer,
@@ -85,7 +85,7 @@ impl Swizzle {
         self.distance
     }
 
-    /// In which direction it works.
+    /// Its direction.
     pub fn reading(self) -> Reading {
         self.reading
     }
@@ -100,7 +100,7 @@ impl Swizzle {
         }
     }
 
-    /// The swizzle for elements of which `2^log2_count` make up one as they were.
+    /// The swizzle for elements that are smaller by a factor of `2^log2_count`.
     #[must_use]
     pub fn unpack(self, log2_count: u32) -> Swizzle {
         Swizzle { low: self.low + log2_count, ..self }
@@ -177,7 +177,7 @@ impl ComposeLayout {
         ComposeLayout::new(self.swizzle.unpack(count.ilog2()), self.tile.unpack(count)?)
     }
 
-    /// The outer layout of which `tiled` is made with this one as its tile; swizzles must be equal. See
+    /// The outer layout that gives `tiled` with this one as its tile; swizzles must be equal. See
     /// [`TileLayout::is_tile_inner`].
     pub fn is_tile_inner(
         &self,
@@ -204,7 +204,7 @@ impl fmt::Display for ComposeLayout {
 /// The swizzles of TMA and the tensor core.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum SwizzleMode {
-    /// No swizzle: chunks of 16 bytes, rows of chunks side by side.
+    /// No swizzle: chunks of 16 bytes, with adjacent rows of chunks.
     None,
     /// Over 32 bytes.
     B32,
@@ -229,9 +229,9 @@ impl SwizzleMode {
 /// The layout of shared memory that TMA writes and the tensor core reads, of a tensor whose last two axes are rows and
 /// columns.
 ///
-/// An atom has 8 rows of `mode.bytes()`; atoms lie one below the other first, then side by side, then follow the leading
-/// axes. Without a swizzle, the chunks of 16 bytes of all rows come one below the other, column of chunks by column; where
-/// the columns are no whole chunks, rows follow one another.
+/// An atom has 8 rows of `mode.bytes()`; atoms follow one another along the rows first, then along the columns, then
+/// along the leading axes. Without a swizzle, the chunks of 16 bytes follow one another along the rows, one column of
+/// chunks after the other; if the columns are not whole chunks, rows follow one another.
 ///
 /// ```
 /// use kernel_layout::tile::{SwizzleMode, mma_shared};
@@ -244,7 +244,7 @@ impl SwizzleMode {
 ///
 /// # Errors
 /// When rows are not whole atoms in bytes, or columns in rows (the error names the widest swizzle that fits); when a
-/// swizzle is asked for with fewer than two axes, or an element has none of the sizes that there are.
+/// swizzle is asked for with fewer than two axes, or an element size is not possible.
 pub fn mma_shared(
     element_bits: u32,
     mode: SwizzleMode,

@@ -1,11 +1,11 @@
-//! The tiles of tensor memory: data paths, scale factors, the registers of loads, and which copy makes which.
+//! The tiles of tensor memory: data paths, scale factors, the registers of loads, and the copies that write them.
 
 use std::fmt;
 
 use super::{Iter, Scopes, TileAxis, TileError, TileLayout};
 use crate::forms::TmemAtom;
 
-/// Where a product's rows lie in tensor memory (PTX ISA, "tcgen05.mma data path layouts").
+/// The places of a product's rows in tensor memory (PTX ISA, "tcgen05.mma data path layouts").
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DataPath {
     /// M = 256 of two CTAs: 128 rows in each.
@@ -16,7 +16,7 @@ pub enum DataPath {
     C,
     /// M = 128 of one CTA.
     D,
-    /// M = 64 of one CTA, weight stationary: as B.
+    /// M = 64 of one CTA, weight stationary: like B.
     E,
     /// M = 64 of one CTA: 16 rows in each warp's quarter.
     F,
@@ -116,7 +116,7 @@ pub fn data_path(path: DataPath, columns: u64, slab: u64) -> Result<TileLayout, 
     TileLayout::new(shard, Vec::new(), [])
 }
 
-/// A form of `tcgen05.mma`, as its modifiers choose it.
+/// A form of `tcgen05.mma`, chosen by its modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ProductForm {
     /// Without a modifier.
@@ -136,8 +136,8 @@ pub enum ProductForm {
 /// ```
 ///
 /// # Errors
-/// When one CTA has other than 64 or 128 rows, two other than 128 or 256, or there are more; when a weight-stationary product
-/// has more than one CTA, or other than 64 rows.
+/// When one CTA does not have 64 or 128 rows, two do not have 128 or 256, or there are more; when a weight-stationary
+/// product has more than one CTA, or does not have 64 rows.
 pub fn accumulator_data_path(form: ProductForm, m: u64, ctas: u64) -> Result<DataPath, TileError> {
     if form == ProductForm::WeightStationary {
         let none_of = |what, actual, allowed| Err(TileError::NotOneOf { what, actual, allowed });
@@ -166,10 +166,10 @@ pub fn accumulator_data_path(form: ProductForm, m: u64, ctas: u64) -> Result<Dat
 
 /// Operand A, of `shape`, in tensor memory, for a product whose result has that data path.
 ///
-/// Path B takes the rows twice, or, with a leading axis of 2, one batch above the other; E takes batches alone.
+/// Path B takes the rows twice or, with a leading axis of 2, one batch above the other; E takes only batches.
 ///
 /// # Errors
-/// When the shape is none that the path takes.
+/// When the path does not take the shape.
 pub fn operand_a(path: DataPath, shape: &[u64]) -> Result<TileLayout, TileError> {
     let refused = |required| Err(TileError::DataPath { path: path.letter(), required });
     let batches =
@@ -198,7 +198,7 @@ pub struct ScaleFactors {
     pub columns: u64,
     /// How many of a row one instruction takes: 4 for nvfp4, 2 for mxfp4, 1 for fp8.
     pub per_instruction: u64,
-    /// How many times in a row the same factor is used.
+    /// How many times the same factor is used consecutively.
     pub reuse: u64,
     /// Buffers one after another.
     pub depth: u64,
@@ -217,8 +217,8 @@ pub struct ScaleFactors {
 /// ```
 ///
 /// # Errors
-/// When an instruction takes other than 1, 2 or 4 factors, rows are not a multiple of 32, columns none of what
-/// instructions take, or of several instructions none that fill words.
+/// When an instruction does not take 1, 2 or 4 factors, rows are not a multiple of 32, columns are not a multiple of
+/// what instructions take, or several instructions do not fill words.
 pub fn scale_factors(factors: ScaleFactors) -> Result<TileLayout, TileError> {
     let ScaleFactors { rows, columns, per_instruction, reuse, depth } = factors;
     if ![1, 2, 4].contains(&per_instruction) {
@@ -261,8 +261,8 @@ pub fn scale_factors(factors: ScaleFactors) -> Result<TileLayout, TileError> {
     TileLayout::new(shard, one.replica().to_vec(), [])
 }
 
-/// Scale factors, 8 bits each, in shared memory as a copy to tensor memory reads them: 512 bytes for every 128 rows by
-/// 4 columns, in which row `r` is the 4 bytes at `16·(r mod 32) + 4·(r / 32)`.
+/// Scale factors, 8 bits each, in the order in which a copy to tensor memory reads them from shared memory: 512 bytes
+/// for every 128 rows by 4 columns, in which row `r` is the 4 bytes at `16·(r mod 32) + 4·(r / 32)`.
 ///
 /// ```
 /// use kernel_layout::tile::scale_factors_shared;
@@ -295,7 +295,7 @@ pub fn scale_factors_shared(rows: u64, columns: u64) -> Result<TileLayout, TileE
 /// The registers that `tcgen05.ld` of `atom`, `n` times along the columns, fills in a warpgroup, for 64 rows or 128.
 ///
 /// With 128 rows, atoms of 16 rows are loaded twice, the second time into the upper half of the registers. Elements of
-/// fewer than 32 bits lie side by side in a register. 64 rows by `32x32b` are those of data path B.
+/// fewer than 32 bits are packed in a register. 64 rows by `32x32b` are those of data path B.
 ///
 /// ```
 /// use kernel_layout::forms::TmemAtom;
@@ -308,8 +308,8 @@ pub fn scale_factors_shared(rows: u64, columns: u64) -> Result<TileLayout, TileE
 /// ```
 ///
 /// # Errors
-/// When the rows are neither 64 nor 128, an element has other than 8, 16 or 32 bits, or no instruction has that `n`
-/// (PTX ISA, "tcgen05.ld": at most 128 registers; for the two rows of data path B and `16x32bx2`, `n` counts one half).
+/// When the rows are neither 64 nor 128, an element does not have 8, 16 or 32 bits, or no instruction has that `n` (PTX
+/// ISA, "tcgen05.ld": at most 128 registers; for the two rows of data path B and `16x32bx2`, `n` counts one half).
 pub fn fragment(
     atom: TmemAtom,
     rows: u64,
@@ -374,13 +374,13 @@ pub fn fragment(
 }
 
 impl TileLayout {
-    /// Places of 32 bits taken apart into elements.
+    /// Places of 32 bits split into elements.
     fn unpack_words(&self, element_bits: u64) -> Result<TileLayout, TileError> {
         if element_bits == 32 { Ok(self.clone()) } else { self.unpack(32 / element_bits) }
     }
 }
 
-/// What `tcgen05.cp` copies to tensor memory in one instruction, and for whom (PTX ISA, "tcgen05.cp").
+/// The rows that one `tcgen05.cp` copies to tensor memory, and the warps that get them (PTX ISA, "tcgen05.cp").
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CopyShape {
     /// `128x256b`: 128 rows of 32 bytes.
@@ -433,7 +433,7 @@ impl CopyShape {
     /// ```
     ///
     /// # Errors
-    /// When there is no such shape, or it does not go with that multicast or with none.
+    /// When there is no such shape, or it does not allow that multicast, or needs one.
     pub fn named(shape: &str, multicast: Option<&str>) -> Result<CopyShape, TileError> {
         let parts = |one: CopyShape| match one.name().split_once('.') {
             Some((shape, multicast)) => (shape, Some(multicast)),
@@ -474,8 +474,8 @@ impl CopyShape {
         }
     }
 
-    /// Of a layout with a row in the first lane of each warp and nothing in its other 31, as [`CopyShape::M4x256b`] writes it, the one
-    /// in which all 32 lanes hold the row. None of others.
+    /// For a layout with a row in the first lane of each warp and nothing in its other 31, as [`CopyShape::M4x256b`]
+    /// writes it, the layout in which all 32 lanes hold the row. None for others.
     ///
     /// ```
     /// use kernel_layout::tile::{CopyShape, TileLayout};
@@ -493,7 +493,7 @@ impl CopyShape {
         })
     }
 
-    /// Why a copy of this shape does not write such a layout of tensor memory; nothing when it does.
+    /// Why a copy of this shape does not write such a layout of tensor memory; none if it does.
     ///
     /// ```
     /// use kernel_layout::tile::{CopyShape, TileLayout};
@@ -532,7 +532,7 @@ impl CopyShape {
     /// ```
     ///
     /// # Errors
-    /// When there is none: why not, for every shape.
+    /// When there is none: the reason for every shape.
     pub fn infer(layout: &TileLayout) -> Result<CopyShape, Vec<CopyMismatch>> {
         let mut refused = Vec::new();
         for shape in CopyShape::ALL {

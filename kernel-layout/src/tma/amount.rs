@@ -11,7 +11,7 @@ pub enum Number {
     Axis {
         /// The axis of that tensor.
         axis: usize,
-        /// What it is known to be a multiple of, at least 1. Plans rely on that of extents; strides are the launch's to check.
+        /// Its known divisor, at least 1. Plans rely on those of extents; the launch checks strides.
         multiple_of: u64,
     },
 }
@@ -19,9 +19,9 @@ pub enum Number {
 /// Where the window that is copied begins along an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Start {
-    /// It is known while compiling. It may lie before the tensor.
+    /// It is known while compiling. It may be before the tensor.
     Known(i64),
-    /// It is a value of the kernel.
+    /// It is a run-time value of the kernel.
     Value {
         /// What it is known to be a multiple of, at least 1.
         multiple_of: u64,
@@ -37,9 +37,9 @@ pub enum Size {
     Axis {
         /// The axis of the tensor.
         axis: usize,
-        /// What its extent is divided by.
+        /// The divisor of its extent.
         divide: u64,
-        /// What the quotient is known to be a multiple of.
+        /// The known divisor of the quotient.
         multiple_of: u64,
     },
 }
@@ -59,7 +59,7 @@ impl Size {
         }
     }
 
-    /// A `by`-th, if it is known to have one.
+    /// The value divided by `by`, if it is known to be a multiple.
     pub(super) fn divided(self, by: u64) -> Option<Size> {
         match self {
             Size::Known(size) => size.is_multiple_of(by).then(|| Size::Known(size / by)),
@@ -81,7 +81,7 @@ pub enum Step {
     Axis {
         /// The axis of the tensor.
         axis: usize,
-        /// What its stride is multiplied by.
+        /// The factor of its stride.
         times: u64,
     },
 }
@@ -116,7 +116,7 @@ impl Step {
 pub struct Coordinate {
     /// The number.
     pub plus: i64,
-    /// What is added to it.
+    /// The summand.
     pub start: Option<ScaledStart>,
 }
 
@@ -125,11 +125,11 @@ pub struct Coordinate {
 pub struct ScaledStart {
     /// The axis of the tensor.
     pub axis: usize,
-    /// What the start is multiplied by.
+    /// The factor of the start.
     pub times: u64,
-    /// What the product is divided by.
+    /// The divisor of the product.
     pub divide: u64,
-    /// What the result is known to be a multiple of.
+    /// The known divisor of the result.
     pub multiple_of: u64,
 }
 
@@ -146,13 +146,13 @@ impl Coordinate {
         }
     }
 
-    /// Whether it is a multiple of `by` whatever the start is.
+    /// Whether it is a multiple of `by` for every start.
     pub(super) fn is_multiple_of(self, by: u64) -> bool {
         self.plus.unsigned_abs().is_multiple_of(by)
             && self.start.is_none_or(|start| start.multiple_of.is_multiple_of(by))
     }
 
-    /// A `by`-th, if it is known to have one.
+    /// The value divided by `by`, if it is known to be a multiple.
     pub(super) fn divided(self, by: u64) -> Option<Coordinate> {
         if !self.is_multiple_of(by) {
             return None;

@@ -7,7 +7,7 @@ use super::validate::BOX_LIMIT;
 use super::{Coordinate, Declined, Digit, Number, Size, Start, Step, TileCopy, Way};
 use crate::tile::{Scopes, SwizzleMode, TileAxis};
 
-/// What the window has of one digit of the tensor.
+/// The part of the window in one digit of the tensor.
 struct Window {
     axis: usize,
     digit: Digit,
@@ -15,7 +15,7 @@ struct Window {
     start: Coordinate,
     /// How many steps it has.
     count: u64,
-    /// The pieces of the tile that make it up, outermost first; none for a single step.
+    /// Its pieces of the tile, outermost first; none for a single step.
     pieces: Vec<Piece>,
 }
 
@@ -31,7 +31,7 @@ struct Piece {
     place: usize,
 }
 
-/// The pieces of a copy, in the order in which they lie in shared memory.
+/// The pieces of a copy, in their order in shared memory.
 pub(super) struct Chain {
     windows: Vec<Window>,
     way: Way,
@@ -147,7 +147,7 @@ impl Chain {
     }
 }
 
-/// The dimension made of some pieces of a window, the innermost of which may be in the box; and its place in the chain.
+/// The dimension from some pieces of a window, of which the innermost may be in the box, and its place in the chain.
 fn dimension(
     window: &Window,
     range: std::ops::Range<usize>,
@@ -190,7 +190,7 @@ fn dimension(
     Ok((last.place, Dimension { extent, stride, box_elems, coordinate, issues }))
 }
 
-/// What a window has of the digits of one axis, outermost first.
+/// The parts of a window in the digits of one axis, outermost first.
 fn windows_of_axis(
     axis: usize,
     digits: &[Digit],
@@ -248,7 +248,7 @@ fn windows_of_axis(
     Ok(windows)
 }
 
-/// A piece as an outer and an inner one, where it is longer than a box or than a row of the swizzle.
+/// A piece split into an outer and an inner one, if it is longer than a box or than a row of the swizzle.
 fn shortened(piece: Piece, copy: &TileCopy) -> [Option<Piece>; 2] {
     let bytes = u64::from(copy.tensor.element_bytes);
     let (limit, unit) = if piece.shared == 1 {

@@ -1,4 +1,4 @@
-//! A map in the making: dimensions are merged, and elements widened, until it is legal or cannot be.
+//! An unfinished map: dimensions are merged, and elements widened, until the map is legal or cannot be.
 
 use super::plan::IssueAxis;
 use super::validate::{BOX_LIMIT, EXTENT_LIMIT, validate};
@@ -40,7 +40,7 @@ impl Map {
     /// The map with as few dimensions as possible, and elements as wide as they must be.
     ///
     /// # Errors
-    /// The rule that it breaks with elements as they were.
+    /// The rule that it breaks with the original elements.
     pub(super) fn repaired(mut self) -> Result<Map, Declined> {
         let mut first = None;
         loop {
@@ -101,7 +101,8 @@ impl Map {
         }
     }
 
-    /// A dimension and the next one as one, if the box has all of the inner one and the outer one goes on where it ends.
+    /// A dimension merged with the next one, if the box has all of the inner one and the outer one continues where it
+    /// ends.
     fn merged(&self, inner: usize) -> Option<Dimension> {
         let (low, high) = (&self.dims[inner], &self.dims[inner + 1]);
         let size = low.extent.known()?;
@@ -153,7 +154,7 @@ impl Map {
         Some(Map { dims, element_bytes: 2 * self.element_bytes, ..self.clone() })
     }
 
-    /// How many elements of the tensor one of the map is.
+    /// How many elements of the tensor are one element of the map.
     fn widening_factor(&self) -> u64 {
         u64::from(self.element_bytes / self.tensor_bytes)
     }

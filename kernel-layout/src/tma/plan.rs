@@ -4,18 +4,18 @@ use super::map::Map;
 use super::{Coordinate, Size, Step};
 use crate::tile::SwizzleMode;
 
-/// How a window is copied: a tensor map, and instructions that differ in coordinates and shared address.
+/// The plan of a copy: a tensor map, and instructions that differ in coordinates and shared address.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Plan {
     /// The dimensions of the map, innermost first: 1 to 5.
     pub dims: Vec<MapDim>,
     /// The swizzle of the map.
     pub swizzle: SwizzleMode,
-    /// The size of an element of the map: that of the tensor's, or a multiple of it.
+    /// The size of an element of the map: that of the tensor, or a multiple of it.
     pub element_bytes: u32,
-    /// What the further instructions step along, outermost first; none where one instruction copies all.
+    /// The axes of the further instructions, outermost first; none if one instruction copies everything.
     pub issues: Vec<IssueAxis>,
-    /// Where the tile begins, from the address to which its layout is relative.
+    /// The start of the tile, from the address to which its layout is relative.
     pub shared_offset_bytes: u64,
 }
 
@@ -81,7 +81,7 @@ impl Plan {
         self.issues.iter().map(|issue| issue.count).product()
     }
 
-    /// The bytes that one instruction moves, and counts on its barrier, whether or not they lie in the tensor.
+    /// The bytes that one instruction moves and counts on its barrier, even those outside the tensor.
     pub fn box_bytes(&self) -> u64 {
         let elements: u64 = self.dims.iter().map(|dim| u64::from(dim.box_elems)).product();
         elements * u64::from(self.element_bytes)

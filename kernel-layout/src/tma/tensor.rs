@@ -7,19 +7,19 @@ use crate::tile::{
 };
 use crate::{Dim, Layout};
 
-/// A part of an axis: so many values, so far apart.
+/// A part of an axis: a number of values and their distance.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Digit {
     /// How many values it has.
     pub extent: Number,
-    /// How far apart they lie, in elements.
+    /// How far apart they are, in elements.
     pub stride: Number,
 }
 
 /// A tensor in global memory.
 ///
-/// An axis is one digit, or several, outermost first, as an index is written in digits. Only the outermost one of several
-/// may have an extent that is not known.
+/// An axis is one digit or several, outermost first, like the digits of an index. Only the outermost of several may
+/// have an unknown extent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tensor {
     /// The digits of every axis.
@@ -35,7 +35,7 @@ impl Tensor {
         Tensor { axes: digits.collect(), element_bytes }
     }
 
-    /// A tensor of known extents whose rows follow one another.
+    /// A tensor of known extents with contiguous rows.
     pub fn row_major(shape: &[u64], element_bytes: u32) -> Tensor {
         let mut stride = 1_u64;
         let mut axes = Vec::new();
@@ -48,7 +48,7 @@ impl Tensor {
         Tensor::strided(&axes, element_bytes)
     }
 
-    /// A tensor of `shape` whose elements lie where a tile layout says.
+    /// A tensor of `shape` whose elements are placed by a tile layout.
     ///
     /// # Errors
     /// When the layout cannot be grouped by the shape, or a stride is negative or along something other than memory.
@@ -89,7 +89,7 @@ pub(super) fn stride_in_memory(iter: &Iter) -> Result<u64, TileError> {
 /// A tile in shared memory: extents and strides, and the swizzle of the bytes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SharedTile {
-    /// Where the elements of the window lie, in its row-major order. An offset says where the tile begins.
+    /// The places of the window's elements, in its row-major order. An offset is the start of the tile.
     pub tile: TileLayout,
     /// The exchange of 16-byte chunks.
     pub swizzle: SwizzleMode,
@@ -104,7 +104,7 @@ impl SharedTile {
     /// A swizzled tile.
     ///
     /// # Errors
-    /// When the swizzle is none that the hardware has for elements of this size.
+    /// When the hardware does not have the swizzle for elements of this size.
     pub fn swizzled(tile: &ComposeLayout, element_bytes: u32) -> Result<SharedTile, Declined> {
         let mode = MODES
             .into_iter()
@@ -115,7 +115,7 @@ impl SharedTile {
         }
     }
 
-    /// The tile that a linear layout of shared memory is, with the narrowest swizzle that makes it one.
+    /// The tile of a linear layout of shared memory, with the narrowest swizzle that gives extents and strides.
     ///
     /// ```
     /// use kernel_layout::forms::nvmma_shared;
@@ -128,7 +128,7 @@ impl SharedTile {
     /// ```
     ///
     /// # Errors
-    /// When it has inputs other than `Offset`, or no swizzle of the hardware makes it extents and strides.
+    /// When it has inputs other than `Offset`, or no swizzle of the hardware gives extents and strides.
     pub fn of_linear(layout: &Layout, element_bytes: u32) -> Result<SharedTile, Declined> {
         if let Some(dim) =
             layout.in_dims().find(|&dim| dim != Dim::Offset && layout.in_size(dim) > 1)

@@ -9,14 +9,14 @@ pub(super) const BOX_LIMIT: u64 = 256;
 pub(super) const EXTENT_LIMIT: u64 = 1 << 32;
 /// The most dimensions of a map (the same, `tensorRank`).
 const RANK_LIMIT: u64 = 5;
-/// What a stride stays below, in bytes (the same, `globalStrides`).
+/// The limit of a stride, in bytes (the same, `globalStrides`).
 const STRIDE_LIMIT: u64 = 1 << 40;
-/// What strides and the innermost extent of a box are multiples of (the same, `globalStrides` and `boxDim`).
+/// The divisor of strides and of the innermost extent of a box (the same, `globalStrides` and `boxDim`).
 const UNIT_BYTES: u64 = 16;
-/// What the shared address of a box is a multiple of (PTX ISA, "`cp.async.bulk.tensor`").
+/// The divisor of the shared address of a box (PTX ISA, "`cp.async.bulk.tensor`").
 const SHARED_UNIT_BYTES: u64 = 128;
 
-/// Whether a map is legal, but for what only the launch knows; the first rule that it breaks, in the order of [`Rule`].
+/// Whether a map is legal, except for what only the launch knows; the first broken rule, in the order of [`Rule`].
 pub(super) fn validate(map: &Map) -> Result<(), Declined> {
     let broken = |rule, dim, required, actual| Err(Declined::Map { rule, dim, required, actual });
     let rank = map.dims.len() as u64;

@@ -28,7 +28,7 @@ use crate::lang::stub;
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Rotates pairs of neighbouring elements by the angles of which these are sine and cosine.
+/// /// Rotates pairs of neighbouring elements by angles with these sines and cosines.
 /// fn rotate(x: Tile<f32>, sin: Tile<f32>, cos: Tile<f32>) -> Tile<f32> {
 ///     let (even, odd) = x.reshape([16, 32, 2]).split();
 ///     join(even * cos - odd * sin, even * sin + odd * cos).reshape([16, 64])
@@ -95,7 +95,7 @@ impl<T: Scalar> Tile<T> {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// /// |z|² of complex numbers that lie as (re, im) pairs.
+    /// /// |z|² of complex numbers that are stored as (re, im) pairs.
     /// fn square_magnitudes(z: Tile<f32>) -> Tile<f32> {
     ///     let (re, im) = z.reshape([128, 2]).split();
     ///     re * re + im * im
