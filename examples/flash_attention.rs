@@ -20,8 +20,8 @@ mod norm;
 #[path = "support/report.rs"]
 mod report;
 
-/// One block computes `BM` rows of one head. The loop starts TMA copies of the keys and values of the next iteration
-/// while warpgroups multiply those of this one, and waits for both.
+/// One block computes `BM` rows of one head. The loop copies the keys and values of the next iteration by tensor map while warpgroups
+/// multiply those of this one, and waits for both by itself.
 ///
 /// All four tensors are heads × sequence × `D`; `scale` includes log2(e).
 #[kernel(target = sm_90a, warps = 4, grid = [cdiv(q.dim(1), BM), q.dim(0)],

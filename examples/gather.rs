@@ -19,8 +19,8 @@ mod tiles;
 use rows_of::{EXTENTS, spread};
 use tiles::{asked, bits, numbers};
 
-/// The layout of the row numbers is pinned here, to show it: four neighbours in each thread, the same in all lanes of a
-/// warp. Without `.to_layout(..)` the compiler chooses it, as in the example `scatter`.
+/// The layout that a gather takes its rows from is pinned here, to show it: four neighbours in each thread, the same in all lanes
+/// of a warp. Without `.to_layout(..)` the compiler chooses it, as in the example `scatter`.
 #[kernel(target = sm_100a, warps = 4, grid = [1], instances(T = [bf16, f32], X = [8, 128], Y = [16, 128]))]
 pub fn gather<T: Float, const X: i32, const Y: i32>(
     #[block(1, Y)] x: TensorMap<T, 2>,

@@ -39,9 +39,9 @@ pub fn layer_norm<T: Float, const N: i32, const W: i32>(
     out.tile([row, 0], [1, N]).store((centred * scale * w + b).cast::<T>());
 }
 
-/// One block a row of up to `P` parts of `N`, which stays in shared memory: the copies of all parts are in flight at
-/// once, and each pass reads them there. Weight and bias of a part are loaded before the previous part is stored:
-/// `ptxas` moves no load of global memory over a store.
+/// One block a row of up to `P` parts of `N`, which stays in shared memory: all parts are in flight at once, and each pass
+/// reads them there. Weight and bias of a part are loaded before the part ahead of it is stored: `ptxas` moves no load of
+/// global memory over a store.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
          instances(T = [bf16, f16], (N, P, W) = [(4096, 4, 8), (4096, 8, 8), (8192, 8, 16)]))]
 pub fn layer_norm_long<T: Float, const N: i32, const P: i32, const W: i32>(

@@ -23,7 +23,7 @@ mod report;
 
 use reference::Reference;
 
-/// One block computes a tile of 128 × `BN`: two warpgroups multiply, and one warp loads.
+/// One block computes a tile of 128 × `BN`: two warpgroups multiply, a warp beside them loads.
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(d.dim(0), 128), cdiv(d.dim(1), BN)],
          instances((BN, STAGES) = [(128, 4), (64, 4)]))]
 pub fn accumulate<const BN: i32, const STAGES: i32>(

@@ -21,8 +21,8 @@ mod report;
 
 use reference::Reference;
 
-/// One block computes 128 rows of the list and `BN` columns: four warps gather rows of `x`, TMA loads `w`, two
-/// warpgroups multiply.
+/// One block computes 128 rows of the list and `BN` columns: four warps gather rows of `x`, TMA brings `w`, two warpgroups
+/// multiply.
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(gather.dim(0), 128), cdiv(w.dim(1), BN)],
          instances((BN, STAGES) = [(128, 4), (256, 3)]))]
 pub fn fused<const BN: i32, const STAGES: i32>(

@@ -23,14 +23,14 @@ mod report;
 
 use reference::Reference;
 
-/// Persistent blocks: each computes tiles of `BM` rows of the lists and `BN` columns, one after the other.
+/// Blocks that stay: each computes tiles of `BM` rows of the lists and `BN` columns, one after the other.
 #[kiln::kernel]
 pub mod fused {
     use kiln::Ring;
     use kiln::prelude::*;
     use kiln::sched::{Grouped, Persistent, Schedule};
 
-    /// A ring of operand tiles, and the loads that fill it.
+    /// A ring of operand tiles, and what fills it.
     struct Operands {
         x: TensorMap<bf16, 2>,
         w: TensorMap<bf16, 2>,
@@ -51,7 +51,7 @@ pub mod fused {
             ring.advance();
         }
 
-        /// The next product, after the previous one; then the previous buffer is free.
+        /// The next product, behind the one before: then the buffer before this one is free.
         fn multiply(&self, ring: &mut Ring, sums: &mut Sums) {
             self.full[ring.slot].wait(ring.phase);
             sums.wait();
@@ -60,7 +60,7 @@ pub mod fused {
         }
     }
 
-    /// An accumulator in tensor memory, with at most one product in flight.
+    /// Sums in tensor memory, with at most one product in flight.
     struct Sums {
         acc: Tmem<f32>,
         done: Barrier,
@@ -76,7 +76,7 @@ pub mod fused {
             self.started = true;
         }
 
-        /// Waits until the newest product is done.
+        /// Until the product that was started last is done.
         fn wait(&self) {
             self.done.wait(self.phase);
         }
@@ -88,7 +88,7 @@ pub mod fused {
         }
     }
 
-    /// Steps along `k` are `BK` wide, and `STAGES` of them are in shared memory.
+    /// Steps of the depth are `BK` wide, and `STAGES` of them lie in shared memory.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(gather.dim(0), BM) * cdiv(w.dim(1), BN)),
              instances((BM, BN) = [(128, 128), (128, 64)], (BK, STAGES) = [(128, 2), (64, 3)]))]
     pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32>(

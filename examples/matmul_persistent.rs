@@ -33,7 +33,7 @@ pub mod gemm {
         sched::{Clustered, Grouped, Linear, Persistent, Schedule},
     };
 
-    /// The left and the right half of the columns; no elements move between threads.
+    /// The left and the right half of the columns: each thread keeps what it holds.
     fn halves(tile: Tile<bf16>) -> (Tile<bf16>, Tile<bf16>) {
         tile.reshape([tile.dim(0), 2, tile.dim(1) / 2]).permute([0, 2, 1]).split()
     }
@@ -53,7 +53,7 @@ pub mod gemm {
     }
 
     impl<S: Schedule> Gemm<S> {
-        /// Fills the buffers, tile after tile: it waits only for empty buffers, not for a tile to be stored.
+        /// Fills the buffers, tile after tile: it does not wait for a tile to be stored, only for buffers to be empty.
         fn load<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut ring = Ring::writer(self.full.len());
@@ -77,7 +77,7 @@ pub mod gemm {
             }
         }
 
-        /// Signals that a buffer is empty to the blocks that fill it: with clusters, all blocks of the cluster.
+        /// Tells those who fill a buffer of this block that it is empty: with clusters they are in every block.
         fn release<const C: i32>(&self, slot: i32) {
             if C == 1 {
                 self.empty[slot].arrive();
@@ -88,7 +88,7 @@ pub mod gemm {
             }
         }
 
-        /// Multiplies, with one product in flight during the wait for the next operands, and stores.
+        /// Multiplies, with one product in flight while the next one's operands are waited for, and stores.
         fn multiply<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut ring = Ring::reader(self.full.len());
@@ -115,7 +115,7 @@ pub mod gemm {
             tma::store_wait(0);
         }
 
-        /// Starts the store of a part of a tile.
+        /// Starts to store a part of a tile.
         fn store(&self, part: Tile<bf16>, staged: Shared<bf16>, at: [i32; 2]) {
             tma::store_wait(1); // the part before the last has left `staged`
             staged.store(part);

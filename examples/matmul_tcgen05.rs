@@ -34,8 +34,8 @@ mod report;
 
 use product::Major;
 
-/// Blocks that compute tiles of 128 × `BN` one after the other: as many as run at once, which share the tiles; or one
-/// for each tile, which take over tiles of blocks that have not started.
+/// Blocks that compute tiles of 128 × `BN` one after the other: as many as run at once, which share the tiles among them; or one for each tile,
+/// which take over those of blocks that have not begun.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -49,7 +49,7 @@ pub mod gemm {
         a_bufs: Shared<T>,
         b_bufs: Shared<T>,
         staged: Shared<C>,
-        /// Two accumulators: products add to one while the other is stored.
+        /// Two tiles of sums: one is added to while the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
@@ -85,7 +85,7 @@ pub mod gemm {
             }
         }
 
-        /// Fills the ring with the operands of a tile.
+        /// Fills the ring with the factors of a tile.
         fn load<const A_K: bool, const B_K: bool>(&self, at: (i32, i32), from: Ring) -> Ring {
             let [bm, bn] = self.c.block();
             let mut ring = from;
@@ -103,7 +103,7 @@ pub mod gemm {
             ring
         }
 
-        /// Starts the products of a tile, and waits for none: commits free the buffers and pass on the accumulator.
+        /// Starts the products of a tile, and waits for none: commits give the buffers back and hand the sums on.
         fn multiply<const A_K: bool, const B_K: bool>(&self, sums: Ring, from: Ring) -> Ring {
             let mut ring = from;
             self.free[sums.slot].wait(sums.phase);
@@ -121,7 +121,7 @@ pub mod gemm {
             ring
         }
 
-        /// Stores a finished tile, while the next products add to the other accumulator.
+        /// Stores a tile that is done; the next products add to the other tile of sums meanwhile.
         fn store(&self, at: (i32, i32), sums: Ring) {
             let [bm, bn] = self.c.block();
             self.done[sums.slot].wait(sums.phase);
@@ -134,7 +134,7 @@ pub mod gemm {
         }
     }
 
-    /// The partitions' work for the tiles of a persistent block.
+    /// What the partitions do for the tiles of a block that stays.
     impl<T: Scalar, C: Float> Gemm<T, C> {
         fn load_all<const A_K: bool, const B_K: bool>(&self, tiles: Persistent<Grouped<16>>) {
             let mut ring = Ring::writer(self.full.len());
@@ -162,7 +162,7 @@ pub mod gemm {
         }
     }
 
-    /// Their work for tiles that a block takes over.
+    /// What they do for those that a block takes over.
     impl<T: Scalar, C: Float> Gemm<T, C> {
         fn load_taken<const A_K: bool, const B_K: bool>(&self, tiles: Dynamic<Grouped<16>>) {
             let mut ring = Ring::writer(self.full.len());
@@ -196,8 +196,8 @@ pub mod gemm {
         }
     }
 
-    /// A step along `k`, `BK`, is 128 bytes wide: rows of the widest swizzle. `A_K` and `B_K` say whether `k` is
-    /// contiguous: then `a` has the shape `[m, k]`, else `[k, m]`, and `b` has `[n, k]`, else `[k, n]`.
+    /// A step of the depth, `BK`, is 128 bytes wide: rows of the widest swizzle. `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
+    /// `[n, k]`, else `[k, n]`.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),
              instances((T, C, BN, BK, STAGES, A_K, B_K) = [
                  (bf16, bf16, 128, 64, 4, true, false), (bf16, bf16, 128, 64, 4, true, true),
@@ -229,7 +229,7 @@ pub mod gemm {
         );
     }
 
-    /// A block for each tile: one that finishes early takes over tiles of blocks that have not started; a fourth part of it asks for them.
+    /// A block for each tile: one that is done early takes over those that have not begun, for which a fourth part of it asks.
     #[kernel(target = sm_100a, warps = 4, grid = cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN),
              instances((T, C, BN, BK, STAGES) = [(bf16, bf16, 128, 64, 4), (e4m3, bf16, 128, 128, 4)]))]
     pub fn matmul_dynamic<T: Scalar, C: Float, const BN: i32, const BK: i32, const STAGES: i32>(

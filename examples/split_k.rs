@@ -23,7 +23,7 @@ mod report;
 
 use reference::Reference;
 
-/// Block (i, j, s) multiplies `SPAN` along `k` of tile (i, j), and adds the result.
+/// Block (i, j, s) multiplies `SPAN` of the depth of tile (i, j), and adds the result.
 #[kernel(target = sm_90a, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 128), cdiv(a.dim(1), SPAN)],
          instances(SPAN = [512, 2048], STAGES = [4]))]
 pub fn split_k<const SPAN: i32, const STAGES: i32>(

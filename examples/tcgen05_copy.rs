@@ -17,10 +17,10 @@ use tiles::{asked, bits, numbers};
 
 /// `BN` columns of a block of tensor memory, a swizzle of `SWIZZLE` bytes in shared memory.
 ///
-/// The registers of four warps do not hold a tile of more than 64 KiB at once: eight warps read it.
+/// Of tiles of more than 64 KiB, the registers of four warps do not hold all elements at once: eight read them.
 ///
-/// The list leaves out what has no instruction: with 256 rows, blocks narrower than a span of the swizzle (K0307), and
-/// rows narrower than that (K0301).
+/// What the list leaves out has no instruction: of 256 rows, blocks narrower than a span of the swizzle (K0307), and rows
+/// narrower than that (K0301).
 #[kernel(
     target = sm_100a,
     warps = if M * N > 128 * 128 { 8 } else { 4 },

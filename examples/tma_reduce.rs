@@ -24,7 +24,7 @@ pub fn tma_sums(#[block(64, 128)] a: TensorMap<f32, 2>, #[block(128)] sums: Tens
     tma::store_wait_written(0);
 }
 
-/// largest = max(largest, the rows of a), 64 of them a block. Rows after the last are zeros in shared memory, and count as `least`.
+/// largest = max(largest, the rows of a), 64 of them a block. Rows below the last are zeros in shared memory, which count as `least`.
 #[kernel(target = [sm_90a, sm_100a], warps = 4, grid = [cdiv(a.dim(0), 64), cdiv(a.dim(1), 128)])]
 pub fn tma_maxima(
     #[block(64, 128)] a: TensorMap<i32, 2>,

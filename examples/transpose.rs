@@ -14,9 +14,9 @@ use kiln::prelude::*;
 #[path = "support/report.rs"]
 mod report;
 
-/// One block for each tile of `N` × `N`. The load reads along rows and the store writes along columns, so the layouts
-/// differ, and the compiler converts through shared memory. Neighbouring blocks write neighbouring columns, so that the
-/// stores, for which nothing waits, fill whole pages of memory.
+/// One block a tile of `N` × `N`. What is read along rows is held along columns when it is stored: the compiler sees
+/// that the layouts differ, and converts through shared memory. Neighbouring blocks write neighbouring columns, so that
+/// the stores, which nobody waits for, fill whole pages of memory.
 #[kernel(target = sm_80, warps = W, grid = [cdiv(x.dim(0), N), cdiv(x.dim(1), N)],
          instances(T = [f16, f32], (N, W) = [(128, 4), (128, 8)]))]
 pub fn transpose<T: Number, const N: i32, const W: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
@@ -24,7 +24,7 @@ pub fn transpose<T: Number, const N: i32, const W: i32>(x: Tensor<T, 2>, out: Te
     out.tile([column, row], [N, N]).store(x.tile([row, column], [N, N]).load().t());
 }
 
-/// The same with explicit shared memory.
+/// The same with the tile in shared memory by name.
 #[kernel(target = sm_80, warps = W, grid = [cdiv(x.dim(0), N), cdiv(x.dim(1), N)],
          instances(T = [f16, f32], (N, W) = [(64, 4), (64, 8)]))]
 pub fn transpose_shared<T: Number, const N: i32, const W: i32>(
