@@ -20,7 +20,7 @@ mod norm;
 #[path = "support/report.rs"]
 mod report;
 
-/// One block computes `BM` rows of one head. The loop copies the keys and values of the next iteration by tensor map while warpgroups
+/// One block computes `BM` rows of one head. The loop prefetches the keys and values of the next iteration with TMA, while warpgroups
 /// multiply those of this one, and waits for both by itself.
 ///
 /// All four tensors are heads × sequence × `D`; `scale` includes log2(e).

@@ -20,7 +20,7 @@ pub fn step<const N: i32>(x: TensorMut<f32, 1>, factor: f32) {
     window.store(window.load() * factor + 1.0);
 }
 
-/// The same, started while the kernel in front of it ends: it waits before it reads what that one writes.
+/// The same, started while the previous kernel is ending: it waits before it reads what that has written.
 #[kernel(target = sm_90a, warps = 4, grid = cdiv(x.dim(0), N), instances(N = [512]))]
 pub fn early_step<const N: i32>(x: TensorMut<f32, 1>, factor: f32) {
     launch_dependents();

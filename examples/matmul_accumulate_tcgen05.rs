@@ -24,7 +24,7 @@ mod report;
 
 use reference::Reference;
 
-/// Blocks that stay: each computes tiles of `BM` × `BN` one after the other.
+/// Persistent blocks: each computes tiles of `BM` × `BN`, one after another.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -39,7 +39,7 @@ pub mod gemm {
         a_bufs: Shared<f16>,
         b_bufs: Shared<f16>,
         c_buf: Shared<f32>,
-        /// Two tiles of sums: one is added to while the other is stored.
+        /// Two accumulators: one receives products, the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
@@ -51,7 +51,7 @@ pub mod gemm {
     }
 
     impl Gemm {
-        /// Fetches the tile of c, then the steps of the factors.
+        /// Loads the tile of c, then the steps of both operands.
         fn load(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut c_phase = 1;
@@ -99,7 +99,7 @@ pub mod gemm {
             }
         }
 
-        /// Stores what is done, through registers: TMA is busy with what comes in.
+        /// Stores finished tiles through the registers, since TMA is busy loading.
         fn store(&self) {
             let [bm, bn] = self.c.block();
             let mut sums = Ring::reader(self.done.len());
@@ -114,7 +114,7 @@ pub mod gemm {
         }
     }
 
-    /// A tile of d is the sums that begin as a tile of c.
+    /// The accumulator of a tile of d starts as one of c.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(d.dim(0), BM) * cdiv(d.dim(1), BN)),
              instances((BM, BN, BK, STAGES) = [(128, 128, 64, 3), (128, 64, 64, 3)]))]
     pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32>(

@@ -23,14 +23,14 @@ mod report;
 
 use reference::Reference;
 
-/// Blocks that stay: each computes tiles of `BM` rows of the lists and `BN` columns, one after the other.
+/// Persistent blocks: each computes tiles of `BM` rows of the lists by `BN` columns, one after the other.
 #[kiln::kernel]
 pub mod fused {
     use kiln::Ring;
     use kiln::prelude::*;
     use kiln::sched::{Grouped, Persistent, Schedule};
 
-    /// A ring of operand tiles, and what fills it.
+    /// A ring of operand tiles, and its TMA loads.
     struct Operands {
         x: TensorMap<bf16, 2>,
         w: TensorMap<bf16, 2>,
@@ -60,7 +60,7 @@ pub mod fused {
         }
     }
 
-    /// Sums in tensor memory, with at most one product in flight.
+    /// An accumulator in tensor memory; at most one product runs.
     struct Sums {
         acc: Tmem<f32>,
         done: Barrier,
@@ -76,7 +76,7 @@ pub mod fused {
             self.started = true;
         }
 
-        /// Until the product that was started last is done.
+        /// Waits until the most recent product is finished.
         fn wait(&self) {
             self.done.wait(self.phase);
         }

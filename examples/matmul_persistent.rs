@@ -33,7 +33,7 @@ pub mod gemm {
         sched::{Clustered, Grouped, Linear, Persistent, Schedule},
     };
 
-    /// The left and the right half of the columns: each thread keeps what it holds.
+    /// The left and the right halves of the columns: no element changes its thread.
     fn halves(tile: Tile<bf16>) -> (Tile<bf16>, Tile<bf16>) {
         tile.reshape([tile.dim(0), 2, tile.dim(1) / 2]).permute([0, 2, 1]).split()
     }
@@ -53,7 +53,7 @@ pub mod gemm {
     }
 
     impl<S: Schedule> Gemm<S> {
-        /// Fills the buffers, tile after tile: it does not wait for a tile to be stored, only for buffers to be empty.
+        /// Fills the buffers, tile after tile, and does not wait until a tile is stored, only until buffers are empty.
         fn load<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut ring = Ring::writer(self.full.len());
@@ -77,7 +77,7 @@ pub mod gemm {
             }
         }
 
-        /// Tells those who fill a buffer of this block that it is empty: with clusters they are in every block.
+        /// Signals that a buffer is empty to the blocks that fill it: with clusters, all blocks of the cluster.
         fn release<const C: i32>(&self, slot: i32) {
             if C == 1 {
                 self.empty[slot].arrive();
@@ -88,7 +88,7 @@ pub mod gemm {
             }
         }
 
-        /// Multiplies, with one product in flight while the next one's operands are waited for, and stores.
+        /// Multiplies, with one product in flight during the wait for the operands of the next, and stores.
         fn multiply<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
             let mut ring = Ring::reader(self.full.len());

@@ -31,7 +31,7 @@ mod report;
 
 use reference::Reference;
 
-/// Blocks that stay: each computes tiles of 128 × 128 one after the other.
+/// Persistent blocks: each computes tiles of 128 × 128, one after another.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -50,7 +50,7 @@ pub mod gemm {
         of_b_bufs: Shared<S>,
         a_scales: Tmem<S>,
         b_scales: Tmem<S>,
-        /// Two tiles of sums: one is added to while the other is stored.
+        /// Two accumulators: one receives products, the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
@@ -60,7 +60,7 @@ pub mod gemm {
     }
 
     impl<T: Scalar, S: Scalar> Gemm<T, S> {
-        /// Fills the ring: a buffer is full when the factors have come, and the warps have stored the scales.
+        /// Fills the ring: a buffer is full when the operands have come and the warps have stored the scales.
         fn load(&self) {
             let [bm, bk] = self.a.block();
             let (bn, scales) = (self.b.block()[0], self.a_scales.dim(1));
@@ -123,7 +123,7 @@ pub mod gemm {
         }
     }
 
-    /// A step of the depth is 128 bytes of each row of `a`, of shape `[m, k]`, and of `b`, of shape `[n, k]`; `SCALES` scales count for it.
+    /// A step along `k` is 128 bytes of each row of `a`, of shape `[m, k]`, and of `b`, of shape `[n, k]`; there are `SCALES` scales a row.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), 128)),
              instances((T, S, SCALES) = [(e4m3, ue8m0, 4), (e2m1x2, ue8m0, 8), (e2m1x2, e4m3, 16)]))]
     pub fn matmul<T: Scalar, S: Scalar, const SCALES: i32>(

@@ -49,7 +49,7 @@ pub mod gemm {
         a_bufs: Shared<T>,
         b_bufs: Shared<T>,
         staged: Shared<C>,
-        /// Two tiles of sums: one is added to while the other is stored.
+        /// Two accumulators: one receives products, the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
@@ -85,7 +85,7 @@ pub mod gemm {
             }
         }
 
-        /// Fills the ring with the factors of a tile.
+        /// Fills the ring with operands for one tile.
         fn load<const A_K: bool, const B_K: bool>(&self, at: (i32, i32), from: Ring) -> Ring {
             let [bm, bn] = self.c.block();
             let mut ring = from;
@@ -103,7 +103,7 @@ pub mod gemm {
             ring
         }
 
-        /// Starts the products of a tile, and waits for none: commits give the buffers back and hand the sums on.
+        /// Starts the products of a tile, waiting for none: commits free the buffers and pass the accumulator on.
         fn multiply<const A_K: bool, const B_K: bool>(&self, sums: Ring, from: Ring) -> Ring {
             let mut ring = from;
             self.free[sums.slot].wait(sums.phase);
@@ -121,7 +121,7 @@ pub mod gemm {
             ring
         }
 
-        /// Stores a tile that is done; the next products add to the other tile of sums meanwhile.
+        /// Stores a tile that is done, while the following products add to the other accumulator.
         fn store(&self, at: (i32, i32), sums: Ring) {
             let [bm, bn] = self.c.block();
             self.done[sums.slot].wait(sums.phase);
@@ -134,7 +134,7 @@ pub mod gemm {
         }
     }
 
-    /// What the partitions do for the tiles of a block that stays.
+    /// The work of the partitions for a tile of persistent blocks.
     impl<T: Scalar, C: Float> Gemm<T, C> {
         fn load_all<const A_K: bool, const B_K: bool>(&self, tiles: Persistent<Grouped<16>>) {
             let mut ring = Ring::writer(self.full.len());
@@ -162,7 +162,7 @@ pub mod gemm {
         }
     }
 
-    /// What they do for those that a block takes over.
+    /// The work for the tiles that a block takes over.
     impl<T: Scalar, C: Float> Gemm<T, C> {
         fn load_taken<const A_K: bool, const B_K: bool>(&self, tiles: Dynamic<Grouped<16>>) {
             let mut ring = Ring::writer(self.full.len());
@@ -196,7 +196,7 @@ pub mod gemm {
         }
     }
 
-    /// A step of the depth, `BK`, is 128 bytes wide: rows of the widest swizzle. `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
+    /// A step along `k`, `BK`, is 128 bytes wide, as rows of the widest swizzle. `A_K` and `B_K` say whether `k` is contiguous in `a`, which then is of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
     /// `[n, k]`, else `[k, n]`.
     #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),
              instances((T, C, BN, BK, STAGES, A_K, B_K) = [

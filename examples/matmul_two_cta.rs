@@ -32,7 +32,7 @@ mod report;
 
 use product::Major;
 
-/// Pairs that stay: each computes tiles of 256 × `BN` one after the other.
+/// Persistent pairs: each computes tiles of 256 × `BN`, one after another.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -46,13 +46,13 @@ pub mod gemm {
         a_bufs: Shared<T>,
         b_bufs: Shared<T>,
         staged: Shared<bf16>,
-        /// Two tiles of sums: one is added to while the other is stored.
+        /// Two accumulators: one receives products, the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
         empty: Barriers,
         done: Barriers,
         free: Barriers,
-        /// The tiles of the pair lie below one another, one for each block.
+        /// The tiles of the pair are below one another, one for each block.
         tiles: Clustered<Grouped<8>>,
         depth: i32,
         bk: i32,
@@ -81,7 +81,7 @@ pub mod gemm {
             }
         }
 
-        /// Starts the products of both blocks, and waits for none: commits give the buffers back and hand the sums on.
+        /// Starts the products of both blocks, waiting for none: commits free the buffers and pass the accumulator on.
         fn multiply(&self) {
             let mut ring = Ring::reader(self.full.len());
             let mut sums = Ring::writer(self.free.len());
@@ -100,7 +100,7 @@ pub mod gemm {
             }
         }
 
-        /// Stores this block's rows of what is done; the next products add to the other tile of sums meanwhile.
+        /// Stores this block's rows of what is done; meanwhile, the next products add to the other accumulator.
         fn store(&self) {
             let [bm, bn] = self.c.block();
             let mut sums = Ring::reader(self.done.len());
@@ -119,7 +119,7 @@ pub mod gemm {
         }
     }
 
-    /// `a` has the shape `[m, k]`, `b` `[n, k]`. A step of the depth, `BK`, is 128 bytes wide: rows of the widest swizzle.
+    /// `a` has the shape `[m, k]`, `b` `[n, k]`. A step along `k`, `BK`, is 128 bytes wide, as rows of the widest swizzle.
     #[kernel(target = sm_100a, warps = 4, cluster = [2, 1],
              grid = persistent(2 * cdiv(c.dim(0), 256) * cdiv(c.dim(1), BN)),
              instances((T, BN, BK, STAGES) = [(bf16, 128, 64, 6), (bf16, 256, 64, 4), (e4m3, 256, 128, 4)]))]

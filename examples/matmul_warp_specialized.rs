@@ -23,7 +23,7 @@ mod report;
 
 use product::{Factor, Major, Products};
 
-/// Blocks that stay: each computes tiles of 128 × `BN` one after the other, while the next one's operands come already.
+/// Persistent blocks: each computes tiles of 128 × `BN` one after the other, while the next tile's operands are loaded.
 #[kiln::kernel]
 pub mod gemm {
     use kiln::Ring;
@@ -65,7 +65,7 @@ pub mod gemm {
             }
         }
 
-        /// Multiplies, with one product in flight while the next one's operands are waited for, and stores.
+        /// Multiplies, with one product in flight during the wait for the operands of the next, and stores.
         fn multiply<const A_K: bool, const B_K: bool>(&self) {
             let [bm, bn] = self.c.block();
             let mut ring = Ring::reader(self.full.len());
@@ -97,7 +97,7 @@ pub mod gemm {
         }
     }
 
-    /// A step of the depth, `BK`, is 128 bytes wide: rows of the widest swizzle. `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
+    /// A step along `k`, `BK`, is 128 bytes wide, as rows of the widest swizzle. `A_K` and `B_K` say whether `k` is contiguous in `a`, which then is of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
     /// `[n, k]`, else `[k, n]`.
     #[kernel(target = sm_90a, warps = 8, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),
              instances((T, C, BN, BK, STAGES, A_K, B_K) = [

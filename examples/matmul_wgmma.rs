@@ -32,7 +32,7 @@ use product::Major;
 
 /// One block of two warpgroups computes a tile of 128 × 128, in steps of 64 of the depth, with `STAGES` pairs of buffers.
 ///
-/// `A_K` and `B_K` say whether the depth is what is contiguous in `a`, of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
+/// `A_K` and `B_K` say whether `k` is contiguous in `a`, which then is of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
 /// `[n, k]`, else `[k, n]`.
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(c.dim(0), 128), cdiv(c.dim(1), 128)],
          instances(T = [bf16, f16], (A_K, B_K) = [(true, false), (true, true), (false, false), (false, true)], STAGES = [4]))]
