@@ -60,7 +60,7 @@ impl Stream {
     /// # Safety
     /// `stream` is a stream of the driver that lives until `owner` is dropped. While another library records it into a
     /// graph, memory that is used on it has to stay allocated as long as the graph may be launched: Kiln does not know
-    /// that graph. `torch.cuda.graph` keeps PyTorch's own tensors in this way; the program has to keep Kiln's tensors.
+    /// that graph. `torch.cuda.graph` keeps torch's own tensors in this way; the program has to keep Kiln's tensors.
     pub unsafe fn from_raw(
         device: &Device,
         stream: *mut c_void,
