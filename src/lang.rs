@@ -325,7 +325,7 @@ mod grid;
 
 pub mod cluster;
 
-mod target;
+pub(crate) mod target;
 
 mod ptx;
 
@@ -355,7 +355,7 @@ pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};
 pub use shared::{Shared, shared};
 pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
-pub use target::{Target, sm_80, sm_90a, sm_100a, target};
+pub use target::*;
 pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tensor_memory::{Tmem, tmem};
 pub use tile::{Shape, Tile, arange, full, join, zeros};

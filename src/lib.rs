@@ -273,10 +273,12 @@ pub mod prelude {
         device_assert, dot, dot_operand, dot_tf32, e2m1x2, e4m3, e5m2, f16, fence_async, fma, full,
         grid_dependency_wait, grid_dim, join, launch_dependents, linear, load, load_masked,
         maximum, minimum, mma, named_barrier, num_blocks, num_warps, partition, pipeline, range,
-        row_major, select, shared, shared_linear, slice, sm_80, sm_90a, sm_100a, store,
-        store_masked, swizzle, swizzled, sync, target, tcgen05, tma, tmem, tmem_block, tmem_load,
-        ue8m0, unroll, warp_specialize, wgmma, zeros,
+        row_major, select, shared, shared_linear, slice, store, store_masked, swizzle, swizzled,
+        sync, tcgen05, tma, tmem, tmem_block, tmem_load, ue8m0, unroll, warp_specialize, wgmma,
+        zeros,
     };
+    // The targets, by name.
+    pub use crate::lang::target::*;
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{

@@ -227,6 +227,12 @@ impl Device {
     /// Whether the device runs code for a target.
     pub fn runs(&self, target: Target) -> bool {
         target.runs_on(self.properties().compute_capability)
+            && match self.inner.machine {
+                #[cfg(feature = "cuda")]
+                Machine::Cuda(_) => true,
+                #[cfg(feature = "emulator")]
+                Machine::Emulator(ref machine) => machine.runs(target),
+            }
     }
 
     /// What the last launch on this emulator did: instructions, bank conflicts. `None` before the first
@@ -383,14 +389,9 @@ impl Device {
 
     /// The emulator that the whole process shares, one for each target.
     fn shared_emulator(target: Target) -> Result<Self> {
-        static SM_80: OnceLock<Device> = OnceLock::new();
-        static SM_90A: OnceLock<Device> = OnceLock::new();
-        static SM_100A: OnceLock<Device> = OnceLock::new();
-        let shared = match target {
-            Target::Sm80 => &SM_80,
-            Target::Sm90a => &SM_90A,
-            Target::Sm100a => &SM_100A,
-        };
+        static SHARED: [OnceLock<Device>; Target::ALL.len()] =
+            [const { OnceLock::new() }; Target::ALL.len()];
+        let shared = &SHARED[target as usize];
         if let Some(device) = shared.get() {
             return Ok(device.clone());
         }

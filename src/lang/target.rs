@@ -14,7 +14,7 @@ pub const sm_90a: Target = Target::Sm90a;
 /// Blackwell data-centre GPUs only: `tcgen05`, tensor memory.
 pub const sm_100a: Target = Target::Sm100a;
 
-/// Whether the kernel is being compiled for `which`: one of [`sm_80`], [`sm_90a`], [`sm_100a`].
+/// Whether the kernel is being compiled for `which`: one of the targets of this module.
 ///
 /// A kernel that names several targets is compiled once for each, and `if target(..)` chooses when compiling. The other
 /// branch is type-checked, and may use what the target lacks.
@@ -23,7 +23,7 @@ pub const sm_100a: Target = Target::Sm100a;
 /// None: only the branch that is taken is compiled.
 ///
 /// # Errors
-/// K0502 for anything but these three names.
+/// K0502 for anything but their names.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
