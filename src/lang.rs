@@ -72,7 +72,7 @@
 //! | products | [`dot`], [`dot_tf32`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
 //! | inline PTX | [`ptx!`](crate::prelude::ptx) |
-//! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`] |
+//! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`], [`shared_bytes_per_block`] |
 //! | layouts | [`Layout`] and its constructors, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
 //!
 //! Each item says which layout its result has if that matters, which PTX it becomes, and which errors it raises. Sections in

@@ -36,3 +36,26 @@ pub const sm_100a: Target = Target::Sm100a;
 pub const fn target(which: Target) -> bool {
     stub()
 }
+
+/// The shared memory, in bytes, that a block can have on the target that the kernel is being compiled for; known when compiling.
+///
+/// It is what the allocations of a kernel, and what conversions between layouts need beside them, have to fit (K0501): 163 KiB on
+/// [`sm_80`], 99 KiB on workstation cards. With it a kernel makes its ring as deep as the target allows.
+///
+/// # PTX
+/// None: a constant.
+///
+/// # Errors
+/// None of its own.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Stages of a ring, each of so many bytes.
+/// fn stages(bytes: i32) -> i32 {
+///     (shared_bytes_per_block() / bytes).min(4)
+/// }
+/// ```
+pub const fn shared_bytes_per_block() -> i32 {
+    stub()
+}

@@ -52,6 +52,7 @@ pub const NAMES: &[&str] = &[
     "num_blocks",
     "grid_dim",
     "num_warps",
+    "shared_bytes_per_block",
     "cdiv",
     "device_assert",
     "target",
@@ -278,6 +279,10 @@ impl Builder<'_> {
                 Val::Value(self.emit(op, Vec::new(), Type::scalar(Dtype::I32), loc))
             }
             "num_warps" => Val::Const(Const::Int(i128::from(self.warps)), Num::Known(Dtype::I32)),
+            "shared_bytes_per_block" => {
+                let bytes = self.target.hardware().shared_bytes_per_block;
+                Val::Const(Const::Int(i128::from(bytes)), Num::Known(Dtype::I32))
+            }
             "cdiv" => {
                 // As on the host: no sum that overflows, and no pieces of nothing.
                 let [zero, one] =
@@ -511,6 +516,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         | "copy_async_commit"
         | "copy_async_wait_all"
         | "num_warps"
+        | "shared_bytes_per_block"
         | "row_major"
         | "fence_async"
         | "launch_dependents"
