@@ -89,7 +89,7 @@
 //! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | operands of [`dot`] |
 //! | `f32` | 4 | 32 bits | operands of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
-//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_90a` on, operands of [`wgmma::mma`] and [`dot`] |
+//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_89` on, operands of [`wgmma::mma`] and [`dot`] |
 //! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, operands of [`tcgen05::mma`], operands and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!

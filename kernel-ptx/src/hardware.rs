@@ -127,6 +127,9 @@ pub struct Hardware {
     pub blocks_per_cluster: u32,
 }
 
+/// Generations without a row, and the one with a row whose multiprocessors have as much shared memory.
+const ALIKE: [(u32, u32); 2] = [(86, 89), (88, 89)];
+
 impl Hardware {
     /// One row a target, in the order of their age: of two targets that a GPU runs, the later row is made for it more closely.
     pub const ROWS: &'static [Hardware] = &[
@@ -142,6 +145,20 @@ impl Hardware {
             registers_per_multiprocessor: Target::REGISTERS,
             threads_per_multiprocessor: 2048,
             blocks_per_multiprocessor: 32,
+            blocks_per_cluster: 1,
+        },
+        Hardware {
+            target: Target { sm: 89, features: Features::Common },
+            name: "sm_89",
+            capabilities: &[Capability::Float8],
+            series: "Ada",
+            model: "RTX 4090",
+            multiprocessors: 128,
+            shared_bytes_per_block: 99 * 1024,
+            shared_bytes_per_multiprocessor: 100 * 1024,
+            registers_per_multiprocessor: Target::REGISTERS,
+            threads_per_multiprocessor: 1536,
+            blocks_per_multiprocessor: 24,
             blocks_per_cluster: 1,
         },
         Hardware {
@@ -232,8 +249,7 @@ impl Target {
         Hardware::of(self).is_some_and(|row| row.capabilities.contains(&capability))
     }
 
-    /// The figures of the GPUs that the target is made for: those of its row, or of the row of a target that differs in nothing but
-    /// what its PTX may say.
+    /// The figures of the GPUs that the target is made for: those of its row, or of the row of the generation that is most like it.
     ///
     /// ```
     /// use kernel_ptx::Target;
@@ -242,9 +258,10 @@ impl Target {
     /// assert_eq!(b300.hardware().shared_bytes_per_block, 227 * 1024);
     /// ```
     pub fn hardware(self) -> &'static Hardware {
+        let alike = ALIKE.iter().find(|(sm, _)| *sm == self.sm).map_or(self.sm, |(_, row)| *row);
         let closest = || Hardware::ROWS.iter().rfind(|row| row.target.sm <= self.sm);
         Hardware::of(self)
-            .or_else(|| Hardware::of_generation(self.sm))
+            .or_else(|| Hardware::of_generation(alike))
             .or_else(closest)
             .unwrap_or(&Hardware::ROWS[0])
     }

@@ -8,8 +8,9 @@ fn target(name: &str) -> Target {
 
 /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": shared memory of a multiprocessor and of a block in
 /// KiB, threads and blocks of a multiprocessor.
-const FIGURES: [(&str, [u32; 4]); 3] = [
+const FIGURES: [(&str, [u32; 4]); 4] = [
     ("sm_80", [164, 163, 2048, 32]),
+    ("sm_89", [100, 99, 1536, 24]),
     ("sm_90a", [228, 227, 2048, 32]),
     ("sm_100a", [228, 227, 2048, 32]),
 ];
@@ -102,7 +103,9 @@ fn ptx_runs_where_its_features_are() {
 /// What has no row of its own is run with the figures of the closest one.
 #[test]
 fn other_targets_have_the_figures_of_their_relatives() {
-    for (name, model) in [("sm_90", "H200"), ("sm_100", "B200"), ("sm_75", "A100")] {
+    for (name, model) in
+        [("sm_90", "H200"), ("sm_100", "B200"), ("sm_75", "A100"), ("sm_86", "RTX 4090")]
+    {
         assert_eq!(target(name).hardware().model, model, "{name}");
         assert!(!target(name).has(Capability::Clusters), "{name} has no row");
     }

@@ -34,6 +34,8 @@ macro_rules! targets {
 targets! {
     /// Ampere: `cp.async`, `mma.sync`, `ldmatrix`.
     Sm80,
+    /// Ada: products of FP8 numbers.
+    Sm89,
     /// Hopper: TMA, mbarrier, clusters, `wgmma`.
     Sm90a,
     /// Blackwell: `tcgen05`, tensor memory.

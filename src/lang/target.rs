@@ -8,6 +8,9 @@ use super::stub;
 /// Ampere and later: `cp.async`, `mma.sync`, `ldmatrix`. Its code runs on every later GPU.
 pub const sm_80: Target = Target::Sm80;
 
+/// Ada and later: what [`sm_80`] has, and FP8 numbers in conversions and products. Its code runs on every later GPU.
+pub const sm_89: Target = Target::Sm89;
+
 /// Hopper only: TMA, mbarriers, clusters, `wgmma`.
 pub const sm_90a: Target = Target::Sm90a;
 
