@@ -77,17 +77,25 @@ impl FileTest {
         FileTest { name: name.to_owned(), path: PathBuf::new(), loaded: OnceLock::from(loaded) }
     }
 
+    fn text(&self) -> Result<String, String> {
+        match self.loaded.get() {
+            Some(Ok(loaded)) => Ok(loaded.text.clone()),
+            Some(Err(error)) => Err(error.clone()),
+            None => std::fs::read_to_string(&self.path).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Whether the text names a target. `false` for a file that cannot be read.
+    pub fn names_target(&self, target: &str) -> bool {
+        self.text().is_ok_and(|text| text.contains(target))
+    }
+
     /// The same test for another target, without snapshots.
     ///
     /// # Errors
     /// A file that cannot be read.
     pub fn for_target(&self, target: &str) -> Result<FileTest, String> {
-        let read = || std::fs::read_to_string(&self.path).map_err(|error| error.to_string());
-        let text = match self.loaded.get() {
-            Some(Ok(loaded)) => loaded.text.clone(),
-            Some(Err(error)) => return Err(error.clone()),
-            None => read()?,
-        };
+        let text = self.text()?;
         let kept = |line: &&str| {
             !["//@ snapshot:", "//@ target:"].iter().any(|start| line.starts_with(start))
         };

@@ -13,19 +13,20 @@ use kernel_testkit::{
     Assembler, FileTest,
     examples::{self, Example},
 };
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 
-/// What kernels need, by the beginnings of their names; none where every target has it.
+/// What kernels need, by their names, or the beginnings of names that end in `_` or `/`; none where every target has it.
 type Set = (Option<Capability>, &'static [&'static str]);
 
-/// Files of `tests/kernels`.
-const FILES: [Set; 4] = [
+/// Files of `tests/kernels`, which are run.
+const RUN: [Set; 4] = [
     (
         None,
         &[
             "flagship/matmul",
             "flagship/attention",
             "flagship/softmax",
+            "flagship/softmax_wide",
             "flagship/rms_norm",
             "copy/pipeline",
         ],
@@ -34,10 +35,10 @@ const FILES: [Set; 4] = [
     (
         Some(Capability::Tma),
         &[
-            "hopper/tma_",
-            "hopper/bulk_",
+            "hopper/tma_copy",
+            "hopper/tma_reduce_add",
+            "hopper/bulk_copy",
             "hopper/cluster_sum",
-            "hopper/cluster_exchange",
             "hopper/cluster_multicast",
             "hopper/pipeline_tma",
             "specialize/budgets",
@@ -48,29 +49,47 @@ const FILES: [Set; 4] = [
         &[
             "blackwell/gather",
             "blackwell/pair",
-            "blackwell/product_",
-            "blackwell/scaled_",
+            "blackwell/product_f16",
+            "blackwell/scaled_float4",
+            "blackwell/scaled_float8",
+            "blackwell/scaled_nvfp4",
             "blackwell/tensor_memory",
         ],
     ),
 ];
 
-/// Kernels of the examples, which are assembled only.
-const EXAMPLES: [Set; 3] = [
+/// Files of `tests/kernels` and kernels of the examples, which are assembled only.
+const ASSEMBLED: [Set; 3] = [
     (None, &["matmul_pipelined/", "softmax/", "rms_norm/", "layer_norm/"]),
     (Some(Capability::Tma), &["flash_attention/attention"]),
-    (Some(Capability::Tcgen05), &["matmul_tcgen05/", "matmul_two_cta/", "matmul_scaled/"]),
+    (
+        Some(Capability::Tcgen05),
+        &["blackwell/", "matmul_tcgen05/", "matmul_two_cta/", "matmul_scaled/"],
+    ),
 ];
 
-/// Whether a target has what a kernel needs that some set names.
-fn runs(sets: &[Set], name: &str, row: &Hardware) -> bool {
-    sets.iter().any(|(need, names)| {
-        names.iter().any(|start| name.starts_with(start))
-            && need.is_none_or(|need| row.target.has(need))
-    }) && (!name.contains("integers") || row.target.has(Capability::Tcgen05Integers))
+/// Kernels that need more than what their sets say, which is the rule of a target that has it.
+fn also_needs(name: &str, row: &Hardware) -> bool {
+    match name {
+        "blackwell/product_integers" | "blackwell/product_of_8_columns" => {
+            row.target.has(Capability::Tcgen05Integers)
+        }
         // It keeps a row of 64 Ki numbers.
-        && (!name.ends_with("layer_norm_long") || row.shared_bytes_per_block > 128 * 1024)
+        "layer_norm/layer_norm_long" => row.shared_bytes_per_block > 128 * 1024,
+        _ => true,
+    }
 }
+
+/// Whether a target has what a kernel needs that some set names.
+fn fits(sets: &[Set], name: &str, row: &Hardware) -> bool {
+    let named =
+        |known: &&str| name == *known || known.ends_with(['_', '/']) && name.starts_with(known);
+    sets.iter().any(|(need, names)| {
+        names.iter().any(named) && need.is_none_or(|need| row.target.has(need))
+    }) && also_needs(name, row)
+}
+
+type Check = Box<dyn FnOnce() -> Result<(), String> + Send>;
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
@@ -86,26 +105,45 @@ fn main() -> ExitCode {
     }
     let mut trials = Vec::new();
     for row in Hardware::ROWS {
-        for file in files.iter().filter(|file| runs(&FILES, &file.name, row)) {
+        let mut trial = |name: &str, check: Check| {
+            trials.push(Trial::test(format!("{}::{name}", row.name), move || Ok(check()?)));
+        };
+        for file in &files {
+            let (run, assemble) = (fits(&RUN, &file.name, row), fits(&ASSEMBLED, &file.name, row));
+            // Where the file names the target, it is run and assembled with the others.
+            if !(run || assemble) || file.names_target(row.name) {
+                continue;
+            }
             let (file, assembler) = (Arc::clone(file), assembler.clone());
-            trials.push(Trial::test(format!("{}::{}", row.name, file.name), move || {
-                let file = file.for_target(row.name)?;
-                file.run()?;
-                assembled(&file, assembler.as_ref())
-            }));
+            let name = file.name.clone();
+            trial(
+                &name,
+                Box::new(move || {
+                    let file = file.for_target(row.name)?;
+                    if run {
+                        file.run()?;
+                    }
+                    assembled(&file, assembler.as_ref())
+                }),
+            );
         }
-        for example in examples.iter().filter(|example| runs(&EXAMPLES, &example.name(), row)) {
+        for example in &examples {
+            if !fits(&ASSEMBLED, &example.name(), row) {
+                continue;
+            }
             let (example, assembler) = (Arc::clone(example), assembler.clone());
-            trials.push(Trial::test(format!("{}::{}", row.name, example.name()), move || {
-                assembled(&example.for_target(row.name), assembler.as_ref())
-            }));
+            let name = example.name();
+            trial(
+                &name,
+                Box::new(move || assembled(&example.for_target(row.name), assembler.as_ref())),
+            );
         }
     }
     libtest_mimic::run(&args, trials).exit_code()
 }
 
 /// Assembles what a file holds, or compiles it where there is no assembler.
-fn assembled(file: &FileTest, assembler: Option<&Assembler>) -> Result<(), Failed> {
+fn assembled(file: &FileTest, assembler: Option<&Assembler>) -> Result<(), String> {
     match assembler {
         Some(assembler) => drop(file.assemble(assembler)?),
         None => drop(file.builds()?),
