@@ -127,6 +127,33 @@ pub struct Hardware {
     pub blocks_per_cluster: u32,
 }
 
+/// What runs on all of data-centre Blackwell with a compute capability of 10, such as B200 and B300.
+const FAMILY_100: Hardware = Hardware {
+    target: Target { sm: 100, features: Features::Family },
+    name: "sm_100f",
+    capabilities: &[
+        Capability::Float8,
+        Capability::Bf16Atomics,
+        Capability::Stmatrix,
+        Capability::Clusters,
+        Capability::Tma,
+        Capability::DependentGrids,
+        Capability::Setmaxnreg,
+        Capability::TmaGather,
+        Capability::LaunchControl,
+        Capability::Tcgen05,
+    ],
+    series: "Blackwell of the data centre",
+    model: "B200",
+    multiprocessors: 148,
+    shared_bytes_per_block: 227 * 1024,
+    shared_bytes_per_multiprocessor: 228 * 1024,
+    registers_per_multiprocessor: Target::REGISTERS,
+    threads_per_multiprocessor: 2048,
+    blocks_per_multiprocessor: 32,
+    blocks_per_cluster: 16,
+};
+
 /// Generations without a row, and the one with a row whose multiprocessors have as much shared memory.
 const ALIKE: [(u32, u32); 2] = [(86, 89), (88, 89)];
 
@@ -185,6 +212,7 @@ impl Hardware {
             // "Thread Block Clusters": more than 8 has to be asked for; an H200 holds 16.
             blocks_per_cluster: 16,
         },
+        FAMILY_100,
         Hardware {
             target: Target::SM_100A,
             name: "sm_100a",
@@ -202,15 +230,28 @@ impl Hardware {
                 Capability::Tcgen05Integers,
                 Capability::Tcgen05ScaleVectors,
             ],
-            series: "Blackwell of the data centre",
-            model: "B200",
-            multiprocessors: 148,
-            shared_bytes_per_block: 227 * 1024,
-            shared_bytes_per_multiprocessor: 228 * 1024,
-            registers_per_multiprocessor: Target::REGISTERS,
-            threads_per_multiprocessor: 2048,
-            blocks_per_multiprocessor: 32,
-            blocks_per_cluster: 16,
+            ..FAMILY_100
+        },
+        // That it has no `kind::i8`, ptxas 13.5 says. A B300 is taken to have the multiprocessors of a B200.
+        Hardware {
+            target: Target { sm: 103, features: Features::Specific },
+            name: "sm_103a",
+            capabilities: &[
+                Capability::Float8,
+                Capability::Bf16Atomics,
+                Capability::Stmatrix,
+                Capability::Clusters,
+                Capability::Tma,
+                Capability::DependentGrids,
+                Capability::Setmaxnreg,
+                Capability::TmaGather,
+                Capability::LaunchControl,
+                Capability::Tcgen05,
+                Capability::Tcgen05ScaleVectors,
+            ],
+            series: "Blackwell Ultra",
+            model: "B300",
+            ..FAMILY_100
         },
     ];
 

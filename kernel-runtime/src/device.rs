@@ -456,6 +456,22 @@ mod tests {
 
     const TARGETS: &[Target] = &[Target::Sm80, Target::Sm90a];
 
+    /// A device of a family has what all of the family have, and no more.
+    #[test]
+    fn an_emulator_runs_what_its_target_has() -> Result<()> {
+        for (device, runs, refuses) in [
+            (Target::Sm89, Target::Sm80, Target::Sm90a),
+            (Target::Sm100f, Target::Sm89, Target::Sm100a),
+            (Target::Sm100a, Target::Sm100f, Target::Sm103a),
+            (Target::Sm103a, Target::Sm100f, Target::Sm100a),
+        ] {
+            let emulator = Device::emulator(device)?;
+            assert!(emulator.runs(device) && emulator.runs(runs), "{device}");
+            assert!(!emulator.runs(refuses), "{device}");
+        }
+        Ok(())
+    }
+
     #[test]
     fn the_variable_names_an_emulator() -> Result<()> {
         let newest = Device::named("emulator", TARGETS)?;

@@ -16,8 +16,9 @@ macro_rules! targets {
         /// An architecture that kernels are compiled for, in order of age.
         ///
         /// `sm_80` code runs on every later GPU, because the driver compiles its PTX for the GPU at hand.
-        /// The `a` targets use instructions of one architecture and run there only (PTX ISA, "PTX Module
-        /// Directives: .target").
+        /// The `a` targets use instructions of one architecture and run there only, the `f` targets those of a family and run in all of
+        /// it (PTX ISA, "PTX Module Directives: .target"). Of several images that a GPU runs, a launch takes the one of the last
+        /// target in this order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Target {
@@ -38,8 +39,12 @@ targets! {
     Sm89,
     /// Hopper: TMA, mbarrier, clusters, `wgmma`.
     Sm90a,
-    /// Blackwell: `tcgen05`, tensor memory.
+    /// Blackwell of the data centre, B200 and B300: `tcgen05`, tensor memory.
+    Sm100f,
+    /// What B200 has beyond the family.
     Sm100a,
+    /// What B300 has beyond the family.
+    Sm103a,
 }
 
 impl Target {
@@ -296,6 +301,30 @@ mod tests {
         let rows: Vec<String> =
             Hardware::ROWS.iter().map(|row| row.name.replace("sm_", "Sm")).collect();
         assert_eq!(variants, rows);
+    }
+
+    /// PTX ISA, ".target": plain ones run on all that is newer, `f` within a family, `a` on one architecture.
+    #[test]
+    fn the_last_target_that_runs_is_made_for_the_gpu() {
+        let chosen = |targets: &[Target], capability| {
+            targets.iter().copied().filter(|target| target.runs_on(capability)).max()
+        };
+        for (capability, target) in [
+            ((7, 5), None),
+            ((8, 0), Some(Target::Sm80)),
+            ((8, 6), Some(Target::Sm80)),
+            ((8, 9), Some(Target::Sm89)),
+            ((9, 0), Some(Target::Sm90a)),
+            ((10, 0), Some(Target::Sm100a)),
+            ((10, 3), Some(Target::Sm103a)),
+            ((11, 0), Some(Target::Sm89)),
+        ] {
+            assert_eq!(chosen(Target::ALL, capability), target, "{capability:?}");
+        }
+        let two = [Target::Sm80, Target::Sm100f];
+        assert_eq!(chosen(&two, (10, 0)), Some(Target::Sm100f));
+        assert_eq!(chosen(&two, (10, 3)), Some(Target::Sm100f));
+        assert_eq!(chosen(&two, (12, 0)), Some(Target::Sm80));
     }
 
     /// NVCC, "GPU Compilation", "Binary Compatibility"; suffixes as PTX ISA's ".target" has them.

@@ -14,8 +14,14 @@ pub const sm_89: Target = Target::Sm89;
 /// Hopper only: TMA, mbarriers, clusters, `wgmma`.
 pub const sm_90a: Target = Target::Sm90a;
 
-/// Blackwell data-centre GPUs only: `tcgen05`, tensor memory.
+/// Blackwell data-centre GPUs, B200 and B300: `tcgen05`, tensor memory. One kernel runs on both.
+pub const sm_100f: Target = Target::Sm100f;
+
+/// B200 only: what [`sm_100f`] has, and products of integers in tensor memory.
 pub const sm_100a: Target = Target::Sm100a;
+
+/// B300 only: what [`sm_100f`] has.
+pub const sm_103a: Target = Target::Sm103a;
 
 /// Whether the kernel is being compiled for `which`: one of the targets of this module.
 ///
