@@ -51,6 +51,7 @@ fn a_target_that_there_is_none_of_has_one_that_serves() {
         ("sm_100", "sm_100a", "Blackwell of the data centre is `sm_100a`"),
         ("sm_103", "sm_103a", "Blackwell Ultra is `sm_103a`"),
         ("sm_110a", "sm_89", "code for `sm_89` also runs on all later devices"),
+        ("sm_120", "sm_120a", "Blackwell of workstations is `sm_120a`"),
     ] {
         let said = said(name, "fn k(x: TensorMut<f32, 1>) {}");
         assert!(said.contains(&format!("help      target = {near}")), "{name}: {said}");

@@ -155,7 +155,7 @@ const FAMILY_100: Hardware = Hardware {
 };
 
 /// Generations without a row, and the one with a row whose multiprocessors have as much shared memory.
-const ALIKE: [(u32, u32); 2] = [(86, 89), (88, 89)];
+const ALIKE: [(u32, u32); 3] = [(86, 89), (88, 89), (121, 120)];
 
 impl Hardware {
     /// One row a target, in the order of their age: of two targets that a GPU runs, the later row is made for it more closely.
@@ -252,6 +252,32 @@ impl Hardware {
             series: "Blackwell Ultra",
             model: "B300",
             ..FAMILY_100
+        },
+        Hardware {
+            target: Target { sm: 120, features: Features::Specific },
+            name: "sm_120a",
+            // `tile::gather4` it has into `shared::cta` alone, and `tile::scatter4` not at all, ptxas 13.5 says.
+            capabilities: &[
+                Capability::Float8,
+                Capability::Bf16Atomics,
+                Capability::Stmatrix,
+                Capability::Clusters,
+                Capability::Tma,
+                Capability::DependentGrids,
+                Capability::Setmaxnreg,
+                Capability::LaunchControl,
+                Capability::BlockScaledMma,
+            ],
+            series: "Blackwell of workstations",
+            model: "RTX 5090",
+            multiprocessors: 170,
+            shared_bytes_per_block: 99 * 1024,
+            shared_bytes_per_multiprocessor: 100 * 1024,
+            registers_per_multiprocessor: Target::REGISTERS,
+            threads_per_multiprocessor: 1536,
+            blocks_per_multiprocessor: 24,
+            // "Thread Block Clusters": as many as every GPU with clusters has. That this one has more is not written.
+            blocks_per_cluster: 8,
         },
     ];
 

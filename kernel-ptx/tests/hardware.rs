@@ -8,13 +8,14 @@ fn target(name: &str) -> Target {
 
 /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": shared memory of a multiprocessor and of a block in
 /// KiB, threads and blocks of a multiprocessor.
-const FIGURES: [(&str, [u32; 4]); 6] = [
+const FIGURES: [(&str, [u32; 4]); 7] = [
     ("sm_80", [164, 163, 2048, 32]),
     ("sm_89", [100, 99, 1536, 24]),
     ("sm_90a", [228, 227, 2048, 32]),
     ("sm_100f", [228, 227, 2048, 32]),
     ("sm_100a", [228, 227, 2048, 32]),
     ("sm_103a", [228, 227, 2048, 32]),
+    ("sm_120a", [100, 99, 1536, 24]),
 ];
 
 #[test]

@@ -45,6 +45,8 @@ targets! {
     Sm100a,
     /// What B300 has beyond the family.
     Sm103a,
+    /// Blackwell of workstations: TMA, clusters, products of FP8 numbers.
+    Sm120a,
 }
 
 impl Target {
@@ -318,6 +320,8 @@ mod tests {
             ((10, 0), Some(Target::Sm100a)),
             ((10, 3), Some(Target::Sm103a)),
             ((11, 0), Some(Target::Sm89)),
+            ((12, 0), Some(Target::Sm120a)),
+            ((12, 1), Some(Target::Sm89)),
         ] {
             assert_eq!(chosen(Target::ALL, capability), target, "{capability:?}");
         }

@@ -23,6 +23,9 @@ pub const sm_100a: Target = Target::Sm100a;
 /// B300 only: what [`sm_100f`] has.
 pub const sm_103a: Target = Target::Sm103a;
 
+/// Blackwell workstation cards only: TMA, mbarriers, clusters, FP8 numbers; no tensor memory and no `wgmma`.
+pub const sm_120a: Target = Target::Sm120a;
+
 /// Whether the kernel is being compiled for `which`: one of the targets of this module.
 ///
 /// A kernel that names several targets is compiled once for each, and `if target(..)` chooses when compiling. The other
