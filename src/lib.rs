@@ -46,7 +46,7 @@ pub mod driver_bindgen;
 ///
 /// | argument | meaning |
 /// |---|---|
-/// | `target = sm_80`, `target = [sm_80, sm_90a]` | what to compile for; required. `sm_80` code runs on every later GPU |
+/// | `target = sm_80`, `target = [sm_80, sm_90a]` | what to compile for; required. `sm_80` code runs on every later GPU, `sm_100f` code on B200 and B300 |
 /// | `warps = 4`, `warps = W` | warps of a block, a power of two up to 32; 4 if left out. May name a generic parameter |
 /// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, a host expression over the arguments and generic parameters, in `i32` as they are; what does not fit is [`Error::GridExpression`] at the launch. Without it the caller gives [`Launch::grid`] |
 /// | `instances(N = [64, 128], (M, W) = [(64, 4), (128, 8)])` | the values of the generic parameters; every combination of the lists is compiled |

@@ -2,7 +2,7 @@
 //!
 //! | rule | required |
 //! |---|---|
-//! | target | `sm_100a` |
+//! | target | one with `Capability::TmaGather` |
 //! | tensor | rank 2, elements of at most 32 bits |
 //! | block | `[1, Y]`, Y of at least 32 bytes |
 //! | rows | a tile of `i32` of rank 1, at least 8 |
