@@ -21,7 +21,8 @@ mod report;
 
 use product::Major;
 
-/// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`, with the copies of `STAGES - 1` steps in flight.
+/// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`, with the copies of `STAGES - 1` steps in flight, or of fewer where the
+/// target has not as much shared memory.
 #[kernel(target = sm_80, warps = W, grid = cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN),
          instances((BM, BN, BK, STAGES, W) = [
              (128, 128, 32, 3, 4), (128, 128, 32, 4, 4), (128, 128, 64, 3, 4), (128, 256, 64, 3, 8), (64, 64, 32, 4, 4),
@@ -42,7 +43,8 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32, co
 
     let (sa, sb) = (shared::<f16>([BM, BK]), shared::<f16>([BK, BN]));
     let mut acc = zeros::<f32>([BM, BN]);
-    for k in pipeline(range(0, a.dim(1), BK), STAGES) {
+    let stages = STAGES.min(shared_bytes_per_block() / ((BM + BN) * BK * 2));
+    for k in pipeline(range(0, a.dim(1), BK), stages) {
         copy_async(a.tile([off_m, k], [BM, BK]), sa);
         copy_async(b.tile([k, off_n], [BK, BN]), sb);
         acc = dot(sa.load(), sb.load(), acc);

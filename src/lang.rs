@@ -72,7 +72,7 @@
 //! | products | [`dot`], [`dot_tf32`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
 //! | inline PTX | [`ptx!`](crate::prelude::ptx) |
-//! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`] |
+//! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`], [`shared_bytes_per_block`] |
 //! | layouts | [`Layout`] and its constructors, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
 //!
 //! Each item says which layout its result has if that matters, which PTX it becomes, and which errors it raises. Sections in
@@ -89,7 +89,7 @@
 //! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | operands of [`dot`] |
 //! | `f32` | 4 | 32 bits | operands of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
-//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_90a` on, operands of [`wgmma::mma`] and [`dot`] |
+//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_89` on, operands of [`wgmma::mma`] and [`dot`] |
 //! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, operands of [`tcgen05::mma`], operands and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
@@ -325,7 +325,7 @@ mod grid;
 
 pub mod cluster;
 
-mod target;
+pub(crate) mod target;
 
 mod ptx;
 
@@ -355,7 +355,7 @@ pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};
 pub use shared::{Shared, shared};
 pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
-pub use target::{Target, sm_80, sm_90a, sm_100a, target};
+pub use target::*;
 pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tensor_memory::{Tmem, tmem};
 pub use tile::{Shape, Tile, arange, full, join, zeros};

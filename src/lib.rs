@@ -46,7 +46,7 @@ pub mod driver_bindgen;
 ///
 /// | argument | meaning |
 /// |---|---|
-/// | `target = sm_80`, `target = [sm_80, sm_90a]` | what to compile for; required. `sm_80` code runs on every later GPU |
+/// | `target = sm_80`, `target = [sm_80, sm_90a]` | what to compile for; required. `sm_80` code runs on every later GPU, `sm_100f` code on B200 and B300 |
 /// | `warps = 4`, `warps = W` | warps of a block, a power of two up to 32; 4 if left out. May name a generic parameter |
 /// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, a host expression over the arguments and generic parameters, in `i32` as they are; what does not fit is [`Error::GridExpression`] at the launch. Without it the caller gives [`Launch::grid`] |
 /// | `instances(N = [64, 128], (M, W) = [(64, 4), (128, 8)])` | the values of the generic parameters; every combination of the lists is compiled |
@@ -273,10 +273,12 @@ pub mod prelude {
         device_assert, dot, dot_operand, dot_tf32, e2m1x2, e4m3, e5m2, f16, fence_async, fma, full,
         grid_dependency_wait, grid_dim, join, launch_dependents, linear, load, load_masked,
         maximum, minimum, mma, named_barrier, num_blocks, num_warps, partition, pipeline, range,
-        row_major, select, shared, shared_linear, slice, sm_80, sm_90a, sm_100a, store,
-        store_masked, swizzle, swizzled, sync, target, tcgen05, tma, tmem, tmem_block, tmem_load,
-        ue8m0, unroll, warp_specialize, wgmma, zeros,
+        row_major, select, shared, shared_linear, slice, store, store_masked, swizzle, swizzled,
+        sync, tcgen05, tma, tmem, tmem_block, tmem_load, ue8m0, unroll, warp_specialize, wgmma,
+        zeros,
     };
+    // The targets, by name.
+    pub use crate::lang::target::*;
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::{

@@ -112,6 +112,14 @@ impl Diagnostic {
     }
 }
 
+/// `a`, `a or b`, `a, b or c`
+pub(crate) fn one_of(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// The problems of a kernel, in the order in which they were found.
 ///
 /// Each problem is kept once: instances of one kernel mostly fail in the same way, and so do the calls of one function.

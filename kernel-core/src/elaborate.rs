@@ -43,15 +43,16 @@ pub use language::builtins::NAMES;
 use language::{
     control, generic, params,
     scope::{Call, ScopeId, Scopes},
-    specialize,
+    specialize, targets,
     value::{self, Cells, Num, Val},
 };
 pub use messages::spelling::nearest;
 pub(crate) use messages::spelling::{is_builtin, is_language_path};
 pub(crate) use params::PARAMETER_TYPES;
-pub(crate) use params::nearest_target;
-pub use params::{TARGETS, instance_rows, target_named};
+pub use params::instance_rows;
 use products::float4;
+pub use targets::target_named;
+pub(crate) use targets::{nearest_target, target_names};
 pub(crate) use written::Written;
 
 /// One choice of generic parameters: names and what they stand for.

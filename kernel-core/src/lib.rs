@@ -37,3 +37,4 @@ pub use compile::{
 };
 pub use device::{device_finish, device_item, provide};
 pub use host::with_crate;
+pub use kernel_ptx::Target;

@@ -103,7 +103,7 @@ pub fn run(
 ) -> Lowered {
     let ordered = |order| in_order(kernel, layouts, (shared_layouts, order), file, line_of);
     let lowered = ordered(shared::Order::AsAllocated);
-    if u64::from(lowered.shared_bytes) <= kernel.target.shared_bytes_per_block() {
+    if lowered.shared_bytes <= kernel.target.hardware().shared_bytes_per_block {
         return lowered;
     }
     let other = ordered(shared::Order::LongestFirst);

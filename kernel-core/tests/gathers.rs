@@ -62,8 +62,11 @@ fn only_blackwell_has_them() {
     for target in ["sm_80", "sm_90a"] {
         let attr = ATTR.replace("sm_100a", target);
         let bare = "tma::gather(x, rows.tile([0], [8]).load(), 0, 0, x);";
-        let parts =
-            ["[K0502] `tma::gather` is not there on", "required  target sm_100a", "load(x.ptr()"];
+        let parts = [
+            "[K0502] `tma::gather` is not there on",
+            "required  target sm_100f, sm_100a or sm_103a",
+            "load(x.ptr()",
+        ];
         refused(&attr, "x: Tensor<f16, 2>, rows: Tensor<i32, 1>", bare, &parts);
         let bare = "tma::scatter(x, rows.tile([0], [8]).load(), 0, x);";
         let parts = ["[K0502] `tma::scatter` is not there on", "store(x.ptr()", "copy_async"];

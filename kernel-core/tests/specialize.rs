@@ -76,7 +76,7 @@ fn budgets_need_a_target_that_moves_registers() {
         "warp_specialize(|| to.store(v), [partition(1).registers(40).run(|| sync())]);",
         &expect![[r"
             [K0502] registers move between warps on later targets
-               required  target sm_90a or sm_100a
+               required  target sm_90a, sm_100f, sm_100a, sm_103a or sm_120a
                actual    target sm_80
                why       `setmaxnreg` is an instruction of these targets; without a budget a partition runs on every one
         "]],

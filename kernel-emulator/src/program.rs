@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use kernel_ptx::{Directive, Features, Initial, Linkage, Module, Space, Target};
+use kernel_ptx::{Directive, Initial, Linkage, Module, Space, Target};
 
 use crate::code::Code;
 use crate::code::tcgen05::Group;
@@ -491,7 +491,8 @@ fn check(
         return Err(format!("PTX for {} does not run on {device}", info.target));
     }
     // A target that is not known gets what the largest device has.
-    let most = Target::parse(device).map_or(227 * 1024, Target::shared_bytes_per_block);
+    let figures = Target::parse(device).map(Target::hardware);
+    let most = figures.map_or(227 * 1024, |row| u64::from(row.shared_bytes_per_block));
     let exact = u64::from(info.static_shared_bytes) + u64::from(dynamic_shared_bytes);
     if exact > most {
         return Err(format!("{exact} bytes of shared memory, {device} has {most} for a block"));
@@ -499,9 +500,7 @@ fn check(
     Ok(())
 }
 
-/// Whether PTX for one target runs on a device: common features everywhere later, those of a family
-/// within it, those of a generation there alone (PTX ISA, "`.target`"). Nothing runs on a device that
-/// does not exist.
+/// Whether PTX for one target runs on a device, as [`Target::runs_on`] has it. Nothing runs on a device that does not exist.
 ///
 /// ```
 /// use kernel_emulator::runs_on;
@@ -514,13 +513,11 @@ pub fn runs_on(target: &str, device: &str) -> bool {
     if target == device {
         return true;
     }
-    let Some(d) = Target::parse(device).filter(|device| device.is_known()) else { return false };
+    let Some(device) = Target::parse(device).filter(|device| device.is_known()) else {
+        return false;
+    };
     // A module that names no target asks for nothing.
-    Target::parse(target).is_none_or(|t| match t.features {
-        Features::Common => d.sm >= t.sm,
-        Features::Family => d.sm >= t.sm && d.sm / 10 == t.sm / 10,
-        Features::Specific => d.sm == t.sm && d.features == Features::Specific,
-    })
+    Target::parse(target).is_none_or(|target| target.runs_on(device))
 }
 
 /// The instruction at a line of the text, up to its semicolon, with single spaces.

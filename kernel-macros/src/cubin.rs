@@ -4,7 +4,7 @@
 //! `CUDA_HOME`, `CUDA_PATH` and `PATH`. Other devices compile the PTX when they load the kernel, as always. Cargo
 //! compiles kernels again when one of these variables except `PATH` changes, but not when the assembler changes.
 
-use kernel_core::Cubin;
+use kernel_core::{Cubin, Target};
 use std::{
     fs::DirBuilder,
     io::ErrorKind,
@@ -68,27 +68,24 @@ fn all(ptx: &str, target: &str) -> Vec<Cubin> {
 /// The architectures of the variable that run code for a target.
 fn named(target: &str) -> Result<Vec<String>, String> {
     let value = std::env::var(VARIABLE).map_err(|error| format!("{VARIABLE}: {error}"))?;
+    listed(&value, target)
+}
+
+/// Those of a list that run code for a target.
+fn listed(value: &str, target: &str) -> Result<Vec<String>, String> {
     let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
     let mut wanted = Vec::new();
+    let own = Target::parse(target);
     for name in names {
-        let Some((number, suffix)) = parts(name) else {
+        let Some(architecture) = Target::parse(name) else {
             return Err(format!("{VARIABLE}: `{name}` is no architecture such as sm_80 or sm_90a"));
         };
-        let Some((own, own_suffix)) = parts(target) else { continue };
-        let runs = if own_suffix.is_empty() { number >= own } else { target == name };
+        let runs = own.is_some_and(|own| own.runs_on(architecture));
         if runs && !wanted.iter().any(|known| known == name) {
-            wanted.push(format!("sm_{number}{suffix}"));
+            wanted.push(architecture.to_string());
         }
     }
     Ok(wanted)
-}
-
-/// `sm_90a` as 90 and `a`.
-fn parts(name: &str) -> Option<(u32, &str)> {
-    let rest = name.strip_prefix("sm_")?;
-    let digits = rest.trim_end_matches(['a', 'f']);
-    let suffix = &rest[digits.len()..];
-    Some((digits.parse().ok().filter(|_| suffix.len() <= 1)?, suffix))
 }
 
 fn one(ptx: &str, architecture: String) -> Result<Cubin, String> {
@@ -175,12 +172,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_architecture_is_a_number_and_a_letter() {
-        assert_eq!(parts("sm_80"), Some((80, "")));
-        assert_eq!(parts("sm_90a"), Some((90, "a")));
-        assert_eq!(parts("sm_100f"), Some((100, "f")));
-        for wrong in ["", "sm_", "90a", "sm_90aa", "sm_x", "compute_90", "sm_90b"] {
-            assert_eq!(parts(wrong), None, "{wrong}");
+    fn machine_code_is_made_where_the_target_runs() {
+        let list = "sm_80, sm_90a,sm_100a, sm_103a,sm_90a";
+        let of = |target| listed(list, target).expect("these are architectures").join(" ");
+        assert_eq!(of("sm_80"), "sm_80 sm_90a sm_100a sm_103a");
+        assert_eq!(of("sm_90a"), "sm_90a");
+        assert_eq!(of("sm_100f"), "sm_100a sm_103a");
+        for wrong in ["sm_", "90a", "sm_90aa", "sm_x", "compute_90", "sm_90b"] {
+            assert!(listed(wrong, "sm_80").is_err(), "{wrong}");
         }
     }
 

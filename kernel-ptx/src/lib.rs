@@ -51,6 +51,7 @@
 
 #![forbid(unsafe_code)]
 
+mod hardware;
 mod inst;
 mod module;
 mod parse;
@@ -59,6 +60,7 @@ mod target;
 mod types;
 mod validate;
 
+pub use hardware::{Capability, Hardware};
 pub use inst::{Example, example_head, examples};
 pub use inst::{
     FormError, FormProblem, Modifier, Opcode, Row, SpecialRegister, Word, form, results, table,
@@ -69,7 +71,7 @@ pub use module::{
 };
 pub use parse::{ParseError, parse, parse_body};
 pub use print::print;
-pub use target::{Capability, Features, Need, Target, Version};
+pub use target::{Features, Need, Target, Version};
 pub use types::{Space, Type};
 pub use validate::{Invalid, Reason};
 

@@ -17,24 +17,53 @@ pub(crate) fn is_version(version: Version) -> bool {
     LAST_MINORS.iter().any(|last| last.0 == version.0 && version.1 <= last.1)
 }
 
-/// The targets with a letter: number and letters (PTX ISA, "`.target`").
-const LETTERED: [(u32, &[Features]); 8] = {
-    const BOTH: &[Features] = &[Features::Family, Features::Specific];
-    [
-        (90, &[Features::Specific]),
-        (100, BOTH),
-        (101, BOTH),
-        (103, BOTH),
-        (107, BOTH),
-        (110, BOTH),
-        (120, BOTH),
-        (121, BOTH),
-    ]
-};
+/// A number of targets, and the first versions of the PTX ISA that have them: with no letter, with `f` and with `a`.
+type Known = (u32, [Option<Version>; 3]);
 
-/// The targets that have no variant with a letter.
-const PLAIN: [u32; 23] =
-    [10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89];
+/// The targets with no letter alone.
+const fn plain(sm: u32, version: Version) -> Known {
+    (sm, [Some(version), None, None])
+}
+
+/// The targets with each letter.
+const fn lettered(sm: u32, [common, family, specific]: [Version; 3]) -> Known {
+    (sm, [Some(common), Some(family), Some(specific)])
+}
+
+/// What there is behind `.target` (PTX ISA, "`.target`" and "Release Notes"; version 7.0 is the oldest that is asked about).
+const KNOWN: [Known; 31] = [
+    plain(10, (7, 0)),
+    plain(11, (7, 0)),
+    plain(12, (7, 0)),
+    plain(13, (7, 0)),
+    plain(20, (7, 0)),
+    plain(30, (7, 0)),
+    plain(32, (7, 0)),
+    plain(35, (7, 0)),
+    plain(37, (7, 0)),
+    plain(50, (7, 0)),
+    plain(52, (7, 0)),
+    plain(53, (7, 0)),
+    plain(60, (7, 0)),
+    plain(61, (7, 0)),
+    plain(62, (7, 0)),
+    plain(70, (7, 0)),
+    plain(72, (7, 0)),
+    plain(75, (7, 0)),
+    plain(80, (7, 0)),
+    plain(86, (7, 1)),
+    plain(87, (7, 4)),
+    plain(88, (9, 0)),
+    plain(89, (7, 8)),
+    (90, [Some((7, 8)), None, Some((8, 0))]),
+    lettered(100, [(8, 6), (8, 8), (8, 6)]),
+    lettered(101, [(8, 6), (8, 8), (8, 6)]),
+    lettered(103, [(8, 8); 3]),
+    lettered(107, [(9, 4); 3]),
+    lettered(110, [(9, 0); 3]),
+    lettered(120, [(8, 7), (8, 8), (8, 7)]),
+    lettered(121, [(8, 8); 3]),
+];
 
 /// The name behind `.target`: `sm_80`, `sm_90a`, `sm_100f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,104 +118,66 @@ impl Target {
     /// assert_eq!(Target::parse("sm_999").map(Target::is_known), Some(false));
     /// ```
     pub fn is_known(self) -> bool {
-        let lettered = LETTERED.iter().find(|(sm, _)| *sm == self.sm);
-        match self.features {
-            Features::Common => lettered.is_some() || PLAIN.contains(&self.sm),
-            Features::Family | Features::Specific => {
-                lettered.is_some_and(|(_, letters)| letters.contains(&self.features))
-            }
-        }
+        self.since().is_some()
     }
 
-    /// The first PTX ISA version that knows this target (PTX ISA, "Release Notes").
+    /// The first PTX ISA version that knows this target; 7.0 for one that none knows.
     pub fn minimum_version(self) -> Version {
-        match (self.sm, self.features) {
-            (0..=80, _) => (7, 0),
-            (81..=86, _) => (7, 1),
-            (87, _) => (7, 4),
-            (90, Features::Specific) => (8, 0),
-            (88..=90, _) => (7, 8),
-            (_, Features::Family) => (8, 8),
-            (91..=101, _) => (8, 6),
-            (120, _) => (8, 7),
-            (102..=109 | 111..=121, _) => (8, 8),
-            (110 | 122.., _) => (9, 0),
+        self.since().unwrap_or((7, 0))
+    }
+
+    fn since(self) -> Option<Version> {
+        let (_, versions) = KNOWN.iter().find(|(sm, _)| *sm == self.sm)?;
+        match self.features {
+            Features::Common => versions[0],
+            Features::Family => versions[1],
+            Features::Specific => versions[2],
         }
     }
 
-    /// The most shared memory of a block, in bytes, that a launch can opt in to.
+    /// Whether a GPU of the compute capability (major, minor) runs PTX of this target: common features run on every later GPU, those
+    /// of a family within it, those of a generation there alone (PTX ISA, "`.target`").
     ///
-    /// (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".)
-    pub fn shared_bytes_per_block(self) -> u64 {
-        match self.sm {
-            80 | 87 => 163 * 1024,
-            81..=89 | 120.. => 99 * 1024,
-            90..=119 => 227 * 1024,
-            _ => 48 * 1024,
+    /// ```
+    /// use kernel_ptx::Target;
+    ///
+    /// assert!(Target::SM_80.runs_on_capability((12, 0)));
+    /// assert!(!Target::SM_90A.runs_on_capability((10, 0)));
+    /// ```
+    pub const fn runs_on_capability(self, (major, minor): (u32, u32)) -> bool {
+        let actual = major * 10 + minor;
+        match self.features {
+            Features::Common => actual >= self.sm,
+            Features::Family => major == self.sm / 10 && actual >= self.sm,
+            Features::Specific => actual == self.sm,
         }
+    }
+
+    /// Whether PTX of this target runs on a device with the features of another: as for
+    /// [compute capabilities](Self::runs_on_capability), of which the device has no more features than it says.
+    ///
+    /// ```
+    /// use kernel_ptx::Target;
+    ///
+    /// assert!(Target::SM_80.runs_on(Target::SM_90A));
+    /// assert!(!Target::SM_90A.runs_on(Target::SM_100A));
+    /// ```
+    pub fn runs_on(self, device: Target) -> bool {
+        self.runs_on_capability((device.sm / 10, device.sm % 10))
+            && (self.features != Features::Specific || device.features == Features::Specific)
     }
 
     /// The most shared memory of a block, in bytes, that is declared statically.
     pub const STATIC_SHARED_BYTES: u64 = 48 * 1024;
 
-    /// Registers of 32 bits in a multiprocessor.
+    /// Registers of 32 bits in a multiprocessor, of every target with a row.
     pub const REGISTERS: u32 = 64 * 1024;
+
+    /// The columns of tensor memory of a multiprocessor that has it (PTX ISA, "Tensor Memory").
+    pub const TENSOR_COLUMNS: u32 = 512;
 
     /// The most threads of a block.
     pub const THREADS_PER_BLOCK: u32 = 1024;
-
-    /// Whether the target can do something that kernels ask for.
-    ///
-    /// ```
-    /// use kernel_ptx::{Capability, Target};
-    ///
-    /// assert!(Target::SM_90A.has(Capability::Wgmma));
-    /// assert!(!Target::SM_100A.has(Capability::Wgmma));
-    /// ```
-    pub fn has(self, capability: Capability) -> bool {
-        capability.need().met_by(self)
-    }
-}
-
-/// What some targets can do and others cannot, as kernels ask for it. [`Need`] is the same for one form of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Capability {
-    /// Numbers of 8 bits, `e4m3` and `e5m2`, in conversions and in `mma.sync`.
-    Float8,
-    /// `atom.add.bf16`.
-    Bf16Atomics,
-    /// `stmatrix` of 16-bit elements.
-    Stmatrix,
-    /// Clusters, and their shared memory.
-    Clusters,
-    /// TMA copies, and mbarriers that count their bytes.
-    Tma,
-    /// `setmaxnreg`: registers that move between warps.
-    Setmaxnreg,
-    /// `wgmma`.
-    Wgmma,
-    /// TMA copies of rows by their numbers, `tile::gather4` and `tile::scatter4`.
-    TmaGather,
-    /// Tensor memory, `tcgen05`, and TMA copies that complete at the barrier of the other block of a pair.
-    Tcgen05,
-}
-
-impl Capability {
-    /// The targets that have it, by the notes of PTX ISA on each instruction ("Target ISA Notes").
-    pub const fn need(self) -> Need {
-        match self {
-            // "cvt", "mma".
-            Self::Float8 => Need::Onwards(89),
-            // "atom"; "stmatrix"; "`.explicitcluster`"; "cp.async.bulk.tensor".
-            Self::Bf16Atomics | Self::Stmatrix | Self::Clusters | Self::Tma => Need::Onwards(90),
-            // "setmaxnreg".
-            Self::Setmaxnreg => Need::LetteredOnwards(90),
-            // "wgmma.mma_async".
-            Self::Wgmma => Need::Exactly(90),
-            // "cp.async.bulk.tensor"; "tcgen05.mma".
-            Self::TmaGather | Self::Tcgen05 => Need::Family(100),
-        }
-    }
 }
 
 impl fmt::Display for Target {
@@ -211,18 +202,23 @@ pub enum Need {
     LetteredOnwards(u32),
     /// `sm_100a` and the lettered targets of its family.
     Family(u32),
+    /// `sm_100a` and the targets with an `a` of its family: what `sm_100f` does not have.
+    SpecificOfFamily(u32),
 }
 
 impl Need {
     /// Whether a target offers it.
     pub fn met_by(self, target: Target) -> bool {
         let lettered = target.features != Features::Common;
+        let specific = target.features == Features::Specific;
+        // 100, 101, 103 and 110 share the instructions of data-centre Blackwell.
+        let in_family = |sm: u32| target.sm >= sm && target.sm < sm + 20;
         match self {
             Need::Onwards(sm) => target.sm >= sm,
-            Need::Exactly(sm) => target.sm == sm && target.features == Features::Specific,
+            Need::Exactly(sm) => target.sm == sm && specific,
             Need::LetteredOnwards(sm) => target.sm >= sm && lettered,
-            // 100, 101, 103 and 110 share the instructions of data-centre Blackwell.
-            Need::Family(sm) => target.sm >= sm && target.sm < sm + 20 && lettered,
+            Need::Family(sm) => in_family(sm) && lettered,
+            Need::SpecificOfFamily(sm) => in_family(sm) && specific,
         }
     }
 
@@ -230,9 +226,10 @@ impl Need {
     pub fn oldest(self) -> Target {
         match self {
             Need::Onwards(sm) => Target { sm, features: Features::Common },
-            Need::Exactly(sm) | Need::LetteredOnwards(sm) | Need::Family(sm) => {
-                Target { sm, features: Features::Specific }
-            }
+            Need::Exactly(sm)
+            | Need::LetteredOnwards(sm)
+            | Need::Family(sm)
+            | Need::SpecificOfFamily(sm) => Target { sm, features: Features::Specific },
         }
     }
 
@@ -243,7 +240,8 @@ impl Need {
             Need::Onwards(sm) => (sm, 0),
             Need::LetteredOnwards(sm) => (sm, 1),
             Need::Family(sm) => (sm, 2),
-            Need::Exactly(sm) => (sm, 3),
+            Need::SpecificOfFamily(sm) => (sm, 3),
+            Need::Exactly(sm) => (sm, 4),
         };
         if rank(self) >= rank(other) { self } else { other }
     }
@@ -256,6 +254,9 @@ impl fmt::Display for Need {
             Need::Exactly(sm) => write!(f, "sm_{sm}a"),
             Need::LetteredOnwards(sm) => write!(f, "sm_{sm}a or a later target with a letter"),
             Need::Family(sm) => write!(f, "sm_{sm}a or another lettered target of its family"),
+            Need::SpecificOfFamily(sm) => {
+                write!(f, "sm_{sm}a or another target with an `a` of its family")
+            }
         }
     }
 }

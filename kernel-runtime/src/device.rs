@@ -227,6 +227,12 @@ impl Device {
     /// Whether the device runs code for a target.
     pub fn runs(&self, target: Target) -> bool {
         target.runs_on(self.properties().compute_capability)
+            && match self.inner.machine {
+                #[cfg(feature = "cuda")]
+                Machine::Cuda(_) => true,
+                #[cfg(feature = "emulator")]
+                Machine::Emulator(ref machine) => machine.runs(target),
+            }
     }
 
     /// What the last launch on this emulator did: instructions, bank conflicts. `None` before the first
@@ -383,14 +389,9 @@ impl Device {
 
     /// The emulator that the whole process shares, one for each target.
     fn shared_emulator(target: Target) -> Result<Self> {
-        static SM_80: OnceLock<Device> = OnceLock::new();
-        static SM_90A: OnceLock<Device> = OnceLock::new();
-        static SM_100A: OnceLock<Device> = OnceLock::new();
-        let shared = match target {
-            Target::Sm80 => &SM_80,
-            Target::Sm90a => &SM_90A,
-            Target::Sm100a => &SM_100A,
-        };
+        static SHARED: [OnceLock<Device>; Target::ALL.len()] =
+            [const { OnceLock::new() }; Target::ALL.len()];
+        let shared = &SHARED[target as usize];
         if let Some(device) = shared.get() {
             return Ok(device.clone());
         }
@@ -454,6 +455,22 @@ mod tests {
     use super::*;
 
     const TARGETS: &[Target] = &[Target::Sm80, Target::Sm90a];
+
+    /// A device of a family has what all of the family have, and no more.
+    #[test]
+    fn an_emulator_runs_what_its_target_has() -> Result<()> {
+        for (device, runs, refuses) in [
+            (Target::Sm89, Target::Sm80, Target::Sm90a),
+            (Target::Sm100f, Target::Sm89, Target::Sm100a),
+            (Target::Sm100a, Target::Sm100f, Target::Sm103a),
+            (Target::Sm103a, Target::Sm100f, Target::Sm100a),
+        ] {
+            let emulator = Device::emulator(device)?;
+            assert!(emulator.runs(device) && emulator.runs(runs), "{device}");
+            assert!(!emulator.runs(refuses), "{device}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn the_variable_names_an_emulator() -> Result<()> {

@@ -131,28 +131,19 @@ impl Machine {
         format!("emulator for {}", self.target)
     }
 
-    /// Those of the data-centre GPU that the target was made for (CUDA C++ Programming Guide,
-    /// "Technical Specifications per Compute Capability"; the multiprocessors of A100, H200 and B200).
+    /// Those of the GPU that the target was made for.
     pub(crate) fn properties(&self) -> Properties {
-        let (multiprocessors, shared_kilobytes) = match self.target {
-            Target::Sm80 => (108, 163),
-            Target::Sm90a => (132, 227),
-            Target::Sm100a => (148, 227),
-        };
+        let hardware = self.target.hardware();
         Properties {
             compute_capability: self.target.compute_capability(),
-            multiprocessors,
-            shared_bytes_per_block: shared_kilobytes * 1024,
+            multiprocessors: hardware.multiprocessors,
+            shared_bytes_per_block: hardware.shared_bytes_per_block,
         }
     }
 
-    /// Clusters came with Hopper; beyond 8 blocks a kernel has to ask for them, as each launch on a GPU does (CUDA C++
-    /// Programming Guide, "Thread Block Clusters"; 16 is what an H200 and a B200 hold).
-    fn most_blocks_of_a_cluster(&self) -> u32 {
-        match self.target {
-            Target::Sm80 => 1,
-            Target::Sm90a | Target::Sm100a => 16,
-        }
+    /// Whether the emulator runs code for a target: it has no features but those of its own.
+    pub(crate) fn runs(&self, target: Target) -> bool {
+        target.hardware().target.runs_on(self.target.hardware().target)
     }
 
     /// The allocation that an address lies in.
@@ -203,7 +194,9 @@ impl Machine {
     ) -> Result<()> {
         let Image { kernel, cluster, .. } = *image;
         let device = || self.name();
-        let (required, actual) = (cluster.iter().product::<u32>(), self.most_blocks_of_a_cluster());
+        // Beyond 8 blocks a kernel has to ask for them on a GPU, as each launch does.
+        let required = cluster.iter().product::<u32>();
+        let actual = self.target.hardware().blocks_per_cluster;
         if required > actual {
             return Err(Error::ClusterTooLarge {
                 kernel,
@@ -258,26 +251,25 @@ impl Machine {
         })
     }
 
-    /// By the limits of a multiprocessor (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"): 2048
-    /// threads, 32 blocks, its shared memory, of which each block takes 1 KiB for the system. Registers would allow fewer.
+    /// By the limits of a multiprocessor: its threads, its blocks, its shared memory, of which each block takes 1 KiB for the system.
+    /// Registers would allow fewer.
     fn resources_of(&self, image: &Image, variant: &Variant, entry: &EntryInfo) -> Resources {
-        let properties = self.properties();
+        let hardware = self.target.hardware();
         let shared_bytes = entry.static_shared_bytes + variant.dynamic_shared_bytes;
-        let shared_of_multiprocessor = properties.shared_bytes_per_block + 1024;
-        let blocks = (2048 / image.threads.max(1))
-            .min(32)
-            .min(shared_of_multiprocessor / (shared_bytes + 1024))
+        let blocks = (hardware.threads_per_multiprocessor / image.threads.max(1))
+            .min(hardware.blocks_per_multiprocessor)
+            .min(hardware.shared_bytes_per_multiprocessor / (shared_bytes + 1024))
             .max(1);
         let cluster = image.cluster.iter().product::<u32>().max(1);
-        let resident = blocks * properties.multiprocessors / cluster * cluster;
+        let resident = blocks * hardware.multiprocessors / cluster * cluster;
         let resident =
-            with_tensor_memory(resident, properties.multiprocessors, variant.tensor_columns);
+            with_tensor_memory(resident, hardware.multiprocessors, variant.tensor_columns);
         Resources {
             registers: None,
             local_bytes: None,
             shared_bytes,
             threads: image.threads,
-            blocks_per_multiprocessor: resident / properties.multiprocessors,
+            blocks_per_multiprocessor: resident / hardware.multiprocessors,
             resident_blocks: resident,
         }
     }

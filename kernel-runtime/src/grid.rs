@@ -51,15 +51,11 @@ pub(crate) fn persistent_blocks(at_most: i32, resident: u32, cluster: u32) -> u3
     (blocks / cluster).max(1) * cluster
 }
 
-/// The columns of tensor memory of a multiprocessor (PTX ISA, "Tensor Memory").
-#[cfg(any(feature = "cuda", feature = "emulator"))]
-const TENSOR_COLUMNS: u32 = 512;
-
 /// How many of the resident blocks can hold their `columns` of tensor memory at once. The driver does not count the
 /// columns: if it starts too many blocks, some wait in their allocation until another one ends.
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) fn with_tensor_memory(resident: u32, multiprocessors: u32, columns: u32) -> u32 {
-    match TENSOR_COLUMNS.checked_div(columns) {
+    match kernel_ptx::Target::TENSOR_COLUMNS.checked_div(columns) {
         Some(blocks) => resident.min(multiprocessors * blocks.max(1)),
         None => resident,
     }

@@ -6,56 +6,74 @@
 
 mod map;
 
+use kernel_ptx::{Features, Hardware};
 pub use map::{Fill, MapDim, MapExtent, MapInfo, MapStride};
 use std::fmt;
 
-/// An architecture that kernels are compiled for, in order of age.
-///
-/// `sm_80` code runs on every later GPU, because the driver compiles its PTX for the GPU at hand.
-/// The `a` targets use instructions of one architecture and run there only (PTX ISA, "PTX Module
-/// Directives: .target").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Target {
+/// The enum of the targets, and the list of all of them.
+macro_rules! targets {
+    ($($(#[$doc:meta])+ $name:ident,)+) => {
+        /// An architecture that kernels are compiled for, in order of age.
+        ///
+        /// `sm_80` code runs on every later GPU, because the driver compiles its PTX for the GPU at hand.
+        /// The `a` targets use instructions of one architecture and run there only, the `f` targets those of a family and run in all of
+        /// it (PTX ISA, "PTX Module Directives: .target"). Of several images that a GPU runs, a launch takes the one of the last
+        /// target in this order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Target {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl Target {
+            /// All of them.
+            pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
+        }
+    };
+}
+
+targets! {
     /// Ampere: `cp.async`, `mma.sync`, `ldmatrix`.
     Sm80,
+    /// Ada: products of FP8 numbers.
+    Sm89,
     /// Hopper: TMA, mbarrier, clusters, `wgmma`.
     Sm90a,
-    /// Blackwell: `tcgen05`, tensor memory.
+    /// Blackwell of the data centre, B200 and B300: `tcgen05`, tensor memory.
+    Sm100f,
+    /// What B200 has beyond the family.
     Sm100a,
+    /// What B300 has beyond the family.
+    Sm103a,
+    /// Blackwell of workstations: TMA, clusters, products of FP8 numbers.
+    Sm120a,
 }
 
 impl Target {
+    /// What is known of it: the variants are in the order of the rows.
+    pub(crate) const fn hardware(self) -> &'static Hardware {
+        &Hardware::ROWS[self as usize]
+    }
+
     /// The name that the `.target` directive uses, such as `sm_90a`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sm80 => "sm_80",
-            Self::Sm90a => "sm_90a",
-            Self::Sm100a => "sm_100a",
-        }
+        self.hardware().name
     }
 
     /// The target that the `.target` directive calls `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Sm80, Self::Sm90a, Self::Sm100a].into_iter().find(|target| target.name() == name)
+        Self::ALL.iter().copied().find(|target| target.name() == name)
     }
 
     /// The compute capability, as (major, minor), of the GPUs that this target was made for.
     pub const fn compute_capability(self) -> (u32, u32) {
-        match self {
-            Self::Sm80 => (8, 0),
-            Self::Sm90a => (9, 0),
-            Self::Sm100a => (10, 0),
-        }
+        let sm = self.hardware().target.sm;
+        (sm / 10, sm % 10)
     }
 
     /// Whether a GPU of the compute capability (major, minor) runs code of this target.
     pub const fn runs_on(self, capability: (u32, u32)) -> bool {
-        match self {
-            Self::Sm80 => capability.0 >= 8,
-            Self::Sm90a => capability.0 == 9 && capability.1 == 0,
-            Self::Sm100a => capability.0 == 10 && capability.1 == 0,
-        }
+        self.hardware().target.runs_on_capability(capability)
     }
 }
 
@@ -186,14 +204,11 @@ impl Cubin {
     /// lower; an architecture with a suffix has to be equal (NVCC, "GPU Compilation": binary compatibility; PTX ISA,
     /// ".target").
     pub fn runs_on(&self, (major, minor): (u32, u32)) -> bool {
-        let Some(name) = self.architecture.strip_prefix("sm_") else { return false };
-        let number = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let suffix = &name[number.len()..];
-        let Ok(number) = number.parse::<u32>() else { return false };
-        let (own_major, own_minor) = (number / 10, number % 10);
-        match suffix {
-            "" | "f" => own_major == major && own_minor <= minor,
-            _ => (own_major, own_minor) == (major, minor),
+        let Some(own) = kernel_ptx::Target::parse(self.architecture) else { return false };
+        let (own_major, own_minor) = (own.sm / 10, own.sm % 10);
+        match own.features {
+            Features::Common | Features::Family => own_major == major && own_minor <= minor,
+            Features::Specific => (own_major, own_minor) == (major, minor),
         }
     }
 }
@@ -279,6 +294,42 @@ impl fmt::Display for Fact {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A variant is found by its place, and macros write its name.
+    #[test]
+    fn variants_are_the_rows() {
+        let variants: Vec<String> =
+            Target::ALL.iter().map(|target| format!("{target:?}")).collect();
+        let rows: Vec<String> =
+            Hardware::ROWS.iter().map(|row| row.name.replace("sm_", "Sm")).collect();
+        assert_eq!(variants, rows);
+    }
+
+    /// PTX ISA, ".target": plain ones run on all that is newer, `f` within a family, `a` on one architecture.
+    #[test]
+    fn the_last_target_that_runs_is_made_for_the_gpu() {
+        let chosen = |targets: &[Target], capability| {
+            targets.iter().copied().filter(|target| target.runs_on(capability)).max()
+        };
+        for (capability, target) in [
+            ((7, 5), None),
+            ((8, 0), Some(Target::Sm80)),
+            ((8, 6), Some(Target::Sm80)),
+            ((8, 9), Some(Target::Sm89)),
+            ((9, 0), Some(Target::Sm90a)),
+            ((10, 0), Some(Target::Sm100a)),
+            ((10, 3), Some(Target::Sm103a)),
+            ((11, 0), Some(Target::Sm89)),
+            ((12, 0), Some(Target::Sm120a)),
+            ((12, 1), Some(Target::Sm89)),
+        ] {
+            assert_eq!(chosen(Target::ALL, capability), target, "{capability:?}");
+        }
+        let two = [Target::Sm80, Target::Sm100f];
+        assert_eq!(chosen(&two, (10, 0)), Some(Target::Sm100f));
+        assert_eq!(chosen(&two, (10, 3)), Some(Target::Sm100f));
+        assert_eq!(chosen(&two, (12, 0)), Some(Target::Sm80));
+    }
 
     /// NVCC, "GPU Compilation", "Binary Compatibility"; suffixes as PTX ISA's ".target" has them.
     #[test]

@@ -4,7 +4,7 @@ use std::{path::Path, sync::OnceLock};
 
 use quote::ToTokens;
 
-use crate::FileTest;
+use crate::{FileTest, file_test::retargeted};
 
 /// A kernel of an example. It is compiled once, when it is first asked for.
 #[derive(Debug)]
@@ -26,6 +26,12 @@ impl Example {
             let text = format!("//@ run: emulate\n{}", self.text);
             FileTest::of(&self.name(), &text)
         })
+    }
+
+    /// Every instance of the kernel, compiled for another target than it names.
+    pub fn for_target(&self, target: &str) -> FileTest {
+        let text = format!("//@ run: emulate\n{}", retargeted(&self.text, target));
+        FileTest::of(&format!("{}-{target}", self.name()), &text)
     }
 
     /// Whether the kernel names a target.

@@ -77,6 +77,32 @@ impl FileTest {
         FileTest { name: name.to_owned(), path: PathBuf::new(), loaded: OnceLock::from(loaded) }
     }
 
+    fn text(&self) -> Result<String, String> {
+        match self.loaded.get() {
+            Some(Ok(loaded)) => Ok(loaded.text.clone()),
+            Some(Err(error)) => Err(error.clone()),
+            None => std::fs::read_to_string(&self.path).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Whether the text names a target. `false` for a file that cannot be read.
+    pub fn names_target(&self, target: &str) -> bool {
+        self.text().is_ok_and(|text| text.contains(target))
+    }
+
+    /// The same test for another target, without snapshots.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn for_target(&self, target: &str) -> Result<FileTest, String> {
+        let text = self.text()?;
+        let kept = |line: &&str| {
+            !["//@ snapshot:", "//@ target:"].iter().any(|start| line.starts_with(start))
+        };
+        let text: Vec<&str> = text.lines().filter(kept).collect();
+        Ok(FileTest::of(&format!("{}-{target}", self.name), &retargeted(&text.join("\n"), target)))
+    }
+
     /// What PTX calls the file.
     fn file(&self) -> String {
         format!("{}.rs", self.name)
@@ -316,6 +342,18 @@ impl FileTest {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         Directives::parse(&text).is_ok_and(|directives| directives.run.contains(&executor))
     }
+}
+
+/// A text whose kernel is compiled for a target, in place of those that its attribute names.
+pub(crate) fn retargeted(text: &str, target: &str) -> String {
+    const WORD: &str = "target = ";
+    let Some(start) = text.find(WORD).map(|at| at + WORD.len()) else { return text.to_owned() };
+    let (before, named) = text.split_at(start);
+    let end = match named.strip_prefix('[') {
+        Some(list) => list.find(']').map(|at| at + 2),
+        None => named.find(|c: char| !c.is_alphanumeric() && c != '_'),
+    };
+    format!("{before}{target}{}", &named[end.unwrap_or(named.len())..])
 }
 
 fn load(file: &str, text: String) -> Result<Loaded, String> {

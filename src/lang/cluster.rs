@@ -164,7 +164,7 @@ pub fn wait() {
 /// a kernel with clusters (PTX ISA, "`clusterlaunchcontrol.try_cancel`").
 ///
 /// # Errors
-/// K0502 before `sm_100a`, K0206, K0202 and K0203 if `answer` is not a `Shared<u32>` of extents `[4]`, K0402 if its
+/// K0502 before `sm_100f`, K0206, K0202 and K0203 if `answer` is not a `Shared<u32>` of extents `[4]`, K0402 if its
 /// layout is pinned or it is in another block, K0411 if the barrier does not expect 16 bytes.
 ///
 /// ```no_run

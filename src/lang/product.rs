@@ -26,7 +26,7 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// | `f16` | `f32`, `f16` | tensor cores |
 /// | `bf16` | `f32` | tensor cores |
 /// | `i8`, `u8` | `i32` | tensor cores; sums wrap |
-/// | `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, from `sm_90a` on |
+/// | `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, from `sm_89` on |
 /// | `f32` | `f32` | fused multiply-add; for tensor cores see [`dot_tf32`] |
 /// | `f64` | `f64` | fused multiply-add |
 ///

@@ -47,7 +47,8 @@ handles!(Shared<T>);
 ///
 /// Each call is one allocation, which lives as long as the kernel. Call it outside of loops and branches that are
 /// decided at run time; in [`unroll`](super::unroll) and [`array`](super::array()) every iteration allocates. All
-/// allocations together must fit the block's budget: 163 KiB on `sm_80`, 227 KiB on `sm_90a` and `sm_100a`.
+/// allocations together must fit the block's budget on the target, such as 163 KiB on `sm_80` and 99 KiB on workstation
+/// cards.
 ///
 /// # Layout
 /// One layout for the last two axes, chosen by the reads and writes of the memory (see

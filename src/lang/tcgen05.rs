@@ -1,4 +1,5 @@
-//! The tensor cores of Blackwell (`sm_100a`): products that accumulate in tensor memory.
+//! The tensor cores of data-centre Blackwell (`sm_100f`, `sm_100a`, `sm_103a`): products that accumulate in tensor memory.
+//! Integers are multiplied on `sm_100a` alone (K0502).
 //!
 //! One thread starts products and copies to tensor memory, and goes on. [`commit`] signals a barrier when everything
 //! that was started before it is done. Copies and products run in the order in which they start, and so do products of

@@ -1,4 +1,4 @@
-//! Tensor memory: memory in which the tensor cores of Blackwell accumulate (`sm_100a`).
+//! Tensor memory: memory in which the tensor cores of data-centre Blackwell accumulate (`sm_100f`, `sm_100a`, `sm_103a`).
 
 use core::marker::PhantomData;
 use core::ops::Index;
@@ -57,7 +57,7 @@ impl<T: Scalar> Sealed for Tmem<T> {}
 /// "tcgen05.alloc").
 ///
 /// # Errors
-/// K0502 on targets other than `sm_100a`, K0106, K0201 and K0205 for the shape, K0204 for elements that do not have 8,
+/// K0502 on targets without tensor memory, K0106, K0201 and K0205 for the shape, K0204 for elements that do not have 8,
 /// 16 or 32 bits, K0403 in a loop or branch, K0209 for a variable that is one allocation or another, K0301 and K0414
 /// for extents that no product has, unless a layout is pinned, K0302 for a layout that is pinned on scales, K0510 for
 /// more than 512 columns.

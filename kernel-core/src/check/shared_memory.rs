@@ -13,7 +13,7 @@ const ALIGNMENT_BYTES: u64 = 128;
 /// Allocations that together are more than a block can have.
 pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
     let rings = kernel.rings();
-    let limit = kernel.target.shared_bytes_per_block();
+    let limit = u64::from(kernel.target.hardware().shared_bytes_per_block);
     let mut total = 0u64;
     let mut over = None;
     for (root, data) in kernel.shared.iter() {

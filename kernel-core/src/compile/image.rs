@@ -28,7 +28,7 @@ pub(super) fn targets(
         if let Some(target) = elaborate::target_named(&ident.name) {
             out.push((ident.name.clone(), target));
         } else {
-            let names = elaborate::TARGETS.map(|(name, _)| name);
+            let names: Vec<&str> = elaborate::target_names().collect();
             let mut diagnostic = Diagnostic::new(
                 Code::Target,
                 ident.loc,
@@ -232,8 +232,8 @@ fn lower_variant(
             function.directives.push(kernel_ptx::Directive::MinBlocks(blocks));
         }
     }
-    let limit = kernel.target.shared_bytes_per_block();
-    if u64::from(lowered.shared_bytes) > limit {
+    let limit = kernel.target.hardware().shared_bytes_per_block;
+    if lowered.shared_bytes > limit {
         // The allocations alone fit, or `build` would have said so.
         let (loc, exchanged) = lowered.widest_exchange.unwrap_or((Loc::KERNEL, 0));
         problems.push(

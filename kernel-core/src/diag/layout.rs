@@ -4,7 +4,7 @@ use kernel_layout::forms::blocked_form_for;
 use kernel_layout::tile::{TileError, TileLayout};
 use kernel_layout::{Conversion, Dim, Form, Layout, LayoutError, basis_text};
 
-use super::{Code, Diagnostic};
+use super::{Code, Diagnostic, one_of};
 use crate::layouts::{LayoutProblem, MAX_REGISTERS, Memory, Place, SharedLayout};
 use crate::loc::Loc;
 
@@ -360,11 +360,7 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
         }
         LayoutError::NotOneOf { what, actual, allowed } => {
             let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
-            let required = match allowed.split_last() {
-                Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-                _ => allowed.concat(),
-            };
-            let diagnostic = diagnostic.compare(*what, required, actual.to_string());
+            let diagnostic = diagnostic.compare(*what, one_of(&allowed), actual.to_string());
             let of_a_block = matches!(form, Form::TensorMemory { .. });
             if of_a_block { diagnostic.why(BLOCK) } else { diagnostic }
         }

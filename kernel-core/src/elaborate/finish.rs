@@ -4,7 +4,7 @@ use kernel_ptx::Capability;
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::Builder,
+    elaborate::{Builder, language::targets::oldest_with},
     ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
     loc::Loc,
 };
@@ -197,13 +197,11 @@ impl Builder<'_> {
     /// Reports a conversion that the target has no instruction for.
     fn no_float8_conversion(&mut self, values: [Value; 2], loc: Loc) {
         let [from, to] = values.map(|value| self.dtype_name(value));
-        let target = self.target.to_string();
-        let headline = format!("`{target}` does not convert `{from}` to `{to}`");
+        let headline = format!("`{}` does not convert `{from}` to `{to}`", self.target);
         self.report(
-            Diagnostic::new(Code::Target, loc, headline)
-                .compare("target", "sm_90a or sm_100a", target)
+            self.lacks(Capability::Float8, headline, loc)
                 .why("the instructions that convert FP8 numbers come with sm_89 (PTX ISA, \"cvt\"); before, these are stored and moved only")
-                .help("target = sm_90a"),
+                .help(oldest_with(Capability::Float8)),
         );
     }
 }

@@ -19,5 +19,6 @@ pub(crate) mod places;
 pub(crate) mod reach;
 pub(crate) mod scope;
 pub(crate) mod specialize;
+pub(crate) mod targets;
 pub(crate) mod types;
 pub(crate) mod value;

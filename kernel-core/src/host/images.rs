@@ -1,5 +1,6 @@
 //! What was compiled, as tokens: the images of each instance.
 
+use kernel_ptx::Hardware;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -10,12 +11,8 @@ use crate::{
 };
 
 pub(super) fn target_variant(name: &str) -> Option<TokenStream> {
-    let ident = match name {
-        "sm_80" => format_ident!("Sm80"),
-        "sm_90a" => format_ident!("Sm90a"),
-        "sm_100a" => format_ident!("Sm100a"),
-        _ => return None,
-    };
+    Hardware::named(name)?;
+    let ident = format_ident!("Sm{}", name.strip_prefix("sm_")?);
     Some(quote!(::kiln::Target::#ident))
 }
 

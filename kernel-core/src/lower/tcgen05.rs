@@ -5,7 +5,7 @@
 
 use kernel_layout::Layout;
 use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, Major};
-use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Type, Word};
+use kernel_ptx::{Capability, Instruction, Modifier, Opcode, Operand, Type, Word};
 
 use super::Lower;
 use super::coords::ThreadMap;
@@ -122,7 +122,14 @@ impl Lower<'_> {
         let always = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
         let mut modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group()].to_vec();
         modifiers.push(tensor_core::kind(factors[0], scaled).into());
-        modifiers.extend(scaled.into_iter().flat_map(scales_of_a_line).map(Modifier::from));
+        let vectors = self.kernel.target.has(Capability::Tcgen05ScaleVectors);
+        let scale_size = if vectors { scales_of_a_line } else { numbers_of_a_scale };
+        modifiers.extend(
+            scaled
+                .into_iter()
+                .flat_map(|scaled| [Word::BlockScale, scale_size(scaled)])
+                .map(Modifier::from),
+        );
         let memory = self.tensor_memory_layout(root).clone();
         let mut scales = Vec::new();
         for row in (0..shape[0]).step_by(rows as usize) {
@@ -190,11 +197,19 @@ impl Lower<'_> {
 }
 
 /// How many scales an instruction has for a line (PTX ISA, "tcgen05.mma": `.scale_vec`).
-fn scales_of_a_line(scaled: Scaled) -> [Word; 2] {
+fn scales_of_a_line(scaled: Scaled) -> Word {
     match scaled {
-        Scaled::Mxf8 => [Word::BlockScale, Word::ScaleVec1x],
-        Scaled::Mxf4 => [Word::BlockScale, Word::ScaleVec2x],
-        Scaled::Nvf4 => [Word::BlockScale, Word::ScaleVec4x],
+        Scaled::Mxf8 => Word::ScaleVec1x,
+        Scaled::Mxf4 => Word::ScaleVec2x,
+        Scaled::Nvf4 => Word::ScaleVec4x,
+    }
+}
+
+/// The same as numbers that share a scale, as all targets of the family have it (PTX ISA, "tcgen05.mma": `.block16`, `.block32`).
+fn numbers_of_a_scale(scaled: Scaled) -> Word {
+    match scaled {
+        Scaled::Mxf8 | Scaled::Mxf4 => Word::Block32,
+        Scaled::Nvf4 => Word::Block16,
     }
 }
 

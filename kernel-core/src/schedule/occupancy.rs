@@ -1,7 +1,6 @@
 //! How many blocks a multiprocessor should hold: what registers, threads, shared and tensor memory leave room for.
 
 use kernel_layout::Dim;
-use kernel_ptx::Target;
 
 use crate::ir::{Elem, Kernel, Layouts, Op, Region, StmtKind, Terminator, Type, Value};
 use crate::layouts::{Known, analyze, tensor_memory};
@@ -9,23 +8,13 @@ use crate::layouts::{Known, analyze, tensor_memory};
 /// Registers are given to threads by this many (CUDA C++ Programming Guide, "Compute Capabilities": 256 a warp).
 const REGISTER_UNIT: u32 = 8;
 /// What the system takes of the shared memory of every block (CUDA C++ Programming Guide, "Shared Memory", compute capability 8.x).
-const RESERVED_BYTES: u64 = 1024;
+const RESERVED_BYTES: u32 = 1024;
 /// What a product loop needs besides accumulators and operands: shared addresses, row addresses, counters.
 const ADDRESS_REGISTERS: u32 = 16;
 /// What a copy too narrow for `cp.async` needs: two addresses, a mask, and the elements on their way.
 const NARROW_COPY_REGISTERS: u32 = 4;
 /// The fewest bytes that `cp.async` copies.
 const LEAST_BYTES: u32 = 4;
-
-/// Threads and blocks that a multiprocessor holds at most (CUDA C++ Programming Guide, "Technical Specifications per Compute
-/// Capability").
-fn residents(target: Target) -> (u32, u32) {
-    match target.sm {
-        80 | 90..=119 => (2048, 32),
-        // The least of those between.
-        _ => (1536, 16),
-    }
-}
 
 /// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` where ptxas is left to itself.
 ///
@@ -46,14 +35,16 @@ pub fn blocks_per_multiprocessor(
     let copies = narrow_copies(kernel, &analyze(kernel), &kernel.body, Inside::Kernel);
     let registers = need + ADDRESS_REGISTERS + copies * NARROW_COPY_REGISTERS;
     let threads = kernel.threads();
-    let by_registers = Target::REGISTERS / (threads * registers.next_multiple_of(REGISTER_UNIT));
-    let (most_threads, most_blocks) = residents(kernel.target);
-    // One block alone has all but what is reserved for it.
-    let all = kernel.target.shared_bytes_per_block() + RESERVED_BYTES;
-    let by_shared = u32::try_from(all / (u64::from(shared_bytes) + RESERVED_BYTES)).unwrap_or(0);
+    let hardware = kernel.target.hardware();
+    let by_registers = hardware.registers_per_multiprocessor
+        / (threads * registers.next_multiple_of(REGISTER_UNIT));
+    let by_shared = hardware.shared_bytes_per_multiprocessor / (shared_bytes + RESERVED_BYTES);
     let by_columns = tensor_memory::COLUMNS / tensor_memory::allocated(kernel).max(1);
-    let blocks =
-        by_registers.min(most_threads / threads).min(most_blocks).min(by_shared).min(by_columns);
+    let blocks = by_registers
+        .min(hardware.threads_per_multiprocessor / threads)
+        .min(hardware.blocks_per_multiprocessor)
+        .min(by_shared)
+        .min(by_columns);
     (blocks >= 2).then_some(blocks)
 }
 

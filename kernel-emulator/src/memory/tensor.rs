@@ -10,7 +10,7 @@ use super::race::Clock;
 /// Lanes of tensor memory.
 pub(crate) const LANES: usize = 128;
 /// Columns of tensor memory.
-pub(crate) const COLUMNS: u32 = 512;
+pub(crate) const COLUMNS: u32 = kernel_ptx::Target::TENSOR_COLUMNS;
 /// Lanes of a [`Unit`].
 const SHARE: usize = 16;
 /// Units of a column.

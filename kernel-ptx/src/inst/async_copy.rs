@@ -41,7 +41,7 @@ pub(super) const ROWS: &[[&str; 3]] = &[
     ["cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {3}b16, multicast::cluster?b16, L2::cache_hint?b64", "90 8.0"],
     ["cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {3}b16, L2::cache_hint?b64", "90 8.6"],
     ["cp.async.bulk.tensor.(3d|4d|5d).shared::cluster.global.(im2col::w|im2col::w::128).mbarrier::complete_tx::bytes{.multicast::cluster}{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, multicast::cluster?b16, L2::cache_hint?b64", "100f 8.6"],
-    ["cp.async.bulk.tensor.(3d|4d|5d).shared::cta.global.(im2col::w|im2col::w::128).mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, L2::cache_hint?b64", "100f 8.6"],
+    ["cp.async.bulk.tensor.(3d|4d|5d).shared::cta.global.(im2col::w|im2col::w::128'100f/8.6).mbarrier::complete_tx::bytes{.(cta_group::1'100f/8.6|cta_group::2'100f/8.6)}{.(L2::cache_hint'80/7.4)}", "[], [tensor], [], {2}b16, L2::cache_hint?b64", "100a+ 8.6"],
     ["cp.async.bulk.tensor.(DIM).global.shared::cta{.tile}.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
     ["cp.async.bulk.tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor], [], L2::cache_hint?b64", "90 8.0"],
     ["cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{.(L2::cache_hint'80/7.4)}", "[tensor5], [], L2::cache_hint?b64", "100f 8.6"],
@@ -59,6 +59,6 @@ pub(super) const ROWS: &[[&str; 3]] = &[
     ["tensormap.replace.tile.(box_dim|global_dim|element_stride){.(global|shared::cta)}.b1024.b32", "[], #0..4, b32", "90a+ 8.3"],
     ["tensormap.replace.tile.global_stride{.(global|shared::cta)}.b1024.b64", "[], #0..3, b64", "90a+ 8.3"],
     ["tensormap.replace.tile.(elemtype|interleave_layout|swizzle_mode|fill_mode){.(global|shared::cta)}.b1024.b32", "[], #0..15", "90a+ 8.3"],
-    ["tensormap.replace.tile.swizzle_atomicity{.(global|shared::cta)}.b1024.b32", "[], #0..3", "100f 8.6"],
+    ["tensormap.replace.tile.swizzle_atomicity{.(global|shared::cta)}.b1024.b32", "[], #0..3", "100a+ 8.6"],
     ["tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.(SCOPE).sync.aligned", "[], [], #128..128", "90 8.3"],
 ];

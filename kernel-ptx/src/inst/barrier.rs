@@ -80,7 +80,7 @@ pub(super) const ROWS: &[[&str; 3]] = &[
     ["elect.sync", "=b32|p, b32", "90 8.0"],
     // Work of a cluster that has not started.
     ["clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes.b128", "[], []", "100 8.6"],
-    ["clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", "[], []", "100f 8.6"],
+    ["clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", "[], []", "100a+ 8.6"],
     ["clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", "=p, b128", "100 8.6"],
     ["clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128", "={v}b32, b128", "100 8.6"],
     ["clusterlaunchcontrol.query_cancel.(get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z).b32.b128", "=b32, b128", "100 8.6"],

@@ -16,7 +16,7 @@
 //! exactly when the modifier is.
 //!
 //! **Need.** The target and the PTX ISA version: `80` is `sm_80` and later, `90a` that target alone,
-//! `90a+` it and later lettered ones, `100f` the lettered targets of a family.
+//! `90a+` it and later lettered ones, `100f` the lettered targets of a family, `100a*` those of them with an `a`.
 
 use crate::target::{Need, Version};
 use crate::{Modifier, Opcode, Type};
@@ -171,6 +171,8 @@ fn need(text: &str) -> Option<(Need, Version)> {
     let number = |text: &str| text.parse::<u32>().ok();
     let need = if let Some(sm) = need.strip_suffix("a+") {
         Need::LetteredOnwards(number(sm)?)
+    } else if let Some(sm) = need.strip_suffix("a*") {
+        Need::SpecificOfFamily(number(sm)?)
     } else if let Some(sm) = need.strip_suffix('a') {
         Need::Exactly(number(sm)?)
     } else if let Some(sm) = need.strip_suffix('f') {

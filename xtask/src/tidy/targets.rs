@@ -5,12 +5,16 @@ use super::Finding;
 use crate::repository::Repository;
 
 /// Where targets are named.
-const TABLES: [&str; 2] =
-    ["kernel-ptx/src/target.rs", "kernel-core/src/elaborate/language/params.rs"];
+const TABLES: [&str; 2] = ["kernel-ptx/src/target.rs", "kernel-ptx/src/hardware.rs"];
 
 /// The packages whose code goes by what a target can do.
-const PLACES: [&str; 4] =
-    ["kernel-ptx/src/", "kernel-core/src/", "kernel-layout/src/", "kernel-emulator/src/"];
+const PLACES: [&str; 5] = [
+    "kernel-ptx/src/",
+    "kernel-core/src/",
+    "kernel-layout/src/",
+    "kernel-emulator/src/",
+    "kernel-runtime/src/",
+];
 
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -39,9 +43,12 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
 /// Whether a line compares something with a target, or its number with another.
 fn compares(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or_default();
-    let names = ["Target::SM_80", "Target::SM_90A", "Target::SM_100A"];
-    let compared = ["==", "!=", "matches!"].iter().any(|sign| code.contains(sign));
-    let by_name = compared && names.iter().any(|name| code.contains(name));
+    let compared = ["==", "!=", "matches!", "=>"].iter().any(|sign| code.contains(sign));
+    let by_name = compared
+        && ["Target::SM_", "Target::Sm"].iter().any(|name| {
+            let after = code.split(name).nth(1);
+            after.is_some_and(|after| after.starts_with(|digit: char| digit.is_ascii_digit()))
+        });
     let by_number = ["target.sm ", "target().sm "].iter().any(|number| {
         let after = code.split(number).nth(1);
         after.is_some_and(|after| after.starts_with(['<', '>', '=', '!']))
@@ -58,6 +65,8 @@ mod tests {
         assert!(compares("if self.target == kernel_ptx::Target::SM_80 {"));
         assert!(compares("Dtype::Bf16 if target.sm >= 90 => x,"));
         assert!(compares("matches!(target, Target::SM_90A)"));
+        assert!(compares("Target::Sm90a => 132,"));
+        assert!(!compares("return Target::SM_80; // of those that are =="));
         assert!(!compares("out.push((\"sm_90a\".to_owned(), kernel_ptx::Target::SM_90A));"));
         assert!(!compares("if self.target.has(Capability::Tma) { // not == Target::SM_80"));
         assert!(!compares("match target.sm {"));

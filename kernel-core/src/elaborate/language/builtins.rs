@@ -2,16 +2,18 @@
 
 use std::rc::Rc;
 
+use kernel_ptx::Capability;
+
 use super::value::{Class, Num, RangeVal, Ty, Val};
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{Builder, Env, products::product::Precision},
+    diag::{Code, Diagnostic, one_of},
+    elaborate::{Builder, Env, products::product::Precision, target_names},
     ir::{Atomic, Binary, Compare, Const, Dtype, GridOp, Op, Type},
     loc::Loc,
     syntax::{Expr, GenericArg, Segment},
 };
 
-/// Every function of the language, and the targets: for suggestions, and for tests that make kernels up.
+/// Every function of the language, for suggestions and for tests that make kernels up.
 pub const NAMES: &[&str] = &[
     "arange",
     "zeros",
@@ -50,6 +52,7 @@ pub const NAMES: &[&str] = &[
     "num_blocks",
     "grid_dim",
     "num_warps",
+    "shared_bytes_per_block",
     "cdiv",
     "device_assert",
     "target",
@@ -64,10 +67,12 @@ pub const NAMES: &[&str] = &[
     "dot_operand",
     "linear",
     "shared_linear",
-    "sm_80",
-    "sm_90a",
-    "sm_100a",
 ];
+
+/// Every function of the language, and the targets.
+pub(crate) fn language_names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().copied().chain(target_names())
+}
 
 impl Builder<'_> {
     /// A call of a function of the language; `parent` is the module it is reached through.
@@ -175,7 +180,7 @@ impl Builder<'_> {
             "barriers" => self.barrier_alloc(Some((&vals[0], at(0))), (&vals[1], at(1)), loc),
             "fence_async" => {
                 let why = "it orders what threads write before what TMA and warpgroup products read, which come with Hopper";
-                match self.wants_hopper("`fence_async`", why, loc) {
+                match self.wants(Capability::Tma, "`fence_async`", why, loc) {
                     Some(()) => self.effect(Op::FenceAsync, loc),
                     None => Val::Error,
                 }
@@ -187,7 +192,7 @@ impl Builder<'_> {
                 } else {
                     GridOp::Wait
                 };
-                match self.wants_hopper(&format!("`{name}`"), why, loc) {
+                match self.wants(Capability::DependentGrids, &format!("`{name}`"), why, loc) {
                     Some(()) => self.effect(Op::Grid(op), loc),
                     None => Val::Error,
                 }
@@ -274,6 +279,10 @@ impl Builder<'_> {
                 Val::Value(self.emit(op, Vec::new(), Type::scalar(Dtype::I32), loc))
             }
             "num_warps" => Val::Const(Const::Int(i128::from(self.warps)), Num::Known(Dtype::I32)),
+            "shared_bytes_per_block" => {
+                let bytes = self.target.hardware().shared_bytes_per_block;
+                Val::Const(Const::Int(i128::from(bytes)), Num::Known(Dtype::I32))
+            }
             "cdiv" => {
                 // As on the host: no sum that overflows, and no pieces of nothing.
                 let [zero, one] =
@@ -298,7 +307,9 @@ impl Builder<'_> {
                     Val::Const(Const::Bool(*target == self.target), Num::Known(Dtype::Bool))
                 }
                 _ => {
-                    self.error(Code::Target, at(0), "`target` takes `sm_80`, `sm_90a` or `sm_100a`")
+                    let names: Vec<String> =
+                        target_names().map(|name| format!("`{name}`")).collect();
+                    self.error(Code::Target, at(0), format!("`target` takes {}", one_of(&names)))
                 }
             },
             "blocked" | "slice" | "swizzle" | "swizzled" | "row_major" | "tmem_block"
@@ -505,6 +516,7 @@ fn parameters(name: &str) -> Option<&'static str> {
         | "copy_async_commit"
         | "copy_async_wait_all"
         | "num_warps"
+        | "shared_bytes_per_block"
         | "row_major"
         | "fence_async"
         | "launch_dependents"

@@ -596,36 +596,3 @@ impl Builder<'_> {
         out
     }
 }
-
-/// The targets that kernels can be compiled for, by the names that kernels use.
-pub const TARGETS: [(&str, kernel_ptx::Target); 3] = [
-    ("sm_80", kernel_ptx::Target::SM_80),
-    ("sm_90a", kernel_ptx::Target::SM_90A),
-    ("sm_100a", kernel_ptx::Target::SM_100A),
-];
-
-/// For a target that there is none of: why, and the one that serves instead.
-pub(crate) fn nearest_target(name: &str) -> Option<(&'static str, &'static str)> {
-    let number: u32 =
-        name.strip_prefix("sm_")?.trim_end_matches(char::is_alphabetic).parse().ok()?;
-    Some(match number {
-        0..80 => (
-            "the language begins with `sm_80`: asynchronous copies and its products are not there before",
-            "sm_80",
-        ),
-        80..90 => ("code for `sm_80` also runs on the devices from `sm_80` to `sm_89`", "sm_80"),
-        90..100 => {
-            ("Hopper is `sm_90a`: the letter is for the instructions that only it has", "sm_90a")
-        }
-        100..103 => (
-            "Blackwell of the data centre is `sm_100a`: the letter is for the instructions that only it has",
-            "sm_100a",
-        ),
-        _ => ("code for `sm_80` also runs on all later devices", "sm_80"),
-    })
-}
-
-/// The target that a kernel calls `name`.
-pub fn target_named(name: &str) -> Option<kernel_ptx::Target> {
-    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
-}

@@ -75,7 +75,7 @@ impl Builder<'_> {
 
     /// Values of the language that stand for themselves: target names.
     fn language_value(name: &str) -> Option<Val> {
-        super::params::target_named(name).map(Val::Target)
+        super::targets::target_named(name).map(Val::Target)
     }
 
     /// `T::BYTES`, `f32::MAX`, `Name::CONST`

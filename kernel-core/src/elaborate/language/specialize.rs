@@ -119,8 +119,7 @@ impl Builder<'_> {
         let Some(count) = self.const_int(count, what, at) else { return Val::Error };
         if !self.target.has(Capability::Setmaxnreg) {
             return self.report(
-                Diagnostic::new(Code::Target, loc, "registers move between warps on later targets")
-                    .compare("target", "sm_90a or sm_100a", self.target.to_string())
+                self.lacks(Capability::Setmaxnreg, "registers move between warps on later targets", loc)
                     .why("`setmaxnreg` is an instruction of these targets; without a budget a partition runs on every one"),
             );
         }

@@ -1,5 +1,7 @@
 //! The blocks of tensor maps: `#[block(BM, BK)] x: TensorMap<f16, 2>`.
 
+use kernel_ptx::Capability;
+
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, Env},
@@ -113,7 +115,7 @@ impl Builder<'_> {
             return;
         }
         let why = "the unit that copies tiles by tensor map (TMA) comes with Hopper";
-        if self.wants_hopper("a tensor map", why, ty.loc).is_some() {
+        if self.wants(Capability::Tma, "a tensor map", why, ty.loc).is_some() {
             self.map_strides(param, written, facts);
         }
     }

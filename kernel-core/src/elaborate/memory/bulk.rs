@@ -1,5 +1,7 @@
 //! Copies of bytes in a row: `bulk::load(p, bar, tile)` and so on, without a tensor map.
 
+use kernel_ptx::Capability;
+
 use super::tma::TMA_NAMES;
 use crate::{
     diag::{Code, Diagnostic},
@@ -65,7 +67,10 @@ impl Builder<'_> {
         if self.takes(required, vals.len(), &call, loc).is_none() {
             return Val::Error;
         }
-        if self.wants_hopper(&format!("`bulk::{}`", name.name), SINCE_HOPPER, loc).is_none() {
+        if self
+            .wants(Capability::Tma, &format!("`bulk::{}`", name.name), SINCE_HOPPER, loc)
+            .is_none()
+        {
             return Val::Error;
         }
         let at = |index: usize| (&vals[index], args[index].loc);

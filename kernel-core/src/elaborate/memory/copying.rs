@@ -3,6 +3,8 @@
 //!
 //! The copy is one statement of the IR, and what is said of it changes that statement.
 
+use kernel_ptx::Capability;
+
 use std::rc::Rc;
 
 use crate::{
@@ -72,7 +74,7 @@ impl Builder<'_> {
         match (name.name.as_str(), vals) {
             ("on", [barrier]) => {
                 let what = "a copy that completes on a barrier";
-                if self.wants_hopper(what, super::tma::SINCE_HOPPER, loc).is_none() {
+                if self.wants(Capability::Tma, what, super::tma::SINCE_HOPPER, loc).is_none() {
                     return Val::Error;
                 }
                 let Some(barrier) = self.barrier_of_pair(barrier, at(0)) else {

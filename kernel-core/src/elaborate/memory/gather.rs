@@ -2,7 +2,7 @@
 //!
 //! | rule | required |
 //! |---|---|
-//! | target | `sm_100a` |
+//! | target | one with `Capability::TmaGather` |
 //! | tensor | rank 2, elements of at most 32 bits |
 //! | block | `[1, Y]`, Y of at least 32 bytes |
 //! | rows | a tile of `i32` of rank 1, at least 8 |
@@ -115,7 +115,7 @@ impl Builder<'_> {
         };
         let name = param.map_or("x", |param| &param.name).to_owned();
         let block = param.and_then(|param| param.block.as_ref()).and_then(|block| block.last());
-        let (columns, target) = (block.copied().unwrap_or(64), self.target.to_string());
+        let columns = block.copied().unwrap_or(64);
         let at = format!(
             "{name}.ptr() + (rows.expand(1) * {name}.dim(1) + (arange(0, {columns}) + col).expand(0))"
         );
@@ -129,12 +129,11 @@ impl Builder<'_> {
             | TmaKind::Scatter => ("scatter", format!("store({at}, tile.load())")),
         };
         self.report(
-            Diagnostic::new(
-                Code::Target,
+            self.lacks(
+                Capability::TmaGather,
+                format!("`tma::{word}` is not there on `{}`", self.target),
                 loc,
-                format!("`tma::{word}` is not there on `{target}`"),
             )
-            .compare("target", "sm_100a", target)
             .why("the instructions that move rows wherever they are come with Blackwell (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); before, the threads access memory at a tile of addresses, or a row at a time is copied: `copy_async(..)`")
             .help(format!("{help} // of a `Tensor` or `TensorMut`, whose rows are contiguous")),
         );

@@ -1,5 +1,7 @@
 //! The shared memory of other blocks of the cluster: `tile.of_block(rank)`.
 
+use kernel_ptx::Capability;
+
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Val},
@@ -22,7 +24,7 @@ impl Builder<'_> {
     ) -> Val {
         let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
         let why = "blocks that reach each other's shared memory come with Hopper";
-        if self.wants_hopper("`of_block`", why, loc).is_none() {
+        if self.wants(Capability::Clusters, "`of_block`", why, loc).is_none() {
             return Val::Error;
         }
         if shared.remote {

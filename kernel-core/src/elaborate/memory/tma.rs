@@ -1,5 +1,7 @@
 //! Copies by tensor map: `tma::load(map, [i, j], bar, tile)` and so on.
 
+use kernel_ptx::Capability;
+
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
@@ -69,7 +71,10 @@ impl Builder<'_> {
         if matches!(name.name.as_str(), "gather" | "scatter") {
             return self.by_rows(&name.name, vals, args, loc);
         }
-        if self.wants_hopper(&format!("`tma::{}`", name.name), SINCE_HOPPER, loc).is_none() {
+        if self
+            .wants(Capability::Tma, &format!("`tma::{}`", name.name), SINCE_HOPPER, loc)
+            .is_none()
+        {
             return Val::Error;
         }
         match name.name.as_str() {

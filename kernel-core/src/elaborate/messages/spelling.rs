@@ -2,10 +2,7 @@
 
 use super::advice;
 use crate::{
-    elaborate::{
-        NAMES,
-        language::{methods, types},
-    },
+    elaborate::language::{builtins::language_names, methods, types},
     syntax,
 };
 
@@ -50,7 +47,7 @@ fn edits(a: &str, b: &str) -> usize {
 
 /// A function of the language.
 pub(crate) fn is_builtin(name: &str) -> bool {
-    NAMES.contains(&name)
+    language_names().any(|known| known == name)
 }
 
 /// Whether a path that nothing in sight defines means something of the language, or was surely meant to; everything else may be
@@ -76,7 +73,7 @@ pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool 
         advice::is_foreign(name)
             || methods::TILE_METHODS.contains(&name)
             || name.len() >= SHORTEST_SLIP
-                && nearest(name, NAMES.iter().copied()).is_some_and(|near| {
+                && nearest(name, language_names()).is_some_and(|near| {
                     !name.starts_with(near)
                         && !name.ends_with(near)
                         && name.starts_with(char::is_uppercase)

@@ -2,7 +2,10 @@
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, Env, language::value::Val},
+    elaborate::{
+        Builder, Env,
+        language::{builtins::language_names, value::Val},
+    },
     ir::Dtype,
     loc::Loc,
     syntax::Expr,
@@ -29,11 +32,9 @@ impl Builder<'_> {
         if let Some((why, near)) = crate::elaborate::nearest_target(name) {
             return self.report(diagnostic.why(why).help(near));
         }
-        let known = self
-            .scopes
-            .names(env)
-            .into_iter()
-            .chain(crate::elaborate::language::builtins::NAMES.iter().copied());
+        let own = self.scopes.names(env).into_iter().map(str::to_owned);
+        let known: Vec<String> = own.chain(language_names().map(str::to_owned)).collect();
+        let known = known.iter().map(String::as_str);
         let diagnostic = match crate::elaborate::nearest(name, known) {
             Some(near) => diagnostic.help(near.to_owned()),
             None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic

@@ -1,5 +1,7 @@
 //! Element types of products that read memory as it is: those of warpgroups, and those of the fifth generation of tensor cores.
 
+use kernel_ptx::Capability;
+
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Num},
@@ -73,6 +75,15 @@ impl Builder<'_> {
             (Dtype::E2m1x2, Generation::Blackwell) => sums(Dtype::E4m3),
             _ => sums(dtype),
         };
+        if dtype.is_int() && generation == Generation::Blackwell {
+            let why = "only this chip of the family multiplies integers there (PTX ISA, \"tcgen05.mma\": .kind::i8); factors of FP8 have as many bits";
+            self.wants(
+                Capability::Tcgen05Integers,
+                "a product of integers in tensor memory",
+                why,
+                loc,
+            )?;
+        }
         // A type that is still open is the first of them.
         if self.cells.known(acc_num).is_none() {
             let sum = sums.first().copied().unwrap_or(Dtype::F32);

@@ -6,7 +6,10 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
         Builder,
-        language::value::{Num, Val},
+        language::{
+            targets::oldest_with,
+            value::{Num, Val},
+        },
     },
     ir::{Dtype, Op, Type, Value},
     loc::Loc,
@@ -244,13 +247,11 @@ impl Builder<'_> {
 
     /// Reports a product of FP8 numbers on a target without them.
     fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Val {
-        let target = self.target.to_string();
-        let headline = format!("`{target}` has no products of `{}`", dtype.name());
+        let headline = format!("`{}` has no products of `{}`", self.target, dtype.name());
         self.report(
-            Diagnostic::new(Code::Target, loc, headline)
-                .compare("target", "sm_90a or sm_100a", target)
+            self.lacks(Capability::Float8, headline, loc)
                 .why("tensor cores multiply FP8 numbers from sm_89 on (PTX ISA, \"mma\"); before, memory holds them and nothing converts them")
-                .help("target = sm_90a"),
+                .help(oldest_with(Capability::Float8)),
         )
     }
 

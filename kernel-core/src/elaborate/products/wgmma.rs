@@ -8,7 +8,10 @@ use kernel_ptx::Capability;
 use super::{factors::sums, product::Precision};
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val},
+    elaborate::{
+        Builder,
+        language::{targets::oldest_with, value::Val},
+    },
     ir::{Dtype, Elem, Op, SharedType, Type, Value},
     layouts::boxed,
     layouts::warpgroup::{self, Generation, Side},
@@ -54,20 +57,15 @@ impl Builder<'_> {
             return Val::Error;
         }
         if !self.target.has(Capability::Wgmma) {
-            let target = self.target.to_string();
+            let headline = format!("`wgmma::{}` is not there on `{}`", name.name, self.target);
             let texts: Vec<_> = args.iter().map(Expr::operand_text).collect();
             return self.report(
-                Diagnostic::new(
-                    Code::Target,
-                    loc,
-                    format!("`wgmma::{}` is not there on `{target}`", name.name),
-                )
-                .compare("target", "sm_90a", target)
-                .why("only Hopper multiplies by warpgroups; `dot` takes what each target has")
-                .help(match &texts[..] {
-                    [Some(a), Some(b), Some(acc)] => format!("dot({a}, {b}, {acc})"),
-                    _ => "target = sm_90a".to_owned(),
-                }),
+                self.lacks(Capability::Wgmma, headline, loc)
+                    .why("only Hopper multiplies by warpgroups; `dot` takes what each target has")
+                    .help(match &texts[..] {
+                        [Some(a), Some(b), Some(acc)] => format!("dot({a}, {b}, {acc})"),
+                        _ => oldest_with(Capability::Wgmma),
+                    }),
             );
         }
         if required == 3 { self.wgmma(vals, args, loc) } else { self.wgmma_wait(vals, args, loc) }

@@ -27,21 +27,6 @@ const SINCE_HOPPER: &str =
     "copies that complete on a barrier, and the barriers that count their bytes, come with Hopper";
 
 impl Builder<'_> {
-    /// Reports what Hopper and its successors alone have, on an older target.
-    pub(crate) fn wants_hopper(&mut self, what: &str, why: &str, loc: Loc) -> Option<()> {
-        if self.target.has(Capability::Tma) {
-            return Some(());
-        }
-        let target = self.target.to_string();
-        self.report(
-            Diagnostic::new(Code::Target, loc, format!("{what} is not there on `{target}`"))
-                .compare("target", "sm_90a or sm_100a", target)
-                .why(why.to_owned())
-                .help("target = sm_90a"),
-        );
-        None
-    }
-
     /// `barrier(count)`, and `barriers(n, count)` with a number of them.
     pub(crate) fn barrier_alloc(
         &mut self,
@@ -50,7 +35,7 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Val {
         let what = if ring.is_some() { "`barriers`" } else { "`barrier`" };
-        if self.wants_hopper(what, SINCE_HOPPER, loc).is_none() {
+        if self.wants(Capability::Tma, what, SINCE_HOPPER, loc).is_none() {
             return Val::Error;
         }
         if self.conditional > 0 {

@@ -99,7 +99,7 @@ impl Builder<'_> {
             return REFUSED;
         }
         let why = "blocks that run together and reach each other's shared memory come with Hopper";
-        if blocks > 1 && self.wants_hopper("a cluster", why, expr.loc).is_none() {
+        if blocks > 1 && self.wants(Capability::Clusters, "a cluster", why, expr.loc).is_none() {
             return REFUSED;
         }
         shape
@@ -136,7 +136,10 @@ impl Builder<'_> {
             // The attribute was refused.
             return Val::Error;
         }
-        if self.wants_hopper(&format!("`cluster::{}`", name.name), why, loc).is_none() {
+        if self
+            .wants(Capability::Clusters, &format!("`cluster::{}`", name.name), why, loc)
+            .is_none()
+        {
             return Val::Error;
         }
         let number = |builder: &mut Self, op: ClusterOp| {

@@ -1,5 +1,7 @@
 //! Cluster launch control: blocks that take over the work of clusters that have not begun.
 
+use kernel_ptx::Capability;
+
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
@@ -27,7 +29,8 @@ impl Builder<'_> {
         args: &[Expr],
         loc: Loc,
     ) -> Option<Val> {
-        self.since_blackwell(&format!("`cluster::{}`", name.name), SINCE_BLACKWELL, loc)?;
+        let what = format!("`cluster::{}`", name.name);
+        self.wants(Capability::LaunchControl, &what, SINCE_BLACKWELL, loc)?;
         let answer = self.answer(&vals[0], args[0].loc)?;
         let (op, ty) = match name.name.as_str() {
             "try_cancel" => {

@@ -28,22 +28,7 @@ const SINCE_BLACKWELL: &str = "tensor memory, and the products whose sums lie th
 impl Builder<'_> {
     /// Reports tensor memory, and what is done there, on another target than Blackwell.
     pub(crate) fn wants_blackwell(&mut self, what: &str, loc: Loc) -> Option<()> {
-        self.since_blackwell(what, SINCE_BLACKWELL, loc)
-    }
-
-    /// Reports what Blackwell alone has, on another target.
-    pub(crate) fn since_blackwell(&mut self, what: &str, why: &str, loc: Loc) -> Option<()> {
-        if self.target.has(Capability::Tcgen05) {
-            return Some(());
-        }
-        let target = self.target.to_string();
-        self.report(
-            Diagnostic::new(Code::Target, loc, format!("{what} is not there on `{target}`"))
-                .compare("target", "sm_100a", target)
-                .why(why)
-                .help("target = sm_100a"),
-        );
-        None
+        self.wants(Capability::Tcgen05, what, SINCE_BLACKWELL, loc)
     }
 
     /// `tmem::<T>(shape)`

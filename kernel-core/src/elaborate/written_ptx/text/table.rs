@@ -1,14 +1,14 @@
 //! A text against the instruction table: forms, types of operands, the target.
 
 use kernel_ptx::{
-    FormError, Function, Instruction, Modifier, Reason, Reg, Register, Statement, Target, Type,
-    Word, form, parse_body, results,
+    FormError, Function, Hardware, Instruction, Modifier, Need, Reason, Reg, Register, Statement,
+    Target, Type, Word, form, parse_body, results,
 };
 
 use super::{MARK, Named, Reader, letters, words::name_of};
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{TARGETS, nearest},
+    elaborate::nearest,
     ir::{Dtype, Elem, Snippet, register_type},
 };
 
@@ -220,10 +220,9 @@ impl Reader<'_> {
 }
 
 /// How code is kept to the targets that offer something.
-fn had_by(need: kernel_ptx::Need) -> String {
-    let known = TARGETS.iter().find(|(_, target)| need.met_by(*target));
-    let name = known.map_or_else(|| need.oldest().to_string(), |(name, _)| (*name).to_owned());
-    format!("if target({name}) {{ ptx!(..) }}")
+fn had_by(need: Need) -> String {
+    let known = Hardware::ROWS.iter().map(|row| row.target).find(|target| need.met_by(*target));
+    format!("if target({}) {{ ptx!(..) }}", known.unwrap_or_else(|| need.oldest()))
 }
 
 fn modifiers() -> impl Iterator<Item = &'static str> {
