@@ -41,6 +41,8 @@ mod print;
 mod raw_access;
 mod regions;
 mod snippet;
+#[cfg(test)]
+pub(crate) mod tests;
 mod verify;
 
 pub use blackwell::{

@@ -2,11 +2,12 @@
 
 use super::{Arg, EvalError, Fault, run};
 use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Kernel, Op, Type, Unary};
-use crate::layouts::tests::builder::{Builder, tile};
+use crate::ir::tests::builder::{Builder, tile};
 
 mod arithmetic;
 mod control;
 mod hopper;
+mod tensor_memory;
 
 /// A row-major tensor of `f32`.
 fn floats(shape: &[u32], values: &[f32]) -> Arg {

@@ -494,7 +494,7 @@ mod tests {
     use expect_test::expect;
 
     use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Fact, Op, Type};
-    use crate::layouts::tests::builder::{Builder, tile};
+    use crate::ir::tests::builder::{Builder, tile};
 
     #[test]
     fn operations_read_from_left_to_right() {

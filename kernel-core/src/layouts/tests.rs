@@ -1,6 +1,5 @@
 //! Layout inference on kernels written by hand: what is chosen, and that it fits together.
 
-pub(crate) mod builder;
 mod consistent;
 mod kernels;
 mod pinned;

@@ -4,7 +4,7 @@ use super::verify;
 use crate::ir::{
     Binary, ClusterOp, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
 };
-use crate::layouts::tests::builder::{Builder, tile};
+use crate::ir::tests::builder::{Builder, tile};
 use crate::loc::Loc;
 
 /// A kernel with a constant, a tile, a reduction and a loop, all right.

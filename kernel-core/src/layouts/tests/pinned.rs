@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use kernel_layout::Form;
 
 use super::super::infer;
-use super::builder::Builder;
+use crate::ir::tests::builder::Builder;
 use super::text;
 use crate::ir::{Binary, Dtype, Kernel, Op, Value};
 

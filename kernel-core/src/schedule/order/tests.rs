@@ -3,7 +3,7 @@
 use super::order;
 use crate::ir::{Binary, Dtype, Kernel, Value};
 use crate::layouts::infer;
-use crate::layouts::tests::builder::Builder;
+use crate::ir::tests::builder::Builder;
 
 /// The barriers of a kernel of four warps over one tensor that it writes.
 fn barriers(body: impl FnOnce(&mut Builder, u32)) -> usize {
