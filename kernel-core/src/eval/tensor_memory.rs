@@ -126,17 +126,14 @@ impl Arrangement {
         match &self.rule {
             Rule::Blocks { .. } => vec![0],
             // Each warp has them, in all of its rows.
-            Rule::Scales => {
-                (0..ROWS).step_by(self.tile[0].min(WARP_ROWS) as usize).collect()
-            }
+            Rule::Scales => (0..ROWS).step_by(self.tile[0].min(WARP_ROWS) as usize).collect(),
             Rule::Strides(layout) => {
                 let mut copies = vec![0];
                 let down = layout.replica().iter().filter(|copy| copy.axis == TileAxis::TLane);
                 for Iter { extent, stride, .. } in down {
                     let steps = (0..*extent).map(|digit| rows_or_columns(digit, *stride));
-                    copies = steps
-                        .flat_map(|step| copies.iter().map(move |copy| copy + step))
-                        .collect();
+                    copies =
+                        steps.flat_map(|step| copies.iter().map(move |copy| copy + step)).collect();
                 }
                 copies
             }

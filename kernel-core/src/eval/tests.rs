@@ -1,8 +1,8 @@
 //! The evaluator against values worked out by hand, or by loops over plain arrays.
 
 use super::{Arg, EvalError, Fault, run};
-use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Kernel, Op, Type, Unary};
 use crate::ir::tests::builder::{Builder, tile};
+use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Kernel, Op, Type, Unary};
 
 mod arithmetic;
 mod control;

@@ -493,8 +493,8 @@ fn comment(line: Option<String>, cost: Option<String>) -> String {
 mod tests {
     use expect_test::expect;
 
-    use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Fact, Op, Type};
     use crate::ir::tests::builder::{Builder, tile};
+    use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Fact, Op, Type};
 
     #[test]
     fn operations_read_from_left_to_right() {

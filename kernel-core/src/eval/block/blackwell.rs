@@ -2,7 +2,7 @@
 //!
 //! What is started is done at once, as in `hopper`.
 
-use super::ops::{Factor, products};
+use super::products::{Factor, products};
 use super::{Machine, coordinates, product};
 use crate::eval::Fault;
 use crate::eval::element::{Data, Element, TensorWindow};
@@ -17,9 +17,11 @@ impl Machine<'_> {
         args: &[Value],
     ) -> Result<Option<Data>, Fault> {
         match op {
-            TensorMemoryOp::Alloc(root) => {
-                Ok(Some(Data::TensorMemory(TensorWindow { columns: root, tile: [0; 2], at: [0; 2] })))
-            }
+            TensorMemoryOp::Alloc(root) => Ok(Some(Data::TensorMemory(TensorWindow {
+                columns: root,
+                tile: [0; 2],
+                at: [0; 2],
+            }))),
             TensorMemoryOp::Tile([row, column]) => {
                 let window = self.tensor_window(args[0]);
                 let at = [window.at[0] + row, window.at[1] + column];
