@@ -215,9 +215,12 @@ fn lower_variant(
     if options.dump {
         dumps.push((
             format!("{label}-{name}.layouts"),
-            kernel.with_layouts_and_lines(&inferred.layouts, &inferred.shared, &|loc| {
-                locations.line_column(loc).0
-            }),
+            lower::annotated(
+                &kernel,
+                &inferred.layouts,
+                &inferred.shared,
+                Some(&|loc| locations.line_column(loc).0),
+            ),
         ));
     }
     let file =
