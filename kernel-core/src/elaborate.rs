@@ -46,9 +46,7 @@ use language::{
     specialize,
     value::{self, Cells, Num, Val},
 };
-pub use messages::spelling::nearest;
 pub(crate) use messages::spelling::{is_builtin, is_language_path};
-pub(crate) use params::PARAMETER_TYPES;
 pub(crate) use params::nearest_target;
 pub use params::{TARGETS, instance_rows, target_named};
 use products::float4;

@@ -34,7 +34,7 @@ impl Builder<'_> {
             .names(env)
             .into_iter()
             .chain(crate::elaborate::language::builtins::NAMES.iter().copied());
-        let diagnostic = match crate::elaborate::nearest(name, known) {
+        let diagnostic = match crate::diag::nearest(name, known) {
             Some(near) => diagnostic.help(near.to_owned()),
             None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic
                 .why("there is no heap on the device; arrays have a length that is known when compiling")

@@ -7,8 +7,8 @@ use kernel_ptx::{
 
 use super::{MARK, Named, Reader, letters, words::name_of};
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{TARGETS, nearest},
+    diag::{Code, Diagnostic, nearest},
+    elaborate::TARGETS,
     ir::{Dtype, Elem, Snippet, register_type},
 };
 
