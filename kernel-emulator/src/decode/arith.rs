@@ -197,7 +197,13 @@ fn int3(s: &mut Scope<'_>, op: IntTernary, ty: Int, ops: &[Operand]) -> Decoded<
 }
 
 /// `add`, `sub`.
-pub(super) fn add(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand], sub: bool) -> Decoded<Op> {
+pub(super) fn add(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    let sub = opcode == Opcode::Sub;
     if m.word(Word::Cc) {
         return carry_op(s, m, ops, sub, (false, true));
     }
@@ -245,10 +251,10 @@ pub(super) fn carry(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    sub: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
     let write = m.word(Word::Cc);
-    carry_op(s, m, ops, sub, (true, write))
+    carry_op(s, m, ops, opcode == Opcode::Subc, (true, write))
 }
 
 fn carry_op(
@@ -299,8 +305,9 @@ pub(super) fn mad(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    read: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
+    let read = opcode == Opcode::Madc;
     let part = m.one_of(&[
         (Word::Lo, IntTernary::MadLo),
         (Word::Hi, IntTernary::MadHi),
@@ -417,8 +424,9 @@ pub(super) fn min_max(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    max: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
+    let max = opcode == Opcode::Max;
     let selection = selection(m);
     let relu = m.word(Word::Relu);
     let which = if max { Extreme::Max } else { Extreme::Min };

@@ -1,6 +1,6 @@
 //! Loads, stores, atomic operations, cache hints.
 
-use kernel_ptx::{Operand, Type, Word};
+use kernel_ptx::{Opcode, Operand, Type, Word};
 
 use super::arith::{Arithmetic, arithmetic};
 use super::operands::{Decoded, Modifiers, Scope, register_bits};
@@ -134,8 +134,9 @@ pub(super) fn atom(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    result: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
+    let result = opcode == Opcode::Atom;
     if m.word(Word::Async) {
         return super::bulk::red_async(s, m, ops);
     }

@@ -67,6 +67,10 @@ type Row = [u32; 4];
 /// In place of the last write: the word is split, and its last reader is the index of its [`Part`].
 const SPLIT: u32 = u32::MAX;
 
+/// Places of the two instructions that are known of a row.
+const WROTE: usize = 0;
+const READ: usize = 1;
+
 /// What is known of a block's shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
@@ -281,7 +285,7 @@ impl Races {
                 reads[rows.clone()].fill([0; 4]);
             }
             for sources in &mut self.sources[rows] {
-                sources[0] = pc;
+                sources[WROTE] = pc;
             }
             return Ok(());
         }
@@ -298,7 +302,7 @@ impl Races {
             }
             self.writes[row][k] = epoch;
             (recent[row][k], older[row][k]) = (0, 0);
-            self.sources[row][0] = pc;
+            self.sources[row][WROTE] = pc;
         }
         Ok(())
     }
@@ -349,7 +353,7 @@ impl Races {
                     }
                     recent[row] = [now; 4];
                 }
-                self.sources[row][1] = pc;
+                self.sources[row][READ] = pc;
                 continue;
             }
             let mut offsets = [0; crate::code::LANES];
@@ -386,41 +390,27 @@ impl Races {
         let now = self.epoch(warp);
         // The epoch seen last, and found to be ordered.
         let mut fine = 0;
-        for lane in lanes(mask) {
-            let (mut row, first, count) = span(offsets[lane], bytes);
-            let mut left = count;
-            let mut word = first;
-            while left > 0 {
-                let here = left.min(4 - word);
-                for k in word..word + here {
-                    let epoch = self.writes[row][k];
-                    if epoch != fine {
-                        if epoch == SPLIT {
-                            self.part((now, pc), (row, k), 0..4, Part::read)
-                                .map_err(|earlier| conflict(lane, earlier))?;
-                            continue;
-                        }
-                        if unordered(&self.clocks[warp as usize], warp, epoch) {
-                            return Err(conflict(lane, (epoch, self.sources[row][0], true)));
-                        }
-                        fine = epoch;
-                    }
-                    let [recent, older] = &mut self.reads;
-                    let last = recent[row][k];
-                    if last != now {
-                        if warp_of(last) != warp {
-                            older[row][k] = last;
-                        }
-                        recent[row][k] = now;
-                    }
+        self.each_word((offsets, bytes, mask), (READ, pc), |races, row, k| {
+            let epoch = races.writes[row][k];
+            if epoch != fine {
+                if epoch == SPLIT {
+                    return races.part((now, pc), (row, k), 0..4, Part::read);
                 }
-                self.sources[row][1] = pc;
-                left -= here;
-                word = 0;
-                row += 1;
+                if unordered(&races.clocks[warp as usize], warp, epoch) {
+                    return Err((epoch, races.sources[row][WROTE], true));
+                }
+                fine = epoch;
             }
-        }
-        Ok(())
+            let [recent, older] = &mut races.reads;
+            let last = recent[row][k];
+            if last != now {
+                if warp_of(last) != warp {
+                    older[row][k] = last;
+                }
+                recent[row][k] = now;
+            }
+            Ok(())
+        })
     }
 
     fn write_words(
@@ -431,40 +421,49 @@ impl Races {
         mask: u32,
     ) -> Result<(), Conflict> {
         let now = self.epoch(warp);
-        for lane in lanes(mask) {
-            let (mut row, first, count) = span(offsets[lane], bytes);
-            let mut left = count;
-            let mut word = first;
-            while left > 0 {
-                let here = left.min(4 - word);
-                for k in word..word + here {
-                    let epoch = self.writes[row][k];
-                    if epoch == SPLIT {
-                        self.part((now, pc), (row, k), 0..4, Part::write)
-                            .map_err(|earlier| conflict(lane, earlier))?;
-                        continue;
-                    }
-                    let clock = &self.clocks[warp as usize];
-                    if epoch != now {
-                        if unordered(clock, warp, epoch) {
-                            return Err(conflict(lane, (epoch, self.sources[row][0], true)));
-                        }
-                        self.writes[row][k] = now;
-                    }
-                    for reads in &mut self.reads {
-                        let epoch = reads[row][k];
-                        if epoch != 0 {
-                            if unordered(clock, warp, epoch) {
-                                return Err(conflict(lane, (epoch, self.sources[row][1], false)));
-                            }
-                            reads[row][k] = 0;
-                        }
-                    }
+        self.each_word((offsets, bytes, mask), (WROTE, pc), |races, row, k| {
+            let epoch = races.writes[row][k];
+            if epoch == SPLIT {
+                return races.part((now, pc), (row, k), 0..4, Part::write);
+            }
+            let clock = &races.clocks[warp as usize];
+            if epoch != now {
+                if unordered(clock, warp, epoch) {
+                    return Err((epoch, races.sources[row][WROTE], true));
                 }
-                self.sources[row][0] = pc;
-                left -= here;
-                word = 0;
-                row += 1;
+                races.writes[row][k] = now;
+            }
+            for reads in &mut races.reads {
+                let epoch = reads[row][k];
+                if epoch != 0 {
+                    if unordered(clock, warp, epoch) {
+                        return Err((epoch, races.sources[row][READ], false));
+                    }
+                    reads[row][k] = 0;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Does something for every whole word of an access, by row and number in it, and notes the instruction as the last of its kind
+    /// in each row.
+    #[inline]
+    fn each_word(
+        &mut self,
+        (offsets, bytes, mask): (&Doubles, u32, u32),
+        (kind, pc): (usize, u32),
+        mut word: impl FnMut(&mut Races, usize, usize) -> Result<(), Earlier>,
+    ) -> Result<(), Conflict> {
+        for lane in lanes(mask) {
+            let (mut row, mut first, mut left) = span(offsets[lane], bytes);
+            while left > 0 {
+                let here = left.min(4 - first);
+                for k in first..first + here {
+                    word(self, row, k).map_err(|earlier| conflict(lane, earlier))?;
+                }
+                self.sources[row][kind] = pc;
+                (row, first, left) = (row + 1, 0, left - here);
             }
         }
         Ok(())
