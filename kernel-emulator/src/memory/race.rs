@@ -292,7 +292,7 @@ impl Races {
         if let Some(warp) = issuer {
             let mut offsets = [0; crate::code::LANES];
             offsets[0] = offset.into();
-            self.write_words((warp, pc), &offsets, bytes, 1)?;
+            self.write_words((warp, pc), (&offsets, bytes, 1))?;
         }
         for word in offset / 4..(offset + bytes) / 4 {
             let (row, k) = (word as usize / 4, word as usize % 4);
@@ -317,11 +317,11 @@ impl Races {
         mask: u32,
     ) -> Result<(), Conflict> {
         if bytes >= 4 {
-            return self.read_words((warp, pc), offsets, bytes, mask);
+            return self.read_words((warp, pc), (offsets, bytes, mask));
         }
         let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.read_words((warp, pc), offsets, 4, whole)?;
-        self.parts((warp, pc), offsets, bytes, rest, Part::read)
+        self.read_words((warp, pc), (offsets, 4, whole))?;
+        self.parts((warp, pc), (offsets, bytes, rest), Part::read)
     }
 
     /// A warp reads units of 16 bytes. Nothing where no races are looked for.
@@ -358,7 +358,7 @@ impl Races {
             }
             let mut offsets = [0; crate::code::LANES];
             offsets[0] = 16 * u64::from(unit);
-            self.read_words((warp, pc), &offsets, 16, 1)?;
+            self.read_words((warp, pc), (&offsets, 16, 1))?;
         }
         Ok(())
     }
@@ -373,69 +373,64 @@ impl Races {
         mask: u32,
     ) -> Result<(), Conflict> {
         if bytes >= 4 {
-            return self.write_words((warp, pc), offsets, bytes, mask);
+            return self.write_words((warp, pc), (offsets, bytes, mask));
         }
         let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.write_words((warp, pc), offsets, 4, whole)?;
-        self.parts((warp, pc), offsets, bytes, rest, Part::write)
+        self.write_words((warp, pc), (offsets, 4, whole))?;
+        self.parts((warp, pc), (offsets, bytes, rest), Part::write)
     }
 
-    fn read_words(
-        &mut self,
-        (warp, pc): (u32, u32),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
+    fn read_words(&mut self, (warp, pc): (u32, u32), words: Lanes<'_>) -> Result<(), Conflict> {
         let now = self.epoch(warp);
         // The epoch seen last, and found to be ordered.
         let mut fine = 0;
-        self.each_word((offsets, bytes, mask), (READ, pc), |races, row, k| {
-            let epoch = races.writes[row][k];
-            if epoch != fine {
-                if epoch == SPLIT {
-                    return races.part((now, pc), (row, k), 0..4, Part::read);
+        self.each_row(words, (READ, pc), |races, row, words| {
+            for k in words {
+                let epoch = races.writes[row][k];
+                if epoch != fine {
+                    if epoch == SPLIT {
+                        races.part((now, pc), (row, k), 0..4, Part::read)?;
+                        continue;
+                    }
+                    if unordered(&races.clocks[warp as usize], warp, epoch) {
+                        return Err((epoch, races.sources[row][WROTE], true));
+                    }
+                    fine = epoch;
                 }
-                if unordered(&races.clocks[warp as usize], warp, epoch) {
-                    return Err((epoch, races.sources[row][WROTE], true));
+                let [recent, older] = &mut races.reads;
+                let last = recent[row][k];
+                if last != now {
+                    if warp_of(last) != warp {
+                        older[row][k] = last;
+                    }
+                    recent[row][k] = now;
                 }
-                fine = epoch;
-            }
-            let [recent, older] = &mut races.reads;
-            let last = recent[row][k];
-            if last != now {
-                if warp_of(last) != warp {
-                    older[row][k] = last;
-                }
-                recent[row][k] = now;
             }
             Ok(())
         })
     }
 
-    fn write_words(
-        &mut self,
-        (warp, pc): (u32, u32),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
+    fn write_words(&mut self, (warp, pc): (u32, u32), words: Lanes<'_>) -> Result<(), Conflict> {
         let now = self.epoch(warp);
-        self.each_word((offsets, bytes, mask), (WROTE, pc), |races, row, k| {
-            let epoch = races.writes[row][k];
-            if epoch == SPLIT {
-                return races.part((now, pc), (row, k), 0..4, Part::write);
-            }
-            let clock = &races.clocks[warp as usize];
-            if epoch != now {
-                if unordered(clock, warp, epoch) {
-                    return Err((epoch, races.sources[row][WROTE], true));
+        self.each_row(words, (WROTE, pc), |races, row, words| {
+            for k in words {
+                let epoch = races.writes[row][k];
+                if epoch == SPLIT {
+                    races.part((now, pc), (row, k), 0..4, Part::write)?;
+                    continue;
                 }
-                races.writes[row][k] = now;
-            }
-            for reads in &mut races.reads {
-                let epoch = reads[row][k];
-                if epoch != 0 {
+                let clock = &races.clocks[warp as usize];
+                if epoch != now {
+                    if unordered(clock, warp, epoch) {
+                        return Err((epoch, races.sources[row][WROTE], true));
+                    }
+                    races.writes[row][k] = now;
+                }
+                for reads in &mut races.reads {
+                    let epoch = reads[row][k];
+                    if epoch == 0 {
+                        continue;
+                    }
                     if unordered(clock, warp, epoch) {
                         return Err((epoch, races.sources[row][READ], false));
                     }
@@ -446,22 +441,19 @@ impl Races {
         })
     }
 
-    /// Does something for every whole word of an access, by row and number in it, and notes the instruction as the last of its kind
-    /// in each row.
+    /// Does something for the whole words of an access, row by row, and notes the instruction as the last of its kind in each row.
     #[inline]
-    fn each_word(
+    fn each_row(
         &mut self,
-        (offsets, bytes, mask): (&Doubles, u32, u32),
+        (offsets, bytes, mask): Lanes<'_>,
         (kind, pc): (usize, u32),
-        mut word: impl FnMut(&mut Races, usize, usize) -> Result<(), Earlier>,
+        mut words: impl FnMut(&mut Races, usize, part::Span) -> Result<(), Earlier>,
     ) -> Result<(), Conflict> {
         for lane in lanes(mask) {
             let (mut row, mut first, mut left) = span(offsets[lane], bytes);
             while left > 0 {
                 let here = left.min(4 - first);
-                for k in first..first + here {
-                    word(self, row, k).map_err(|earlier| conflict(lane, earlier))?;
-                }
+                words(self, row, first..first + here).map_err(|earlier| conflict(lane, earlier))?;
                 self.sources[row][kind] = pc;
                 (row, first, left) = (row + 1, 0, left - here);
             }
@@ -473,9 +465,7 @@ impl Races {
     fn parts(
         &mut self,
         (warp, pc): (u32, u32),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
+        (offsets, bytes, mask): Lanes<'_>,
         access: Access,
     ) -> Result<(), Conflict> {
         let now = self.epoch(warp);
@@ -525,6 +515,9 @@ impl Races {
         Ok(())
     }
 }
+
+/// Where the lanes of a mask access as many bytes each: offsets, bytes, mask.
+type Lanes<'a> = (&'a Doubles, u32, u32);
 
 /// What a warp does to bytes of a word: [`Part::read`] or [`Part::write`].
 type Access = fn(&mut Part, &Clock, (u32, u32), part::Span) -> Result<(), Earlier>;

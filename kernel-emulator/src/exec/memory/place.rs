@@ -49,19 +49,14 @@ pub(crate) fn load<const N: usize>(
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Load)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
                 let memory = &cx.cluster.blocks[block].shared;
-                let accessed = Accessed {
-                    offsets: &offsets,
-                    addresses,
-                    bytes,
-                    mask: lanes,
-                    access: Access::Load,
-                };
+                let (offsets, access) = (&offsets, Access::Load);
+                let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(memory, &accessed)?;
                 if !strong {
                     hazards::race(cx, warp, block, &accessed)?;
                 }
                 let memory = &cx.cluster.blocks[block].shared;
-                defined |= access::load(memory, &offsets, bytes, lanes, out);
+                defined |= access::load(memory, offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
             Ok(defined)
@@ -118,24 +113,19 @@ pub(crate) fn store<const N: usize>(
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Store)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
                 let memory = &cx.cluster.blocks[block].shared;
-                let accessed = Accessed {
-                    offsets: &offsets,
-                    addresses,
-                    bytes,
-                    mask: lanes,
-                    access: Access::Store,
-                };
+                let (offsets, access) = (&offsets, Access::Store);
+                let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(memory, &accessed)?;
                 if !strong && let Err(trap) = hazards::race(cx, warp, block, &accessed) {
                     let memory = &cx.cluster.blocks[block].shared;
                     let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
-                    if !wrote || !access::holds(memory, &offsets, bytes, lanes & defined, values) {
+                    if !wrote || !access::holds(memory, offsets, bytes, lanes & defined, values) {
                         return Err(trap);
                     }
                 }
                 let memory = &mut cx.cluster.blocks[block].shared;
-                access::store(memory, &offsets, bytes, lanes, values);
-                hazards::wrote(cx, warp, block, &offsets, bytes, lanes);
+                access::store(memory, offsets, bytes, lanes, values);
+                hazards::wrote(cx, warp, block, offsets, bytes, lanes);
                 let memory = &mut cx.cluster.blocks[block].shared;
                 for lane in self::lanes(lanes & !defined) {
                     let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
