@@ -21,12 +21,12 @@ fn allocation(
     (kernel, root)
 }
 
-fn blocks(block: [u32; 2], col_stride: u32, two_ctas: bool) -> Option<Form> {
-    Some(Form::TensorMemory { block, col_stride, two_ctas })
+fn blocks(block: [u32; 2], col_stride: u32, two_ctas: bool) -> Form {
+    Form::TensorMemory { block, col_stride, two_ctas }
 }
 
-fn strides(text: &str) -> Option<Form> {
-    Some(Form::Tile(text.parse().expect("a layout of extents and strides")))
+fn strides(text: &str) -> Form {
+    Form::Tile(text.parse().expect("a layout of extents and strides"))
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn elements_lie_where_the_figures_of_the_manual_have_them() {
         (Dtype::F16, [128, 64], Values, None, [77, 5], [77, 10]),
         (Dtype::F32, [256, 64], Sums, None, [130, 5], [2, 64 * 4 + 20]),
         (Dtype::F32, [64, 32], Sums, None, [17, 3], [33, 12]),
-        (Dtype::F32, [64, 32], Sums, blocks([64, 16], 1, false), [17, 19], [49, 12]),
-        (Dtype::F32, [128, 32], Sums, blocks([64, 32], 1, false), [81, 3], [49, 12]),
-        (Dtype::F32, [64, 32], Sums, blocks([64, 32], 1, true), [17, 19], [81, 12]),
+        (Dtype::F32, [64, 32], Sums, Some(blocks([64, 16], 1, false)), [17, 19], [49, 12]),
+        (Dtype::F32, [128, 32], Sums, Some(blocks([64, 32], 1, false)), [81, 3], [49, 12]),
+        (Dtype::F32, [64, 32], Sums, Some(blocks([64, 32], 1, true)), [17, 19], [81, 12]),
         (Dtype::Ue8m0, [128, 8], Scales, None, [33, 5], [1, 4 * 4 + 4 + 1]),
         (Dtype::Ue8m0, [64, 8], Scales, None, [33, 5], [1, 2 * 4 + 4 + 1]),
     ];
@@ -90,7 +90,7 @@ fn every_element_lies_where_the_compiler_has_it() {
                 }
                 for two_ctas in [false, true] {
                     for col_stride in [1, 4 / dtype.bytes()] {
-                        let pinned = blocks(block, col_stride, two_ctas);
+                        let pinned = Some(blocks(block, col_stride, two_ctas));
                         cases.push((dtype, shape, Values, pinned));
                     }
                 }
@@ -103,9 +103,9 @@ fn every_element_lies_where_the_compiler_has_it() {
     let copies = "S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]";
     let halves = "S[(64, 2, 8) : (1 @ TLane, 64 @ TLane, 1 @ TCol)]";
     let turned = "S[(4, 32, 16) : (16 @ TCol, 1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]";
-    cases.push((Dtype::U8, [32, 16], Values, strides(copies)));
-    cases.push((Dtype::F32, [64, 16], Values, strides(halves)));
-    cases.push((Dtype::U8, [128, 16], Values, strides(turned)));
+    cases.push((Dtype::U8, [32, 16], Values, Some(strides(copies))));
+    cases.push((Dtype::F32, [64, 16], Values, Some(strides(halves))));
+    cases.push((Dtype::U8, [128, 16], Values, Some(strides(turned))));
     for (dtype, shape, role, pinned) in cases {
         let what = format!("{dtype}{shape:?} {role:?} {pinned:?}");
         let (kernel, root) = allocation(dtype, shape, role, pinned);
