@@ -18,8 +18,7 @@ use kernel_core::{
     Options,
     compile::{Phase, compile_unit_watched},
     diag::Problems,
-    host,
-    host::CompiledInstance,
+    host::{self, CompiledInstance},
     loc::Locations,
     syntax,
 };
